@@ -1,0 +1,29 @@
+"""ftplan: recovery planning for stream-processing clusters.
+
+The public Python face is :func:`load`, :func:`plan`, :func:`evaluate` and :class:`FtplanError`; it is imported
+on first use, so that ``import ftplan`` stays light.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+__all__ = ["FtplanError", "Plan", "Problem", "__version__", "evaluate", "load", "plan"]
+
+if TYPE_CHECKING:
+    from ftplan.api import Plan, Problem, evaluate, load, plan
+    from ftplan.errors import FtplanError
+
+
+def __getattr__(name: str) -> Any:
+    if name == "FtplanError":
+        from ftplan.errors import FtplanError
+
+        return FtplanError
+    if name in __all__:
+        from ftplan import api
+
+        return getattr(api, name)
+    raise AttributeError(f"module 'ftplan' has no attribute {name!r}")

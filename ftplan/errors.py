@@ -1,0 +1,38 @@
+"""The one exception that users see, and how a name that is off gets a suggestion."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class FtplanError(Exception):
+    """The user's mistake, or a limit that was reached: one sentence, exit code 2.
+
+    The message names the file, the place, what is wrong and what would be right, for instance
+    ``topology.yaml: edges[3].to: unknown operator 'joins' (did you mean 'join'?)``.
+    """
+
+    exit_code = 2
+
+    def __init__(self, message: str) -> None:
+        super().__init__(" ".join(message.split()))
+
+
+class OutputError(FtplanError):
+    """The disk or the pipe failed while an answer was being written; nothing is left half-written (exit 74)."""
+
+    exit_code = 74
+
+
+class MissingExtraError(FtplanError):
+    """An optional dependency is not installed."""
+
+    def __init__(self, package: str, extra: str, purpose: str) -> None:
+        super().__init__(f"{purpose} needs {package}, which is not installed: pip install 'ftplan[{extra}]'")
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """Return `` (did you mean 'x'?)`` for the known name nearest to *name*, or an empty string."""
+    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
+    return f" (did you mean {close[0]!r}?)" if close else ""

@@ -1,0 +1,1 @@
+"""Files in and out: topology, cluster, failure, statistics, plans; their schemas and fingerprints."""

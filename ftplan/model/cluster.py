@@ -1,0 +1,143 @@
+"""Nodes, the zones in which they fail together, and what is placed on them now."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from ftplan.errors import FtplanError, suggestion
+from ftplan.model.names import natural_key
+from ftplan.model.topology import FloatArray, IntArray, Topology
+
+ACCEPTS = ("tasks", "checkpoints")
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A machine. ``cpu`` and ``used_cpu`` in cores, memory in units of 2^20 bytes; no zone means a zone of its own."""
+
+    id: str
+    cpu: float
+    memory_mb: float | None = None
+    zone: str | None = None
+    used_cpu: float = 0.0
+    accepts: frozenset[str] = frozenset(ACCEPTS)
+    failure_probability: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Zone:
+    """Nodes that fail together: a rack, a power feed, an availability zone."""
+
+    id: str
+    failure_probability: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """Between any two nodes: bandwidth in 2^20 bytes per second, delay in seconds."""
+
+    bandwidth_mb_s: float | None = None
+    delay_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Node ids by operator: one per task, one per key group, a tuple of copies per key group, one replica per task."""
+
+    tasks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    key_groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    checkpoints: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
+    replicas: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Cluster:
+    """A cluster. Nodes stand in natural order of their ids (n2 before n10), whatever the order in the file.
+
+    ``file_order`` holds positions in :attr:`nodes` in file order; ``--spread`` places in that order.
+    """
+
+    nodes: tuple[Node, ...]
+    zones: tuple[Zone, ...] = ()
+    network: Network = Network()
+    placement: Placement | None = None
+    file_order: tuple[int, ...] = ()
+
+    @cached_property
+    def position(self) -> Mapping[str, int]:
+        """Position of each node id in :attr:`nodes`."""
+        return {node.id: i for i, node in enumerate(self.nodes)}
+
+    def node(self, node_id: str) -> Node:
+        """Return the node with this id.
+
+        Raises
+        ------
+        FtplanError
+            If there is none; the message suggests the nearest id.
+        """
+        try:
+            return self.nodes[self.position[node_id]]
+        except KeyError:
+            raise FtplanError(f"unknown node {node_id!r}{suggestion(node_id, self.position)}") from None
+
+    @cached_property
+    def zone_names(self) -> tuple[str, ...]:
+        """Zone of each node, shape (nodes,); a node without one stands in ``node:ID``, which no zone can be called."""
+        return tuple(node.zone if node.zone is not None else f"node:{node.id}" for node in self.nodes)
+
+    @cached_property
+    def zone_index(self) -> IntArray:
+        """Number of each node's zone, shape (nodes,); zones are numbered in natural order of their names."""
+        names = sorted(set(self.zone_names), key=natural_key)
+        number = {name: i for i, name in enumerate(names)}
+        return np.array([number[name] for name in self.zone_names], dtype=np.int64)
+
+    @cached_property
+    def cpu(self) -> FloatArray:
+        """Cores of each node, shape (nodes,)."""
+        return np.array([node.cpu for node in self.nodes], dtype=np.float64)
+
+    def accepting(self, what: str) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        """Return which nodes accept *what* (``tasks`` or ``checkpoints``), shape (nodes,)."""
+        return np.array([what in node.accepts for node in self.nodes], dtype=np.bool_)
+
+
+def spread(topology: Topology, cluster: Cluster) -> Placement:
+    """Place the tasks of all operators round robin over the nodes that accept tasks, in file order (``--spread``).
+
+    Operators are taken in the topology's order and each starts where the last one ended.
+
+    Raises
+    ------
+    FtplanError
+        If no node accepts tasks.
+    """
+    order = cluster.file_order or tuple(range(len(cluster.nodes)))
+    hosts = [cluster.nodes[i].id for i in order if "tasks" in cluster.nodes[i].accepts]
+    if not hosts:
+        raise FtplanError("--spread: no node of the cluster accepts tasks")
+    tasks: dict[str, tuple[str, ...]] = {}
+    start = 0
+    for operator in topology.operators:
+        tasks[operator.id] = tuple(hosts[(start + i) % len(hosts)] for i in range(operator.parallelism))
+        start += operator.parallelism
+    return Placement(tasks=tasks)
+
+
+def primaries(operator_id: str, topology: Topology, placement: Placement) -> tuple[str, ...] | None:
+    """Return the node id of each key group of an operator, or None where the placement does not say.
+
+    Explicit ``key_groups`` win; otherwise group g sits with task ``floor(g * parallelism / key_groups)``.
+    """
+    explicit = placement.key_groups.get(operator_id)
+    if explicit is not None:
+        return explicit
+    tasks = placement.tasks.get(operator_id)
+    if tasks is None:
+        return None
+    return tuple(tasks[int(t)] for t in topology.operator(operator_id).task_of_key_groups())

@@ -1,0 +1,220 @@
+"""The envelope of every plan: what was asked, what came out, and the proof of how good it is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from ftplan.errors import FtplanError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FORMAT = "ftplan/plan"
+FORMAT_VERSION = "1.0"
+
+Kind = Literal["checkpoint-allocation", "task-replication", "recovery-schedule", "rebalance", "peer-ring", "scale-out"]
+Status = Literal["optimal", "feasible", "infeasible", "no-plan-in-time"]
+
+KINDS: tuple[Kind, ...] = (
+    "checkpoint-allocation",
+    "task-replication",
+    "recovery-schedule",
+    "rebalance",
+    "peer-ring",
+    "scale-out",
+)
+
+#: The list of records that makes a plan of each kind a table.
+TABLE_OF_KIND: Mapping[str, str] = {
+    "checkpoint-allocation": "assignments",
+    "task-replication": "replicas",
+    "recovery-schedule": "steps",
+    "rebalance": "moves",
+    "peer-ring": "ring",
+    "scale-out": "operators",
+}
+
+
+def canonical_number(value: float) -> float:
+    """Round to 12 significant digits, the precision that plans promise; negative zero becomes zero."""
+    return float(f"{value:.12g}") + 0.0
+
+
+def canonical(value: Any) -> Any:
+    """Return *value* as plain JSON data: floats rounded, mappings and sequences copied, NaN and infinity refused.
+
+    Raises
+    ------
+    ValueError
+        If a float is not finite: JSON has no such number.
+    """
+    if isinstance(value, bool) or value is None or isinstance(value, (str, int)):
+        return value
+    if isinstance(value, float):
+        if value != value or value in (float("inf"), float("-inf")):
+            raise ValueError(f"not a JSON number: {value}")
+        return canonical_number(value)
+    if isinstance(value, Mapping):
+        return {str(key): canonical(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [canonical(item) for item in value]
+    if hasattr(value, "tolist"):
+        return canonical(value.tolist())
+    raise TypeError(f"cannot be written as JSON: {type(value).__name__}")
+
+
+def canonical_json(document: Mapping[str, Any]) -> str:
+    """Return *document* as JSON text with sorted keys, rounded floats and a final newline: equal data, equal bytes."""
+    return json.dumps(canonical(document), sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Objective:
+    """Value and proven bound of the optimised quantity.
+
+    ``gap = |bound - value| / scale``. Without a bound, ``bound``, ``scale`` and ``gap`` are None.
+    """
+
+    name: str
+    sense: Literal["min", "max"]
+    value: float | None
+    bound: float | None = None
+    scale: float | None = None
+    gap: float | None = None
+
+    @staticmethod
+    def of(
+        name: str,
+        sense: Literal["min", "max"],
+        value: float | None,
+        bound: float | None,
+        random: float | None = None,
+    ) -> Objective:
+        """Return an objective with its gap.
+
+        The scale is ``max(|value|, 1e-9)``, or ``|random - bound|`` for objectives that cross zero, where *random*
+        is the expected value of a random plan.
+        """
+        if value is None or bound is None:
+            return Objective(name, sense, value, bound)
+        scale = max(abs(value) if random is None else abs(random - bound), 1e-9)
+        return Objective(name, sense, value, bound, scale, abs(bound - value) / scale)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as FORMATS names them."""
+        return {
+            "name": self.name,
+            "sense": self.sense,
+            "value": self.value,
+            "bound": self.bound,
+            "scale": self.scale,
+            "gap": self.gap,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Infeasible:
+    """Which limit cannot be met, what it is now, what it would have to be, and the smallest change that helps."""
+
+    reason: str
+    limit: str
+    current: Any
+    needed: Any
+    smallest_fix: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as the plan file names them."""
+        return {
+            "reason": self.reason,
+            "limit": self.limit,
+            "current": self.current,
+            "needed": self.needed,
+            "smallest_fix": self.smallest_fix,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Warn:
+    """A warning in a plan: a code for machines, a sentence for people."""
+
+    code: str
+    message: str
+
+    def to_dict(self) -> dict[str, str]:
+        """Return the fields as the plan file names them."""
+        return {"code": self.code, "message": self.message}
+
+
+@dataclass(frozen=True, slots=True)
+class InputFile:
+    """Fingerprint of an input. A statistics folder's hash is that of its manifest."""
+
+    role: str
+    path: str | None
+    sha256: str
+
+    def to_dict(self) -> dict[str, str | None]:
+        """Return the fields as the plan file names them."""
+        return {"role": self.role, "path": self.path, "sha256": self.sha256}
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A plan with everything needed to judge it. ``plan`` holds what the kind prescribes, None without an answer."""
+
+    kind: str
+    plan: Mapping[str, Any] | None
+    algorithm: str | None = None
+    status: Status | None = None
+    objective: Objective | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    seed: int = 0
+    inputs: tuple[InputFile, ...] = ()
+    reason: str | None = None
+    rules: tuple[str, ...] | None = None
+    summary: Mapping[str, Any] = field(default_factory=dict)
+    warnings: tuple[Warn, ...] = ()
+    infeasible: Infeasible | None = None
+    tool_version: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the plan as the document that is written to a file."""
+        return {
+            "format": FORMAT,
+            "format_version": FORMAT_VERSION,
+            "kind": self.kind,
+            "tool_version": self.tool_version,
+            "algorithm": self.algorithm,
+            "options": dict(self.options),
+            "seed": self.seed,
+            "inputs": [item.to_dict() for item in self.inputs],
+            "status": self.status,
+            "reason": self.reason,
+            "objective": self.objective.to_dict() if self.objective else None,
+            "rules": list(self.rules) if self.rules is not None else None,
+            "summary": dict(self.summary),
+            "warnings": [item.to_dict() for item in self.warnings],
+            "infeasible": self.infeasible.to_dict() if self.infeasible else None,
+            "plan": self.plan,
+        }
+
+    def to_json(self) -> str:
+        """Return the bytes that the command line writes, as text: same inputs, options and seed, same text."""
+        return canonical_json(self.to_dict())
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the plan's main table as a pandas frame, for a checkpoint allocation its assignments.
+
+        Raises
+        ------
+        FtplanError
+            If there is no plan to show (infeasible, or none in time).
+        """
+        import pandas as pd
+
+        if self.plan is None:
+            raise FtplanError(f"there is no plan to show: status is {self.status} ({self.reason})")
+        return pd.DataFrame(list(self.plan[TABLE_OF_KIND[self.kind]]))

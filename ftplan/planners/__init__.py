@@ -1,0 +1,1 @@
+"""The planners: one folder a question, one file an algorithm."""

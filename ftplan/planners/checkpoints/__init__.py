@@ -1,0 +1,1 @@
+"""Where does the checkpoint of each key group go? (paper 000)"""

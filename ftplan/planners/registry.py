@@ -1,0 +1,96 @@
+"""Every planner there is, as plain rows. Importing this loads no solver."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ftplan.errors import FtplanError, suggestion
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A planner: the command and kind of plan it serves, where its function is, and what it promises."""
+
+    name: str
+    command: str
+    kind: str
+    function: str  # "module:function"
+    exact: bool
+    guarantee: str
+    source: str
+    default: bool = False
+
+
+ROWS: tuple[Row, ...] = (
+    Row(
+        name="baseline",
+        command="allocate-checkpoints",
+        kind="checkpoint-allocation",
+        function="ftplan.planners.checkpoints.baseline:baseline",
+        exact=False,
+        guarantee="none: random, never on the primary's node, copies on different nodes",
+        source="paper 000, section 7 (Baseline)",
+    ),
+    Row(
+        name="even",
+        command="allocate-checkpoints",
+        kind="checkpoint-allocation",
+        function="ftplan.planners.checkpoints.even:even",
+        exact=False,
+        guarantee="at most ceil(copies / nodes) copies on a node; random within that",
+        source="paper 000, section 7 (Even Distribution)",
+    ),
+    Row(
+        name="correlated",
+        command="allocate-checkpoints",
+        kind="checkpoint-allocation",
+        function="ftplan.planners.checkpoints.correlated:correlated",
+        exact=False,
+        guarantee="optimal without a balance rule; heuristic with one",
+        source="paper 000, Algorithm 3, mended",
+        default=True,
+    ),
+    Row(
+        name="exact",
+        command="allocate-checkpoints",
+        kind="checkpoint-allocation",
+        function="ftplan.planners.checkpoints.exact:exact",
+        exact=True,
+        guarantee="optimal, or the proven gap at the time limit",
+        source="generalised assignment: Lagrangian dual, reduced costs, CP-SAT; min-cost flow for counts",
+    ),
+)
+
+
+def rows(command: str | None = None) -> tuple[Row, ...]:
+    """Return the planners of one command, or all."""
+    return tuple(row for row in ROWS if command in (None, row.command, row.kind))
+
+
+def row(command: str, name: str | None) -> Row:
+    """Return the planner called *name* of a command (or kind of plan); None means the default.
+
+    Raises
+    ------
+    FtplanError
+        If the command has no such planner.
+    """
+    candidates = rows(command)
+    if not candidates:
+        known = sorted({r.command for r in ROWS})
+        raise FtplanError(f"unknown kind of plan {command!r}{suggestion(command, known)}: one of {', '.join(known)}")
+    for candidate in candidates:
+        if candidate.name == name or (name is None and candidate.default):
+            return candidate
+    names = [r.name for r in candidates]
+    raise FtplanError(f"--algorithm: unknown {name!r}{suggestion(str(name), names)}: one of {', '.join(names)}")
+
+
+def load(planner: Row) -> Callable[..., Any]:
+    """Import and return a planner's function."""
+    module, _, function = planner.function.partition(":")
+    loaded: Callable[..., Any] = getattr(importlib.import_module(module), function)
+    return loaded

@@ -1,0 +1,1 @@
+"""Statistics from logs with PySpark: the only part that knows Spark."""
