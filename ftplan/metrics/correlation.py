@@ -1,0 +1,179 @@
+"""How key groups rise and fall together, and what a checkpoint costs on each node (paper 000, section 6).
+
+Everything rests on standardised series Z, whose inner products are Pearson's correlations: the correlation of a key
+group with all groups of a node is one product with the sum of their columns, so no groups-by-groups matrix is needed.
+Shapes: W windows, K key groups, N nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ftplan.errors import FtplanError
+from ftplan.model.names import natural_key
+from ftplan.model.statistics import KeyGroupSeries
+from ftplan.model.topology import FloatArray, IntArray
+
+#: Copies whose series are gathered at once when a plan is scored: bounds the memory of :func:`objective`.
+COPIES_AT_ONCE = 8192
+#: Numbers of one block of correlations: 4 million, 32 MB.
+BLOCK = 1 << 22
+
+Name = tuple[str, int]
+
+
+def standardised(loads: FloatArray) -> FloatArray:
+    """Return series of mean 0 and length 1, shape (W, K); a constant series becomes zero.
+
+    The product of two columns is their correlation, 0 where either is constant. Constant is what has max == min:
+    a variance that is only rounding noise must not become a correlation. Cost O(W K).
+    """
+    if loads.shape[0] == 0 or loads.shape[1] == 0:
+        return np.zeros(loads.shape)
+    constant = loads.max(axis=0) == loads.min(axis=0)
+    # Scaling by the largest load first keeps the squares of huge and of tiny loads within range.
+    largest = np.abs(loads).max(axis=0)
+    z = loads / np.where(largest > 0, largest, 1.0)
+    z -= z.mean(axis=0)
+    length = np.sqrt(np.einsum("wk,wk->k", z, z))
+    z /= np.where(constant | (length == 0), 1.0, length)
+    z[:, constant | (length == 0)] = 0.0
+    return z
+
+
+def node_sums(z: FloatArray, home: IntArray, nodes: int) -> FloatArray:
+    """Return the sum of the standardised series of the groups whose primary is on each node, shape (W, N).
+
+    *home* holds the node position of each group's primary, shape (K,). Cost O(W (K + N)).
+    """
+    sums = np.zeros((z.shape[0], nodes))
+    order = np.argsort(home, kind="stable")
+    ends = np.searchsorted(home[order], np.arange(nodes + 1))
+    for node in range(nodes):
+        members = order[ends[node] : ends[node + 1]]
+        if members.size:
+            sums[:, node] = z[:, members].sum(axis=1)
+    return sums
+
+
+def cost_matrix(loads: FloatArray, home: IntArray, nodes: int) -> FloatArray:
+    """Return ``cost(g, i) = load(g) * sum of corr(g, h) over the groups h with primary on i``, shape (K, N).
+
+    *loads* has shape (W, K), in load units per window; load(g) is a column's mean. Values are in load units; smaller
+    is better. Cost O(W K N) in one matrix product. Source: paper 000, section 6, the objective; the sum over the
+    node's groups is the reading that the toolkit fixes.
+    """
+    z = standardised(loads)
+    cost: FloatArray = z.T @ node_sums(z, home, nodes)
+    if loads.shape[0]:
+        cost *= loads.mean(axis=0)[:, None]
+    return cost
+
+
+def expected_random(cost: FloatArray, home: IntArray, accepts: npt.NDArray[np.bool_], copies: int) -> float:
+    """Return the expected total cost of a random plan under R1 and R2 (not with the primary, on different nodes).
+
+    Each copy is alone uniform over the nodes that accept checkpoints except its primary's. Rows without any such node
+    count nothing. *cost* has shape (K, N), *home* (K,), *accepts* (N,).
+    """
+    if cost.size == 0:
+        return 0.0
+    rows = np.arange(cost.shape[0])
+    total = cost[:, accepts].sum(axis=1) - np.where(accepts[home], cost[rows, home], 0.0)
+    places = int(accepts.sum()) - accepts[home].astype(np.int64)
+    return float(copies * np.sum(np.where(places > 0, total / np.maximum(places, 1), 0.0)))
+
+
+def objective(assignments: Sequence[Mapping[str, Any]], series: KeyGroupSeries) -> float:
+    """Return the total cost of a plan's copies, from its assignments and the statistics alone.
+
+    *assignments* are ``{operator, key_group, primary, checkpoints}``; primaries are taken as the plan states them.
+    Key groups that the statistics do not know count as idle. The order of the assignments does not matter.
+    Memory O(W (N + 8192)).
+
+    Raises
+    ------
+    FtplanError
+        If an assignment lacks a field or has one of the wrong type.
+    """
+    rows = []
+    for number, item in enumerate(assignments):
+        try:
+            name = (str(item["operator"]), int(item["key_group"]))
+            rows.append((name, str(item["primary"]), sorted(map(str, item["checkpoints"]), key=natural_key)))
+        except (KeyError, TypeError, ValueError):
+            raise FtplanError(
+                f"plan.assignments[{number}]: expected operator, key_group, primary and a list of checkpoints"
+            ) from None
+    rows = sorted(row for row in rows if row[0] in series.position)
+    if not rows:
+        return 0.0
+    names = sorted({row[1] for row in rows}, key=natural_key)
+    node_of = {name: i for i, name in enumerate(names)}
+    columns = np.array([series.position[row[0]] for row in rows], dtype=np.int64)
+    z = standardised(series.loads)[:, columns]
+    sums = node_sums(z, np.array([node_of[row[1]] for row in rows], dtype=np.int64), len(names))
+    pairs = [(i, node_of[node]) for i, row in enumerate(rows) for node in row[2] if node in node_of]
+    load = series.mean_load[columns]
+    total = 0.0
+    for start in range(0, len(pairs), COPIES_AT_ONCE):
+        group, node = np.array(pairs[start : start + COPIES_AT_ONCE], dtype=np.int64).T
+        total += float(load[group] @ np.einsum("wk,wk->k", z[:, group], sums[:, node]))
+    return total
+
+
+class Pair(NamedTuple):
+    """Two key groups, the smaller name first, and their correlation in [-1, 1]."""
+
+    first: Name
+    second: Name
+    correlation: float
+
+
+def strongest_pairs(series: KeyGroupSeries, k: int) -> tuple[tuple[Pair, ...], tuple[Pair, ...]]:
+    """Return the *k* most negative and the *k* most positive pairs of key groups, strongest first.
+
+    Correlations are compared after rounding to 12 digits and ties end at the names, so that rounding noise decides
+    nothing. Only negative (positive) correlations are listed; fewer than *k* where there are no more. Cost O(W K²)
+    time, O(W K + block) memory.
+    """
+    z = standardised(series.loads)
+    groups = z.shape[1]
+    values = np.zeros(0)
+    index = np.zeros(0, dtype=np.int64)
+    kept = [(values, index), (values, index)]
+    step = max(1, BLOCK // max(groups, 1))
+    for start in range(0, groups if k > 0 else 0, step):
+        stop = min(start + step, groups)
+        block = np.round(z[:, start:stop].T @ z[:, start:], 12)
+        row, column = np.triu_indices(stop - start, 1, groups - start)
+        flat = block[row, column]
+        place = (row + start) * groups + column + start
+        for side, sign in enumerate((1.0, -1.0)):
+            signed = sign * flat
+            hit = signed < 0
+            old_values, old_index = kept[side]
+            kept[side] = _least(np.concatenate([old_values, signed[hit]]), np.concatenate([old_index, place[hit]]), k)
+    names = series.names
+
+    def pairs(side: int, sign: float) -> tuple[Pair, ...]:
+        return tuple(
+            Pair(names[int(i) // groups], names[int(i) % groups], min(1.0, max(-1.0, sign * float(v))))
+            for v, i in zip(*kept[side], strict=True)
+        )
+
+    return pairs(0, 1.0), pairs(1, -1.0)
+
+
+def _least(values: FloatArray, index: IntArray, k: int) -> tuple[FloatArray, npt.NDArray[np.int64]]:
+    """Return the *k* least values with their indices, sorted by (value, index)."""
+    if values.size > k:
+        threshold = np.partition(values, k - 1)[k - 1]
+        candidates = values <= threshold
+        values, index = values[candidates], index[candidates]
+    order = np.lexsort((index, values))[:k]
+    return values[order], index[order]

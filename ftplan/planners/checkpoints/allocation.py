@@ -1,0 +1,50 @@
+"""The answer to an allocation problem."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ftplan.model.checkpoint_rules import CheckpointRules
+from ftplan.model.topology import IntArray
+from ftplan.planners.checkpoints.arrays import CheckpointProblem
+
+
+@dataclass(frozen=True, eq=False)
+class Allocation:
+    """Where the copies of every key group go, and the rules that this keeps.
+
+    ``copies`` has shape (key groups, copies): node positions, ascending within a row. ``rules.balance`` is the Δ in
+    force (with ``auto`` the one that was found), ``count``, ``even-count`` or ``none``.
+    """
+
+    problem: CheckpointProblem
+    copies: IntArray
+    rules: CheckpointRules
+
+    @property
+    def value(self) -> float:
+        """Cost of the allocation, in load units."""
+        return self.problem.by_group.value(self.copies)
+
+    @property
+    def assignments(self) -> list[dict[str, Any]]:
+        """The plan's ``assignments``, sorted by operator and key group."""
+        p = self.problem
+        return [
+            {
+                "operator": p.operators[g],
+                "key_group": int(p.key_group[g]),
+                "primary": p.nodes[int(p.group_home[g])],
+                "checkpoints": [p.nodes[int(i)] for i in self.copies[g]],
+            }
+            for g in range(len(p.operators))
+        ]
+
+
+def allocation(problem: CheckpointProblem, unit_copies: IntArray, rules: CheckpointRules) -> Allocation:
+    """Return the allocation that gives every group the copies of its unit, *unit_copies* of shape (units, copies)."""
+    rows = np.sort(unit_copies, axis=1)[problem.unit_of_group]
+    return Allocation(problem, np.asarray(rows.reshape(len(problem.operators), problem.copies)), rules)

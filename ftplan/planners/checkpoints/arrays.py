@@ -1,0 +1,74 @@
+"""The allocation problem as arrays: which unit may have copies where, and what that costs and weighs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from ftplan.metrics.correlation import expected_random
+from ftplan.model.plan import Warn
+from ftplan.model.topology import FloatArray, IntArray
+
+BoolArray = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class CheckpointProblem:
+    """Units × nodes. Shapes: K key groups, U units, N nodes.
+
+    A unit is a key group, or all key groups of one task on one node where the statistics cannot tell them apart; all
+    groups of a unit get the same copies. Nodes stand in natural order, groups and units in (operator id, number)
+    order, so equal inputs in any order give equal arrays. ``domain`` is what two copies of a unit must not share: the
+    zone with anti-affinity zone, else the node itself. Loads are mean loads in load units per window.
+    """
+
+    nodes: tuple[str, ...]  # (N,)
+    domain: IntArray  # (N,)
+    domain_kind: str  # "node" | "zone"
+    accepts: BoolArray  # (N,) nodes that accept checkpoints
+    share: FloatArray  # (N,) fair share of the copies' load, sums to 1
+    memory_left: FloatArray  # (N,) bytes free after the primaries, inf where unknown, negative where over-full
+    memory_mb: FloatArray  # (N,) 2^20 bytes, nan where unknown
+    copies: int
+    windows: int
+    operators: tuple[str, ...]  # (K,) operator id of each group
+    key_group: IntArray  # (K,)
+    group_home: IntArray  # (K,) node position of each group's primary
+    unit_of_group: IntArray  # (K,)
+    home: IntArray  # (U,)
+    cost: FloatArray  # (U, N) load units, summed over the unit's groups; smaller is better
+    allowed: BoolArray  # (U, N) accepts checkpoints, and not in the domain of the primary
+    load: FloatArray  # (U,)
+    size: IntArray  # (U,) number of groups
+    state: FloatArray  # (U,) bytes; unknown states count 0
+    unit_names: tuple[str, ...]  # (U,) for messages
+    warnings: tuple[Warn, ...] = ()
+    split: CheckpointProblem | None = None  # the same with every group a unit, where units hold several groups
+
+    @property
+    def by_group(self) -> CheckpointProblem:
+        """The same problem with every key group a unit of its own."""
+        return self.split or self
+
+    @cached_property
+    def has_memory_rule(self) -> bool:
+        """Whether R5 says anything: some node's memory and some state are known."""
+        return bool(np.isfinite(self.memory_left).any()) and bool(
+            (self.state > 0).any() or (self.memory_left < self.memory_mb * 2.0**20).any()
+        )
+
+    @cached_property
+    def random_value(self) -> float:
+        """Expected cost of a random plan under R1 and R2."""
+        return expected_random(self.cost, self.home, self.accepts, self.copies)
+
+    def value(self, copies: IntArray) -> float:
+        """Return the cost of an allocation, *copies* of shape (U, copies)."""
+        return float(np.take_along_axis(self.cost, copies, axis=1).sum()) if copies.size else 0.0
+
+    def gap(self, value: float, bound: float) -> float:
+        """Return ``|bound - value|`` as a part of what a random plan loses against the bound."""
+        return abs(bound - value) / max(abs(self.random_value - bound), 1e-9)

@@ -1,0 +1,57 @@
+"""What a user can ask of a checkpoint allocation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from ftplan.errors import FtplanError
+from ftplan.model.statistics import Measure
+
+Balance = float | Literal["auto", "count", "none"]
+AntiAffinity = Literal["node", "zone"]
+
+#: The smallest balance Δ that ``auto`` asks for.
+LEAST_AUTO_BALANCE = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class AllocationOptions:
+    """Options of ``allocate-checkpoints``, named as on the command line.
+
+    ``balance`` is Δ (a number >= 0, relative to the fair share), ``auto``, ``count`` or ``none``. ``iterations``
+    bounds the work deterministically: passes of the dual and of the local search, and a hundredth of the solver's
+    deterministic second each; None leaves only the clock, ``time_limit_s``. ``bound`` asks the heuristics for a
+    proven bound; ``exact`` always gives one.
+
+    Raises
+    ------
+    FtplanError
+        If a value is out of range.
+    """
+
+    copies: int = 1
+    balance: Balance = "auto"
+    anti_affinity: AntiAffinity = "node"
+    seed: int = 0
+    time_limit_s: float = 60.0
+    iterations: int | None = None
+    bound: bool = False
+    measure: Measure = "records"
+
+    def __post_init__(self) -> None:
+        if self.copies < 1:
+            raise FtplanError(f"--copies: {self.copies} is not at least 1")
+        if isinstance(self.balance, str):
+            if self.balance not in ("auto", "count", "none"):
+                raise FtplanError(f"--balance: {self.balance!r} is none of auto, count, none and is no number")
+        elif not 0 <= self.balance < float("inf"):
+            raise FtplanError(f"--balance: {self.balance!r} is not a number of at least 0")
+        if self.anti_affinity not in ("node", "zone"):
+            raise FtplanError(f"--anti-affinity: {self.anti_affinity!r} is neither node nor zone")
+        if not self.time_limit_s > 0:
+            raise FtplanError(f"--time-limit: {self.time_limit_s!r} is not more than 0 seconds")
+        if self.iterations is not None and self.iterations < 1:
+            raise FtplanError(f"--iterations: {self.iterations} is not at least 1")
+        if self.seed < 0:
+            raise FtplanError(f"--seed: {self.seed} is negative")
