@@ -1,0 +1,196 @@
+"""Cluster files: nodes, zones, the network, and what is placed where now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
+
+from pydantic import Field
+
+from ftplan.io.documents import Source, read_document
+from ftplan.io.fields import FileModel, Id, NonNegative, Positive, Probability, Version
+from ftplan.io.placement_checks import check_placement
+from ftplan.io.validation import Complaints, Loaded, check_envelope, ignored_keys, validate
+from ftplan.model.cluster import ACCEPTS, Cluster, Network, Node, Placement, Zone
+from ftplan.model.names import natural_key
+from ftplan.model.plan import InputFile, Warn
+from ftplan.model.topology import Topology
+
+FORMAT = "ftplan/cluster"
+
+
+class NodeModel(FileModel):
+    """A machine."""
+
+    id: Id = Field(description="Unique name")
+    cpu: NonNegative = Field(description="Cores")
+    memory_mb: Positive | None = Field(None, description="Memory in units of 2^20 bytes")
+    zone: Id | None = Field(None, description="Zone with which the node fails; left out: a zone of its own")
+    used_cpu: NonNegative = Field(0.0, description="Cores in use by other work")
+    accepts: list[Literal["tasks", "checkpoints"]] = Field(
+        default=["tasks", "checkpoints"], description="What may be placed here"
+    )
+    failure_probability: Probability | None = Field(None, description="Probability that the node fails")
+
+    def build(self) -> Node:
+        """Return the node."""
+        return Node(
+            self.id,
+            self.cpu,
+            self.memory_mb,
+            self.zone,
+            self.used_cpu,
+            frozenset(self.accepts),
+            self.failure_probability,
+        )
+
+
+class ZoneModel(FileModel):
+    """Nodes that fail together."""
+
+    id: Id = Field(description="Unique name")
+    failure_probability: Probability | None = Field(None, description="Probability that the whole zone fails")
+
+
+class NetworkModel(FileModel):
+    """The network between any two nodes."""
+
+    bandwidth_mb_s: Positive | None = Field(None, description="Bandwidth in 2^20 bytes per second")
+    delay_s: NonNegative | None = Field(None, description="Delay in seconds")
+
+
+class PlacementModel(FileModel):
+    """Node ids by operator id."""
+
+    tasks: dict[Id, list[Id]] | None = Field(None, description="Node of each task")
+    key_groups: dict[Id, list[Id]] | None = Field(None, description="Node of each key group")
+    checkpoints: dict[Id, list[list[Id]]] | None = Field(None, description="Nodes of the copies of each key group")
+    replicas: dict[Id, list[Id | None]] | None = Field(None, description="Node of each task's replica, or null")
+
+    def build(self) -> Placement:
+        """Return the placement."""
+        return Placement(
+            {name: tuple(nodes) for name, nodes in (self.tasks or {}).items()},
+            {name: tuple(nodes) for name, nodes in (self.key_groups or {}).items()},
+            {name: tuple(map(tuple, copies)) for name, copies in (self.checkpoints or {}).items()},
+            {name: tuple(nodes) for name, nodes in (self.replicas or {}).items()},
+        )
+
+
+class ClusterModel(FileModel):
+    """The machines of a cluster and what is placed on them."""
+
+    format: Literal["ftplan/cluster"]
+    format_version: Version
+    nodes: list[NodeModel] = Field(min_length=1, description="The nodes")
+    zones: list[ZoneModel] | None = Field(None, description="What is known of zones; a zone need not be listed")
+    network: NetworkModel | None = Field(None, description="The network between any two nodes")
+    placement: PlacementModel | None = Field(None, description="What is placed now; lists by task or key group")
+
+
+def load_cluster(source: Source, topology: Topology | None = None) -> Loaded[Cluster]:
+    """Read and check a cluster from a path, standard input (``-``) or a mapping.
+
+    With a *topology* the placement must fit it: its operators, one node per task or key group.
+
+    Raises
+    ------
+    FtplanError
+        One sentence with file, place, what is wrong and what would be right.
+    """
+    document = read_document(source, "cluster")
+    value = check_envelope(document, FORMAT)
+    model = validate(ClusterModel, value, document.name)
+    complaints = Complaints(document.name)
+    check_duplicates([node.id for node in model.nodes], "nodes", complaints)
+    check_duplicates([zone.id for zone in model.zones or ()], "zones", complaints)
+    if model.placement is not None:
+        check_placement(model.placement, {node.id for node in model.nodes}, topology, complaints)
+    complaints.finish()
+    warnings, ignored = ignored_keys(ClusterModel, value, document.name)
+    warnings += tuple(_warnings(model, document.name))
+    return Loaded(_built(model), InputFile("cluster", document.path, document.sha256), warnings, ignored)
+
+
+def check_duplicates(ids: list[str], place: str, complaints: Complaints) -> None:
+    """Note every id of a list of entries that stood there before."""
+    first: dict[str, int] = {}
+    for i, name in enumerate(ids):
+        if first.setdefault(name, i) != i:
+            complaints.add(f"{place}[{i}].id", f"duplicate id {name!r} (also {place}[{first[name]}])")
+
+
+def _warnings(model: ClusterModel, name: str) -> Iterator[Warn]:
+    used = {node.zone for node in model.nodes}
+    for i, zone in enumerate(model.zones or ()):
+        if zone.id not in used:
+            yield Warn("UNUSED_ZONE", f"{name}: zones[{i}].id: no node is in zone {zone.id!r}")
+    for i, node in enumerate(model.nodes):
+        if node.used_cpu > node.cpu:
+            text = f"{node.used_cpu:g} cores are in use on {node.id!r}, which has {node.cpu:g}"
+            yield Warn("OVERUSED_NODE", f"{name}: nodes[{i}].used_cpu: {text}")
+
+
+def _built(model: ClusterModel) -> Cluster:
+    order = sorted(range(len(model.nodes)), key=lambda i: natural_key(model.nodes[i].id))
+    file_order = [0] * len(order)
+    for position, i in enumerate(order):
+        file_order[i] = position
+    network = model.network or NetworkModel(bandwidth_mb_s=None, delay_s=None)
+    return Cluster(
+        tuple(model.nodes[i].build() for i in order),
+        tuple(Zone(zone.id, zone.failure_probability) for zone in model.zones or ()),
+        Network(network.bandwidth_mb_s, network.delay_s),
+        model.placement.build() if model.placement is not None else None,
+        tuple(file_order),
+    )
+
+
+def cluster_document(cluster: Cluster) -> dict[str, Any]:
+    """Return the document that loads back as this cluster, nodes in file order; defaults are left out."""
+    order = cluster.file_order or tuple(range(len(cluster.nodes)))
+    document: dict[str, Any] = {"format": FORMAT, "format_version": "1.0"}
+    document["nodes"] = [node_entry(cluster.nodes[i]) for i in order]
+    if cluster.zones:
+        document["zones"] = [
+            _without_none({"id": zone.id, "failure_probability": zone.failure_probability}) for zone in cluster.zones
+        ]
+    network = {"bandwidth_mb_s": cluster.network.bandwidth_mb_s, "delay_s": cluster.network.delay_s}
+    if any(value is not None for value in network.values()):
+        document["network"] = _without_none(network)
+    if cluster.placement is not None:
+        document["placement"] = placement_entry(cluster.placement)
+    return document
+
+
+def node_entry(node: Node) -> dict[str, Any]:
+    """Return a node as a file holds it."""
+    entry = _without_none(
+        {
+            "id": node.id,
+            "cpu": node.cpu,
+            "memory_mb": node.memory_mb,
+            "zone": node.zone,
+            "failure_probability": node.failure_probability,
+        }
+    )
+    if node.used_cpu:
+        entry["used_cpu"] = node.used_cpu
+    if node.accepts != frozenset(ACCEPTS):
+        entry["accepts"] = sorted(node.accepts)
+    return entry
+
+
+def placement_entry(placement: Placement) -> dict[str, Any]:
+    """Return a placement as a file holds it; empty parts are left out."""
+    parts: Mapping[str, Mapping[str, Any]] = {
+        "tasks": {name: list(nodes) for name, nodes in placement.tasks.items()},
+        "key_groups": {name: list(nodes) for name, nodes in placement.key_groups.items()},
+        "checkpoints": {name: [list(copies) for copies in groups] for name, groups in placement.checkpoints.items()},
+        "replicas": {name: list(nodes) for name, nodes in placement.replicas.items()},
+    }
+    return {key: dict(value) for key, value in parts.items() if value}
+
+
+def _without_none(entry: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in entry.items() if value is not None}

@@ -1,0 +1,167 @@
+"""Failure files: what fails, which nodes arrive, and weighted alternatives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema
+
+from ftplan.errors import FtplanError
+from ftplan.io.cluster_file import NodeModel, check_duplicates, node_entry
+from ftplan.io.documents import Source, read_document
+from ftplan.io.fields import FileModel, Id, NonNegative, Probability, Time, Version
+from ftplan.io.selector_checks import check_selector
+from ftplan.io.validation import Complaints, Loaded, check_envelope, ignored_keys, validate
+from ftplan.model.cluster import Cluster
+from ftplan.model.failure import Arrival, Fail, Failure, Scenario
+from ftplan.model.names import Selector, parse_selector
+from ftplan.model.plan import InputFile, Warn
+from ftplan.model.topology import Topology
+
+FORMAT = "ftplan/failure"
+
+SELECTOR_PATTERN = r"^((node|zone|operator):[A-Za-z0-9._-]+|(task|query|key-group):[A-Za-z0-9._-]+/[0-9]+)$"
+
+
+def _selector(value: Any) -> Any:
+    """Parse a selector; pydantic reports what the parser says of it."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return parse_selector(value)
+    except FtplanError as error:
+        raise ValueError(str(error)) from None
+
+
+SelectorText = Annotated[
+    Selector,
+    BeforeValidator(_selector),
+    WithJsonSchema({"type": "string", "pattern": SELECTOR_PATTERN, "examples": ["zone:rack-a", "task:join/3"]}),
+]
+
+
+class TimedFailModel(FileModel):
+    """Something fails at a time."""
+
+    at_s: NonNegative = Field(0.0, description="Seconds after the failure that starts the clock")
+    select: SelectorText = Field(description="What fails")
+
+
+def _fail_branch(value: Any) -> str:
+    return "<selector>" if isinstance(value, str) else "<timed>"
+
+
+#: A bare selector fails at time 0.
+FailEntry = Annotated[
+    Annotated[SelectorText, Tag("<selector>")] | Annotated[TimedFailModel, Tag("<timed>")], Discriminator(_fail_branch)
+]
+
+
+class ArrivalModel(FileModel):
+    """A replacement node."""
+
+    at_s: Time = Field(description="Seconds until it can host tasks; a range [a, b] is uniform")
+    node: NodeModel = Field(description="The node; it may reuse the id of one that failed and comes empty")
+
+
+class ScenarioModel(FileModel):
+    """One of several weighted alternatives."""
+
+    id: Id = Field(description="Unique name")
+    probability: Probability = Field(description="Probability of this alternative")
+    fail: list[FailEntry] = Field(description="What fails in it")
+
+
+class FailureModel(FileModel):
+    """What fails and what arrives."""
+
+    format: Literal["ftplan/failure"]
+    format_version: Version
+    fail: list[FailEntry] = Field(default=[], description="Selectors, or selectors with a time")
+    arrivals: list[ArrivalModel] = Field(default=[], description="Replacement nodes")
+    scenarios: list[ScenarioModel] = Field(default=[], description="Weighted alternatives")
+
+
+def load_failure(source: Source, topology: Topology | None = None, cluster: Cluster | None = None) -> Loaded[Failure]:
+    """Read and check a failure file from a path, standard input (``-``) or a mapping.
+
+    Selectors must point at something in the *topology* and *cluster*, where these are given.
+
+    Raises
+    ------
+    FtplanError
+        One sentence with file, place, what is wrong and what would be right.
+    """
+    document = read_document(source, "failure")
+    value = check_envelope(document, FORMAT)
+    model = validate(FailureModel, value, document.name)
+    complaints = Complaints(document.name)
+    check_duplicates([scenario.id for scenario in model.scenarios], "scenarios", complaints)
+    _check_arrivals(model, complaints)
+    arriving = {arrival.node.id for arrival in model.arrivals}
+    fails = [("fail", model.fail)]
+    fails += [(f"scenarios[{i}].fail", scenario.fail) for i, scenario in enumerate(model.scenarios)]
+    for place, entries in fails:
+        for i, entry in enumerate(entries):
+            try:
+                check_selector(_fail(entry).select, topology, cluster, arriving)
+            except FtplanError as error:
+                complaints.add(f"{place}[{i}]", str(error))
+    complaints.finish()
+    warnings, ignored = ignored_keys(FailureModel, value, document.name)
+    total = sum(scenario.probability for scenario in model.scenarios)
+    if total > 1 + 1e-9:
+        text = f"{document.name}: scenarios: the probabilities sum to {total:g}, more than 1; they are used as weights"
+        warnings += (Warn("PROBABILITIES_ABOVE_ONE", text),)
+    return Loaded(_built(model), InputFile("failure", document.path, document.sha256), warnings, ignored)
+
+
+def _check_arrivals(model: FailureModel, complaints: Complaints) -> None:
+    first: dict[str, int] = {}
+    for i, arrival in enumerate(model.arrivals):
+        if isinstance(arrival.at_s, list) and arrival.at_s[0] > arrival.at_s[1]:
+            low, high = arrival.at_s
+            complaints.add(f"arrivals[{i}].at_s", f"the range [{low:g}, {high:g}] ends before it begins")
+        if first.setdefault(arrival.node.id, i) != i:
+            also = first[arrival.node.id]
+            complaints.add(f"arrivals[{i}].node.id", f"duplicate id {arrival.node.id!r} (also arrivals[{also}])")
+
+
+def _fail(entry: Selector | TimedFailModel) -> Fail:
+    return Fail(entry) if isinstance(entry, Selector) else Fail(entry.select, entry.at_s)
+
+
+def _fails(entries: Sequence[Selector | TimedFailModel]) -> tuple[Fail, ...]:
+    return tuple(_fail(entry) for entry in entries)
+
+
+def _built(model: FailureModel) -> Failure:
+    arrivals = []
+    for arrival in model.arrivals:
+        low, high = arrival.at_s if isinstance(arrival.at_s, list) else (arrival.at_s, arrival.at_s)
+        arrivals.append(Arrival((low, high), arrival.node.build()))
+    scenarios = tuple(Scenario(item.id, item.probability, _fails(item.fail)) for item in model.scenarios)
+    return Failure(_fails(model.fail), tuple(arrivals), scenarios)
+
+
+def failure_document(failure: Failure) -> dict[str, Any]:
+    """Return the document that loads back as this failure; empty parts are left out."""
+    document: dict[str, Any] = {"format": FORMAT, "format_version": "1.0"}
+    if failure.fail:
+        document["fail"] = _fail_entries(failure.fail)
+    if failure.arrivals:
+        document["arrivals"] = [
+            {"at_s": item.at_s[0] if item.at_s[0] == item.at_s[1] else list(item.at_s), "node": node_entry(item.node)}
+            for item in failure.arrivals
+        ]
+    if failure.scenarios:
+        document["scenarios"] = [
+            {"id": item.id, "probability": item.probability, "fail": _fail_entries(item.fail)}
+            for item in failure.scenarios
+        ]
+    return document
+
+
+def _fail_entries(fails: tuple[Fail, ...]) -> list[Any]:
+    return [{"at_s": item.at_s, "select": str(item.select)} if item.at_s else str(item.select) for item in fails]

@@ -1,0 +1,35 @@
+"""Hashes by which a plan names its inputs."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+_BLOCK_BYTES = 1 << 20
+
+
+def sha256_of_bytes(data: bytes) -> str:
+    """Return the SHA-256 of *data* in hexadecimal."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def sha256_of_file(path: Path) -> str:
+    """Return the SHA-256 of a file in hexadecimal, read in blocks of 2^20 bytes.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be read.
+    """
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(_BLOCK_BYTES):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def sha256_of_data(data: Any) -> str:
+    """Return the SHA-256 of plain JSON data in hexadecimal: sorted keys, no spaces, numbers as they are."""
+    return sha256_of_bytes(json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode())

@@ -1,0 +1,60 @@
+"""Whether a placement names nodes and operators that there are, one node per task or key group."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ftplan.io.validation import Complaints, unknown
+from ftplan.model.topology import Topology
+
+if TYPE_CHECKING:
+    from ftplan.io.cluster_file import PlacementModel
+
+PARTS = ("tasks", "key_groups", "checkpoints", "replicas")
+
+
+def check_placement(
+    placement: PlacementModel,
+    nodes: Collection[str] | None,
+    topology: Topology | None,
+    complaints: Complaints,
+    prefix: str = "placement.",
+) -> None:
+    """Note unknown nodes (where *nodes* are given), and unknown operators and wrong lengths (with a *topology*)."""
+    for part in PARTS:
+        lists: dict[str, Sequence[Any]] = getattr(placement, part) or {}
+        for operator, entries in lists.items():
+            place = f"{prefix}{part}.{operator}"
+            if nodes is not None:
+                for index, node in _names(entries):
+                    if node is not None and node not in nodes:
+                        complaints.add(f"{place}{index}", unknown("node", node, nodes))
+            if topology is not None:
+                _check_operator(operator, part, len(entries), topology, place, complaints)
+
+
+def _names(entries: Sequence[Any]) -> Iterator[tuple[str, str | None]]:
+    """Yield (index as a place, node id) of every node in a list, or in a list of lists."""
+    for i, entry in enumerate(entries):
+        if isinstance(entry, list):
+            for k, node in enumerate(entry):
+                yield f"[{i}][{k}]", node
+        else:
+            yield f"[{i}]", entry
+
+
+def _check_operator(name: str, part: str, length: int, topology: Topology, place: str, complaints: Complaints) -> None:
+    if name not in topology.position:
+        complaints.add(place, unknown("operator", name, topology.position))
+        return
+    operator = topology.operator(name)
+    if part in ("tasks", "replicas"):
+        expected, what = operator.parallelism, "parallelism"
+    elif operator.key_groups is None:
+        complaints.add(place, f"{name!r} has no key groups in the topology")
+        return
+    else:
+        expected, what = operator.key_groups, "key_groups"
+    if length != expected:
+        complaints.add(place, f"wrong length: got {length}, expected {expected} = {what} of {name!r}")

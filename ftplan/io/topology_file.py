@@ -1,0 +1,202 @@
+"""Topology files: operators, their tasks, and the edges between them."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import Field
+
+from ftplan.io.documents import Source, collection_paused, read_document
+from ftplan.io.fields import Count, FileModel, Id, NonNegative, PerTask, Positive, PositivePerTask, Substream, Version
+from ftplan.io.topology_checks import check_edges, check_operators, rate_warnings
+from ftplan.io.validation import Complaints, Loaded, check_envelope, ignored_keys, validate
+from ftplan.model.plan import InputFile
+from ftplan.model.topology import Checkpointing, Edge, FloatArray, Operator, Substreams, Topology
+
+FORMAT = "ftplan/topology"
+
+
+class CheckpointModel(FileModel):
+    """How an operator checkpoints."""
+
+    interval_s: Positive | None = Field(None, description="Seconds between two checkpoints")
+    kind: Literal["incremental", "full"] = Field("incremental", description="Changes only, or the whole state")
+
+
+class OperatorModel(FileModel):
+    """An operator, which runs as ``parallelism`` tasks."""
+
+    id: Id = Field(description="Unique name")
+    parallelism: Count = Field(1, description="Number of tasks")
+    name: str | None = Field(None, description="What the engine calls the operator")
+    labels: dict[str, str] | None = Field(None, description="Free-form labels")
+    inputs: Literal["independent", "correlated"] = Field(
+        "independent", description="correlated: a join, which needs all of its input streams"
+    )
+    key_groups: Count | None = Field(None, description="Number of key groups; left out: no keyed state")
+    selectivity: NonNegative = Field(1.0, description="Output records per input record")
+    cpu: PerTask = Field(1.0, description="Cores per task; a number, or a list with one number per task")
+    rate_out: PerTask | None = Field(None, description="Records per second leaving each task; default: derived")
+    input_share: list[NonNegative] | None = Field(
+        None, description="How full and split edges divide among the tasks of this operator; default: equally"
+    )
+    state_bytes: PerTask = Field(0.0, description="Bytes of state per task; a number, or a list")
+    record_time_s: NonNegative | None = Field(None, description="Cpu seconds per record; default: cpu / input rate")
+    checkpoint: CheckpointModel | None = Field(None, description="How the operator checkpoints")
+    deterministic: bool = Field(True, description="false: every new failure needs a global rollback")
+    output: bool | None = Field(None, description="Default: an operator without outgoing edges is an output")
+    priority: PositivePerTask = Field(1.0, description="Of each query that ends here; a number, or a list")
+
+
+class EdgeModel(FileModel):
+    """A stream from one operator to another."""
+
+    source: Id = Field(alias="from", description="Id of the sending operator")
+    to: Id = Field(description="Id of the receiving operator")
+    partitioning: Literal["full", "one-to-one", "split", "merge"] | None = Field(
+        None, description="Which tasks meet: full (default) all; task i of the larger side meets i * smaller / larger"
+    )
+    substreams: list[Substream] | None = Field(
+        None, description="Measured streams, each [from index, to index, records/s]; they win over partitioning"
+    )
+
+
+class TopologyModel(FileModel):
+    """A streaming job as an acyclic graph of operators."""
+
+    format: Literal["ftplan/topology"]
+    format_version: Version
+    name: str | None = Field(None, description="Name of the job")
+    operators: list[OperatorModel] = Field(min_length=1, description="The operators")
+    edges: list[EdgeModel] = Field(default=[], description="The streams between them; the graph is acyclic")
+
+
+def load_topology(source: Source) -> Loaded[Topology]:
+    """Read and check a topology from a path, standard input (``-``) or a mapping.
+
+    Raises
+    ------
+    FtplanError
+        One sentence with file, place, what is wrong and what would be right.
+    """
+    document = read_document(source, "topology")
+    value = check_envelope(document, FORMAT)
+    with collection_paused():
+        model = validate(TopologyModel, value, document.name)
+        complaints = Complaints(document.name)
+        check_operators(model, complaints)
+        check_edges(model, complaints)
+        complaints.finish()
+        topology = _built(model)
+        warnings, ignored = ignored_keys(TopologyModel, value, document.name)
+        warnings += tuple(rate_warnings(topology, model, document.name))
+    return Loaded(topology, InputFile("topology", document.path, document.sha256), warnings, ignored)
+
+
+def per_task(value: float | list[float], parallelism: int) -> FloatArray:
+    """Return a read-only array of shape (parallelism,) from a number or a list."""
+    if isinstance(value, list):
+        array = np.array(value, dtype=np.float64)
+        array.flags.writeable = False
+        return array
+    return np.broadcast_to(np.float64(value), (parallelism,))
+
+
+def _built(model: TopologyModel) -> Topology:
+    position = {operator.id: i for i, operator in enumerate(model.operators)}
+    edges = tuple(_edge(edge, position) for edge in model.edges)
+    senders = {edge.source for edge in edges}
+    operators = tuple(_operator(item, i not in senders) for i, item in enumerate(model.operators))
+    return Topology(operators, edges, model.name)
+
+
+def _operator(item: OperatorModel, is_sink: bool) -> Operator:
+    tasks = item.parallelism
+    return Operator(
+        id=item.id,
+        parallelism=tasks,
+        cpu=per_task(item.cpu, tasks),
+        state_bytes=per_task(item.state_bytes, tasks),
+        priority=per_task(item.priority, tasks),
+        name=item.name,
+        labels=item.labels or {},
+        inputs=item.inputs,
+        key_groups=item.key_groups,
+        selectivity=item.selectivity,
+        rate_out=None if item.rate_out is None else per_task(item.rate_out, tasks),
+        input_share=None if item.input_share is None else per_task(item.input_share, tasks),
+        record_time_s=item.record_time_s,
+        checkpoint=Checkpointing(item.checkpoint.interval_s, item.checkpoint.kind)
+        if item.checkpoint
+        else Checkpointing(),
+        deterministic=item.deterministic,
+        output=is_sink if item.output is None else item.output,
+    )
+
+
+def _edge(item: EdgeModel, position: dict[str, int]) -> Edge:
+    source, target = position[item.source], position[item.to]
+    if item.substreams is None:
+        return Edge(source, target, item.partitioning or "full")
+    columns = list(zip(*item.substreams, strict=True)) if item.substreams else [(), (), ()]
+    streams = Substreams(
+        np.array(columns[0], dtype=np.int64),
+        np.array(columns[1], dtype=np.int64),
+        np.array(columns[2], dtype=np.float64),
+    )
+    return Edge(source, target, None, streams)
+
+
+def topology_document(topology: Topology) -> dict[str, Any]:
+    """Return the document that loads back as this topology; defaults are left out."""
+    senders = {edge.source for edge in topology.edges}
+    document: dict[str, Any] = {"format": FORMAT, "format_version": "1.0"}
+    if topology.name is not None:
+        document["name"] = topology.name
+    document["operators"] = [_operator_entry(o, i not in senders) for i, o in enumerate(topology.operators)]
+    document["edges"] = [_edge_entry(edge, topology) for edge in topology.edges]
+    return document
+
+
+def _number_or_list(values: FloatArray) -> float | list[float]:
+    uniform = len(values) > 0 and (values.strides == (0,) or bool((values == values[0]).all()))
+    return float(values[0]) if uniform else [float(value) for value in values]
+
+
+def _operator_entry(operator: Operator, is_sink: bool) -> dict[str, Any]:
+    entry: dict[str, Any] = {"id": operator.id, "parallelism": operator.parallelism}
+    optional: list[tuple[str, Any, Any]] = [
+        ("name", operator.name, None),
+        ("labels", dict(operator.labels), {}),
+        ("inputs", operator.inputs, "independent"),
+        ("key_groups", operator.key_groups, None),
+        ("selectivity", operator.selectivity, 1.0),
+        ("cpu", _number_or_list(operator.cpu), 1.0),
+        ("rate_out", None if operator.rate_out is None else _number_or_list(operator.rate_out), None),
+        ("input_share", None if operator.input_share is None else operator.input_share.tolist(), None),
+        ("state_bytes", _number_or_list(operator.state_bytes), 0.0),
+        ("record_time_s", operator.record_time_s, None),
+        ("deterministic", operator.deterministic, True),
+        ("output", operator.output, is_sink),
+        ("priority", _number_or_list(operator.priority), 1.0),
+    ]
+    entry.update((key, value) for key, value, default in optional if value != default)
+    if operator.checkpoint != Checkpointing():
+        entry["checkpoint"] = {"kind": operator.checkpoint.kind}
+        if operator.checkpoint.interval_s is not None:
+            entry["checkpoint"]["interval_s"] = operator.checkpoint.interval_s
+    return entry
+
+
+def _edge_entry(edge: Edge, topology: Topology) -> dict[str, Any]:
+    entry: dict[str, Any] = {"from": topology.operators[edge.source].id, "to": topology.operators[edge.target].id}
+    if edge.substreams is None:
+        entry["partitioning"] = edge.partitioning or "full"
+    else:
+        streams = edge.substreams
+        entry["substreams"] = [
+            list(row)
+            for row in zip(streams.from_index.tolist(), streams.to_index.tolist(), streams.rate.tolist(), strict=True)
+        ]
+    return entry

@@ -1,0 +1,212 @@
+"""From a document to checked data: the envelope, one sentence for every mistake, and a word on ignored keys."""
+
+from __future__ import annotations
+
+import re
+import typing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Generic, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from ftplan.errors import FtplanError, suggestion
+from ftplan.io.documents import Document
+from ftplan.io.sentences import described, explained
+from ftplan.model.plan import InputFile, Warn
+
+Value = TypeVar("Value")
+Model = TypeVar("Model", bound=BaseModel)
+
+MAJOR_VERSION = 1
+
+#: Every kind of file, by its ``format``.
+FORMATS: Mapping[str, str] = {
+    "ftplan/topology": "topology",
+    "ftplan/cluster": "cluster",
+    "ftplan/failure": "failure",
+    "ftplan/stats": "statistics manifest",
+    "ftplan/placement": "placement",
+    "ftplan/plan": "plan",
+    "ftplan/evaluation": "evaluation",
+    "ftplan/what-if": "what-if",
+    "ftplan/simulation": "simulation",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded(Generic[Value]):
+    """Something read from a file: the value, the file's fingerprint, and what deserves a warning.
+
+    ``ignored`` holds the places of unknown keys, for instance ``operators[0].colour``.
+    """
+
+    value: Value
+    input: InputFile
+    warnings: tuple[Warn, ...] = ()
+    ignored: tuple[str, ...] = ()
+
+
+class Complaints:
+    """Mistakes of one file: the first is told, the others are counted."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._first: tuple[str, Callable[[], str]] | None = None
+        self._count = 0
+
+    def add(self, place: str, text: str | Callable[[], str]) -> None:
+        """Note a mistake; a function is called only if its mistake is the first (suggestions take time)."""
+        self._count += 1
+        if self._first is None:
+            self._first = (place, text if callable(text) else lambda: text)
+
+    def finish(self) -> None:
+        """Raise :class:`FtplanError` if there was a mistake."""
+        if self._first is not None:
+            place, text = self._first
+            more = f" (and {self._count - 1} more)" if self._count > 1 else ""
+            raise FtplanError(f"{self.name}: {place}: {text()}{more}")
+
+
+def unknown(what: str, name: str, known: typing.Iterable[str]) -> Callable[[], str]:
+    """Return a function that says that *name* is no *what*, with the nearest known name or all of a few."""
+
+    def text() -> str:
+        names = list(known)
+        near = suggestion(name, names)
+        few = f"; there are {', '.join(names)}" if not near and 0 < len(names) <= 8 else ""
+        return f"unknown {what} {name!r}{near}{few}"
+
+    return text
+
+
+def check_envelope(document: Document, expected: str) -> Mapping[str, Any]:
+    """Return the document as a mapping whose ``format`` is *expected* and whose version can be read.
+
+    Raises
+    ------
+    FtplanError
+        If it is no mapping, of another format, or of a newer major version.
+    """
+    value, name = document.value, document.name
+    if not isinstance(value, Mapping):
+        raise FtplanError(f"{name}: expected a mapping that begins with 'format: {expected}', got {described(value)}")
+    kind = value.get("format")
+    if "format" not in value:
+        raise FtplanError(f"{name}: format: is missing; expected 'format: {expected}'")
+    if kind != expected:
+        if isinstance(kind, str) and kind in FORMATS:
+            raise FtplanError(
+                f"{name}: format: this is a {FORMATS[kind]} file ({kind}); expected a {FORMATS[expected]} ({expected})"
+            )
+        near = suggestion(kind, FORMATS) if isinstance(kind, str) else ""
+        raise FtplanError(f"{name}: format: unknown format {described(kind)}{near}; expected '{expected}'")
+    check_version(value.get("format_version"), "format_version" in value, name)
+    return value
+
+
+def check_version(version: Any, present: bool, name: str) -> None:
+    """Raise :class:`FtplanError` unless the version is 1.x; ``1.0`` without quotes will do."""
+    if not present:
+        raise FtplanError(f"{name}: format_version: is missing; expected '{MAJOR_VERSION}.0'")
+    text = str(version) if isinstance(version, (str, int, float)) and not isinstance(version, bool) else ""
+    match = re.fullmatch(r"([0-9]{1,9})(\.[0-9]+)*", text)
+    if match is None:
+        raise FtplanError(f"{name}: format_version: expected '{MAJOR_VERSION}.0', got {described(version)}")
+    if int(match[1]) > MAJOR_VERSION:
+        raise FtplanError(
+            f"{name}: format_version: {text} is newer than this ftplan reads ({MAJOR_VERSION}.x); upgrade ftplan"
+        )
+    if int(match[1]) < MAJOR_VERSION:
+        raise FtplanError(f"{name}: format_version: there is no version {text}; expected '{MAJOR_VERSION}.0'")
+
+
+def validate(model: type[Model], value: Any, name: str) -> Model:
+    """Return *value* as *model*.
+
+    Raises
+    ------
+    FtplanError
+        For the first mistake in the order of the file, with the number of further ones.
+    """
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        mistakes = error.errors(include_url=False, include_context=True)
+        complaints = Complaints(name)
+        for mistake in mistakes:
+            complaints.add(place_of(mistake["loc"]), lambda m=mistake: explained(m))  # type: ignore[misc]
+        complaints.finish()
+        raise AssertionError("a validation error without errors") from error
+    except (RecursionError, OverflowError):
+        raise FtplanError(f"{name}: a value is too large or nested too deeply") from None
+
+
+def place_of(location: Sequence[str | int]) -> str:
+    """Return a place as people write it: ``edges[3].to``. Tags of union branches are left out."""
+    place = ""
+    for part in location:
+        if isinstance(part, int):
+            place += f"[{part}]"
+        elif part != "[key]" and not (part.startswith("<") and part.endswith(">")):
+            place += f".{part}" if place else part
+    return place or "the document"
+
+
+@cache
+def _fields(model: type[BaseModel]) -> tuple[frozenset[str], dict[str, tuple[type[BaseModel], bool]]]:
+    """Return the keys that a model knows, and the models below them; True where names lead to the models."""
+    keys: set[str] = set()
+    below: dict[str, tuple[type[BaseModel], bool]] = {}
+    for field_name, field in model.model_fields.items():
+        key = field.alias or field_name
+        keys.add(key)
+        for found in _models(field.annotation, False):
+            below[key] = found
+    return frozenset(keys), below
+
+
+def _models(annotation: Any, named: bool) -> Iterator[tuple[type[BaseModel], bool]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation, named
+    for argument in typing.get_args(annotation):
+        yield from _models(argument, named or typing.get_origin(annotation) is dict)
+
+
+def unknown_keys(model: type[BaseModel], value: Any, place: str = "") -> Iterator[tuple[str, str, frozenset[str]]]:
+    """Yield (place, key, known keys) of every key that *model* does not know."""
+    if isinstance(value, list):
+        for i, item in enumerate(value):
+            yield from unknown_keys(model, item, f"{place}[{i}]")
+    if not isinstance(value, Mapping):
+        return
+    keys, below = _fields(model)
+    if not value.keys() <= keys:
+        for key in value:
+            if key not in keys:
+                yield place, key, keys
+    for key, (inner, named) in below.items():
+        item = value.get(key)
+        full = f"{place}.{key}" if place else key
+        if named and isinstance(item, Mapping):
+            for name, named_item in item.items():
+                yield from unknown_keys(inner, named_item, f"{full}.{name}")
+        elif isinstance(item, (Mapping, list)):
+            yield from unknown_keys(inner, item, full)
+
+
+def ignored_keys(model: type[BaseModel], value: Any, name: str) -> tuple[tuple[Warn, ...], tuple[str, ...]]:
+    """Return a warning for each ignored key that looks like a misspelt one, and the places of all ignored keys."""
+    warnings: dict[str, tuple[str, int]] = {}
+    places: list[str] = []
+    for place, key, known in unknown_keys(model, value):
+        full = f"{place}.{key}" if place else key
+        places.append(full)
+        if key in warnings:
+            warnings[key] = (warnings[key][0], warnings[key][1] + 1)
+        elif near := suggestion(key, known - {"format", "format_version"}):
+            warnings[key] = (f"{name}: {full}: unknown key is ignored{near}", 0)
+    texts = (text + (f" (and {more} more)" if more else "") for text, more in warnings.values())
+    return tuple(Warn("UNKNOWN_KEY", text) for text in texts), tuple(places)
