@@ -88,8 +88,8 @@ class ClusterModel(FileModel):
     placement: PlacementModel | None = Field(None, description="What is placed now; lists by task or key group")
 
 
-def load_cluster(source: Source, topology: Topology | None = None) -> Loaded[Cluster]:
-    """Read and check a cluster from a path, standard input (``-``) or a mapping.
+def load_cluster(source: Source, topology: Topology | None = None, name: str | None = None) -> Loaded[Cluster]:
+    """Read and check a cluster from a path, standard input (``-``) or a mapping, which messages call *name*.
 
     With a *topology* the placement must fit it: its operators, one node per task or key group.
 
@@ -98,7 +98,7 @@ def load_cluster(source: Source, topology: Topology | None = None) -> Loaded[Clu
     FtplanError
         One sentence with file, place, what is wrong and what would be right.
     """
-    document = read_document(source, "cluster")
+    document = read_document(source, "cluster", name)
     value = check_envelope(document, FORMAT)
     model = validate(ClusterModel, value, document.name)
     complaints = Complaints(document.name)

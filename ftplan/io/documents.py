@@ -61,8 +61,8 @@ def collection_paused() -> Iterator[None]:
             gc.enable()
 
 
-def read_document(source: Source, what: str) -> Document:
-    """Read a document. *what* says in messages what was expected, for instance ``topology``.
+def read_document(source: Source, what: str, name: str | None = None) -> Document:
+    """Read a document. *what* says in messages what was expected, for instance ``topology``; *name* names the file.
 
     A path ending in ``.json`` is JSON, in ``.yaml`` or ``.yml`` YAML; anything else, and standard input (``-``), is
     JSON where it begins with ``{`` or ``[`` and YAML otherwise.
@@ -76,13 +76,15 @@ def read_document(source: Source, what: str) -> Document:
     with collection_paused():
         if isinstance(source, Mapping):
             try:
-                value = plain(source, what)
-                return Document(value, sha256_of_data(value), what, None)
+                value = plain(source, name or what)
+                return Document(value, sha256_of_data(value), name or what, None)
             except RecursionError:
-                raise FtplanError(f"{what}: nested deeper than {MAX_DEPTH} levels") from None
-        name = display_name(source)
+                raise FtplanError(f"{name or what}: nested deeper than {MAX_DEPTH} levels") from None
+        name = name or display_name(source)
         data = read_bytes(source, what)
-        return Document(parse_text(decoded(data, name), name), sha256_of_bytes(data), name, recorded_path(source))
+        return Document(
+            parse_text(decoded(data, name), name, source), sha256_of_bytes(data), name, recorded_path(source)
+        )
 
 
 def read_bytes(path: str | os.PathLike[str], what: str) -> bytes:
@@ -143,15 +145,15 @@ def decoded(data: bytes, name: str) -> str:
     return text
 
 
-def parse_text(text: str, name: str) -> Any:
-    """Return the data in YAML or JSON text; the extension of *name* decides, else the first character.
+def parse_text(text: str, name: str, path: str | os.PathLike[str] = "") -> Any:
+    """Return the data in YAML or JSON text; the extension of *path* decides, else the first character.
 
     Raises
     ------
     FtplanError
         With the line, if the text is no valid document, or with the place of a NaN or an infinity.
     """
-    extension = os.path.splitext(name)[1].lower()
+    extension = os.path.splitext(os.fspath(path))[1].lower()
     as_json = extension == ".json" or (extension not in (".yaml", ".yml") and text.lstrip()[0] in "{[")
     with collection_paused():
         value = parse_json(text, name) if as_json else parse_yaml(text, name)

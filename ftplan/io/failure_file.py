@@ -83,8 +83,10 @@ class FailureModel(FileModel):
     scenarios: list[ScenarioModel] = Field(default=[], description="Weighted alternatives")
 
 
-def load_failure(source: Source, topology: Topology | None = None, cluster: Cluster | None = None) -> Loaded[Failure]:
-    """Read and check a failure file from a path, standard input (``-``) or a mapping.
+def load_failure(
+    source: Source, topology: Topology | None = None, cluster: Cluster | None = None, name: str | None = None
+) -> Loaded[Failure]:
+    """Read and check a failure file from a path, standard input (``-``) or a mapping, which messages call *name*.
 
     Selectors must point at something in the *topology* and *cluster*, where these are given.
 
@@ -93,7 +95,7 @@ def load_failure(source: Source, topology: Topology | None = None, cluster: Clus
     FtplanError
         One sentence with file, place, what is wrong and what would be right.
     """
-    document = read_document(source, "failure")
+    document = read_document(source, "failure", name)
     value = check_envelope(document, FORMAT)
     model = validate(FailureModel, value, document.name)
     complaints = Complaints(document.name)

@@ -72,15 +72,15 @@ class TopologyModel(FileModel):
     edges: list[EdgeModel] = Field(default=[], description="The streams between them; the graph is acyclic")
 
 
-def load_topology(source: Source) -> Loaded[Topology]:
-    """Read and check a topology from a path, standard input (``-``) or a mapping.
+def load_topology(source: Source, name: str | None = None) -> Loaded[Topology]:
+    """Read and check a topology from a path, standard input (``-``) or a mapping, which messages call *name*.
 
     Raises
     ------
     FtplanError
         One sentence with file, place, what is wrong and what would be right.
     """
-    document = read_document(source, "topology")
+    document = read_document(source, "topology", name)
     value = check_envelope(document, FORMAT)
     with collection_paused():
         model = validate(TopologyModel, value, document.name)

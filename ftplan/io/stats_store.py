@@ -1,0 +1,172 @@
+"""Statistics folders: the manifest, the Parquet tables, and the placement that the log showed."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ftplan.errors import FtplanError, suggestion
+from ftplan.io.cluster_file import PlacementModel, placement_entry
+from ftplan.io.documents import Document, Source, display_name, plain, read_document, recorded_path
+from ftplan.io.fingerprint import sha256_of_data, sha256_of_file
+from ftplan.io.manifest_file import ManifestModel, manifest_of
+from ftplan.io.stats_tables import checked_table
+from ftplan.io.validation import FORMATS, Loaded, check_version, ignored_keys, validate
+from ftplan.model.plan import InputFile
+from ftplan.model.problem import StatsTables
+from ftplan.model.statistics import MEASURES, TABLES, Manifest
+
+MANIFEST = "manifest.json"
+PLACEMENT = "placement.yaml"
+
+
+def load_stats(source: Source) -> Loaded[StatsTables]:
+    """Read and check statistics from a folder, or from a mapping.
+
+    A mapping holds the ``manifest`` as a mapping and each table (``key_groups``, ``tasks``, ``substreams``) as an
+    Arrow table, a pandas or polars frame or a list of rows; ``placement`` is optional. The fingerprint of a folder
+    is that of its manifest, and the manifest holds those of the tables, which are checked.
+
+    Raises
+    ------
+    FtplanError
+        One sentence with file, column, what is wrong and what would be right.
+    """
+    return _from_mapping(source) if isinstance(source, Mapping) else _from_folder(source)
+
+
+def _from_folder(source: str | os.PathLike[str]) -> Loaded[StatsTables]:
+    folder = Path(source)
+    name = display_name(source)
+    if not folder.is_dir():
+        if folder.name == MANIFEST and folder.is_file():
+            raise FtplanError(f"{name}: is the manifest; give the folder {display_name(folder.parent)!r} instead")
+        if folder.exists():
+            raise FtplanError(f"{name}: is a file; expected a statistics folder (with {MANIFEST})")
+        known = [entry.name for entry in folder.parent.iterdir()] if folder.parent.is_dir() else []
+        raise FtplanError(f"{name}: no such folder{suggestion(folder.name, known)}")
+    if not (folder / MANIFEST).exists():
+        raise FtplanError(f"{name}: is no statistics folder: {MANIFEST} is missing")
+    document = read_document(folder / MANIFEST, "statistics manifest")
+    manifest, named = manifest_of(document)
+    tables = {
+        kind: _table_file(folder / f"{kind}.parquet", kind, manifest)
+        for kind in TABLES
+        if kind == "key_groups" or kind in manifest.tables or (folder / f"{kind}.parquet").exists()
+    }
+    placement = None
+    if (folder / PLACEMENT).exists():
+        placement = placement_of(read_document(folder / PLACEMENT, "placement"))
+    warnings, ignored = ignored_keys(ManifestModel, document.value, document.name)
+    stats = StatsTables(manifest if named else _with_measures(manifest, tables), tables, placement)
+    return Loaded(stats, InputFile("stats", recorded_path(source), document.sha256), warnings, ignored)
+
+
+def _table_file(path: Path, kind: str, manifest: Manifest) -> Any:
+    name = display_name(path)
+    listed = manifest.tables.get(kind)
+    if not path.exists():
+        raise FtplanError(f"{name}: is missing{', but manifest.json lists it' if listed else ''}")
+    try:
+        if listed is not None and listed.sha256 is not None and path.is_file():
+            actual = sha256_of_file(path)
+            if actual != listed.sha256.lower():
+                raise FtplanError(
+                    f"{name}: was changed or cut short: its sha256 is {actual[:12]}…, but manifest.json says "
+                    f"{listed.sha256[:12]}…"
+                )
+        table = pq.read_table(path, partitioning=None)
+    except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
+        reason = (str(error).splitlines() or ["unreadable"])[0]
+        raise FtplanError(f"{name}: is no readable Parquet file (cut short?): {reason}") from None
+    if listed is not None and table.num_rows != listed.rows:
+        raise FtplanError(f"{name}: has {table.num_rows} rows, but manifest.json says {listed.rows}")
+    return checked_table(table, kind, manifest, name)
+
+
+def _from_mapping(source: Mapping[str, Any]) -> Loaded[StatsTables]:
+    if not isinstance(source.get("manifest"), Mapping):
+        raise FtplanError("statistics: manifest: is missing; expected a mapping with 'manifest' and 'key_groups'")
+    document = read_document(source["manifest"], "statistics manifest")
+    manifest, named = manifest_of(document)
+    if source.get("key_groups") is None:
+        raise FtplanError("statistics: key_groups: is missing; expected an Arrow table, a frame or a list of rows")
+    tables = {
+        kind: checked_table(_arrow(source[kind], kind), kind, manifest, f"statistics: {kind}")
+        for kind in TABLES
+        if source.get(kind) is not None
+    }
+    placement = None
+    if source.get("placement") is not None:
+        value = plain(source["placement"], "statistics: placement")
+        placement = placement_of(Document(value, sha256_of_data(value), "statistics: placement", None))
+    digest = hashlib.sha256(document.sha256.encode())
+    for kind, table in tables.items():
+        digest.update(f"\n{kind} {_sha256_of_table(table)}".encode())
+    warnings, ignored = ignored_keys(ManifestModel, document.value, document.name)
+    stats = StatsTables(manifest if named else _with_measures(manifest, tables), tables, placement)
+    return Loaded(stats, InputFile("stats", None, digest.hexdigest()), warnings, ignored)
+
+
+def _arrow(table: Any, kind: str) -> Any:
+    """Return a table given in Python as an Arrow table."""
+    try:
+        if isinstance(table, pa.Table):
+            return table
+        if isinstance(table, list):
+            return pa.Table.from_pylist([dict(row) for row in table]) if table else _empty(kind)
+        if hasattr(table, "to_arrow"):
+            return table.to_arrow()
+        return pa.Table.from_pandas(table, preserve_index=False)
+    except (pa.ArrowException, TypeError, ValueError, AttributeError) as error:
+        reason = (str(error).splitlines() or ["unreadable"])[0]
+        raise FtplanError(f"statistics: {kind}: cannot be made an Arrow table: {reason}") from None
+
+
+def _empty(kind: str) -> Any:
+    return pa.table({column.name: pa.nulls(0) for column in TABLES[kind]})
+
+
+def _sha256_of_table(table: Any) -> str:
+    """Return a hash of a table's values that does not depend on how its columns are cut into chunks."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table.combine_chunks())
+    return hashlib.sha256(sink.getvalue()).hexdigest()
+
+
+def _with_measures(manifest: Manifest, tables: Mapping[str, Any]) -> Manifest:
+    """Return the manifest with the measures that the table of key groups has values of."""
+    table = tables["key_groups"]
+    measures = tuple(m for m in MEASURES if m == "records" or table[m].null_count < table.num_rows)
+    return dataclasses.replace(manifest, measures=measures)
+
+
+def placement_of(document: Document) -> Mapping[str, Any]:
+    """Return the placement in ``placement.yaml``: ``tasks`` and ``key_groups`` with lists of node ids by operator.
+
+    The envelope is optional, and so is the level ``placement`` as in a cluster file.
+
+    Raises
+    ------
+    FtplanError
+        If it is invalid, or a file of another kind.
+    """
+    value, name = document.value, document.name
+    if not isinstance(value, Mapping):
+        raise FtplanError(f"{name}: expected a mapping with 'tasks' or 'key_groups'")
+    if "format" in value:
+        if value["format"] not in ("ftplan/placement", "ftplan/cluster"):
+            what = FORMATS.get(str(value["format"]), "unknown")
+            raise FtplanError(f"{name}: format: this is a file of kind {what}; expected 'ftplan/placement'")
+        check_version(value.get("format_version"), "format_version" in value, name)
+    inner = value.get("placement", value)
+    model = validate(PlacementModel, inner, name)
+    return placement_entry(model.build())

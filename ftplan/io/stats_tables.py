@@ -1,0 +1,160 @@
+"""Arrow tables of statistics, brought to their schemas and checked, column by column."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ftplan.errors import FtplanError, suggestion
+from ftplan.io.manifest_file import EPOCH
+from ftplan.model.statistics import TABLES, Column, Manifest
+
+_ARROW: Mapping[str, Any] = {
+    "string": pa.string(),
+    "int32": pa.int32(),
+    "int64": pa.int64(),
+    "double": pa.float64(),
+    "timestamp": pa.timestamp("us", tz="UTC"),
+    "bool": pa.bool_(),
+}
+_RESOLUTIONS = ("key_group", "task", "operator")
+_OPERATOR_COLUMNS = ("operator", "from_operator", "to_operator")
+_INDEX_COLUMNS = ("key_group", "task", "from_task", "to_task")
+
+
+def checked_table(table: Any, kind: str, manifest: Manifest, name: str) -> Any:
+    """Return a table with exactly the columns of its schema in ``model.statistics``; *name* stands in messages.
+
+    Raises
+    ------
+    FtplanError
+        For a missing column, a wrong type, an absent, negative or not finite value, an unknown operator or
+        resolution, a key group out of range, or a window off the grid or outside the manifest's range.
+    """
+    columns = {column.name: _typed(table, column, name) for column in TABLES[kind]}
+    result = pa.table(columns)
+    for column in TABLES[kind]:
+        _check_values(result[column.name], column, name)
+    _check_windows(result["window_start"], manifest, name)
+    for column in TABLES[kind]:
+        if column.name in _OPERATOR_COLUMNS:
+            _check_among(result[column.name], column.name, list(manifest.operators), "operator", name)
+    if kind == "key_groups":
+        _check_among(result["resolution"], "resolution", list(_RESOLUTIONS), "resolution", name)
+        _check_key_groups(result, manifest, name)
+    return result
+
+
+def _typed(table: Any, column: Column, name: str) -> Any:
+    """Return a column in its type; a nullable one that is missing is all null."""
+    if column.name not in table.column_names:
+        if column.nullable:
+            return pa.nulls(table.num_rows, _ARROW[column.type])
+        near = suggestion(column.name, table.column_names)
+        raise FtplanError(f"{name}: column {column.name!r} is missing ({column.meaning}){near}")
+    values = table[column.name]
+    if pa.types.is_dictionary(values.type):
+        values = values.cast(values.type.value_type)
+    if not _fits(values.type, column.type):
+        raise FtplanError(f"{name}: column {column.name!r}: expected {_words(column.type)}, got {values.type}")
+    try:
+        if column.type == "timestamp" and pa.types.is_timestamp(values.type) and values.type.tz is None:
+            values = pc.assume_timezone(values, "UTC")
+        return values.cast(_ARROW[column.type])
+    except (pa.ArrowException, ValueError) as error:
+        reason = str(error).splitlines()[0] if str(error) else "a value does not fit"
+        raise FtplanError(f"{name}: column {column.name!r}: expected {_words(column.type)}: {reason}") from None
+
+
+def _fits(given: Any, wanted: str) -> bool:
+    if pa.types.is_null(given):
+        return True
+    if wanted == "string":
+        return bool(pa.types.is_string(given) or pa.types.is_large_string(given) or pa.types.is_string_view(given))
+    if wanted == "bool":
+        return bool(pa.types.is_boolean(given))
+    if wanted == "timestamp":
+        return bool(pa.types.is_timestamp(given) or pa.types.is_string(given))
+    if wanted == "double":
+        return bool(pa.types.is_floating(given) or pa.types.is_integer(given) or pa.types.is_decimal(given))
+    return bool(pa.types.is_integer(given))
+
+
+def _words(wanted: str) -> str:
+    return {"string": "text", "double": "numbers", "bool": "true or false", "timestamp": "UTC timestamps"}.get(
+        wanted, "whole numbers"
+    )
+
+
+def _first(mask: Any) -> int:
+    return int(np.argmax(np.asarray(mask)))
+
+
+def _check_values(values: Any, column: Column, name: str) -> None:
+    if values.null_count:
+        if not column.nullable:
+            row = _first(values.is_null().to_numpy())
+            raise FtplanError(f"{name}: column {column.name!r}: row {row}: is empty")
+        if values.null_count == len(values):
+            return
+    if column.type != "double" and column.name not in _INDEX_COLUMNS:
+        return
+    filled = pc.fill_null(values, 0) if values.null_count else values
+    numbers = filled.to_numpy()
+    wrong = ~np.isfinite(numbers) | (numbers < 0) if column.type == "double" else numbers < 0
+    if wrong.any():
+        row = _first(wrong)
+        value = numbers[row]
+        got = f"must be at least 0, got {value:g}" if np.isfinite(value) else f"must be a finite number, got {value}"
+        raise FtplanError(f"{name}: column {column.name!r}: row {row}: {got.replace('nan', 'NaN')}")
+
+
+def window_numbers(window_start: Any, manifest: Manifest) -> Any:
+    """Return (window number from 0, whether it is on the grid) for a column of times, int64 and bool arrays."""
+    window_us = round(manifest.window_s * 1e6)
+    start_us = (manifest.start - EPOCH) // timedelta(microseconds=1)
+    passed = window_start.cast(pa.int64()).to_numpy() - start_us
+    number = passed // window_us
+    return number, number * window_us == passed
+
+
+def _check_windows(window_start: Any, manifest: Manifest, name: str) -> None:
+    number, on_grid = window_numbers(window_start, manifest)
+    if not on_grid.all():
+        row = _first(~on_grid)
+        raise FtplanError(
+            f"{name}: column 'window_start': row {row}: {window_start[row].as_py():%Y-%m-%dT%H:%M:%S.%fZ} "
+            f"is not on the grid of {manifest.window_s:g} s windows"
+        )
+    outside = (number < 0) | (number >= manifest.windows)
+    if outside.any():
+        row = _first(outside)
+        raise FtplanError(
+            f"{name}: column 'window_start': row {row}: {window_start[row].as_py():%Y-%m-%dT%H:%M:%SZ} is outside the "
+            f"manifest's range {manifest.start:%Y-%m-%dT%H:%M:%SZ} to {manifest.end:%Y-%m-%dT%H:%M:%SZ}"
+        )
+
+
+def _check_among(values: Any, column: str, known: list[str], what: str, name: str) -> None:
+    for value in pc.unique(values).to_pylist():
+        if value not in known:
+            row = pc.index(values, value).as_py()
+            where = "; manifest.json does not list it" if what == "operator" else f"; one of {', '.join(known)}"
+            near = suggestion(value, known)
+            raise FtplanError(f"{name}: column {column!r}: row {row}: unknown {what} {value!r}{near}{where}")
+
+
+def _check_key_groups(table: Any, manifest: Manifest, name: str) -> None:
+    largest = table.select(["operator", "key_group"]).group_by("operator").aggregate([("key_group", "max")])
+    for operator, group in zip(largest["operator"].to_pylist(), largest["key_group_max"].to_pylist(), strict=True):
+        count = manifest.operators[operator].key_groups
+        if count is not None and group >= count:
+            raise FtplanError(
+                f"{name}: column 'key_group': {group} is out of range: {operator!r} has {count} key groups "
+                f"(0 to {count - 1}) in manifest.json"
+            )
