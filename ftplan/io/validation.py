@@ -123,8 +123,8 @@ def check_version(version: Any, present: bool, name: str) -> None:
         raise FtplanError(f"{name}: format_version: there is no version {text}; expected '{MAJOR_VERSION}.0'")
 
 
-def validate(model: type[Model], value: Any, name: str) -> Model:
-    """Return *value* as *model*.
+def validate(model: type[Model], value: Any, name: str, below: str = "") -> Model:
+    """Return *value* as *model*; *below* is where in the document it stands.
 
     Raises
     ------
@@ -137,7 +137,9 @@ def validate(model: type[Model], value: Any, name: str) -> Model:
         mistakes = error.errors(include_url=False, include_context=True)
         complaints = Complaints(name)
         for mistake in mistakes:
-            complaints.add(place_of(mistake["loc"]), lambda m=mistake: explained(m))  # type: ignore[misc]
+            complaints.add(
+                place_of((below, *mistake["loc"]) if below else mistake["loc"]), lambda m=mistake: explained(m)
+            )  # type: ignore[misc]
         complaints.finish()
         raise AssertionError("a validation error without errors") from error
     except (RecursionError, OverflowError):
@@ -197,11 +199,13 @@ def unknown_keys(model: type[BaseModel], value: Any, place: str = "") -> Iterato
             yield from unknown_keys(inner, item, full)
 
 
-def ignored_keys(model: type[BaseModel], value: Any, name: str) -> tuple[tuple[Warn, ...], tuple[str, ...]]:
+def ignored_keys(
+    model: type[BaseModel], value: Any, name: str, below: str = ""
+) -> tuple[tuple[Warn, ...], tuple[str, ...]]:
     """Return a warning for each ignored key that looks like a misspelt one, and the places of all ignored keys."""
     warnings: dict[str, tuple[str, int]] = {}
     places: list[str] = []
-    for place, key, known in unknown_keys(model, value):
+    for place, key, known in unknown_keys(model, value, below):
         full = f"{place}.{key}" if place else key
         places.append(full)
         if key in warnings:

@@ -1,0 +1,132 @@
+"""``ftplan.toml``: defaults of a project, found in the working folder or its parents."""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ftplan.errors import FtplanError, suggestion
+from ftplan.io.documents import display_name
+
+FILE_NAME = "ftplan.toml"
+INPUTS = ("topology", "cluster", "stats", "failure")
+
+#: Options whose values are paths, relative to the folder of the file.
+PATH_OPTIONS = frozenset(
+    {*INPUTS, "output", "current", "replicas", "checkpoints", "rules", "plan", "logs", "zone_map", "cluster_output"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """A configuration file. Paths are absolute or relative to the working folder; option names have underscores."""
+
+    path: Path
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    commands: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+def find_configuration(
+    options: Mapping[str, Collection[str]],
+    commands: Collection[str] = (),
+    folder: str | os.PathLike[str] = ".",
+    paths: Collection[str] = PATH_OPTIONS,
+) -> Configuration | None:
+    """Read the nearest ``ftplan.toml`` in *folder* or its parents, None where there is none.
+
+    Parameters
+    ----------
+    options
+        Option names of each command whose table is to be checked; dashes and underscores are the same.
+    commands
+        All commands; a table of one that is not in *options* is accepted unread.
+    paths
+        Options whose values are paths.
+
+    Raises
+    ------
+    FtplanError
+        If the file is no TOML (with the line), or has an unknown table or option (with a suggestion).
+    """
+    start = Path(folder).absolute()
+    for candidate in (start, *start.parents):
+        if (candidate / FILE_NAME).is_file():
+            return read_configuration(candidate / FILE_NAME, options, commands, paths)
+    return None
+
+
+def read_configuration(
+    path: Path,
+    options: Mapping[str, Collection[str]],
+    commands: Collection[str] = (),
+    paths: Collection[str] = PATH_OPTIONS,
+) -> Configuration:
+    """Read one configuration file; see :func:`find_configuration`."""
+    name = display_name(path)
+    tables = _parsed(path, name)
+    known = {"inputs", *options, *commands}
+    for table, content in tables.items():
+        if table not in known:
+            kind = "table" if isinstance(content, dict) else "key"
+            raise FtplanError(f"{name}: unknown {kind} {table!r}{suggestion(table, known)}")
+        if not isinstance(content, dict):
+            raise FtplanError(f"{name}: {table}: expected a table [{table}]")
+    inputs = _checked(tables.get("inputs", {}), "inputs", INPUTS, name)
+    for key, value in inputs.items():
+        if not isinstance(value, str):
+            raise FtplanError(f"{name}: [inputs] {key}: expected a path in quotes")
+    read = {
+        command: {
+            key: _relative(value, path) if key in paths else value
+            for key, value in _checked(tables[command], command, names, name).items()
+        }
+        for command, names in options.items()
+        if command in tables
+    }
+    return Configuration(path, {key: _relative(value, path) for key, value in inputs.items()}, read)
+
+
+def _parsed(path: Path, name: str) -> dict[str, Any]:
+    try:
+        data = path.read_bytes()
+        return tomllib.loads(data.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise FtplanError(f"{name}: line {data.count(10, 0, error.start) + 1}: not UTF-8") from None
+    except tomllib.TOMLDecodeError as error:
+        text = str(error)
+        where = re.search(r" \(at line ([0-9]+), column [0-9]+\)", text)
+        line = f"line {where[1]}: " if where else ""
+        raise FtplanError(f"{name}: {line}{text.replace(where[0], '') if where else text}") from None
+    except (ValueError, RecursionError) as error:
+        raise FtplanError(f"{name}: not TOML: {error}") from None
+    except OSError as error:
+        raise FtplanError(f"{name}: cannot be read: {error.strerror}") from None
+
+
+def _checked(table: Mapping[str, Any], title: str, known: Collection[str], name: str) -> dict[str, Any]:
+    """Return a table with underscores in its keys, all of them known."""
+    spelled = {option.replace("-", "_") for option in known}
+    result: dict[str, Any] = {}
+    for key, value in table.items():
+        option = key.replace("-", "_")
+        if option not in spelled:
+            shown = sorted(item.replace("_", "-") for item in spelled)
+            raise FtplanError(f"{name}: [{title}] unknown key {key!r}{suggestion(key.replace('_', '-'), shown)}")
+        if option in result:
+            raise FtplanError(f"{name}: [{title}] {key}: is given twice (dashes and underscores are the same)")
+        result[option] = value
+    return result
+
+
+def _relative(value: Any, path: Path) -> Any:
+    """Return a path, or a list of paths, as seen from the working folder."""
+    if isinstance(value, list):
+        return [_relative(item, path) for item in value]
+    if not isinstance(value, str) or value == "-" or "://" in value:
+        return value
+    return display_name(path.parent / Path(value).expanduser())

@@ -1,0 +1,150 @@
+"""Plan documents: those that ftplan wrote, and those made by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import Field
+
+from ftplan.errors import FtplanError
+from ftplan.io.documents import Source, read_document, refuse_not_finite
+from ftplan.io.fields import FileModel, Finite, Id, Index, NonNegative, Sense, Version
+from ftplan.io.validation import Loaded, check_envelope, ignored_keys, validate
+from ftplan.model.plan import FORMAT, Infeasible, InputFile, Kind, Objective, Plan, Status, Warn
+
+
+class InputFileModel(FileModel):
+    """Fingerprint of an input."""
+
+    role: str = Field(description="topology, cluster, stats, failure, plan")
+    path: str | None = Field(None, description="Relative to the working folder; null for data in memory")
+    sha256: str = Field(description="Hash of the file; of a statistics folder that of its manifest")
+
+
+class WarnModel(FileModel):
+    """A warning."""
+
+    code: str = Field(description="For machines")
+    message: str = Field(description="For people")
+
+
+class ObjectiveModel(FileModel):
+    """Value and proven bound of the optimised quantity."""
+
+    name: str = Field(description="What was optimised")
+    sense: Sense = Field(description="Whether less or more is better")
+    value: Finite | None = Field(None, description="Recomputed from the plan")
+    bound: Finite | None = Field(None, description="Proven: no plan is better")
+    scale: Finite | None = Field(None, description="What the gap is relative to")
+    gap: Finite | None = Field(None, description="|bound - value| / scale")
+
+
+class InfeasibleModel(FileModel):
+    """Which limit cannot be met, and the smallest change that helps."""
+
+    reason: str = Field(description="In words")
+    limit: str = Field(description="The limit that binds")
+    current: Any = Field(None, description="What it is")
+    needed: Any = Field(None, description="What it would have to be")
+    smallest_fix: str = Field(description="Applying this makes it feasible")
+
+
+class AssignmentModel(FileModel):
+    """Where the checkpoints of one key group go."""
+
+    operator: Id = Field(description="Operator id")
+    key_group: Index = Field(description="Number of the key group")
+    primary: Id | None = Field(None, description="Node that owns the key group")
+    checkpoints: list[Id] = Field(description="One node for each copy")
+
+
+class MoveModel(FileModel):
+    """A checkpoint that is not where it should be."""
+
+    operator: Id = Field(description="Operator id")
+    key_group: Index = Field(description="Number of the key group")
+    source: Id | None = Field(None, alias="from", description="Node that has it now")
+    to: Id | None = Field(None, description="Node that gets it")
+    bytes: NonNegative | None = Field(None, description="State to copy; null if unknown")
+
+
+class CheckpointAllocationModel(FileModel):
+    """What a plan of kind checkpoint-allocation holds."""
+
+    assignments: list[AssignmentModel] = Field(description="One entry for each key group")
+    moves: list[MoveModel] | None = Field(None, description="Against the current checkpoints")
+
+
+class PlanModel(FileModel):
+    """A plan; one made by hand needs only format, format_version, kind and plan."""
+
+    format: Literal["ftplan/plan"]
+    format_version: Version
+    kind: Kind = Field(description="Which question the plan answers")
+    tool_version: str | None = Field(None, description="Version of ftplan that made it")
+    algorithm: str | None = Field(None, description="Planner")
+    options: dict[str, Any] | None = Field(None, description="Options of the planner")
+    seed: int | None = Field(None, description="Seed of all random choices")
+    inputs: list[InputFileModel] | None = Field(None, description="What it was made from")
+    status: Status | None = Field(None, description="What came out")
+    reason: str | None = Field(None, description="Why, where the answer is no")
+    objective: ObjectiveModel | None = Field(None, description="How good the plan is")
+    rules: list[str] | None = Field(None, description="What the plan enforces")
+    summary: dict[str, Any] | None = Field(None, description="Before, after, and the expected value at random")
+    warnings: list[WarnModel] | None = Field(None, description="What deserves a second look")
+    infeasible: InfeasibleModel | None = Field(None, description="The limit that cannot be met")
+    plan: dict[str, Any] | None = Field(description="What the kind prescribes; null without an answer")
+
+
+#: What ``plan`` holds, of the kinds that are checked beyond the envelope.
+BODIES: Mapping[str, type[FileModel]] = {"checkpoint-allocation": CheckpointAllocationModel}
+
+
+def load_plan(source: Source, name: str | None = None) -> Loaded[Plan]:
+    """Read and check a plan from a path, standard input (``-``) or a mapping, which messages call *name*.
+
+    Values are kept as the file has them, so that a plan written again has the same bytes. Whether the plan fits its
+    inputs is for ``verify`` to say.
+
+    Raises
+    ------
+    FtplanError
+        One sentence with file, place, what is wrong and what would be right.
+    """
+    document = read_document(source, "plan", name)
+    value = check_envelope(document, FORMAT)
+    refuse_not_finite(value, document.name)
+    model = validate(PlanModel, value, document.name)
+    warnings, ignored = ignored_keys(PlanModel, value, document.name)
+    body = BODIES.get(model.kind)
+    if model.plan is None:
+        if model.status not in ("infeasible", "no-plan-in-time"):
+            raise FtplanError(f"{document.name}: plan: is null, but the status is not infeasible or no-plan-in-time")
+    elif body is not None:
+        validate(body, model.plan, document.name, below="plan")
+        body_warnings, body_ignored = ignored_keys(body, model.plan, document.name, below="plan")
+        warnings, ignored = warnings + body_warnings, ignored + body_ignored
+    input_file = InputFile("plan", document.path, document.sha256)
+    return Loaded(_built(value, model), input_file, warnings, ignored)
+
+
+def _built(value: Mapping[str, Any], model: PlanModel) -> Plan:
+    """Return the plan with the numbers of the document, not those of the models: 1 stays 1, 1.0 stays 1.0."""
+    objective, infeasible = value.get("objective"), value.get("infeasible")
+    return Plan(
+        kind=model.kind,
+        plan=model.plan,
+        algorithm=model.algorithm,
+        status=model.status,
+        objective=Objective(**{k: objective.get(k) for k in ObjectiveModel.model_fields}) if objective else None,
+        options=value.get("options") or {},
+        seed=model.seed or 0,
+        inputs=tuple(InputFile(item.role, item.path, item.sha256) for item in model.inputs or ()),
+        reason=model.reason,
+        rules=None if model.rules is None else tuple(model.rules),
+        summary=value.get("summary") or {},
+        warnings=tuple(Warn(item.code, item.message) for item in model.warnings or ()),
+        infeasible=Infeasible(**{k: infeasible.get(k) for k in InfeasibleModel.model_fields}) if infeasible else None,
+        tool_version=model.tool_version,
+    )

@@ -1,0 +1,80 @@
+"""JSON Schemas of all kinds of files: generated from the models of the readers, shipped beside this module."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ftplan.errors import FtplanError, suggestion
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+#: Kind of file, and the model of its documents as "module:class".
+MODELS: Mapping[str, str] = {
+    "topology": "ftplan.io.topology_file:TopologyModel",
+    "cluster": "ftplan.io.cluster_file:ClusterModel",
+    "failure": "ftplan.io.failure_file:FailureModel",
+    "stats": "ftplan.io.manifest_file:ManifestModel",
+    "plan": "ftplan.io.plan_file:PlanModel",
+    "evaluation": "ftplan.io.evaluation_file:EvaluationModel",
+}
+
+KINDS = tuple(MODELS)
+
+FOLDER = Path(__file__).parent
+
+
+def schema(kind: str) -> dict[str, Any]:
+    """Return the JSON Schema (draft 2020-12) of a kind of file, as shipped.
+
+    Raises
+    ------
+    FtplanError
+        If there is no such kind.
+    """
+    if kind not in MODELS:
+        raise FtplanError(f"unknown kind of file {kind!r}{suggestion(kind, KINDS)}: one of {', '.join(KINDS)}")
+    shipped: dict[str, Any] = json.loads((FOLDER / f"{kind}.json").read_text(encoding="utf-8"))
+    return shipped
+
+
+def generate(kind: str) -> dict[str, Any]:
+    """Return the JSON Schema of a kind of file, generated from its model."""
+    module, _, name = MODELS[kind].partition(":")
+    model = getattr(importlib.import_module(module), name)
+    generated: dict[str, Any] = _tidy(model.model_json_schema(by_alias=True), top=True)
+    if kind == "plan":
+        _add_bodies(generated)
+    return {"$schema": DIALECT, "title": f"ftplan/{kind}", **generated}
+
+
+def _add_bodies(generated: dict[str, Any]) -> None:
+    """Say what ``plan`` holds, for the kinds that are checked."""
+    from ftplan.io.plan_file import BODIES
+
+    rules = []
+    for kind, body in BODIES.items():
+        inner = _tidy(body.model_json_schema(by_alias=True), top=True)
+        generated.setdefault("$defs", {}).update(inner.pop("$defs", {}))
+        generated["$defs"][kind] = inner
+        rules.append(
+            {
+                "if": {"properties": {"kind": {"const": kind}}, "required": ["kind"]},
+                "then": {"properties": {"plan": {"anyOf": [{"$ref": f"#/$defs/{kind}"}, {"type": "null"}]}}},
+            }
+        )
+    generated["allOf"] = rules
+
+
+def _tidy(value: Any, top: bool = False, names: bool = False) -> Any:
+    """Return a generated schema without titles; *names* marks a level whose keys are names of properties."""
+    if isinstance(value, dict):
+        return {
+            key: _tidy(item, names=not names and key in ("properties", "$defs"))
+            for key, item in value.items()
+            if names or key not in ("title", "discriminator")
+        }
+    return [_tidy(item) for item in value] if isinstance(value, list) else value
