@@ -63,15 +63,15 @@ def find_configuration(
 def read_configuration(
     path: Path,
     options: Mapping[str, Collection[str]],
-    commands: Collection[str] = (),
+    commands: Collection[str] | None = (),
     paths: Collection[str] = PATH_OPTIONS,
 ) -> Configuration:
-    """Read one configuration file; see :func:`find_configuration`."""
+    """Read one configuration file; see :func:`find_configuration`. With *commands* None any table will do."""
     name = display_name(path)
     tables = _parsed(path, name)
-    known = {"inputs", *options, *commands}
+    known = {"inputs", *options, *(commands or ())}
     for table, content in tables.items():
-        if table not in known:
+        if table not in known and commands is not None:
             kind = "table" if isinstance(content, dict) else "key"
             raise FtplanError(f"{name}: unknown {kind} {table!r}{suggestion(table, known)}")
         if not isinstance(content, dict):

@@ -17,8 +17,6 @@ from ftplan.io.fingerprint import sha256_of_bytes, sha256_of_data
 from ftplan.io.json_reader import parse_json
 from ftplan.io.yaml_reader import MAX_DEPTH, parse_yaml
 
-Source = str | os.PathLike[str] | Mapping[str, Any]
-
 STANDARD_INPUT = "-"
 _read_streams: list[object] = []  # the standard input that was read; tests put another in its place
 
@@ -31,6 +29,9 @@ class Document:
     sha256: str
     name: str
     path: str | None
+
+
+Source = str | os.PathLike[str] | Mapping[str, Any] | Document
 
 
 def display_name(path: str | os.PathLike[str]) -> str:
@@ -73,6 +74,8 @@ def read_document(source: Source, what: str, name: str | None = None) -> Documen
         If the file is missing, a folder, unreadable, empty, binary, not UTF-8, or no valid document; the message
         has the line. Also on NaN or infinity, and on a second use of standard input.
     """
+    if isinstance(source, Document):
+        return source
     with collection_paused():
         if isinstance(source, Mapping):
             try:

@@ -42,6 +42,8 @@ def load_stats(source: Source) -> Loaded[StatsTables]:
     FtplanError
         One sentence with file, column, what is wrong and what would be right.
     """
+    if isinstance(source, Document):
+        raise FtplanError(f"{source.name}: is a statistics manifest; give its folder instead")
     return _from_mapping(source) if isinstance(source, Mapping) else _from_folder(source)
 
 

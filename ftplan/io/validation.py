@@ -6,7 +6,7 @@ import re
 import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -137,9 +137,8 @@ def validate(model: type[Model], value: Any, name: str, below: str = "") -> Mode
         mistakes = error.errors(include_url=False, include_context=True)
         complaints = Complaints(name)
         for mistake in mistakes:
-            complaints.add(
-                place_of((below, *mistake["loc"]) if below else mistake["loc"]), lambda m=mistake: explained(m)
-            )  # type: ignore[misc]
+            place = place_of((below, *mistake["loc"]) if below else mistake["loc"])
+            complaints.add(place, partial(explained, mistake))
         complaints.finish()
         raise AssertionError("a validation error without errors") from error
     except (RecursionError, OverflowError):
