@@ -22,6 +22,10 @@ PATH_OPTIONS = frozenset(
 )
 
 
+#: Names of a command's options, or a mapping from how they are spelled to what they are called.
+Options = Collection[str] | Mapping[str, str]
+
+
 @dataclass(frozen=True, slots=True)
 class Configuration:
     """A configuration file. Paths are absolute or relative to the working folder; option names have underscores."""
@@ -32,7 +36,7 @@ class Configuration:
 
 
 def find_configuration(
-    options: Mapping[str, Collection[str]],
+    options: Mapping[str, Options],
     commands: Collection[str] = (),
     folder: str | os.PathLike[str] = ".",
     paths: Collection[str] = PATH_OPTIONS,
@@ -42,7 +46,9 @@ def find_configuration(
     Parameters
     ----------
     options
-        Option names of each command whose table is to be checked; dashes and underscores are the same.
+        Option names of each command whose table is to be checked; dashes and underscores are the same. A mapping
+        leads from what the file may say to the names in the result. A repeatable option that is called ``keys`` may
+        be spelled ``key`` too, and a single value becomes a list then.
     commands
         All commands; a table of one that is not in *options* is accepted unread.
     paths
@@ -62,7 +68,7 @@ def find_configuration(
 
 def read_configuration(
     path: Path,
-    options: Mapping[str, Collection[str]],
+    options: Mapping[str, Options],
     commands: Collection[str] | None = (),
     paths: Collection[str] = PATH_OPTIONS,
 ) -> Configuration:
@@ -108,18 +114,21 @@ def _parsed(path: Path, name: str) -> dict[str, Any]:
         raise FtplanError(f"{name}: cannot be read: {error.strerror}") from None
 
 
-def _checked(table: Mapping[str, Any], title: str, known: Collection[str], name: str) -> dict[str, Any]:
-    """Return a table with underscores in its keys, all of them known."""
-    spelled = {option.replace("-", "_") for option in known}
+def _checked(table: Mapping[str, Any], title: str, known: Options, name: str) -> dict[str, Any]:
+    """Return a table by the names of its options, all of them known."""
+    called = known if isinstance(known, Mapping) else {option: option for option in known}
+    called = {spelled.replace("-", "_"): option for spelled, option in called.items()}
     result: dict[str, Any] = {}
     for key, value in table.items():
-        option = key.replace("-", "_")
-        if option not in spelled:
-            shown = sorted(item.replace("_", "-") for item in spelled)
+        spelled = key.replace("-", "_")
+        if spelled not in called and f"{spelled}s" in called:
+            spelled, value = f"{spelled}s", value if isinstance(value, list) else [value]
+        if spelled not in called:
+            shown = sorted(item.replace("_", "-") for item in called)
             raise FtplanError(f"{name}: [{title}] unknown key {key!r}{suggestion(key.replace('_', '-'), shown)}")
-        if option in result:
+        if called[spelled] in result:
             raise FtplanError(f"{name}: [{title}] {key}: is given twice (dashes and underscores are the same)")
-        result[option] = value
+        result[called[spelled]] = value
     return result
 
 

@@ -1,0 +1,153 @@
+"""Starter files from a statistics folder: the operators, key groups and nodes that the log showed."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ftplan.io.stats_store import load_stats
+from ftplan.io.topology_checks import find_cycle
+from ftplan.io.yaml_reader import plain_scalar
+from ftplan.model.names import natural_key
+from ftplan.model.problem import StatsTables
+
+_DEFAULT_PARALLELISM = 4
+_DEFAULT_NODES = {"n1": "rack-a", "n2": "rack-a", "n3": "rack-b", "n4": "rack-b"}
+
+
+def files_from_stats(stats: str | os.PathLike[str], output: str | os.PathLike[str]) -> dict[str, str]:
+    """Return topology, cluster and ``ftplan.toml`` for a statistics folder, by name; see ``starter_files``."""
+    tables = load_stats(stats).value
+    placement: Mapping[str, Mapping[str, Sequence[str]]] = tables.placement or {}
+    parallelism = _parallelism(tables, placement)
+    relative = Path(os.path.relpath(stats, output)).as_posix()
+    return {
+        "topology.yaml": _topology(tables, parallelism),
+        "cluster.yaml": _cluster(tables, placement, parallelism),
+        "ftplan.toml": _configuration(relative),
+    }
+
+
+def _id(text: str) -> str:
+    """Return an id as YAML text, in quotes where it might be read as something else."""
+    safe = re.fullmatch(r"[A-Za-z_][A-Za-z0-9._-]*", text) and isinstance(plain_scalar(text), str)
+    return text if safe else json.dumps(text)
+
+
+def _parallelism(stats: StatsTables, placement: Mapping[str, Mapping[str, Sequence[str]]]) -> dict[str, int]:
+    """Return the number of tasks of each operator: what the tables or the placement show, else 4."""
+    seen: dict[str, int] = {}
+
+    def note(table: str, operator: str, task: str) -> None:
+        if table in stats.tables:
+            largest = stats.tables[table].group_by(operator).aggregate([(task, "max")])
+            for name, index in zip(largest[operator].to_pylist(), largest[f"{task}_max"].to_pylist(), strict=True):
+                seen[name] = max(seen.get(name, 0), index + 1)
+
+    note("tasks", "operator", "task")
+    note("substreams", "from_operator", "from_task")
+    note("substreams", "to_operator", "to_task")
+    for name, nodes in placement.get("tasks", {}).items():
+        seen[name] = max(seen.get(name, 0), len(nodes))
+    result: dict[str, int] = {}
+    for name in sorted({*stats.manifest.operators, *seen}):
+        item = stats.manifest.operators.get(name)
+        groups = item.key_groups if item is not None else None
+        result[name] = seen.get(name) or min(_DEFAULT_PARALLELISM, groups or _DEFAULT_PARALLELISM)
+    return result
+
+
+def _topology(stats: StatsTables, parallelism: Mapping[str, int]) -> str:
+    lines = [
+        "# The job, as the statistics show it. `ftplan schema topology` tells all fields.",
+        "format: ftplan/topology",
+        'format_version: "1.0"',
+        "operators:",
+    ]
+    for name, tasks in parallelism.items():
+        lines += [f"  - id: {_id(name)}", f"    parallelism: {tasks}"]
+        item = stats.manifest.operators.get(name)
+        if item is not None and item.key_groups is not None:
+            lines.append(f"    key_groups: {item.key_groups}")
+    pairs = _pairs(stats)
+    if pairs:
+        lines.append("edges:")
+        lines += [f"  - {{from: {_id(a)}, to: {_id(b)}, partitioning: full}}" for a, b in pairs]
+    else:
+        lines += [
+            "# The statistics do not show the streams; for instance",
+            "#   - {from: a, to: b, partitioning: full}",
+        ]
+        lines.append("edges: []")
+    return "\n".join(lines) + "\n"
+
+
+def _pairs(stats: StatsTables) -> list[tuple[str, str]]:
+    """Return the pairs of operators with streams between them, without those that close a cycle."""
+    if "substreams" not in stats.tables:
+        return []
+    table = stats.tables["substreams"].group_by(["from_operator", "to_operator"]).aggregate([])
+    found = sorted(zip(table["from_operator"].to_pylist(), table["to_operator"].to_pylist(), strict=True))
+    kept: list[tuple[str, str]] = []
+    nodes = sorted({name for pair in found for name in pair})
+    for pair in found:
+        if pair[0] != pair[1] and find_cycle(nodes, [*kept, pair]) is None:
+            kept.append(pair)
+    return kept
+
+
+def _cluster(
+    stats: StatsTables, placement: Mapping[str, Mapping[str, Sequence[str]]], parallelism: Mapping[str, int]
+) -> str:
+    kept = _fitting(stats, placement, parallelism)
+    nodes = sorted({node for part in kept.values() for names in part.values() for node in names}, key=natural_key)
+    lines = ["# The machines. cpu in cores; nodes of one zone fail together.", "format: ftplan/cluster"]
+    lines += ['format_version: "1.0"', "nodes:"]
+    if nodes:
+        lines[0] = "# The machines that the log names: put in their cores, memory and zones."
+        lines += [f"  - {{id: {_id(node)}, cpu: 4.0}}" for node in nodes]
+        lines.append("placement:                  # as the log shows it")
+    else:
+        lines[0] = "# The log names no machines: these are made up, and so is the placement. Put in your own."
+        lines += [f"  - {{id: {node}, cpu: 4.0, zone: {zone}}}" for node, zone in _DEFAULT_NODES.items()]
+        lines.append("placement:                  # round robin")
+    kept = _complete(kept, nodes or list(_DEFAULT_NODES), parallelism)
+    for part, lists in kept.items():
+        lines.append(f"  {part}:")
+        lines += [f"    {_id(name)}: [{', '.join(map(_id, names))}]" for name, names in lists.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _fitting(stats: StatsTables, placement: Mapping[str, Any], parallelism: Mapping[str, int]) -> dict[str, Any]:
+    """Return the parts of the log's placement that have one node for every task or key group."""
+    groups = {name: item.key_groups for name, item in stats.manifest.operators.items()}
+    tasks = {n: v for n, v in placement.get("tasks", {}).items() if len(v) == parallelism.get(n)}
+    key_groups = {n: v for n, v in placement.get("key_groups", {}).items() if len(v) == groups.get(n)}
+    return {part: lists for part, lists in (("tasks", tasks), ("key_groups", key_groups)) if lists}
+
+
+def _complete(kept: Mapping[str, Any], nodes: Sequence[str], parallelism: Mapping[str, int]) -> dict[str, Any]:
+    """Return the placement with round robin for the operators that it does not place."""
+    tasks = dict(kept.get("tasks", {}))
+    start = 0
+    for name, count in parallelism.items():
+        if name not in tasks and name not in kept.get("key_groups", {}):
+            tasks[name] = [nodes[(start + i) % len(nodes)] for i in range(count)]
+            start += count
+    return {part: lists for part, lists in ({**kept, "tasks": dict(sorted(tasks.items()))}).items() if lists}
+
+
+def _configuration(stats: str) -> str:
+    return f"""\
+# Defaults of every ftplan command that runs in this folder or below. Paths are relative to this file.
+#   ftplan check topology.yaml cluster.yaml
+#   ftplan allocate-checkpoints
+[inputs]
+topology = "topology.yaml"
+cluster = "cluster.yaml"
+stats = {json.dumps(stats, ensure_ascii=False)}
+"""
