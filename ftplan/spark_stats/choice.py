@@ -1,0 +1,111 @@
+"""Which engine runs: what the options say, and what this machine has."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shutil
+import socket
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+from urllib.parse import urlsplit
+
+from ftplan.errors import FtplanError, MissingExtraError
+
+Engine = Literal["auto", "spark", "sail"]
+Kind = Literal["spark", "connect", "sail"]
+
+ENGINES: tuple[Engine, ...] = ("auto", "spark", "sail")
+LEAST_JAVA = 17
+_MASTER = re.compile(r"local(-cluster)?(\[.+\])?|spark://.+|yarn|k8s://.+|sc://.+")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What to start: classic Spark, a Spark Connect client or Sail; and the master (None: as configured)."""
+
+    kind: Kind
+    master: str | None
+
+
+def choose(engine: Engine, master: str | None) -> Choice:
+    """Return what to start; see :func:`ftplan.spark_stats.session.open_session`.
+
+    Raises
+    ------
+    FtplanError
+        If the options contradict each other, or Java or the server is not there.
+    MissingExtraError
+        If pyspark or pysail is not installed.
+    """
+    if engine not in ENGINES:
+        raise FtplanError(f"--engine: unknown engine {engine!r}; use one of {', '.join(ENGINES)}")
+    if master is not None and not _MASTER.fullmatch(master):
+        raise FtplanError(f"--master: {master!r} is none of local[*], spark://HOST:PORT, yarn, k8s://…, sc://HOST:PORT")
+    if engine == "sail":
+        if master is not None and not master.startswith("local"):
+            raise FtplanError(f"--engine sail runs in this process: leave out --master {master}")
+        _need("pysail", "sail")
+        return Choice("sail", None)
+    submitted = "PYSPARK_GATEWAY_PORT" in os.environ
+    if master is None and not submitted:
+        master = os.environ.get("SPARK_REMOTE") or None
+    if master is not None and master.startswith("sc://"):
+        _need("pyspark", "spark")
+        _reach(master, 15002)
+        return Choice("connect", master)
+    if submitted:
+        _need("pyspark", "spark")
+        return Choice("spark", None)
+    found = java_version()
+    if engine == "auto" and (master is None or master.startswith("local")) and (found or 0) < LEAST_JAVA:
+        if importlib.util.find_spec("pysail") is None:
+            raise FtplanError(f"{_no_java(found)}: install Java, or Sail by pip install 'ftplan[sail]'")
+        return Choice("sail", None)
+    _need("pyspark", "spark")
+    if (found or 0) < LEAST_JAVA:
+        raise FtplanError(f"{_no_java(found)}; --engine sail does without")
+    if master is not None and master.startswith("spark://"):
+        _reach(master, 7077)
+    return Choice("spark", master)
+
+
+def java_version() -> int | None:
+    """Return the major version of the Java in JAVA_HOME or on PATH that really runs, or None."""
+    home = os.environ.get("JAVA_HOME")
+    program = str(Path(home) / "bin" / "java") if home else shutil.which("java")
+    if program is None:
+        return None
+    try:
+        answer = subprocess.run([program, "-version"], capture_output=True, timeout=30, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    match = re.search(rb'version "(?:1\.)?(\d+)', answer.stderr + answer.stdout)
+    return int(match[1]) if match else None
+
+
+def _no_java(found: int | None) -> str:
+    have = "no Java that runs was found (JAVA_HOME, PATH)" if found is None else f"found is Java {found}"
+    return f"Spark needs Java {LEAST_JAVA} or newer, {have}"
+
+
+def _need(module: str, extra: str) -> None:
+    for name in dict.fromkeys(("pyspark", module)):
+        if importlib.util.find_spec(name) is None:
+            raise MissingExtraError(name, extra, "compute-stats")
+
+
+def _reach(master: str, default_port: int) -> None:
+    """Check that something listens: the clients themselves try for minutes."""
+    authorities = master.split("://", 1)[1].split("/", 1)[0].split(",")
+    for authority in authorities:
+        address = urlsplit(f"//{authority}")
+        try:
+            socket.create_connection((address.hostname or "", address.port or default_port), timeout=10).close()
+        except (OSError, ValueError):
+            continue
+        return
+    raise FtplanError(f"--master {master}: nothing answers at {', '.join(authorities)}")

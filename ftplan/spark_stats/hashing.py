@@ -1,0 +1,176 @@
+"""Hashes of keys as Java, Flink and Kafka compute them, over whole Arrow arrays at once.
+
+Every function here runs in Spark's workers, which need numpy and pyarrow but not ftplan: the module is shipped by
+value (see :mod:`ftplan.spark_stats.key_groups`), so it imports nothing of ftplan.
+All return int64 arrays of shape (n,), null where the key is null.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+Bytes = npt.NDArray[np.uint8]
+Words = npt.NDArray[np.uint32]
+Longs = npt.NDArray[np.int64]
+
+_INVERSE_OF_31 = np.uint32(pow(31, -1, 2**32))
+
+
+def java_text(keys: Any) -> Any:
+    """``String.hashCode`` of a string array: signed 32-bit values."""
+    data, offsets = _bytes_and_offsets(keys)
+    return _masked(_java_hash_codes(data, offsets).view(np.int32), keys)
+
+
+def java_long(keys: Any) -> Any:
+    """``Long.hashCode`` of an int64 array: signed 32-bit values."""
+    return _masked(_long_hash_codes(_longs(keys)).view(np.int32), keys)
+
+
+def java_int(keys: Any) -> Any:
+    """``Integer.hashCode`` of an int64 array: the lower 32 bits, signed."""
+    return _masked(_longs(keys).astype(np.int32), keys)
+
+
+def flink_text(keys: Any) -> Any:
+    """Flink's ``MathUtils.murmurHash(String.hashCode)``: not negative, below 2^31."""
+    data, offsets = _bytes_and_offsets(keys)
+    return _masked(_flink_murmur(_java_hash_codes(data, offsets)), keys)
+
+
+def flink_long(keys: Any) -> Any:
+    """Flink's ``MathUtils.murmurHash(Long.hashCode)``: not negative, below 2^31."""
+    return _masked(_flink_murmur(_long_hash_codes(_longs(keys))), keys)
+
+
+def flink_int(keys: Any) -> Any:
+    """Flink's ``MathUtils.murmurHash(Integer.hashCode)``: not negative, below 2^31."""
+    return _masked(_flink_murmur(_longs(keys).astype(np.uint32)), keys)
+
+
+def kafka_text(keys: Any) -> Any:
+    """Kafka's ``toPositive(murmur2(key))`` of the UTF-8 bytes (StringSerializer)."""
+    data, offsets = _bytes_and_offsets(keys)
+    return _masked(_kafka_murmur2(data, offsets) & np.uint32(0x7FFFFFFF), keys)
+
+
+def kafka_long(keys: Any) -> Any:
+    """Kafka's ``toPositive(murmur2(key))`` of 8 bytes, big endian (LongSerializer)."""
+    return _masked(_murmur2_of_numbers(_longs(keys).astype(">i8"), 8), keys)
+
+
+def kafka_int(keys: Any) -> Any:
+    """Kafka's ``toPositive(murmur2(key))`` of 4 bytes, big endian (IntegerSerializer)."""
+    return _masked(_murmur2_of_numbers(_longs(keys).astype(">i4"), 4), keys)
+
+
+def _bytes_and_offsets(keys: Any) -> tuple[Bytes, Longs]:
+    """UTF-8 bytes (B,) of all keys in a row and where each begins and ends (n + 1,). Nulls are empty."""
+    wide = keys.cast(pa.large_string())
+    offsets = np.frombuffer(wide.buffers()[1], dtype=np.int64)[wide.offset : wide.offset + len(wide) + 1]
+    if wide.null_count:
+        wide = wide.fill_null("")
+        offsets = np.frombuffer(wide.buffers()[1], dtype=np.int64)[wide.offset : wide.offset + len(wide) + 1]
+    first, last = (int(offsets[0]), int(offsets[-1])) if len(offsets) else (0, 0)
+    data = np.zeros(0, np.uint8)
+    if last > first:
+        data = np.frombuffer(wide.buffers()[2], dtype=np.uint8)[first:last]
+    return data, offsets - first if len(offsets) else np.zeros(1, np.int64)
+
+
+def _longs(keys: Any) -> Longs:
+    return np.asarray(keys.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False), dtype=np.int64)
+
+
+def _masked(hashes: npt.NDArray[Any], keys: Any) -> Any:
+    mask = keys.is_null().to_numpy(zero_copy_only=False) if keys.null_count else None
+    return pa.array(hashes.astype(np.int64), type=pa.int64(), mask=mask)
+
+
+def _java_hash_codes(data: Bytes, offsets: Longs) -> Words:
+    """``s[0]·31^(n-1) + … + s[n-1]`` modulo 2^32 over UTF-16 code units, for all strings at once.
+
+    31 is odd, so it has an inverse: with P the running sum of ``unit[k] · 31^-k``, a string's hash is
+    ``(P[end] - P[begin]) · 31^(end - 1)``. Cost: linear in the bytes, whatever the length of single keys.
+    """
+    units: npt.NDArray[Any] = data
+    if data.size and int(data.max()) >= 0x80:
+        starts = ((data & 0xC0) != 0x80).astype(np.int64) + (data >= 0xF0)
+        offsets = np.concatenate(([0], np.cumsum(starts)))[offsets]
+        units = np.frombuffer(data.tobytes().decode("utf-8").encode("utf-16-le"), dtype="<u2")
+    powers = np.full(units.size, _INVERSE_OF_31, np.uint32)
+    forward = np.full(units.size + 1, 31, np.uint32)
+    if units.size:
+        powers[0] = 1
+    forward[0] = 1
+    np.cumprod(powers, dtype=np.uint32, out=powers)
+    np.cumprod(forward, dtype=np.uint32, out=forward)
+    sums = np.zeros(units.size + 1, np.uint32)
+    np.cumsum(units.astype(np.uint32) * powers, dtype=np.uint32, out=sums[1:])
+    begin, end = offsets[:-1], offsets[1:]
+    return np.asarray((sums[end] - sums[begin]) * forward[np.maximum(end - 1, 0)], dtype=np.uint32)
+
+
+def _long_hash_codes(values: Longs) -> Words:
+    bits = values.view(np.uint64)
+    return np.asarray((bits ^ (bits >> np.uint64(32))) & np.uint64(0xFFFFFFFF), dtype=np.uint32)
+
+
+def _flink_murmur(codes: Words) -> Longs:
+    """``org.apache.flink.util.MathUtils.murmurHash``; its absolute value, 0 for the one int that has none."""
+    h = codes * np.uint32(0xCC9E2D51)
+    h = (h << np.uint32(15)) | (h >> np.uint32(17))
+    h *= np.uint32(0x1B873593)
+    h = (h << np.uint32(13)) | (h >> np.uint32(19))
+    h = h * np.uint32(5) + np.uint32(0xE6546B64)
+    h ^= np.uint32(4)
+    h ^= h >> np.uint32(16)
+    h *= np.uint32(0x85EBCA6B)
+    h ^= h >> np.uint32(13)
+    h *= np.uint32(0xC2B2AE35)
+    h ^= h >> np.uint32(16)
+    signed = h.view(np.int32).astype(np.int64)
+    return np.where(signed == -(2**31), 0, np.abs(signed))
+
+
+def _murmur2_of_numbers(numbers: npt.NDArray[Any], width: int) -> Words:
+    offsets = np.arange(numbers.size + 1, dtype=np.int64) * width
+    return _kafka_murmur2(numbers.view(np.uint8), offsets) & np.uint32(0x7FFFFFFF)
+
+
+def _kafka_murmur2(data: Bytes, offsets: Longs) -> Words:
+    """``org.apache.kafka.common.utils.Utils.murmur2``, one step over all keys that still have four bytes left."""
+    m = np.uint32(0x5BD1E995)
+    begin = offsets[:-1]
+    length = offsets[1:] - begin
+    h = np.uint32(0x9747B28C) ^ length.astype(np.uint32)
+    padded = np.concatenate((data, np.zeros(4, np.uint8))).astype(np.uint32)
+    live = np.flatnonzero(length >= 4)
+    step = 0
+    while live.size:
+        at = begin[live] + 4 * step
+        k = (
+            padded[at]
+            | padded[at + 1] << np.uint32(8)
+            | padded[at + 2] << np.uint32(16)
+            | padded[at + 3] << np.uint32(24)
+        )
+        k *= m
+        k ^= k >> np.uint32(24)
+        h[live] = h[live] * m ^ k * m
+        step += 1
+        live = live[length[live] >= 4 * step + 4]
+    rest = length % 4
+    tail = begin + length - rest
+    for back, shift in ((3, 16), (2, 8), (1, 0)):
+        some = np.flatnonzero(rest >= back)
+        h[some] ^= padded[tail[some] + back - 1] << np.uint32(shift)
+    some = np.flatnonzero(rest > 0)
+    h[some] *= m
+    h ^= h >> np.uint32(13)
+    h *= m
+    return np.asarray(h ^ h >> np.uint32(15), dtype=np.uint32)

@@ -1,0 +1,132 @@
+"""How many key groups each operator has, from the mapping and the topology, before anything is read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ftplan.errors import FtplanError, suggestion
+from ftplan.model.topology import Operator, Topology
+from ftplan.spark_stats.mapping import LogMapping
+
+_NO_ID = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Operators:
+    """What is known of the operators beforehand.
+
+    ``counts`` maps operator id to its number of key groups (None: no keyed state); ``default`` holds for operators
+    that are not in it. ``aliases`` maps the names under which the log may know an operator to its id.
+    """
+
+    counts: Mapping[str, int | None]
+    default: int | None
+    aliases: Mapping[str, str]
+    topology: Topology | None
+
+    def count(self, operator: str) -> int | None:
+        """Return the number of key groups of the operator with this id."""
+        return self.counts.get(operator, self.default)
+
+    def by_name(self, name: Any, value_of: Callable[[str], int | None]) -> Any:
+        """Return a number of each operator as a bigint column, by the operator's name in the log."""
+        from pyspark.sql import functions as F
+
+        names_of: dict[int | None, list[str]] = {}
+        for alias, operator in self.aliases.items():
+            names_of.setdefault(value_of(operator), []).append(alias)
+        result = F.lit(self.default).cast("bigint")
+        for value, names in names_of.items():
+            if value != self.default:
+                result = F.when(name.isin(*names), F.lit(value).cast("bigint")).otherwise(result)
+        return result
+
+    def resolve(self, names: Iterable[str]) -> dict[str, str]:
+        """Return the id of each name in the log: an alias, or the name with what ids may not hold turned into ``-``.
+
+        Raises
+        ------
+        FtplanError
+            If two names become one id.
+        """
+        ids: dict[str, str] = {}
+        owner: dict[str, str] = {}
+        for name in sorted(set(names)):
+            operator = self.aliases.get(name) or _NO_ID.sub("-", name).strip("-") or "-"
+            if operator in owner and name not in self.aliases:
+                raise FtplanError(f"operators {owner[operator]!r} and {name!r} of the log both become {operator!r}")
+            owner.setdefault(operator, name)
+            ids[name] = operator
+        return ids
+
+
+def known_operators(mapping: LogMapping, topology: Topology | None) -> Operators:
+    """Return what mapping and topology together say; the topology's number of key groups wins.
+
+    Raises
+    ------
+    FtplanError
+        If they differ, an operator is not in the topology, or a keyed operator has no number of key groups.
+    """
+    named = [o for o in (mapping.operator, *(o for o, _ in mapping.keys)) if o is not None]
+    given = dict(mapping.operator_key_groups)
+    if topology is None:
+        keyed = [o for o, _ in mapping.keys] + ([mapping.operator] if mapping.operator and mapping.key_columns else [])
+        for operator in keyed:
+            if given.get(operator, mapping.key_groups) is None:
+                raise FtplanError(f"operator {operator!r}: no number of key groups; give --key-groups N or a topology")
+        if mapping.operator_column and mapping.key_columns and mapping.key_groups is None and not given:
+            raise FtplanError("no number of key groups; give --key-groups N or a topology (-t)")
+        aliases = {o: o for o in (*named, *given)}
+        return Operators(dict(given), mapping.key_groups, aliases, None)
+    upstream = [mapping.upstream_operator] if mapping.upstream_operator else []
+    for operator in dict.fromkeys((*named, *given, *upstream)):
+        topology.operator(operator)
+    keyed_here = set(named) if mapping.operator_column is None else {o.id for o in topology.operators}
+    for o in topology.operators:
+        _agree(o, given.get(o.id, mapping.key_groups if o.id in keyed_here and o.key_groups else None))
+    for operator, columns in (*mapping.keys, *([(mapping.operator, mapping.key_columns)] if mapping.operator else [])):
+        if columns and not topology.operator(operator).key_groups:
+            raise FtplanError(f"operator {operator!r} has a key column, but no key_groups in the topology")
+    ids = {o.id for o in topology.operators}
+    names = {o.name: o.id for o in topology.operators if o.name and o.name not in ids}
+    counts = {o.id: o.key_groups for o in topology.operators}
+    return Operators(counts, None, {**names, **{i: i for i in ids}}, topology)
+
+
+def _agree(operator: Operator, count: int | None) -> None:
+    if count is not None and count != operator.key_groups:
+        raise FtplanError(
+            f"--key-groups {count}: operator {operator.id!r} has {operator.key_groups or 'no'} key groups "
+            "in the topology; leave the option out"
+        )
+
+
+def upstream_of(mapping: LogMapping, topology: Topology | None) -> str | None:
+    """Return the operator that sends to the mapping's one operator: as given, or its only one in the topology.
+
+    Raises
+    ------
+    FtplanError
+        If there is an upstream task column, but neither says whose tasks these are.
+    """
+    if mapping.upstream_task_column is None or mapping.upstream_operator_column is not None:
+        return None
+    if mapping.upstream_operator is not None:
+        return mapping.upstream_operator
+    if topology is not None and mapping.operator is not None:
+        position = topology.position[mapping.operator]
+        senders = {edge.source for edge in topology.edges if edge.target == position}
+        if len(senders) == 1:
+            return topology.operators[senders.pop()].id
+    raise FtplanError(
+        "--upstream-task-column: whose tasks are these? give --upstream-operator NAME or --upstream-operator-column"
+    )
+
+
+def unknown(name: str, operators: Operators) -> str:
+    """Return a suggestion for an operator of the log that is not in the topology."""
+    return suggestion(name, operators.aliases)

@@ -1,0 +1,281 @@
+"""Read a log as one DataFrame with a column for each mapped field, on Spark, Spark Connect and Sail alike.
+
+No permissive readers, no ``_metadata``: text is read line by line and taken apart with ``split`` or ``from_json``.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ftplan.errors import FtplanError, suggestion
+from ftplan.spark_stats.inputs import LogFile
+from ftplan.spark_stats.mapping import LogMapping
+from ftplan.spark_stats.session import Session
+
+FieldKind = Literal["text", "int", "long", "real", "timestamp", "nanos", "other"]
+#: A log of more files than this is read in one go: its rejects do not say which file they come from.
+MOST_NAMED_FILES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A column of the log: how it is read from the frame, and what kind of value it has."""
+
+    name: str
+    column: Any
+    kind: FieldKind
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """The log as a DataFrame (lazy; nothing is read yet).
+
+    ``frame`` has ``file`` (int, position in ``files``; -1 where unknown), ``broken`` (int, position in ``faults``, or
+    null) and the columns behind ``fields``. ``raw`` is the row as text.
+    """
+
+    frame: Any
+    raw: Any
+    fields: Mapping[str, Field]
+    files: tuple[LogFile, ...]
+    faults: tuple[str, ...] = ()
+
+
+def read_log(session: Session, files: Sequence[LogFile], mapping: LogMapping) -> Log:
+    """Return the log behind *files*, all of one format.
+
+    Raises
+    ------
+    FtplanError
+        If a mapped column is missing or the files' headers differ.
+    """
+    kind = files[0].format
+    if session.kind == "sail":
+        for file in files:
+            if not file.utf8:
+                raise FtplanError(f"{file.path}: the text is not UTF-8, which Sail cannot read; use --engine spark")
+    if kind == "parquet":
+        return _read_parquet(session, files, mapping)
+    return _read_csv(session, files, mapping) if kind == "csv" else _read_jsonl(session, files, mapping)
+
+
+def _union(session: Session, files: Sequence[LogFile], read: Any) -> Any:
+    """One frame over all files, with the position of each file as a literal column."""
+    from pyspark.sql import functions as F
+
+    if len(files) > MOST_NAMED_FILES:
+        return read([f.uri for f in files]).withColumn("file", F.lit(-1))
+    frame = None
+    for i, file in enumerate(files):
+        part = read([file.uri]).withColumn("file", F.lit(i))
+        frame = part if frame is None else frame.unionByName(part)
+    return frame
+
+
+def _lines(session: Session, files: Sequence[LogFile]) -> Any:
+    """Lines without line end, byte order mark and blank lines."""
+    from pyspark.sql import functions as F
+
+    frame = _union(session, files, lambda uris: session.spark.read.text(uris))
+    value = F.rtrim(F.col("value"), F.lit("\r"))
+    value = F.when(value.startswith("\ufeff"), F.substring(value, 2, 2**31 - 1)).otherwise(value)
+    return frame.select("file", value.alias("value")).filter(F.trim(F.col("value")) != "")
+
+
+def _missing(file: LogFile, column: str, known: Sequence[str]) -> FtplanError:
+    near = suggestion(column, known)
+    if not near:
+        shown = ", ".join(known[:12]) + (", …" if len(known) > 12 else "")
+        near = f"; it has {shown}" if known else ""
+    return FtplanError(f"{file.path}: no column {column!r}{near}")
+
+
+def parse_line(line: str, delimiter: str) -> list[str]:
+    """Split one line of CSV; quoted fields may hold the delimiter and doubled quotes."""
+    return next(csv.reader([line], delimiter=delimiter, strict=True), [])
+
+
+def _read_csv(session: Session, files: Sequence[LogFile], mapping: LogMapping) -> Log:
+    from pyspark.sql import functions as F
+
+    lines = _lines(session, files)
+    names = list(mapping.csv_columns)
+    if not names:
+        line, names = _header(session, files, mapping)
+        lines = lines.filter(F.col("value") != line)
+    for column in mapping.columns:
+        if column not in names:
+            raise _missing(files[0], column, names)
+    faults = [f"not {len(names)} fields", "quotes not closed", "not UTF-8"]
+    if any(f.quoted for f in files):
+        parts = quoted_fields_udf(mapping.delimiter)(F.col("value"))
+    else:
+        escaped = mapping.delimiter if mapping.delimiter.isalnum() else f"\\{mapping.delimiter}"
+        parts = F.split(F.col("value"), mapping.delimiter if mapping.delimiter in ",\t;" else escaped, -1)
+    frame = lines.select("file", "value", parts.alias("parts"))
+    broken = F.when(F.col("parts").isNull(), 1).when(F.size("parts") != len(names), 0)
+    if not all(f.utf8 for f in files):
+        broken = F.when(F.col("value").contains("\ufffd"), 2).otherwise(broken)
+    chosen = [F.nullif(F.get("parts", F.lit(names.index(c))), F.lit("")) for c in mapping.columns]
+    frame = frame.select("file", "value", broken.alias("broken"), *(c.alias(f"f{i}") for i, c in enumerate(chosen)))
+    return Log(frame, F.col("value"), _fields(mapping, ["text"] * len(chosen)), tuple(files), tuple(faults))
+
+
+def _header(session: Session, files: Sequence[LogFile], mapping: LogMapping) -> tuple[str, list[str]]:
+    """The header line that all files share, and the column names in it."""
+    lines = {f.path: f.header for f in files if not f.remote}
+    for file in (f for f in files if f.remote):
+        first = session.spark.read.text(file.uri).limit(1).toArrow().column(0).to_pylist()
+        lines[file.path] = first[0].lstrip("\ufeff").rstrip("\r") if first else None
+    headers = {path: line for path, line in lines.items() if line is not None}
+    if not headers:
+        raise FtplanError(f"{files[0].path}: the file has no header line")
+    first_path, line = next(iter(headers.items()))
+    for path, other in headers.items():
+        if other != line:
+            raise FtplanError(f"{path}: its header differs from that of {first_path}; compute them apart")
+    try:
+        names = [name.strip() for name in parse_line(line, mapping.delimiter)]
+    except csv.Error as error:
+        raise FtplanError(f"{first_path}: the header line is no CSV ({error})") from error
+    for name in names:
+        if names.count(name) > 1 and name in mapping.columns:
+            raise FtplanError(f"{first_path}: column {name!r} stands twice in the header")
+    return line, names
+
+
+def quoted_fields_udf(delimiter: str) -> Any:
+    """An Arrow UDF that splits lines of CSV with quoted fields into arrays; null where quotes are not closed."""
+    from pyspark.sql import functions as F
+
+    def fields_of(lines: Any) -> Any:
+        import csv
+
+        import pyarrow
+
+        rows: list[list[str] | None] = []
+        for line in lines.to_pylist():
+            if line is None or '"' not in line:
+                rows.append(None if line is None else line.split(delimiter))
+                continue
+            try:
+                rows.append(next(csv.reader([line], delimiter=delimiter, strict=True), []))
+            except csv.Error:
+                rows.append(None)
+        return pyarrow.array(rows, pyarrow.list_(pyarrow.string()))
+
+    return F.arrow_udf(lambda lines: fields_of(lines), "array<string>")
+
+
+def _read_jsonl(session: Session, files: Sequence[LogFile], mapping: LogMapping) -> Log:
+    from pyspark.sql import functions as F
+    from pyspark.sql.types import StringType, StructField, StructType
+
+    schema = StructType([StructField(c, StringType()) for c in mapping.columns])
+    options = {} if session.kind == "sail" else {"allowSingleQuotes": "false"}
+    parsed = F.from_json(F.col("value"), schema, options)
+    frame = _lines(session, files).select("file", "value", parsed.alias("parsed"))
+    parts = [F.col("parsed").getField(c) for c in mapping.columns]
+    nothing = F.coalesce(*parts).isNull()
+    broken = F.when(~F.ltrim("value").startswith("{"), 0).when(nothing, 1)
+    if not all(f.utf8 for f in files):
+        broken = F.when(F.col("value").contains("\ufffd"), 2).otherwise(broken)
+    frame = frame.select("file", "value", broken.alias("broken"), *(p.alias(f"f{i}") for i, p in enumerate(parts)))
+    faults = ("not a JSON object", "not JSON, or without any mapped column", "not UTF-8")
+    return Log(frame, F.col("value"), _fields(mapping, ["text"] * len(parts)), tuple(files), faults)
+
+
+def _read_parquet(session: Session, files: Sequence[LogFile], mapping: LogMapping) -> Log:
+    from pyspark.sql import functions as F
+
+    local = [f for f in files if not f.remote]
+    if session.kind == "spark":
+        session.spark.conf.set("spark.sql.legacy.parquet.nanosAsLong", "true")
+    if len(local) == len(files):
+        types, kinds = _parquet_types(session, local, mapping)
+        schema = ", ".join(f"`{c.replace('`', '``')}` {t}" for c, t in zip(mapping.columns, types, strict=True))
+        read = lambda uris: session.spark.read.schema(schema).parquet(*uris)  # noqa: E731
+    else:
+        found = dict(session.spark.read.parquet(*(f.uri for f in files)).dtypes)
+        for column in mapping.columns:
+            if column not in found:
+                raise _missing(files[0], column, list(found))
+        kinds = [_kind_of_spark(found[c]) for c in mapping.columns]
+        read = lambda uris: session.spark.read.parquet(*uris)  # noqa: E731
+    quoted = [F.col(f"`{c.replace('`', '``')}`") for c in mapping.columns]
+    frame = _union(session, files, read)
+    frame = frame.select("file", F.lit(None).cast("int").alias("broken"), *(
+        q.alias(f"f{i}") for i, q in enumerate(quoted)
+    ))  # fmt: skip
+    raw = F.to_json(F.struct(*(F.col(f"f{i}").cast("string").alias(c) for i, c in enumerate(mapping.columns))))
+    return Log(frame, raw, _fields(mapping, kinds), tuple(files))
+
+
+def _parquet_types(
+    session: Session, files: Sequence[LogFile], mapping: LogMapping
+) -> tuple[list[str], list[FieldKind]]:
+    """Spark types to read the mapped columns with, and their kinds, from the files' own schemas."""
+    types: list[str] = []
+    kinds: list[FieldKind] = []
+    for column in mapping.columns:
+        found = {}
+        for file in files:
+            if column not in file.parquet.names:
+                raise _missing(file, column, file.parquet.names)
+            found[_spark_type(session, file, column)] = file
+        if len(found) > 1:
+            (a, first), (b, second) = list(found.items())[:2]
+            raise FtplanError(
+                f"{second.path}: column {column!r} is {b[0]}, but {a[0]} in {first.path}; compute them apart"
+            )
+        ((spark_type, kind),) = found
+        types.append(spark_type)
+        kinds.append(kind)
+    return types, kinds
+
+
+def _spark_type(session: Session, file: LogFile, column: str) -> tuple[str, FieldKind]:
+    import pyarrow.types as t
+
+    type_ = file.parquet.field(column).type
+    if t.is_dictionary(type_):
+        if session.kind == "sail":
+            raise FtplanError(
+                f"{file.path}: column {column!r} is a categorical, which Sail cannot read; use --engine spark, "
+                "or write it as plain text"
+            )
+        type_ = type_.value_type
+    if t.is_timestamp(type_):
+        if type_.unit == "ns":
+            return ("timestamp", "timestamp") if session.kind == "sail" else ("bigint", "nanos")
+        return ("timestamp_ntz" if type_.tz is None else "timestamp", "timestamp")
+    tests: tuple[tuple[Any, str, FieldKind], ...] = (
+        (t.is_boolean, "boolean", "other"), (t.is_int8, "tinyint", "int"), (t.is_int16, "smallint", "int"),
+        (t.is_uint8, "smallint", "int"), (t.is_uint16, "int", "int"), (t.is_int32, "int", "int"),
+        (t.is_uint32, "bigint", "long"), (t.is_int64, "bigint", "long"), (t.is_float32, "float", "real"),
+        (t.is_float64, "double", "real"), (t.is_date32, "date", "timestamp"), (t.is_string, "string", "text"),
+        (t.is_large_string, "string", "text"),
+    )  # fmt: skip
+    for test, name, kind in tests:
+        if test(type_):
+            return name, kind
+    if t.is_decimal128(type_):
+        return f"decimal({type_.precision},{type_.scale})", "real"
+    raise FtplanError(f"{file.path}: column {column!r} is of type {type_}, which holds no key, time or measure")
+
+
+def _kind_of_spark(name: str) -> FieldKind:
+    kinds: dict[str, FieldKind] = {
+        "string": "text", "tinyint": "int", "smallint": "int", "int": "int", "bigint": "long", "float": "real",
+        "double": "real", "timestamp": "timestamp", "timestamp_ntz": "timestamp", "date": "timestamp",
+    }  # fmt: skip
+    return kinds.get(name, "real" if name.startswith("decimal") else "other")
+
+
+def _fields(mapping: LogMapping, kinds: Sequence[Any]) -> dict[str, Field]:
+    from pyspark.sql import functions as F
+
+    return {c: Field(c, F.col(f"f{i}"), k) for i, (c, k) in enumerate(zip(mapping.columns, kinds, strict=True))}

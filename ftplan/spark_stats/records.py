@@ -1,0 +1,182 @@
+"""Rows of the log as records: time, operators, key groups and measures, or the reason why a row is rejected."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import reduce
+from operator import or_
+from typing import Any
+
+from ftplan.spark_stats.key_groups import HashedKey, hashed_key, key_group
+from ftplan.spark_stats.mapping import LogMapping
+from ftplan.spark_stats.operators import Operators
+from ftplan.spark_stats.readers import Field, Log
+from ftplan.spark_stats.times import is_blank, time_us
+
+#: Sums are taken over whole numbers, so that the order of rows cannot change a digit: 1 byte, 1e-6 of a millisecond
+#: or of a record.
+SCALES = {"records": 1e6, "records_out": 1e6, "bytes": 1.0, "cpu": 1e6, "busy": 1e6}
+LARGEST = ("memory", "queue", "state")
+#: Rows rejected for this reason do not count towards --max-rejects: the user asked to leave these rows out.
+OUTSIDE = "outside --from and --to"
+_LARGEST_SUMMAND = 9e15
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """The log, row by row, ready to be aggregated (lazy).
+
+    Columns of ``frame``: ``file``, ``reason`` (int, position in ``reasons``; null: accepted), ``raw`` (text of a rejected row),
+    ``window_us`` (start of the window, bigint microseconds), ``operator`` (text, only with an operator column),
+    ``group_0``… (key group for each of ``entries``; null: no keyed state), and where mapped ``records``,
+    ``records_out``, ``bytes``, ``cpu``, ``busy`` (bigint, scaled by :data:`SCALES`), ``memory``, ``queue``,
+    ``state`` (double), ``node`` (text), ``task``, ``upstream_task`` (int), ``upstream_operator`` (text).
+    ``entries`` names the operators that a record counts for; the first is None with an operator column.
+    """
+
+    frame: Any
+    reasons: tuple[str, ...]
+    entries: tuple[str | None, ...]
+    measures: tuple[str, ...]
+
+
+def to_records(log: Log, mapping: LogMapping, operators: Operators) -> Records:
+    """Return the log's rows as records; each row is either accepted as a whole or rejected with one reason."""
+    from pyspark.sql import functions as F
+
+    build = _Builder(log.fields, mapping, operators)
+    for i, fault in enumerate(log.faults):
+        build.check(fault, F.col("broken") == i)
+    build.time()
+    build.operator()
+    for i, (operator, columns) in enumerate(build.entries):
+        build.key(i, operator, columns)
+    build.measures()
+    build.tasks()
+    frame = log.frame.select("*", *(c.alias(n) for n, c in build.first.items()))
+    window = F.col("time_us") - F.pmod(F.col("time_us"), F.lit(mapping.window_us).cast("bigint"))
+    raw = F.when(build.reason.isNotNull(), log.raw)
+    build.second |= {"raw": raw, "window_us": window, "reason": build.reason}
+    frame = frame.select("file", *(c.alias(n) for n, c in build.second.items()))
+    return Records(frame, tuple(build.reasons), tuple(o for o, _ in build.entries), tuple(build.found))
+
+
+class _Builder:
+    """Collects the columns of the two selections, and the checks in their order.
+
+    What is costly or used twice (times, hashes) is computed once in ``first``; ``second`` and the checks build on it.
+    """
+
+    def __init__(self, fields: Mapping[str, Field], mapping: LogMapping, operators: Operators) -> None:
+        self.fields = fields
+        self.mapping = mapping
+        self.operators = operators
+        self.first: dict[str, Any] = {}
+        self.second: dict[str, Any] = {}
+        self.reasons: list[str] = []
+        self.reason: Any = None
+        self.found: list[str] = []
+        main = [(mapping.operator, mapping.key_columns)] if mapping.has_main else []
+        self.entries: list[tuple[str | None, tuple[str, ...]]] = [*main, *mapping.keys]
+
+    def check(self, name: str, holds: Any) -> None:
+        """Reject the rows where *holds*; the first check that holds gives the reason."""
+        from pyspark.sql import functions as F
+
+        if name not in self.reasons:
+            self.reasons.append(name)
+        code = F.lit(self.reasons.index(name))
+        self.reason = F.when(holds, code) if self.reason is None else self.reason.when(holds, code)
+
+    def time(self) -> None:
+        from pyspark.sql import functions as F
+
+        mapping, columns = self.mapping, [self.fields[c] for c in self.mapping.time_columns]
+        self.first["time_us"] = time_us(columns, mapping.time_format)
+        us = F.col("time_us")
+        noun = "time columns" if len(columns) > 1 else f"time column {columns[0].name}"
+        self.check(f"{noun} empty", reduce(or_, (is_blank(f) for f in columns)))
+        self.check(f"{noun} unreadable", us.isNull())
+        if mapping.time_from is not None:
+            self.check(OUTSIDE, us < F.lit(micros(mapping.time_from)).cast("bigint"))
+        if mapping.time_to is not None:
+            self.check(OUTSIDE, us >= F.lit(micros(mapping.time_to)).cast("bigint"))
+
+    def operator(self) -> None:
+        name = self.mapping.operator_column
+        if name is None:
+            return
+        column = self.fields[name].column.cast("string")
+        self.second["operator"] = column
+        self.check(f"operator column {name} empty", is_blank(self.fields[name]))
+        if self.operators.topology is not None:
+            self.check("operator not in the topology", ~column.isin(*self.operators.aliases))
+
+    def key(self, i: int, operator: str | None, columns: tuple[str, ...]) -> None:
+        from pyspark.sql import functions as F
+
+        if not columns:
+            self.second[f"group_{i}"] = F.lit(None).cast("int")
+            return
+        groups: Any = F.lit(self.operators.count(operator)).cast("bigint") if operator is not None else (
+            self.operators.by_name(self.second["operator"], self.operators.count)
+        )  # fmt: skip
+        key = hashed_key([self.fields[c] for c in columns], self.mapping.key_hash, self.mapping.key_type)
+        self.first[f"hash_{i}"] = key.hash
+        key = HashedKey(F.col(f"hash_{i}"), key.missing, key.misfit)
+        self.second[f"group_{i}"] = key_group(key, self.mapping.key_hash, groups)
+        noun = f"key column{'s' if len(columns) > 1 else ''} {', '.join(columns)}"
+        keyed = groups.isNotNull()
+        self.check(f"{noun} empty", keyed & key.missing)
+        if self.mapping.key_hash == "identity" or self.mapping.key_type in ("long", "int"):
+            self.check(f"{noun} no whole number", keyed & key.misfit)
+        if self.mapping.key_hash == "identity":
+            self.check(f"{noun} no key group", keyed & self.second[f"group_{i}"].isNull())
+
+    def measures(self) -> None:
+        from pyspark.sql import functions as F
+
+        for name in (*SCALES, *LARGEST):
+            column = getattr(self.mapping, f"{name}_column")
+            if column is None:
+                continue
+            field = self.fields[column]
+            value = field.column.try_cast("double")
+            limit = _LARGEST_SUMMAND / SCALES.get(name, 1e-3)
+            good = F.coalesce(value.between(0, limit), F.lit(False))
+            self.check(f"{column} no number from 0 up", ~is_blank(field) & ~good)
+            fits = F.when(good, value)
+            self.second[name] = F.round(fits * SCALES[name]).cast("bigint") if name in SCALES else fits
+            self.found.append(name)
+
+    def tasks(self) -> None:
+        from pyspark.sql import functions as F
+
+        mapping = self.mapping
+        for name, column in (("task", mapping.task_column), ("upstream_task", mapping.upstream_task_column)):
+            if column is None:
+                continue
+            field = self.fields[column]
+            number = field.column.try_cast("double")
+            good = (number == F.floor(number)) & number.between(0, 2**31 - 1)
+            bad = ~F.coalesce(good, F.lit(False))
+            self.check(f"{column} no task index", bad if name == "task" else bad & ~is_blank(field))
+            self.second[name] = F.when(good, number).cast("int")
+        if mapping.task_column is not None and self.operators.topology is not None:
+            sizes = {o.id: o.parallelism for o in self.operators.topology.operators}
+            size = self.operators.by_name(self.second["operator"], sizes.get) if mapping.operator is None else (
+                F.lit(sizes[mapping.operator])
+            )  # fmt: skip
+            self.check("task not in the topology", self.second["task"] >= size)
+        for name in ("node", "upstream_operator"):
+            column = getattr(mapping, f"{name}_column")
+            if column is not None:
+                field = self.fields[column]
+                self.second[name] = F.when(~is_blank(field), F.trim(field.column.cast("string")))
+
+
+def micros(moment: datetime) -> int:
+    """Microseconds since the epoch."""
+    return (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)

@@ -1,0 +1,131 @@
+"""Rows that could not be counted: how many for each reason, and the rows themselves."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow.compute as pc
+
+from ftplan.errors import FtplanError
+from ftplan.spark_stats.records import OUTSIDE
+
+_SHOWN_REASONS = 3
+_SHOWN_CHARACTERS = 120
+
+
+@dataclass(frozen=True, slots=True)
+class RejectedRow:
+    """A row as it stands in the log, its file (None where unknown) and why it was rejected."""
+
+    file: str | None
+    reason: str
+    row: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rejects:
+    """Exact counts by (file, reason), and rows in order of file, reason and text.
+
+    ``complete`` tells whether ``rows`` are all that are to be kept; if not, a pass of its own has to fetch them.
+    """
+
+    rows_read: int
+    counts: Mapping[tuple[str | None, str], int]
+    rows: tuple[RejectedRow, ...]
+    complete: bool
+
+    @property
+    def total(self) -> int:
+        """Number of rejected rows."""
+        return sum(self.counts.values())
+
+    @property
+    def faulty(self) -> int:
+        """Number of rejected rows, those outside of the asked time range left out."""
+        return sum(n for (_, reason), n in self.counts.items() if reason != OUTSIDE)
+
+
+def collect_rejects(sums: Any, reasons: Sequence[str], files: Sequence[str], limit: int) -> Rejects:
+    """Take the rejected rows out of the first pass (see :func:`ftplan.spark_stats.windows.aggregate`).
+
+    Duplicate rows are kept as often as they occur, up to *limit* rows in all.
+    """
+    first = sums.filter(pc.equal(sums["entry"], 0))
+    read = int(pc.sum(first["rows"]).as_py() or 0)
+    rejected = sums.filter(pc.less(sums["entry"], 0)).select(["slot", "raw", "rows"])
+    counts: dict[tuple[str | None, str], int] = {}
+    texts: list[tuple[int, int, str, int]] = []
+    sampled = 0
+    for slot, raw, rows in zip(*(rejected[c].to_pylist() for c in ("slot", "raw", "rows")), strict=True):
+        file, reason = divmod(slot, len(reasons))
+        key = (files[file] if file >= 0 else None, reasons[reason])
+        counts[key] = counts.get(key, 0) + rows
+        if raw is not None and reasons[reason] != OUTSIDE:
+            texts.append((file, reason, raw, rows))
+            sampled += rows
+    kept: list[RejectedRow] = []
+    for file, reason, raw, rows in sorted(texts):
+        if len(kept) >= limit:
+            break
+        row = RejectedRow(files[file] if file >= 0 else None, reasons[reason], raw)
+        kept.extend([row] * min(rows, limit - len(kept)))
+    total = sum(counts.values())
+    faulty = sum(n for (_, reason), n in counts.items() if reason != OUTSIDE)
+    ordered = dict(sorted(counts.items(), key=lambda item: (item[0][0] or "", item[0][1])))
+    return Rejects(read + total, ordered, tuple(kept), sampled == faulty)
+
+
+def check_share(rejects: Rejects, max_rejects: float, log_name: str) -> None:
+    """Refuse a log of which more than the share *max_rejects* was rejected.
+
+    Raises
+    ------
+    FtplanError
+        With the counts, the commonest reasons and the first row for each.
+    """
+    if rejects.faulty <= max_rejects * rejects.rows_read:
+        return
+    by_reason: dict[str, int] = {}
+    for (_, reason), n in rejects.counts.items():
+        if reason != OUTSIDE:
+            by_reason[reason] = by_reason.get(reason, 0) + n
+    parts = []
+    for reason, n in sorted(by_reason.items(), key=lambda item: (-item[1], item[0]))[:_SHOWN_REASONS]:
+        example = next((r for r in rejects.rows if r.reason == reason), None)
+        first = f', first: "{_short(example.row)}"' if example else ""
+        parts.append(f"{n:,} × {reason}{first}")
+    if len(by_reason) > _SHOWN_REASONS:
+        parts.append(f"{len(by_reason) - _SHOWN_REASONS} more reasons")
+    raise FtplanError(
+        f"{log_name}: {rejects.faulty:,} of {rejects.rows_read:,} rows "
+        f"({100 * rejects.faulty / rejects.rows_read:.2f} %) rejected, more than --max-rejects {max_rejects:g}: "
+        + "; ".join(parts)
+    )
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _SHOWN_CHARACTERS else text[: _SHOWN_CHARACTERS - 1] + "…"
+
+
+def write_rejects(rejects: Rejects, folder: Path) -> None:
+    """Write ``rejects/rows.jsonl`` (file, reason, row) and ``rejects/summary.json`` (exact counts) if there are any."""
+    if not rejects.total:
+        return
+    place = folder / "rejects"
+    place.mkdir()
+    with (place / "rows.jsonl").open("w", encoding="utf-8") as out:
+        for row in rejects.rows:
+            record = {"file": row.file, "reason": row.reason, "row": row.row}
+            out.write(json.dumps(record, ensure_ascii=False) + "\n")
+    counts = [{"file": file, "reason": reason, "rows": n} for (file, reason), n in rejects.counts.items()]
+    summary = {
+        "rows_read": rejects.rows_read,
+        "rows_rejected": rejects.total,
+        "rows_kept": len(rejects.rows),
+        "reasons": counts,
+    }
+    (place / "summary.json").write_text(json.dumps(summary, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")

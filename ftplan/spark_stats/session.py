@@ -1,0 +1,304 @@
+"""Open a session of Spark, Spark Connect or Sail, and leave nothing behind on any way out."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sys
+import tempfile
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from ftplan.errors import FtplanError
+from ftplan.spark_stats.choice import Engine, Kind, choose
+
+#: Variables by which PySpark remembers that a process once spoke Spark Connect.
+_CONNECT_VARIABLES = ("SPARK_CONNECT_MODE_ENABLED", "SPARK_REMOTE", "SPARK_LOCAL_REMOTE")
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A live session: the Spark session and what runs behind it.
+
+    ``engine`` is the name in the manifest, such as ``spark 4.2.1``. ``is_connect`` tells whether the session speaks
+    Spark Connect (a server elsewhere, or Sail in this process); only such a session has no ``sparkContext``.
+    """
+
+    spark: Any
+    kind: Kind
+    engine: str
+    is_connect: bool
+    is_local: bool
+
+
+@contextmanager
+def open_session(engine: Engine = "auto", master: str | None = None) -> Iterator[Session]:
+    """Yield a session; stop what was started on every way out (return, exception, Ctrl-C, SIGTERM).
+
+    Parameters
+    ----------
+    engine
+        ``spark``, ``sail``, or ``auto``: Spark where Java is found, else Sail.
+    master
+        ``local[...]``, ``spark://…``, ``yarn``, ``k8s://…``, or ``sc://…`` (Spark Connect). None takes over an active
+        session or what ``spark-submit`` configured; where there is neither, ``SPARK_REMOTE`` or ``local[*]``.
+
+    Raises
+    ------
+    FtplanError
+        If engine and master contradict each other, Java or the server cannot be found, or the start fails.
+    MissingExtraError
+        If pyspark or pysail is not installed.
+    """
+    with ExitStack() as stack:
+        stack.enter_context(_orderly_signals())
+        stack.enter_context(warnings.catch_warnings())
+        warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas", category=FutureWarning)
+        existing = _active_session(engine, master)
+        if existing is not None:
+            stack.enter_context(_time_zone(existing.spark))
+            yield existing
+            return
+        choice = choose(engine, master)
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        start = {"spark": _classic, "connect": _connect, "sail": _sail}[choice.kind]
+        session = stack.enter_context(start(choice.master))
+        session.spark.conf.set("spark.sql.session.timeZone", "UTC")
+        yield session
+
+
+@contextmanager
+def _orderly_signals() -> Iterator[None]:
+    """Let SIGTERM unwind the stack like Ctrl-C does, and put every handler back afterwards."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    interrupt, terminate = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
+
+    def leave(number: int, frame: FrameType | None) -> None:
+        raise SystemExit(128 + number)
+
+    if terminate == signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, interrupt)
+        signal.signal(signal.SIGTERM, terminate)
+
+
+@contextmanager
+def _keep_interrupt() -> Iterator[None]:
+    """Put Python's SIGINT handler back: PySpark and Sail each install their own when they start."""
+    main = threading.current_thread() is threading.main_thread()
+    handler = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        if main:
+            signal.signal(signal.SIGINT, handler)
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Ignore further signals while things are being stopped; a second Ctrl-C must not leave an orphan."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _active_session(engine: Engine, master: str | None) -> Session | None:
+    """Return the session that the calling program already runs, if it fits."""
+    if "pyspark" not in sys.modules:
+        return None
+    from pyspark.sql import SparkSession
+
+    spark: Any = SparkSession.getActiveSession()
+    connect = False
+    if spark is None and "pyspark.sql.connect.session" in sys.modules:
+        from pyspark.sql.connect.session import SparkSession as ConnectSession
+
+        spark, connect = ConnectSession.getActiveSession(), True
+    if spark is None:
+        return None
+    running = "a Spark Connect session" if connect else str(spark.conf.get("spark.master"))
+    if engine == "sail" or (master is not None and master != running):
+        wanted = "--engine sail" if engine == "sail" else f"--master {master}"
+        raise FtplanError(f"{wanted}: this process already runs {running}; stop it first")
+    return Session(spark, "connect" if connect else "spark", f"spark {spark.version}", connect, False)
+
+
+@contextmanager
+def _time_zone(spark: Any) -> Iterator[None]:
+    """Set the session's time zone to UTC for a while."""
+    before = spark.conf.get("spark.sql.session.timeZone")
+    spark.conf.set("spark.sql.session.timeZone", "UTC")
+    try:
+        yield
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", before)
+
+
+@contextmanager
+def _classic(master: str | None) -> Iterator[Session]:
+    """Spark with its driver in a JVM beside this process, or (master None) in the one of spark-submit."""
+    from pyspark import SparkConf, SparkContext
+    from pyspark.java_gateway import launch_gateway
+    from pyspark.sql import SparkSession
+
+    submitted = "PYSPARK_GATEWAY_PORT" in os.environ
+    folder = Path(tempfile.mkdtemp(prefix="ftplan-"))
+    hidden = {name: os.environ.pop(name) for name in _CONNECT_VARIABLES if name in os.environ}
+    log = folder / "jvm.log"
+    gateway: Any = None
+    spark: Any = None
+    try:
+        with log.open("wb") as stderr, _keep_interrupt():
+            conf = _settings(SparkConf(loadDefaults=False), master, folder, submitted)
+            try:
+                gateway = launch_gateway(conf, popen_kwargs={"stderr": stderr, "stdout": stderr})
+                SparkContext._ensure_initialized(gateway=gateway)
+                conf = _settings(SparkConf(), master, folder, submitted)
+                spark = SparkSession.builder.config(conf=conf).getOrCreate()
+            except Exception as error:
+                raise FtplanError(f"Spark did not start: {_last_line(log) or error}") from error
+        running = str(spark.conf.get("spark.master"))
+        yield Session(spark, "spark", f"spark {spark.version}", False, running.startswith("local"))
+        spark.stop()
+        spark = None
+    except Exception:
+        if spark is not None:
+            _quietly(spark.stop)
+        raise
+    finally:
+        with _undisturbed():
+            if not submitted:
+                _end_jvm(gateway)
+                SparkContext._gateway = SparkContext._jvm = None
+                SparkContext._active_spark_context = None
+                SparkSession._instantiatedSession = None
+            os.environ.update(hidden)
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _settings(conf: Any, master: str | None, folder: Path, submitted: bool) -> Any:
+    """Fill in the configuration of a driver; what spark-submit or the site has set stays."""
+    values = {"spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
+    if not submitted:
+        values |= {
+            "spark.app.name": "ftplan compute-stats",
+            "spark.ui.enabled": "false",
+            "spark.sql.warehouse.dir": str(folder / "warehouse"),
+            "spark.driver.extraJavaOptions": f"-Djava.io.tmpdir={folder}",
+            "spark.driver.maxResultSize": "0",
+        }
+        if master is not None:
+            values["spark.master"] = master
+        if master is None or master.startswith("local"):
+            values |= {
+                "spark.local.dir": str(folder),
+                "spark.driver.host": "127.0.0.1",
+                "spark.driver.bindAddress": "127.0.0.1",
+                "spark.driver.memory": f"{_driver_memory_mb()}m",
+                "spark.sql.shuffle.partitions": str(2 * (os.cpu_count() or 1)),
+            }
+    for name, value in values.items():
+        conf.set(name, value)
+    return conf
+
+
+def _driver_memory_mb() -> int:
+    """A quarter of the memory, at least 1 GiB and at most 8."""
+    try:
+        total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**20
+    except (ValueError, OSError):
+        total = 4096
+    return max(1024, min(8192, total // 4))
+
+
+def _end_jvm(gateway: Any) -> None:
+    """End the JVM by closing its standard input: it leaves by itself, also in the middle of a job."""
+    if gateway is None or gateway.proc is None:
+        return
+    _quietly(gateway.proc.stdin.close)
+    try:
+        gateway.proc.wait(timeout=10)
+    except Exception:
+        gateway.proc.kill()
+        gateway.proc.wait()
+    _quietly(gateway.shutdown)
+
+
+@contextmanager
+def _connect(master: str | None) -> Iterator[Session]:
+    """A client of a Spark Connect server."""
+    with _connect_client(str(master)) as spark:
+        yield Session(spark, "connect", f"spark {spark.version}", True, False)
+
+
+@contextmanager
+def _sail(master: str | None) -> Iterator[Session]:
+    """Sail, a Spark Connect server inside this process."""
+    os.environ.setdefault("RUST_LOG", "error")
+    import pysail
+    from pysail.spark import SparkConnectServer
+
+    with _keep_interrupt():
+        server = SparkConnectServer(ip="127.0.0.1", port=0)
+        server.start(background=True)
+    try:
+        _, port = server.listening_address
+        with _connect_client(f"sc://127.0.0.1:{port}") as spark:
+            yield Session(spark, "sail", f"sail {pysail.__version__}", True, True)
+    finally:
+        with _undisturbed():
+            server.stop()
+
+
+@contextmanager
+def _connect_client(url: str) -> Iterator[Any]:
+    """A Spark Connect session; the process can go on with classic Spark afterwards."""
+    from pyspark.sql import SparkSession
+
+    before = {name: os.environ.pop(name) for name in _CONNECT_VARIABLES if name in os.environ}
+    spark: Any = None
+    try:
+        try:
+            spark = SparkSession.builder.remote(url).create()
+        except Exception as error:
+            raise FtplanError(f"--master {url}: {str(error).splitlines()[0]}") from error
+        yield spark
+    finally:
+        with _undisturbed():
+            if spark is not None:
+                _quietly(spark.stop)
+            for name in _CONNECT_VARIABLES:
+                os.environ.pop(name, None)
+            os.environ.update(before)
+
+
+def _quietly(action: Any) -> None:
+    try:
+        action()
+    except Exception:
+        return
+
+
+def _last_line(log: Path) -> str:
+    """The line of the JVM's output that tells most: the last exception, else the last line."""
+    lines = [line.strip() for line in log.read_text(errors="replace").splitlines() if line.strip()]
+    causes = [line for line in lines if "Exception" in line and not line.startswith("at ")]
+    return (causes or lines or [""])[-1][:400]

@@ -1,0 +1,167 @@
+"""From the sums of a pass to the tables of the statistics folder, in Arrow and numpy, on the driver.
+
+All passes come as :func:`ftplan.spark_stats.windows.aggregate` returns them; tables go out with the columns and the
+order of :mod:`ftplan.model.statistics`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ftplan.model.statistics import TABLES, Column
+from ftplan.spark_stats.operators import Operators
+from ftplan.spark_stats.records import LARGEST, SCALES
+
+_TYPES = {
+    "string": pa.string(), "int32": pa.int32(), "int64": pa.int64(), "double": pa.float64(),
+    "timestamp": pa.timestamp("us", tz="UTC"), "bool": pa.bool_(),
+}  # fmt: skip
+
+
+def table_schema(columns: Sequence[Column]) -> Any:
+    """Return the Arrow schema of a statistics table."""
+    return pa.schema([pa.field(c.name, _TYPES[c.type], nullable=c.nullable) for c in columns])
+
+
+def accepted(sums: Any, entries: Sequence[str | None], ids: Mapping[str, str]) -> Any:
+    """Return the sums of accepted records with ``operator`` as an id, measures in their units and ``records``.
+
+    Rows that differ only in the name of one operator stay apart.
+    """
+    sums = sums.filter(pc.greater_equal(sums["entry"], 0))
+    names = pa.array([o or "" for o in entries], pa.string()).take(sums["entry"].combine_chunks())
+    if "operator" in sums.column_names:
+        given = sums["operator"].combine_chunks().cast(pa.string()).dictionary_encode()
+        resolved = pa.array([ids[n] for n in given.dictionary.to_pylist()], pa.string())
+        by_name = resolved.take(given.indices)
+        constant = pa.array([o is not None for o in entries]).take(sums["entry"].combine_chunks())
+        names = pc.if_else(constant, names, by_name)
+        sums = sums.drop_columns(["operator"])
+    sums = sums.append_column("operator", names)
+    for name, scale in SCALES.items():
+        if name in sums.column_names:
+            value = pc.divide(sums[name].cast(pa.float64(), safe=False), scale)
+            sums = sums.set_column(sums.column_names.index(name), name, value)
+    if "records" not in sums.column_names:
+        sums = sums.append_column("records", sums["rows"].cast(pa.float64()))
+    return sums
+
+
+def merged(sums: Any, keys: Sequence[str]) -> Any:
+    """Return the sums (maxima of memory, queue and state) over all rows that agree in *keys*."""
+    values = [n for n in ("rows", *SCALES, *LARGEST) if n in sums.column_names]
+    totals = sums.group_by(list(keys)).aggregate([(v, "max" if v in LARGEST else "sum") for v in values])
+    return totals.rename_columns([c.removesuffix("_sum").removesuffix("_max") for c in totals.column_names])
+
+
+def key_groups_table(measured: Any, spread: Sequence[Any]) -> Any:
+    """Return ``key_groups``: the measured sums by key group, and the parts that were spread over key groups."""
+    parts = [*spread]
+    if measured is not None and measured.num_rows:
+        totals = merged(measured, ("operator", "slot", "window_us"))
+        parts.append(
+            totals.append_column("resolution", pa.array(["key_group"] * totals.num_rows, pa.string())).append_column(
+                "estimated", pa.array(np.zeros(totals.num_rows, np.bool_))
+            )
+        )
+    named = {"slot": "key_group", "cpu": "cpu_ms", "state": "state_bytes"}
+    return _ordered("key_groups", parts, named, ("operator", "key_group", "window_start"))
+
+
+def spread_over_groups(sums: Any, operators: Operators, by_task: bool) -> Any | None:
+    """Return the sums of tasks (or of whole operators) in equal parts over the key groups that these hold.
+
+    None where no operator has key groups.
+    """
+    keys = ("operator", "slot", "window_us") if by_task else ("operator", "window_us")
+    totals = merged(sums, keys)
+    names = totals["operator"].to_pylist()
+    tasks = totals["slot"].to_numpy() if by_task else np.zeros(totals.num_rows, np.int64)
+    first, size = np.zeros(totals.num_rows, np.int64), np.zeros(totals.num_rows, np.int64)
+    for name in sorted(set(names)):
+        rows = np.flatnonzero(np.array([n == name for n in names]))
+        count = operators.count(name) or 0
+        parallelism = operators.topology.operator(name).parallelism if by_task and operators.topology else 1
+        begin = -(-np.arange(parallelism + 1, dtype=np.int64) * count // parallelism)
+        first[rows] = begin[tasks[rows]]
+        size[rows] = begin[tasks[rows] + 1] - begin[tasks[rows]]
+    if not size.any():
+        return None
+    repeat = np.repeat(np.arange(totals.num_rows), size)
+    within = np.arange(repeat.size) - np.repeat(np.cumsum(size) - size, size)
+    columns: dict[str, Any] = {
+        "operator": totals["operator"].combine_chunks().take(pa.array(repeat)),
+        "slot": pa.array(first[repeat] + within),
+        "window_us": totals["window_us"].combine_chunks().take(pa.array(repeat)),
+    }
+    for name in ("records", "bytes", "cpu", "state"):
+        if name in totals.column_names:
+            values = totals[name].combine_chunks().take(pa.array(repeat))
+            columns[name] = pc.divide(values, pa.array(size[repeat].astype(np.float64)))
+    columns["resolution"] = pa.array(["task" if by_task else "operator"] * repeat.size, pa.string())
+    columns["estimated"] = pa.array(np.ones(repeat.size, np.bool_))
+    return pa.table(columns)
+
+
+def tasks_table(tasks: Any, substreams: Any | None) -> Any:
+    """Return ``tasks``; what a task sent comes from its own column, else from the substreams that leave it."""
+    totals = merged(tasks, ("operator", "slot", "window_us"))
+    totals = totals.rename_columns(["records_in" if c == "records" else c for c in totals.column_names])
+    if substreams is not None and substreams.num_rows:
+        sent = substreams.group_by(["from_operator", "from_task", "window_start"]).aggregate([("records", "sum")])
+        sent = sent.rename_columns(["operator", "slot", "window_us", "sent"])
+        sent = sent.set_column(2, "window_us", sent["window_us"].cast(pa.int64()))
+        totals = totals.set_column(1, "slot", totals["slot"].cast(pa.int32()))
+        totals = totals.join(sent, ["operator", "slot", "window_us"], join_type="full outer")
+        totals = _filled(totals, "records_in")
+        out = pc.coalesce(totals["records_out"], totals["sent"]) if "records_out" in totals.column_names else (
+            totals["sent"]
+        )  # fmt: skip
+        totals = totals.drop_columns([c for c in ("records_out", "sent") if c in totals.column_names])
+        totals = totals.append_column("records_out", out)
+    named = {"slot": "task", "cpu": "cpu_ms", "busy": "busy_ms", "memory": "memory_bytes", "queue": "queue_length"}
+    return _ordered("tasks", [totals], named, ("operator", "task", "window_start"))
+
+
+def _filled(table: Any, name: str) -> Any:
+    return table.set_column(table.column_names.index(name), name, pc.fill_null(table[name], 0.0))
+
+
+def substreams_table(sums: Any, constant: str | None, ids: Mapping[str, str]) -> Any:
+    """Return ``substreams``: records from each upstream task to each task."""
+    if constant is not None:
+        sender = pa.array([constant] * sums.num_rows, pa.string())
+    else:
+        given = sums["upstream_operator"].combine_chunks().cast(pa.string()).dictionary_encode()
+        sender = pa.array([ids[n] for n in given.dictionary.to_pylist()], pa.string()).take(given.indices)
+    totals = merged(
+        sums.append_column("from_operator", sender),
+        ("from_operator", "upstream_task", "operator", "slot", "window_us"),
+    )
+    named = {"upstream_task": "from_task", "operator": "to_operator", "slot": "to_task"}
+    order = ("from_operator", "from_task", "to_operator", "to_task", "window_start")
+    return _ordered("substreams", [totals], named, order)
+
+
+def _ordered(name: str, parts: Sequence[Any], named: Mapping[str, str], order: Sequence[str]) -> Any:
+    """Concatenate *parts* with the columns of table *name*, missing ones null, and sort by *order*."""
+    schema = table_schema(TABLES[name])
+    whole = []
+    for part in parts:
+        columns = [named.get(c, "window_start" if c == "window_us" else c) for c in part.column_names]
+        part = part.rename_columns(columns)
+        arrays = [part[f.name].cast(f.type) if f.name in columns else pa.nulls(part.num_rows, f.type) for f in schema]
+        whole.append(pa.Table.from_arrays(arrays, schema=schema))
+    table = pa.concat_tables(whole) if whole else schema.empty_table()
+    return table.sort_by([(c, "ascending") for c in order]).combine_chunks()
+
+
+def window_bounds(windows_us: npt.NDArray[np.int64]) -> tuple[int, int]:
+    """Return the first and the last window start, microseconds."""
+    return int(windows_us.min()), int(windows_us.max())

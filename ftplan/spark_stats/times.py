@@ -1,0 +1,176 @@
+"""Time columns as one number: microseconds since the epoch, UTC, null where the time cannot be read.
+
+Integer arithmetic throughout, so that every engine agrees to the microsecond and none raises on odd values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ftplan.errors import FtplanError
+from ftplan.spark_stats.mapping import EPOCH_UNITS_US
+from ftplan.spark_stats.readers import Field
+
+_MICROS = 1_000_000
+_DAY_US = 86_400 * _MICROS
+#: By magnitude: below 1e11 seconds (the year 5138), below 1e14 milliseconds, below 1e17 microseconds, else nanoseconds.
+_MAGNITUDES = ((1e11, 1e6), (1e14, 1e3), (1e17, 1.0), (9.2e18, 1e-3))
+
+
+def is_blank(field: Field) -> Any:
+    """Whether the field has no value: null, or text of blanks only."""
+    from pyspark.sql import functions as F
+
+    blank = field.column.isNull()
+    return blank | (F.trim(field.column) == "") if field.kind == "text" else blank
+
+
+def time_us(fields: Sequence[Field], time_format: str | None) -> Any:
+    """Return the time in microseconds (a bigint column) of one or several time columns.
+
+    One column: a timestamp, a number or text. Without a format, numbers count seconds, milli-, micro- or nanoseconds
+    by their magnitude, and text is a number or ISO. Several columns with a format are joined with blanks and parsed
+    with it; without one, their number tells what they are: date and time of day; year, month, day; these and HHMM
+    (2400 is the next day's 00:00); or hour, minute and second apart. A time without a zone is UTC.
+
+    Raises
+    ------
+    FtplanError
+        If the format does not suit the columns' types.
+    """
+    if len(fields) > 1:
+        return _joined(fields, time_format)
+    field = fields[0]
+    if field.kind in ("timestamp", "nanos"):
+        return _of_timestamp(field)
+    if field.kind == "other":
+        raise FtplanError(f"--time-column: column {field.name!r} holds no time")
+    if time_format in EPOCH_UNITS_US:
+        return _epoch(field, ((9.2e18 / max(1.0, EPOCH_UNITS_US[time_format]), EPOCH_UNITS_US[time_format]),))
+    if time_format is None:
+        from pyspark.sql import functions as F
+
+        number = _epoch(field, _MAGNITUDES)
+        return F.coalesce(number, _iso(field.column)) if field.kind == "text" else number
+    return _iso(_text(field)) if time_format == "iso" else _pattern(_text(field), time_format)
+
+
+def _of_timestamp(field: Field) -> Any:
+    from pyspark.sql import functions as F
+
+    if field.kind == "nanos":
+        return F.call_function("div", field.column - F.pmod(field.column, F.lit(1000)), F.lit(1000))
+    return F.unix_micros(field.column.cast("timestamp"))
+
+
+def _text(field: Field) -> Any:
+    from pyspark.sql import functions as F
+
+    return F.trim(field.column.cast("string"))
+
+
+def _epoch(field: Field, units: Sequence[tuple[float, float]]) -> Any:
+    """A count since the epoch; each unit holds below its limit."""
+    from pyspark.sql import functions as F
+
+    value = field.column.try_cast("double")
+    whole = field.column.try_cast("bigint")
+    result = None
+    for limit, factor in units:
+        if factor < 1:
+            step = round(1 / factor)
+            us = F.call_function("div", whole - F.pmod(whole, F.lit(step)), F.lit(step))
+        else:
+            exact_us = whole * F.lit(int(factor)).cast("bigint")
+            rounded = F.round(value * factor).cast("bigint")
+            us = F.when(whole.isNotNull() & (whole == value), exact_us).otherwise(rounded)
+        fits = F.abs(value) < limit
+        result = F.when(fits, us) if result is None else result.when(fits, us)
+    return result
+
+
+def _iso(text: Any) -> Any:
+    from pyspark.sql import functions as F
+
+    trimmed = F.trim(text)
+    return F.when(F.substring(trimmed, 5, 1) == "-", F.unix_micros(F.try_to_timestamp(trimmed)))
+
+
+def _pattern(text: Any, pattern: str) -> Any:
+    from pyspark.sql import functions as F
+
+    return F.unix_micros(F.try_to_timestamp(text, F.lit(pattern)))
+
+
+def _joined(fields: Sequence[Field], time_format: str | None) -> Any:
+    from pyspark.sql import functions as F
+
+    if time_format not in (None, "iso"):
+        return _pattern(F.concat_ws(" ", *(_text(f) for f in fields)), str(time_format))
+    if len(fields) == 2:
+        return _date_and_time(*fields)
+    year, month, day = (_whole(f) for f in fields[:3])
+    days = _days(year, month, day)
+    if len(fields) == 3:
+        return days * F.lit(_DAY_US)
+    if len(fields) == 4:
+        return days * F.lit(_DAY_US) + _clock(_whole(fields[3]))
+    hour, minute = _whole(fields[3]), _whole(fields[4])
+    second_us = F.lit(0).cast("bigint")
+    if len(fields) == 6:
+        second = fields[5].column.try_cast("double")
+        second_us = F.when((second >= 0) & (second < 60), F.round(second * _MICROS).cast("bigint"))
+    fits = hour.between(0, 23) & minute.between(0, 59)
+    return F.when(fits, days * F.lit(_DAY_US) + (hour * 3600 + minute * 60) * F.lit(_MICROS) + second_us)
+
+
+def _date_and_time(date: Field, clock: Field) -> Any:
+    """An ISO date, and HHMM or an ISO time of day."""
+    from pyspark.sql import functions as F
+
+    if date.kind == "timestamp":
+        day_us = F.unix_micros(date.column.cast("timestamp"))
+        text = F.date_format(date.column.cast("timestamp"), "yyyy-MM-dd")
+    else:
+        text = _text(date)
+        day_us = F.when(F.length(text) == 10, _iso(text))
+    number = day_us + _clock(_whole(clock))
+    return F.coalesce(number, _iso(F.concat_ws(" ", text, _text(clock))))
+
+
+def _clock(hhmm: Any) -> Any:
+    """HHMM as microseconds; 2400 is a whole day."""
+    from pyspark.sql import functions as F
+
+    minutes = F.pmod(hhmm, F.lit(100))
+    hours = (hhmm - minutes) / 100
+    us = ((hours * 60 + minutes) * F.lit(60 * _MICROS)).cast("bigint")
+    return F.when(hhmm.between(0, 2400) & (minutes < 60), us)
+
+
+def _whole(field: Field) -> Any:
+    """The value as a bigint; also ``5.0``, as tables with gaps write whole numbers."""
+    from pyspark.sql import functions as F
+
+    if field.kind in ("int", "long"):
+        return field.column.cast("bigint")
+    value = field.column.try_cast("double")
+    return F.when((value == F.floor(value)) & (F.abs(value) < 1e15), value.try_cast("bigint"))
+
+
+def _days(year: Any, month: Any, day: Any) -> Any:
+    """Days since 1970-01-01 in the Gregorian calendar, null for a date that does not exist."""
+    from pyspark.sql import functions as F
+
+    def div(a: Any, b: int) -> Any:
+        return F.floor((a - F.pmod(a, F.lit(b))) / b).cast("bigint")
+
+    long_month = month.isin(1, 3, 5, 7, 8, 10, 12)
+    leap = (F.pmod(year, F.lit(4)) == 0) & ((F.pmod(year, F.lit(100)) != 0) | (F.pmod(year, F.lit(400)) == 0))
+    last = F.when(long_month, 31).when(month != 2, 30).when(leap, 29).otherwise(28)
+    shifted = F.when(month <= 2, year - 1).otherwise(year)
+    from_march = F.when(month <= 2, month + 9).otherwise(month - 3)
+    day_of_year = div(from_march * 153 + 2, 5) + day - 1
+    days = shifted * 365 + div(shifted, 4) - div(shifted, 100) + div(shifted, 400) + day_of_year - 719468
+    return F.when(year.between(1, 9999) & month.between(1, 12) & (day >= 1) & (day <= last), days)
