@@ -1,0 +1,52 @@
+"""How much work a planner may do: a clock, and a deterministic count."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+from ftplan.model.plan import Warn
+from ftplan.planners.checkpoints.options import AllocationOptions
+
+#: Deterministic solver seconds that one iteration buys.
+SOLVER_SECONDS_PER_ITERATION = 0.01
+
+
+@dataclass(slots=True)
+class Budget:
+    """The limits of one planner run. ``cut`` tells that the clock, not the work, ended some part of it."""
+
+    time_limit_s: float
+    iterations: int | None = None
+    cut: bool = False
+    started: float = field(default_factory=time.monotonic)
+
+    @staticmethod
+    def of(options: AllocationOptions) -> Budget:
+        """Return a budget that starts now."""
+        return Budget(options.time_limit_s, options.iterations)
+
+    @property
+    def left_s(self) -> float:
+        """Seconds left on the clock, at least 0."""
+        return max(0.0, self.time_limit_s - (time.monotonic() - self.started))
+
+    def over(self) -> bool:
+        """Return whether the clock has run out, and remember it."""
+        if self.left_s <= 0.0:
+            self.cut = True
+        return self.cut
+
+    def passes(self, usual: int) -> int:
+        """Return how many passes of some method may be made where *usual* are sensible."""
+        return usual if self.iterations is None else min(usual, self.iterations)
+
+    def part(self, share: float) -> Budget:
+        """Return a budget that ends when *share* of the time that is left here has gone."""
+        return Budget(self.left_s * share, self.iterations)
+
+    def warnings(self) -> tuple[Warn, ...]:
+        """Return ``TIME_LIMIT`` where the clock cut the work short: a second run may then end elsewhere."""
+        if not self.cut:
+            return ()
+        return (Warn("TIME_LIMIT", f"stopped by the clock after {self.time_limit_s:g} s: another run may differ"),)

@@ -1,0 +1,53 @@
+"""Checkpoints where load runs against their key group's: paper 000's heuristic."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ftplan.planners.checkpoints.allocation import Allocation, allocation
+from ftplan.planners.checkpoints.arrays import CheckpointProblem
+from ftplan.planners.checkpoints.bound import proven_bound
+from ftplan.planners.checkpoints.budget import Budget
+from ftplan.planners.checkpoints.greedy import regret_greedy
+from ftplan.planners.checkpoints.limits import limits_of
+from ftplan.planners.checkpoints.options import AllocationOptions
+from ftplan.planners.checkpoints.placed import Placed
+from ftplan.planners.checkpoints.repair import repair
+from ftplan.planners.checkpoints.settle import Settled, feasible_copies, settle
+from ftplan.planners.result import Result
+
+
+def correlated(problem: CheckpointProblem, options: AllocationOptions) -> Result[Allocation]:
+    """Allocate checkpoints by Algorithm 3 and repair what it leaves beyond the balance.
+
+    Guarantee: optimal where nothing couples the copies (balance ``none``, no memory limits); else a plan within all
+    rules where one is found, without a guarantee of its cost. Cost: that of :func:`regret_greedy`, plus the repair.
+
+    Departures from the paper besides those in :func:`regret_greedy`: its constraint 2 is an upper limit, R4 a band,
+    so copies are moved and swapped into the band afterwards; where that gets stuck, the allocation that proves Δ
+    feasible is used, or the problem is solved for feasibility.
+
+    Source: paper 000, section 6, Algorithm 3.
+    """
+    budget = Budget.of(options)
+    settled = settle(problem, options, budget)
+    if not isinstance(settled, Settled):
+        return settled
+    limits = limits_of(problem, settled.rules)
+    placed = Placed.at(problem, limits, regret_greedy(problem, limits))
+    if repair(placed, budget):
+        copies = placed.copies
+    else:
+        found = feasible_copies(problem, settled, options, budget)
+        if isinstance(found, Result):
+            return found
+        copies = found
+    answer = allocation(problem, copies, settled.rules)
+    result: Result[Allocation] = Result(
+        "feasible", answer, settled.rules.names(), warnings=problem.warnings + settled.warnings
+    )
+    if options.bound or not limits.names:
+        bound = min(proven_bound(problem, settled.rules, answer.value, budget), answer.value)
+        closed = problem.gap(answer.value, bound) <= 1e-9
+        result = replace(result, status="optimal" if closed else "feasible", bound=bound)
+    return replace(result, warnings=result.warnings + budget.warnings())

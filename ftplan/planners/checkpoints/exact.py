@@ -1,0 +1,106 @@
+"""The cheapest allocation, with a proof."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ftplan.model.topology import IntArray
+from ftplan.planners.checkpoints.allocation import Allocation, allocation
+from ftplan.planners.checkpoints.arrays import CheckpointProblem
+from ftplan.planners.checkpoints.bound import best_dual
+from ftplan.planners.checkpoints.budget import Budget
+from ftplan.planners.checkpoints.flow import cheapest_flow
+from ftplan.planners.checkpoints.greedy import regret_greedy
+from ftplan.planners.checkpoints.lagrangian import Dual
+from ftplan.planners.checkpoints.limits import Limits, limits_of, most_copies
+from ftplan.planners.checkpoints.local_search import improve
+from ftplan.planners.checkpoints.options import AllocationOptions
+from ftplan.planners.checkpoints.placed import Placed
+from ftplan.planners.checkpoints.reduced_model import close_gap
+from ftplan.planners.checkpoints.repair import repair
+from ftplan.planners.checkpoints.separate import allowed_cost, cheapest
+from ftplan.planners.checkpoints.settle import Settled, feasible_copies, settle
+from ftplan.planners.result import Result
+
+#: A gap, relative to what a random plan loses, that counts as closed: the rounding of sums of thousands of numbers.
+CLOSED = 1e-9
+
+
+def exact(problem: CheckpointProblem, options: AllocationOptions) -> Result[Allocation]:
+    """Allocate checkpoints at least cost under all rules, with a proven bound.
+
+    - Nothing couples the copies: each takes its cheapest node.
+    - Only the number of copies is limited: a flow of least cost.
+    - Else a generalised assignment problem: a Lagrangian dual gives a bound and prices; the copies that are cheapest
+      at these prices, and those of Algorithm 3, are repaired and improved by moves and swaps; what cannot be part of
+      a better plan is fixed by its reduced cost; branch and cut closes the rest within the time limit.
+
+    Guarantee: ``optimal`` where the gap is at most 1e-9, else ``feasible`` with the proven gap. Deterministic unless
+    the clock cuts it short (warning ``TIME_LIMIT``). Cost exponential in the worst case.
+
+    Source: paper 000, section 6, the formulation; it gave up on exhaustive search at 7 checkpoints × 20 nodes.
+    """
+    budget = Budget.of(options)
+    settled = settle(problem, options, budget)
+    if not isinstance(settled, Settled):
+        return settled
+    limits = limits_of(problem, settled.rules)
+    if not limits.names or not problem.load.size:
+        copies, total = cheapest(allowed_cost(problem), problem.domain, problem.copies)
+        return _result(problem, settled, copies, float(total.sum()), budget)
+    if limits.names == ("count",):
+        flow = cheapest_flow(problem, problem.cost, most_copies(problem, even=False))
+        if flow is not None:
+            return _result(problem, settled, flow.copies, flow.bound, budget)
+    return _assigned(problem, settled, limits, options, budget)
+
+
+def _assigned(
+    problem: CheckpointProblem, settled: Settled, limits: Limits, options: AllocationOptions, budget: Budget
+) -> Result[Allocation]:
+    """Solve the coupled problem: dual, incumbent, reduced costs, branch and cut."""
+    first = _improved(problem, limits, [regret_greedy(problem, limits)], budget)
+    if first is None:
+        found = feasible_copies(problem, settled, options, budget)
+        if isinstance(found, Result):
+            return found
+        first = _improved(problem, limits, [found], budget)
+        assert first is not None
+    dual = best_dual(problem, limits, problem.value(first), budget)
+    second = _improved(problem, limits, [dual.copies], budget)
+    best = first if second is None or problem.value(first) <= problem.value(second) else second
+    if problem.gap(problem.value(best), dual.bound) > CLOSED and not budget.over():
+        best, bound = close_gap(problem, limits, best, dual, options.seed, budget)
+        polished = _improved(problem, limits, [best], budget)
+        best = best if polished is None else polished
+        dual = Dual(max(dual.bound, bound), dual.prices, dual.copies)
+    return _result(problem, settled, best, dual.bound, budget)
+
+
+def _improved(problem: CheckpointProblem, limits: Limits, starts: list[IntArray], budget: Budget) -> IntArray | None:
+    """Return the cheapest of the starts after repair and improvement, None where none could be repaired."""
+    best: IntArray | None = None
+    for start in starts:
+        placed = Placed.at(problem, limits, start)
+        if not repair(placed, budget):
+            continue
+        improve(placed, budget)
+        if limits.kept(placed.copies) and (best is None or problem.value(placed.copies) < problem.value(best)):
+            best = placed.copies
+    return best
+
+
+def _result(
+    problem: CheckpointProblem, settled: Settled, copies: IntArray, bound: float, budget: Budget
+) -> Result[Allocation]:
+    """Return the result with its status by the gap."""
+    answer = allocation(problem, np.asarray(copies), settled.rules)
+    bound = min(bound, answer.value)
+    status = "optimal" if problem.gap(answer.value, bound) <= CLOSED else "feasible"
+    return Result(
+        "optimal" if status == "optimal" else "feasible",
+        answer,
+        settled.rules.names(),
+        bound,
+        warnings=problem.warnings + settled.warnings + budget.warnings(),
+    )

@@ -1,0 +1,171 @@
+"""The allocation as an integer model for CP-SAT: is there a plan within the limits, and how far must a limit stretch?
+
+Loads and bytes become integers so that the model is a relaxation, never a restriction, of the true one: what it calls
+infeasible is infeasible, and its bounds hold. What it finds is checked again in floating point.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import floor
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from ftplan.model.topology import FloatArray, IntArray
+from ftplan.planners.checkpoints.arrays import CheckpointProblem
+from ftplan.planners.checkpoints.budget import SOLVER_SECONDS_PER_ITERATION, Budget
+from ftplan.planners.checkpoints.limits import Limits
+
+if TYPE_CHECKING:
+    from ortools.sat.python import cp_model
+
+#: Integer weights of one row sum to about this: far from 2^63, and rounding far below the checker's tolerance.
+WEIGHT_TOTAL = 2.0**46
+#: The same where a limit may stretch by a variable.
+STRETCH_TOTAL = 2.0**52
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What CP-SAT says. ``least`` is the proven least stretch, in the unit asked for; None for plain feasibility."""
+
+    status: Literal["found", "infeasible", "unknown"]
+    copies: IntArray | None = None
+    least: float | None = None
+
+
+def find(problem: CheckpointProblem, limits: Limits, hint: IntArray | None, seed: int, budget: Budget) -> Answer:
+    """Find copies within all limits, or prove that there are none. Cost exponential in the worst case."""
+    from ortools.sat.python import cp_model
+
+    model = cp_model.CpModel()
+    variables = _assignment(model, problem)
+    for r in range(len(limits.names)):
+        factor, floors, ceilings = _integers(limits.weight[r], problem)
+        for node, column in enumerate(variables):
+            upper, lower = limits.upper[r, node], limits.lower[r, node]
+            if np.isfinite(upper):
+                model.add(_weighed(column, floors) <= floor(upper * factor))
+            if np.isfinite(lower):
+                model.add(_weighed(column, ceilings) >= -floor(-lower * factor))
+    return _solve(model, problem, variables, hint, seed, budget)
+
+
+def least_stretch(
+    problem: CheckpointProblem,
+    limits: Limits,
+    row: str,
+    unit: FloatArray,
+    steps: float,
+    most: float,
+    hint: IntArray | None,
+    seed: int,
+    budget: Budget,
+) -> Answer:
+    """Find the least g in steps of 1/*steps*, at most *most*, for which there is a plan when one row's limits stretch.
+
+    The upper limits of *row* become ``upper + g unit`` and the lower ones ``lower - g unit``, with *unit* of shape
+    (N,). ``least`` is a proven lower bound of g.
+    """
+    from ortools.sat.python import cp_model
+
+    model = cp_model.CpModel()
+    variables = _assignment(model, problem)
+    g = model.new_int_var(0, int(np.ceil(most * steps)), "stretch")
+    for r, name in enumerate(limits.names):
+        total = max(float(limits.weight[r].sum()) * problem.copies, 1e-300)
+        factor = STRETCH_TOTAL / total
+        floors, ceilings = np.floor(limits.weight[r] * factor), np.ceil(limits.weight[r] * factor)
+        for node, column in enumerate(variables):
+            upper, lower = limits.upper[r, node], limits.lower[r, node]
+            stretch = int(np.ceil(unit[node] * factor / steps)) * g if name == row else 0
+            if np.isfinite(upper):
+                # A limit beyond everything there is says nothing, and could overflow.
+                bound = min(upper * factor, 4 * STRETCH_TOTAL) if name != row else upper * factor
+                model.add(_weighed(column, floors) <= floor(bound) + stretch)
+            if np.isfinite(lower):
+                model.add(_weighed(column, ceilings) >= -floor(-lower * factor) - stretch)
+    model.minimize(g)
+    return _solve(model, problem, variables, hint, seed, budget, steps)
+
+
+def _integers(weight: FloatArray, problem: CheckpointProblem) -> tuple[float, FloatArray, FloatArray]:
+    """Return a factor and the weights times it, rounded down and up.
+
+    The number of windows turns mean numbers of records into integers; else a power of two makes rounding small.
+    """
+    total = max(float(weight.sum()) * problem.copies, 1e-300)
+    for factor in (1.0, float(max(problem.windows, 1))):
+        scaled = weight * factor
+        if total * factor < WEIGHT_TOTAL / 8 and np.all(np.abs(scaled - np.round(scaled)) <= 1e-7):
+            return factor, np.round(scaled), np.round(scaled)
+    power = float(2.0 ** np.floor(np.log2(WEIGHT_TOTAL / total)))
+    return power, np.floor(weight * power), np.ceil(weight * power)
+
+
+Column = list[tuple[int, Any]]
+
+
+def _assignment(model: cp_model.CpModel, problem: CheckpointProblem) -> list[Column]:
+    """Add a Boolean for each allowed unit and node: c copies each, at most one in a domain. Return them by node."""
+    columns: list[Column] = [[] for _ in problem.nodes]
+    for u in range(problem.load.size):
+        nodes = np.flatnonzero(problem.allowed[u])
+        row = [model.new_bool_var("") for _ in nodes]
+        for node, variable in zip(nodes.tolist(), row, strict=True):
+            columns[node].append((u, variable))
+        if problem.copies == 1:
+            model.add_exactly_one(row)
+            continue
+        model.add(sum(row) == problem.copies)
+        domains = problem.domain[nodes]
+        for domain in np.unique(domains):
+            members = [row[int(i)] for i in np.flatnonzero(domains == domain)]
+            if len(members) > 1:
+                model.add_at_most_one(members)
+    return columns
+
+
+def _weighed(column: Column, weight: FloatArray) -> Any:
+    """Return the weight that one node holds, as a linear expression."""
+    from ortools.sat.python import cp_model
+
+    return cp_model.LinearExpr.weighted_sum([v for _, v in column], [int(weight[u]) for u, _ in column])
+
+
+def _solve(
+    model: cp_model.CpModel,
+    problem: CheckpointProblem,
+    variables: list[Column],
+    hint: IntArray | None,
+    seed: int,
+    budget: Budget,
+    steps: float | None = None,
+) -> Answer:
+    """Run CP-SAT with one worker (deterministic) and read the copies back."""
+    from ortools.sat.python import cp_model
+
+    if hint is not None:
+        chosen = np.zeros(problem.cost.shape, dtype=np.bool_)
+        np.put_along_axis(chosen, hint, True, axis=1)
+        for node, column in enumerate(variables):
+            for u, variable in column:
+                model.add_hint(variable, bool(chosen[u, node]))
+    solver = cp_model.CpSolver()
+    solver.parameters.num_workers = 1
+    solver.parameters.random_seed = seed % 2**31
+    solver.parameters.max_time_in_seconds = max(budget.left_s, 0.01)
+    if budget.iterations is not None:
+        solver.parameters.max_deterministic_time = budget.iterations * SOLVER_SECONDS_PER_ITERATION
+    status = solver.solve(model)
+    least = None if steps is None or status == cp_model.INFEASIBLE else max(solver.best_objective_bound, 0.0) / steps
+    if status not in (cp_model.OPTIMAL, cp_model.INFEASIBLE):
+        budget.over()
+    if status == cp_model.INFEASIBLE:
+        return Answer("infeasible")
+    if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+        return Answer("unknown", None, least)
+    found = sorted((u, node) for node, column in enumerate(variables) for u, v in column if solver.value(v))
+    copies = np.array([node for _, node in found], dtype=np.int64).reshape(problem.load.size, problem.copies)
+    return Answer("found", copies, least)

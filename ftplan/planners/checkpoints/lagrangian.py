@@ -1,0 +1,94 @@
+"""A Lagrangian dual of the allocation problem: a proven bound, and prices that guide the search.
+
+Giving each limit of each node a price y leaves a problem that separates over the units:
+``L(y) = sum over u of the c cheapest (cost(u,i) + sum_r weight[r,u] y[r,i]) - sum of y * limit``, with the upper limit
+where y > 0 and the lower where y < 0. Every L(y) is a bound; all passes are over whole matrices.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ftplan.model.topology import FloatArray, IntArray
+from ftplan.planners.checkpoints.arrays import CheckpointProblem
+from ftplan.planners.checkpoints.budget import Budget
+from ftplan.planners.checkpoints.limits import Limits
+from ftplan.planners.checkpoints.separate import allowed_cost, cheapest
+
+#: Passes after which the step is halved when the bound has not risen.
+PATIENCE = 12
+#: Passes where nothing else ends the ascent.
+PASSES = 400
+
+
+@dataclass(frozen=True, eq=False)
+class Dual:
+    """A bound with its prices (R, N) and the copies (U, c) that are cheapest at these prices."""
+
+    bound: float
+    prices: FloatArray
+    copies: IntArray
+
+
+def priced(problem: CheckpointProblem, limits: Limits, prices: FloatArray) -> FloatArray:
+    """Return the cost with the prices of all limits added, shape (U, N), infinite where a copy may not be."""
+    cost = allowed_cost(problem)
+    for weight, price in zip(limits.weight, prices, strict=True):
+        cost += np.outer(weight, price)
+    return cost
+
+
+def dual_value(problem: CheckpointProblem, limits: Limits, prices: FloatArray) -> Dual:
+    """Return the bound at the given prices, lowered by what rounding may have added to it."""
+    copies, total = cheapest(priced(problem, limits, prices), problem.domain, problem.copies)
+    with np.errstate(invalid="ignore"):
+        paid = np.where(prices > 0, prices * limits.upper, np.where(prices < 0, prices * limits.lower, 0.0))
+    magnitude = np.abs(total).sum() + np.abs(paid).sum() + np.abs(problem.cost).max(initial=0.0)
+    return Dual(float(total.sum() - paid.sum() - 1e-14 * magnitude), prices, copies)
+
+
+def project(limits: Limits, prices: FloatArray) -> FloatArray:
+    """Return the prices with those of missing limits set to 0."""
+    prices = np.where((prices > 0) & np.isinf(limits.upper), 0.0, prices)
+    return np.where((prices < 0) & np.isinf(limits.lower), 0.0, prices)
+
+
+def ascend(problem: CheckpointProblem, limits: Limits, target: float, budget: Budget, passes: int = PASSES) -> Dual:
+    """Return the best dual found by subgradient steps of Polyak's length towards *target*, the value of a known plan.
+
+    Deterministic but for the clock. Cost O(U N R) a pass.
+    """
+    scale = np.maximum(limits.weight.sum(axis=1, keepdims=True), 1e-300) / max(len(problem.nodes), 1)
+    prices = np.zeros(limits.lower.shape)
+    direction = np.zeros_like(prices)
+    best = dual_value(problem, limits, prices)
+    current = best
+    theta, stale = 1.0, 0
+    for _ in range(budget.passes(passes)):
+        if budget.over() or not np.isfinite(best.bound):
+            break
+        used = limits.used(current.copies)
+        slope = np.where(
+            current.prices > 0,
+            used - limits.upper,
+            np.where(
+                current.prices < 0,
+                used - limits.lower,
+                np.maximum(used - limits.upper, 0.0) - np.maximum(limits.lower - used, 0.0),
+            ),
+        )
+        direction = slope / scale + 0.5 * direction
+        norm = float((direction**2).sum())
+        room = target - current.bound
+        if norm <= 1e-18 or theta < 1e-4 or room <= 0:
+            break
+        current = dual_value(problem, limits, project(limits, current.prices + theta * room / norm * direction / scale))
+        if current.bound > best.bound + 1e-9 * abs(target - best.bound):
+            best, stale = current, 0
+        else:
+            stale += 1
+            if stale >= PATIENCE:
+                theta, stale, current, direction = theta / 2, 0, best, np.zeros_like(direction)
+    return best

@@ -1,0 +1,135 @@
+"""The smallest balance Δ for which there is an allocation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+
+import numpy as np
+
+from ftplan.metrics.checkpoint_balance import deviation
+from ftplan.model.checkpoint_rules import CheckpointRules
+from ftplan.model.topology import IntArray
+from ftplan.planners.checkpoints.arrays import CheckpointProblem
+from ftplan.planners.checkpoints.budget import Budget
+from ftplan.planners.checkpoints.integer_model import least_stretch
+from ftplan.planners.checkpoints.limits import Limits, fair_loads, limits_of
+from ftplan.planners.checkpoints.placed import Placed
+from ftplan.planners.checkpoints.repair import repair
+
+#: Δ is looked for in steps of this size; what is found is rounded up to six digits after the point.
+STEP = 2.0**-21
+#: Halvings of the interval in which Δ is looked for by repair alone.
+HALVINGS = 24
+
+
+@dataclass(frozen=True, eq=False)
+class LeastBalance:
+    """The least Δ found, an allocation (U, c) that keeps it, and whether no smaller Δ is possible (within 2e-6)."""
+
+    balance: float
+    copies: IntArray
+    proven: bool
+
+
+def rounded_up(balance: float) -> float:
+    """Return the least number with six digits after the point that is not below *balance*."""
+    return ceil(balance * 1e6 * (1 - 1e-15) - 1e-6) / 1e6
+
+
+def least_balance(
+    problem: CheckpointProblem, memory: bool, at_least: float, seed: int, budget: Budget
+) -> LeastBalance | None:
+    """Return the smallest Δ from *at_least* up for which there is an allocation; None where none was found.
+
+    Every unit must have enough allowed domains. Repair at shrinking Δ finds allocations, simple bounds (the
+    heaviest copy, fewer copies than nodes) or CP-SAT prove the least. Deterministic but for the clock.
+    """
+    lower = max(at_least, least_deviation(problem))
+    best: tuple[float, IntArray] | None = None
+    start = _spread_out(problem)
+
+    def attempt(balance: float) -> bool:
+        nonlocal best
+        limits = limits_of(problem, CheckpointRules(problem.copies, "node", balance, memory))
+        for source in (start,) if best is None else (best[1], start):
+            placed = Placed.at(problem, limits, source)
+            if repair(placed, budget):
+                reached = max(at_least, rounded_up(_deviation(problem, placed.copies)))
+                if best is None or reached < best[0]:
+                    best = (reached, placed.copies)
+                return True
+        return False
+
+    if attempt(lower):
+        assert best is not None
+        return LeastBalance(best[0], best[1], True)
+    worst = _deviation(problem, start)
+    if not (np.isfinite(worst) and attempt(max(worst, lower) * (1 + 1e-9))):
+        attempt(1e6)
+    low, high = lower, best[0] if best else lower
+    for _ in range(HALVINGS):
+        if best is None or high - low < 1e-6 or budget.over():
+            break
+        middle = (low + high) / 2
+        if attempt(middle):
+            high = min(best[0], middle)
+        else:
+            low = middle
+    fair = fair_loads(problem)
+    at_zero = limits_of(problem, CheckpointRules(problem.copies, "node", 0.0, memory))
+    row = at_zero.names.index("balance")
+    lower_limits = at_zero.lower.copy()
+    lower_limits[row] = fair
+    limits = Limits(at_zero.names, at_zero.weight, lower_limits, at_zero.upper)
+    most = best[0] if best else float(np.max(fair.sum() / np.where(fair > 0, fair, np.inf), initial=1.0))
+    hint = best[1] if best else None
+    answer = least_stretch(problem, limits, "balance", fair, 1 / STEP, most + STEP, hint, seed, budget.part(0.4))
+    if answer.copies is not None:
+        reached = max(at_least, rounded_up(_deviation(problem, answer.copies)))
+        if (best is None or reached < best[0]) and np.isfinite(reached):
+            best = (reached, answer.copies)
+    if best is None:
+        return None
+    proven_least = max(lower, answer.least or 0.0)
+    return LeastBalance(best[0], best[1], best[0] <= proven_least + 2e-6)
+
+
+def least_deviation(problem: CheckpointProblem) -> float:
+    """Return a Δ below which no allocation can be: for the heaviest copy, and where copies are fewer than nodes."""
+    fair = fair_loads(problem)
+    if not fair.any() or not problem.load.any():
+        return 0.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        alone = np.where(problem.allowed & (fair > 0), problem.load[:, None] / fair[None, :] - 1.0, np.inf)
+    loaded = problem.load > 0
+    heaviest = float(alone[loaded].min(axis=1).max())
+    empty = int((problem.load > 0).sum()) * problem.copies < int((fair > 0).sum())
+    reachable = problem.allowed[loaded].any(axis=0)
+    unreached = bool(np.any((fair > 0) & ~reachable))
+    bound = max(heaviest if np.isfinite(heaviest) else 0.0, 1.0 if empty or unreached else 0.0)
+    return bound * (1 - 1e-12)
+
+
+def _deviation(problem: CheckpointProblem, copies: IntArray) -> float:
+    load = np.bincount(copies.ravel(), np.repeat(problem.load, problem.copies), len(problem.nodes))
+    fair = fair_loads(problem)
+    return deviation(np.where(problem.accepts, load, 0.0), fair)
+
+
+def _spread_out(problem: CheckpointProblem) -> IntArray:
+    """Return an allocation that takes units by falling load and puts each copy where most fair share is left.
+
+    The rule of longest processing time first; ties to the first unit and the first node. Cost O(U c N).
+    """
+    left = np.where(problem.share > 0, fair_loads(problem), -np.inf)
+    copies = np.zeros((problem.load.size, problem.copies), dtype=np.int64)
+    for u in np.argsort(-problem.load, kind="stable").tolist():
+        free = problem.allowed[u].copy()
+        for k in range(problem.copies):
+            room = np.where(free, np.maximum(left, -1e300), -np.inf)
+            node = int(room.argmax())
+            copies[u, k] = node
+            left[node] -= problem.load[u]
+            free &= problem.domain != problem.domain[node]
+    return copies

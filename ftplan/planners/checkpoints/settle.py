@@ -1,0 +1,115 @@
+"""From options to rules that can be kept: the balance that ``auto`` stands for, and an allocation to start from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from ftplan.model.checkpoint_rules import CheckpointRules
+from ftplan.model.plan import Infeasible, Warn
+from ftplan.model.topology import IntArray
+from ftplan.planners.checkpoints.allocation import Allocation
+from ftplan.planners.checkpoints.arrays import CheckpointProblem
+from ftplan.planners.checkpoints.budget import Budget
+from ftplan.planners.checkpoints.infeasibility import explain, number, too_few_domains
+from ftplan.planners.checkpoints.integer_model import find
+from ftplan.planners.checkpoints.least_balance import least_balance
+from ftplan.planners.checkpoints.limits import limits_of
+from ftplan.planners.checkpoints.options import LEAST_AUTO_BALANCE, AllocationOptions
+from ftplan.planners.result import Result
+
+
+@dataclass(frozen=True, eq=False)
+class Settled:
+    """Rules without ``auto``, warnings, and an allocation (U, c) that keeps them, None where none is known yet."""
+
+    rules: CheckpointRules
+    witness: IntArray | None = None
+    warnings: tuple[Warn, ...] = ()
+
+
+def settle(problem: CheckpointProblem, options: AllocationOptions, budget: Budget) -> Settled | Result[Allocation]:
+    """Return the rules to plan by, or the result where there is no allocation at all."""
+    base = CheckpointRules(options.copies, options.anti_affinity, "none", problem.has_memory_rule)
+    blocked = too_few_domains(problem)
+    if blocked is not None:
+        return infeasible(problem, base, _checked(problem, blocked, options, budget), budget)
+    if options.balance != "auto":
+        return Settled(replace(base, balance=options.balance))
+    if not problem.load.size:
+        return Settled(replace(base, balance=LEAST_AUTO_BALANCE))
+    found = least_balance(problem, base.memory, LEAST_AUTO_BALANCE, options.seed, budget)
+    if found is None:
+        return no_plan(problem, replace(base, balance=1e6), options, budget)
+    warnings = []
+    if not found.proven:
+        warnings.append(
+            Warn(
+                "BALANCE_NOT_PROVEN_LEAST",
+                f"balance {number(found.balance)} works, and a smaller one was not ruled out in the time given",
+            )
+        )
+    return Settled(replace(base, balance=found.balance), found.copies, tuple(warnings))
+
+
+def feasible_copies(
+    problem: CheckpointProblem, settled: Settled, options: AllocationOptions, budget: Budget
+) -> IntArray | Result[Allocation]:
+    """Return copies within the settled rules by CP-SAT, or the result where there are none or none was found."""
+    if settled.witness is not None:
+        return settled.witness
+    limits = limits_of(problem, settled.rules)
+    answer = find(problem, limits, None, options.seed, budget)
+    if answer.copies is not None and limits.kept(answer.copies):
+        return answer.copies
+    return no_plan(problem, settled.rules, options, budget, proven=answer.status == "infeasible")
+
+
+def no_plan(
+    problem: CheckpointProblem,
+    rules: CheckpointRules,
+    options: AllocationOptions,
+    budget: Budget,
+    proven: bool | None = None,
+) -> Result[Allocation]:
+    """Return ``infeasible`` with its fix where that is proven, ``no-plan-in-time`` else."""
+    if proven is None:
+        proven = find(problem, limits_of(problem, rules), None, options.seed, budget).status == "infeasible"
+    if not proven:
+        return Result(
+            "no-plan-in-time",
+            None,
+            rules.names(),
+            reason="no allocation was found within the limits, and none was ruled out: raise --time-limit",
+            warnings=problem.warnings + budget.warnings(),
+        )
+    # The proof stands; finding the smallest fix may take as long again.
+    extra = Budget(max(options.time_limit_s, 5.0), None if options.iterations is None else options.iterations + 100)
+    return infeasible(problem, rules, explain(problem, rules, options.seed, extra), budget)
+
+
+def infeasible(
+    problem: CheckpointProblem, rules: CheckpointRules, why: Infeasible | None, budget: Budget
+) -> Result[Allocation]:
+    """Return the result of rules that no allocation keeps."""
+    why = why or Infeasible("no allocation keeps the rules", "rules", None, None, "--balance none")
+    return Result(
+        "infeasible",
+        None,
+        rules.names(),
+        reason=why.reason,
+        infeasible=why,
+        warnings=problem.warnings + budget.warnings(),
+    )
+
+
+def _checked(problem: CheckpointProblem, blocked: Infeasible, options: AllocationOptions, budget: Budget) -> Infeasible:
+    """Return a fix of too few nodes that also meets the balance: with fewer copies an explicit Δ may be too tight."""
+    if not blocked.current or options.balance in ("auto", "none"):
+        return blocked
+    fewer = replace(problem, copies=int(blocked.current))
+    outcome = settle(fewer, replace(options, copies=fewer.copies), budget)
+    if isinstance(outcome, Settled):
+        limits = limits_of(fewer, outcome.rules)
+        if find(fewer, limits, None, options.seed, budget).status == "found":
+            return blocked
+    return replace(blocked, smallest_fix=f"--copies {fewer.copies} --balance auto")
