@@ -105,7 +105,8 @@ def load_cluster(source: Source, topology: Topology | None = None, name: str | N
     check_duplicates([node.id for node in model.nodes], "nodes", complaints)
     check_duplicates([zone.id for zone in model.zones or ()], "zones", complaints)
     if model.placement is not None:
-        check_placement(model.placement, {node.id for node in model.nodes}, topology, complaints)
+        nodes = dict.fromkeys(sorted((node.id for node in model.nodes), key=natural_key))
+        check_placement(model.placement, nodes, topology, complaints)
     complaints.finish()
     warnings, ignored = ignored_keys(ClusterModel, value, document.name)
     warnings += tuple(_warnings(model, document.name))

@@ -79,7 +79,7 @@ def read_configuration(
     for table, content in tables.items():
         if table not in known and commands is not None:
             kind = "table" if isinstance(content, dict) else "key"
-            raise FtplanError(f"{name}: unknown {kind} {table!r}{suggestion(table, known)}")
+            raise FtplanError(f"{name}: unknown {kind} {table!r}{suggestion(table, sorted(known))}")
         if not isinstance(content, dict):
             raise FtplanError(f"{name}: {table}: expected a table [{table}]")
     inputs = _checked(tables.get("inputs", {}), "inputs", INPUTS, name)

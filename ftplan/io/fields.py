@@ -43,8 +43,8 @@ def _time_branch(value: Any) -> str:
 
 
 Id = Annotated[str, StringConstraints(pattern=ID_PATTERN)]
-Count = Annotated[int, BeforeValidator(_whole), Field(ge=1, le=MAX_COUNT)]
-Index = Annotated[int, BeforeValidator(_whole), Field(ge=0)]
+Count = Annotated[int, Field(ge=1, le=MAX_COUNT), BeforeValidator(_whole)]
+Index = Annotated[int, Field(ge=0), BeforeValidator(_whole)]
 NonNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Finite = Annotated[float, Field(allow_inf_nan=False)]

@@ -80,6 +80,9 @@ def _counts(
     manifest = stats.manifest
     keyed = {name for name, item in manifest.operators.items() if item.key_groups is not None}
     counts: dict[str, int] = {}
+    maxima = np.full(len(named), -1, dtype=np.int64)
+    np.maximum.at(maxima, code, group)
+    largest = dict(zip(named, maxima.tolist(), strict=True))
     for name in sorted(keyed | set(named)):
         item = manifest.operators.get(name)
         count = item.key_groups if item is not None else None
@@ -99,12 +102,12 @@ def _counts(
                     "make them equal, or compute the statistics again with the topology"
                 )
             count = expected
-        largest = int(group[code == named.index(name)].max(initial=-1)) if count is None or topology else -1
-        if count is not None and largest >= count:
+        highest = largest.get(name, -1)
+        if count is not None and highest >= count:
             raise FtplanError(
-                f"operator {name!r} has {count} key groups in the topology, but the statistics have key group {largest}"
+                f"operator {name!r} has {count} key groups in the topology, but the statistics have key group {highest}"
             )
-        counts[name] = largest + 1 if count is None else count
+        counts[name] = highest + 1 if count is None else count
     return counts
 
 

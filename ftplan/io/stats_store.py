@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -140,11 +141,21 @@ def _empty(kind: str) -> Any:
 
 
 def _sha256_of_table(table: Any) -> str:
-    """Return a hash of a table's values that does not depend on how its columns are cut into chunks."""
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table.combine_chunks())
-    return hashlib.sha256(sink.getvalue()).hexdigest()
+    """Return a hash of a table's values, however they are stored."""
+    digest = hashlib.sha256()
+    for name in table.column_names:
+        values = table[name]
+        digest.update(f"\n{name} {values.type} {len(values)}".encode())
+        digest.update(values.is_null().to_numpy().tobytes())
+        if pa.types.is_string(values.type):
+            encoded = values.dictionary_encode().combine_chunks()
+            digest.update(json.dumps(encoded.dictionary.to_pylist()).encode())
+            values = encoded.indices
+        else:
+            values = values.cast(pa.int64()) if pa.types.is_timestamp(values.type) else values
+            values = values.fill_null(False if pa.types.is_boolean(values.type) else 0)
+        digest.update(values.to_numpy(zero_copy_only=False).tobytes())
+    return digest.hexdigest()
 
 
 def _with_measures(manifest: Manifest, tables: Mapping[str, Any]) -> Manifest:

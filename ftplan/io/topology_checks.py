@@ -40,7 +40,9 @@ def check_operators(model: TopologyModel, complaints: Complaints) -> None:
 
 def check_edges(model: TopologyModel, complaints: Complaints) -> None:
     """Check both ends, the partitioning, the substreams, and that there is no cycle."""
-    operators = {operator.id: operator for operator in reversed(model.operators)}
+    operators: dict[str, OperatorModel] = {}
+    for operator in model.operators:
+        operators.setdefault(operator.id, operator)
     pairs: list[tuple[str, str]] = []
     for i, edge in enumerate(model.edges):
         known = True

@@ -209,7 +209,7 @@ def ignored_keys(
         places.append(full)
         if key in warnings:
             warnings[key] = (warnings[key][0], warnings[key][1] + 1)
-        elif near := suggestion(key, known - {"format", "format_version"}):
+        elif near := suggestion(key, sorted(known - {"format", "format_version"})):
             warnings[key] = (f"{name}: {full}: unknown key is ignored{near}", 0)
     texts = (text + (f" (and {more} more)" if more else "") for text, more in warnings.values())
     return tuple(Warn("UNKNOWN_KEY", text) for text in texts), tuple(places)

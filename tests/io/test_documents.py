@@ -1,0 +1,156 @@
+"""Reading YAML and JSON: every way in which a file can be no document is one clear line."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ftplan.io.documents import display_name, read_document
+from tests.io.examples import said, write
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("t.yaml", "a: [1, 2\nb: 3\n",
+         "t.yaml: line 2: did not find expected ',' or ']' while parsing a flow sequence"),
+        ("t.yaml", "a: 1\nb: 2\na: 3\n", "t.yaml: line 3: duplicate key 'a'"),
+        ("t.yaml", "a:\n\t- 1\n", "t.yaml: line 2: found character that cannot start any token while scanning for "
+         "the next token; YAML indents with spaces, not tabs"),
+        ("t.yaml", "no: 1\n", "t.yaml: line 1: the key false is not text: quote it"),
+        ("t.yaml", "12: 1\n", "t.yaml: line 1: the key 12 is not text: quote it"),
+        ("t.yaml", "? [a]\n: 1\n", "t.yaml: line 1: a key must be text, not a list or a mapping"),
+        ("t.yaml", "a: 1\n---\nb: 2\n", "t.yaml: line 2: a second document begins; expected one"),
+        ("t.yaml", "a: !!python/object:os.system {}\n", "t.yaml: line 1: the tag "
+         "'tag:yaml.org,2002:python/object:os.system' is not allowed; write plain values"),
+        ("t.yaml", "a: *b\n", "t.yaml: line 1: the alias *b has no anchor before it"),
+        ("t.yaml", "a: &b [*b]\n", "t.yaml: line 1: the alias *b has no anchor before it"),
+        ("t.yaml", "a:\n  b: [1, .nan]\n", "t.yaml: a.b[1]: must be a finite number, got NaN"),
+        ("t.yaml", "a: -.inf\n", "t.yaml: a: must be a finite number, got -infinity"),
+        ("t.yaml", "a: " + "[" * 101 + "]" * 101, "t.yaml: line 1: nested deeper than 100 levels"),
+        ("t.yaml", "a: '\x01'\n", "t.yaml: line 1: a character that YAML does not allow (control characters are not "
+         "allowed)"),
+        ("t.json", '{"a": 1,\n "b" 2}', "t.json: line 2: not JSON: Expecting ':' delimiter (column 6)"),
+        ("t.json", '{"a": 1,\n "a": 2}', "t.json: line 2: duplicate key 'a'"),
+        ("t.json", '{"a": {"b": [NaN]}}', "t.json: a.b[0]: must be a finite number, got NaN"),
+        ("t.json", '{"a": Infinity}', "t.json: a: must be a finite number, got infinity"),
+        ("t.json", "[" * 101 + "]" * 101, "t.json: line 1: nested deeper than 100 levels"),
+        ("t.json", '{"a": 1} x', "t.json: line 1: not JSON: Extra data (column 10)"),
+        ("t.json", '{"a": ' + "1" * 5000 + "}", "t.json: a number with too many digits"),
+        ("t.txt", '{"a": 1', "t.txt: line 1: not JSON: Expecting ',' delimiter (column 8)"),
+        ("t.yaml", b"", "t.yaml: is empty"),
+        ("t.json", b" \n", "t.json: is empty"),
+        ("t.yaml", b"a: \x00\x01", "t.yaml: is a binary file; expected YAML or JSON"),
+        ("t.json", b"\x1f\x8b\x08abc", "t.json: is a binary file; expected YAML or JSON"),
+        ("t.yaml", b"a: 1\nb: \xff\n", "t.yaml: line 2: not UTF-8 (byte 0xff)"),
+        ("t.yaml", "a: 1".encode("utf-16"), "t.yaml: is UTF-16 text; save it as UTF-8"),
+    ],
+)  # fmt: skip
+def test_no_document(tmp_path: Path, name: str, content: str | bytes, message: str) -> None:
+    write(tmp_path, name, content)
+    assert said(read_document, name, "topology") == message
+
+
+def test_missing_file_suggests_a_near_name(tmp_path: Path) -> None:
+    write(tmp_path, "topology.yaml", "a: 1")
+    assert said(read_document, "topology.yml", "topology") == (
+        "topology.yml: no such file (did you mean 'topology.yaml'?)"
+    )
+    assert said(read_document, "other/topology.yml", "topology") == (
+        "other/topology.yml: no such file (nor a folder 'other')"
+    )
+
+
+def test_folder_for_a_file(tmp_path: Path) -> None:
+    (tmp_path / "stats").mkdir()
+    assert said(read_document, "stats", "topology") == "stats: is a folder; expected a topology file"
+
+
+def test_aliases_are_bounded(tmp_path: Path) -> None:
+    """The billion laughs: ten levels of ten references each."""
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]" for i in range(1, 10)]
+    write(tmp_path, "t.yaml", "\n".join(lines))
+    assert said(read_document, "t.yaml", "topology") == (
+        "t.yaml: line 6: aliases stand for more than 1,000,000 values; write them out"
+    )
+
+
+def test_yaml_values(tmp_path: Path) -> None:
+    """Where YAML 1.1 and 1.2 differ, the scalar stays text; anchors, merge keys and quotes work; a BOM is dropped."""
+    text = """\ufeffdefaults: &d {cpu: 1, zone: a}
+node: {<<: *d, cpu: 2}
+again: *d
+words: [yes, No, on, off, true, null, ~, '', 'no', "1", n, y]
+numbers: [1, -2, 1.5, 1e3, .5, 0x10, 1_000, +3]
+texts: [017, 1:30, 2011-01-01, 1.2.3, a b, "\\u00e9", 0.1.2, 00.5, '.']
+tagged: [!!str 12, !!int "7"]
+"""
+    write(tmp_path, "t.yaml", text)
+    value = read_document("t.yaml", "topology").value
+    assert value["node"] == {"cpu": 2, "zone": "a"}
+    assert value["again"] == value["defaults"]
+    assert value["words"] == [True, False, True, False, True, None, None, "", "no", "1", "n", "y"]
+    assert value["numbers"] == [1, -2, 1.5, 1000.0, 0.5, 16, 1000, 3]
+    assert value["texts"] == ["017", "1:30", "2011-01-01", "1.2.3", "a b", "é", "0.1.2", "00.5", "."]
+    assert value["tagged"] == ["12", 7]
+
+
+def test_yaml_and_json_read_alike(tmp_path: Path) -> None:
+    document = {"a": [1, 2.5, None, True, "x"], "b": {"c": []}}
+    text = json.dumps(document)
+    write(tmp_path, "t.json", text)
+    write(tmp_path, "t.yaml", text)
+    assert read_document("t.json", "x").value == read_document("t.yaml", "x").value == document
+
+
+def test_brackets_in_strings_are_no_nesting(tmp_path: Path) -> None:
+    document = {"a": "[" * 500 + '"\\' + "{" * 500}
+    write(tmp_path, "t.json", json.dumps(document))
+    assert read_document("t.json", "x").value == document
+
+
+def test_standard_input_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a: 1\n")))
+    document = read_document("-", "topology")
+    assert (document.value, document.name, document.path) == ({"a": 1}, "standard input", "-")
+    assert said(read_document, "-", "cluster") == (
+        "standard input: '-' can stand for one input only; give the others as files"
+    )
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b'{"a": 2}')))
+    assert read_document("-", "topology").value == {"a": 2}
+
+
+def test_mapping_in_memory() -> None:
+    """Numpy values and tuples become plain data; equal data has one fingerprint."""
+    document = read_document({"a": np.arange(3), "b": (np.float64(1.5), {"c"})}, "topology")
+    assert document.value == {"a": [0, 1, 2], "b": [1.5, ["c"]]}
+    assert document.path is None
+    assert document.sha256 == read_document({"b": [1.5, ["c"]], "a": [0, 1, 2]}, "topology").sha256
+    assert said(read_document, {"a": {1: 2}}, "topology") == "topology: the key 1 is not text"
+    assert said(read_document, {"a": object()}, "topology") == (
+        "topology: a value of type object has no place in a document"
+    )
+    endless: dict[str, object] = {}
+    endless["a"] = endless
+    assert said(read_document, endless, "topology") == "topology: nested deeper than 100 levels"
+
+
+def test_names_and_fingerprint(tmp_path: Path) -> None:
+    """A plan records paths relative to the working folder, and the hash of the bytes as they lie there."""
+    path = write(tmp_path, "t.yaml", "a: 1\n")
+    document = read_document(path, "topology")
+    assert (document.name, document.path) == ("t.yaml", "t.yaml")
+    assert document.sha256 == hashlib.sha256(b"a: 1\n").hexdigest()
+    assert display_name("/elsewhere/t.yaml") == "/elsewhere/t.yaml"
