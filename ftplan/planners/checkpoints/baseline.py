@@ -55,5 +55,7 @@ def baseline(problem: CheckpointProblem, options: AllocationOptions) -> Result[A
     if blocked is not None:
         return infeasible(p, rules, blocked, budget)
     answer = allocation(p, random_copies(p, options.seed), rules)
-    bound = min(proven_bound(p, rules, answer.value, budget), answer.value) if options.bound else None
+    bound = None
+    if options.bound:
+        bound = p.settled_bound(answer.value, proven_bound(p, rules, answer.value, budget))
     return Result("feasible", answer, rules.names(), bound, warnings=p.warnings + budget.warnings())

@@ -47,7 +47,8 @@ def correlated(problem: CheckpointProblem, options: AllocationOptions) -> Result
         "feasible", answer, settled.rules.names(), warnings=problem.warnings + settled.warnings
     )
     if options.bound or not limits.names:
-        bound = min(proven_bound(problem, settled.rules, answer.value, budget), answer.value)
+        bound = proven_bound(problem, settled.rules, answer.value, budget)
+        bound = problem.settled_bound(answer.value, bound)
         closed = problem.gap(answer.value, bound) <= 1e-9
         result = replace(result, status="optimal" if closed else "feasible", bound=bound)
     return replace(result, warnings=result.warnings + budget.warnings())

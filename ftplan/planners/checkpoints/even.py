@@ -47,7 +47,9 @@ def even(problem: CheckpointProblem, options: AllocationOptions) -> Result[Alloc
             return infeasible(p, rules, infeasible_count(p, rules), budget)
         copies = flow.copies
     answer = allocation(p, copies, rules)
-    bound = min(proven_bound(p, rules, answer.value, budget), answer.value) if options.bound else None
+    bound = None
+    if options.bound:
+        bound = p.settled_bound(answer.value, proven_bound(p, rules, answer.value, budget))
     return Result("feasible", answer, rules.names(), bound, warnings=p.warnings + budget.warnings())
 
 

@@ -95,7 +95,7 @@ def _result(
 ) -> Result[Allocation]:
     """Return the result with its status by the gap."""
     answer = allocation(problem, np.asarray(copies), settled.rules)
-    bound = min(bound, answer.value)
+    bound = problem.settled_bound(answer.value, bound)
     status = "optimal" if problem.gap(answer.value, bound) <= CLOSED else "feasible"
     return Result(
         "optimal" if status == "optimal" else "feasible",

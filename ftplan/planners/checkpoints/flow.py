@@ -42,7 +42,7 @@ def cheapest_flow(problem: CheckpointProblem, cost: FloatArray, most: FloatArray
     node_at = units + 1
     pair_at = node_at + nodes
     sink = pair_at + (units * domains if grouped else 0)
-    largest = max(float(np.abs(cost[unit, node]).max(initial=0.0)), 1e-300)
+    largest = max(float(np.abs(cost[unit, node]).max(initial=0.0)), 1e-30)
     factor = 2.0 ** np.floor(np.log2(LARGEST_COST / (sink + 2) / largest))
     costs = np.floor(cost[unit, node] * factor).astype(np.int64)
 

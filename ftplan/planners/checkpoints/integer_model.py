@@ -46,9 +46,9 @@ def find(problem: CheckpointProblem, limits: Limits, hint: IntArray | None, seed
         for node, column in enumerate(variables):
             upper, lower = limits.upper[r, node], limits.lower[r, node]
             if np.isfinite(upper):
-                model.add(_weighed(column, floors) <= floor(upper * factor))
+                model.add(_weighed(column, floors) <= floor(_within(upper * factor)))
             if np.isfinite(lower):
-                model.add(_weighed(column, ceilings) >= -floor(-lower * factor))
+                model.add(_weighed(column, ceilings) >= -floor(_within(-lower * factor)))
     return _solve(model, problem, variables, hint, seed, budget)
 
 
@@ -74,20 +74,26 @@ def least_stretch(
     variables = _assignment(model, problem)
     g = model.new_int_var(0, int(np.ceil(most * steps)), "stretch")
     for r, name in enumerate(limits.names):
-        total = max(float(limits.weight[r].sum()) * problem.copies, 1e-300)
-        factor = STRETCH_TOTAL / total
+        total = float(limits.weight[r].sum()) * problem.copies
+        if name == row:  # neither the limits nor their stretch may overflow
+            ends = np.concatenate([limits.upper[r], limits.lower[r]])
+            total = max(total, float(np.abs(ends[np.isfinite(ends)]).max(initial=0.0)), float(unit.max()) * most)
+        factor = STRETCH_TOTAL / total if total > 0 else 1.0
         floors, ceilings = np.floor(limits.weight[r] * factor), np.ceil(limits.weight[r] * factor)
         for node, column in enumerate(variables):
             upper, lower = limits.upper[r, node], limits.lower[r, node]
             stretch = int(np.ceil(unit[node] * factor / steps)) * g if name == row else 0
             if np.isfinite(upper):
-                # A limit beyond everything there is says nothing, and could overflow.
-                bound = min(upper * factor, 4 * STRETCH_TOTAL) if name != row else upper * factor
-                model.add(_weighed(column, floors) <= floor(bound) + stretch)
+                model.add(_weighed(column, floors) <= floor(_within(upper * factor)) + stretch)
             if np.isfinite(lower):
-                model.add(_weighed(column, ceilings) >= -floor(-lower * factor) - stretch)
+                model.add(_weighed(column, ceilings) >= -floor(_within(-lower * factor)) - stretch)
     model.minimize(g)
     return _solve(model, problem, variables, hint, seed, budget, steps)
+
+
+def _within(limit: float) -> float:
+    """Return a limit in integer units without overflow: beyond the total of all weights, its size says no more."""
+    return min(max(limit, -8 * STRETCH_TOTAL), 8 * STRETCH_TOTAL)
 
 
 def _integers(weight: FloatArray, problem: CheckpointProblem) -> tuple[float, FloatArray, FloatArray]:
@@ -95,7 +101,7 @@ def _integers(weight: FloatArray, problem: CheckpointProblem) -> tuple[float, Fl
 
     The number of windows turns mean numbers of records into integers; else a power of two makes rounding small.
     """
-    total = max(float(weight.sum()) * problem.copies, 1e-300)
+    total = float(weight.sum()) * problem.copies
     for factor in (1.0, float(max(problem.windows, 1))):
         scaled = weight * factor
         if total * factor < WEIGHT_TOTAL / 8 and np.all(np.abs(scaled - np.round(scaled)) <= 1e-7):

@@ -31,7 +31,7 @@ class Limits:
         nodes, slots = self.lower.shape[1], copies.shape[1]
         flat = copies.ravel()
         rows = [np.bincount(flat, np.repeat(weight, slots), nodes) for weight in self.weight]
-        return np.array(rows).reshape(len(self.names), nodes)
+        return np.array(rows, dtype=np.float64).reshape(len(self.names), nodes)
 
     def kept(self, copies: IntArray) -> bool:
         """Return whether the copies (U, c) keep all limits."""

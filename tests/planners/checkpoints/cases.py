@@ -1,0 +1,182 @@
+"""Small allocation cases, and an exhaustive search that shares no code with the planners."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from ftplan.model.cluster import Cluster, Node, Placement
+from ftplan.model.names import natural_key
+from ftplan.model.statistics import KeyGroupSeries
+from ftplan.model.topology import Operator, Topology
+from ftplan.planners.checkpoints.problem import AllocationOptions, CheckpointProblem, build
+
+MB = 2.0**20
+
+
+@dataclass(frozen=True)
+class Case:
+    """One operator list with loads and homes, and a list of nodes, in any order."""
+
+    groups: tuple[tuple[str, int], ...]  # (operator, number), sorted
+    loads: tuple[tuple[float, ...], ...]  # by group: a load for each window
+    homes: tuple[str, ...]
+    states_mb: tuple[float, ...]  # 0: unknown
+    nodes: tuple[Node, ...]
+    estimated: bool = False
+    parallelism: int = 0  # 0: a task for every group
+
+    def operators(self) -> list[str]:
+        return sorted({operator for operator, _ in self.groups})
+
+    def topology(self) -> Topology:
+        made = []
+        for name in self.operators():
+            count = sum(1 for operator, _ in self.groups if operator == name)
+            tasks = self.parallelism or count
+            one = np.ones(tasks)
+            made.append(Operator(name, tasks, cpu=one, state_bytes=0 * one, priority=one, key_groups=count))
+        return Topology(tuple(made), ())
+
+    def cluster(self) -> Cluster:
+        return Cluster(tuple(sorted(self.nodes, key=lambda n: natural_key(n.id))), placement=self.placement())
+
+    def placement(self) -> Placement:
+        by_operator = {
+            name: tuple(h for (o, _), h in zip(self.groups, self.homes, strict=True) if o == name)
+            for name in self.operators()
+        }
+        return Placement(key_groups=by_operator)
+
+    def series(self) -> KeyGroupSeries:
+        names = self.operators()
+        return KeyGroupSeries(
+            tuple(names),
+            np.array([names.index(o) for o, _ in self.groups], dtype=np.int64),
+            np.array([g for _, g in self.groups], dtype=np.int64),
+            np.array(self.loads, dtype=np.float64).T.copy(),
+            "records",
+            60.0,
+            np.array([s * MB if s else np.nan for s in self.states_mb]),
+            np.full(len(self.groups), self.estimated),
+        )
+
+    def problem(self, options: AllocationOptions) -> CheckpointProblem:
+        return build(self.topology(), self.cluster(), self.placement(), self.series(), options)
+
+    def with_more_memory(self, growth_mb: float) -> Case:
+        grown = [replace(n, memory_mb=None if n.memory_mb is None else n.memory_mb + growth_mb) for n in self.nodes]
+        return replace(self, nodes=tuple(grown))
+
+
+@dataclass(frozen=True)
+class Found:
+    """One allocation that keeps R1 to R3 and memory, with what the other rules look at."""
+
+    value: float
+    deviation: float
+    most_over_count: int
+    copies: tuple[tuple[str, ...], ...]
+
+
+def costs(case: Case) -> dict[tuple[int, str], float]:
+    """cost(g, i) straight from the definition, with numpy's own correlation."""
+    load = np.array(case.loads)
+    corr = np.zeros((len(load), len(load)))
+    for g, h in itertools.product(range(len(load)), repeat=2):
+        if load[g].max() > load[g].min() and load[h].max() > load[h].min():
+            corr[g, h] = np.corrcoef(load[g], load[h])[0, 1]
+    return {
+        (g, node.id): float(load[g].mean() * sum(corr[g, h] for h in range(len(load)) if case.homes[h] == node.id))
+        for g in range(len(load))
+        for node in case.nodes
+    }
+
+
+def exhaustive(case: Case, copies: int, anti_affinity: str, memory: bool = True) -> Iterator[Found]:
+    """Every allocation that keeps R1, R2, R3 (with zones) and, where asked for, R5."""
+    zone = {n.id: n.zone or f"node {n.id}" for n in case.nodes}
+    cpu = {n.id: n.cpu for n in case.nodes if "checkpoints" in n.accepts}
+    total_cpu = sum(cpu.values())
+    share = {n: c / total_cpu if total_cpu else 1 / len(cpu) for n, c in cpu.items()}
+    cost = costs(case)
+    mean = [sum(load) / len(load) for load in case.loads]
+    total = copies * sum(mean)
+    choices = []
+    for home in case.homes:
+        sets = []
+        for chosen in itertools.combinations(sorted(cpu, key=natural_key), copies):
+            if home in chosen:
+                continue
+            if anti_affinity == "zone" and len({zone[n] for n in (*chosen, home)}) < copies + 1:
+                continue
+            sets.append(chosen)
+        choices.append(sets)
+    for plan in itertools.product(*choices):
+        load = dict.fromkeys(cpu, 0.0)
+        count = dict.fromkeys(cpu, 0)
+        state = {n.id: 0.0 for n in case.nodes}
+        value = 0.0
+        for g, chosen in enumerate(plan):
+            state[case.homes[g]] += case.states_mb[g]
+            for node in chosen:
+                load[node] += mean[g]
+                count[node] += 1
+                state[node] += case.states_mb[g]
+                value += cost[g, node]
+        if memory and any(n.memory_mb is not None and state[n.id] > n.memory_mb * (1 + 1e-9) for n in case.nodes):
+            continue
+        deviation = 0.0
+        for node, s in share.items():
+            fair = total * s
+            if fair > 0:
+                deviation = max(deviation, abs(load[node] / fair - 1))
+            elif load[node] > 0:
+                deviation = math.inf
+        over = max((count[n] - math.ceil(copies * len(plan) * share[n] * (1 - 1e-12)) for n in cpu), default=0)
+        yield Found(value, deviation, over, plan)
+
+
+def keeps(found: Found, balance: float | str) -> bool:
+    if balance == "none":
+        return True
+    if balance == "count":
+        return found.most_over_count <= 0
+    assert not isinstance(balance, str)
+    return found.deviation <= balance + 1e-9
+
+
+@st.composite
+def cases(draw: Any, max_groups: int = 4, max_nodes: int = 4, memory: bool = True, whole: bool | None = None) -> Case:
+    """Small cases with ties, constant series, unequal nodes, zones, nodes that accept nothing, and memory limits."""
+    nodes = draw(st.integers(2, max_nodes))
+    groups = draw(st.integers(1, max_groups))
+    first = draw(st.integers(1, groups))
+    windows = draw(st.integers(2, 4))
+    integers = draw(st.booleans()) if whole is None else whole
+    load = st.integers(0, 6).map(float) if integers else st.floats(0, 10).map(lambda x: round(x, 3))
+    limited = memory and draw(st.booleans())
+    names = [f"n{i}" for i in draw(st.permutations([1, 2, 3, 10]))[:nodes]]
+    made = tuple(
+        Node(
+            name,
+            cpu=draw(st.sampled_from([1.0, 1.0, 2.0, 0.5])),
+            memory_mb=draw(st.sampled_from([None, 2.0, 4.0, 6.0])) if limited else None,
+            zone=draw(st.sampled_from([None, "a", "b", "c"])),
+            accepts=frozenset(draw(st.sampled_from([("tasks", "checkpoints")] * 4 + [("tasks",)]))),
+        )
+        for name in names
+    )
+    return Case(
+        groups=tuple(("a", g) for g in range(first)) + tuple(("b", g) for g in range(groups - first)),
+        loads=tuple(tuple(draw(load) for _ in range(windows)) for _ in range(groups)),
+        homes=tuple(draw(st.sampled_from(names)) for _ in range(groups)),
+        states_mb=tuple(float(draw(st.sampled_from([0, 1, 2]))) if limited else 0.0 for _ in range(groups)),
+        nodes=made,
+    )

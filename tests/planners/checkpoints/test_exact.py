@@ -1,0 +1,172 @@
+"""The exact planner against exhaustive search, and every other planner against the exact one."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from ftplan.metrics.correlation import objective
+from ftplan.model.checkpoint_rules import violations
+from ftplan.model.cluster import Node
+from ftplan.planners.checkpoints.baseline import baseline
+from ftplan.planners.checkpoints.correlated import correlated
+from ftplan.planners.checkpoints.even import even
+from ftplan.planners.checkpoints.exact import exact
+from ftplan.planners.checkpoints.problem import AllocationOptions
+from tests.planners.checkpoints.cases import Case, cases, costs, exhaustive, keeps
+
+SLOW = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+
+balances = st.sampled_from(["none", "count", "auto", 0.05, 0.3, 0.5, 1.0, 2.0])
+asked = st.builds(
+    lambda balance, copies, anti_affinity: AllocationOptions(
+        balance=balance, copies=copies, anti_affinity=anti_affinity, bound=True, time_limit_s=20
+    ),
+    balances,
+    st.integers(1, 2),
+    st.sampled_from(["node", "zone"]),
+)
+
+
+def apply_fix(fix: str, case: Case, options: AllocationOptions) -> tuple[Case, AllocationOptions]:
+    """Apply a smallest_fix as a user would read it."""
+    changed: dict[str, Any] = {}
+    if match := re.search(r"--balance (\S+)", fix):
+        text = match[1]
+        changed["balance"] = text if text in ("auto", "none", "count") else float(text)
+    if match := re.search(r"--copies (\d+)", fix):
+        changed["copies"] = int(match[1])
+    if match := re.search(r"raise memory_mb of every node by (\d+)", fix):
+        case = case.with_more_memory(float(match[1]))
+    if match := re.match(r"add (\d+) more", fix):
+        more = tuple(Node(f"new{i}", 1.0, zone=f"new-zone-{i}") for i in range(int(match[1])))
+        case = Case(**{**case.__dict__, "nodes": case.nodes + more})
+    values = {name: getattr(options, name) for name in options.__dataclass_fields__}
+    return case, AllocationOptions(**{**values, **changed})
+
+
+@SLOW
+@given(cases(), asked)
+def test_exact_is_exhaustive_search(case: Case, options: AllocationOptions) -> None:
+    """Value, feasibility, least Δ and the fix agree with looking at every allocation."""
+    problem = case.problem(options)
+    every = list(exhaustive(case, options.copies, options.anti_affinity))
+    result = exact(problem, options)
+    scale = 1e-9 + 1e-9 * sum(abs(c) for c in costs(case).values())
+    if options.balance == "auto":
+        least = max(0.05, min((f.deviation for f in every), default=np.inf))
+        if np.isfinite(least):
+            assert result.answer is not None
+            found = result.answer.rules.balance
+            assert not isinstance(found, str)
+            assert least - 1e-9 <= found <= least + 3e-6
+            assert not any(w.code == "BALANCE_NOT_PROVEN_LEAST" for w in result.warnings)
+            balance: float | str = found
+        else:
+            balance = 1e9
+    else:
+        balance = options.balance
+    good = [f for f in every if keeps(f, balance)]
+    if not good:
+        assert result.status == "infeasible"
+        assert result.infeasible is not None
+        fixed_case, fixed = apply_fix(result.infeasible.smallest_fix, case, options)
+        again = exact(fixed_case.problem(fixed), fixed)
+        if not result.infeasible.smallest_fix.startswith("add"):
+            assert again.status == "optimal", result.infeasible
+        return
+    assert result.status == "optimal"
+    assert result.answer is not None
+    assert result.bound is not None
+    best = min(f.value for f in good)
+    assert result.answer.value == pytest.approx(best, abs=scale)
+    assert result.bound <= best + scale
+    assert objective(result.answer.assignments, case.series()) == pytest.approx(result.answer.value, abs=scale)
+    rules = result.answer.rules
+    assert violations(result.answer.assignments, case.topology(), case.cluster(), case.series(), rules) == ()
+
+
+@SLOW
+@given(cases(), asked)
+def test_no_heuristic_beats_exact_and_none_beats_its_bound(case: Case, options: AllocationOptions) -> None:
+    problem = case.problem(options)
+    best = exact(problem, options)
+    scale = 1e-9 + 1e-9 * sum(abs(c) for c in costs(case).values())
+    for planner in (correlated, even, baseline):
+        result = planner(problem, options)
+        if result.answer is None:
+            assert result.status == "infeasible"
+            continue
+        assert result.bound is not None
+        assert result.answer.value >= result.bound - scale
+        found = violations(
+            result.answer.assignments, case.topology(), case.cluster(), case.series(), result.answer.rules
+        )
+        assert found == ()
+        if planner is correlated:
+            assert best.answer is not None
+            assert result.answer.value >= best.answer.value - scale
+            assert result.bound <= best.answer.value + scale
+            if options.balance == "none" and "memory" not in result.rules:
+                assert result.answer.value == pytest.approx(best.answer.value, abs=scale)
+                assert result.status == "optimal"
+    assert (correlated(problem, options).answer is None) == (best.answer is None)
+
+
+@SLOW
+@given(cases(), st.integers(1, 2))
+def test_even_never_dead_ends(case: Case, copies: int) -> None:
+    """``even`` finds a plan exactly where one exists under its own rules."""
+    options = AllocationOptions(copies=copies, bound=True)
+    result = even(case.problem(options), options)
+    accepting = sum("checkpoints" in n.accepts for n in case.nodes)
+    values = []
+    for found in exhaustive(case, copies, "node", memory=False):
+        most = max((sum(n.id in chosen for chosen in found.copies) for n in case.nodes), default=0)
+        if most <= -(-copies * len(case.groups) // accepting):
+            values.append(found.value)
+    assert (result.answer is not None) == bool(values)
+    if values:
+        assert result.bound == pytest.approx(min(values), abs=1e-7)
+
+
+@SLOW
+@given(cases(), st.sampled_from(["node", "zone"]), st.integers(1, 2))
+def test_permissive_rules_are_never_worse(case: Case, anti_affinity: str, copies: int) -> None:
+    values = []
+    for balance in ("none", 2.0, 1.0, 0.5):
+        options = AllocationOptions(balance=balance, copies=copies, anti_affinity=anti_affinity)  # type: ignore[arg-type]
+        answer = exact(case.problem(options), options).answer
+        values.append(np.inf if answer is None else answer.value)
+    assert all(a <= b + 1e-7 for a, b in itertools.pairwise(values))
+
+
+@SLOW
+@given(cases(max_groups=6, memory=False), st.integers(1, 2))
+def test_count_is_networkx_min_cost_flow(case: Case, copies: int) -> None:
+    options = AllocationOptions(balance="count", copies=copies)
+    result = exact(case.problem(options), options)
+    assume(result.answer is not None)
+    assert result.answer is not None
+    graph = nx.DiGraph()
+    need = copies * len(case.groups)
+    graph.add_node("source", demand=-need)
+    graph.add_node("sink", demand=need)
+    cost = costs(case)
+    cpu = {n.id: n.cpu for n in case.nodes if "checkpoints" in n.accepts}
+    for g, home in enumerate(case.homes):
+        graph.add_edge("source", g, capacity=copies, weight=0)
+        for node in cpu:
+            if node != home:
+                graph.add_edge(g, node, capacity=1, weight=round(cost[g, node] * 1e6))
+    for node, cores in cpu.items():
+        graph.add_edge(node, "sink", capacity=int(np.ceil(need * cores / sum(cpu.values()) - 1e-9)), weight=0)
+    assert result.answer.value == pytest.approx(nx.min_cost_flow_cost(graph) / 1e6, abs=1e-4)
+    assert result.status == "optimal"
