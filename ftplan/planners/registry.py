@@ -32,7 +32,7 @@ ROWS: tuple[Row, ...] = (
         function="ftplan.planners.checkpoints.baseline:baseline",
         exact=False,
         guarantee="none: random, never on the primary's node, copies on different nodes",
-        source="paper 000, section 7 (Baseline)",
+        source="Madsen & Zhou, CIKM 2015, section 7 (Baseline)",
     ),
     Row(
         name="even",
@@ -41,7 +41,7 @@ ROWS: tuple[Row, ...] = (
         function="ftplan.planners.checkpoints.even:even",
         exact=False,
         guarantee="at most ceil(copies / nodes) copies on a node; random within that",
-        source="paper 000, section 7 (Even Distribution)",
+        source="Madsen & Zhou, CIKM 2015, section 7 (Even Distribution)",
     ),
     Row(
         name="correlated",
@@ -50,7 +50,7 @@ ROWS: tuple[Row, ...] = (
         function="ftplan.planners.checkpoints.correlated:correlated",
         exact=False,
         guarantee="optimal without a balance rule; heuristic with one",
-        source="paper 000, Algorithm 3, mended",
+        source="Madsen & Zhou, CIKM 2015, Algorithm 3, mended",
         default=True,
     ),
     Row(

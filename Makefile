@@ -1,0 +1,51 @@
+# Everything happens in .venv; PYTHON chooses the interpreter (3.11 or newer).
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+
+.PHONY: help setup demo test lint types arrows unit format bench clean
+.DEFAULT_GOAL := help
+
+help: ## list the targets
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+setup: $(STAMP) ## make .venv with ftplan, all extras and the development tools
+
+$(STAMP): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "ftplan needs Python 3.11 or newer: make PYTHON=python3.12 ..."; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(BIN)/python -m pip install --quiet --editable '.[all]' --group dev
+	@java -version >/dev/null 2>&1 || \
+		echo "No Java found: statistics are computed by Sail, and the tests that need Apache Spark are skipped."
+	@touch $@
+
+demo: $(STAMP) ## the main job on real data: statistics from a log, then four checkpoint allocations
+	@$(BIN)/python examples/flights/demo.py
+
+test: lint types arrows unit ## lint, types, import arrows, all tests
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(STAMP)
+	$(BIN)/mypy
+
+arrows: $(STAMP)
+	$(BIN)/lint-imports
+
+unit: $(STAMP)
+	$(BIN)/python -m pytest
+
+format: $(STAMP) ## reformat the code
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(STAMP) ## measure everything that benchmarks/RESULTS.md reports
+	$(BIN)/python benchmarks/run_all.py
+
+clean: ## remove what the other targets made
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis artifacts examples/*/out

@@ -1,0 +1,5 @@
+"""``python -m ftplan``: the same as ``ftplan``."""
+
+from ftplan.cli.main import main
+
+main()

@@ -1,0 +1,263 @@
+"""From a problem to a plan of kind ``checkpoint-allocation``, whichever algorithm answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import ftplan
+from ftplan.errors import FtplanError, suggestion
+from ftplan.io.key_group_series import key_group_series
+from ftplan.metrics.allocation_score import AllocationScore, allocation_score
+from ftplan.metrics.correlation import objective as correlation
+from ftplan.metrics.stats_summary import trust_warnings
+from ftplan.model.cluster import Cluster, Placement, primaries
+from ftplan.model.key_group_state import key_group_state
+from ftplan.model.plan import Objective, Plan, Warn
+from ftplan.model.problem import Problem
+from ftplan.model.statistics import MEASURES, KeyGroupSeries
+from ftplan.model.topology import Topology
+from ftplan.planners import registry
+from ftplan.planners.checkpoints.allocation import Allocation
+from ftplan.planners.checkpoints.problem import AllocationOptions, build
+from ftplan.planners.result import Result
+
+KIND = "checkpoint-allocation"
+#: How far the value that a planner reports may lie from the value recomputed from its plan, relative to its scale.
+TOLERANCE = 1e-6
+
+_DEFAULTS: dict[str, Any] = {
+    "objective": "correlation",
+    "load": "records",
+    "copies": 1,
+    "balance": "auto",
+    "anti_affinity": "node",
+    "bound": False,
+    "seed": 0,
+    "time_limit_s": 60.0,
+    "iterations": None,
+}
+
+
+def allocate_checkpoints(problem: Problem, row: registry.Row, **options: Any) -> Plan:
+    """Plan the checkpoints of all keyed operators that have statistics; see ``ftplan allocate-checkpoints --help``.
+
+    Raises
+    ------
+    FtplanError
+        If an input is missing, an option is unknown or out of range.
+    """
+    asked = _checked(options)
+    topology, cluster, series = require(problem, str(asked["load"]))
+    settings = AllocationOptions(
+        copies=asked["copies"],
+        balance=parse_balance(asked["balance"]),
+        anti_affinity=asked["anti_affinity"],
+        seed=asked["seed"],
+        time_limit_s=asked["time_limit_s"],
+        iterations=asked["iterations"],
+        bound=asked["bound"],
+        measure=asked["load"],
+    )
+    allocation_problem = build(topology, cluster, cluster.placement, series, settings)
+    result: Result[Allocation] = registry.load(row)(allocation_problem, settings)
+    warnings = [*problem.warnings, *allocation_problem.warnings, *result.warnings]
+    if problem.stats is not None:
+        known = {warning.code for warning in warnings}
+        warnings += [w for w in trust_warnings(problem.stats.manifest) if w.code not in known]
+    warnings += _full_checkpoints(topology, series)
+
+    random = allocation_problem.by_group.random_value
+    answer = result.answer
+    assignments = None if answer is None else answer.assignments
+    value = None if answer is None else recomputed(answer.assignments, series, answer.value, random)
+    bound = result.bound if value is None or result.bound is None else min(result.bound, value)
+    recorded = {name: asked[name] for name in _DEFAULTS if name != "seed"}
+    recorded["balance_requested"] = settings.balance
+    recorded["balance"] = answer.rules.balance if answer is not None and "balance" in result.rules else settings.balance
+    recorded["spread"] = any(warning.code == "SPREAD" for warning in problem.warnings)
+    return Plan(
+        kind=KIND,
+        algorithm=row.name,
+        options=recorded,
+        seed=settings.seed,
+        inputs=tuple(item for item in problem.inputs if item.role != "failure"),
+        status=result.status,
+        reason=result.reason,
+        objective=Objective.of("correlation", "min", value, bound, random),
+        rules=result.rules,
+        summary=_summary(assignments, cluster, series, topology, random),
+        warnings=tuple(warnings),
+        infeasible=result.infeasible,
+        plan=None
+        if assignments is None
+        else {"assignments": assignments, "moves": moves(assignments, cluster.placement, topology, series)},
+        tool_version=ftplan.__version__,
+    )
+
+
+def require(problem: Problem, measure: str) -> tuple[Topology, Cluster, KeyGroupSeries]:
+    """Return what every judgement of a checkpoint allocation needs.
+
+    Raises
+    ------
+    FtplanError
+        If the topology, the cluster or the statistics are missing, or the statistics lack the measure.
+    """
+    for name in ("topology", "cluster", "stats"):
+        if getattr(problem, name) is None:
+            raise FtplanError(f"a checkpoint allocation needs {name}: give --{name} (in Python {name}=...)")
+    assert problem.topology is not None
+    assert problem.cluster is not None
+    assert problem.stats is not None
+    if measure not in MEASURES:
+        raise FtplanError(f"--load: unknown {measure!r}{suggestion(measure, MEASURES)}: one of {', '.join(MEASURES)}")
+    return problem.topology, problem.cluster, key_group_series(problem.stats, measure, problem.topology)
+
+
+def parse_balance(text: Any) -> Any:
+    """Return ``auto``, ``count``, ``none`` or a number from what a user wrote.
+
+    Raises
+    ------
+    FtplanError
+        If it is none of these.
+    """
+    if text in ("auto", "count", "none"):
+        return text
+    try:
+        return float(text)
+    except (TypeError, ValueError):
+        raise FtplanError(f"--balance: {text!r} is neither auto, count, none nor a number such as 0.1") from None
+
+
+def _checked(options: Mapping[str, Any]) -> dict[str, Any]:
+    for name in options:
+        if name not in _DEFAULTS:
+            raise FtplanError(
+                f"allocate-checkpoints: unknown option {name!r}{suggestion(name, _DEFAULTS)}: "
+                f"one of {', '.join(sorted(_DEFAULTS))}"
+            )
+    asked = {**_DEFAULTS, **options}
+    if asked["objective"] != "correlation":
+        raise FtplanError(f"--objective: unknown {asked['objective']!r}: correlation is the one there is")
+    return asked
+
+
+def recomputed(
+    assignments: Sequence[Mapping[str, Any]], series: KeyGroupSeries, reported: float, random: float
+) -> float:
+    """Return the objective recomputed from the plan alone; a planner that reports another value has a fault."""
+    value = correlation(assignments, series)
+    if abs(value - reported) > TOLERANCE * max(abs(value), abs(random - value), 1e-9):
+        raise RuntimeError(f"the planner reports {reported!r}, its plan is worth {value!r}")
+    return value
+
+
+def _full_checkpoints(topology: Topology, series: KeyGroupSeries) -> list[Warn]:
+    """Say which operators need no allocation: a full checkpoint may go anywhere for free (paper 000, lazy move)."""
+    names = [o.id for o in topology.keyed_operators if o.checkpoint.kind == "full" and o.id in series.operators]
+    if not names:
+        return []
+    return [
+        Warn(
+            "FULL_CHECKPOINTS",
+            f"{', '.join(names)}: full checkpoints can go to another node each time at no cost; "
+            "an allocation matters for incremental ones",
+        )
+    ]
+
+
+def _summary(
+    assignments: list[dict[str, Any]] | None,
+    cluster: Cluster,
+    series: KeyGroupSeries,
+    topology: Topology,
+    random: float,
+) -> dict[str, Any]:
+    current = current_assignments(cluster, topology, series)
+    before = None if current is None else allocation_score(current, cluster, series)
+    after: AllocationScore | None = None if assignments is None else allocation_score(assignments, cluster, series)
+    expected: dict[str, Any] = {"correlation": random}
+    if after is not None:
+        expected["by_operator"] = {name: value for name, (_, value) in after.by_operator.items()}
+    return {
+        "before": before.to_dict() if before else None,
+        "after": after.to_dict() if after else None,
+        "random": expected,
+    }
+
+
+def stated_assignments(plan: Plan, topology: Topology, cluster: Cluster) -> list[dict[str, Any]]:
+    """Return a plan's assignments; a primary that a plan made by hand leaves out is taken from the placement."""
+    assignments = [dict(item) for item in (plan.plan or {})["assignments"]]
+    for item in assignments:
+        if item.get("primary") is None and cluster.placement is not None and item["operator"] in topology.position:
+            homes = primaries(item["operator"], topology, cluster.placement) or ()
+            if 0 <= item["key_group"] < len(homes):
+                item["primary"] = homes[item["key_group"]]
+    return assignments
+
+
+def require_known_nodes(assignments: Sequence[Mapping[str, Any]], cluster: Cluster) -> None:
+    """Raise FtplanError at the first node of a plan that the cluster does not have."""
+    for item in assignments:
+        for node in [item.get("primary"), *item["checkpoints"]]:
+            if node not in cluster.position:
+                raise FtplanError(
+                    f"plan: key-group:{item['operator']}/{item['key_group']}: unknown node {node!r}"
+                    f"{suggestion(str(node), cluster.position)}: verify names everything that is wrong"
+                )
+
+
+def current_assignments(cluster: Cluster, topology: Topology, series: KeyGroupSeries) -> list[dict[str, Any]] | None:
+    """Return the checkpoints now in place as assignments, None where the cluster does not say."""
+    placement = cluster.placement
+    if placement is None or not placement.checkpoints:
+        return None
+    found = []
+    for operator in sorted(placement.checkpoints):
+        homes = primaries(operator, topology, placement)
+        if homes is None or operator not in series.operators:
+            continue
+        for group, nodes in enumerate(placement.checkpoints[operator]):
+            found.append(
+                {"operator": operator, "key_group": group, "primary": homes[group], "checkpoints": list(nodes)}
+            )
+    return found or None
+
+
+def moves(
+    assignments: Sequence[Mapping[str, Any]],
+    placement: Placement | None,
+    topology: Topology,
+    series: KeyGroupSeries,
+) -> list[dict[str, Any]] | None:
+    """Return the fewest transfers that turn the current checkpoints into the planned ones, None if those are unknown.
+
+    Copies that stay are not touched. ``from`` is null where a copy is added, ``to`` where one is dropped; ``bytes`` is
+    the state to transfer, null where unknown and 0 for a dropped copy.
+    """
+    if placement is None or not placement.checkpoints:
+        return None
+    found: list[dict[str, Any]] = []
+    state = {o.id: key_group_state(o, series) for o in topology.keyed_operators}
+    for item in assignments:
+        operator, group = item["operator"], item["key_group"]
+        now = placement.checkpoints.get(operator)
+        held = list(now[group]) if now is not None else []
+        leaving = [node for node in held if node not in item["checkpoints"]]
+        coming = [node for node in item["checkpoints"] if node not in held]
+        size = float(state[operator][group])
+        for i in range(max(len(leaving), len(coming))):
+            to = coming[i] if i < len(coming) else None
+            found.append(
+                {
+                    "operator": operator,
+                    "key_group": group,
+                    "from": leaving[i] if i < len(leaving) else None,
+                    "to": to,
+                    "bytes": 0.0 if to is None else (None if size != size else size),
+                }
+            )
+    return found

@@ -1,0 +1,173 @@
+"""Why a plan decided as it did."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ftplan.api.checkpoint_allocation import require, require_known_nodes, stated_assignments
+from ftplan.api.verification import rules_of
+from ftplan.errors import FtplanError
+from ftplan.metrics.checkpoint_balance import checkpoint_balance
+from ftplan.metrics.correlation import cost_matrix
+from ftplan.model.checkpoint_rules import CheckpointRules, violations
+from ftplan.model.cluster import Cluster
+from ftplan.model.names import Selector, parse_selector
+from ftplan.model.plan import Plan, Warn, canonical_json
+from ftplan.model.problem import Problem
+from ftplan.model.statistics import KeyGroupSeries
+from ftplan.model.topology import Topology
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """A table that explains one part of a plan; ``rows`` map each of ``columns`` to a value."""
+
+    selector: str
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[Mapping[str, Any], ...]
+    notes: tuple[str, ...]
+    warnings: tuple[Warn, ...]
+
+    def to_json(self) -> str:
+        """Return the explanation as JSON text."""
+        return canonical_json({"selector": self.selector, "title": self.title, "rows": self.rows, "notes": self.notes})
+
+
+def explain(plan: Plan, problem: Problem, selector: str) -> Explanation:
+    """Explain one key group's copies (``key-group:OP/N``) or what lies on a node (``node:ID``).
+
+    For a key group: every node with what a copy there would cost, and if it is not chosen, the rule that a move of
+    the copy to it would break (the first copy moves), or by how much it is dearer.
+
+    Raises
+    ------
+    FtplanError
+        If the selector is of another kind or names what the plan does not have.
+    """
+    if plan.kind != "checkpoint-allocation":
+        raise FtplanError(f"explain knows checkpoint allocations, not yet {plan.kind}")
+    if plan.plan is None:
+        raise FtplanError(f"there is nothing to explain: the plan's status is {plan.status} ({plan.reason})")
+    what = parse_selector(selector)
+    topology, cluster, series = require(problem, str(plan.options.get("load", "records")))
+    assignments: list[Mapping[str, Any]] = list(stated_assignments(plan, topology, cluster))
+    require_known_nodes(assignments, cluster)
+    if what.kind == "key-group":
+        return _key_group(what, plan, assignments, topology, cluster, series)
+    if what.kind == "node":
+        return _node(what, assignments, cluster, series)
+    raise FtplanError(f"{what}: a checkpoint allocation explains key-group:OPERATOR/NUMBER and node:ID")
+
+
+def _costs(
+    assignments: Sequence[Mapping[str, Any]], cluster: Cluster, series: KeyGroupSeries
+) -> dict[tuple[str, int], Any]:
+    known = [a for a in assignments if (a["operator"], a["key_group"]) in series.position]
+    columns = [series.position[a["operator"], a["key_group"]] for a in known]
+    home = np.array([cluster.position[a["primary"]] for a in known], dtype=np.int64)
+    cost = cost_matrix(series.loads[:, columns], home, len(cluster.nodes))
+    return {(a["operator"], a["key_group"]): cost[i] for i, a in enumerate(known)}
+
+
+def _key_group(
+    what: Selector,
+    plan: Plan,
+    assignments: list[Mapping[str, Any]],
+    topology: Topology,
+    cluster: Cluster,
+    series: KeyGroupSeries,
+) -> Explanation:
+    place = next(
+        (i for i, a in enumerate(assignments) if (a["operator"], a["key_group"]) == (what.name, what.index)), None
+    )
+    if place is None:
+        raise FtplanError(f"{what}: the plan does not assign this key group")
+    item = assignments[place]
+    rules = rules_of(plan)
+    costs = _costs(assignments, cluster, series).get((what.name, int(what.index or 0)))
+    chosen = list(item["checkpoints"])
+    rows: list[dict[str, Any]] = []
+    for i, node in enumerate(cluster.nodes):
+        taken = node.id in chosen
+        moved = {**item, "checkpoints": [node.id, *chosen[1:]]}
+        rows.append(
+            {
+                "node": node.id,
+                "zone": node.zone,
+                "cost": None if costs is None else float(costs[i]),
+                "chosen": taken,
+                "ruled out by": None if taken else _broken(assignments, place, moved, topology, cluster, series, rules),
+            }
+        )
+    rows.sort(key=lambda row: (row["cost"] is None, row["cost"]))
+    load = float(series.mean_load[series.position[what.name, int(what.index or 0)]]) if costs is not None else 0.0
+    notes = [f"primary on {item['primary']}, copies on {', '.join(chosen)}; mean load {load:.6g} per window"]
+    open_to = [row for row in rows if not row["chosen"] and row["ruled out by"] is None]
+    if costs is not None and open_to and chosen:
+        saved = float(costs[cluster.position[chosen[0]]]) - open_to[0]["cost"]
+        if saved > 1e-12:
+            notes.append(
+                f"{open_to[0]['node']} breaks no rule of the plan and would cost {saved:.6g} less than {chosen[0]}"
+            )
+    return Explanation(
+        str(what),
+        f"{what}: what a copy would cost on each node (low is good)",
+        ("node", "zone", "cost", "chosen", "ruled out by"),
+        tuple(rows),
+        tuple(notes),
+        (),
+    )
+
+
+def _broken(
+    assignments: list[Mapping[str, Any]],
+    place: int,
+    moved: Mapping[str, Any],
+    topology: Topology,
+    cluster: Cluster,
+    series: KeyGroupSeries,
+    rules: CheckpointRules,
+) -> str | None:
+    """Return what the plan would break with one assignment changed, None if nothing that it does not break now."""
+    changed = [*assignments[:place], moved, *assignments[place + 1 :]]
+    found = violations(changed, topology, cluster, series, rules)
+    return f"{found[0].code}: {found[0].message}" if found else None
+
+
+def _node(
+    what: Selector, assignments: list[Mapping[str, Any]], cluster: Cluster, series: KeyGroupSeries
+) -> Explanation:
+    node = cluster.node(what.name)
+    costs = _costs(assignments, cluster, series)
+    position = cluster.position[node.id]
+    balance = checkpoint_balance(assignments, cluster, series)
+    rows = []
+    for item in assignments:
+        if node.id in item["checkpoints"]:
+            name = (item["operator"], item["key_group"])
+            cost = costs.get(name)
+            rows.append(
+                {
+                    "key group": f"{name[0]}/{name[1]}",
+                    "primary": item["primary"],
+                    "load": float(series.mean_load[series.position[name]]) if name in series.position else 0.0,
+                    "cost": None if cost is None else float(cost[position]),
+                }
+            )
+    rows.sort(key=lambda r: -r["load"])
+    fair = float(balance.fair_load[position])
+    held = float(balance.load[position])
+    share = f", {held / fair:.3f} of its fair share {fair:.6g}" if fair else ""
+    return Explanation(
+        str(what),
+        f"{what}: the copies that lie here",
+        ("key group", "primary", "load", "cost"),
+        tuple(rows),
+        (f"{len(rows)} copies of load {held:.6g}{share}",),
+        (),
+    )

@@ -1,0 +1,116 @@
+"""Reading the inputs of a plan into one problem."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from ftplan.errors import FtplanError
+from ftplan.io.cluster_file import load_cluster
+from ftplan.io.failure_file import load_failure
+from ftplan.io.stats_store import load_stats
+from ftplan.io.topology_file import load_topology
+from ftplan.model.cluster import Cluster, Placement
+from ftplan.model.cluster import spread as spread_tasks
+from ftplan.model.plan import InputFile, Warn
+from ftplan.model.problem import Problem, StatsTables
+from ftplan.model.topology import Topology
+
+Source = str | os.PathLike[str] | Mapping[str, Any]
+
+
+def load(
+    *,
+    topology: Source | None = None,
+    cluster: Source | None = None,
+    stats: Source | None = None,
+    failure: Source | None = None,
+    spread: bool = False,
+    max_stats_age_s: float | None = None,
+    min_coverage: float | None = None,
+) -> Problem:
+    """Read and check the inputs of a plan.
+
+    Parameters
+    ----------
+    topology, cluster, failure
+        A path (``-`` is standard input), or the document as a mapping.
+    stats
+        A statistics folder, or a mapping with the manifest and the tables as pandas frames or Arrow tables.
+    spread
+        Where the cluster places no tasks, place them round robin over its nodes in file order, with a warning.
+    max_stats_age_s
+        Refuse statistics that end earlier than this many seconds before now.
+    min_coverage
+        Refuse statistics with records in a smaller share of their windows than this.
+
+    Raises
+    ------
+    FtplanError
+        If an input cannot be read or is invalid; the message names file, place, what is wrong, what would be right.
+    """
+    inputs: list[InputFile] = []
+    warnings: list[Warn] = []
+
+    def take(loaded: Any) -> Any:
+        inputs.append(loaded.input)
+        warnings.extend(loaded.warnings)
+        return loaded.value
+
+    job: Topology | None = take(load_topology(topology)) if topology is not None else None
+    machines: Cluster | None = take(load_cluster(cluster, topology=job)) if cluster is not None else None
+    tables: StatsTables | None = take(load_stats(stats)) if stats is not None else None
+    failures = take(load_failure(failure, topology=job, cluster=machines)) if failure is not None else None
+    if tables is not None:
+        _require_fresh(tables, max_stats_age_s, min_coverage)
+    if machines is not None and job is not None:
+        machines, said = _with_placement(machines, job, tables, spread)
+        warnings += said
+    return Problem(job, machines, tables, failures, tuple(inputs), tuple(warnings))
+
+
+def _require_fresh(tables: StatsTables, max_age_s: float | None, min_coverage: float | None) -> None:
+    manifest = tables.manifest
+    age_s = (datetime.now(UTC) - manifest.end).total_seconds()
+    if max_age_s is not None and age_s > max_age_s:
+        raise FtplanError(
+            f"the statistics end at {manifest.end:%Y-%m-%dT%H:%M:%SZ}, {age_s / 3600:,.1f} hours ago, more than "
+            f"--max-stats-age {max_age_s / 3600:,.1f} h: compute newer ones"
+        )
+    if min_coverage is not None and manifest.coverage < min_coverage:
+        raise FtplanError(
+            f"the statistics have records in {manifest.coverage:.1%} of their windows, less than "
+            f"--min-coverage {min_coverage:g}: use longer windows or a denser log"
+        )
+
+
+def _with_placement(
+    cluster: Cluster, topology: Topology, stats: StatsTables | None, spread: bool
+) -> tuple[Cluster, list[Warn]]:
+    """Complete the cluster's placement: from the statistics' node column, or round robin if asked to."""
+    placement = cluster.placement
+    said: list[Warn] = []
+    if placement is None and stats is not None and stats.placement is not None:
+        loaded = load_cluster(
+            {**_bare(cluster), "placement": stats.placement}, topology=topology, name="placement.yaml of the statistics"
+        )
+        placement = loaded.value.placement
+        said.append(Warn("PLACEMENT_FROM_STATISTICS", "the cluster has no placement; the statistics' one is used"))
+    if spread:
+        placement = placement or Placement()
+        if placement.tasks:
+            said.append(Warn("SPREAD_IGNORED", "the cluster places its tasks already; --spread changes nothing"))
+        else:
+            tasks = spread_tasks(topology, cluster).tasks
+            placement = dataclasses.replace(placement, tasks=tasks)
+            said.append(Warn("SPREAD", "tasks are placed round robin in file order, not where they really run"))
+    return dataclasses.replace(cluster, placement=placement), said
+
+
+def _bare(cluster: Cluster) -> dict[str, Any]:
+    from ftplan.io.cluster_file import cluster_document
+
+    return {k: v for k, v in cluster_document(cluster).items() if k != "placement"}

@@ -1,0 +1,52 @@
+"""One entry to every planner."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from ftplan.api.checkpoint_allocation import allocate_checkpoints
+from ftplan.errors import FtplanError
+from ftplan.model.plan import Plan
+from ftplan.model.problem import Problem
+from ftplan.planners import registry
+
+_KINDS: dict[str, Callable[..., Plan]] = {"checkpoint-allocation": allocate_checkpoints}
+
+
+def plan(
+    command: str,
+    problem: Problem,
+    *,
+    algorithm: str | None = None,
+    fail: Iterable[str] = (),
+    **options: Any,
+) -> Plan:
+    """Answer one question about a problem.
+
+    Parameters
+    ----------
+    command
+        The command (``allocate-checkpoints``) or the kind of plan (``checkpoint-allocation``).
+    algorithm
+        A name that :func:`ftplan.planners.registry.rows` lists; None takes the default, the best that is safe at
+        any size.
+    fail
+        Selectors of what fails, for the kinds of plan that answer a failure.
+    options
+        The command's options, with underscores: ``copies=2, balance="auto", seed=1, time_limit_s=10.0``.
+
+    Returns
+    -------
+    Plan
+        Also where the answer is no: then ``status`` is ``infeasible`` or ``no-plan-in-time`` and ``plan`` is None.
+
+    Raises
+    ------
+    FtplanError
+        If the command, the algorithm or an option is unknown, or an input is missing.
+    """
+    row = registry.row(command, algorithm)
+    if tuple(fail) and row.kind == "checkpoint-allocation":
+        raise FtplanError("allocate-checkpoints plans for no failure in particular: leave out fail, or use evaluate")
+    return _KINDS[row.kind](problem, row, **options)

@@ -1,0 +1,91 @@
+"""Statistics: computing them from logs, and summing them up."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import ftplan
+from ftplan.api.loading import Source
+from ftplan.errors import FtplanError, suggestion
+from ftplan.io.key_group_series import key_group_series
+from ftplan.io.output import new_folder, refuse_existing
+from ftplan.io.stats_store import load_stats
+from ftplan.io.topology_file import load_topology
+from ftplan.metrics.stats_summary import StatsSummary, summarise
+from ftplan.model.statistics import MEASURES, Manifest
+
+
+def compute_stats(
+    logs: Iterable[str | os.PathLike[str]],
+    output: str | os.PathLike[str],
+    *,
+    engine: str = "auto",
+    master: str | None = None,
+    topology: Source | None = None,
+    force: bool = False,
+    progress: Callable[[str, float | None], None] | None = None,
+    **mapping: Any,
+) -> Manifest:
+    """Compute statistics from logs into a new folder, whole or not at all.
+
+    Parameters
+    ----------
+    logs
+        Files, globs or folders.
+    output
+        The folder; an existing one is refused before any work unless *force* (then only statistics are replaced).
+    engine
+        ``auto`` (Spark where Java is found, else Sail), ``spark`` or ``sail``.
+    master
+        ``local[*]``, ``spark://...``, ``yarn``, ``k8s://...`` or ``sc://...``; None: local, or what spark-submit says.
+    topology
+        Its numbers of key groups and tasks count.
+    mapping
+        The fields of :class:`ftplan.spark_stats.mapping.LogMapping`.
+
+    Raises
+    ------
+    FtplanError
+        If the mapping or the logs are wrong, too many rows are rejected, or an extra is missing.
+    """
+    from ftplan.spark_stats.mapping import LogMapping
+    from ftplan.spark_stats.pipeline import compute
+
+    fields = LogMapping.__dataclass_fields__
+    for name in mapping:
+        if name not in fields:
+            raise FtplanError(f"compute-stats: unknown option {name!r}{suggestion(name, fields)}")
+    log_mapping = LogMapping(**mapping)
+    refuse_existing(output, force)
+    job = load_topology(topology).value if topology is not None else None
+    with new_folder(output, force) as folder:
+        return compute(
+            log_mapping,
+            [os.fspath(log) for log in logs],
+            engine=engine,
+            master=master,
+            folder=Path(folder),
+            topology=job,
+            progress=progress,
+            tool_version=ftplan.__version__,
+        )
+
+
+def summarise_stats(
+    stats: Source, *, topology: Source | None = None, load: str = "records", top: int = 10
+) -> StatsSummary:
+    """Sum up a statistics folder: windows, coverage, heavy key groups, skew, strongest correlations.
+
+    Raises
+    ------
+    FtplanError
+        If the folder cannot be read, is invalid, or lacks the measure.
+    """
+    if load not in MEASURES:
+        raise FtplanError(f"--load: unknown {load!r}{suggestion(load, MEASURES)}: one of {', '.join(MEASURES)}")
+    loaded = load_stats(stats).value
+    job = load_topology(topology).value if topology is not None else None
+    return summarise(key_group_series(loaded, load, job), loaded.manifest, top)

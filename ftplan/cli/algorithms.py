@@ -1,0 +1,45 @@
+"""``ftplan algorithms``."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+from ftplan.cli import options
+from ftplan.cli.render import Answer, Table, check_output, emit
+
+
+@options.command("algorithms")
+@click.option("--metrics", is_flag=True, help="List the metrics that evaluate reports instead.")
+@options.output
+@options.verbosity
+def command(metrics: bool, **given: Any) -> None:
+    """List the planners with their guarantees and sources, or with --metrics what evaluate reports."""
+    from ftplan.model.plan import canonical_json
+
+    check_output(given["output"], given["force"])
+    if metrics:
+        from ftplan.metrics.names import METRICS
+
+        document = {"metrics": [asdict(metric) for metric in METRICS]}
+        table = Table(
+            ("metric", "kind", "better", "unit", "meaning"),
+            [(m.name, m.kind, {"min": "low", "max": "high"}[m.sense], m.unit, m.meaning) for m in METRICS],
+        )
+    else:
+        from ftplan.planners.registry import ROWS
+
+        document = {"algorithms": [asdict(row) for row in ROWS]}
+        table = Table(
+            ("algorithm", "command", "default", "guarantee", "source"),
+            [(r.name, r.command, r.default, r.guarantee, r.source) for r in ROWS],
+        )
+    emit(
+        Answer(canonical_json(document), [table]),
+        output=given["output"],
+        form=given["format"],
+        force=given["force"],
+        quiet=given["quiet"],
+    )

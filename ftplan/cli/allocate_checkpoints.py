@@ -1,0 +1,100 @@
+"""``ftplan allocate-checkpoints``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from ftplan.cli import options
+from ftplan.cli.progress import progress
+from ftplan.cli.render import check_output, emit, say, warn
+from ftplan.planners.registry import rows
+
+
+@options.command("allocate-checkpoints")
+@options.inputs
+@click.option(
+    "--algorithm",
+    type=click.Choice([r.name for r in rows("allocate-checkpoints")]),
+    help="The planner.  [default: correlated, safe at any size]",
+)
+@click.option(
+    "--objective",
+    type=click.Choice(["correlation"]),
+    default="correlation",
+    help="What is minimised: correlation = load-weighted correlation of each copy with its host's key groups.",
+)
+@click.option(
+    "--load",
+    "measure",
+    type=click.Choice(["records", "bytes", "cpu_ms"]),
+    default="records",
+    help="What counts as load.",
+)
+@click.option("--copies", type=click.IntRange(min=1), default=1, help="Checkpoint copies of each key group.")
+@click.option(
+    "--balance",
+    default="auto",
+    metavar="auto|X|count|none",
+    help="How evenly load is spread over nodes: X = every node within (1-X) and (1+X) of its fair share by cpu; "
+    "auto = the smallest feasible X from 0.05 up; count = number of copies instead of load.",
+)
+@click.option(
+    "--anti-affinity",
+    type=click.Choice(["node", "zone"]),
+    default="node",
+    help="zone: no copy in its primary's zone, nor two copies in one zone.",
+)
+@click.option("--bound/--no-bound", default=False, help="Prove a bound for the heuristics too.")
+@options.search
+@options.output
+@click.option("--detailed-exitcode", is_flag=True, help="Exit 3 when the plan moves checkpoints.")
+@options.verbosity
+def command(**given: Any) -> int:
+    """Plan on which node the checkpoint of each key group lies.
+
+    Checkpoints go where load runs against their own: when a node is overloaded, its key groups can move to their
+    checkpoints without a transfer of state. Needs a topology, a cluster with a placement, and statistics.
+    """
+    import ftplan
+    from ftplan.cli.tables import plan_answer
+
+    check_output(given["output"], given["force"])
+    for name in ("topology", "cluster", "stats"):
+        if given[name] is None:
+            raise click.UsageError(f"--{name} is missing: give it, or name it under [inputs] in ftplan.toml")
+    problem = ftplan.load(
+        topology=given["topology"],
+        cluster=given["cluster"],
+        stats=given["stats"],
+        spread=given["spread"],
+        max_stats_age_s=given["max_stats_age"],
+        min_coverage=given["min_coverage"],
+    )
+    with progress("planning", limit_s=given["time_limit"], hidden=given["no_progress"] or given["quiet"]):
+        result = ftplan.plan(
+            "allocate-checkpoints",
+            problem,
+            algorithm=given["algorithm"],
+            objective=given["objective"],
+            load=given["measure"],
+            copies=given["copies"],
+            balance=given["balance"],
+            anti_affinity=given["anti_affinity"],
+            bound=given["bound"],
+            seed=given["seed"],
+            time_limit_s=given["time_limit"],
+            iterations=given["iterations"],
+        )
+    if given["algorithm"] is None:
+        say(f"algorithm: {result.algorithm} (the default; exact proves the optimum)", quiet=given["quiet"])
+    warn(result.warnings, quiet=given["quiet"])
+    emit(plan_answer(result), output=given["output"], form=given["format"], force=given["force"], quiet=given["quiet"])
+    if result.plan is None:
+        say(f"no plan: {result.reason}")
+        if result.infeasible:
+            say(f"smallest fix: {result.infeasible.smallest_fix}")
+        return 1
+    changed = result.plan["moves"] is None or bool(result.plan["moves"])
+    return 3 if given["detailed_exitcode"] and changed else 0

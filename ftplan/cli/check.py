@@ -1,0 +1,42 @@
+"""``ftplan check``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from ftplan.cli import options
+from ftplan.cli.render import Answer, Table, emit, say, warn
+from ftplan.errors import FtplanError
+
+
+@options.command("check")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("--format", type=click.Choice(["json", "table", "markdown"]), help="How standard output looks.")
+@options.verbosity
+def command(files: tuple[str, ...], **given: Any) -> int:
+    """Validate input files: topologies, clusters, failures, statistics folders, plans.
+
+    A cluster or failure is also held against a topology that is named in the same call. Every file is read; the
+    exit code is 2 if any is invalid.
+    """
+    from ftplan.io.checking import check_files
+    from ftplan.model.plan import canonical_json
+
+    checked, errors = check_files(files)
+    for item in checked:
+        warn(item.warnings, quiet=given["quiet"])
+    rows = [(c.name, c.kind, ", ".join(f"{v} {k}" for k, v in c.summary.items()), len(c.warnings)) for c in checked]
+    document = {
+        "files": [
+            {"name": c.name, "kind": c.kind, "summary": c.summary, "warnings": [w.to_dict() for w in c.warnings]}
+            for c in checked
+        ],
+        "errors": [str(error) for error in errors],
+    }
+    tables = [Table(("file", "kind", "holds", "warnings"), rows)] if rows else []
+    emit(Answer(canonical_json(document), tables), form=given["format"])
+    for error in errors:
+        say(str(error))
+    return FtplanError.exit_code if errors else 0

@@ -1,0 +1,208 @@
+"""``ftplan compute-stats``."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import click
+
+from ftplan.cli import options
+from ftplan.cli.progress import progress
+from ftplan.cli.render import check_output, say
+
+_MOMENT = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ"])
+
+
+def _column(name: str, text: str) -> Any:
+    return click.option(f"--{name}-column", metavar="COLUMN", help=text)
+
+
+reading = options.together(
+    click.option(
+        "--input-format",
+        type=click.Choice(["auto", "parquet", "csv", "jsonl"]),
+        default="auto",
+        help="auto: by ending.",
+    ),
+    click.option("--delimiter", default=",", metavar="CHARACTER", help="What parts the fields of a CSV line."),
+    click.option(
+        "--csv-column",
+        "csv_columns",
+        multiple=True,
+        metavar="COLUMN",
+        help="Names of the columns of a CSV without header.",
+    ),
+    click.option("--max-rejects", type=options.SHARE, default=0.01, help="Most rows that may be rejected, as a share."),
+    click.option(
+        "--max-kept-rejects", type=click.IntRange(min=0), default=10_000, help="Most rejected rows kept under rejects/."
+    ),
+)
+
+times = options.together(
+    click.option(
+        "--time-column",
+        "time_columns",
+        multiple=True,
+        metavar="COLUMN",
+        help="When the record was; repeated, columns are joined: year, month, day, HHMM.",
+    ),
+    click.option(
+        "--time-format",
+        metavar="FORMAT",
+        help="epoch-s, epoch-ms, epoch-us, iso, or a Spark datetime pattern.  [default: by looking]",
+    ),
+    click.option("--window", type=options.DURATION, default="60s", metavar="TIME", help="Length of a window."),
+    click.option("--from", "time_from", type=_MOMENT, metavar="UTC", help="Reject records before this."),
+    click.option("--to", "time_to", type=_MOMENT, metavar="UTC", help="Reject records at or after this."),
+)
+
+keys = options.together(
+    click.option("--operator", metavar="ID", help="The operator that processes the records."),
+    _column("operator", "The column that names the operator."),
+    click.option(
+        "--key-column", "key_columns", multiple=True, metavar="COLUMN", help="The key; repeated, columns are joined."
+    ),
+    click.option(
+        "--key",
+        "keys",
+        multiple=True,
+        metavar="OPERATOR=COLUMN[,COLUMN]",
+        help="A further operator that processes every record, keyed by these columns; repeatable.",
+    ),
+    click.option(
+        "--key-groups",
+        multiple=True,
+        metavar="N | OPERATOR=N",
+        help="Number of key groups, of all operators or of one; with a topology, its numbers count.",
+    ),
+    click.option(
+        "--key-hash",
+        type=click.Choice(["xxhash64", "murmur3", "java", "flink", "kafka", "crc32", "identity"]),
+        default="xxhash64",
+        help="How a key becomes a key group; identity: the key is the number.",
+    ),
+    click.option(
+        "--key-type",
+        type=click.Choice(["auto", "string", "long", "int"]),
+        default="auto",
+        help="What the job sees as key; auto: the column's own type, text in CSV.",
+    ),
+)
+
+measures = options.together(
+    _column("records", "Records that a row stands for.  [default: 1]"),
+    _column("bytes", "Bytes of the record."),
+    _column("cpu", "Cpu milliseconds spent on it."),
+    _column("busy", "Milliseconds in which the task was busy."),
+    _column("memory", "Memory of the task, bytes."),
+    _column("queue", "Input queue of the task, records."),
+    _column("state", "State of the key group, bytes."),
+    _column("records-out", "Records that the task wrote."),
+    _column("node", "The node that processed it: gives placement.yaml."),
+    _column("task", "The task that processed it."),
+    _column("upstream-task", "The task that sent it: gives substreams."),
+    click.option("--upstream-operator", metavar="ID", help="The operator that sent the records."),
+    _column("upstream-operator", "The column that names it."),
+)
+
+
+@options.command("compute-stats")
+@click.argument("logs", nargs=-1, metavar="LOG...")
+@click.option("-o", "--output", metavar="DIR", help="The statistics folder to write.  [required]")
+@click.option("--force", is_flag=True, help="Replace an existing statistics folder.")
+@options.topology
+@reading
+@times
+@keys
+@measures
+@click.option(
+    "--engine",
+    type=click.Choice(["auto", "spark", "sail"]),
+    default="auto",
+    help="auto: Apache Spark where Java is found, else Sail, which needs none.",
+)
+@click.option(
+    "--master", metavar="URL", help="local[*], spark://…, yarn, k8s://…, sc://… (Spark Connect).  [default: local[*]]"
+)
+@options.verbosity
+def command(logs: tuple[str, ...], **given: Any) -> None:
+    """Compute per-key-group statistics from logs: Parquet, CSV or JSON lines; files, globs, folders.
+
+    Writes a folder: manifest.json, key_groups.parquet, and what else the columns allow. Windows are aligned to UTC.
+    """
+    if not logs:
+        raise click.UsageError("LOG is missing: name files, globs or folders, or logs = [...] in ftplan.toml")
+    if given["output"] is None:
+        raise click.UsageError("-o DIR is missing: the folder to write the statistics into")
+    check_output(given["output"], given["force"])
+    from ftplan.api.statistics import compute_stats
+
+    mapping = {name: given[name] for name in _MAPPED}
+    mapping["window_s"] = given["window"]
+    mapping["keys"] = tuple(_key(text) for text in given["keys"])
+    mapping["key_groups"], mapping["operator_key_groups"] = _key_groups(given["key_groups"])
+    for name in ("time_from", "time_to"):
+        mapping[name] = _utc(given[name])
+    with progress("computing statistics", hidden=given["no_progress"] or given["quiet"]) as report:
+        manifest = compute_stats(
+            logs,
+            given["output"],
+            engine=given["engine"],
+            master=given["master"],
+            topology=given["topology"],
+            force=given["force"],
+            progress=report,
+            **mapping,
+        )
+    rows = [
+        (
+            "windows",
+            f"{manifest.windows} of {manifest.window_s:g} s, {manifest.start:%Y-%m-%d %H:%M} to "
+            f"{manifest.end:%Y-%m-%d %H:%M} UTC",
+        ),
+        ("rows", f"{manifest.rows_read:,} read, {manifest.rows_rejected:,} rejected"),
+        ("coverage", f"{manifest.coverage:.1%} of the windows have records"),
+        ("operators", ", ".join(f"{name} ({o.key_groups} key groups)" for name, o in manifest.operators.items())),
+        ("engine", manifest.engine),
+    ]
+    if not given["quiet"]:
+        # The folder is the answer; standard output stays empty.
+        for name, value in rows:
+            say(f"{name}: {value}")
+        say(f"wrote {given['output']}")
+
+
+_MAPPED = (
+    "input_format", "delimiter", "csv_columns", "max_rejects", "max_kept_rejects", "time_columns", "time_format",
+    "operator", "operator_column", "key_columns", "key_hash", "key_type", "records_column", "bytes_column",
+    "cpu_column", "busy_column", "memory_column", "queue_column", "state_column", "records_out_column", "node_column",
+    "task_column", "upstream_task_column", "upstream_operator", "upstream_operator_column",
+)  # fmt: skip
+
+
+def _key(text: str) -> tuple[str, tuple[str, ...]]:
+    operator, equals, columns = text.partition("=")
+    if not equals or not columns:
+        raise click.UsageError(f"--key {text!r}: expected OPERATOR=COLUMN or OPERATOR=COLUMN,COLUMN")
+    return operator, tuple(columns.split(","))
+
+
+def _key_groups(texts: tuple[str, ...]) -> tuple[int | None, tuple[tuple[str, int], ...]]:
+    overall: int | None = None
+    single: list[tuple[str, int]] = []
+    for text in map(str, texts):
+        operator, equals, number = text.rpartition("=")
+        if not number.isascii() or not number.isdigit():
+            raise click.UsageError(f"--key-groups {text!r}: expected a number or OPERATOR=NUMBER")
+        if equals:
+            single.append((operator, int(number)))
+        elif overall is not None:
+            raise click.UsageError(f"--key-groups: given twice, {overall} and {number}; OPERATOR=N sets one operator's")
+        else:
+            overall = int(number)
+    return overall, tuple(single)
+
+
+def _utc(moment: datetime | None) -> datetime | None:
+    return None if moment is None else moment.replace(tzinfo=UTC)

@@ -1,0 +1,80 @@
+"""Where defaults come from: flag, then environment ``FTPLAN_*``, then ``ftplan.toml``, then built-in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+#: Options that every command spells alike: one environment variable for all commands.
+SHARED = (
+    "topology",
+    "cluster",
+    "stats",
+    "failure",
+    "format",
+    "seed",
+    "time_limit",
+    "iterations",
+    "max_stats_age",
+    "min_coverage",
+    "no_progress",
+    "quiet",
+    "verbose",
+    "debug",
+)
+
+
+def variables(command: str, option: str) -> list[str]:
+    """Return the environment variables of an option: ``FTPLAN_COMMAND_OPTION``, and ``FTPLAN_OPTION`` if shared."""
+    own = f"FTPLAN_{command}_{option}".upper().replace("-", "_")
+    return [own, f"FTPLAN_{option}".upper()] if option in SHARED else [own]
+
+
+def name_variables(command: click.Command) -> None:
+    """Give every option of a command its environment variables, shown in ``--help``."""
+    for parameter in command.params:
+        if isinstance(parameter, click.Option) and parameter.envvar is None and parameter.name not in ("help", None):
+            parameter.envvar = variables(str(command.name), str(parameter.name))
+
+
+def apply_configuration(ctx: click.Context) -> None:
+    """Read ``ftplan.toml`` and make it the defaults of the command that is about to run.
+
+    Raises
+    ------
+    FtplanError
+        If the file cannot be read or names a table or option that does not exist.
+    """
+    args: list[str] = ctx.obj["args"]
+    if "--help" in args or "-h" in args:
+        return
+    from ftplan.io.configuration import find_configuration
+
+    name = ctx.invoked_subcommand
+    group = ctx.command
+    assert isinstance(group, click.Group)
+    command = group.get_command(ctx, name) if name else None
+    if command is None or name is None:
+        return
+    parameter = _names(command)
+    configuration = find_configuration({name: parameter}, group.list_commands(ctx))
+    if configuration is None:
+        return
+    settings: dict[str, Any] = {k: v for k, v in configuration.inputs.items() if k in parameter}
+    settings.update(configuration.commands.get(name, {}))
+    repeatable = {str(p.name) for p in command.params if p.nargs == -1 or getattr(p, "multiple", False)}
+    ctx.default_map = {
+        name: {k: [v] if k in repeatable and not isinstance(v, list) else v for k, v in settings.items()}
+    }
+
+
+def _names(command: click.Command) -> dict[str, str]:
+    """Return what ``ftplan.toml`` calls each parameter, with underscores, and what click calls it."""
+    names: dict[str, str] = {}
+    for item in command.params:
+        if item.expose_value and item.name is not None:
+            flags = [flag for flag in item.opts if flag.startswith("--")]
+            shown = flags[0].removeprefix("--").replace("-", "_") if flags else item.name
+            names[shown] = item.name
+    return names

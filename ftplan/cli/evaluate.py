@@ -1,0 +1,51 @@
+"""``ftplan evaluate``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from ftplan.cli import options
+from ftplan.cli.render import Answer, Table, check_output, emit, say, warn
+
+
+@options.command("evaluate")
+@click.argument("plan", metavar="PLAN")
+@options.inputs
+@options.failure
+@options.fail
+@click.option("--load", "measure", type=click.Choice(["records", "bytes", "cpu_ms"]), help="What counts as load.")
+@click.option(
+    "--fail-under",
+    multiple=True,
+    metavar="METRIC=VALUE",
+    help="Exit 1 when a metric is worse than this: below it where high is good, above it where low is good; "
+    "repeatable. `ftplan algorithms --metrics` lists the names.",
+)
+@options.output
+@options.verbosity
+def command(plan: str, **given: Any) -> int:
+    """Score a plan, also one that ftplan did not make, under failures or on other statistics.
+
+    Inputs that are not given are read from the paths that the plan names.
+    """
+    from ftplan.api import evaluate
+    from ftplan.cli.inputs import problem_of_plan
+
+    check_output(given["output"], given["force"])
+    loaded, problem = problem_of_plan(plan, given)
+    found = evaluate(loaded, problem, fail=given["fail"], load=given["measure"], fail_under=given["fail_under"])
+    warn(found.warnings, quiet=given["quiet"])
+    rows = [(m.name, m.value, {"min": "low", "max": "high"}[m.sense], m.unit) for m in found.metrics]
+    title = f"failed: {', '.join(found.failures)}" if found.failures else None
+    emit(
+        Answer(found.to_json(), [Table(("metric", "value", "better", "unit"), rows, title)]),
+        output=given["output"],
+        form=given["format"],
+        force=given["force"],
+        quiet=given["quiet"],
+    )
+    for line in found.unmet:
+        say(line)
+    return 1 if found.unmet else 0

@@ -1,0 +1,38 @@
+"""``ftplan explain``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from ftplan.cli import options
+from ftplan.cli.render import Answer, Table, check_output, emit, warn
+
+
+@options.command("explain")
+@click.argument("plan", metavar="PLAN")
+@click.argument("selector", metavar="SELECTOR")
+@options.inputs
+@options.output
+@options.verbosity
+def command(plan: str, selector: str, **given: Any) -> None:
+    """Say why a plan decided as it did: every candidate, what it costs, and the rule that rules it out.
+
+    SELECTOR is key-group:OPERATOR/NUMBER for one key group, or node:ID for what lies on a node.
+    """
+    from ftplan.api import explain
+    from ftplan.cli.inputs import problem_of_plan
+
+    check_output(given["output"], given["force"])
+    loaded, problem = problem_of_plan(plan, given)
+    found = explain(loaded, problem, selector)
+    warn(found.warnings, quiet=given["quiet"])
+    rows = [tuple(row[name] for name in found.columns) for row in found.rows]
+    emit(
+        Answer(found.to_json(), [Table(found.columns, rows, found.title)], found.notes),
+        output=given["output"],
+        form=given["format"],
+        force=given["force"],
+        quiet=given["quiet"],
+    )

@@ -1,0 +1,31 @@
+"""``ftplan init``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from ftplan.cli import options
+from ftplan.cli.render import say
+
+
+@options.command("init")
+@click.option("--stats", metavar="DIR", help="Take operators, key groups and nodes from a statistics folder.")
+@click.option("-o", "--output", default=".", metavar="DIR", help="The folder to write into.")
+@click.option("--force", is_flag=True, help="Overwrite existing files.")
+@options.verbosity
+def command(stats: str | None, output: str, force: bool, **given: Any) -> None:
+    """Write starter files: topology.yaml, cluster.yaml and ftplan.toml, ready to edit."""
+    from pathlib import Path
+
+    from ftplan.io.output import refuse_existing, write_text
+    from ftplan.io.starter import starter_files
+
+    files = starter_files(stats, output)
+    for name in files:
+        refuse_existing(Path(output) / name, force)
+    Path(output).mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        write_text(Path(output) / name, text, force)
+        say(f"wrote {Path(output) / name}", quiet=given["quiet"])

@@ -1,0 +1,51 @@
+"""A plan file together with the inputs that it was made from, or with those given instead."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+from ftplan.api import Plan, Problem, load
+from ftplan.errors import FtplanError
+from ftplan.io.plan_file import load_plan
+
+_ROLES = ("topology", "cluster", "stats", "failure")
+_ASKED = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
+
+
+def problem_of_plan(path: str, given: Mapping[str, Any]) -> tuple[Plan, Problem]:
+    """Load a plan and its inputs.
+
+    A flag or environment variable wins over the path that the plan names, and that over ``ftplan.toml``; a failure
+    is only taken where it is given.
+
+    Raises
+    ------
+    FtplanError
+        If the plan or an input cannot be read, or an input that is needed is named nowhere.
+    """
+    plan = load_plan(path).value
+    named = {item.role: item.path for item in plan.inputs if item.path not in (None, "-")}
+    sources: dict[str, Any] = {}
+    for role in _ROLES:
+        asked = click.get_current_context().get_parameter_source(role) in _ASKED
+        source = given.get(role)
+        if not asked and role in named:
+            source = named[role]
+            if not Path(str(source)).exists():
+                raise FtplanError(f"{path}: its input {source} ({role}) is not there any more: give --{role}")
+        sources[role] = source
+    if sources["topology"] is None or sources["cluster"] is None:
+        missing = "topology" if sources["topology"] is None else "cluster"
+        raise FtplanError(f"{path}: names no {missing} file, and --{missing} is missing")
+    problem = load(
+        **sources,
+        spread=bool(given.get("spread")) or bool(plan.options.get("spread")),
+        max_stats_age_s=given.get("max_stats_age"),
+        min_coverage=given.get("min_coverage"),
+    )
+    return plan, problem

@@ -1,0 +1,172 @@
+"""The command line's entry: which commands there are, and which exit code each way out has.
+
+Commands are imported when they are called, so that ``ftplan --help`` starts as fast as click allows.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import NoReturn
+
+import click
+
+from ftplan import __version__
+from ftplan.cli.environment import apply_configuration
+from ftplan.cli.options import SETTINGS
+from ftplan.errors import FtplanError, suggestion
+
+#: Command, module, what the list of commands says of it. In the order in which a newcomer needs them.
+COMMANDS: dict[str, tuple[str, str]] = {
+    "init": ("ftplan.cli.init", "Write starter files: topology, cluster, ftplan.toml."),
+    "check": ("ftplan.cli.check", "Validate input files."),
+    "compute-stats": ("ftplan.cli.compute_stats", "Compute statistics from logs with PySpark."),
+    "stats-summary": ("ftplan.cli.stats_summary", "Show what a statistics folder says."),
+    "allocate-checkpoints": ("ftplan.cli.allocate_checkpoints", "Plan where each key group's checkpoint goes."),
+    "evaluate": ("ftplan.cli.evaluate", "Score a plan, also under failures or on other statistics."),
+    "verify": ("ftplan.cli.verify", "Hold a plan to its rules and to its inputs."),
+    "explain": ("ftplan.cli.explain", "Say why a plan decided as it did."),
+    "diff": ("ftplan.cli.diff", "Show what changes from one plan to another."),
+    "algorithms": ("ftplan.cli.algorithms", "List the planners, or the metrics."),
+    "schema": ("ftplan.cli.schema", "Print the JSON Schema of a kind of file."),
+}
+
+EXIT_INTERNAL = 70
+EXIT_OUTPUT = 74
+EXIT_INTERRUPTED = 130
+EXIT_PIPE = 141
+
+
+class Commands(click.Group):
+    """A group that knows its commands by name and imports one only when it is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names in the order of :data:`COMMANDS`."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import and return one command, None where there is none of that name."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(COMMANDS[cmd_name][0])
+        command: click.Command = module.command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command, or suggest the nearest."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            ctx.fail(f"unknown command {args[0]!r}{suggestion(args[0], COMMANDS)}; see ftplan --help")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+
+@click.group(cls=Commands, context_settings=SETTINGS)
+@click.version_option(__version__, prog_name="ftplan", message="%(prog)s %(version)s")
+@click.pass_context
+def cli(ctx: click.Context) -> None:
+    """Plan the recovery of stream-processing jobs: checkpoints, replicas, recoveries, with proven bounds.
+
+    Inputs come from flags, FTPLAN_* variables or ftplan.toml in the working folder or its parents, in this order.
+    Standard output carries the answer only: JSON in a pipe, a table on a terminal.
+    """
+    apply_configuration(ctx)
+
+
+def _line(text: str) -> None:
+    click.echo(f"ftplan: {' '.join(text.split())}", err=True)
+
+
+def _debug(args: Sequence[str]) -> bool:
+    return "--debug" in args or os.environ.get("FTPLAN_DEBUG", "") not in ("", "0", "false")
+
+
+def run(args: Sequence[str]) -> int:
+    """Run one command line and return its exit code; never raises.
+
+    0 answered, 1 the answer is no, 2 the user's mistake, 3 ``--detailed-exitcode`` and it changes something, 70 a
+    fault of ftplan, 74 the disk or pipe failed, 130 interrupted, 141 the reader of the pipe went away.
+    """
+    try:
+        code = _invoke(args)
+        sys.stdout.flush()
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        return 2
+    except click.ClickException as error:
+        _trace(args)
+        _line(_place(error) + error.format_message())
+        return 2
+    except FtplanError as error:
+        _trace(args)
+        _line(str(error))
+        return error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        _trace(args)
+        _line("interrupted")
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        _silence_stdout()
+        return EXIT_PIPE
+    except OSError as error:
+        _trace(args)
+        _line(f"could not read or write: {error}")
+        _silence_stdout()
+        return EXIT_OUTPUT
+    except Exception as error:
+        _trace(args)
+        _line(f"a fault of ftplan, not yours: {type(error).__name__}: {error} (--debug shows the trace)")
+        return EXIT_INTERNAL
+    return code
+
+
+def _invoke(args: Sequence[str]) -> int:
+    try:
+        with cli.make_context("ftplan", list(args), obj={"args": list(args)}) as context:
+            code = cli.invoke(context)
+    except click.exceptions.Exit as leaving:
+        return leaving.exit_code
+    return code if isinstance(code, int) else 0
+
+
+def _place(error: click.ClickException) -> str:
+    """Return the command in which a usage error occurred, as the start of the line."""
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    path = context.command_path.removeprefix("ftplan").strip() if context else ""
+    return f"{path}: " if path else ""
+
+
+def _trace(args: Sequence[str]) -> None:
+    """Print the trace of the exception at hand, if it was asked for."""
+    if _debug(args):
+        traceback.print_exc()
+
+
+def _silence_stdout() -> None:
+    """Send what is still buffered nowhere, so that the interpreter's own flush at exit does not fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _terminated(signum: int, frame: object) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+def main() -> NoReturn:
+    """Run the command line of this process and leave with its exit code."""
+    if "_FTPLAN_COMPLETE" in os.environ:
+        cli.main(prog_name="ftplan")
+    signal.signal(signal.SIGTERM, _terminated)
+    sys.exit(run(sys.argv[1:]))
+
+
+if __name__ == "__main__":
+    main()

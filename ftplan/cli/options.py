@@ -1,0 +1,126 @@
+"""The options that commands share, each written once."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from ftplan.cli.environment import name_variables
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
+
+
+class Duration(click.ParamType):  # type: ignore[type-arg]  # generic only in newer releases of click
+    """Seconds, or a number with a unit: 500ms, 60s, 5m, 24h, 7d."""
+
+    name = "duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return seconds."""
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            seconds = float(value)
+        else:
+            match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?)\s*([a-z]*)\s*", str(value))
+            if not match or (match[2] and match[2] not in _UNITS):
+                self.fail(f"{value!r} is no duration: a number of seconds, or 500ms, 60s, 5m, 24h, 7d", param, ctx)
+            seconds = float(match[1]) * _UNITS.get(match[2], 1.0)
+        if not math.isfinite(seconds) or seconds < 0:
+            self.fail(f"{value!r}: a duration is a finite number, not negative", param, ctx)
+        return seconds
+
+
+class Number(click.ParamType):  # type: ignore[type-arg]
+    """A finite number within limits; NaN and infinity are refused."""
+
+    name = "number"
+
+    def __init__(self, low: float = -math.inf, high: float = math.inf) -> None:
+        self.low, self.high = low, high
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number."""
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            self.fail(f"{value!r} is no number", param, ctx)
+        if not math.isfinite(number) or not self.low <= number <= self.high:
+            self.fail(f"{value!r} is not between {self.low:g} and {self.high:g}", param, ctx)
+        return number
+
+
+#: Settings of every command.
+SETTINGS: dict[str, Any] = {"show_default": True, "help_option_names": ["-h", "--help"], "max_content_width": 110}
+
+DURATION = Duration()
+SHARE = Number(0.0, 1.0)
+
+
+def together(*options: Callable[[F], F]) -> Callable[[F], F]:
+    """Return one decorator that applies several, in the order in which ``--help`` shall list them."""
+
+    def decorate(function: F) -> F:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return decorate
+
+
+def command(name: str) -> Callable[[Callable[..., Any]], click.Command]:
+    """Return a decorator like ``click.command`` that also names the environment variable of each option."""
+
+    def decorate(function: Callable[..., Any]) -> click.Command:
+        made = click.command(name, context_settings=SETTINGS)(function)
+        name_variables(made)
+        return made
+
+    return decorate
+
+
+topology = click.option("-t", "--topology", metavar="FILE", help="Topology, YAML or JSON; - is standard input.")
+cluster = click.option("-c", "--cluster", metavar="FILE", help="Cluster, YAML or JSON.")
+stats = click.option("-s", "--stats", metavar="DIR", help="Statistics folder, from compute-stats.")
+failure = click.option("-f", "--failure", metavar="FILE", help="Failure, YAML or JSON.")
+fail = click.option(
+    "--fail", multiple=True, metavar="SELECTOR", help="What fails, such as node:n1 or zone:rack-a; repeatable."
+)
+spread = click.option("--spread", is_flag=True, help="Without a placement, place tasks round robin in file order.")
+stats_age = click.option(
+    "--max-stats-age", type=DURATION, metavar="AGE", help="Refuse statistics that end earlier than this before now."
+)
+coverage = click.option(
+    "--min-coverage", type=SHARE, metavar="SHARE", help="Refuse statistics with records in fewer windows than this."
+)
+
+inputs = together(topology, cluster, stats, spread, stats_age, coverage)
+
+output = together(
+    click.option("-o", "--output", default="-", metavar="FILE", help="Write JSON here; - is standard output."),
+    click.option("--force", is_flag=True, help="Overwrite an existing output."),
+    click.option(
+        "--format",
+        type=click.Choice(["json", "table", "markdown"]),
+        help="How standard output looks.  [default: table on a terminal, else json]",
+    ),
+)
+
+verbosity = together(
+    click.option("--no-progress", is_flag=True, help="No progress bar."),
+    click.option("-q", "--quiet", is_flag=True, help="Only the answer and errors."),
+    click.option("-v", "--verbose", is_flag=True, help="Say more on standard error."),
+    click.option("--debug", is_flag=True, help="Show the trace of an error."),
+)
+
+search = together(
+    click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, help="Seed of every random choice."),
+    click.option("--time-limit", type=DURATION, default="60s", metavar="TIME", help="Stop searching after this time."),
+    click.option(
+        "--iterations", type=click.IntRange(min=0), metavar="N", help="Bound the search by work instead of time."
+    ),
+)

@@ -1,0 +1,148 @@
+"""Where answers go: JSON, a table or Markdown on standard output, a file whole or not at all, the rest on stderr."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import IO, Any
+
+import click
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table to show: a title, column names, and rows; numbers are set flush right."""
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+    title: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a command answers: a JSON text, and tables that say the same to people."""
+
+    json: str
+    tables: Sequence[Table] = ()
+    notes: Sequence[str] = field(default=())
+
+
+#: Columns of a table that goes to a file or a pipe: nothing is cut off or wrapped there.
+WIDE = 10_000
+
+
+def cell(value: Any) -> str:
+    """Return a value as a person wants to read it: numbers with four significant digits, None as a dash."""
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        if value == 0:
+            return "0"
+        if abs(value) >= 1e6 or abs(value) < 1e-4:
+            return f"{value:.3e}"
+        return f"{value:,.4g}" if abs(value) < 10_000 else f"{value:,.0f}"
+    if isinstance(value, (list, tuple)):
+        return ", ".join(cell(item) for item in value)
+    return str(value)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def markdown(table: Table) -> str:
+    """Return a table as GitHub-flavoured Markdown."""
+    right = [all(_is_number(r[i]) or r[i] is None for r in table.rows) for i in range(len(table.columns))]
+    lines = [f"**{table.title}**", ""] if table.title else []
+    lines.append("| " + " | ".join(table.columns) + " |")
+    lines.append("|" + "|".join("---:" if r else "---" for r in right) + "|")
+    lines += ["| " + " | ".join(cell(v).replace("|", "\\|") for v in row) + " |" for row in table.rows]
+    return "\n".join(lines) + "\n"
+
+
+def _print_tables(answer: Answer, form: str, stream: IO[str]) -> None:
+    if form == "markdown":
+        parts = [markdown(table) for table in answer.tables] + [f"{note}\n" for note in answer.notes]
+        stream.write("\n".join(parts))
+        return
+    from rich.console import Console
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    terminal = stream.isatty()
+    console = Console(file=stream, highlight=False, width=None if terminal else WIDE)
+    with console.capture() as captured:
+        for table in answer.tables:
+            shown = RichTable(title=table.title, title_justify="left", title_style="bold", box=None, pad_edge=False)
+            for i, name in enumerate(table.columns):
+                number = bool(table.rows) and all(_is_number(row[i]) or row[i] is None for row in table.rows)
+                shown.add_column(name, justify="right" if number else "left")
+            for row in table.rows:
+                shown.add_row(*(Text(cell(value)) for value in row))
+            console.print(shown)
+            console.print()
+        for note in answer.notes:
+            console.print(Text(note))
+    text = captured.get()
+    if not terminal:
+        text = "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
+    stream.write(text)
+
+
+def say(text: str, *, quiet: bool = False) -> None:
+    """Say something beside the answer, on standard error."""
+    if not quiet:
+        click.echo(f"ftplan: {' '.join(text.split())}", err=True)
+
+
+def warn(warnings: Iterable[Any], *, quiet: bool = False) -> None:
+    """Print each warning (with ``code`` and ``message``) as one line on standard error."""
+    for warning in warnings:
+        say(f"warning: {warning.message} [{warning.code}]", quiet=quiet)
+
+
+def check_output(output: str, force: bool) -> None:
+    """Refuse an output that exists, before any work.
+
+    Raises
+    ------
+    FtplanError
+        If the file exists and ``--force`` was not given.
+    """
+    if output != "-":
+        from ftplan.io.output import refuse_existing
+
+        refuse_existing(output, force)
+
+
+def emit(
+    answer: Answer, *, output: str = "-", form: str | None = None, force: bool = False, quiet: bool = False
+) -> None:
+    """Write the answer.
+
+    On standard output: in the form asked for, else a table on a terminal and JSON in a pipe. With a file: the file
+    is JSON, standard output stays empty, and the tables go to standard error.
+
+    Raises
+    ------
+    OutputError
+        If the file cannot be written; nothing is left half-written.
+    """
+    if output != "-":
+        from ftplan.io.output import write_text
+
+        write_text(output, answer.json, force)
+        if not quiet:
+            _print_tables(answer, form if form == "markdown" else "table", sys.stderr)
+        return
+    chosen = form or ("table" if sys.stdout.isatty() else "json")
+    if chosen == "json":
+        sys.stdout.write(answer.json)
+    else:
+        _print_tables(answer, chosen, sys.stdout)
+    sys.stdout.flush()

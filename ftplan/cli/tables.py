@@ -1,0 +1,57 @@
+"""Plans as tables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ftplan.cli.render import Answer, Table, cell
+from ftplan.model.plan import Plan
+
+
+def plan_answer(plan: Plan) -> Answer:
+    """Return a checkpoint allocation as JSON and as tables: how good it is, then where the copies lie."""
+    objective = plan.objective
+    rows: list[tuple[str, Any]] = [("algorithm", plan.algorithm), ("status", plan.status)]
+    if plan.reason and plan.infeasible is None:
+        rows.append(("reason", plan.reason))
+    if objective is not None and objective.value is not None:
+        rows.append((f"{objective.name} ({objective.sense})", objective.value))
+        rows.append(("proven bound", objective.bound))
+        rows.append(("gap", None if objective.gap is None else f"{objective.gap:.4%}"))
+    random = plan.summary.get("random") or {}
+    rows.append(("expected of a random plan", random.get("correlation")))
+    if plan.infeasible is not None:
+        rows += [(name.replace("_", " "), value) for name, value in plan.infeasible.to_dict().items()]
+    rows.append(("rules", ", ".join(plan.rules or ())))
+    balance = plan.options.get("balance")
+    if balance != plan.options.get("balance_requested"):
+        rows.append(("balance", f"{cell(balance)} (the smallest feasible)"))
+    tables = [Table(("checkpoint allocation", ""), rows)]
+    before, after = plan.summary.get("before"), plan.summary.get("after")
+    if after:
+        columns = ("", "before", "after") if before else ("", "after")
+        figures = [
+            (name.replace("_", " "), before.get(name), value) if before else (name.replace("_", " "), value)
+            for name, value in after.items()
+            if name != "by_operator"
+        ]
+        tables.append(Table(columns, figures))
+        expected = random.get("by_operator", {})
+        tables.append(
+            Table(
+                ("operator", "correlation", "random plan"),
+                [(name, value, expected.get(name)) for name, value in after["by_operator"].items()],
+            )
+        )
+    if plan.plan is not None:
+        assignments = plan.plan["assignments"]
+        tables.append(
+            Table(
+                ("key group", "primary", "checkpoints"),
+                [(f"{a['operator']}/{a['key_group']}", a["primary"], a["checkpoints"]) for a in assignments],
+            )
+        )
+        if plan.plan["moves"]:
+            moves = [(f"{m['operator']}/{m['key_group']}", m["from"], m["to"], m["bytes"]) for m in plan.plan["moves"]]
+            tables.append(Table(("move", "from", "to", "bytes"), moves))
+    return Answer(plan.to_json(), tables)

@@ -1,0 +1,61 @@
+"""The names of the metrics that ``evaluate`` reports, with sense, unit and meaning."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A metric: ``sense`` says which way is better; ``--fail-under NAME=VALUE`` fails on the worse side of VALUE."""
+
+    name: str
+    kind: str
+    sense: Literal["min", "max"]
+    unit: str
+    meaning: str
+
+
+_KIND = "checkpoint-allocation"
+
+METRICS: tuple[Metric, ...] = (
+    Metric(
+        "correlation",
+        _KIND,
+        "min",
+        "load",
+        "the objective: sum over all copies of load times correlation with the host's key groups",
+    ),
+    Metric("random-correlation", _KIND, "min", "load", "expected correlation of a random plan, for comparison"),
+    Metric(
+        "gain-over-random",
+        _KIND,
+        "max",
+        "share",
+        "(random - value) / |random|: how far the correlation lies below a random plan's",
+    ),
+    Metric(
+        "imbalance",
+        _KIND,
+        "min",
+        "share",
+        "largest deviation of a node's checkpointed load from its fair share, relative to that share",
+    ),
+    Metric("max-copies-per-node", _KIND, "min", "copies", "most copies on one node"),
+    Metric("zone-separation", _KIND, "max", "share", "copies that lie outside their primary's zone"),
+    Metric("lost-groups", _KIND, "min", "key groups", "key groups whose primary and all copies are on failed nodes"),
+    Metric(
+        "recoverable-share",
+        _KIND,
+        "max",
+        "share",
+        "of the key groups whose primary fails, those with a copy on a live node; 1 where none fails",
+    ),
+    Metric("recoverable-load-share", _KIND, "max", "share", "the same, weighted by load; 1 where no load fails"),
+)
+
+
+def metric(name: str) -> Metric | None:
+    """Return the metric of this name, or None."""
+    return next((m for m in METRICS if m.name == name), None)

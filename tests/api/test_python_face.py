@@ -1,0 +1,177 @@
+"""The Python face: load, plan, evaluate, on paths, dicts, pandas and Arrow tables."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+import ftplan
+from ftplan.api import diff, explain, verify
+from ftplan.planners.registry import rows
+
+SMALL = Path(__file__).resolve().parent.parent / "data" / "small"
+
+
+@pytest.fixture(scope="module")
+def problem() -> ftplan.Problem:
+    return ftplan.load(topology=SMALL / "topology.yaml", cluster=SMALL / "cluster.yaml", stats=SMALL / "stats")
+
+
+def test_paths_dicts_pandas_and_arrow_give_the_same_plan(problem: ftplan.Problem) -> None:
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(SMALL / "stats" / "key_groups.parquet")
+    manifest = json.loads((SMALL / "stats" / "manifest.json").read_text())
+    topology, cluster = (yaml.safe_load((SMALL / f"{n}.yaml").read_text()) for n in ("topology", "cluster"))
+    expected = ftplan.plan("allocate-checkpoints", problem).plan
+    for key_groups in (table, table.to_pandas(), table.to_pylist()):
+        given = ftplan.load(topology=topology, cluster=cluster, stats={"manifest": manifest, "key_groups": key_groups})
+        assert ftplan.plan("checkpoint-allocation", given).plan == expected
+
+
+@pytest.mark.parametrize("algorithm", [row.name for row in rows("allocate-checkpoints")])
+@pytest.mark.parametrize("copies", [1, 2])
+def test_every_planner_gives_a_plan_that_verifies(problem: ftplan.Problem, algorithm: str, copies: int) -> None:
+    plan = ftplan.plan("allocate-checkpoints", problem, algorithm=algorithm, copies=copies, bound=True)
+    assert plan.objective is not None
+    assert plan.objective.bound is not None
+    assert plan.objective.value is not None
+    assert plan.objective.bound <= plan.objective.value
+    assert verify(plan, problem).violations == ()
+    again = ftplan.plan("allocate-checkpoints", problem, algorithm=algorithm, copies=copies, bound=True)
+    assert again.to_json() == plan.to_json()
+    assert len(plan.to_frame()) == 12
+    assert json.loads(plan.to_json())["format"] == "ftplan/plan"
+
+
+def test_a_written_plan_reads_back_as_the_same_bytes(problem: ftplan.Problem, tmp_path: Path) -> None:
+    from ftplan.io.plan_file import load_plan
+
+    plan = ftplan.plan("allocate-checkpoints", problem, algorithm="exact")
+    (tmp_path / "plan.json").write_text(plan.to_json())
+    assert load_plan(tmp_path / "plan.json").value.to_json() == plan.to_json()
+
+
+def test_moves_are_the_difference_to_the_checkpoints_in_place(problem: ftplan.Problem) -> None:
+    """Only alerts has checkpoints now; those that stay are not moved, new ones have no origin."""
+    plan = ftplan.plan("allocate-checkpoints", problem, algorithm="exact")
+    assert plan.plan is not None
+    now = {("alerts", g): [n] for g, n in enumerate(["n2", "n2", "n1", "n1"])}
+    after = {(a["operator"], a["key_group"]): a["checkpoints"] for a in plan.plan["assignments"]}
+    for move in plan.plan["moves"]:
+        name = (move["operator"], move["key_group"])
+        assert move["to"] in after[name]
+        assert move["to"] not in now.get(name, [])
+        assert move["from"] in now.get(name, [None])
+        assert move["bytes"] == (262144.0 if name[0] == "alerts" else 524288.0)
+    staying = sum(after[name] == nodes for name, nodes in now.items())
+    assert len(plan.plan["moves"]) == 12 - staying
+
+
+def test_verify_names_each_kind_of_damage(problem: ftplan.Problem) -> None:
+    import dataclasses
+
+    plan = ftplan.plan("allocate-checkpoints", problem, algorithm="exact")
+
+    def damaged(**changes: object) -> set[str]:
+        assert plan.plan is not None
+        assignments = [dict(a) for a in plan.plan["assignments"]]
+        assignments[0].update(changes)
+        hurt = dataclasses.replace(plan, plan={**plan.plan, "assignments": assignments})
+        return {v.code for v in verify(hurt, problem).violations}
+
+    assert "COPY_WITH_PRIMARY" in damaged(checkpoints=["n1"])
+    assert "UNKNOWN_NODE" in damaged(checkpoints=["n99"])
+    assert "UNKNOWN_KEY_GROUP" in damaged(operator="alarms")
+    assert {"ASSIGNED_TWICE", "MISSING_KEY_GROUP"} <= damaged(key_group=1)
+    assert plan.objective is not None
+    lied = dataclasses.replace(plan, objective=dataclasses.replace(plan.objective, value=-1e6))
+    assert {v.code for v in verify(lied, problem).violations} == {"OBJECTIVE_DIFFERS"}
+    stale = dataclasses.replace(plan, inputs=tuple(dataclasses.replace(i, sha256="0" * 64) for i in plan.inputs))
+    assert {v.code for v in verify(stale, problem).violations} == {"STALE_INPUT"}
+    assert verify(stale, problem, ignore_stale=True).valid
+
+
+def test_a_plan_made_by_hand_is_evaluated_and_verified(problem: ftplan.Problem) -> None:
+    """It has only format, version, kind and plan, and leaves the primaries out."""
+    from ftplan.io.plan_file import load_plan
+
+    plan = ftplan.plan("allocate-checkpoints", problem, algorithm="even")
+    assert plan.plan is not None
+    bare = [{k: a[k] for k in ("operator", "key_group", "checkpoints")} for a in plan.plan["assignments"]]
+    document = {
+        "format": "ftplan/plan",
+        "format_version": "1.0",
+        "kind": "checkpoint-allocation",
+        "plan": {"assignments": bare},
+    }
+    made = load_plan(document).value
+    assert verify(made, problem).valid
+    assert plan.objective is not None
+    assert ftplan.evaluate(made, problem)["correlation"] == pytest.approx(plan.objective.value)
+
+
+def test_evaluate_counts_what_a_failure_leaves(problem: ftplan.Problem) -> None:
+    """Groups of sessions on n3 and n4 fail with zone b; a copy counts if its node is elsewhere."""
+    plan = ftplan.plan("allocate-checkpoints", problem, algorithm="baseline", seed=3)
+    assert plan.plan is not None
+    failed = [a for a in plan.plan["assignments"] if a["primary"] in ("n3", "n4")]
+    kept = [a for a in failed if not {*a["checkpoints"]} <= {"n3", "n4"}]
+    found = ftplan.evaluate(plan, problem, fail=["zone:b"])
+    assert found["lost-groups"] == len(failed) - len(kept)
+    assert found["recoverable-share"] == pytest.approx(len(kept) / len(failed))
+    assert found["lost-groups"] == ftplan.evaluate(plan, problem, fail=["node:n3", "node:n4"])["lost-groups"]
+    assert ftplan.evaluate(plan, problem, fail=["key-group:sessions/0"])["recoverable-share"] == 1.0
+    task = ftplan.evaluate(plan, problem, fail=["task:sessions/0", "operator:alerts"], fail_under=["lost-groups=0"])
+    assert task.unmet == ()
+    assert ftplan.evaluate(plan, problem, fail_under=["imbalance=0.0001"]).unmet
+    for wrong in ("zone:z", "node:n99", "task:sessions/9", "query:alerts/0", "key-group:clicks/0", "x"):
+        with pytest.raises(ftplan.FtplanError):
+            ftplan.evaluate(plan, problem, fail=[wrong])
+
+
+def test_explain_lists_every_node_with_its_rule(problem: ftplan.Problem) -> None:
+    plan = ftplan.plan("allocate-checkpoints", problem, algorithm="exact", balance="none")
+    found = explain(plan, problem, "key-group:sessions/0")
+    assert [row["node"] for row in sorted(found.rows, key=lambda r: r["node"])] == [f"n{i}" for i in range(1, 7)]
+    chosen = next(row for row in found.rows if row["chosen"])
+    own = next(row for row in found.rows if row["node"] == "n3")
+    assert own["ruled out by"].startswith("COPY_WITH_PRIMARY")
+    assert all(row["cost"] >= chosen["cost"] for row in found.rows if row["ruled out by"] is None)
+    assert explain(plan, problem, f"node:{chosen['node']}").rows
+    with pytest.raises(ftplan.FtplanError):
+        explain(plan, problem, "key-group:sessions/99")
+
+
+def test_diff_of_two_plans(problem: ftplan.Problem) -> None:
+    first, second = (ftplan.plan("allocate-checkpoints", problem, algorithm=a) for a in ("exact", "even"))
+    assert not diff(first, first).changed
+    found = diff(first, second)
+    assert found.changed
+    assert {c["what"] for c in found.changes} == {"checkpoints"}
+    assert found.objective["from"] <= found.objective["to"]
+
+
+def test_wrong_names_get_suggestions(problem: ftplan.Problem) -> None:
+    for call in (
+        lambda: ftplan.plan("alocate-checkpoints", problem),
+        lambda: ftplan.plan("allocate-checkpoints", problem, algorithm="exakt"),
+        lambda: ftplan.plan("allocate-checkpoints", problem, balence=1),
+    ):
+        with pytest.raises(ftplan.FtplanError, match="did you mean"):
+            call()
+
+
+def test_missing_placement_names_the_remedies() -> None:
+    cluster = yaml.safe_load((SMALL / "cluster.yaml").read_text())
+    del cluster["placement"]
+    bare = ftplan.load(topology=SMALL / "topology.yaml", cluster=cluster, stats=SMALL / "stats")
+    with pytest.raises(ftplan.FtplanError, match=r"placement\.tasks.*--spread"):
+        ftplan.plan("allocate-checkpoints", bare)
+    spread = ftplan.load(topology=SMALL / "topology.yaml", cluster=cluster, stats=SMALL / "stats", spread=True)
+    plan = ftplan.plan("allocate-checkpoints", spread)
+    assert "SPREAD" in {w.code for w in plan.warnings}
+    assert verify(plan, spread).valid

@@ -1,0 +1,55 @@
+"""Defaults: a flag wins over the environment, that over ftplan.toml, that over what is built in."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.cli.conftest import Run
+
+TOML = """
+[inputs]
+topology = "topology.yaml"
+cluster = "cluster.yaml"
+stats = "stats"
+
+[allocate-checkpoints]
+algorithm = "even"
+seed = 5
+anti-affinity = "zone"
+"""
+
+
+def test_plain_command_in_a_configured_project(ftplan: Run, project: Path) -> None:
+    (project / "ftplan.toml").write_text(TOML)
+    (project / "deep" / "er").mkdir(parents=True)
+    for folder in (project, project / "deep" / "er"):
+        done = ftplan("allocate-checkpoints", cwd=folder)
+        assert done.returncode == 0, done.stderr
+        plan = json.loads(done.stdout)
+        assert (plan["algorithm"], plan["seed"], plan["options"]["anti_affinity"]) == ("even", 5, "zone")
+    assert {item["path"] for item in plan["inputs"]} == {"../../topology.yaml", "../../cluster.yaml", "../../stats"}
+
+
+def test_precedence(ftplan: Run, project: Path) -> None:
+    (project / "ftplan.toml").write_text(TOML)
+    by_env = json.loads(ftplan("allocate-checkpoints", FTPLAN_SEED="6").stdout)
+    own_env = json.loads(ftplan("allocate-checkpoints", FTPLAN_SEED="6", FTPLAN_ALLOCATE_CHECKPOINTS_SEED="7").stdout)
+    by_flag = json.loads(ftplan("allocate-checkpoints", "--seed", "8", FTPLAN_SEED="6").stdout)
+    assert (by_env["seed"], own_env["seed"], by_flag["seed"]) == (6, 7, 8)
+
+
+def test_mistakes_in_the_file(ftplan: Run, project: Path) -> None:
+    for text, said in (
+        ("[allocate-checkpoint]\n", "did you mean 'allocate-checkpoints'?"),
+        ("[allocate-checkpoints]\nballance = 1\n", "did you mean 'balance'?"),
+        ("[inputs]\ntopologie = 'x'\n", "did you mean 'topology'?"),
+        ("[inputs\n", "ftplan.toml: line 1"),
+        ("[allocate-checkpoints]\ncopies = 'many'\n", "copies"),
+    ):
+        (project / "ftplan.toml").write_text(text)
+        done = ftplan("allocate-checkpoints")
+        assert done.returncode == 2
+        assert said in done.stderr
+        assert len(done.stderr.splitlines()) == 1
+        assert ftplan("allocate-checkpoints", "--help").returncode == 0

@@ -1,0 +1,162 @@
+"""Each way out has its exit code, one line on standard error, and leaves nothing half-written."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run, environment
+
+PLAN = ("allocate-checkpoints", "-t", "topology.yaml", "-c", "cluster.yaml", "-s", "stats")
+
+
+def one_line(stderr: str) -> str:
+    lines = stderr.strip().splitlines()
+    assert len(lines) == 1, stderr
+    assert lines[0].startswith("ftplan: ")
+    return lines[0]
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (("alocate-checkpoints",), "did you mean 'allocate-checkpoints'?"),
+        (("check", "nowhere.yaml"), "nowhere.yaml"),
+        (("check", "topolgy.yaml"), "did you mean 'topology.yaml'?"),
+        (("allocate-checkpoints", "--topology", "topology.yaml"), "--cluster is missing"),
+        ((*PLAN, "--balance", "even"), "--balance: 'even'"),
+        ((*PLAN, "--copies", "0"), "--copies"),
+        ((*PLAN, "--time-limit", "soon"), "'soon' is no duration"),
+        ((*PLAN, "--algorithm", "exakt"), "exakt"),
+        ((*PLAN, "--load", "cpu_ms"), "cpu_ms"),
+        ((*PLAN, "--max-stats-age", "1h"), "--max-stats-age"),
+        ((*PLAN, "-o", "cluster.yaml"), "cluster.yaml: exists already; give --force"),
+        ((*PLAN, "-o", "no/such/plan.json"), "does not exist"),
+        (("compute-stats", "x.csv", "-o", "stats", "--operator", "a"), "stats: exists already"),
+        (("compute-stats", "-o", "new"), "LOG is missing"),
+        (("stats-summary", "topology.yaml"), "topology.yaml: is a file"),
+        (("schema", "topologie"), "topologie"),
+    ],
+)
+def test_the_users_mistake_is_one_line_and_exit_2(ftplan: Run, args: tuple[str, ...], said: str) -> None:
+    done = ftplan(*args)
+    assert done.returncode == 2
+    assert said in one_line(done.stderr)
+    if args[0] != "check":  # whose answer is what it found, errors included
+        assert done.stdout == ""
+
+
+def test_existing_output_is_refused_before_any_work_and_kept(ftplan: Run, project: Path) -> None:
+    (project / "plan.json").write_text("mine")
+    assert ftplan(*PLAN, "-o", "plan.json").returncode == 2
+    assert (project / "plan.json").read_text() == "mine"
+    assert ftplan(*PLAN, "-o", "plan.json", "--force", "-q").returncode == 0
+    assert json.loads((project / "plan.json").read_text())["kind"] == "checkpoint-allocation"
+
+
+def test_file_output_leaves_standard_output_empty(ftplan: Run, project: Path) -> None:
+    done = ftplan(*PLAN, "-o", "plan.json")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "checkpoint allocation" in done.stderr
+    quiet = ftplan(*PLAN, "-o", "plan2.json", "--quiet")
+    assert (quiet.stdout, quiet.stderr) == ("", "")
+    assert (project / "plan.json").read_bytes() == (project / "plan2.json").read_bytes()
+
+
+def test_infeasible_is_exit_1_with_json_and_a_fix_that_works(ftplan: Run) -> None:
+    done = ftplan(*PLAN, "--copies", "3", "--anti-affinity", "zone")
+    assert done.returncode == 1
+    plan = json.loads(done.stdout)
+    assert plan["status"] == "infeasible"
+    assert plan["plan"] is None
+    assert plan["infeasible"]["smallest_fix"] in done.stderr
+
+
+def test_detailed_exitcode_says_whether_anything_changes(ftplan: Run, project: Path) -> None:
+    assert ftplan(*PLAN, "-o", "a.json", "--detailed-exitcode", "-q").returncode == 3
+    assert ftplan("diff", "a.json", "a.json", "--detailed-exitcode").returncode == 0
+    assert ftplan(*PLAN, "--algorithm", "even", "-o", "b.json", "-q").returncode == 0
+    assert ftplan("diff", "a.json", "b.json", "--detailed-exitcode").returncode == 3
+    assert ftplan("diff", "a.json", "b.json").returncode == 0
+
+
+def test_full_disk_is_74(project: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "ftplan", "schema", "plan"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment(),
+            check=False,
+        )
+    assert done.returncode == 74
+    assert "No space left" in one_line(done.stderr)
+
+
+def test_closed_pipe_is_141() -> None:
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(
+        [sys.executable, "-m", "ftplan", "schema", "plan"],
+        stdout=write,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment(),
+        check=False,
+    )
+    os.close(write)
+    assert (done.returncode, done.stderr) == (141, "")
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_interrupt_is_130(sent: signal.Signals) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "ftplan", "check", "-"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment(),
+    )
+    time.sleep(2)
+    process.send_signal(sent)
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, out) == (130, "")
+    assert "interrupted" in one_line(err)
+
+
+def test_a_fault_of_ftplan_is_70_with_a_hint(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from ftplan.cli.main import run
+    from ftplan.io import schemas
+
+    def broken(kind: str) -> dict[str, object]:
+        raise ZeroDivisionError("by design")
+
+    monkeypatch.setattr(schemas, "schema", broken)
+    assert run(["schema", "plan"]) == 70
+    assert "--debug" in one_line(capsys.readouterr().err)
+    assert run(["schema", "plan", "--debug"]) == 70
+    assert "ZeroDivisionError" in capsys.readouterr().err
+
+
+def test_shell_completion_is_there() -> None:
+    done = subprocess.run(
+        ["ftplan"],
+        env=environment(_FTPLAN_COMPLETE="bash_source"),
+        capture_output=True,
+        text=True,
+        check=False,
+        executable=str(Path(sys.executable).parent / "ftplan"),
+    )
+    assert done.returncode == 0
+    assert "_FTPLAN_COMPLETE" in done.stdout

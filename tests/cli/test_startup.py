@@ -1,0 +1,40 @@
+"""Help must come at once: no command's help loads a solver, an engine or a table library."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from ftplan.cli.main import COMMANDS
+
+HEAVY = ("pyspark", "pysail", "ortools", "pandas", "networkx", "numpy", "pyarrow", "pydantic", "yaml", "rich")
+PROBE = (
+    "import sys, json; from ftplan.cli.main import run; code = run(sys.argv[1:]); "
+    f"print(json.dumps([code, [m for m in {HEAVY!r} if m in sys.modules]]), file=sys.stderr)"
+)
+
+
+@pytest.mark.parametrize("args", [["--help"], ["--version"], *([name, "--help"] for name in COMMANDS)], ids=" ".join)
+def test_help_loads_nothing_heavy(args: list[str]) -> None:
+    done = subprocess.run([sys.executable, "-c", PROBE, *args], capture_output=True, text=True, check=False)
+    code, loaded = json.loads(done.stderr.splitlines()[-1])
+    assert (code, loaded) == (0, [])
+    assert done.stdout
+
+
+def test_import_ftplan_is_light() -> None:
+    probe = f"import sys, ftplan; print([m for m in {HEAVY!r} if m in sys.modules])"
+    assert subprocess.check_output([sys.executable, "-c", probe], text=True).strip() == "[]"
+
+
+def test_every_command_has_a_module_and_a_name() -> None:
+    import importlib
+
+    for name, (module, text) in COMMANDS.items():
+        command = importlib.import_module(module).command
+        assert command.name == name
+        assert text.endswith(".")
+        assert command.help

@@ -1,0 +1,72 @@
+"""Every command that README.md shows runs and succeeds, in order, in a copy of the example it is shown for."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import environment
+
+ROOT = Path(__file__).resolve().parent.parent
+#: Shown for other machines: they install from an index, or need a cluster, a shell or a notebook.
+ELSEWHERE = ("make ", "pip install", "git clone", "spark-submit", "cd ", "eval ", "source ")
+
+
+def commands() -> list[str]:
+    """Return the lines behind ``$`` in the console blocks of README.md, continued lines joined."""
+    text = (ROOT / "README.md").read_text()
+    blocks = re.findall(r"```console\n(.*?)```", text, flags=re.DOTALL)
+    joined = "\n".join(blocks).replace("\\\n", " ")
+    return [line[2:].split("  #")[0].strip() for line in joined.splitlines() if line.startswith("$ ")]
+
+
+def snippets() -> list[str]:
+    """Return the Python blocks of README.md."""
+    return re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    target = tmp_path_factory.mktemp("readme") / "flights"
+    shutil.copytree(ROOT / "examples" / "flights", target, ignore=shutil.ignore_patterns("out", "stats", "*.json"))
+    return target
+
+
+@pytest.mark.spark
+def test_readme_commands(folder: Path) -> None:
+    """The tour works from its first command to its last, and so does its Python."""
+    run = 0
+    for line in commands():
+        if line.startswith(ELSEWHERE):
+            continue
+        command = line.replace("ftplan ", f"{shlex.quote(sys.executable)} -m ftplan ", 1) if "ftplan" in line else line
+        done = subprocess.run(
+            ["bash", "-o", "pipefail", "-c", command],
+            cwd=folder,
+            env=environment(),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=300,
+        )
+        assert done.returncode == 0, f"$ {line}\n{done.stdout}\n{done.stderr}"
+        run += 1
+    assert run >= 8
+    for code in snippets():
+        done = subprocess.run(
+            [sys.executable, "-c", code], cwd=folder, env=environment(), capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, f"{code}\n{done.stderr}"
+
+
+def test_make_targets_of_the_readme_exist() -> None:
+    """README names ``make demo`` and ``make test``, and the Makefile has what README names."""
+    named = set(re.findall(r"make ([a-z]+)", (ROOT / "README.md").read_text()))
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
+    assert {"demo", "test"} <= named <= targets
