@@ -62,7 +62,7 @@ def _may_be_deep(text: str) -> bool:
     """Return whether the brackets, those in strings included, open more than the allowed levels at once."""
     data = np.frombuffer(text.encode("utf-8", "replace"), dtype=np.uint8) | 0x20  # [ ] become { }
     step = (data == ord("{")).astype(np.int8) - (data == ord("}")).astype(np.int8)
-    return bool(len(step)) and int(np.cumsum(step, dtype=np.int64).max()) > MAX_DEPTH
+    return bool(len(step)) and int(np.cumsum(step, dtype=np.int32).max()) > MAX_DEPTH
 
 
 def _refuse_depth(text: str, name: str) -> None:
