@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 WEIGHT_TOTAL = 2.0**46
 #: The same where a limit may stretch by a variable.
 STRETCH_TOTAL = 2.0**52
+#: Allowed pairs of unit and node above which no model is built: it would not fit into memory or time.
+MOST_COLUMNS = 2_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +39,8 @@ class Answer:
 
 def find(problem: CheckpointProblem, limits: Limits, hint: IntArray | None, seed: int, budget: Budget) -> Answer:
     """Find copies within all limits, or prove that there are none. Cost exponential in the worst case."""
+    if int(problem.allowed.sum()) > MOST_COLUMNS:
+        return Answer("unknown")
     from ortools.sat.python import cp_model
 
     model = cp_model.CpModel()
@@ -68,6 +72,8 @@ def least_stretch(
     The upper limits of *row* become ``upper + g unit`` and the lower ones ``lower - g unit``, with *unit* of shape
     (N,). ``least`` is a proven lower bound of g.
     """
+    if int(problem.allowed.sum()) > MOST_COLUMNS:
+        return Answer("unknown")
     from ortools.sat.python import cp_model
 
     model = cp_model.CpModel()

@@ -47,7 +47,7 @@ def least_balance(
     """
     lower = max(at_least, least_deviation(problem))
     best: tuple[float, IntArray] | None = None
-    start = _spread_out(problem)
+    start = spread_out(problem)
 
     def attempt(balance: float) -> bool:
         nonlocal best
@@ -117,7 +117,7 @@ def _deviation(problem: CheckpointProblem, copies: IntArray) -> float:
     return deviation(np.where(problem.accepts, load, 0.0), fair)
 
 
-def _spread_out(problem: CheckpointProblem) -> IntArray:
+def spread_out(problem: CheckpointProblem) -> IntArray:
     """Return an allocation that takes units by falling load and puts each copy where most fair share is left.
 
     The rule of longest processing time first; ties to the first unit and the first node. Cost O(U c N).

@@ -12,9 +12,11 @@ from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.budget import Budget
 from ftplan.planners.checkpoints.infeasibility import explain, number, too_few_domains
 from ftplan.planners.checkpoints.integer_model import find
-from ftplan.planners.checkpoints.least_balance import least_balance
+from ftplan.planners.checkpoints.least_balance import least_balance, spread_out
 from ftplan.planners.checkpoints.limits import limits_of
 from ftplan.planners.checkpoints.options import LEAST_AUTO_BALANCE, AllocationOptions
+from ftplan.planners.checkpoints.placed import Placed
+from ftplan.planners.checkpoints.repair import repair
 from ftplan.planners.result import Result
 
 
@@ -54,10 +56,13 @@ def settle(problem: CheckpointProblem, options: AllocationOptions, budget: Budge
 def feasible_copies(
     problem: CheckpointProblem, settled: Settled, options: AllocationOptions, budget: Budget
 ) -> IntArray | Result[Allocation]:
-    """Return copies within the settled rules by CP-SAT, or the result where there are none or none was found."""
+    """Return copies within the settled rules by repair or CP-SAT, or the result where there are none, or none in time."""
     if settled.witness is not None:
         return settled.witness
     limits = limits_of(problem, settled.rules)
+    placed = Placed.at(problem, limits, spread_out(problem))
+    if repair(placed, budget):
+        return placed.copies
     answer = find(problem, limits, None, options.seed, budget)
     if answer.copies is not None and limits.kept(answer.copies):
         return answer.copies
@@ -103,13 +108,13 @@ def infeasible(
 
 
 def _checked(problem: CheckpointProblem, blocked: Infeasible, options: AllocationOptions, budget: Budget) -> Infeasible:
-    """Return a fix of too few nodes that also meets the balance: with fewer copies an explicit Δ may be too tight."""
-    if not blocked.current or options.balance in ("auto", "none"):
+    """Return a fix of too few nodes that meets the other rules too: fewer copies may need a second change."""
+    if not blocked.current:
         return blocked
-    fewer = replace(problem, copies=int(blocked.current))
-    outcome = settle(fewer, replace(options, copies=fewer.copies), budget)
+    fewer, fewer_options = replace(problem, copies=int(blocked.current)), replace(options, copies=int(blocked.current))
+    outcome: Settled | IntArray | Result[Allocation] = settle(fewer, fewer_options, budget)
     if isinstance(outcome, Settled):
-        limits = limits_of(fewer, outcome.rules)
-        if find(fewer, limits, None, options.seed, budget).status == "found":
-            return blocked
-    return replace(blocked, smallest_fix=f"--copies {fewer.copies} --balance auto")
+        outcome = feasible_copies(fewer, outcome, fewer_options, budget)
+    if isinstance(outcome, Result) and outcome.infeasible is not None:
+        return replace(blocked, smallest_fix=f"--copies {fewer.copies}, and {outcome.infeasible.smallest_fix}")
+    return blocked
