@@ -33,9 +33,13 @@ class Budget:
 
     def over(self) -> bool:
         """Return whether the clock has run out, and remember it."""
-        if self.left_s <= 0.0:
-            self.cut = True
-        return self.cut
+        out = self.left_s <= 0.0
+        self.cut = self.cut or out
+        return out
+
+    def unfinished(self) -> None:
+        """Note that a solver stopped before its end: by the clock, unless its work was bounded and time is left."""
+        self.cut = self.cut or self.iterations is None or self.left_s <= 0.02 * self.time_limit_s
 
     def passes(self, usual: int) -> int:
         """Return how many passes of some method may be made where *usual* are sensible."""

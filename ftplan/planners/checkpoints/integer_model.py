@@ -173,7 +173,7 @@ def _solve(
     status = solver.solve(model)
     least = None if steps is None or status == cp_model.INFEASIBLE else max(solver.best_objective_bound, 0.0) / steps
     if status not in (cp_model.OPTIMAL, cp_model.INFEASIBLE):
-        budget.over()
+        budget.unfinished()
     if status == cp_model.INFEASIBLE:
         return Answer("infeasible")
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):

@@ -84,7 +84,9 @@ def least_balance(
     limits = Limits(at_zero.names, at_zero.weight, lower_limits, at_zero.upper)
     most = best[0] if best else float(np.max(fair.sum() / np.where(fair > 0, fair, np.inf), initial=1.0))
     hint = best[1] if best else None
-    answer = least_stretch(problem, limits, "balance", fair, 1 / STEP, most + STEP, hint, seed, budget.part(0.4))
+    part = budget.part(0.4)
+    answer = least_stretch(problem, limits, "balance", fair, 1 / STEP, most + STEP, hint, seed, part)
+    budget.cut = budget.cut or part.cut
     if answer.copies is not None:
         reached = max(at_least, rounded_up(_deviation(problem, answer.copies)))
         if (best is None or reached < best[0]) and np.isfinite(reached):

@@ -69,10 +69,10 @@ def close_gap(
     if status == pywraplp.Solver.INFEASIBLE:
         return best, value  # everything that was left out costs at least as much
     if status not in (pywraplp.Solver.OPTIMAL, pywraplp.Solver.FEASIBLE):
-        budget.over()
+        budget.unfinished()
         return best, dual.bound
     if status == pywraplp.Solver.FEASIBLE:
-        budget.over()
+        budget.unfinished()
     unit_cost = _unit_cost(problem)
     bound = solver.Objective().BestBound() * unit_cost
     bound -= 1e-10 * max(abs(problem.random_value - bound), 1e-300)

@@ -56,7 +56,7 @@ def settle(problem: CheckpointProblem, options: AllocationOptions, budget: Budge
 def feasible_copies(
     problem: CheckpointProblem, settled: Settled, options: AllocationOptions, budget: Budget
 ) -> IntArray | Result[Allocation]:
-    """Return copies within the settled rules by repair or CP-SAT, or the result where there are none, or none in time."""
+    """Return copies within the settled rules by repair or CP-SAT, else the result that says so."""
     if settled.witness is not None:
         return settled.witness
     limits = limits_of(problem, settled.rules)
