@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -207,6 +208,8 @@ def plain(value: Any, name: str) -> Any:
     if isinstance(value, (list, tuple, set, frozenset)):
         items = sorted(value) if isinstance(value, (set, frozenset)) else value
         return [plain(item, name) for item in items]
+    if isinstance(value, datetime):
+        return value.isoformat()
     if hasattr(value, "tolist"):
         return plain(value.tolist(), name)
     raise FtplanError(f"{name}: a value of type {type(value).__name__} has no place in a document")

@@ -94,7 +94,7 @@ node: {<<: *d, cpu: 2}
 again: *d
 words: [yes, No, on, off, true, null, ~, '', 'no', "1", n, y]
 numbers: [1, -2, 1.5, 1e3, .5, 0x10, 1_000, +3]
-texts: [017, 1:30, 2011-01-01, 1.2.3, a b, "\\u00e9", 0.1.2, 00.5, '.']
+texts: [017, 0o17, 1:30, 2011-01-01, 1.2.3, a b, "\\u00e9", 0.1.2, 00.5, '.']
 tagged: [!!str 12, !!int "7"]
 """
     write(tmp_path, "t.yaml", text)
@@ -103,7 +103,7 @@ tagged: [!!str 12, !!int "7"]
     assert value["again"] == value["defaults"]
     assert value["words"] == [True, False, True, False, True, None, None, "", "no", "1", "n", "y"]
     assert value["numbers"] == [1, -2, 1.5, 1000.0, 0.5, 16, 1000, 3]
-    assert value["texts"] == ["017", "1:30", "2011-01-01", "1.2.3", "a b", "é", "0.1.2", "00.5", "."]
+    assert value["texts"] == ["017", "0o17", "1:30", "2011-01-01", "1.2.3", "a b", "é", "0.1.2", "00.5", "."]
     assert value["tagged"] == ["12", 7]
 
 
