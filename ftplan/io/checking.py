@@ -134,7 +134,7 @@ def _topology(source: Any, known: _Known) -> tuple[Loaded[Topology], dict[str, i
         "operators": len(topology.operators),
         "tasks": topology.task_count,
         "edges": len(topology.edges),
-        "key_groups": sum(operator.key_groups or 0 for operator in topology.operators),
+        "key groups": sum(operator.key_groups or 0 for operator in topology.operators),
         "outputs": sum(operator.output for operator in topology.operators),
     }
 
@@ -144,7 +144,7 @@ def _cluster(source: Any, known: _Known) -> tuple[Loaded[Cluster], dict[str, int
     cluster = loaded.value
     summary = {"nodes": len(cluster.nodes), "zones": len({node.zone for node in cluster.nodes if node.zone})}
     if cluster.placement is not None:
-        summary["placed_tasks"] = sum(map(len, cluster.placement.tasks.values()))
+        summary["placed tasks"] = sum(map(len, cluster.placement.tasks.values()))
     return loaded, summary
 
 
@@ -160,7 +160,7 @@ def _stats(source: Any, known: _Known) -> tuple[Loaded[StatsTables], dict[str, i
     series = key_group_series(loaded.value, loaded.value.manifest.measures[0], known.topology)
     return loaded, {
         "operators": len(loaded.value.manifest.operators),
-        "key_groups": len(series.key_group),
+        "key groups": len(series.key_group),
         "windows": loaded.value.manifest.windows,
         "tables": len(loaded.value.tables),
     }

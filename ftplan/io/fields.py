@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, StringConstraints, Tag
 
@@ -13,8 +13,6 @@ NUMBER_TAG, LIST_TAG = "<number>", "<list>"
 
 #: More tasks or key groups than this are a slip of the keyboard.
 MAX_COUNT = 10_000_000
-
-Item = TypeVar("Item")
 
 
 class FileModel(BaseModel):

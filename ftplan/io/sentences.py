@@ -8,7 +8,6 @@ from typing import Any
 
 from ftplan.errors import suggestion
 from ftplan.io.fields import LIST_TAG, NUMBER_TAG
-from ftplan.model.names import is_id
 
 _LONGEST = 60  # characters of a value that are shown
 
@@ -109,8 +108,3 @@ def explained(mistake: Mapping[str, Any]) -> str:
 
 def _limit(value: float) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:g}"
-
-
-def id_problem(value: str) -> str | None:
-    """Return what is wrong with an id, or None."""
-    return None if is_id(value) else f"{described(value)} is no id (letters, digits, '.', '_' and '-')"

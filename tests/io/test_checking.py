@@ -48,9 +48,9 @@ def test_every_kind() -> None:
     assert [(item.kind, item.name, item.summary) for item in checked] == [
         ("plan", "p.json", {"assignments": 1}),
         ("failure", "f.json", {"failures": 2, "arrivals": 1, "scenarios": 1}),
-        ("cluster", "c.json", {"nodes": 3, "zones": 2, "placed_tasks": 4}),
-        ("topology", "t.json", {"operators": 4, "tasks": 12, "edges": 3, "key_groups": 8, "outputs": 1}),
-        ("stats", "stats", {"operators": 1, "key_groups": 8, "windows": 4, "tables": 1}),
+        ("cluster", "c.json", {"nodes": 3, "zones": 2, "placed tasks": 4}),
+        ("topology", "t.json", {"operators": 4, "tasks": 12, "edges": 3, "key groups": 8, "outputs": 1}),
+        ("stats", "stats", {"operators": 1, "key groups": 8, "windows": 4, "tables": 1}),
     ]
 
 
