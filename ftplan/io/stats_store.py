@@ -94,7 +94,10 @@ def _table_file(path: Path, kind: str, manifest: Manifest) -> Any:
         raise FtplanError(f"{name}: is no readable Parquet file (cut short?): {reason}") from None
     if listed is not None and table.num_rows != listed.rows:
         raise FtplanError(f"{name}: has {table.num_rows} rows, but manifest.json says {listed.rows}")
-    return checked_table(table, kind, manifest, name)
+    try:
+        return checked_table(table, kind, manifest, name)
+    except (pa.ArrowException, UnicodeError) as error:  # Arrow looks into text only when it is used
+        raise FtplanError(f"{name}: holds text that is not UTF-8: {str(error).splitlines()[0]}") from None
 
 
 def _from_mapping(source: Mapping[str, Any]) -> Loaded[StatsTables]:

@@ -123,19 +123,28 @@ def window_numbers(window_start: Any, manifest: Manifest) -> Any:
     return number, number * window_us == passed
 
 
+def _time(scalar: Any) -> str:
+    """Return an Arrow timestamp as text, also one that Python's calendar does not reach."""
+    try:
+        text: str = scalar.as_py().isoformat()
+    except (OverflowError, ValueError):
+        return f"{scalar.value} microseconds after 1970"
+    return text.replace("+00:00", "Z")
+
+
 def _check_windows(window_start: Any, manifest: Manifest, name: str) -> None:
     number, on_grid = window_numbers(window_start, manifest)
     if not on_grid.all():
         row = _first(~on_grid)
         raise FtplanError(
-            f"{name}: column 'window_start': row {row}: {window_start[row].as_py():%Y-%m-%dT%H:%M:%S.%fZ} "
+            f"{name}: column 'window_start': row {row}: {_time(window_start[row])} "
             f"is not on the grid of {manifest.window_s:g} s windows"
         )
     outside = (number < 0) | (number >= manifest.windows)
     if outside.any():
         row = _first(outside)
         raise FtplanError(
-            f"{name}: column 'window_start': row {row}: {window_start[row].as_py():%Y-%m-%dT%H:%M:%SZ} is outside the "
+            f"{name}: column 'window_start': row {row}: {_time(window_start[row])} is outside the "
             f"manifest's range {manifest.start:%Y-%m-%dT%H:%M:%SZ} to {manifest.end:%Y-%m-%dT%H:%M:%SZ}"
         )
 
