@@ -174,13 +174,14 @@ def _inspect_text(path: str, kind: Format, start: bytes) -> LogFile:
     scan = _TextScan(path)
     for chunk in scan.text(_chunks(path)):
         scan.take(chunk)
+    header = scan.finish()
     return LogFile(
         path,
         kind,
         bytes=scan.size,
         sha256=scan.digest.hexdigest(),
         rows=scan.lines,
-        header=scan.header(),
+        header=header,
         quoted=scan.quoted,
         utf8=scan.utf8,
     )
@@ -221,6 +222,7 @@ class _TextScan:
             raise FtplanError(f"{self.path}: the gzip file is cut off after {self.size:,} bytes")
 
     def take(self, chunk: bytes) -> None:
+        """Look at the next piece of text."""
         if not chunk:
             return
         if b"\0" in chunk:
@@ -247,8 +249,8 @@ class _TextScan:
         except UnicodeDecodeError:
             self.utf8 = False
 
-    def header(self) -> str | None:
-        """Return the first line, which also closes the count of lines and the check of the encoding."""
+    def finish(self) -> str | None:
+        """Close the count of lines and the check of the encoding, and return the first line."""
         if self._last != b"\n":
             self.lines += 1
         try:

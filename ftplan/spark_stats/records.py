@@ -28,7 +28,7 @@ _LARGEST_SUMMAND = 9e15
 class Records:
     """The log, row by row, ready to be aggregated (lazy).
 
-    Columns of ``frame``: ``file``, ``reason`` (int, position in ``reasons``; null: accepted), ``raw`` (text of a rejected row),
+    Columns of ``frame``: ``file``, ``reason`` (int, position in ``reasons``; null: accepted), ``raw`` (text, if rejected),
     ``window_us`` (start of the window, bigint microseconds), ``operator`` (text, only with an operator column),
     ``group_0``… (key group for each of ``entries``; null: no keyed state), and where mapped ``records``,
     ``records_out``, ``bytes``, ``cpu``, ``busy`` (bigint, scaled by :data:`SCALES`), ``memory``, ``queue``,
@@ -143,12 +143,18 @@ class _Builder:
             if column is None:
                 continue
             field = self.fields[column]
-            value = field.column.try_cast("double")
-            limit = _LARGEST_SUMMAND / SCALES.get(name, 1e-3)
-            good = F.coalesce(value.between(0, limit), F.lit(False))
-            self.check(f"{column} no number from 0 up", ~is_blank(field) & ~good)
-            fits = F.when(good, value)
-            self.second[name] = F.round(fits * SCALES[name]).cast("bigint") if name in SCALES else fits
+            whole = field.kind in ("int", "long")
+            value = field.column.cast("bigint") if whole else field.column.try_cast("double")
+            limit = int(_LARGEST_SUMMAND / SCALES.get(name, 1.0))
+            good = value.between(0, limit)
+            given = field.column.isNotNull() if whole else ~is_blank(field)
+            self.check(f"{column} no number from 0 up", given & ~F.coalesce(good, F.lit(False)))
+            if name not in SCALES:
+                self.second[name] = value.cast("double")
+            elif whole:
+                self.second[name] = F.when(good, value * F.lit(int(SCALES[name])).cast("bigint"))
+            else:
+                self.second[name] = F.when(good, F.round(value * SCALES[name]).cast("bigint"))
             self.found.append(name)
 
     def tasks(self) -> None:

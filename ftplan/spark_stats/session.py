@@ -19,6 +19,8 @@ from typing import Any
 from ftplan.errors import FtplanError
 from ftplan.spark_stats.choice import Engine, Kind, choose
 
+#: The session that is open now, if any: a process runs one engine at a time.
+_OPEN: list[Session] = []
 #: Variables by which PySpark remembers that a process once spoke Spark Connect.
 _CONNECT_VARIABLES = ("SPARK_CONNECT_MODE_ENABLED", "SPARK_REMOTE", "SPARK_LOCAL_REMOTE")
 
@@ -47,7 +49,7 @@ def open_session(engine: Engine = "auto", master: str | None = None) -> Iterator
     engine
         ``spark``, ``sail``, or ``auto``: Spark where Java is found, else Sail.
     master
-        ``local[...]``, ``spark://…``, ``yarn``, ``k8s://…``, or ``sc://…`` (Spark Connect). None takes over an active
+        Within an open session of the same engine, that session is used again. Else ``local[...]``, ``spark://…``, ``yarn``, ``k8s://…``, or ``sc://…`` (Spark Connect). None takes over an active
         session or what ``spark-submit`` configured; where there is neither, ``SPARK_REMOTE`` or ``local[*]``.
 
     Raises
@@ -71,6 +73,8 @@ def open_session(engine: Engine = "auto", master: str | None = None) -> Iterator
         start = {"spark": _classic, "connect": _connect, "sail": _sail}[choice.kind]
         session = stack.enter_context(start(choice.master))
         session.spark.conf.set("spark.sql.session.timeZone", "UTC")
+        _OPEN.append(session)
+        stack.callback(_OPEN.remove, session)
         yield session
 
 
@@ -121,9 +125,13 @@ def _undisturbed() -> Iterator[None]:
 
 
 def _active_session(engine: Engine, master: str | None) -> Session | None:
-    """Return the session that the calling program already runs, if it fits."""
+    """Return the session that this process already runs, its own or that of the calling program, if it fits."""
     if "pyspark" not in sys.modules:
         return None
+    if _OPEN:
+        if master is None and engine in ("auto", "sail" if _OPEN[-1].kind == "sail" else "spark"):
+            return _OPEN[-1]
+        raise FtplanError(f"this process already runs {_OPEN[-1].engine}; close that session first")
     from pyspark.sql import SparkSession
 
     spark: Any = SparkSession.getActiveSession()

@@ -56,6 +56,8 @@ def accepted(sums: Any, entries: Sequence[str | None], ids: Mapping[str, str]) -
 def merged(sums: Any, keys: Sequence[str]) -> Any:
     """Return the sums (maxima of memory, queue and state) over all rows that agree in *keys*."""
     values = [n for n in ("rows", *SCALES, *LARGEST) if n in sums.column_names]
+    if pc.count_distinct(sums["operator"]).as_py() == 1 and set(sums.column_names) <= {*keys, *values, "entry", "raw"}:
+        return sums.select([*keys, *values])  # one operator, nothing finer than the keys: each row is a sum already
     totals = sums.group_by(list(keys)).aggregate([(v, "max" if v in LARGEST else "sum") for v in values])
     return totals.rename_columns([c.removesuffix("_sum").removesuffix("_max") for c in totals.column_names])
 

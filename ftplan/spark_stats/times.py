@@ -74,6 +74,8 @@ def _epoch(field: Field, units: Sequence[tuple[float, float]]) -> Any:
     """A count since the epoch; each unit holds below its limit."""
     from pyspark.sql import functions as F
 
+    if field.kind in ("int", "long"):
+        return _whole_epoch(field.column.cast("bigint"), units)
     value = field.column.try_cast("double")
     whole = field.column.try_cast("bigint")
     result = None
@@ -86,6 +88,20 @@ def _epoch(field: Field, units: Sequence[tuple[float, float]]) -> Any:
             rounded = F.round(value * factor).cast("bigint")
             us = F.when(whole.isNotNull() & (whole == value), exact_us).otherwise(rounded)
         fits = F.abs(value) < limit
+        result = F.when(fits, us) if result is None else result.when(fits, us)
+    return result
+
+
+def _whole_epoch(value: Any, units: Sequence[tuple[float, float]]) -> Any:
+    from pyspark.sql import functions as F
+
+    result = None
+    for limit, factor in units:
+        step = round(1 / factor)
+        us = value * F.lit(int(factor)).cast("bigint") if factor >= 1 else (
+            F.call_function("div", value - F.pmod(value, F.lit(step)), F.lit(step))
+        )  # fmt: skip
+        fits = value.between(-int(limit), int(limit))
         result = F.when(fits, us) if result is None else result.when(fits, us)
     return result
 

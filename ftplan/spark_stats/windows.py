@@ -18,6 +18,9 @@ from ftplan.spark_stats.records import LARGEST, SCALES, Records
 #: Rejected texts of a log of up to so many rows all come along with the first pass.
 MOST_SAMPLED = 500_000
 _LONGEST_TEXT = 4000
+#: An entry's key groups or tasks are below this; ``_NOWHERE`` stands for none.
+_PLACES = 2**32
+_NOWHERE = 2**32 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,41 +48,45 @@ def aggregate(records: Records, grouping: Grouping, sample: int | None) -> Any:
     pyarrow.Table
         One row per entry (int; -1: rejected), ``operator`` (only with an operator column), ``slot`` (key group or
         task; of rejected rows ``file * reasons + reason``), ``window_us`` and ``grouping.extra``, with ``rows`` and a
-        sum or maximum of each measure, still scaled; ``raw`` only with *sample*.
+        sum or maximum of each measure, still scaled (of rejected rows meaningless); ``raw`` only with *sample*.
     """
     from pyspark.sql import functions as F
 
     accepted = F.col("reason").isNull()
     frame = records.frame if sample is not None else records.frame.filter(accepted)
-    has_operator = "operator" in frame.columns
     measures = [m for m in grouping.measures if m in records.measures]
-    values = ["window_us", *grouping.extra, *measures]
-    kept = [F.when(accepted, F.col(c)).alias(c) for c in values]
-    if has_operator:
-        kept.append(F.when(accepted, F.col("operator")).alias("operator"))
+    keys = ["window_us", *grouping.extra, *(["operator"] if "operator" in frame.columns else [])]
+    columns = [F.when(accepted, F.col(c)).alias(c) for c in keys] + [F.col(m) for m in measures]
     if sample is not None:
-        text = F.substring("raw", 1, _LONGEST_TEXT)
         chosen = ~accepted if sample == 1 else ~accepted & (F.pmod(F.xxhash64("raw"), F.lit(sample)) == 0)
-        kept.append(F.when(chosen, text).alias("raw"))
-    rejected_slot = F.col("file") * len(records.reasons) + F.col("reason")
-    slots = [F.lit(None).cast("int") if s is None else F.col(s) for s in grouping.slots]
-    if len(slots) == 1:
-        frame = frame.select(
-            F.when(accepted, 0).otherwise(-1).alias("entry"),
-            F.when(accepted, slots[0]).otherwise(rejected_slot).alias("slot"),
-            *kept,
-        )
+        columns.append(F.when(chosen, F.substring("raw", 1, _LONGEST_TEXT)).alias("raw"))
+        keys.append("raw")
+    slots = [F.lit(_NOWHERE) if s is None else F.coalesce(F.col(s), F.lit(_NOWHERE)) for s in grouping.slots]
+    places = [s.cast("bigint") + F.lit(i * _PLACES).cast("bigint") for i, s in enumerate(slots)]
+    rejected = (F.lit(-2) - F.col("file") * len(records.reasons) - F.col("reason")).cast("bigint")
+    rejected = rejected - len(records.reasons)
+    if len(places) == 1:
+        place = F.when(accepted, places[0]).otherwise(rejected)
     else:
-        pairs = [F.struct(F.lit(i).alias("entry"), s.cast("int").alias("slot")) for i, s in enumerate(slots)]
-        rejected = F.struct(F.lit(-1).alias("entry"), rejected_slot.cast("int").alias("slot"))
-        all_of_them = F.explode(F.when(accepted, F.array(*pairs)).otherwise(F.array(rejected)))
-        frame = frame.select(all_of_them.alias("pair"), *kept).select("pair.entry", "pair.slot", "*").drop("pair")
-    keys = ["entry", "slot", "window_us", *grouping.extra]
-    keys += ["operator"] if has_operator else []
-    keys += ["raw"] if sample is not None else []
+        place = F.explode(F.when(accepted, F.array(*places)).otherwise(F.array(rejected)))
     totals = [F.count(F.lit(1)).alias("rows")]
     totals += [(F.max if m in LARGEST else F.sum)(m).alias(m) for m in measures]
-    return frame.groupBy(*keys).agg(*totals).toArrow()
+    frame = frame.select(place.alias("place"), *columns)
+    return _parted(frame.groupBy("place", *keys).agg(*totals).toArrow(), len(records.reasons))
+
+
+def _parted(sums: Any, reasons: int) -> Any:
+    """Replace ``place``, one number as a cheaper grouping key, by ``entry`` and ``slot``."""
+    import numpy as np
+    import pyarrow as pa
+
+    place = sums["place"].to_numpy()
+    entry = np.where(place < 0, -1, place // _PLACES)
+    slot = np.where(place < 0, -2 - reasons - place, place % _PLACES)
+    rest = sums.drop_columns(["place"])
+    nowhere = (place >= 0) & (slot == _NOWHERE)
+    parts = {"entry": pa.array(entry), "slot": pa.array(slot, mask=nowhere)}
+    return pa.table({**parts, **{c: rest[c] for c in rest.column_names}})
 
 
 def rejected_rows(records: Records, limit: int, outside: Sequence[int]) -> Any:

@@ -1,0 +1,74 @@
+"""One session for each engine, shared by all tests: pytest runs all tests of the one before those of the other."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from ftplan.spark_stats.choice import LEAST_JAVA, java_version
+from ftplan.spark_stats.mapping import LogMapping
+from ftplan.spark_stats.pipeline import compute
+from ftplan.spark_stats.session import Session, open_session
+
+ROOT = Path(__file__).resolve().parents[2]
+HOUSTON = ROOT / "examples" / "flights" / "hflights.csv.gz"
+WIKITICKER = ROOT / "tests" / "data" / "wikiticker-2015-09-12-sampled.json.gz"
+
+
+@pytest.fixture(scope="session", params=["sail", "spark"])
+def session(request: pytest.FixtureRequest) -> Iterator[Session]:
+    if request.param == "spark" and (java_version() or 0) < LEAST_JAVA:
+        pytest.skip("no Java")
+    if request.param == "sail":
+        pytest.importorskip("pysail")
+    with open_session(request.param) as opened:
+        yield opened
+
+
+class Statistics:
+    """A computed folder, read back."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.manifest = json.loads((folder / "manifest.json").read_text())
+
+    def rows(self, table: str, *columns: str) -> list[tuple[Any, ...]]:
+        found = pq.read_table(self.folder / f"{table}.parquet")
+        columns = columns or tuple(found.column_names)
+        return list(zip(*(found[c].to_pylist() for c in columns), strict=True))
+
+    def rejects(self) -> list[dict[str, Any]]:
+        path = self.folder / "rejects" / "rows.jsonl"
+        return [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
+
+
+Run = Callable[..., Statistics]
+
+
+@pytest.fixture
+def run(session: Session, tmp_path: Path) -> Run:
+    """Compute statistics on the shared session, into a new folder each time."""
+    count = 0
+
+    def compute_once(paths: Any, *, topology: Any = None, **options: Any) -> Statistics:
+        nonlocal count
+        count += 1
+        folder = tmp_path / f"stats-{count}"
+        folder.mkdir()
+        paths = [str(p) for p in (paths if isinstance(paths, list) else [paths])]
+        compute(LogMapping(**options), paths, folder=folder, topology=topology, tool_version="test")
+        return Statistics(folder)
+
+    return compute_once
+
+
+def write_csv(path: Path, rows: list[list[Any]]) -> Path:
+    with path.open("w", newline="", encoding="utf-8") as out:
+        csv.writer(out, lineterminator="\n").writerows(rows)
+    return path

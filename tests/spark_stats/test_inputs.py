@@ -1,0 +1,97 @@
+"""Files are found and looked at before any engine starts."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ftplan.errors import FtplanError
+from ftplan.spark_stats.inputs import LogFile, find_files, inspect_files
+
+
+def look(*paths: Path | str) -> list[LogFile]:
+    return inspect_files(find_files([str(p) for p in paths]))
+
+
+def test_folder_glob_and_duplicates(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    for name in ("b.csv", "a.csv", "sub/c.csv.gz", "_SUCCESS", ".a.csv.crc", "notes.md"):
+        data = b"x\n1\n"
+        (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+    assert [Path(f.path).name for f in look(tmp_path)] == ["a.csv", "b.csv", "c.csv.gz"]
+    assert len(look(tmp_path / "*.csv", tmp_path / "a.csv")) == 2
+    with pytest.raises(FtplanError, match="no file matches"):
+        look(tmp_path / "*.jsonl")
+    with pytest.raises(FtplanError, match="no such file"):
+        look(tmp_path / "none.csv")
+
+
+def test_what_is_learnt(tmp_path: Path) -> None:
+    data = '\ufeffa,b\r\n1,"x"\r\n2,é'.encode()
+    path = tmp_path / "x.csv"
+    path.write_bytes(data)
+    (file,) = look(path)
+    assert (file.rows, file.header, file.quoted, file.utf8) == (3, "a,b", True, True)
+    assert (file.bytes, file.sha256) == (len(data), hashlib.sha256(data).hexdigest())
+    zipped = tmp_path / "y.csv.gz"
+    zipped.write_bytes(gzip.compress(b"a\n1\n") + gzip.compress(b"2\n"))
+    (file,) = look(zipped)
+    assert (file.rows, file.header, file.quoted) == (3, "a", False)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        ("x.csv", b"", "the file is empty"),
+        ("x.csv", b"a,b\n\x00\x01", "not a text file"),
+        ("x.csv", "a,b\n1,2\n".encode("utf-16"), "UTF-16"),
+        ("x.csv", gzip.compress(b"a,b\n"), "does not end in .gz"),
+        ("x.csv.gz", b"a,b\n", "is no gzip"),
+        ("x.csv.gz", gzip.compress(b"a,b\n" * 99)[:-9], "cut off after"),
+        ("x.parquet", b"PAR1 nonsense", "no readable Parquet file"),
+        ("x.parquet", b"a,b\n", "no readable Parquet file"),
+    ],
+)
+def test_unreadable_files(tmp_path: Path, name: str, data: bytes, message: str) -> None:
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(FtplanError, match=message) as caught:
+        look(tmp_path / name)
+    assert name in str(caught.value)
+
+
+def test_mixed_formats(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("a\n1\n")
+    (tmp_path / "b.jsonl").write_text('{"a": 1}\n')
+    with pytest.raises(FtplanError, match="mixes csv and jsonl"):
+        look(tmp_path)
+
+
+def test_remote_paths_pass_through() -> None:
+    (file,) = look("s3a://bucket/day/log.jsonl.gz")
+    assert (file.remote, file.format, file.uri, file.sha256) == (True, "jsonl", "s3a://bucket/day/log.jsonl.gz", None)
+
+
+@given(cut=st.integers(1, 400), flip=st.integers(0, 400), kind=st.sampled_from(["csv.gz", "parquet"]))
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_cut_and_damaged_files_are_one_sentence(tmp_path: Path, cut: int, flip: int, kind: str) -> None:
+    """Whatever happens to the bytes: it is read, or it is one clear error."""
+    path = tmp_path / f"x.{kind}"
+    if kind == "parquet":
+        pq.write_table(pa.table({"t": list(range(50)), "k": ["a"] * 50}), path)
+    else:
+        path.write_bytes(gzip.compress(b"t,k\n" + b"1,a\n" * 60))
+    data = bytearray(path.read_bytes()[:-cut])
+    if data:
+        data[flip % len(data)] ^= 0x55
+    path.write_bytes(bytes(data))
+    try:
+        look(path)
+    except FtplanError as error:
+        assert str(path) in str(error)
