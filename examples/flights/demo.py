@@ -19,7 +19,7 @@ from rich.table import Table
 HERE = Path(__file__).resolve().parent
 OUT = HERE / "out"
 ALGORITHMS = ("baseline", "even", "correlated", "exact")
-console = Console(highlight=False)
+console = Console(highlight=False, soft_wrap=True)
 
 
 def ftplan(*args: str) -> float:
@@ -65,8 +65,8 @@ def main() -> None:
     console.print(table)
     console.print(f"The objective is load-weighted correlation, low is good; a random plan expects {rows[0][4]:.3f}.")
     console.print(
-        "Each bound is proven for that algorithm's own rules: baseline and even keep no zone and no load balance,\n"
-        "so they may lie lower and promise less. Times are whole processes, start-up included.\n"
+        "Each bound is proven for that algorithm's own rules: baseline and even keep no zone and\n"
+        "no load balance, so they may lie lower and promise less. Times are whole processes.\n"
     )
 
     by_operator = Table(title="Where there is something to gain", title_justify="left")
@@ -78,9 +78,9 @@ def main() -> None:
         by_operator.add_row(job, f"{random:.3f}", f"{even[job]:.3f}", f"{exact[job]:.3f}", f"{change:+.0%}")
     console.print(by_operator)
     console.print(
-        "Departures all follow the day, so nearly all correlations are positive and lower means less in step, not\n"
-        "opposed. One airport per key group keeps its own rhythm; 50 planes hashed into one group average theirs\n"
-        "away: a small change in percent of a cost that all nodes share is no reason to move a checkpoint."
+        "Departures all follow the day, so nearly all correlations are positive: lower means less in\n"
+        "step, not opposed. One airport per key group keeps its own rhythm; 50 planes hashed into one\n"
+        "group average theirs away: by plane there is next to nothing to gain."
     )
     console.print(
         f"Plans and statistics are in {OUT.relative_to(Path.cwd()) if OUT.is_relative_to(Path.cwd()) else OUT}."

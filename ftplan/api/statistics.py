@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import ftplan
 from ftplan.api.loading import Source
@@ -22,7 +22,7 @@ def compute_stats(
     logs: Iterable[str | os.PathLike[str]],
     output: str | os.PathLike[str],
     *,
-    engine: str = "auto",
+    engine: Literal["auto", "spark", "sail"] = "auto",
     master: str | None = None,
     topology: Source | None = None,
     force: bool = False,

@@ -1,4 +1,4 @@
-"""Makes the small statistics beside this file: two days of hours, two operators, loads in and against each other's step.
+"""Makes the small statistics beside this file: two days of hours, two operators, loads in step and against it.
 
 Run it again after a change of the table schemas: ``python tests/data/small/make.py``.
 """
