@@ -10,6 +10,8 @@ from ftplan.planners.checkpoints.placed import Placed
 
 #: A change must reduce the breach by this part of a mean node's use.
 LEAST_GAIN = 1e-12
+#: Pairs of copies of one node above which exchanges are looked at only where no single move helps.
+PAIRS_AT_ONCE = 100_000
 
 Change = tuple[float, int, int, bool]  # cost per breach removed, slot, node or slot, whether it is a swap
 
@@ -32,10 +34,13 @@ def repair(placed: Placed, budget: Budget) -> bool:
         if placed.limits.kept(placed.copies):
             return True
         change = None
-        for node in np.argsort(-breach, kind="stable"):
-            if breach[node] <= 0:
-                break
-            change = _best_change(placed, int(node), breach, scale)
+        broken = [int(node) for node in np.argsort(-breach, kind="stable") if breach[node] > 0]
+        small = placed.flat.size**2 <= PAIRS_AT_ONCE * nodes.size
+        for swaps in (True,) if small else (False, True):
+            for node in broken:
+                change = _best_change(placed, node, breach, scale, swaps)
+                if change is not None:
+                    break
             if change is not None:
                 break
         if change is None:
@@ -48,7 +53,7 @@ def repair(placed: Placed, budget: Budget) -> bool:
     return placed.limits.kept(placed.copies)
 
 
-def _best_change(placed: Placed, node: int, breach: FloatArray, scale: FloatArray) -> Change | None:
+def _best_change(placed: Placed, node: int, breach: FloatArray, scale: FloatArray, swaps: bool) -> Change | None:
     """Return the cheapest change at a node for the breach that it removes, None where none removes any."""
     p, weight = placed.problem, placed.limits.weight
     here = np.flatnonzero(placed.flat == node)
@@ -67,7 +72,7 @@ def _best_change(placed: Placed, node: int, breach: FloatArray, scale: FloatArra
         found += _pick(gain, cost, free & (targets != node)[None, :], here, targets, False)
 
         others = slots[placed.flat != node]
-        if others.size:
+        if swaps and others.size:
             at, v = placed.flat[others], placed.units(others)
             free = free[:, at] & placed.free_at(node)[others][None, :] & (units[:, None] != v[None, :])
             shift = weight[:, v][:, None, :] - w[:, :, None]

@@ -1,0 +1,82 @@
+"""Large neighbourhood search: a few nodes at a time exchange all their copies in the best way."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ftplan.model.topology import FloatArray, IntArray
+from ftplan.planners.checkpoints.arrays import BoolArray, CheckpointProblem
+from ftplan.planners.checkpoints.branch_and_cut import LEAST_TIME_S, branch_and_cut
+from ftplan.planners.checkpoints.budget import Budget
+from ftplan.planners.checkpoints.lagrangian import Dual, priced
+from ftplan.planners.checkpoints.limits import Limits
+
+#: Copies in one neighbourhood, about, and the fewest nodes.
+COPIES = 160
+FEWEST_NODES = 4
+#: Nodes of the search tree, and the relative gap, at which one neighbourhood is left.
+TREE_NODES = 100
+GAP = 1e-6
+#: Neighbourhoods without success, times the number of nodes, after which the search ends.
+STALE = 2
+
+
+def exchange(
+    problem: CheckpointProblem,
+    limits: Limits,
+    columns: BoolArray,
+    best: IntArray,
+    dual: Dual,
+    seed: int,
+    budget: Budget,
+) -> IntArray:
+    """Return copies (U, c) that cost no more than *best*, by re-solving small sets of nodes exactly.
+
+    Each round draws nodes, frees their copies among them within *columns* (U, N), keeps all others, and solves that
+    small problem by branch and cut. The draws follow the seed, each solve is bounded by its tree, so the search is
+    deterministic but for the clock. It ends when many rounds in a row gained nothing or the bound is reached.
+    """
+    nodes = np.flatnonzero(problem.allowed.any(axis=0))
+    if nodes.size <= FEWEST_NODES:
+        return best
+    rng = np.random.default_rng(seed)
+    size = int(np.clip(COPIES * nodes.size // max(best.size, 1), FEWEST_NODES, nodes.size))
+    cost = priced(problem, limits, dual.prices)
+    stale = 0
+    for _ in range(budget.passes(1_000_000)):
+        value = problem.value(best)
+        if budget.left_s < LEAST_TIME_S or stale >= STALE * nodes.size or problem.gap(value, dual.bound) <= 1e-9:
+            break
+        chosen = _drawn(problem, cost, nodes, best, size, rng)
+        touched = np.asarray(np.isin(best, np.flatnonzero(chosen)).any(axis=1))
+        open_columns = columns & np.outer(touched, chosen)
+        np.put_along_axis(open_columns, best, True, axis=1)
+        found, _ = branch_and_cut(problem, limits, open_columns, best, seed, budget, GAP, TREE_NODES)
+        stale = stale + 1 if problem.value(found) >= value else 0
+        best = found
+        if stale and stale % nodes.size == 0:
+            size = min(size + 2, nodes.size)
+    budget.cut = budget.cut or budget.left_s < LEAST_TIME_S
+    return best
+
+
+def _drawn(
+    problem: CheckpointProblem, cost: FloatArray, nodes: IntArray, best: IntArray, size: int, rng: np.random.Generator
+) -> BoolArray:
+    """Draw a unit by how much more its copies cost, at the dual's prices, than they could; return some nodes (N,).
+
+    These are the unit's own nodes, its cheapest ones, and others at random.
+    """
+    there = np.take_along_axis(cost, best, axis=1).sum(axis=1)
+    excess = np.maximum(there - problem.copies * cost.min(axis=1), 0.0)
+    total = float(excess.sum())
+    unit = int(rng.choice(best.shape[0], p=excess / total)) if total > 0 else int(rng.integers(best.shape[0]))
+    chosen = np.zeros(len(problem.nodes), dtype=np.bool_)
+    chosen[best[unit]] = True
+    chosen[np.argsort(cost[unit], kind="stable")[: size // 2]] = True
+    chosen &= problem.allowed.any(axis=0)
+    for node in rng.permutation(nodes).tolist():
+        if int(chosen.sum()) >= size:
+            break
+        chosen[node] = True
+    return chosen
