@@ -11,7 +11,9 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event
 from typing import Any, Literal
+from urllib.parse import quote
 
 from ftplan.errors import FtplanError
 from ftplan.spark_stats.mapping import InputFormat
@@ -53,12 +55,12 @@ class LogFile:
         """The last part of the path, for messages."""
         return self.path.rstrip("/").rsplit("/", 1)[-1]
 
-    @property
-    def uri(self) -> str:
-        """The path as Spark takes it: with its scheme, and glob characters escaped."""
+    def uri(self, percent_encoded: bool = False) -> str:
+        """The path with its scheme and glob characters escaped: percent-encoded for Sail, by backslash for Spark."""
         if self.remote:
             return self.path
-        return "file://" + re.sub(r"([\\*?\[\]{}])", r"\\\1", os.path.abspath(self.path))
+        path = os.path.abspath(self.path)
+        return "file://" + (quote(path) if percent_encoded else re.sub(r"([\\*?\[\]{}])", r"\\\1", path))
 
 
 def find_files(paths: Sequence[str], input_format: InputFormat = "auto") -> list[tuple[str, bool]]:
@@ -110,8 +112,12 @@ def _suffix(name: str) -> str:
     return Path(name.lower().removesuffix(".gz")).suffix
 
 
-def inspect_files(found: Sequence[tuple[str, bool]], input_format: InputFormat = "auto") -> list[LogFile]:
-    """Read every local file once: size, SHA-256, rows, first line, quotes. Files of a format are read in parallel.
+def inspect_files(
+    found: Sequence[tuple[str, bool]], input_format: InputFormat = "auto", stop: Event | None = None
+) -> list[LogFile]:
+    """Read every local file once, several at a time: size, SHA-256, rows, first line, quotes.
+
+    Setting *stop* from another thread ends the reading.
 
     Raises
     ------
@@ -119,7 +125,7 @@ def inspect_files(found: Sequence[tuple[str, bool]], input_format: InputFormat =
         If a file cannot be read, is damaged, is not of its format, or all of them are empty or of mixed formats.
     """
     with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
-        files = list(pool.map(lambda f: _inspect(f[0], f[1], input_format), found))
+        files = list(pool.map(lambda f: _inspect(f[0], f[1], input_format, stop), found))
     formats = sorted({f.format for f in files})
     if len(formats) > 1:
         raise FtplanError(f"the log mixes {' and '.join(formats)} files; give one --input-format, or one kind of file")
@@ -128,7 +134,7 @@ def inspect_files(found: Sequence[tuple[str, bool]], input_format: InputFormat =
     return [f for f in files if f.bytes != 0]
 
 
-def _inspect(path: str, remote: bool, input_format: InputFormat) -> LogFile:
+def _inspect(path: str, remote: bool, input_format: InputFormat, stop: Event | None) -> LogFile:
     named = _SUFFIXES.get(_suffix(path.rstrip("/").rsplit("/", 1)[-1]))
     if remote:
         if input_format == "auto" and named is None:
@@ -145,15 +151,16 @@ def _inspect(path: str, remote: bool, input_format: InputFormat) -> LogFile:
         kind = "parquet"
     else:
         kind = named or ("jsonl" if start.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{") else "csv")
-    return _inspect_parquet(path) if kind == "parquet" else _inspect_text(path, kind, start)
+    chunks = _chunks(path, stop)
+    return _inspect_parquet(path, chunks) if kind == "parquet" else _inspect_text(path, kind, start, chunks)
 
 
-def _inspect_parquet(path: str) -> LogFile:
+def _inspect_parquet(path: str, chunks: Iterator[bytes]) -> LogFile:
     import pyarrow
     import pyarrow.parquet as pq
 
     digest, size = hashlib.sha256(), 0
-    for chunk in _chunks(path):
+    for chunk in chunks:
         digest.update(chunk)
         size += len(chunk)
     if size == 0:
@@ -166,13 +173,13 @@ def _inspect_parquet(path: str) -> LogFile:
     return LogFile(path, "parquet", bytes=size, sha256=digest.hexdigest(), rows=rows, parquet=schema)
 
 
-def _inspect_text(path: str, kind: Format, start: bytes) -> LogFile:
+def _inspect_text(path: str, kind: Format, start: bytes, chunks: Iterator[bytes]) -> LogFile:
     named = path.lower().endswith(".gz")
     if start and start.startswith(b"\x1f\x8b") != named:
         problem = "is no gzip" if named else "is compressed, but its name does not end in .gz"
         raise FtplanError(f"{path}: the file {problem}; rename it, since Spark goes by the name")
     scan = _TextScan(path)
-    for chunk in scan.text(_chunks(path)):
+    for chunk in scan.text(chunks):
         scan.take(chunk)
     header = scan.finish()
     return LogFile(
@@ -263,10 +270,12 @@ class _TextScan:
         return line.decode("utf-8-sig", errors="replace").rstrip("\r")
 
 
-def _chunks(path: str) -> Iterator[bytes]:
+def _chunks(path: str, stop: Event | None) -> Iterator[bytes]:
     try:
         with open(path, "rb") as file:
             while chunk := file.read(_CHUNK):
+                if stop is not None and stop.is_set():
+                    raise FtplanError(f"{path}: interrupted")
                 yield chunk
     except OSError as error:
         raise FtplanError(f"{path}: cannot be read ({error.strerror})") from error

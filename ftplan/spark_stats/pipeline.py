@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from ftplan.errors import FtplanError
@@ -80,9 +81,10 @@ def compute(
     operators = known_operators(mapping, topology)
     upstream = upstream_of(mapping, topology)
     found = find_files(paths, mapping.input_format)
-    with ThreadPoolExecutor(1) as pool:
+    stop = Event()
+    with ThreadPoolExecutor(1) as pool, _set_when_done(stop):
         tell("reading the files", None)
-        inspection = pool.submit(inspect_files, found, mapping.input_format)
+        inspection = pool.submit(inspect_files, found, mapping.input_format, stop)
         if sum(Path(p).stat().st_size for p, remote in found if not remote) < 1 << 16:
             inspection.result()  # a log of a few lines is checked before anything is started
         tell("starting the engine", None)
@@ -90,6 +92,14 @@ def compute(
             files = inspection.result()
             with _one_sentence(session):
                 return _run(session, mapping, files, operators, upstream, folder, tell, tool_version)
+
+
+@contextmanager
+def _set_when_done(event: Event) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        event.set()
 
 
 def _run(

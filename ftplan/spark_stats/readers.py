@@ -66,11 +66,12 @@ def _union(session: Session, files: Sequence[LogFile], read: Any) -> Any:
     """One frame over all files, with the position of each file as a literal column."""
     from pyspark.sql import functions as F
 
+    uris = [f.uri(percent_encoded=session.kind == "sail") for f in files]
     if len(files) > MOST_NAMED_FILES:
-        return read([f.uri for f in files]).withColumn("file", F.lit(-1))
+        return read(uris).withColumn("file", F.lit(-1))
     frame = None
-    for i, file in enumerate(files):
-        part = read([file.uri]).withColumn("file", F.lit(i))
+    for i, uri in enumerate(uris):
+        part = read([uri]).withColumn("file", F.lit(i))
         frame = part if frame is None else frame.unionByName(part)
     return frame
 
@@ -117,18 +118,20 @@ def _read_csv(session: Session, files: Sequence[LogFile], mapping: LogMapping) -
         parts = F.split(F.col("value"), mapping.delimiter if mapping.delimiter in ",\t;" else escaped, -1)
     frame = lines.select("file", "value", parts.alias("parts"))
     broken = F.when(F.col("parts").isNull(), 1).when(F.size("parts") != len(names), 0)
+    raw = F.col("value")
     if not all(f.utf8 for f in files):
-        broken = F.when(F.col("value").contains("\ufffd"), 2).otherwise(broken)
+        broken = F.when(~F.is_valid_utf8("value"), 2).otherwise(broken)
+        raw = F.make_valid_utf8("value")
     chosen = [F.nullif(F.get("parts", F.lit(names.index(c))), F.lit("")) for c in mapping.columns]
     frame = frame.select("file", "value", broken.alias("broken"), *(c.alias(f"f{i}") for i, c in enumerate(chosen)))
-    return Log(frame, F.col("value"), _fields(mapping, ["text"] * len(chosen)), tuple(files), tuple(faults))
+    return Log(frame, raw, _fields(mapping, ["text"] * len(chosen)), tuple(files), tuple(faults))
 
 
 def _header(session: Session, files: Sequence[LogFile], mapping: LogMapping) -> tuple[str, list[str]]:
     """The header line that all files share, and the column names in it."""
     lines = {f.path: f.header for f in files if not f.remote}
     for file in (f for f in files if f.remote):
-        first = session.spark.read.text(file.uri).limit(1).toArrow().column(0).to_pylist()
+        first = session.spark.read.text(file.uri()).limit(1).toArrow().column(0).to_pylist()
         lines[file.path] = first[0].lstrip("\ufeff").rstrip("\r") if first else None
     headers = {path: line for path, line in lines.items() if line is not None}
     if not headers:
@@ -181,11 +184,13 @@ def _read_jsonl(session: Session, files: Sequence[LogFile], mapping: LogMapping)
     parts = [F.col("parsed").getField(c) for c in mapping.columns]
     nothing = F.coalesce(*parts).isNull()
     broken = F.when(~F.ltrim("value").startswith("{"), 0).when(nothing, 1)
+    raw = F.col("value")
     if not all(f.utf8 for f in files):
-        broken = F.when(F.col("value").contains("\ufffd"), 2).otherwise(broken)
+        broken = F.when(~F.is_valid_utf8("value"), 2).otherwise(broken)
+        raw = F.make_valid_utf8("value")
     frame = frame.select("file", "value", broken.alias("broken"), *(p.alias(f"f{i}") for i, p in enumerate(parts)))
     faults = ("not a JSON object", "not JSON, or without any mapped column", "not UTF-8")
-    return Log(frame, F.col("value"), _fields(mapping, ["text"] * len(parts)), tuple(files), faults)
+    return Log(frame, raw, _fields(mapping, ["text"] * len(parts)), tuple(files), faults)
 
 
 def _read_parquet(session: Session, files: Sequence[LogFile], mapping: LogMapping) -> Log:
@@ -199,7 +204,7 @@ def _read_parquet(session: Session, files: Sequence[LogFile], mapping: LogMappin
         schema = ", ".join(f"`{c.replace('`', '``')}` {t}" for c, t in zip(mapping.columns, types, strict=True))
         read = lambda uris: session.spark.read.schema(schema).parquet(*uris)  # noqa: E731
     else:
-        found = dict(session.spark.read.parquet(*(f.uri for f in files)).dtypes)
+        found = dict(session.spark.read.parquet(*(f.uri() for f in files)).dtypes)
         for column in mapping.columns:
             if column not in found:
                 raise _missing(files[0], column, list(found))

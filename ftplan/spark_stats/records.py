@@ -28,8 +28,8 @@ _LARGEST_SUMMAND = 9e15
 class Records:
     """The log, row by row, ready to be aggregated (lazy).
 
-    Columns of ``frame``: ``file``, ``reason`` (int, position in ``reasons``; null: accepted), ``raw`` (text, if rejected),
-    ``window_us`` (start of the window, bigint microseconds), ``operator`` (text, only with an operator column),
+    Columns of ``frame``: ``file``, ``reason`` (int, position in ``reasons``; null: accepted), ``raw`` (text; null where
+    accepted), ``window_us`` (start of the window, bigint microseconds), ``operator`` (text, if there is a column),
     ``group_0``… (key group for each of ``entries``; null: no keyed state), and where mapped ``records``,
     ``records_out``, ``bytes``, ``cpu``, ``busy`` (bigint, scaled by :data:`SCALES`), ``memory``, ``queue``,
     ``state`` (double), ``node`` (text), ``task``, ``upstream_task`` (int), ``upstream_operator`` (text).

@@ -49,8 +49,9 @@ def open_session(engine: Engine = "auto", master: str | None = None) -> Iterator
     engine
         ``spark``, ``sail``, or ``auto``: Spark where Java is found, else Sail.
     master
-        Within an open session of the same engine, that session is used again. Else ``local[...]``, ``spark://…``, ``yarn``, ``k8s://…``, or ``sc://…`` (Spark Connect). None takes over an active
-        session or what ``spark-submit`` configured; where there is neither, ``SPARK_REMOTE`` or ``local[*]``.
+        ``local[...]``, ``spark://…``, ``yarn``, ``k8s://…``, or ``sc://…`` (Spark Connect). None uses the session
+        that is open already (opened here or by the calling program) or what ``spark-submit`` configured; where there
+        is neither, ``SPARK_REMOTE`` or ``local[*]``.
 
     Raises
     ------
@@ -108,6 +109,34 @@ def _keep_interrupt() -> Iterator[None]:
     finally:
         if main:
             signal.signal(signal.SIGINT, handler)
+
+
+@contextmanager
+def _deferred() -> Iterator[None]:
+    """Hold the first signal back until the block is done; a second one gets through at once.
+
+    While PySpark launches the JVM nobody holds its process yet, so that it could not be ended.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    pending: list[int] = []
+
+    def note(number: int, frame: FrameType | None) -> None:
+        if pending:
+            raise KeyboardInterrupt
+        pending.append(number)
+
+    for number in before:
+        signal.signal(number, note)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    if pending:
+        signal.raise_signal(pending[0])
 
 
 @contextmanager
@@ -177,7 +206,8 @@ def _classic(master: str | None) -> Iterator[Session]:
         with log.open("wb") as stderr, _keep_interrupt():
             conf = _settings(SparkConf(loadDefaults=False), master, folder, submitted)
             try:
-                gateway = launch_gateway(conf, popen_kwargs={"stderr": stderr, "stdout": stderr})
+                with _deferred():
+                    gateway = launch_gateway(conf, popen_kwargs={"stderr": stderr, "stdout": stderr})
                 SparkContext._ensure_initialized(gateway=gateway)
                 conf = _settings(SparkConf(), master, folder, submitted)
                 spark = SparkSession.builder.config(conf=conf).getOrCreate()
@@ -264,12 +294,14 @@ def _sail(master: str | None) -> Iterator[Session]:
     import pysail
     from pysail.spark import SparkConnectServer
 
-    with _keep_interrupt():
-        server = SparkConnectServer(ip="127.0.0.1", port=0)
-        server.start(background=True)
+    interrupt = signal.getsignal(signal.SIGINT)
+    server = SparkConnectServer(ip="127.0.0.1", port=0)
     try:
+        server.start(background=True)
         _, port = server.listening_address
         with _connect_client(f"sc://127.0.0.1:{port}") as spark:
+            if threading.current_thread() is threading.main_thread():
+                signal.signal(signal.SIGINT, interrupt)  # the server has its own from the time when it answers
             yield Session(spark, "sail", f"sail {pysail.__version__}", True, True)
     finally:
         with _undisturbed():

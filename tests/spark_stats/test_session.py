@@ -1,0 +1,255 @@
+"""Sessions start, stop and leave nothing; clusters give the same statistics. Each case in a process of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ftplan.errors import FtplanError
+from ftplan.spark_stats import choice
+from ftplan.spark_stats.choice import LEAST_JAVA, choose, java_version
+from tests.spark_stats.conftest import HOUSTON, ROOT
+
+spark = pytest.mark.spark
+needs_java = pytest.mark.skipif((java_version() or 0) < LEAST_JAVA, reason="no Java")
+
+PROGRAM = """
+import json, shutil, sys
+from pathlib import Path
+from ftplan.errors import FtplanError
+from ftplan.spark_stats.mapping import LogMapping
+from ftplan.spark_stats.pipeline import compute
+from ftplan.spark_stats.session import open_session
+
+engine, master, log, out = sys.argv[1], sys.argv[2] or None, sys.argv[3], Path(sys.argv[4])
+shapes = [dict(key_hash="flink"), dict(key_hash="murmur3"), dict(key_hash="xxhash64")]
+with open_session(engine, master) as session:
+    for i, shape in enumerate(shapes[: int(sys.argv[5])]):
+        folder = out / str(i)
+        folder.mkdir(parents=True)
+        try:
+            compute(LogMapping(
+                time_columns=("Year", "Month", "DayofMonth", "DepTime"), window_s=3600.0, max_rejects=0.02,
+                keys=(("by-plane", ("TailNum",)), ("by-destination", ("Dest",))), key_groups=64, **shape,
+            ), [log], folder=folder, progress=lambda stage, share: print(stage, flush=True))
+        except BaseException:
+            shutil.rmtree(folder)
+            raise
+"""
+
+
+def command(engine: str, master: str, log: Path, out: Path, shapes: int = 1) -> list[str]:
+    return [sys.executable, "-c", PROGRAM, engine, master, str(log), str(out), str(shapes)]
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """Every file but the manifest, which names the engine."""
+    found = {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+    return {name: data for name, data in found.items() if not name.endswith("manifest.json")}
+
+
+@contextlib.contextmanager
+def free_port() -> Iterator[int]:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    yield port
+
+
+def wait_for(port: int, seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        with contextlib.suppress(OSError):
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+            return
+        time.sleep(0.2)
+    raise AssertionError(f"nothing listens on {port}")
+
+
+@contextlib.contextmanager
+def daemon(arguments: list[str], log: Path, **variables: str) -> Iterator[subprocess.Popen[bytes]]:
+    with log.open("wb") as out:
+        process = subprocess.Popen(
+            arguments, stdout=out, stderr=out, env={**os.environ, **variables}, start_new_session=True
+        )
+    try:
+        yield process
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGTERM)
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def spark_home() -> Path:
+    import pyspark
+
+    return Path(pyspark.__file__).parent
+
+
+@pytest.fixture(scope="module")
+def by_sail(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pytest.importorskip("pysail")
+    out = tmp_path_factory.mktemp("sail")
+    subprocess.run(command("sail", "", HOUSTON, out, 3), check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
+    return out
+
+
+@spark
+@needs_java
+def test_spark_equals_sail_and_is_quiet(by_sail: Path, tmp_path: Path) -> None:
+    done = subprocess.run(command("spark", "local[2]", HOUSTON, tmp_path, 3), check=True, cwd=ROOT, capture_output=True)
+    assert files(tmp_path) == files(by_sail)
+    assert len(files(tmp_path)) == 9
+    assert done.stderr == b""
+
+
+@spark
+@needs_java
+def test_standalone_master_and_worker(by_sail: Path, tmp_path: Path) -> None:
+    run = str(spark_home() / "bin" / "spark-class")
+    home = {"SPARK_HOME": str(spark_home()), "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
+    with free_port() as port:
+        url = f"spark://127.0.0.1:{port}"
+    master = [run, "org.apache.spark.deploy.master.Master", "-h", "127.0.0.1", "-p", str(port), "--webui-port", "0"]
+    worker = [run, "org.apache.spark.deploy.worker.Worker", url, "-c", "2", "-m", "2g", "-h", "127.0.0.1",
+              "--webui-port", "0", "-d", str(tmp_path / "work")]  # fmt: skip
+    with daemon(master, tmp_path / "master.log", **home):
+        wait_for(port)
+        with daemon(worker, tmp_path / "worker.log", **home):
+            subprocess.run(command("auto", url, HOUSTON, tmp_path / "out"), check=True, cwd=ROOT, timeout=240)
+    assert files(tmp_path / "out" / "0") == files(by_sail / "0")
+
+
+@spark
+@needs_java
+def test_spark_connect_server(by_sail: Path, tmp_path: Path) -> None:
+    with free_port() as port:
+        pass
+    server = "org.apache.spark.sql.connect.service.SparkConnectServer"
+    settings = ["--conf", f"spark.connect.grpc.binding.port={port}", "--conf", "spark.ui.enabled=false"]
+    submit = [str(spark_home() / "bin" / "spark-submit"), "--class", server, *settings, "spark-internal"]
+    home = {"SPARK_HOME": str(spark_home()), "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
+    os.makedirs(tmp_path / "server")
+    with daemon(["env", "-C", str(tmp_path / "server"), *submit], tmp_path / "server.log", **home):
+        wait_for(port)
+        url = f"sc://127.0.0.1:{port}"
+        subprocess.run(command("auto", url, HOUSTON, tmp_path / "out"), check=True, cwd=ROOT, timeout=240)
+    assert files(tmp_path / "out" / "0") == files(by_sail / "0")
+
+
+@spark
+@needs_java
+def test_under_spark_submit(by_sail: Path, tmp_path: Path) -> None:
+    """The master is the one that spark-submit was given."""
+    job = tmp_path / "job.py"
+    job.write_text(PROGRAM)
+    submit = [str(spark_home() / "bin" / "spark-submit"), "--master", "local[1]", str(job)]
+    arguments = ["auto", "", str(HOUSTON), str(tmp_path / "out"), "1"]
+    variables = {**os.environ, "SPARK_HOME": str(spark_home()), "PYSPARK_PYTHON": sys.executable}
+    variables |= {"SPARK_LOCAL_IP": "127.0.0.1", "PYTHONPATH": str(ROOT)}
+    subprocess.run([*submit, *arguments], check=True, cwd=tmp_path, env=variables, timeout=240, capture_output=True)
+    assert files(tmp_path / "out" / "0") == files(by_sail / "0")
+
+
+def descendants(pid: int) -> set[int]:
+    found: set[int] = set()
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError, ValueError):
+                stat = (entry / "stat").read_text().rsplit(")", 1)[1].split()
+                if int(stat[1]) == pid:
+                    found |= {int(entry.name), *descendants(int(entry.name))}
+    return found
+
+
+@spark
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks at /proc")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("engine", ["sail", pytest.param("spark", marks=needs_java)])
+@pytest.mark.parametrize("moment", ["starting the engine", "aggregating"])
+def test_interrupting_leaves_nothing(engine: str, number: signal.Signals, moment: str, tmp_path: Path) -> None:
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    log = tmp_path / "log.csv"
+    header = "Year,Month,DayofMonth,DepTime,TailNum,Dest\n"
+    log.write_text(header + "".join(f"2011,{i % 12 + 1},{i % 28 + 1},1200,N{i},D{i % 99}\n" for i in range(1_000_000)))
+    process = subprocess.Popen(
+        command(engine, "", log, tmp_path / "out"), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        env={**os.environ, "TMPDIR": str(temporary)},
+    )  # fmt: skip
+    assert process.stdout is not None
+    if moment == "aggregating":
+        while moment.encode() not in process.stdout.readline():
+            pass
+    time.sleep(0.5)
+    children = descendants(process.pid)
+    process.send_signal(number)
+    process.communicate(timeout=60)
+    assert process.returncode != 0
+    end = time.monotonic() + 10
+    while time.monotonic() < end and any(Path(f"/proc/{pid}").exists() for pid in children):
+        time.sleep(0.1)
+    assert [pid for pid in children if Path(f"/proc/{pid}").exists()] == []
+    assert [p for p in temporary.iterdir() if not p.name.startswith("hsperfdata")] == []
+    assert not (tmp_path / "out" / "0").exists()
+
+
+def test_import_is_light() -> None:
+    code = "import sys, ftplan.spark_stats.pipeline; sys.exit(any(m in sys.modules for m in ('pyspark', 'pysail')))"
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT).returncode == 0
+
+
+def test_choice(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("PYSPARK_GATEWAY_PORT", raising=False)
+    monkeypatch.delenv("SPARK_REMOTE", raising=False)
+    monkeypatch.setattr(choice, "java_version", lambda: 17)
+    assert choose("auto", None).kind == "spark"
+    assert choose("auto", "local[2]") == choice.Choice("spark", "local[2]")
+    assert choose("sail", "local[*]").kind == "sail"
+    for engine, master, message in (
+        ("flink", None, "unknown engine"),
+        ("sail", "yarn", "runs in this process"),
+        ("auto", "localhost", "--master"),
+        ("auto", "spark://127.0.0.1:1", "nothing answers"),
+        ("auto", "sc://127.0.0.1:1", "nothing answers"),
+    ):
+        with pytest.raises(FtplanError, match=message):
+            choose(engine, master)  # type: ignore[arg-type]
+    monkeypatch.setattr(choice, "java_version", lambda: None)
+    assert choose("auto", None).kind == "sail"
+    with pytest.raises(FtplanError, match="Java 17 or newer"):
+        choose("spark", None)
+    with pytest.raises(FtplanError, match="Java 17 or newer"):
+        choose("auto", "yarn")
+    monkeypatch.setattr(choice.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(FtplanError, match=r"pip install 'ftplan\[sail\]'"):
+        choose("auto", None)
+    with pytest.raises(FtplanError, match=r"pyspark, which is not installed: pip install 'ftplan\[spark\]'"):
+        choose("auto", "sc://127.0.0.1:1")
+
+
+def test_java_version(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    program = tmp_path / "bin" / "java"
+    program.parent.mkdir()
+    for text, expected in (('version "1.8.0_392"', 8), ('version "21.0.2" 2024', 21), ("nothing", None)):
+        program.write_text(f"#!/bin/sh\necho 'openjdk {text}' >&2\n")
+        program.chmod(0o755)
+        monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+        assert java_version() == expected
+    program.write_text("#!/bin/sh\nexit 1\n")
+    assert java_version() is None
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "none"))
+    assert java_version() is None
