@@ -29,21 +29,23 @@ def exchange(
     dual: Dual,
     seed: int,
     budget: Budget,
+    rounds: int,
 ) -> IntArray:
     """Return copies (U, c) that cost no more than *best*, by re-solving small sets of nodes exactly.
 
     Each round draws nodes, frees their copies among them within *columns* (U, N), keeps all others, and solves that
     small problem by branch and cut. The draws follow the seed, each solve is bounded by its tree, so the search is
-    deterministic but for the clock. It ends when many rounds in a row gained nothing or the bound is reached.
+    deterministic but for the clock. It ends after *rounds*, when
+    many in a row gained nothing, or when the bound is reached.
     """
     nodes = np.flatnonzero(problem.allowed.any(axis=0))
     if nodes.size <= FEWEST_NODES:
         return best
     rng = np.random.default_rng(seed)
-    size = int(np.clip(COPIES * nodes.size // max(best.size, 1), FEWEST_NODES, nodes.size))
+    size = int(np.clip(COPIES * nodes.size // max(best.size, 1), FEWEST_NODES, max(FEWEST_NODES, nodes.size // 2)))
     cost = priced(problem, limits, dual.prices)
     stale = 0
-    for _ in range(budget.passes(1_000_000)):
+    for _ in range(budget.passes(rounds)):
         value = problem.value(best)
         if budget.left_s < LEAST_TIME_S or stale >= STALE * nodes.size or problem.gap(value, dual.bound) <= 1e-9:
             break

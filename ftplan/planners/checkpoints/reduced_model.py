@@ -15,6 +15,11 @@ from ftplan.planners.checkpoints.separate import cheapest
 
 #: Open columns above which the whole model is not solved: SCIP then proves nothing more in a minute, and overruns.
 MOST_COLUMNS = 10_000
+#: Open columns up to which the whole model is solved at once, without neighbourhoods before it.
+FEW_COLUMNS = 3_000
+#: Neighbourhoods searched before the whole model is solved, and where it is not.
+FEW_ROUNDS = 40
+MANY_ROUNDS = 1_000_000
 
 
 def open_columns(problem: CheckpointProblem, limits: Limits, dual: Dual, value: float) -> BoolArray:
@@ -43,16 +48,15 @@ def close_gap(
     bound never exceeds its value.
     """
     columns = open_columns(problem, limits, dual, problem.value(best))
-    small = int(columns.sum()) <= MOST_COLUMNS
-    part = budget.part(0.15 if small else 1.0)
-    best = exchange(problem, limits, columns, best, dual, seed, part)
+    open_pairs = int(columns.sum())
+    small = open_pairs <= MOST_COLUMNS
+    # A number of rounds, not a share of the clock, so that what is closed in time is the same every time.
+    rounds = 0 if open_pairs <= FEW_COLUMNS else FEW_ROUNDS if small else MANY_ROUNDS
+    best = exchange(problem, limits, columns, best, dual, seed, budget, rounds)
     value = problem.value(best)
     if problem.gap(value, dual.bound) <= 1e-9 or budget.over() or not small:
-        budget.cut = budget.cut or part.cut
         return best, dual.bound
     columns = open_columns(problem, limits, dual, value)
     best, bound = branch_and_cut(problem, limits, columns, best, seed, budget, gap=0.0)
-    # A search that ended by itself is the same whatever came before; one that was cut is not.
-    budget.cut = budget.cut or part.cut
     # What was left out costs at least as much as the value at which it was left out.
     return best, max(dual.bound, min(bound, value))
