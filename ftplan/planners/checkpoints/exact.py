@@ -64,8 +64,8 @@ def _assigned(
         found = feasible_copies(problem, settled, options, budget)
         if isinstance(found, Result):
             return found
-        first = _improved(problem, limits, [found], budget)
-        assert first is not None
+        improved = _improved(problem, limits, [found], budget)
+        first = found if improved is None else improved
     dual = best_dual(problem, limits, problem.value(first), budget)
     second = _improved(problem, limits, [dual.copies], budget)
     best = first if second is None or problem.value(first) <= problem.value(second) else second

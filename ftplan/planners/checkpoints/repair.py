@@ -28,11 +28,11 @@ def repair(placed: Placed, budget: Budget) -> bool:
         return True
     scale = np.maximum(placed.limits.weight.sum(axis=1) * placed.problem.copies, 1e-300) / max(nodes.size, 1)
     for _ in range(budget.passes(1000 + 4 * placed.flat.size)):
+        if placed.limits.kept(placed.copies):
+            return True
         if budget.over():
             return False
         breach = placed.breach(placed.used, nodes, scale)
-        if placed.limits.kept(placed.copies):
-            return True
         change = None
         broken = [int(node) for node in np.argsort(-breach, kind="stable") if breach[node] > 0]
         small = placed.flat.size**2 <= PAIRS_AT_ONCE * nodes.size

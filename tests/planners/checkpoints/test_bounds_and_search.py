@@ -1,0 +1,115 @@
+"""The parts that only large problems need: subgradient bound, neighbourhoods, tight clocks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ftplan.model.checkpoint_rules import CheckpointRules, violations
+from ftplan.planners import registry
+from ftplan.planners.checkpoints.bound import best_dual
+from ftplan.planners.checkpoints.budget import Budget
+from ftplan.planners.checkpoints.exact import exact
+from ftplan.planners.checkpoints.lagrangian import ascend, dual_value
+from ftplan.planners.checkpoints.least_balance import spread_out
+from ftplan.planners.checkpoints.limits import limits_of
+from ftplan.planners.checkpoints.local_search import improve
+from ftplan.planners.checkpoints.neighbourhood import exchange
+from ftplan.planners.checkpoints.placed import Placed
+from ftplan.planners.checkpoints.problem import AllocationOptions, build
+from ftplan.planners.checkpoints.reduced_model import open_columns
+from ftplan.planners.checkpoints.repair import repair
+from tests.planners.checkpoints.cases import Case, cases
+from tests.planners.checkpoints.test_every_planner import cluster, job, placement
+
+
+@pytest.mark.parametrize("copies", [1, 2])
+@pytest.mark.parametrize("anti_affinity", ["node", "zone"])
+def test_subgradient_nears_the_linear_relaxation_from_below(copies: int, anti_affinity: Any) -> None:
+    topology, series = job(64, 6)
+    options = AllocationOptions(copies=copies, anti_affinity=anti_affinity, balance=0.2)
+    problem = build(topology, cluster(), placement(), series, options)
+    limits = limits_of(problem, CheckpointRules(copies, anti_affinity, 0.2))
+    relaxed = best_dual(problem, limits, 0.0, Budget(60)).bound
+    placed = Placed.at(problem, limits, spread_out(problem))
+    assert repair(placed, Budget(60))
+    climbed = ascend(problem, limits, problem.value(placed.copies), Budget(60)).bound
+    start = dual_value(problem, limits, np.zeros(limits.lower.shape)).bound
+    assert climbed <= relaxed + 1e-6 * abs(relaxed)
+    assert climbed >= relaxed - 0.05 * (relaxed - start)
+
+
+@settings(max_examples=50, deadline=None)
+@given(cases(memory=True), st.integers(1, 2), st.sampled_from([0.5, 1.0]), st.integers(0, 2**32 - 1))
+def test_any_prices_give_a_bound(case: Case, copies: int, balance: float, seed: int) -> None:
+    """Nothing beats the Lagrangian, at whatever prices; and fixing by reduced costs keeps the optimum."""
+    options = AllocationOptions(copies=copies, balance=balance)
+    problem = case.problem(options)
+    answer = exact(problem, options).answer
+    if answer is None:
+        return
+    limits = limits_of(problem, answer.rules)
+    prices = np.random.default_rng(seed).normal(size=limits.lower.shape)
+    prices[(prices > 0) & np.isinf(limits.upper)] = 0
+    prices[(prices < 0) & np.isinf(limits.lower)] = 0
+    dual = dual_value(problem, limits, prices)
+    assert dual.bound <= answer.value + 1e-9 * (1 + abs(answer.value))
+    if problem.split is None:
+        columns = open_columns(problem, limits, dual, answer.value)
+        assert np.take_along_axis(columns, answer.copies, axis=1).all()
+
+
+@pytest.mark.parametrize("copies", [1, 2])
+def test_search_keeps_the_limits_and_never_loses(copies: int) -> None:
+    """Repair, moves and swaps, then neighbourhoods: each at most as dear as before, and the same every time."""
+    topology, series = job(32, 7)
+    options = AllocationOptions(copies=copies, balance=0.1)
+    problem = build(topology, cluster(), placement(), series, options)
+    limits = limits_of(problem, CheckpointRules(copies, "node", 0.1))
+    placed = Placed.at(problem, limits, spread_out(problem))
+    assert repair(placed, Budget(60))
+    first = problem.value(placed.copies)
+    improve(placed, Budget(60))
+    second = problem.value(placed.copies)
+    assert second <= first
+    assert limits.kept(placed.copies)
+    dual = best_dual(problem, limits, second, Budget(60))
+    columns = open_columns(problem, limits, dual, second)
+    found = exchange(problem, limits, columns, placed.copies, dual, 0, Budget(60), 5)
+    again = exchange(problem, limits, columns, placed.copies, dual, 0, Budget(60), 5)
+    assert np.array_equal(found, again)
+    assert limits.kept(found)
+    assert dual.bound <= problem.value(found) <= second
+
+
+@pytest.mark.parametrize("name", [row.name for row in registry.rows("allocate-checkpoints")])
+@pytest.mark.parametrize("balance", ["auto", 0.02, 0.3, "count"])
+def test_no_time_at_all(name: str, balance: Any) -> None:
+    """A clock that has run out gives a valid plan or says that there was no time; never an error."""
+    topology, series = job(16, 8)
+    options = AllocationOptions(balance=balance, time_limit_s=1e-6, bound=True)
+    problem = build(topology, cluster(), placement(), series, options)
+    result = registry.load(registry.row("allocate-checkpoints", name))(problem, options)
+    assert result.status in ("optimal", "feasible", "infeasible", "no-plan-in-time")
+    assert (result.answer is None) == (result.status in ("infeasible", "no-plan-in-time"))
+    if result.answer is not None:
+        rules = result.answer.rules
+        assert violations(result.answer.assignments, topology, cluster(), series, rules, placement()) == ()
+
+
+@pytest.mark.parametrize("balance", ["auto", 0.02])
+def test_bounded_work_is_the_same_every_time(balance: Any) -> None:
+    """With ``iterations`` the answer depends on no clock."""
+    topology, series = job(64, 9)
+    options = AllocationOptions(balance=balance, iterations=15, time_limit_s=300)
+    problem = build(topology, cluster(), placement(), series, options)
+    one, two = exact(problem, options), exact(problem, options)
+    assert one.status == two.status
+    assert (one.bound, one.warnings) == (two.bound, two.warnings)
+    if one.answer is not None and two.answer is not None:
+        assert one.answer.assignments == two.answer.assignments
+        assert "TIME_LIMIT" not in [w.code for w in one.warnings]
