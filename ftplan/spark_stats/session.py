@@ -8,6 +8,7 @@ import signal
 import sys
 import tempfile
 import threading
+import time
 import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -101,7 +102,7 @@ def _orderly_signals() -> Iterator[None]:
 
 @contextmanager
 def _keep_interrupt() -> Iterator[None]:
-    """Put Python's SIGINT handler back: PySpark and Sail each install their own when they start."""
+    """Put Python's SIGINT handler back: PySpark installs its own, which calls the JVM from within the handler."""
     main = threading.current_thread() is threading.main_thread()
     handler = signal.getsignal(signal.SIGINT)
     try:
@@ -137,6 +138,26 @@ def _deferred() -> Iterator[None]:
             signal.signal(number, handler)
     if pending:
         signal.raise_signal(pending[0])
+
+
+@contextmanager
+def _blocked() -> Iterator[None]:
+    """Keep signals waiting, and put Python's handlers back before they are let in.
+
+    Sail listens to SIGINT and SIGTERM from the time when it answers; one that it got would end the server alone.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    both = (signal.SIGINT, signal.SIGTERM)
+    handlers = {number: signal.getsignal(number) for number in both}
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, both)
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
 @contextmanager
@@ -294,18 +315,32 @@ def _sail(master: str | None) -> Iterator[Session]:
     import pysail
     from pysail.spark import SparkConnectServer
 
-    interrupt = signal.getsignal(signal.SIGINT)
     server = SparkConnectServer(ip="127.0.0.1", port=0)
     try:
-        server.start(background=True)
-        _, port = server.listening_address
-        with _connect_client(f"sc://127.0.0.1:{port}") as spark:
-            if threading.current_thread() is threading.main_thread():
-                signal.signal(signal.SIGINT, interrupt)  # the server has its own from the time when it answers
+        with ExitStack() as stack:
+            with _blocked():
+                server.start(background=True)
+                _, port = server.listening_address
+                spark = stack.enter_context(_connect_client(f"sc://127.0.0.1:{port}"))
             yield Session(spark, "sail", f"sail {pysail.__version__}", True, True)
     finally:
         with _undisturbed():
             server.stop()
+            _let_functions_end()
+
+
+def _let_functions_end(limit_s: float = 10.0) -> None:
+    """Wait until no thread of Sail runs Python any more.
+
+    After an interrupt a function may still be at work on its batch; if the interpreter ended meanwhile, the thread
+    could not get back in and would abort the process.
+    """
+    end = time.monotonic() + limit_s
+    calm = 0
+    while calm < 5 and time.monotonic() < end:
+        own = {t.ident for t in threading.enumerate() if not isinstance(t, threading._DummyThread)}
+        calm = calm + 1 if set(sys._current_frames()) <= own else 0
+        time.sleep(0.01)
 
 
 @contextmanager
