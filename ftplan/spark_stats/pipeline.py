@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from ftplan.errors import FtplanError
-from ftplan.model.statistics import LogInput, Manifest, Measure, OperatorStatistics
+from ftplan.model.statistics import LogInput, Manifest, Measure
 from ftplan.model.topology import Topology
 from ftplan.spark_stats.choice import Engine
 from ftplan.spark_stats.inputs import LogFile, find_files, inspect_files
@@ -113,6 +113,7 @@ def _run(
     tool_version: str,
 ) -> Manifest:
     from ftplan.spark_stats.progress import watch
+    from ftplan.spark_stats.summary import operator_statistics
     from ftplan.spark_stats.writers import write_documents, write_tables
 
     with watch(session, tell):
@@ -131,7 +132,7 @@ def _run(
         window_s=mapping.window_us / 1e6,
         start=start,
         end=end,
-        operators=_operator_statistics(mapping, outcome, operators, windows),
+        operators=operator_statistics(mapping, outcome.tables, outcome.spread, operators, windows),
         tables=written,
         measures=tuple(measures),
         rows_read=outcome.rejects.rows_read,
@@ -160,35 +161,33 @@ def run_passes(
     from ftplan.spark_stats.readers import read_log
     from ftplan.spark_stats.records import OUTSIDE, to_records
     from ftplan.spark_stats.rejects import RejectedRow, check_share, collect_rejects
-    from ftplan.spark_stats.windows import MOST_SAMPLED, aggregate, rejected_rows
+    from ftplan.spark_stats.windows import MOST_TEXTS, aggregate, rejected_rows
 
     log = read_log(session, files, mapping)
     records = to_records(log, mapping, operators)
     outcome = _Outcome()
     sums: dict[str, Any] = {}
-    size = sum(f.rows or 0 for f in files) if all(f.rows is not None for f in files) else 1000 * MOST_SAMPLED
-    sample: int | None = max(1, -(-size // MOST_SAMPLED))
+    few = all(f.rows is not None for f in files) and sum(f.rows or 0 for f in files) <= MOST_TEXTS
     names = [f.path for f in files]
     for table, grouping in _groupings(mapping, operators).items():
-        sums[table] = aggregate(records, grouping, sample)
-        if sample is None:
+        if sums:
+            sums[table] = aggregate(records, grouping, "out")
             continue
+        sums[table] = aggregate(records, grouping, "with text" if few else "counted")
         rejects = collect_rejects(sums[table], records.reasons, names, mapping.max_kept_rejects)
-        check_share(rejects, mapping.max_rejects, files[0].name if len(files) == 1 else f"{len(files)} files")
-        if rejects.faulty and not rejects.complete and len(rejects.rows) < mapping.max_kept_rejects:
+        if rejects.faulty and not few:
             outside = [i for i, r in enumerate(records.reasons) if r == OUTSIDE]
-            rest = rejected_rows(records, mapping.max_kept_rejects, outside).to_pylist()
-            rows = [
-                RejectedRow(names[r["file"]] if r["file"] >= 0 else None, records.reasons[r["reason"]], r["raw"])
-                for r in rest
-            ]
-            rejects = type(rejects)(rejects.rows_read, rejects.counts, tuple(rows), True)
+            found = rejected_rows(records, mapping.max_kept_rejects, outside).to_pylist()
+            rows = (
+                (names[r["file"]] if r["file"] >= 0 else None, records.reasons[r["reason"]], r["raw"]) for r in found
+            )
+            rejects = replace(rejects, rows=tuple(RejectedRow(*row) for row in rows))
+        check_share(rejects, mapping.max_rejects, files[0].name if len(files) == 1 else f"{len(files)} files")
         outcome.rejects = rejects
         accepted = sums[table].filter(pc.equal(sums[table]["entry"], 0))
         if not accepted.num_rows:
             raise FtplanError(f"{files[0].path}: no record is left: {rejects.rows_read:,} rows read, none accepted")
         outcome.windows_us = accepted["window_us"].to_numpy()
-        sample = None
     ids = operators.resolve(_names(sums))
     sums = {t: tables.accepted(s, records.entries if t == "key_groups" else records.entries[:1], ids)
             for t, s in sums.items()}  # fmt: skip
@@ -264,36 +263,6 @@ def _assemble(
         outcome.tables["substreams"] = tables.substreams_table(known, upstream, ids)
     if "tasks" in sums:
         outcome.tables["tasks"] = tables.tasks_table(sums["tasks"], outcome.tables.get("substreams"))
-
-
-def _operator_statistics(
-    mapping: LogMapping, outcome: _Outcome, operators: Operators, windows: int
-) -> dict[str, OperatorStatistics]:
-    import pyarrow.compute as pc
-
-    seen: dict[str, set[Any]] = {}
-    keyed: set[str] = set()
-    for name in ("key_groups", "tasks"):
-        if name in outcome.tables:
-            table = outcome.tables[name]
-            pairs = table.group_by(["operator", "window_start"]).aggregate([])
-            for operator in pc.unique(pairs["operator"]).to_pylist():
-                own = pairs.filter(pc.equal(pairs["operator"], operator))
-                seen.setdefault(operator, set()).update(own["window_start"].cast("int64").to_pylist())
-                if name == "key_groups":
-                    keyed.add(operator)
-    result = {}
-    for operator in sorted(seen):
-        spread: Any = outcome.spread.get(operator)
-        resolution = "key_group" if operator in keyed else "task"
-        result[operator] = OperatorStatistics(
-            key_groups=operators.count(operator),
-            key_hash=mapping.key_hash if operator in keyed and spread is None else None,
-            resolution=spread or resolution,  # type: ignore[arg-type]
-            estimated=spread is not None,
-            coverage=round(len(seen[operator]) / windows, 12),
-        )
-    return result
 
 
 def _time_range(mapping: LogMapping, windows_us: Any) -> tuple[datetime, datetime]:

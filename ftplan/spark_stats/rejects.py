@@ -28,15 +28,11 @@ class RejectedRow:
 
 @dataclass(frozen=True, slots=True)
 class Rejects:
-    """Exact counts by (file, reason), and rows in order of file, reason and text.
-
-    ``complete`` tells whether ``rows`` are all that are to be kept; if not, a pass of its own has to fetch them.
-    """
+    """Exact counts by (file, reason), and the rows that are kept, in order of file, reason and text."""
 
     rows_read: int
     counts: Mapping[tuple[str | None, str], int]
     rows: tuple[RejectedRow, ...]
-    complete: bool
 
     @property
     def total(self) -> int:
@@ -56,27 +52,24 @@ def collect_rejects(sums: Any, reasons: Sequence[str], files: Sequence[str], lim
     """
     first = sums.filter(pc.equal(sums["entry"], 0))
     read = int(pc.sum(first["rows"]).as_py() or 0)
-    rejected = sums.filter(pc.less(sums["entry"], 0)).select(["slot", "raw", "rows"])
+    rejected = sums.filter(pc.less(sums["entry"], 0))
+    raws = rejected["raw"].to_pylist() if "raw" in sums.column_names else [None] * rejected.num_rows
     counts: dict[tuple[str | None, str], int] = {}
     texts: list[tuple[int, int, str, int]] = []
-    sampled = 0
-    for slot, raw, rows in zip(*(rejected[c].to_pylist() for c in ("slot", "raw", "rows")), strict=True):
+    for slot, raw, rows in zip(rejected["slot"].to_pylist(), raws, rejected["rows"].to_pylist(), strict=True):
         file, reason = divmod(slot, len(reasons))
         key = (files[file] if file >= 0 else None, reasons[reason])
         counts[key] = counts.get(key, 0) + rows
         if raw is not None and reasons[reason] != OUTSIDE:
             texts.append((file, reason, raw, rows))
-            sampled += rows
     kept: list[RejectedRow] = []
     for file, reason, raw, rows in sorted(texts):
         if len(kept) >= limit:
             break
         row = RejectedRow(files[file] if file >= 0 else None, reasons[reason], raw)
         kept.extend([row] * min(rows, limit - len(kept)))
-    total = sum(counts.values())
-    faulty = sum(n for (_, reason), n in counts.items() if reason != OUTSIDE)
     ordered = dict(sorted(counts.items(), key=lambda item: (item[0][0] or "", item[0][1])))
-    return Rejects(read + total, ordered, tuple(kept), sampled == faulty)
+    return Rejects(read + sum(counts.values()), ordered, tuple(kept))
 
 
 def check_share(rejects: Rejects, max_rejects: float, log_name: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 import sys
 import tempfile
 import threading
@@ -14,11 +13,11 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from ftplan.errors import FtplanError
 from ftplan.spark_stats.choice import Engine, Kind, choose
+from ftplan.spark_stats.signals import blocked, deferred, keep_interrupt, orderly_signals, undisturbed
 
 #: The session that is open now, if any: a process runs one engine at a time.
 _OPEN: list[Session] = []
@@ -62,7 +61,7 @@ def open_session(engine: Engine = "auto", master: str | None = None) -> Iterator
         If pyspark or pysail is not installed.
     """
     with ExitStack() as stack:
-        stack.enter_context(_orderly_signals())
+        stack.enter_context(orderly_signals())
         stack.enter_context(warnings.catch_warnings())
         warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas", category=FutureWarning)
         existing = _active_session(engine, master)
@@ -78,100 +77,6 @@ def open_session(engine: Engine = "auto", master: str | None = None) -> Iterator
         _OPEN.append(session)
         stack.callback(_OPEN.remove, session)
         yield session
-
-
-@contextmanager
-def _orderly_signals() -> Iterator[None]:
-    """Let SIGTERM unwind the stack like Ctrl-C does, and put every handler back afterwards."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    interrupt, terminate = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
-
-    def leave(number: int, frame: FrameType | None) -> None:
-        raise SystemExit(128 + number)
-
-    if terminate == signal.SIG_DFL:
-        signal.signal(signal.SIGTERM, leave)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, interrupt)
-        signal.signal(signal.SIGTERM, terminate)
-
-
-@contextmanager
-def _keep_interrupt() -> Iterator[None]:
-    """Put Python's SIGINT handler back: PySpark installs its own, which calls the JVM from within the handler."""
-    main = threading.current_thread() is threading.main_thread()
-    handler = signal.getsignal(signal.SIGINT)
-    try:
-        yield
-    finally:
-        if main:
-            signal.signal(signal.SIGINT, handler)
-
-
-@contextmanager
-def _deferred() -> Iterator[None]:
-    """Hold the first signal back until the block is done; a second one gets through at once.
-
-    While PySpark launches the JVM nobody holds its process yet, so that it could not be ended.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    pending: list[int] = []
-
-    def note(number: int, frame: FrameType | None) -> None:
-        if pending:
-            raise KeyboardInterrupt
-        pending.append(number)
-
-    for number in before:
-        signal.signal(number, note)
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-    if pending:
-        signal.raise_signal(pending[0])
-
-
-@contextmanager
-def _blocked() -> Iterator[None]:
-    """Keep signals waiting, and put Python's handlers back before they are let in.
-
-    Sail listens to SIGINT and SIGTERM from the time when it answers; one that it got would end the server alone.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    both = (signal.SIGINT, signal.SIGTERM)
-    handlers = {number: signal.getsignal(number) for number in both}
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, both)
-    try:
-        yield
-    finally:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-
-
-@contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Ignore further signals while things are being stopped; a second Ctrl-C must not leave an orphan."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _active_session(engine: Engine, master: str | None) -> Session | None:
@@ -224,10 +129,10 @@ def _classic(master: str | None) -> Iterator[Session]:
     gateway: Any = None
     spark: Any = None
     try:
-        with log.open("wb") as stderr, _keep_interrupt():
+        with log.open("wb") as stderr, keep_interrupt():
             conf = _settings(SparkConf(loadDefaults=False), master, folder, submitted)
             try:
-                with _deferred():
+                with deferred():
                     gateway = launch_gateway(conf, popen_kwargs={"stderr": stderr, "stdout": stderr})
                 SparkContext._ensure_initialized(gateway=gateway)
                 conf = _settings(SparkConf(), master, folder, submitted)
@@ -243,7 +148,7 @@ def _classic(master: str | None) -> Iterator[Session]:
             _quietly(spark.stop)
         raise
     finally:
-        with _undisturbed():
+        with undisturbed():
             if not submitted:
                 _end_jvm(gateway)
                 SparkContext._gateway = SparkContext._jvm = None
@@ -318,13 +223,13 @@ def _sail(master: str | None) -> Iterator[Session]:
     server = SparkConnectServer(ip="127.0.0.1", port=0)
     try:
         with ExitStack() as stack:
-            with _blocked():
+            with blocked():
                 server.start(background=True)
                 _, port = server.listening_address
                 spark = stack.enter_context(_connect_client(f"sc://127.0.0.1:{port}"))
             yield Session(spark, "sail", f"sail {pysail.__version__}", True, True)
     finally:
-        with _undisturbed():
+        with undisturbed():
             server.stop()
             _let_functions_end()
 
@@ -357,7 +262,7 @@ def _connect_client(url: str) -> Iterator[Any]:
             raise FtplanError(f"--master {url}: {str(error).splitlines()[0]}") from error
         yield spark
     finally:
-        with _undisturbed():
+        with undisturbed():
             if spark is not None:
                 _quietly(spark.stop)
             for name in _CONNECT_VARIABLES:

@@ -2,21 +2,21 @@
 
 The number of rows read, the number rejected for each reason and the rejected rows themselves come along with the
 first pass: a rejected row falls into a group of its own, with ``entry`` -1, the file and reason in the place of the
-key group, and its text as a further grouping column (null for accepted rows). Above :data:`MOST_SAMPLED` rows only a
-share of the texts is kept there, so that a log of which nothing is readable cannot flood the driver; the counts stay
-exact.
+key group, and its text as a further grouping column (null for accepted rows). In a log of more than
+:data:`MOST_TEXTS` rows the texts stay out of it, so that a log of which nothing is readable cannot flood the driver;
+a pass of their own fetches the first of them, if there are any.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from ftplan.spark_stats.records import LARGEST, SCALES, Records
 
 #: Rejected texts of a log of up to so many rows all come along with the first pass.
-MOST_SAMPLED = 500_000
+MOST_TEXTS = 500_000
 _LONGEST_TEXT = 4000
 #: An entry's key groups or tasks are below this; ``_NOWHERE`` stands for none.
 _PLACES = 2**32
@@ -35,40 +35,39 @@ class Grouping:
     measures: tuple[str, ...] = ()
 
 
-def aggregate(records: Records, grouping: Grouping, sample: int | None) -> Any:
+def aggregate(records: Records, grouping: Grouping, rejected: Literal["out", "counted", "with text"]) -> Any:
     """Return the sums of one pass as an Arrow table; this runs the pass.
 
     Parameters
     ----------
-    sample
-        None: rejected rows are left out. Else they are counted, and one text in *sample* is kept.
+    rejected
+        Whether rejected rows are left out, counted, or counted apart for each text.
 
     Returns
     -------
     pyarrow.Table
         One row per entry (int; -1: rejected), ``operator`` (only with an operator column), ``slot`` (key group or
         task; of rejected rows ``file * reasons + reason``), ``window_us`` and ``grouping.extra``, with ``rows`` and a
-        sum or maximum of each measure, still scaled (of rejected rows meaningless); ``raw`` only with *sample*.
+        sum or maximum of each measure, still scaled (of rejected rows meaningless); ``raw`` only with text.
     """
     from pyspark.sql import functions as F
 
     accepted = F.col("reason").isNull()
-    frame = records.frame if sample is not None else records.frame.filter(accepted)
+    frame = records.frame if rejected != "out" else records.frame.filter(accepted)
     measures = [m for m in grouping.measures if m in records.measures]
     keys = ["window_us", *grouping.extra, *(["operator"] if "operator" in frame.columns else [])]
     columns = [F.when(accepted, F.col(c)).alias(c) for c in keys] + [F.col(m) for m in measures]
-    if sample is not None:
-        chosen = ~accepted if sample == 1 else ~accepted & (F.pmod(F.xxhash64("raw"), F.lit(sample)) == 0)
-        columns.append(F.when(chosen, F.substring("raw", 1, _LONGEST_TEXT)).alias("raw"))
+    if rejected == "with text":
+        columns.append(F.substring("raw", 1, _LONGEST_TEXT).alias("raw"))
         keys.append("raw")
     slots = [F.lit(_NOWHERE) if s is None else F.coalesce(F.col(s), F.lit(_NOWHERE)) for s in grouping.slots]
     places = [s.cast("bigint") + F.lit(i * _PLACES).cast("bigint") for i, s in enumerate(slots)]
-    rejected = (F.lit(-2) - F.col("file") * len(records.reasons) - F.col("reason")).cast("bigint")
-    rejected = rejected - len(records.reasons)
+    fault = (F.lit(-2) - F.col("file") * len(records.reasons) - F.col("reason")).cast("bigint")
+    fault = fault - len(records.reasons)
     if len(places) == 1:
-        place = F.when(accepted, places[0]).otherwise(rejected)
+        place = F.when(accepted, places[0]).otherwise(fault)
     else:
-        place = F.explode(F.when(accepted, F.array(*places)).otherwise(F.array(rejected)))
+        place = F.explode(F.when(accepted, F.array(*places)).otherwise(F.array(fault)))
     totals = [F.count(F.lit(1)).alias("rows")]
     totals += [(F.max if m in LARGEST else F.sum)(m).alias(m) for m in measures]
     frame = frame.select(place.alias("place"), *columns)

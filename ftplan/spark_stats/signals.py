@@ -1,0 +1,103 @@
+"""SIGINT and SIGTERM while engines start and stop; outside of the main thread, all of this does nothing."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+
+@contextmanager
+def orderly_signals() -> Iterator[None]:
+    """Let SIGTERM unwind the stack like Ctrl-C does, and put every handler back afterwards."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    interrupt, terminate = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
+
+    def leave(number: int, frame: FrameType | None) -> None:
+        raise SystemExit(128 + number)
+
+    if terminate == signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, interrupt)
+        signal.signal(signal.SIGTERM, terminate)
+
+
+@contextmanager
+def keep_interrupt() -> Iterator[None]:
+    """Put Python's SIGINT handler back: PySpark installs its own, which calls the JVM from within the handler."""
+    main = threading.current_thread() is threading.main_thread()
+    handler = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        if main:
+            signal.signal(signal.SIGINT, handler)
+
+
+@contextmanager
+def deferred() -> Iterator[None]:
+    """Hold the first signal back until the block is done; a second one gets through at once.
+
+    While PySpark launches the JVM nobody holds its process yet, so that it could not be ended.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    pending: list[int] = []
+
+    def note(number: int, frame: FrameType | None) -> None:
+        if pending:
+            raise KeyboardInterrupt
+        pending.append(number)
+
+    for number in before:
+        signal.signal(number, note)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    if pending:
+        signal.raise_signal(pending[0])
+
+
+@contextmanager
+def blocked() -> Iterator[None]:
+    """Keep signals waiting, and put Python's handlers back before they are let in.
+
+    Sail listens to SIGINT and SIGTERM from the time when it answers; one that it got would end the server alone.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    both = (signal.SIGINT, signal.SIGTERM)
+    handlers = {number: signal.getsignal(number) for number in both}
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, both)
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Ignore further signals while things are being stopped; a second Ctrl-C must not leave an orphan."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
