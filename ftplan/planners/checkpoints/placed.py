@@ -71,5 +71,7 @@ class Placed:
     def breach(self, used: FloatArray, nodes: IntArray, scale: FloatArray) -> FloatArray:
         """Return by how much *used* (R, ...) breaks the limits of *nodes* (...), in units of *scale* (R,), summed."""
         upper, lower = self.limits.upper[:, nodes], self.limits.lower[:, nodes]
-        over = np.maximum(used - upper, 0.0) + np.maximum(lower - used, 0.0)
-        return np.asarray(np.tensordot(1.0 / scale, over, axes=1))
+        total = np.zeros(np.broadcast_shapes(used.shape[1:], nodes.shape))
+        for r in range(scale.size):  # a loop: there are one or two rows, and a product of matrices is slow for these
+            total += (np.maximum(used[r] - upper[r], 0.0) + np.maximum(lower[r] - used[r], 0.0)) / scale[r]
+        return total
