@@ -1,0 +1,41 @@
+"""Loads as correlations shall see them: raw, as shares of the total, or without the daily profile.
+
+Loads that all follow the day correlate positively, so that the raw sum just favours nodes with few groups.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from ftplan.model.topology import FloatArray
+
+Correlate = Literal["raw", "share", "residual"]
+CORRELATE: tuple[Correlate, ...] = ("raw", "share", "residual")
+DAY_S = 86_400.0
+
+
+def adjusted(loads: FloatArray, window_s: float, correlate: Correlate) -> FloatArray:
+    """Return the series whose correlations count, shape (W, K) like *loads*.
+
+    ``share``: each window's loads divided by their total, 0 where that is 0. ``residual``: each load less the mean
+    over all windows at the same time of day; windows of a day or longer, and traces of at most a day, have no daily
+    profile to remove and stay raw.
+    """
+    if correlate == "share":
+        total = loads.sum(axis=1, keepdims=True)
+        return np.asarray(np.divide(loads, total, out=np.zeros_like(loads), where=total > 0))
+    if correlate == "residual":
+        phase = (np.arange(loads.shape[0]) * window_s % DAY_S // window_s).astype(np.int64)
+        count = np.bincount(phase)
+        if len(count) <= 1 or loads.shape[0] <= len(count):
+            return loads
+        mean = np.zeros((len(count), loads.shape[1]))
+        np.add.at(mean, phase, loads)
+        mean /= np.maximum(count, 1)[:, None]
+        rest = loads - mean[phase]
+        # What is equal at every time of day is constant, not rounding noise.
+        rest[:, np.abs(rest).max(axis=0) <= 1e-12 * np.abs(loads).max(axis=0)] = 0.0
+        return np.asarray(rest)
+    return loads

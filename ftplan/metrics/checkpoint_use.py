@@ -1,0 +1,44 @@
+"""How often a checkpoint copy lies where its key group could go when the primary's node is overloaded.
+
+Madsen & Zhou (CIKM 2015), section 7, figure 8: for each key group on an overloaded node, could the host of its
+checkpoint take it without being overloaded itself? Each copy is judged alone. Shapes: W windows, K groups, N nodes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ftplan.metrics.node_load import NodeLoad
+from ftplan.model.topology import FloatArray, IntArray
+
+#: Comparisons made at once: bounds the memory of :func:`usable_windows` to about 32 MB.
+AT_ONCE = 1 << 25
+
+
+def usable_windows(loads: FloatArray, home: IntArray, nodes: NodeLoad) -> FloatArray:
+    """Return in how many windows a copy of each group on each node would be usable, shape (K, N).
+
+    A window counts where the node of the group's primary is overloaded and the host's load plus the group's stays
+    within the host's limit. The primary's own node counts 0. Linear in the plan: the sum over all copies is the
+    number of usable copies. Cost O(overloaded windows × K × N) comparisons, blockwise.
+    """
+    groups, hosts = loads.shape[1], nodes.load.shape[1]
+    usable = np.zeros((groups, hosts))
+    room, overloaded = nodes.room, nodes.overloaded
+    for node in range(hosts):
+        members = np.flatnonzero(home == node)
+        windows = np.flatnonzero(overloaded[:, node])
+        if not members.size or not windows.size:
+            continue
+        step = max(1, AT_ONCE // (members.size * hosts))
+        for start in range(0, windows.size, step):
+            part = windows[start : start + step]
+            fits = loads[part][:, members][:, :, None] <= room[part][:, None, :]
+            usable[members] += fits.sum(axis=0)
+        usable[members, node] = 0.0
+    return usable
+
+
+def overloaded_windows(home: IntArray, nodes: NodeLoad) -> IntArray:
+    """Return in how many windows the primary's node of each group is overloaded, shape (K,)."""
+    return np.asarray(nodes.overloaded.sum(axis=0)[home], dtype=np.int64)
