@@ -1,4 +1,4 @@
-"""How good and how fast the four allocation planners are: paper 000's own limit, and the Houston log by destination.
+"""How good and how fast the four allocation planners are: Madsen & Zhou's own limit, and Houston by destination.
 
 Run from the project's root: ``python benchmarks/exact_allocation.py [--time-limit 60]``. Prints Markdown tables.
 """
@@ -80,7 +80,13 @@ def main() -> None:
     parser.add_argument("--time-limit", type=float, default=60.0)
     time_limit_s = parser.parse_args().time_limit
     small = np.random.default_rng(0).gamma(2.0, 50.0, size=(60, 7))
-    run("7 checkpoints × 20 nodes (paper 000's limit)", small, 20, ("auto", "none", "count"), time_limit_s)
+    run(
+        "7 checkpoints × 20 nodes (Madsen & Zhou 2015's limit)",
+        small,
+        20,
+        ("auto", "none", "count"),
+        time_limit_s,
+    )
     run("Houston 2011, 116 destinations × 20 nodes, hourly", houston(), 20, (0.05, 0.35, 1.0), time_limit_s)
 
 

@@ -155,7 +155,7 @@ def recomputed(
 
 
 def _full_checkpoints(topology: Topology, series: KeyGroupSeries) -> list[Warn]:
-    """Say which operators need no allocation: a full checkpoint may go anywhere for free (paper 000, lazy move)."""
+    """Say which operators need no allocation: a full checkpoint may go anywhere for free."""
     names = [o.id for o in topology.keyed_operators if o.checkpoint.kind == "full" and o.id in series.operators]
     if not names:
         return []

@@ -246,7 +246,7 @@ def _over_count(copies: list[_Copy], cluster: Cluster, rules: CheckpointRules) -
         most = ceil(len(copies) * share[i] * (1 - 1e-12))
         if held[i] > most and accepts[i]:
             message = f"{node.id} holds {held[i]} copies, at most {most} allowed"
-            yield Violation("OVER_COUNT", message, f"node:{node.id}")
+            yield Violation("OVER_BALANCE", message, f"node:{node.id}")
 
 
 def _over_memory(

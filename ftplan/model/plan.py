@@ -104,7 +104,7 @@ class Objective:
         return Objective(name, sense, value, bound, scale, abs(bound - value) / scale)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as FORMATS names them."""
+        """Return the fields as the plan file names them."""
         return {
             "name": self.name,
             "sense": self.sense,

@@ -60,7 +60,7 @@ ROWS: tuple[Row, ...] = (
         function="ftplan.planners.checkpoints.exact:exact",
         exact=True,
         guarantee="optimal, or the proven gap at the time limit",
-        source="generalised assignment: Lagrangian dual, reduced costs, CP-SAT; min-cost flow for counts",
+        source="generalised assignment: Lagrangian dual, reduced costs, branch and cut (SCIP); flow for counts",
     ),
 )
 

@@ -46,7 +46,7 @@ def baseline(problem: CheckpointProblem, options: AllocationOptions) -> Result[A
     Guarantee: none on the cost. It keeps, and lists, only these two rules, whatever the options ask for. Estimated
     statistics change nothing: every key group is drawn alone. Cost O(K N).
 
-    Source: paper 000, section 6 and 7 (Baseline).
+    Source: Madsen & Zhou 2015, section 6 and 7 (Baseline).
     """
     budget = Budget.of(options)
     rules = CheckpointRules(options.copies)

@@ -1,4 +1,4 @@
-"""Checkpoints where load runs against their key group's: paper 000's heuristic."""
+"""Checkpoints where load runs against their key group's: Madsen & Zhou 2015's heuristic."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def correlated(problem: CheckpointProblem, options: AllocationOptions) -> Result
     so copies are moved and swapped into the band afterwards; where that gets stuck, the allocation that proves Δ
     feasible is used, or the problem is solved for feasibility.
 
-    Source: paper 000, section 6, Algorithm 3.
+    Source: Madsen & Zhou 2015, section 6, Algorithm 3.
     """
     budget = Budget.of(options)
     settled = settle(problem, options, budget)

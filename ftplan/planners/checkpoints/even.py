@@ -30,7 +30,7 @@ def even(problem: CheckpointProblem, options: AllocationOptions) -> Result[Alloc
     matched anew by a flow of least random cost. It lists only its own rules. Cost O(K copies), at worst that of the
     flow.
 
-    Source: paper 000, section 6 and 7 (Even Distribution).
+    Source: Madsen & Zhou 2015, section 6 and 7 (Even Distribution).
     """
     budget = Budget.of(options)
     rules = CheckpointRules(options.copies, balance="even-count")

@@ -38,7 +38,7 @@ def exact(problem: CheckpointProblem, options: AllocationOptions) -> Result[Allo
     Guarantee: ``optimal`` where the gap is at most 1e-9, else ``feasible`` with the proven gap. Deterministic unless
     the clock cuts it short (warning ``TIME_LIMIT``). Cost exponential in the worst case.
 
-    Source: paper 000, section 6, the formulation; it gave up on exhaustive search at 7 checkpoints × 20 nodes.
+    Source: Madsen & Zhou 2015, section 6, the formulation; it gave up on exhaustive search at 7 checkpoints × 20 nodes.
     """
     budget = Budget.of(options)
     settled = settle(problem, options, budget)
