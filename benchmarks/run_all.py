@@ -23,7 +23,7 @@ SECTIONS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
         "exact-allocation",
         "Exact checkpoint allocation",
         ("exact_allocation.py",),
-        "Madsen & Zhou (CIKM 2015) stopped an exhaustive search for 7 checkpoints on 20 nodes after 1.5 hours; "
+        "Madsen & Zhou 2015 stopped an exhaustive search for 7 checkpoints on 20 nodes after 1.5 hours; "
         "the figure to reach is a proven optimum in less than a second.",
     ),
     (

@@ -39,6 +39,7 @@ EXIT_INTERNAL = 70
 EXIT_OUTPUT = 74
 EXIT_INTERRUPTED = 130
 EXIT_PIPE = 141
+EXIT_TERMINATED = 143
 
 
 class Commands(click.Group):
@@ -112,6 +113,11 @@ def run(args: Sequence[str]) -> int:
         return error.exit_code
     except (KeyboardInterrupt, click.Abort):
         _trace(args)
+        _line("interrupted")
+        return EXIT_INTERRUPTED
+    except SystemExit as leaving:  # SIGTERM while an engine of compute-stats ran; it is stopped by now
+        if leaving.code != EXIT_TERMINATED:
+            raise
         _line("interrupted")
         return EXIT_INTERRUPTED
     except BrokenPipeError:
