@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -21,6 +23,8 @@ from ftplan.planners import registry
 from ftplan.planners.checkpoints.allocation import Allocation
 from ftplan.planners.checkpoints.problem import AllocationOptions, build
 from ftplan.planners.result import Result
+
+_log = logging.getLogger(__name__)
 
 KIND = "checkpoint-allocation"
 #: How far the value that a planner reports may lie from the value recomputed from its plan, relative to its scale.
@@ -59,8 +63,12 @@ def allocate_checkpoints(problem: Problem, row: registry.Row, **options: Any) ->
         bound=asked["bound"],
         measure=asked["load"],
     )
+    started = time.perf_counter()
     allocation_problem = build(topology, cluster, cluster.placement, series, settings)
     result: Result[Allocation] = registry.load(row)(allocation_problem, settings)
+    seconds = time.perf_counter() - started
+    shape = f"{len(allocation_problem.operators)} key groups x {len(allocation_problem.nodes)} nodes"
+    _log.info("%s: %s, planned by %s in %.2f s", shape, result.status, row.name, seconds)
     warnings = [*problem.warnings, *allocation_problem.warnings, *result.warnings]
     if problem.stats is not None:
         known = {warning.code for warning in warnings}
@@ -87,7 +95,7 @@ def allocate_checkpoints(problem: Problem, row: registry.Row, **options: Any) ->
         objective=Objective.of("correlation", "min", value, bound, random),
         rules=result.rules,
         summary=_summary(assignments, cluster, series, topology, random),
-        warnings=tuple(warnings),
+        warnings=tuple(dict.fromkeys(warnings)),  # planners repeat those of the problem
         infeasible=result.infeasible,
         plan=None
         if assignments is None

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import logging
 import os
+import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -18,6 +20,8 @@ from ftplan.model.cluster import spread as spread_tasks
 from ftplan.model.plan import InputFile, Warn
 from ftplan.model.problem import Problem, StatsTables
 from ftplan.model.topology import Topology
+
+_log = logging.getLogger(__name__)
 
 Source = str | os.PathLike[str] | Mapping[str, Any]
 
@@ -55,9 +59,14 @@ def load(
     inputs: list[InputFile] = []
     warnings: list[Warn] = []
 
+    started = time.perf_counter()
+
     def take(loaded: Any) -> Any:
+        nonlocal started
         inputs.append(loaded.input)
         warnings.extend(loaded.warnings)
+        seconds, started = time.perf_counter() - started, time.perf_counter()
+        _log.info("read %s %s in %.2f s", loaded.input.role, loaded.input.path or "(given)", seconds)
         return loaded.value
 
     job: Topology | None = take(load_topology(topology)) if topology is not None else None

@@ -23,9 +23,9 @@ def command(stats: str | None, output: str, force: bool, **given: Any) -> None:
     from ftplan.io.starter import starter_files
 
     files = starter_files(stats, output)
+    Path(output).mkdir(parents=True, exist_ok=True)
     for name in files:
         refuse_existing(Path(output) / name, force)
-    Path(output).mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
         write_text(Path(output) / name, text, force)
         say(f"wrote {Path(output) / name}", quiet=given["quiet"])

@@ -110,10 +110,27 @@ output = together(
     ),
 )
 
+
+def _say_more(ctx: click.Context, param: click.Parameter, value: bool) -> bool:
+    """Let the library's log lines through to standard error."""
+    if value:
+        import logging
+
+        logging.basicConfig(format="ftplan: %(message)s")
+        logging.getLogger("ftplan").setLevel(logging.INFO)
+    return value
+
+
 verbosity = together(
     click.option("--no-progress", is_flag=True, help="No progress bar."),
     click.option("-q", "--quiet", is_flag=True, help="Only the answer and errors."),
-    click.option("-v", "--verbose", is_flag=True, help="Say more on standard error."),
+    click.option(
+        "-v",
+        "--verbose",
+        is_flag=True,
+        callback=_say_more,
+        help="Say on standard error what is read and how long it takes.",
+    ),
     click.option("--debug", is_flag=True, help="Show the trace of an error."),
 )
 
