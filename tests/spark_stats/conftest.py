@@ -18,7 +18,7 @@ from ftplan.spark_stats.session import Session, open_session
 
 ROOT = Path(__file__).resolve().parents[2]
 HOUSTON = ROOT / "examples" / "flights" / "hflights.csv.gz"
-WIKITICKER = ROOT / "tests" / "data" / "wikiticker-2015-09-12-sampled.json.gz"
+WIKITICKER = ROOT / "examples" / "wikiticker" / "wikiticker-2015-09-12-sampled.json.gz"
 
 
 @pytest.fixture(scope="session", params=["sail", "spark"])
