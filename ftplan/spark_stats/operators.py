@@ -31,6 +31,11 @@ class Operators:
         """Return the number of key groups of the operator with this id."""
         return self.counts.get(operator, self.default)
 
+    @property
+    def most_key_groups(self) -> int:
+        """The largest number of key groups that any operator has, at least 1."""
+        return max(1, self.default or 0, *(count or 0 for count in self.counts.values()))
+
     def by_name(self, name: Any, value_of: Callable[[str], int | None]) -> Any:
         """Return a number of each operator as a bigint column, by the operator's name in the log."""
         from pyspark.sql import functions as F

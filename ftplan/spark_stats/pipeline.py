@@ -213,13 +213,14 @@ def _groupings(mapping: LogMapping, operators: Operators) -> dict[str, Any]:
             raise FtplanError("nothing to count by: give --key-column, --task-column or --key-groups N")
         slots = tuple(f"group_{i}" if columns else None for i, columns in enumerate(entries))
         node_here = node if mapping.key_columns else ()
-        passes["key_groups"] = Grouping(slots, node_here, ("records", "bytes", "cpu", "state"))
+        measures: tuple[str, ...] = ("records", "bytes", "cpu", "state")
+        passes["key_groups"] = Grouping(slots, operators.most_key_groups, node_here, measures)
     if mapping.task_column:
         measures = ("records", "records_out", "bytes", "cpu", "busy", "memory", "queue", "state")
-        passes["tasks"] = Grouping(("task",), node, measures)
+        passes["tasks"] = Grouping(("task",), extra=node, measures=measures)
     if mapping.upstream_task_column:
         sender = ("upstream_operator",) if mapping.upstream_operator_column else ()
-        passes["substreams"] = Grouping(("task",), ("upstream_task", *sender), ("records",))
+        passes["substreams"] = Grouping(("task",), extra=("upstream_task", *sender), measures=("records",))
     return passes
 
 

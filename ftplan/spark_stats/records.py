@@ -40,6 +40,7 @@ class Records:
     reasons: tuple[str, ...]
     entries: tuple[str | None, ...]
     measures: tuple[str, ...]
+    window_us: int
 
 
 def to_records(log: Log, mapping: LogMapping, operators: Operators) -> Records:
@@ -60,7 +61,9 @@ def to_records(log: Log, mapping: LogMapping, operators: Operators) -> Records:
     raw = F.when(build.reason.isNotNull(), log.raw)
     build.second |= {"raw": raw, "window_us": window, "reason": build.reason}
     frame = frame.select("file", *(c.alias(n) for n, c in build.second.items()))
-    return Records(frame, tuple(build.reasons), tuple(o for o, _ in build.entries), tuple(build.found))
+    return Records(
+        frame, tuple(build.reasons), tuple(o for o, _ in build.entries), tuple(build.found), mapping.window_us
+    )
 
 
 class _Builder:
