@@ -25,7 +25,8 @@ def adjusted(loads: FloatArray, window_s: float, correlate: Correlate) -> FloatA
     """
     if correlate == "share":
         total = loads.sum(axis=1, keepdims=True)
-        return np.asarray(np.divide(loads, total, out=np.zeros_like(loads), where=total > 0))
+        share = np.divide(loads, total, out=np.zeros_like(loads), where=total > 0)
+        return _steadied(share, share)
     if correlate == "residual":
         phase = (np.arange(loads.shape[0]) * window_s % DAY_S // window_s).astype(np.int64)
         count = np.bincount(phase)
@@ -35,7 +36,13 @@ def adjusted(loads: FloatArray, window_s: float, correlate: Correlate) -> FloatA
         np.add.at(mean, phase, loads)
         mean /= np.maximum(count, 1)[:, None]
         rest = loads - mean[phase]
-        # What is equal at every time of day is constant, not rounding noise.
-        rest[:, np.abs(rest).max(axis=0) <= 1e-12 * np.abs(loads).max(axis=0)] = 0.0
-        return np.asarray(rest)
+        return _steadied(rest, loads)
     return loads
+
+
+def _steadied(series: FloatArray, scale: FloatArray) -> FloatArray:
+    """Return *series* with columns constant that vary by no more than rounding, measured by *scale*: both (W, K)."""
+    if series.size:
+        noise = np.ptp(series, axis=0) <= 1e-12 * np.abs(scale).max(axis=0)
+        series[:, noise] = series[0, noise]
+    return series

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ftplan.model.cluster import Cluster
+from ftplan.model.plan import canonical_number
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.topology import FloatArray, IntArray
 
@@ -49,7 +50,8 @@ def load_of_nodes(loads: FloatArray, home: IntArray, nodes: int) -> FloatArray:
     for node in range(nodes):
         members = order[ends[node] : ends[node + 1]]
         if members.size:
-            total[:, node] = loads[:, members].sum(axis=1)
+            # Contiguous rows: the same loads give the same sum to the last bit, however the matrix lies in memory.
+            total[:, node] = np.ascontiguousarray(loads[:, members]).sum(axis=1)
     return total
 
 
@@ -61,23 +63,46 @@ def node_load(
     capacity_per_core: float | None = None,
     overload: float = OVERLOAD,
 ) -> NodeLoad:
-    """Return load and capacity of all nodes.
+    """Return load and capacity of all nodes, *home* (K,) being the node position of each group's primary.
 
-    ``capacity_per_core`` is in load units per second and core. None means 1,000 where the load is cpu milliseconds,
-    else so much that all load over all windows is 0.7 of all nodes' capacity. A node is overloaded in a window when
-    its load exceeds *overload* times its capacity.
+    ``capacity_per_core`` is in load units per second and core; None means :func:`capacity_of`. A node is overloaded in
+    a window when its load exceeds *overload* times its capacity.
     """
-    load = load_of_nodes(series.loads, home, len(cluster.nodes))
     if capacity_per_core is None:
-        if series.measure == "cpu_ms":
-            capacity_per_core = MS_PER_CORE_SECOND
-        else:
-            capacity_per_core = default_capacity(load, cluster, series.window_s)
-    return NodeLoad(load, cluster.cpu * capacity_per_core * series.window_s, overload)
+        capacity_per_core = capacity_of(series, cluster)
+    return loaded_nodes(series.loads, series.window_s, home, cluster, capacity_per_core, overload)
+
+
+def loaded_nodes(
+    loads: FloatArray, window_s: float, home: IntArray, cluster: Cluster, capacity_per_core: float, overload: float
+) -> NodeLoad:
+    """Return load and capacity of all nodes at a known capacity per core, in load units per second.
+
+    The cores that other work uses (``used_cpu``) count as constant load of their node.
+    """
+    per_core = capacity_per_core * window_s
+    foreign = np.array([node.used_cpu for node in cluster.nodes], dtype=np.float64) * per_core
+    return NodeLoad(load_of_nodes(loads, home, len(cluster.nodes)) + foreign, cluster.cpu * per_core, overload)
+
+
+def capacity_of(series: KeyGroupSeries, cluster: Cluster) -> float:
+    """Return load units per second and core: 1,000 for cpu milliseconds, else :func:`default_capacity`."""
+    if series.measure == "cpu_ms":
+        return MS_PER_CORE_SECOND
+    return default_capacity(series.loads, cluster, series.window_s)
 
 
 def default_capacity(load: FloatArray, cluster: Cluster, window_s: float) -> float:
-    """Return load units per second and core at which the cluster's mean utilisation is 0.7; 0 without any cpu."""
+    """Return load units per second and core at which the cluster's mean utilisation is 0.7; 0 without any cpu.
+
+    *load* has any columns whose sum is the total, shape (W, ...). Other work counts: 0.7 is what it uses and the load
+    together; where it alone uses as much, the load fills 0.7 of the cores that it leaves. Rounded as plans are, so
+    that a plan's file holds the very number.
+    """
     cores = float(cluster.cpu.sum())
+    used = sum(node.used_cpu for node in cluster.nodes)
+    spare = MEAN_UTILISATION * cores - used
+    if spare <= 0:
+        spare = MEAN_UTILISATION * (cores - used)
     mean = float(load.sum(axis=1).mean()) if load.shape[0] else 0.0
-    return mean / (MEAN_UTILISATION * cores * window_s) if cores > 0 else 0.0
+    return canonical_number(mean / (spare * window_s)) if spare > 0 else 0.0

@@ -1,0 +1,195 @@
+"""What a checkpoint allocation is good for: three objectives, as costs for planners and recomputed from a plan alone.
+
+``correlation`` and ``node-correlation`` are sums over all copies of load times correlation, low is good; ``usable``
+counts copies that could be used in windows of overload, high is good. Shapes: W windows, K key groups, N nodes,
+E copies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from ftplan.errors import FtplanError, suggestion
+from ftplan.metrics.adjusted_load import CORRELATE, Correlate, adjusted
+from ftplan.metrics.checkpoint_use import usable_at_random, usable_copies, usable_windows
+from ftplan.metrics.correlation import COPIES_AT_ONCE, node_sums, standardised
+from ftplan.metrics.node_load import OVERLOAD, capacity_of, load_of_nodes, loaded_nodes
+from ftplan.metrics.planned_copies import PlannedCopies, planned_copies
+from ftplan.model.cluster import Cluster
+from ftplan.model.statistics import KeyGroupSeries
+from ftplan.model.topology import FloatArray, IntArray
+
+ObjectiveName = Literal["correlation", "node-correlation", "usable"]
+OBJECTIVES: tuple[ObjectiveName, ...] = get_args(ObjectiveName)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointObjective:
+    """An objective with its options, named as on the command line.
+
+    - ``correlation``: cost(g, i) = load(g) · sum of corr(g, h) over the groups h with primary on node i.
+    - ``node-correlation``: cost(g, i) = load(g) · corr(g, sum of the series of these groups).
+    - ``usable``: the number of windows in which the node of g's primary is overloaded and i could take g without being
+      overloaded itself; each copy judged alone.
+
+    A correlation is 0 where either series is constant. ``correlate`` says which series: loads, shares of the total of
+    all key groups, or loads without the daily profile; load(g) is the mean load in any case.
+    ``capacity_per_core`` is in load units per second; None until :meth:`resolved`.
+
+    Raises
+    ------
+    FtplanError
+        If a value is unknown or out of range, or ``usable`` is asked for with transformed series.
+    """
+
+    name: ObjectiveName = "correlation"
+    correlate: Correlate = "raw"
+    capacity_per_core: float | None = None
+    overload: float = OVERLOAD
+
+    def __post_init__(self) -> None:
+        for option, value, known in (
+            ("--objective", self.name, OBJECTIVES),
+            ("--correlate", self.correlate, CORRELATE),
+        ):
+            if value not in known:
+                raise FtplanError(
+                    f"{option}: unknown {value!r}{suggestion(str(value), known)}: one of {', '.join(known)}"
+                )
+        if self.name == "usable" and self.correlate != "raw":
+            raise FtplanError(
+                f"--correlate {self.correlate}: --objective usable looks at loads, not at correlations: "
+                "leave out --correlate, or take --objective correlation or node-correlation"
+            )
+        for option, number in (("--capacity-per-core", self.capacity_per_core), ("--overload", self.overload)):
+            if number is not None and (isinstance(number, (bool, str)) or not 0 <= number < float("inf")):
+                raise FtplanError(f"{option}: {number!r} is not a number of at least 0")
+
+    @staticmethod
+    def of_options(options: Mapping[str, Any], name: str | None = None) -> CheckpointObjective:
+        """Return the objective that a plan's options describe, *name* instead of theirs where given."""
+        chosen: Any = name or options.get("objective") or "correlation"
+        return CheckpointObjective(
+            chosen,
+            "raw" if chosen == "usable" else options.get("correlate") or "raw",
+            options.get("capacity_per_core"),
+            OVERLOAD if options.get("overload") is None else options["overload"],
+        )
+
+    @property
+    def sense(self) -> Literal["min", "max"]:
+        """Whether less or more is better."""
+        return "max" if self.name == "usable" else "min"
+
+    @property
+    def sign(self) -> float:
+        """What turns a value into a cost that planners minimise, and back."""
+        return -1.0 if self.name == "usable" else 1.0
+
+    @property
+    def integral(self) -> bool:
+        """Whether all values are whole numbers, so that a bound can be rounded to one."""
+        return self.name == "usable"
+
+    def resolved(self, series: KeyGroupSeries, cluster: Cluster) -> CheckpointObjective:
+        """Return the objective with a number for the capacity, by default so that mean utilisation is 0.7."""
+        if self.capacity_per_core is not None:
+            return self
+        return replace(self, capacity_per_core=capacity_of(series, cluster))
+
+
+def objective_costs(
+    objective: CheckpointObjective, loads: FloatArray, window_s: float, home: IntArray, cluster: Cluster
+) -> FloatArray:
+    """Return what a copy of each group costs on each node, shape (K, N), small is good in every objective.
+
+    *loads* (W, K), *home* (K,) the node position of each group's primary. ``usable`` counts negative, and its capacity
+    must be resolved. Cost O(W K N).
+    """
+    if objective.name == "usable":
+        assert objective.capacity_per_core is not None
+        nodes = loaded_nodes(loads, window_s, home, cluster, objective.capacity_per_core, objective.overload)
+        return np.asarray(0.0 - usable_windows(loads, home, nodes))
+    z, host = _factors(objective, loads, window_s, home, len(cluster.nodes))
+    cost: FloatArray = z.T @ host
+    if loads.shape[0]:
+        cost *= loads.mean(axis=0)[:, None]
+    return cost
+
+
+@dataclass(frozen=True, eq=False)
+class CopyValues:
+    """Values by copy (E,), and by group what a random plan expects of as many copies (K,); in the objective's sense."""
+
+    value: FloatArray
+    random: FloatArray
+
+
+def copy_values(
+    objective: CheckpointObjective, plan: PlannedCopies, series: KeyGroupSeries, cluster: Cluster
+) -> CopyValues:
+    """Judge every copy of a plan, without a matrix of groups times nodes.
+
+    A random plan puts each copy on a node that accepts checkpoints and is not the primary's, all equally likely.
+    Cost O(W (K + N + E)).
+    """
+    loads = series.loads[:, plan.columns]
+    accepts = cluster.accepting("checkpoints")
+    objective = objective.resolved(series, cluster)
+    if objective.name == "usable":
+        assert objective.capacity_per_core is not None
+        nodes = loaded_nodes(
+            loads, series.window_s, plan.home, cluster, objective.capacity_per_core, objective.overload
+        )
+        return CopyValues(
+            usable_copies(loads, plan.home, plan.group, plan.host, nodes),
+            usable_at_random(loads, plan.home, accepts, nodes) * plan.count,
+        )
+    z, host = _factors(objective, loads, series.window_s, plan.home, len(cluster.nodes))
+    mean = loads.mean(axis=0) if loads.shape[0] else np.zeros(loads.shape[1])
+    value = np.zeros(plan.group.size)
+    for start in range(0, plan.group.size, COPIES_AT_ONCE):
+        part = slice(start, start + COPIES_AT_ONCE)
+        value[part] = np.einsum("wk,wk->k", z[:, plan.group[part]], host[:, plan.host[part]])
+    own = accepts[plan.home]
+    elsewhere = z.T @ host[:, accepts].sum(axis=1) - np.where(own, np.einsum("wk,wk->k", z, host[:, plan.home]), 0.0)
+    places = int(accepts.sum()) - own.astype(np.int64)
+    random = np.where(places > 0, elsewhere / np.maximum(places, 1), 0.0)
+    return CopyValues(value * mean[plan.group], random * mean * plan.count)
+
+
+def objective_value(
+    objective: CheckpointObjective,
+    assignments: Sequence[Mapping[str, Any]],
+    series: KeyGroupSeries,
+    cluster: Cluster,
+) -> float:
+    """Return what a plan is worth, from its assignments and the statistics alone, primaries as the plan states them.
+
+    Raises
+    ------
+    FtplanError
+        If an assignment is malformed or names a node that the cluster does not have.
+    """
+    return float(copy_values(objective, planned_copies(assignments, series, cluster), series, cluster).value.sum())
+
+
+def _factors(
+    objective: CheckpointObjective, loads: FloatArray, window_s: float, home: IntArray, nodes: int
+) -> tuple[FloatArray, FloatArray]:
+    """Return series of groups (W, K) and of nodes (W, N) whose inner products are what load is multiplied with."""
+    series = adjusted(loads, window_s, objective.correlate)
+    z = standardised(series)
+    if objective.name == "correlation":
+        return z, node_sums(z, home, nodes)
+    total = load_of_nodes(series, home, nodes)
+    if total.size:
+        # Series that cancel or add up to a constant leave rounding noise, which must not become a correlation.
+        scale = np.bincount(home, np.abs(series).max(axis=0), nodes) if home.size else np.zeros(nodes)
+        steady = np.ptp(total, axis=0) <= 1e-12 * scale
+        total[:, steady] = 0.0
+    return z, standardised(total)
