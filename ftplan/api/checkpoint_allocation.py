@@ -8,10 +8,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import ftplan
+from ftplan.api.unseen_time import judge, seen_and_unseen
 from ftplan.errors import FtplanError, suggestion
 from ftplan.io.key_group_series import key_group_series
-from ftplan.metrics.allocation_score import AllocationScore, allocation_score
-from ftplan.metrics.correlation import objective as correlation
+from ftplan.metrics.allocation_score import allocation_score
+from ftplan.metrics.checkpoint_objective import CheckpointObjective, objective_value
+from ftplan.metrics.node_load import OVERLOAD
 from ftplan.metrics.stats_summary import trust_warnings
 from ftplan.model.cluster import Cluster, Placement, primaries
 from ftplan.model.key_group_state import key_group_state
@@ -21,7 +23,7 @@ from ftplan.model.statistics import MEASURES, KeyGroupSeries
 from ftplan.model.topology import Topology
 from ftplan.planners import registry
 from ftplan.planners.checkpoints.allocation import Allocation
-from ftplan.planners.checkpoints.problem import AllocationOptions, build
+from ftplan.planners.checkpoints.problem import AllocationOptions, CheckpointProblem, build
 from ftplan.planners.result import Result
 
 _log = logging.getLogger(__name__)
@@ -32,6 +34,10 @@ TOLERANCE = 1e-6
 
 _DEFAULTS: dict[str, Any] = {
     "objective": "correlation",
+    "correlate": "raw",
+    "capacity_per_core": None,
+    "overload": OVERLOAD,
+    "holdout": None,
     "load": "records",
     "copies": 1,
     "balance": "auto",
@@ -52,7 +58,9 @@ def allocate_checkpoints(problem: Problem, row: registry.Row, **options: Any) ->
         If an input is missing, an option is unknown or out of range.
     """
     asked = _checked(options)
-    topology, cluster, series = require(problem, str(asked["load"]))
+    topology, cluster, whole = require(problem, str(asked["load"]))
+    series, unseen = seen_and_unseen(whole, asked["holdout"])
+    objective = CheckpointObjective.of_options(asked).resolved(series, cluster)
     settings = AllocationOptions(
         copies=asked["copies"],
         balance=parse_balance(asked["balance"]),
@@ -62,6 +70,7 @@ def allocate_checkpoints(problem: Problem, row: registry.Row, **options: Any) ->
         iterations=asked["iterations"],
         bound=asked["bound"],
         measure=asked["load"],
+        objective=objective,
     )
     started = time.perf_counter()
     allocation_problem = build(topology, cluster, cluster.placement, series, settings)
@@ -75,14 +84,23 @@ def allocate_checkpoints(problem: Problem, row: registry.Row, **options: Any) ->
         warnings += [w for w in trust_warnings(problem.stats.manifest) if w.code not in known]
     warnings += _full_checkpoints(topology, series)
 
-    random = allocation_problem.by_group.random_value
+    random = objective.sign * allocation_problem.by_group.random_value
     answer = result.answer
     assignments = None if answer is None else answer.assignments
-    value = None if answer is None else recomputed(answer.assignments, series, answer.value, random)
-    bound = result.bound if value is None or result.bound is None else min(result.bound, value)
+    value = bound = None
+    if answer is not None:
+        value = recomputed(answer.assignments, cluster, series, objective, objective.sign * answer.value, random)
+        if result.bound is not None:
+            bound = objective.sign * min(result.bound, objective.sign * value)
+    judged = None
+    if answer is not None and unseen is not None:
+        judged = judge(answer.assignments, row, allocation_problem, settings, cluster, series, unseen)
+        warnings += judged.warnings
     recorded = {name: asked[name] for name in _DEFAULTS if name != "seed"}
     recorded["balance_requested"] = settings.balance
     recorded["balance"] = answer.rules.balance if answer is not None and "balance" in result.rules else settings.balance
+    recorded["capacity_per_core_requested"] = asked["capacity_per_core"]
+    recorded["capacity_per_core"] = objective.capacity_per_core
     recorded["spread"] = any(warning.code == "SPREAD" for warning in problem.warnings)
     return Plan(
         kind=KIND,
@@ -92,9 +110,10 @@ def allocate_checkpoints(problem: Problem, row: registry.Row, **options: Any) ->
         inputs=tuple(item for item in problem.inputs if item.role != "failure"),
         status=result.status,
         reason=result.reason,
-        objective=Objective.of("correlation", "min", value, bound, random),
+        objective=Objective.of(objective.name, objective.sense, value, bound, None if objective.integral else random),
         rules=result.rules,
-        summary=_summary(assignments, cluster, series, topology, random),
+        summary=_summary(allocation_problem, assignments, cluster, series, topology, objective)
+        | ({} if judged is None else {"holdout": judged.summary}),
         warnings=tuple(dict.fromkeys(warnings)),  # planners repeat those of the problem
         infeasible=result.infeasible,
         plan=None
@@ -146,17 +165,19 @@ def _checked(options: Mapping[str, Any]) -> dict[str, Any]:
                 f"allocate-checkpoints: unknown option {name!r}{suggestion(name, _DEFAULTS)}: "
                 f"one of {', '.join(sorted(_DEFAULTS))}"
             )
-    asked = {**_DEFAULTS, **options}
-    if asked["objective"] != "correlation":
-        raise FtplanError(f"--objective: unknown {asked['objective']!r}: correlation is the one there is")
-    return asked
+    return {**_DEFAULTS, **options}
 
 
 def recomputed(
-    assignments: Sequence[Mapping[str, Any]], series: KeyGroupSeries, reported: float, random: float
+    assignments: Sequence[Mapping[str, Any]],
+    cluster: Cluster,
+    series: KeyGroupSeries,
+    objective: CheckpointObjective,
+    reported: float,
+    random: float,
 ) -> float:
     """Return the objective recomputed from the plan alone; a planner that reports another value has a fault."""
-    value = correlation(assignments, series)
+    value = objective_value(objective, assignments, series, cluster)
     if abs(value - reported) > TOLERANCE * max(abs(value), abs(random - value), 1e-9):
         raise RuntimeError(f"the planner reports {reported!r}, its plan is worth {value!r}")
     return value
@@ -177,23 +198,38 @@ def _full_checkpoints(topology: Topology, series: KeyGroupSeries) -> list[Warn]:
 
 
 def _summary(
+    problem: CheckpointProblem,
     assignments: list[dict[str, Any]] | None,
     cluster: Cluster,
     series: KeyGroupSeries,
     topology: Topology,
-    random: float,
+    objective: CheckpointObjective,
 ) -> dict[str, Any]:
+    """Return the figures before and after, and those of a random plan, in the objective and as usable share."""
     current = current_assignments(cluster, topology, series)
-    before = None if current is None else allocation_score(current, cluster, series)
-    after: AllocationScore | None = None if assignments is None else allocation_score(assignments, cluster, series)
-    expected: dict[str, Any] = {"correlation": random}
+    before = None
+    if current is not None:
+        # Groups without checkpoints are load of their node all the same.
+        known = {(item["operator"], item["key_group"]) for item in current}
+        rest = [item for item in _bare(problem) if (item["operator"], item["key_group"]) not in known]
+        before = allocation_score([*current, *rest], cluster, series, objective)
+    after = None if assignments is None else allocation_score(assignments, cluster, series, objective)
+    random = objective.sign * problem.by_group.random_value
+    expected: dict[str, Any] = {objective.name.replace("-", "_"): random}
     if after is not None:
-        expected["by_operator"] = {name: value for name, (_, value) in after.by_operator.items()}
+        expected = after.random_to_dict() | expected
     return {
         "before": before.to_dict() if before else None,
         "after": after.to_dict() if after else None,
         "random": expected,
     }
+
+
+def _bare(problem: CheckpointProblem) -> list[dict[str, Any]]:
+    """Return the planned key groups with their primaries and without any copies, as assignments."""
+    p = problem.by_group
+    homes = zip(p.operators, p.key_group.tolist(), p.group_home.tolist(), strict=True)
+    return [{"operator": o, "key_group": g, "primary": p.nodes[i], "checkpoints": []} for o, g, i in homes]
 
 
 def stated_assignments(plan: Plan, topology: Topology, cluster: Cluster) -> list[dict[str, Any]]:

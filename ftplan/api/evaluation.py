@@ -123,9 +123,9 @@ def _unique(failures: list[Selector]) -> list[Selector]:
 
 def _scores(assignments: Any, cluster: Cluster, series: KeyGroupSeries) -> dict[str, float | None]:
     found = allocation_score(assignments, cluster, series)
-    gain = (found.random - found.correlation) / abs(found.random) if found.random else None
+    gain = (found.random - found.value) / abs(found.random) if found.random else None
     return {
-        "correlation": found.correlation,
+        "correlation": found.value,
         "random-correlation": found.random,
         "gain-over-random": gain,
         "imbalance": found.imbalance,

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from ftplan.api.checkpoint_allocation import require, require_known_nodes, stated_assignments
-from ftplan.api.verification import rules_of
+from ftplan.api.unseen_time import planned_on
+from ftplan.api.verification import objective_of, rules_of
 from ftplan.errors import FtplanError
 from ftplan.metrics.checkpoint_balance import checkpoint_balance
-from ftplan.metrics.correlation import cost_matrix
+from ftplan.metrics.checkpoint_objective import objective_costs
+from ftplan.metrics.planned_copies import planned_copies
 from ftplan.model.checkpoint_rules import CheckpointRules, violations
 from ftplan.model.cluster import Cluster
 from ftplan.model.names import Selector, parse_selector
@@ -20,6 +20,12 @@ from ftplan.model.plan import Plan, Warn, canonical_json
 from ftplan.model.problem import Problem
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.topology import Topology
+
+_TITLE: Mapping[str, str] = {
+    "correlation": "what a copy would cost on each node (low is good)",
+    "node-correlation": "what a copy would cost on each node (low is good)",
+    "usable": "minus the windows in which a copy on each node would be usable (low is good)",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,24 +60,25 @@ def explain(plan: Plan, problem: Problem, selector: str) -> Explanation:
     if plan.plan is None:
         raise FtplanError(f"there is nothing to explain: the plan's status is {plan.status} ({plan.reason})")
     what = parse_selector(selector)
-    topology, cluster, series = require(problem, str(plan.options.get("load", "records")))
+    topology, cluster, whole = require(problem, str(plan.options.get("load", "records")))
+    series = planned_on(plan, whole)
     assignments: list[Mapping[str, Any]] = list(stated_assignments(plan, topology, cluster))
     require_known_nodes(assignments, cluster)
     if what.kind == "key-group":
         return _key_group(what, plan, assignments, topology, cluster, series)
     if what.kind == "node":
-        return _node(what, assignments, cluster, series)
+        return _node(what, plan, assignments, cluster, series)
     raise FtplanError(f"{what}: a checkpoint allocation explains key-group:OPERATOR/NUMBER and node:ID")
 
 
 def _costs(
-    assignments: Sequence[Mapping[str, Any]], cluster: Cluster, series: KeyGroupSeries
+    plan: Plan, assignments: Sequence[Mapping[str, Any]], cluster: Cluster, series: KeyGroupSeries
 ) -> dict[tuple[str, int], Any]:
-    known = [a for a in assignments if (a["operator"], a["key_group"]) in series.position]
-    columns = [series.position[a["operator"], a["key_group"]] for a in known]
-    home = np.array([cluster.position[a["primary"]] for a in known], dtype=np.int64)
-    cost = cost_matrix(series.loads[:, columns], home, len(cluster.nodes))
-    return {(a["operator"], a["key_group"]): cost[i] for i, a in enumerate(known)}
+    """Return what a copy of each group costs on each node in the plan's objective, small is good."""
+    objective = objective_of(plan).resolved(series, cluster)
+    copies = planned_copies(assignments, series, cluster)
+    cost = objective_costs(objective, series.loads[:, copies.columns], series.window_s, copies.home, cluster)
+    return {series.names[column]: cost[i] for i, column in enumerate(copies.columns.tolist())}
 
 
 def _key_group(
@@ -89,7 +96,7 @@ def _key_group(
         raise FtplanError(f"{what}: the plan does not assign this key group")
     item = assignments[place]
     rules = rules_of(plan)
-    costs = _costs(assignments, cluster, series).get((what.name, int(what.index or 0)))
+    costs = _costs(plan, assignments, cluster, series).get((what.name, int(what.index or 0)))
     chosen = list(item["checkpoints"])
     rows: list[dict[str, Any]] = []
     for i, node in enumerate(cluster.nodes):
@@ -116,7 +123,7 @@ def _key_group(
             )
     return Explanation(
         str(what),
-        f"{what}: what a copy would cost on each node (low is good)",
+        f"{what}: {_TITLE[objective_of(plan).name]}",
         ("node", "zone", "cost", "chosen", "ruled out by"),
         tuple(rows),
         tuple(notes),
@@ -140,10 +147,10 @@ def _broken(
 
 
 def _node(
-    what: Selector, assignments: list[Mapping[str, Any]], cluster: Cluster, series: KeyGroupSeries
+    what: Selector, plan: Plan, assignments: list[Mapping[str, Any]], cluster: Cluster, series: KeyGroupSeries
 ) -> Explanation:
     node = cluster.node(what.name)
-    costs = _costs(assignments, cluster, series)
+    costs = _costs(plan, assignments, cluster, series)
     position = cluster.position[node.id]
     balance = checkpoint_balance(assignments, cluster, series)
     rows = []

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from ftplan.api.checkpoint_allocation import parse_balance, require, stated_assignments
+from ftplan.api.unseen_time import planned_on
 from ftplan.errors import FtplanError
-from ftplan.metrics.correlation import objective as correlation
+from ftplan.metrics.checkpoint_objective import OBJECTIVES, CheckpointObjective, objective_value
 from ftplan.model.checkpoint_rules import CheckpointRules, Violation, violations
+from ftplan.model.cluster import Cluster
 from ftplan.model.plan import Plan, Warn, canonical_json
 from ftplan.model.problem import Problem
 from ftplan.model.statistics import KeyGroupSeries
@@ -64,14 +66,14 @@ def verify(plan: Plan, problem: Problem, *, strict: bool = False, ignore_stale: 
         raise FtplanError("verify needs the topology and the cluster: give --topology and --cluster")
     series: KeyGroupSeries | None = None
     if problem.stats is not None:
-        series = require(problem, str(plan.options.get("load", "records")))[2]
+        series = planned_on(plan, require(problem, str(plan.options.get("load", "records")))[2])
     assignments = stated_assignments(plan, problem.topology, problem.cluster)
     rules = rules_of(plan, strict)
     broken = violations(assignments, problem.topology, problem.cluster, series, rules)
     found += broken
     # Where the plan names groups or nodes that do not exist its value means nothing.
     if series is not None and not {v.code for v in broken} & {"UNKNOWN_KEY_GROUP", "UNKNOWN_NODE", "ASSIGNED_TWICE"}:
-        found += _objective(plan, assignments, series)
+        found += _objective(plan, assignments, series, problem.cluster)
     return Verification(tuple(found), rules.names(), problem.warnings)
 
 
@@ -94,6 +96,12 @@ def rules_of(plan: Plan, strict: bool = False) -> CheckpointRules:
         balance = stated if isinstance(stated, float) else STRICT_BALANCE
     zoned = strict or "copies-in-distinct-zones" in named
     return CheckpointRules(copies, "zone" if zoned else "node", balance, strict or "memory" in named)
+
+
+def objective_of(plan: Plan) -> CheckpointObjective:
+    """Return the objective that a plan names, with the options that it was planned with; correlation if none."""
+    name = plan.objective.name if plan.objective is not None and plan.objective.name in OBJECTIVES else None
+    return CheckpointObjective.of_options(plan.options, name)
 
 
 def _usual_copies(plan: Plan) -> int:
@@ -121,11 +129,13 @@ def _stale(plan: Plan, problem: Problem) -> list[Violation]:
     ]
 
 
-def _objective(plan: Plan, assignments: Any, series: KeyGroupSeries) -> list[Violation]:
+def _objective(plan: Plan, assignments: Any, series: KeyGroupSeries, cluster: Cluster) -> list[Violation]:
+    """Recompute the objective that the plan names, with the plan's own options."""
     stated = plan.objective
-    if stated is None or stated.value is None or stated.name != "correlation":
+    if stated is None or stated.value is None or stated.name not in OBJECTIVES:
         return []
-    value = correlation(assignments, series)
+    objective = objective_of(plan)
+    value = objective_value(objective, assignments, series, cluster)
     slack = TOLERANCE * max(abs(value), stated.scale or 0.0, 1e-9)
     found = []
     if abs(value - stated.value) > slack:
@@ -134,8 +144,11 @@ def _objective(plan: Plan, assignments: Any, series: KeyGroupSeries) -> list[Vio
                 "OBJECTIVE_DIFFERS", f"the plan states {stated.value:.12g}, its assignments are worth {value:.12g}"
             )
         )
-    if stated.bound is not None and value < stated.bound - slack:
-        found.append(
-            Violation("OBJECTIVE_DIFFERS", f"the plan is worth {value:.12g}, less than its bound {stated.bound:.12g}")
-        )
+    if stated.sense != objective.sense:
+        message = f"the plan states sense {stated.sense}, {objective.name} has {objective.sense}"
+        found.append(Violation("OBJECTIVE_DIFFERS", message))
+    if stated.bound is not None and objective.sign * (value - stated.bound) < -slack:
+        beyond = "less" if objective.sense == "min" else "more"
+        message = f"the plan is worth {value:.12g}, {beyond} than its bound {stated.bound:.12g}"
+        found.append(Violation("OBJECTIVE_DIFFERS", message))
     return found

@@ -21,9 +21,36 @@ from ftplan.planners.registry import rows
 )
 @click.option(
     "--objective",
-    type=click.Choice(["correlation"]),
+    type=click.Choice(["correlation", "node-correlation", "usable"]),
     default="correlation",
-    help="What is minimised: correlation = load-weighted correlation of each copy with its host's key groups.",
+    help="What is optimised: correlation = load-weighted correlation of each copy with its host's key groups, summed "
+    "over these; node-correlation = with the host's total load; usable = copies whose host could take the key group "
+    "in the windows in which the primary's node is overloaded.",
+)
+@click.option(
+    "--correlate",
+    type=click.Choice(["raw", "share", "residual"]),
+    default="raw",
+    help="Which series are correlated: loads, shares of the total load, or loads without the daily profile.",
+)
+@click.option(
+    "--capacity-per-core",
+    type=options.Number(0.0),
+    metavar="X",
+    help="Load units per second that a core can take.  [default: 1000 for cpu_ms, else mean utilisation is 0.7]",
+)
+@click.option(
+    "--overload",
+    type=options.Number(0.0),
+    default=0.85,
+    metavar="X",
+    help="A node is overloaded in a window when its utilisation exceeds this.",
+)
+@click.option(
+    "--holdout",
+    type=options.Number(0.0, 1.0),
+    metavar="SHARE",
+    help="Plan on the first part of the trace and judge on this last share of it, beside even and random plans.",
 )
 @click.option(
     "--load",
@@ -78,6 +105,10 @@ def command(**given: Any) -> int:
             problem,
             algorithm=given["algorithm"],
             objective=given["objective"],
+            correlate=given["correlate"],
+            capacity_per_core=given["capacity_per_core"],
+            overload=given["overload"],
+            holdout=given["holdout"],
             load=given["measure"],
             copies=given["copies"],
             balance=given["balance"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from ftplan.cli.render import Answer, Table, cell
@@ -19,7 +20,10 @@ def plan_answer(plan: Plan) -> Answer:
         rows.append(("proven bound", objective.bound))
         rows.append(("gap", None if objective.gap is None else f"{objective.gap:.4%}"))
     random = plan.summary.get("random") or {}
-    rows.append(("expected of a random plan", random.get("correlation")))
+    name = objective.name if objective is not None else "correlation"
+    rows.append(("expected of a random plan", random.get(name.replace("-", "_"))))
+    if random.get("usable_share") is not None:
+        rows.append(("usable share at random", random["usable_share"]))
     if plan.infeasible is not None:
         rows += [(name.replace("_", " "), value) for name, value in plan.infeasible.to_dict().items()]
     rows.append(("rules", ", ".join(plan.rules or ())))
@@ -39,10 +43,12 @@ def plan_answer(plan: Plan) -> Answer:
         expected = random.get("by_operator", {})
         tables.append(
             Table(
-                ("operator", "correlation", "random plan"),
+                ("operator", name, "random plan"),
                 [(name, value, expected.get(name)) for name, value in after["by_operator"].items()],
             )
         )
+    if plan.summary.get("holdout"):
+        tables.append(_unseen(plan.summary["holdout"]))
     if plan.plan is not None:
         assignments = plan.plan["assignments"]
         tables.append(
@@ -55,3 +61,16 @@ def plan_answer(plan: Plan) -> Answer:
             moves = [(f"{m['operator']}/{m['key_group']}", m["from"], m["to"], m["bytes"]) for m in plan.plan["moves"]]
             tables.append(Table(("move", "from", "to", "bytes"), moves))
     return Answer(plan.to_json(), tables)
+
+
+def _unseen(holdout: Mapping[str, Any]) -> Table:
+    """Return what the plan is worth on the windows that it has not seen, beside even and random plans."""
+    plan, even, random = holdout["plan"], holdout["even"] or {}, holdout["random"]
+    rows = []
+    for key, value in plan.items():
+        interval = even.get(f"{key}_interval")
+        shown = None if interval is None else f"{cell(interval[0])} to {cell(interval[1])}"
+        rows.append((key.replace("_", " "), value, even.get(key), shown, random.get(key)))
+    windows = holdout["windows"]["unseen"]
+    columns = (f"on {windows} unseen windows", "plan", "even", "even, 95 % interval", "random plan")
+    return Table(columns, rows)

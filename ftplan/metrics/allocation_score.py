@@ -3,38 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ftplan.metrics.checkpoint_balance import checkpoint_balance
-from ftplan.metrics.correlation import COPIES_AT_ONCE, node_sums, standardised
+from ftplan.metrics.checkpoint_objective import CheckpointObjective, CopyValues, copy_values
+from ftplan.metrics.checkpoint_use import overloaded_windows
+from ftplan.metrics.node_load import loaded_nodes
+from ftplan.metrics.planned_copies import PlannedCopies, planned_copies
 from ftplan.model.cluster import Cluster
 from ftplan.model.statistics import KeyGroupSeries
 
 
 @dataclass(frozen=True, slots=True)
 class AllocationScore:
-    """Figures of an allocation. Correlations are in load units per window; low is good.
+    """Figures of an allocation. ``value`` is that of the objective, ``random`` what a random plan expects of it.
 
-    ``by_operator`` maps an operator to its part of the correlation and to what a random plan expects of it. The
-    imbalance is the largest relative deviation of a node's copies from its fair share of load, None where a node
-    without a share holds load; zone_separation is None where there is no copy.
+    ``by_operator`` maps an operator that has copies to its part of both. The usable share is the part of all copies that are usable,
+    over all windows in which the node of their primary is overloaded; None where none ever is. The imbalance is the
+    largest relative deviation of a node's copies from its fair share of load, None where a node without a share holds
+    load; zone_separation is None where there is no copy.
     """
 
-    correlation: float
+    objective: CheckpointObjective
+    value: float
     random: float
     by_operator: Mapping[str, tuple[float, float]]
+    usable_share: float | None
+    random_usable_share: float | None
     imbalance: float | None
     max_copies_per_node: int
     copies: int
     zone_separation: float | None
 
+    @property
+    def key(self) -> str:
+        """What a plan's ``summary`` calls the objective: its name with underscores."""
+        return self.objective.name.replace("-", "_")
+
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as a plan's ``summary`` names them."""
         return {
-            "correlation": self.correlation,
+            self.key: self.value,
+            "usable_share": self.usable_share,
             "by_operator": {name: value for name, (value, _) in self.by_operator.items()},
             "imbalance": self.imbalance,
             "max_copies_per_node": self.max_copies_per_node,
@@ -42,61 +55,73 @@ class AllocationScore:
             "zone_separation": self.zone_separation,
         }
 
+    def random_to_dict(self) -> dict[str, Any]:
+        """Return what a random plan expects, as a plan's ``summary`` names it."""
+        return {
+            self.key: self.random,
+            "usable_share": self.random_usable_share,
+            "by_operator": {name: random for name, (_, random) in self.by_operator.items()},
+        }
+
 
 def allocation_score(
-    assignments: Sequence[Mapping[str, Any]], cluster: Cluster, series: KeyGroupSeries
+    assignments: Sequence[Mapping[str, Any]],
+    cluster: Cluster,
+    series: KeyGroupSeries,
+    objective: CheckpointObjective | None = None,
 ) -> AllocationScore:
     """Score an allocation whose nodes the cluster knows; key groups without statistics count as idle.
 
     A random plan puts as many copies of each group on different nodes that accept checkpoints, not with the primary.
     Cost O(W (K + N + copies)) without a matrix of groups times nodes.
     """
-    position = cluster.position
-    rows = sorted(
-        (series.position[name], position[item["primary"]], sorted(position[n] for n in item["checkpoints"]))
-        for item in assignments
-        if (name := (item["operator"], item["key_group"])) in series.position
-    )
-    columns = np.array([row[0] for row in rows], dtype=np.int64)
-    home = np.array([row[1] for row in rows], dtype=np.int64)
-    count = np.array([len(row[2]) for row in rows], dtype=np.int64)
-    hosts = np.array([node for row in rows for node in row[2]], dtype=np.int64)
-    group = np.repeat(np.arange(len(rows)), count)
+    objective = (objective or CheckpointObjective()).resolved(series, cluster)
+    plan = planned_copies(assignments, series, cluster)
+    values = copy_values(objective, plan, series, cluster)
+    usable = values
+    if objective.name != "usable":
+        usable = copy_values(replace(objective, name="usable", correlate="raw"), plan, series, cluster)
+    usable_share, random_usable_share = _shares(usable, objective, plan, series, cluster)
 
-    z = standardised(series.loads[:, columns])
-    sums = node_sums(z, home, len(cluster.nodes))
-    load = series.mean_load[columns]
-    cost = np.zeros(len(rows))
-    for start in range(0, len(hosts), COPIES_AT_ONCE):
-        part = slice(start, start + COPIES_AT_ONCE)
-        np.add.at(cost, group[part], np.einsum("wk,wk->k", z[:, group[part]], sums[:, hosts[part]]))
-    cost *= load
-
-    accepts = cluster.accepting("checkpoints")
-    own = accepts[home] if len(home) else np.zeros(0, dtype=np.bool_)
-    elsewhere = z.T @ sums[:, accepts].sum(axis=1) - np.where(own, np.einsum("wk,wk->k", z, sums[:, home]), 0.0)
-    places = int(accepts.sum()) - own.astype(np.int64)
-    random = np.where(places > 0, elsewhere / np.maximum(places, 1), 0.0) * load * count
-
-    operator = series.operator[columns]
+    operator = series.operator[plan.columns]
     by_operator = {
-        name: (float(cost[operator == i].sum()), float(random[operator == i].sum()))
+        name: (float(values.value[operator[plan.group] == i].sum()), float(values.random[operator == i].sum()))
         for i, name in enumerate(series.operators)
-        if (operator == i).any()
+        if (operator[plan.group] == i).any()
     }
     balance = checkpoint_balance(assignments, cluster, series)
-    zones = cluster.zone_names
+    zones, position = cluster.zone_names, cluster.position
     apart = [
         zones[position[node]] != zones[position[item["primary"]]]
         for item in assignments
         for node in item["checkpoints"]
     ]
     return AllocationScore(
-        correlation=float(cost.sum()),
-        random=float(random.sum()),
+        objective=objective,
+        value=float(values.value.sum()),
+        random=float(values.random.sum()),
         by_operator=by_operator,
+        usable_share=usable_share,
+        random_usable_share=random_usable_share,
         imbalance=balance.largest_deviation if balance.largest_deviation != float("inf") else None,
         max_copies_per_node=int(balance.count.max(initial=0)),
         copies=int(balance.count.sum()),
         zone_separation=sum(apart) / len(apart) if apart else None,
     )
+
+
+def _shares(
+    usable: CopyValues,
+    objective: CheckpointObjective,
+    plan: PlannedCopies,
+    series: KeyGroupSeries,
+    cluster: Cluster,
+) -> tuple[float | None, float | None]:
+    """Return the usable share of the plan and of a random one, None where no copy is ever wanted."""
+    assert objective.capacity_per_core is not None
+    loads = series.loads[:, plan.columns]
+    nodes = loaded_nodes(loads, series.window_s, plan.home, cluster, objective.capacity_per_core, objective.overload)
+    wanted = int(np.sum(overloaded_windows(plan.home, nodes) * plan.count))
+    if not wanted:
+        return None, None
+    return float(usable.value.sum()) / wanted, float(usable.random.sum()) / wanted

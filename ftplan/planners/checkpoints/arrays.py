@@ -39,12 +39,13 @@ class CheckpointProblem:
     group_home: IntArray  # (K,) node position of each group's primary
     unit_of_group: IntArray  # (K,)
     home: IntArray  # (U,)
-    cost: FloatArray  # (U, N) load units, summed over the unit's groups; smaller is better
+    cost: FloatArray  # (U, N) of the objective, summed over the unit's groups; smaller is better
     allowed: BoolArray  # (U, N) accepts checkpoints, and not in the domain of the primary
     load: FloatArray  # (U,)
     size: IntArray  # (U,) number of groups
     state: FloatArray  # (U,) bytes; unknown states count 0
     unit_names: tuple[str, ...]  # (U,) for messages
+    integral: bool = False  # all costs are whole numbers, and gaps are relative to the value
     warnings: tuple[Warn, ...] = ()
     split: CheckpointProblem | None = None  # the same with every group a unit, where units hold several groups
 
@@ -70,10 +71,19 @@ class CheckpointProblem:
         return float(np.take_along_axis(self.cost, copies, axis=1).sum()) if copies.size else 0.0
 
     def gap(self, value: float, bound: float) -> float:
-        """Return ``|bound - value|`` as a part of what a random plan loses against the bound."""
+        """Return ``|bound - value|`` relative to what a random plan loses against the bound; to |value| if integral."""
+        if self.integral:
+            return abs(self.rounded(bound) - value) / max(abs(value), 1e-9)
         return abs(bound - value) / max(abs(self.random_value - bound), 1e-9)
+
+    def rounded(self, bound: float) -> float:
+        """Return a bound as high as whole costs allow: no value lies between it and the next whole number."""
+        if not self.integral or not np.isfinite(bound):
+            return bound
+        return float(np.ceil(bound - 1e-6 - 1e-9 * abs(bound)) + 0.0)
 
     def settled_bound(self, value: float, bound: float) -> float:
         """Return a proven bound for a plan of this value: the value itself where only rounding lies between them."""
+        bound = self.rounded(bound)
         noise = 1e-12 * self.copies * float(np.abs(self.cost).max(axis=1, initial=0.0).sum())
         return value if bound >= value - noise else bound

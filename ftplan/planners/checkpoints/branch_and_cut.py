@@ -72,7 +72,12 @@ def branch_and_cut(
 
 
 def _unit_cost(problem: CheckpointProblem) -> float:
-    """Return the largest cost of an allowed pair: costs are divided by it, so that tolerances mean the same."""
+    """Return the largest cost of an allowed pair: costs are divided by it, so that tolerances mean the same.
+
+    Whole costs stay as they are: the solver then rounds its bounds by itself.
+    """
+    if problem.integral:
+        return 1.0
     return max(float(np.abs(problem.cost[problem.allowed]).max(initial=0.0)), 1e-300)
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from ftplan.errors import FtplanError
+from ftplan.metrics.checkpoint_objective import CheckpointObjective
 from ftplan.model.statistics import Measure
 
 Balance = float | Literal["auto", "count", "none"]
@@ -38,6 +39,7 @@ class AllocationOptions:
     iterations: int | None = None
     bound: bool = False
     measure: Measure = "records"
+    objective: CheckpointObjective = field(default_factory=CheckpointObjective)
 
     def __post_init__(self) -> None:
         if self.copies < 1:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ftplan.errors import FtplanError
 from ftplan.metrics.checkpoint_balance import fair_shares
-from ftplan.metrics.correlation import cost_matrix
+from ftplan.metrics.checkpoint_objective import objective_costs
 from ftplan.model.cluster import Cluster, Placement, primaries
 from ftplan.model.key_group_state import key_group_state
 from ftplan.model.plan import Warn
@@ -51,6 +51,7 @@ def build(
     state = np.nan_to_num(np.concatenate([key_group_state(o, series) for o in planned])) if planned else np.zeros(0)
     loads, estimated = _complete(planned, series)
 
+    objective = options.objective.resolved(series, cluster)
     nodes = len(cluster.nodes)
     accepts = cluster.accepting("checkpoints")
     zoned = options.anti_affinity == "zone"
@@ -73,12 +74,13 @@ def build(
         group_home=home,
         unit_of_group=np.arange(home.size),
         home=home,
-        cost=cost_matrix(loads, home, nodes),
+        cost=objective_costs(objective, loads, series.window_s, home, cluster),
         allowed=accepts[None, :] & (domain[None, :] != domain[home][:, None]),
         load=loads.mean(axis=0) if loads.shape[0] else np.zeros(home.size),
         size=np.ones(home.size, dtype=np.int64),
         state=state,
         unit_names=tuple(f"key-group:{o}/{g}" for o, g in zip(operators, key_group.tolist(), strict=True)),
+        integral=objective.integral,
     )
     if estimated.any():
         names = sorted({operators[i] for i in np.flatnonzero(estimated)})

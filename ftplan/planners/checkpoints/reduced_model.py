@@ -26,16 +26,16 @@ def open_columns(problem: CheckpointProblem, limits: Limits, dual: Dual, value: 
     """Return which pairs of unit and node may be in an allocation cheaper than *value*, shape (U, N).
 
     With a copy of u on i the Lagrangian is at least the bound plus what i costs more, at the dual's prices, than the
-    dearest node that it would replace; where that reaches *value*, no better plan has it.
+    dearest node that it would replace; where that reaches *value*, no better plan has it. Where costs are whole, a
+    better plan is better by 1.
     """
     cost = priced(problem, limits, dual.prices)
     chosen, _ = cheapest(cost, problem.domain, problem.copies)
     # One copy moves to i: the dearest of the chosen is the one to give up, or the one in the domain of i. Taking the
     # dearest in both cases makes the estimate lower, so it stays a valid one.
     dearest = np.take_along_axis(cost, chosen, axis=1).max(axis=1)
-    return np.asarray(
-        problem.allowed & (dual.bound + (cost - dearest[:, None]) <= value + 1e-9 * max(abs(value), 1e-300))
-    )
+    most = value + 1e-9 * max(abs(value), 1e-300) - (1 - 1e-6 if problem.integral else 0)
+    return np.asarray(problem.allowed & (dual.bound + (cost - dearest[:, None]) <= most))
 
 
 def close_gap(
