@@ -10,8 +10,12 @@ import ftplan
 from ftplan.api.checkpoint_allocation import require, require_known_nodes, stated_assignments
 from ftplan.errors import FtplanError, suggestion
 from ftplan.metrics.allocation_score import allocation_score
+from ftplan.metrics.assisted_migrations import migrations
+from ftplan.metrics.checkpoint_objective import CheckpointObjective
 from ftplan.metrics.checkpoint_recovery import recovery
 from ftplan.metrics.names import METRICS, metric
+from ftplan.metrics.node_load import loaded_nodes
+from ftplan.metrics.planned_copies import planned_copies
 from ftplan.model.cluster import Cluster
 from ftplan.model.names import Selector, parse_selector
 from ftplan.model.plan import InputFile, Plan, Warn, canonical_json
@@ -72,6 +76,8 @@ def evaluate(
     *,
     fail: Iterable[str] = (),
     load: str | None = None,
+    capacity_per_core: float | None = None,
+    overload: float | None = None,
     fail_under: Iterable[str] = (),
 ) -> Evaluation:
     """Score a plan on the statistics of *problem*, which need not be those it was made from.
@@ -82,6 +88,9 @@ def evaluate(
         Selectors of what fails, besides the problem's failure file.
     load
         The load measure; None takes the plan's own, else ``records``.
+    capacity_per_core, overload
+        When a node is overloaded; None takes the plan's own, so that a plan is judged on other statistics with the
+        machines that it was made for. Without any, capacity is such that mean utilisation is 0.7.
     fail_under
         Limits ``METRIC=VALUE``; those not met are listed in the answer.
 
@@ -103,7 +112,8 @@ def evaluate(
     failures = [parse_selector(text) for text in fail]
     if problem.failure is not None:
         failures = [entry.select for entry in problem.failure.fail] + failures
-    values: dict[str, float | None] = dict(_scores(assignments, cluster, series))
+    objective = _yardstick(plan, measure, capacity_per_core, overload).resolved(series, cluster)
+    values: dict[str, float | None] = dict(_scores(assignments, cluster, series, objective))
     lost = recovery(assignments, failures, topology, cluster, series)
     values["lost-groups"] = lost.failed - lost.recoverable
     values["recoverable-share"] = lost.recoverable / lost.failed if lost.failed else 1.0
@@ -121,13 +131,35 @@ def _unique(failures: list[Selector]) -> list[Selector]:
     return list(dict.fromkeys(failures))
 
 
-def _scores(assignments: Any, cluster: Cluster, series: KeyGroupSeries) -> dict[str, float | None]:
-    found = allocation_score(assignments, cluster, series)
+def _yardstick(
+    plan: Plan, measure: str, capacity_per_core: float | None, overload: float | None
+) -> CheckpointObjective:
+    """Return the plain correlation with the capacity that is asked for, else the plan's if it is in the same unit."""
+    same_unit = measure == plan.options.get("load", "records")
+    planned = plan.options.get("capacity_per_core") if same_unit else None
+    return CheckpointObjective.of_options(
+        {
+            "capacity_per_core": planned if capacity_per_core is None else capacity_per_core,
+            "overload": plan.options.get("overload") if overload is None else overload,
+        }
+    )
+
+
+def _scores(
+    assignments: Any, cluster: Cluster, series: KeyGroupSeries, objective: CheckpointObjective
+) -> dict[str, float | None]:
+    found = allocation_score(assignments, cluster, series, objective)
+    copies = planned_copies(assignments, series, cluster)
+    loads = series.loads[:, copies.columns]
+    per_core = objective.capacity_per_core or 0.0
+    nodes = loaded_nodes(loads, series.window_s, copies.home, cluster, per_core, objective.overload)
     gain = (found.random - found.value) / abs(found.random) if found.random else None
     return {
         "correlation": found.value,
         "random-correlation": found.random,
         "gain-over-random": gain,
+        "usable-share": found.usable_share,
+        "assisted-migrations": migrations(loads, copies, nodes).share,
         "imbalance": found.imbalance,
         "max-copies-per-node": found.max_copies_per_node,
         "zone-separation": found.zone_separation,

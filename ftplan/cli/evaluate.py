@@ -17,6 +17,18 @@ from ftplan.cli.render import Answer, Table, check_output, emit, say, warn
 @options.fail
 @click.option("--load", "measure", type=click.Choice(["records", "bytes", "cpu_ms"]), help="What counts as load.")
 @click.option(
+    "--capacity-per-core",
+    type=options.Number(0.0),
+    metavar="X",
+    help="Load units per second that a core can take.  [default: the plan's, else mean utilisation is 0.7]",
+)
+@click.option(
+    "--overload",
+    type=options.Number(0.0),
+    metavar="X",
+    help="A node is overloaded when its utilisation exceeds this.  [default: the plan's, else 0.85]",
+)
+@click.option(
     "--fail-under",
     multiple=True,
     metavar="METRIC=VALUE",
@@ -35,7 +47,15 @@ def command(plan: str, **given: Any) -> int:
 
     check_output(given["output"], given["force"])
     loaded, problem = problem_of_plan(plan, given)
-    found = evaluate(loaded, problem, fail=given["fail"], load=given["measure"], fail_under=given["fail_under"])
+    found = evaluate(
+        loaded,
+        problem,
+        fail=given["fail"],
+        load=given["measure"],
+        capacity_per_core=given["capacity_per_core"],
+        overload=given["overload"],
+        fail_under=given["fail_under"],
+    )
     warn(found.warnings, quiet=given["quiet"])
     rows = [(m.name, m.value, {"min": "low", "max": "high"}[m.sense], m.unit) for m in found.metrics]
     title = f"failed: {', '.join(found.failures)}" if found.failures else None

@@ -21,10 +21,10 @@ from ftplan.model.statistics import KeyGroupSeries
 class AllocationScore:
     """Figures of an allocation. ``value`` is that of the objective, ``random`` what a random plan expects of it.
 
-    ``by_operator`` maps an operator that has copies to its part of both. The usable share is the part of all copies that are usable,
-    over all windows in which the node of their primary is overloaded; None where none ever is. The imbalance is the
-    largest relative deviation of a node's copies from its fair share of load, None where a node without a share holds
-    load; zone_separation is None where there is no copy.
+    ``by_operator`` maps an operator that has copies to its part of both. The usable share is the part of all copies
+    that are usable, over all windows in which the node of their primary is overloaded; None where none ever is. The
+    imbalance is the largest relative deviation of a node's copies from its fair share of load, None where a node
+    without a share holds load; zone_separation is None where there is no copy.
     """
 
     objective: CheckpointObjective

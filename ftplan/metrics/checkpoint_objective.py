@@ -75,7 +75,7 @@ class CheckpointObjective:
         chosen: Any = name or options.get("objective") or "correlation"
         return CheckpointObjective(
             chosen,
-            "raw" if chosen == "usable" else options.get("correlate") or "raw",
+            "raw" if name == "usable" else options.get("correlate") or "raw",
             options.get("capacity_per_core"),
             OVERLOAD if options.get("overload") is None else options["overload"],
         )
