@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
+from ftplan.metrics.checkpoint_objective import CheckpointObjective
 from ftplan.model.cluster import Cluster, Node, Placement
 from ftplan.model.names import natural_key
 from ftplan.model.statistics import KeyGroupSeries
@@ -31,6 +32,7 @@ class Case:
     nodes: tuple[Node, ...]
     estimated: bool = False
     parallelism: int = 0  # 0: a task for every group
+    window_s: float = 60.0
 
     def operators(self) -> list[str]:
         return sorted({operator for operator, _ in self.groups})
@@ -62,7 +64,7 @@ class Case:
             np.array([g for _, g in self.groups], dtype=np.int64),
             np.array(self.loads, dtype=np.float64).T.copy(),
             "records",
-            60.0,
+            self.window_s,
             np.array([s * MB if s else np.nan for s in self.states_mb]),
             np.full(len(self.groups), self.estimated),
         )
@@ -85,27 +87,98 @@ class Found:
     copies: tuple[tuple[str, ...], ...]
 
 
-def costs(case: Case) -> dict[tuple[int, str], float]:
-    """cost(g, i) straight from the definition, with numpy's own correlation."""
+def correlation(a: np.ndarray, b: np.ndarray) -> float:
+    """Pearson's correlation by numpy, 0 where a series varies by rounding alone."""
+    if min(np.ptp(a), np.ptp(b)) <= 1e-9:
+        return 0.0
+    return float(np.corrcoef(a, b)[0, 1])
+
+
+def seen_as(case: Case, correlate: str) -> np.ndarray:
+    """The series that are correlated, shape (groups, windows), by loops."""
     load = np.array(case.loads)
-    corr = np.zeros((len(load), len(load)))
-    for g, h in itertools.product(range(len(load)), repeat=2):
-        if load[g].max() > load[g].min() and load[h].max() > load[h].min():
-            corr[g, h] = np.corrcoef(load[g], load[h])[0, 1]
-    return {
-        (g, node.id): float(load[g].mean() * sum(corr[g, h] for h in range(len(load)) if case.homes[h] == node.id))
-        for g in range(len(load))
-        for node in case.nodes
-    }
+    seen = load.copy()
+    phases = int(86400 // case.window_s)
+    for g, w in itertools.product(range(load.shape[0]), range(load.shape[1])):
+        if correlate == "share":
+            total = sum(load[h, w] for h in range(load.shape[0]))
+            seen[g, w] = load[g, w] / total if total else 0.0
+        elif correlate == "residual" and 1 < phases < load.shape[1]:
+            same = [load[g, v] for v in range(load.shape[1]) if v % phases == w % phases]
+            seen[g, w] = load[g, w] - sum(same) / len(same)
+    return seen
 
 
-def exhaustive(case: Case, copies: int, anti_affinity: str, memory: bool = True) -> Iterator[Found]:
+def costs(case: Case, objective: CheckpointObjective | None = None) -> dict[tuple[int, str], float]:
+    """cost(g, i) straight from the definition of each objective, small is good."""
+    objective = objective or CheckpointObjective()
+    load = np.array(case.loads)
+    if objective.name == "usable":
+        return {(g, n.id): -float(usable(case, objective, g, n)) for g in range(len(load)) for n in case.nodes}
+    seen = seen_as(case, objective.correlate)
+    found = {}
+    for g, node in itertools.product(range(len(load)), case.nodes):
+        there = [h for h in range(len(load)) if case.homes[h] == node.id]
+        if objective.name == "correlation":
+            corr = sum(correlation(seen[g], seen[h]) for h in there)
+        else:
+            corr = correlation(seen[g], sum((seen[h] for h in there), np.zeros(load.shape[1])))
+        found[g, node.id] = float(load[g].mean() * corr)
+    return found
+
+
+def usable(case: Case, objective: CheckpointObjective, group: int, host: Node) -> int:
+    """Windows in which the primary's node is overloaded and the host could take the group without being so itself."""
+    load, windows = case.loads, len(case.loads[0])
+    per_core = objective.capacity_per_core
+    if per_core is None:
+        mean = sum(map(sum, load)) / windows
+        cores, used = sum(n.cpu for n in case.nodes), sum(n.used_cpu for n in case.nodes)
+        spare = 0.7 * cores - used if 0.7 * cores > used else 0.7 * (cores - used)
+        per_core = mean / spare / case.window_s
+    count = 0
+    for w in range(windows):
+        on = {
+            n.id: n.used_cpu * per_core * case.window_s
+            + sum(load[h][w] for h in range(len(load)) if case.homes[h] == n.id)
+            for n in case.nodes
+        }
+        most = {n.id: objective.overload * n.cpu * per_core * case.window_s for n in case.nodes}
+        home = case.homes[group]
+        if on[home] > most[home] and host.id != home and on[host.id] + load[group][w] <= most[host.id]:
+            count += 1
+    return count
+
+
+#: Every objective with every kind of series, with capacities at which small loads overload some nodes.
+objectives = st.one_of(
+    st.builds(
+        CheckpointObjective,
+        st.sampled_from(["correlation", "node-correlation"]),
+        st.sampled_from(["raw", "share", "residual"]),
+    ),
+    st.builds(
+        CheckpointObjective,
+        st.just("usable"),
+        capacity_per_core=st.sampled_from([None, 6 / 43200, 7 / 43200, 0.1]),
+        overload=st.sampled_from([0.5, 0.85]),
+    ),
+)
+
+
+def exhaustive(
+    case: Case,
+    copies: int,
+    anti_affinity: str,
+    memory: bool = True,
+    objective: CheckpointObjective | None = None,
+) -> Iterator[Found]:
     """Every allocation that keeps R1, R2, R3 (with zones) and, where asked for, R5."""
     zone = {n.id: n.zone or f"node {n.id}" for n in case.nodes}
     cpu = {n.id: n.cpu for n in case.nodes if "checkpoints" in n.accepts}
     total_cpu = sum(cpu.values())
     share = {n: c / total_cpu if total_cpu else 1 / len(cpu) for n, c in cpu.items()}
-    cost = costs(case)
+    cost = costs(case, objective)
     mean = [sum(load) / len(load) for load in case.loads]
     total = copies * sum(mean)
     choices = []
@@ -168,6 +241,7 @@ def cases(draw: Any, max_groups: int = 4, max_nodes: int = 4, memory: bool = Tru
             name,
             cpu=draw(st.sampled_from([1.0, 1.0, 2.0, 0.5])),
             memory_mb=draw(st.sampled_from([None, 2.0, 4.0, 6.0])) if limited else None,
+            used_cpu=draw(st.sampled_from([0.0, 0.0, 0.0, 0.25])),
             zone=draw(st.sampled_from([None, "a", "b", "c"])),
             accepts=frozenset(draw(st.sampled_from([("tasks", "checkpoints")] * 4 + [("tasks",)]))),
         )
@@ -179,4 +253,5 @@ def cases(draw: Any, max_groups: int = 4, max_nodes: int = 4, memory: bool = Tru
         homes=tuple(draw(st.sampled_from(names)) for _ in range(groups)),
         states_mb=tuple(float(draw(st.sampled_from([0, 1, 2]))) if limited else 0.0 for _ in range(groups)),
         nodes=made,
+        window_s=draw(st.sampled_from([60.0, 43200.0])),
     )

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from ftplan.errors import FtplanError
+from ftplan.metrics.checkpoint_objective import CheckpointObjective, objective_value
 from ftplan.metrics.correlation import objective
 from ftplan.model.checkpoint_rules import violations
 from ftplan.model.cluster import Cluster, Node, Placement
@@ -74,6 +75,29 @@ def test_valid_plan(planner: Any, balance: Any, anti_affinity: Any, copies: int)
     assert result.answer.value == pytest.approx(objective(result.answer.assignments, series), rel=1e-9)
     assert result.bound <= result.answer.value
     assert len(result.answer.assignments) == 32
+
+
+@pytest.mark.parametrize("planner", PLANNERS)
+@pytest.mark.parametrize("balance", ["auto", "count", "none"])
+@pytest.mark.parametrize(("name", "correlate"), [("node-correlation", "share"), ("usable", "raw")])
+def test_other_objectives(planner: Any, balance: Any, name: Any, correlate: Any) -> None:
+    """Every planner serves every objective: valid, recomputed from the plan, within its bound, the same twice."""
+    topology, series = job(16, 5)
+    yardstick = CheckpointObjective(name, correlate)
+    options = AllocationOptions(
+        balance=balance, copies=2, bound=True, time_limit_s=20, iterations=30, objective=yardstick
+    )
+    problem = build(topology, cluster(40), placement(), series, options)
+    result = planner(problem, options)
+    rules = result.answer.rules
+    assert violations(result.answer.assignments, topology, cluster(40), series, rules, placement()) == ()
+    again = objective_value(yardstick, result.answer.assignments, series, cluster(40))
+    assert yardstick.sign * again == pytest.approx(result.answer.value, rel=1e-9)
+    assert result.bound <= result.answer.value
+    if name == "usable":
+        assert result.bound == round(result.bound)
+        assert again > 0
+    assert planner(problem, options).answer.assignments == result.answer.assignments
 
 
 @pytest.mark.parametrize("planner", PLANNERS)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from ftplan.metrics.correlation import objective
+from ftplan.metrics.checkpoint_objective import objective_value
 from ftplan.model.checkpoint_rules import violations
 from ftplan.model.cluster import Node
 from ftplan.planners.checkpoints.baseline import baseline
@@ -20,18 +20,24 @@ from ftplan.planners.checkpoints.correlated import correlated
 from ftplan.planners.checkpoints.even import even
 from ftplan.planners.checkpoints.exact import exact
 from ftplan.planners.checkpoints.problem import AllocationOptions
-from tests.planners.checkpoints.cases import Case, cases, costs, exhaustive, keeps
+from tests.planners.checkpoints.cases import Case, cases, costs, exhaustive, keeps, objectives
 
-SLOW = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+SLOW = settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 
 balances = st.sampled_from(["none", "count", "auto", 0.05, 0.3, 0.5, 1.0, 2.0])
 asked = st.builds(
-    lambda balance, copies, anti_affinity: AllocationOptions(
-        balance=balance, copies=copies, anti_affinity=anti_affinity, bound=True, time_limit_s=20
+    lambda balance, copies, anti_affinity, objective: AllocationOptions(
+        balance=balance,
+        copies=copies,
+        anti_affinity=anti_affinity,
+        objective=objective,
+        bound=True,
+        time_limit_s=20,
     ),
     balances,
     st.integers(1, 2),
     st.sampled_from(["node", "zone"]),
+    objectives,
 )
 
 
@@ -57,9 +63,9 @@ def apply_fix(fix: str, case: Case, options: AllocationOptions) -> tuple[Case, A
 def test_exact_is_exhaustive_search(case: Case, options: AllocationOptions) -> None:
     """Value, feasibility, least Δ and the fix agree with looking at every allocation."""
     problem = case.problem(options)
-    every = list(exhaustive(case, options.copies, options.anti_affinity))
+    every = list(exhaustive(case, options.copies, options.anti_affinity, objective=options.objective))
     result = exact(problem, options)
-    scale = 1e-9 + 1e-9 * sum(abs(c) for c in costs(case).values())
+    scale = 1e-9 + 1e-9 * sum(abs(c) for c in costs(case, options.objective).values())
     if options.balance == "auto":
         least = max(0.05, min((f.deviation for f in every), default=np.inf))
         if np.isfinite(least):
@@ -88,7 +94,8 @@ def test_exact_is_exhaustive_search(case: Case, options: AllocationOptions) -> N
     best = min(f.value for f in good)
     assert result.answer.value == pytest.approx(best, abs=scale)
     assert result.bound <= best + scale
-    assert objective(result.answer.assignments, case.series()) == pytest.approx(result.answer.value, abs=scale)
+    again_value = objective_value(options.objective, result.answer.assignments, case.series(), case.cluster())
+    assert options.objective.sign * again_value == pytest.approx(result.answer.value, abs=scale)
     rules = result.answer.rules
     assert violations(result.answer.assignments, case.topology(), case.cluster(), case.series(), rules) == ()
 
@@ -98,7 +105,7 @@ def test_exact_is_exhaustive_search(case: Case, options: AllocationOptions) -> N
 def test_no_heuristic_beats_exact_and_none_beats_its_bound(case: Case, options: AllocationOptions) -> None:
     problem = case.problem(options)
     best = exact(problem, options)
-    scale = 1e-9 + 1e-9 * sum(abs(c) for c in costs(case).values())
+    scale = 1e-9 + 1e-9 * sum(abs(c) for c in costs(case, options.objective).values())
     for planner in (correlated, even, baseline):
         result = planner(problem, options)
         if result.answer is None:
