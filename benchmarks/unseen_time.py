@@ -35,7 +35,7 @@ from ftplan.model.topology import Operator, Topology
 from ftplan.planners import registry
 from ftplan.planners.checkpoints.problem import AllocationOptions, build
 
-EDITS = Path(__file__).parent.parent / "tests" / "data" / "wikiticker-2015-09-12-sampled.json.gz"
+EDITS = Path(__file__).parent.parent / "examples" / "wikiticker" / "wikiticker-2015-09-12-sampled.json.gz"
 SPLITS = (0.4, 0.5, 0.6, 0.7)
 EVEN_PLANS = 10
 BALANCES = ("none", "count", "auto")

@@ -9,10 +9,13 @@ from typing import Any
 import numpy as np
 
 from ftplan.errors import FtplanError
-from ftplan.metrics.allocation_score import AllocationScore, allocation_score
+from ftplan.metrics.allocation_score import allocation_score, wanted_copies
+from ftplan.metrics.checkpoint_objective import copy_values
+from ftplan.metrics.planned_copies import planned_copies
 from ftplan.model.cluster import Cluster
 from ftplan.model.plan import Plan, Warn
 from ftplan.model.statistics import KeyGroupSeries
+from ftplan.model.topology import FloatArray
 from ftplan.planners import registry
 from ftplan.planners.checkpoints.allocation import Allocation
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
@@ -77,7 +80,7 @@ def judge(
     """
     objective = options.objective
     score = allocation_score(assignments, cluster, unseen, objective)
-    others = [allocation_score(a, cluster, unseen, objective) for a in _even_plans(problem, options)]
+    even = _even_plans(problem, options, cluster, unseen)
     summary: dict[str, Any] = {
         "windows": {"planned": seen.loads.shape[0], "unseen": unseen.loads.shape[0]},
         "plan": {"usable_share": score.usable_share, score.key: score.value},
@@ -85,20 +88,16 @@ def judge(
         "even": None,
         "gain_over_even": None,
     }
-    if not others:
+    if even is None:
         return Judgement(summary, ())
+    summary["even"] = {"plans": EVEN_PLANS, **_with_interval(score.key, even.value)}
+    summary["even"] |= _with_interval("usable_share", even.usable_share)
     by_share = score.usable_share is not None
+    drawn = even.usable_share if even.usable_share is not None else even.value
+    mine = score.value if score.usable_share is None else score.usable_share
     sign = 1.0 if by_share else -objective.sign
-    mine, drawn = _measured(score, by_share), [_measured(other, by_share) for other in others]
     mean, low, high = _interval(drawn)
     gain = sorted((sign * (mine - low), sign * (mine - high)))
-    summary["even"] = {
-        "plans": len(others),
-        "usable_share": mean if by_share else None,
-        "usable_share_interval": [low, high] if by_share else None,
-        score.key: _interval([other.value for other in others])[0],
-        f"{score.key}_interval": list(_interval([other.value for other in others])[1:]),
-    }
     what = "usable_share" if by_share else score.key
     summary["gain_over_even"] = {"in": what, "value": sign * (mine - mean), "interval": gain}
     if gain[0] > 0 or row.name == "even":
@@ -108,24 +107,53 @@ def judge(
     return Judgement(summary, (Warn("NO_GAIN_ON_UNSEEN_TIME", f"{message}; prefer --algorithm even"),))
 
 
-def _even_plans(problem: CheckpointProblem, options: AllocationOptions) -> list[list[dict[str, Any]]]:
-    """Return the assignments of ``even`` at successive seeds; none where its rules cannot be kept."""
-    even = registry.load(registry.row("allocate-checkpoints", "even"))
-    plans = []
-    for number in range(EVEN_PLANS):
-        drawn: Result[Allocation] = even(problem, replace(options, seed=options.seed + number, bound=False))
-        if drawn.answer is None:
-            return []
-        plans.append(drawn.answer.assignments)
-    return plans
+@dataclass(frozen=True, eq=False)
+class _Even:
+    """Objective and usable share of several plans of ``even``; no share where no node is overloaded."""
+
+    value: FloatArray
+    usable_share: FloatArray | None
 
 
-def _measured(score: AllocationScore, by_share: bool) -> float:
-    return float(score.usable_share or 0.0) if by_share else score.value
+def _even_plans(
+    problem: CheckpointProblem, options: AllocationOptions, cluster: Cluster, series: KeyGroupSeries
+) -> _Even | None:
+    """Return what plans of ``even`` at successive seeds are worth; None where its rules cannot be kept.
+
+    All of them are judged at once, as if they were one plan with 20 times as many copies.
+    """
+    planner = registry.load(registry.row("allocate-checkpoints", "even"))
+    drawn: list[Result[Allocation]] = [
+        planner(problem, replace(options, seed=options.seed + number, bound=False)) for number in range(EVEN_PLANS)
+    ]
+    answers = [result.answer for result in drawn if result.answer is not None]
+    if len(answers) < EVEN_PLANS:
+        return None
+    one = planned_copies(answers[0].assignments, series, cluster)
+    known = [name in series.position for name in zip(problem.operators, problem.key_group.tolist(), strict=True)]
+    host = np.concatenate([answer.copies[known].ravel() for answer in answers])
+    group = np.tile(np.repeat(np.arange(one.columns.size), problem.copies), EVEN_PLANS)
+    plans = replace(one, count=one.count * EVEN_PLANS, group=group, host=host)
+    shape = (EVEN_PLANS, host.size // EVEN_PLANS)
+    value = copy_values(options.objective, plans, series, cluster).value.reshape(shape).sum(axis=1)
+    usable = replace(options.objective.resolved(series, cluster), name="usable", correlate="raw")
+    wanted = wanted_copies(usable, one, series, cluster)
+    if not wanted:
+        return _Even(value, None)
+    fits = copy_values(usable, plans, series, cluster).value.reshape(shape).sum(axis=1)
+    return _Even(value, fits / wanted)
 
 
-def _interval(values: Sequence[float]) -> tuple[float, float, float]:
+def _with_interval(key: str, values: FloatArray | None) -> dict[str, Any]:
+    """Return the mean and its interval as the summary names them."""
+    if values is None:
+        return {key: None, f"{key}_interval": None}
+    mean, low, high = _interval(values)
+    return {key: mean, f"{key}_interval": [low, high]}
+
+
+def _interval(values: FloatArray) -> tuple[float, float, float]:
     """Return the mean and the ends of its 95 % interval."""
-    mean = float(np.mean(values))
-    half = STUDENT_T * float(np.std(values, ddof=1)) / len(values) ** 0.5
+    mean = float(values.mean())
+    half = STUDENT_T * float(values.std(ddof=1)) / values.size**0.5
     return mean, mean - half, mean + half

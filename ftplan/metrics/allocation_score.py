@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ftplan.metrics.checkpoint_balance import checkpoint_balance
-from ftplan.metrics.checkpoint_objective import CheckpointObjective, CopyValues, copy_values
+from ftplan.metrics.checkpoint_objective import CheckpointObjective, copy_values
 from ftplan.metrics.checkpoint_use import overloaded_windows
 from ftplan.metrics.node_load import loaded_nodes
 from ftplan.metrics.planned_copies import PlannedCopies, planned_copies
@@ -81,8 +81,7 @@ def allocation_score(
     usable = values
     if objective.name != "usable":
         usable = copy_values(replace(objective, name="usable", correlate="raw"), plan, series, cluster)
-    usable_share, random_usable_share = _shares(usable, objective, plan, series, cluster)
-
+    wanted = wanted_copies(objective, plan, series, cluster)
     operator = series.operator[plan.columns]
     by_operator = {
         name: (float(values.value[operator[plan.group] == i].sum()), float(values.random[operator == i].sum()))
@@ -101,8 +100,8 @@ def allocation_score(
         value=float(values.value.sum()),
         random=float(values.random.sum()),
         by_operator=by_operator,
-        usable_share=usable_share,
-        random_usable_share=random_usable_share,
+        usable_share=float(usable.value.sum()) / wanted if wanted else None,
+        random_usable_share=float(usable.random.sum()) / wanted if wanted else None,
         imbalance=balance.largest_deviation if balance.largest_deviation != float("inf") else None,
         max_copies_per_node=int(balance.count.max(initial=0)),
         copies=int(balance.count.sum()),
@@ -110,18 +109,10 @@ def allocation_score(
     )
 
 
-def _shares(
-    usable: CopyValues,
-    objective: CheckpointObjective,
-    plan: PlannedCopies,
-    series: KeyGroupSeries,
-    cluster: Cluster,
-) -> tuple[float | None, float | None]:
-    """Return the usable share of the plan and of a random one, None where no copy is ever wanted."""
+def wanted_copies(objective: CheckpointObjective, plan: PlannedCopies, series: KeyGroupSeries, cluster: Cluster) -> int:
+    """Return how many copies are wanted, over all windows: those of groups whose primary's node is overloaded."""
+    objective = objective.resolved(series, cluster)
     assert objective.capacity_per_core is not None
     loads = series.loads[:, plan.columns]
     nodes = loaded_nodes(loads, series.window_s, plan.home, cluster, objective.capacity_per_core, objective.overload)
-    wanted = int(np.sum(overloaded_windows(plan.home, nodes) * plan.count))
-    if not wanted:
-        return None, None
-    return float(usable.value.sum()) / wanted, float(usable.random.sum()) / wanted
+    return int(np.sum(overloaded_windows(plan.home, nodes) * plan.count))

@@ -229,3 +229,24 @@ def test_evaluate_on_other_statistics(problem: ftplan.Problem) -> None:
     assert again["usable-share"] == same["usable-share"]
     assert again["assisted-migrations"] == same["assisted-migrations"]
     assert ftplan.evaluate(plan, other, overload=100.0)["usable-share"] is None
+
+
+def test_holdout_without_statistics_of_any_operator() -> None:
+    """Nothing to plan is nothing to judge: no error, and no gain to claim."""
+    problem = ftplan.load(
+        topology={"format": "ftplan/topology", "format_version": "1.0", "operators": [{"id": "a", "key_groups": 4}]},
+        cluster={
+            "format": "ftplan/cluster",
+            "format_version": "1.0",
+            "nodes": [{"id": "n1", "cpu": 1}, {"id": "n2", "cpu": 1}],
+        },
+        stats={
+            "manifest": json.loads((SMALL / "stats" / "manifest.json").read_text()) | {"operators": {}, "tables": {}},
+            "key_groups": [],
+        },
+        spread=True,
+    )
+    plan = ftplan.plan("allocate-checkpoints", problem, holdout=0.5)
+    assert plan.plan is not None
+    assert plan.plan["assignments"] == []
+    assert plan.summary["holdout"]["plan"]["usable_share"] is None
