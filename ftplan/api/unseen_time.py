@@ -104,7 +104,8 @@ def judge(
         return Judgement(summary, ())
     shown = f"{what.replace('_', ' ')} {mine:.4g}, even {low:.4g} to {high:.4g}"
     message = f"on the {unseen.loads.shape[0]} windows that the plan has not seen it gains nothing: {shown}"
-    return Judgement(summary, (Warn("NO_GAIN_ON_UNSEEN_TIME", f"{message}; prefer --algorithm even"),))
+    advice = "prefer --algorithm even" + ("" if objective.name == "usable" else ", or try --objective usable")
+    return Judgement(summary, (Warn("NO_GAIN_ON_UNSEEN_TIME", f"{message}; {advice}"),))
 
 
 @dataclass(frozen=True, eq=False)
