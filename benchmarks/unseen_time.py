@@ -11,6 +11,14 @@ each the mean over its split points; the gain is paired with 10 plans of ``even`
 
 Madsen & Zhou 2015 (figure 8) report 2 to 3 times the usable share of even and random checkpoints, without a balance
 rule, for jobs whose operators rise and fall together by construction.
+
+Found with the defaults: ``usable`` generalises best under every balance rule, and is the only objective whose gain over
+``even`` is above 0 in all of them. Times even, without a balance rule, by count, with the least Δ: Houston 1.93, 1.24,
+1.50; Wikipedia 1.34, 1.31, 1.32. Without a balance rule that is 93 % and 77 % of what hindsight could gain. On Houston
+both correlations reach 1.40 without a balance rule and lie at or below ``even`` with one (0.83 to 1.00), whatever the
+series; on Wikipedia the interval of no correlation's gain lies above 0. So the paper's factor is nearly reached on one
+log, without a balance rule, by another objective. The split points of one placement share most of their unseen time:
+the intervals speak of other placements on these logs, not of other years.
 """
 
 from __future__ import annotations
