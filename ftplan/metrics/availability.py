@@ -63,7 +63,8 @@ def loss_probability(assignments: Sequence[Mapping[str, Any]], cluster: Cluster)
     """
     nodes = {n.id: float(n.failure_probability or 0.0) for n in cluster.nodes}
     zones = {z.id: float(z.failure_probability or 0.0) for z in cluster.zones}
-    if all(x.failure_probability is None for x in (*cluster.nodes, *cluster.zones)):
+    given = [n.failure_probability for n in cluster.nodes] + [z.failure_probability for z in cluster.zones]
+    if all(probability is None for probability in given):
         return None
     zone_of = {n.id: n.zone for n in cluster.nodes if n.zone is not None and zones.get(n.zone, 0.0) > 0.0}
     return union_probability(copysets(assignments), nodes, zones, zone_of)

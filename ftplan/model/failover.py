@@ -82,7 +82,8 @@ def takeover(
     """
     loss_of_node, names = loss_of_nodes(cluster, losses)
     nodes = len(cluster.nodes)
-    own = np.bincount(home, load, nodes) if home.size else np.zeros(nodes)
+    own = np.zeros(nodes)
+    np.add.at(own, home, load)
     taken = np.zeros((len(names), nodes))
     for primary, hosts, weight in zip(home.tolist(), copies, load.tolist(), strict=True):
         loss = int(loss_of_node[primary])

@@ -8,11 +8,11 @@ from ftplan.planners.checkpoints.allocation import Allocation, allocation
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.bound import proven_bound
 from ftplan.planners.checkpoints.budget import Budget
+from ftplan.planners.checkpoints.failover_repair import bring_within
 from ftplan.planners.checkpoints.greedy import regret_greedy
 from ftplan.planners.checkpoints.limits import limits_of
 from ftplan.planners.checkpoints.options import AllocationOptions
 from ftplan.planners.checkpoints.placed import Placed
-from ftplan.planners.checkpoints.repair import repair
 from ftplan.planners.checkpoints.settle import Settled, feasible_copies, settle
 from ftplan.planners.result import Result
 
@@ -35,7 +35,7 @@ def correlated(problem: CheckpointProblem, options: AllocationOptions) -> Result
         return settled
     limits = limits_of(problem, settled.rules)
     placed = Placed.at(problem, limits, regret_greedy(problem, limits))
-    if repair(placed, budget):
+    if bring_within(placed, budget):
         copies = placed.copies
     else:
         found = feasible_copies(problem, settled, options, budget)
@@ -46,7 +46,7 @@ def correlated(problem: CheckpointProblem, options: AllocationOptions) -> Result
     result: Result[Allocation] = Result(
         "feasible", answer, settled.rules.names(), warnings=problem.warnings + settled.warnings
     )
-    if options.bound or not limits.names:
+    if options.bound or not (limits.names or limits.failover):
         bound = proven_bound(problem, settled.rules, answer.value, budget)
         bound = problem.settled_bound(answer.value, bound)
         closed = problem.gap(answer.value, bound) <= 1e-9
