@@ -11,9 +11,11 @@ import ftplan
 from ftplan.errors import FtplanError, suggestion
 from ftplan.io.key_group_series import key_group_series
 from ftplan.metrics.allocation_score import AllocationScore, allocation_score
+from ftplan.metrics.availability import availability
 from ftplan.metrics.correlation import objective as correlation
 from ftplan.metrics.stats_summary import trust_warnings
 from ftplan.model.cluster import Cluster, Placement, primaries
+from ftplan.model.failover import Losses
 from ftplan.model.key_group_state import key_group_state
 from ftplan.model.plan import Objective, Plan, Warn
 from ftplan.model.problem import Problem
@@ -36,6 +38,8 @@ _DEFAULTS: dict[str, Any] = {
     "copies": 1,
     "balance": "auto",
     "anti_affinity": "node",
+    "failover_limit": None,
+    "minimise": None,
     "bound": False,
     "seed": 0,
     "time_limit_s": 60.0,
@@ -62,6 +66,8 @@ def allocate_checkpoints(problem: Problem, row: registry.Row, **options: Any) ->
         iterations=asked["iterations"],
         bound=asked["bound"],
         measure=asked["load"],
+        failover_limit=parse_failover_limit(asked["failover_limit"]),
+        minimise=asked["minimise"],
     )
     started = time.perf_counter()
     allocation_problem = build(topology, cluster, cluster.placement, series, settings)
@@ -74,6 +80,10 @@ def allocate_checkpoints(problem: Problem, row: registry.Row, **options: Any) ->
         known = {warning.code for warning in warnings}
         warnings += [w for w in trust_warnings(problem.stats.manifest) if w.code not in known]
     warnings += _full_checkpoints(topology, series)
+    if (settings.failover_limit or settings.minimise) and answer_lacks(result, "failover"):
+        warnings.append(
+            Warn("FAILOVER_NOT_ENFORCED", f"{row.name} keeps no failover limit: use correlated or exact for one")
+        )
 
     random = allocation_problem.by_group.random_value
     answer = result.answer
@@ -83,6 +93,7 @@ def allocate_checkpoints(problem: Problem, row: registry.Row, **options: Any) ->
     recorded = {name: asked[name] for name in _DEFAULTS if name != "seed"}
     recorded["balance_requested"] = settings.balance
     recorded["balance"] = answer.rules.balance if answer is not None and "balance" in result.rules else settings.balance
+    recorded["failover_limit"] = settings.failover_limit if answer is None else answer.rules.failover_limit
     recorded["spread"] = any(warning.code == "SPREAD" for warning in problem.warnings)
     return Plan(
         kind=KIND,
@@ -94,7 +105,7 @@ def allocate_checkpoints(problem: Problem, row: registry.Row, **options: Any) ->
         reason=result.reason,
         objective=Objective.of("correlation", "min", value, bound, random),
         rules=result.rules,
-        summary=_summary(assignments, cluster, series, topology, random),
+        summary=_summary(assignments, cluster, series, topology, random, settings.anti_affinity),
         warnings=tuple(dict.fromkeys(warnings)),  # planners repeat those of the problem
         infeasible=result.infeasible,
         plan=None
@@ -137,6 +148,27 @@ def parse_balance(text: Any) -> Any:
         return float(text)
     except (TypeError, ValueError):
         raise FtplanError(f"--balance: {text!r} is neither auto, count, none nor a number such as 0.1") from None
+
+
+def parse_failover_limit(text: Any) -> float | None:
+    """Return a number from what a user wrote, None where there is no limit.
+
+    Raises
+    ------
+    FtplanError
+        If it is no number.
+    """
+    if text in (None, "none"):
+        return None
+    try:
+        return float(text)
+    except (TypeError, ValueError):
+        raise FtplanError(f"--failover-limit: {text!r} is no number such as 1.5") from None
+
+
+def answer_lacks(result: Result[Allocation], rule: str) -> bool:
+    """Return whether there is an answer that does not promise a rule."""
+    return result.answer is not None and rule not in result.rules
 
 
 def _checked(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -182,6 +214,7 @@ def _summary(
     series: KeyGroupSeries,
     topology: Topology,
     random: float,
+    losses: Losses,
 ) -> dict[str, Any]:
     current = current_assignments(cluster, topology, series)
     before = None if current is None else allocation_score(current, cluster, series)
@@ -190,10 +223,22 @@ def _summary(
     if after is not None:
         expected["by_operator"] = {name: value for name, (_, value) in after.by_operator.items()}
     return {
-        "before": before.to_dict() if before else None,
-        "after": after.to_dict() if after else None,
+        "before": _figures(before, current, cluster, series, losses),
+        "after": _figures(after, assignments, cluster, series, losses),
         "random": expected,
     }
+
+
+def _figures(
+    score: AllocationScore | None,
+    assignments: Sequence[Mapping[str, Any]] | None,
+    cluster: Cluster,
+    series: KeyGroupSeries,
+    losses: Losses,
+) -> dict[str, Any] | None:
+    if score is None or assignments is None:
+        return None
+    return score.to_dict() | availability(assignments, cluster, series, losses)
 
 
 def stated_assignments(plan: Plan, topology: Topology, cluster: Cluster) -> list[dict[str, Any]]:

@@ -26,6 +26,10 @@ def plan_answer(plan: Plan) -> Answer:
     balance = plan.options.get("balance")
     if balance != plan.options.get("balance_requested"):
         rows.append(("balance", f"{cell(balance)} (the smallest feasible)"))
+    if plan.options.get("minimise") == "failover" and plan.plan is not None:
+        rows.append(("failover limit", f"{cell(plan.options.get('failover_limit'))} (the smallest feasible)"))
+    elif plan.options.get("failover_limit") is not None:
+        rows.append(("failover limit", plan.options["failover_limit"]))
     tables = [Table(("checkpoint allocation", ""), rows)]
     before, after = plan.summary.get("before"), plan.summary.get("after")
     if after:
@@ -33,7 +37,7 @@ def plan_answer(plan: Plan) -> Answer:
         figures = [
             (name.replace("_", " "), before.get(name), value) if before else (name.replace("_", " "), value)
             for name, value in after.items()
-            if name != "by_operator"
+            if name != "by_operator" and not (name.endswith("_low") and value == after[name.removesuffix("_low")])
         ]
         tables.append(Table(columns, figures))
         expected = random.get("by_operator", {})

@@ -98,8 +98,8 @@ def explain_failover(
             return None
         if found.limit <= (rules.failover_limit or 0.0):
             return why
-        return replace(why, smallest_fix=f"{why.smallest_fix}, and --failover-limit {number(found.limit)}")
-    return replace(why, smallest_fix=f"{why.smallest_fix}, and {short.smallest_fix}")
+        return replace(why, smallest_fix=f"{why.smallest_fix} and --failover-limit {number(found.limit)}")
+    return replace(why, smallest_fix=f"{why.smallest_fix} and {short.smallest_fix}")
 
 
 def _applied(

@@ -23,7 +23,7 @@ from ftplan.planners.result import Result
 from tests.planners.checkpoints.cases import Case, Found, cases, costs, exhaustive, keeps
 from tests.planners.checkpoints.test_exact import apply_fix
 
-SLOW = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+SLOW = settings(max_examples=600, deadline=None, suppress_health_check=list(HealthCheck))
 
 limits = st.sampled_from([1.0, 1.1, 1.3, 1.6, 2.0, 3.0, 6.0])
 balances = st.sampled_from(["none", "count", "auto", 0.3, 1.0, 2.0])
