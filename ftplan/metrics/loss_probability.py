@@ -13,7 +13,7 @@ from ftplan.model.names import natural_key
 from ftplan.model.topology import FloatArray
 
 #: Sets looked at, over all branchings, before the rest is bounded instead.
-WORK = 100_000
+WORK = 30_000
 #: Sets with one node up to which all their pairs are looked at for a lower bound.
 MOST_FOR_PAIRS = 1500
 
@@ -38,7 +38,7 @@ class _Search:
     """Probabilities of the nodes, and what is left of the work."""
 
     down: Mapping[str, float]
-    work: int = WORK
+    work: int
     known: dict[Sets, tuple[float, float]] = field(default_factory=dict)
 
 
@@ -58,7 +58,7 @@ def union_probability(
     are increasing events, Harris 1960), from below by Bonferroni and by sets that share no node. Cost exponential in
     the worst case, bounded by :data:`WORK`; deterministic.
     """
-    search = _Search(nodes)
+    search = _Search(nodes, WORK)
     order = [z for z in sorted(zones, key=natural_key) if z in set(zone_of.values())]
     low, high = _zones(frozenset(sets), order, zones, zone_of, search)
     low, high = max(low, 0.0), min(high, 1.0)
