@@ -71,6 +71,20 @@ def ratios(failover: Failover, taken: FloatArray) -> FloatArray:
     return np.asarray(np.where(np.isposinf(failover.upper), 0.0, found))
 
 
+def most_taken(failover: Failover) -> FloatArray:
+    """Return an upper bound of the load of all first copies on each node, shape (N,).
+
+    After each loss a node takes at most what is lost and what the limit leaves, and nothing below the lightest unit.
+    """
+    losses = failover.fair.shape[0]
+    loaded = failover.load > 0
+    lost = np.bincount(failover.loss, failover.load, losses)
+    lightest = np.full(losses, np.inf)
+    np.minimum.at(lightest, failover.loss[loaded], failover.load[loaded])
+    most = np.minimum(np.maximum(failover.upper, 0.0), lost[:, None])
+    return np.asarray(np.where(failover.upper < lightest[:, None], 0.0, most).sum(axis=0))
+
+
 def loss_name(problem: CheckpointProblem, loss: int) -> str:
     """Return the selector of a loss."""
     domains = np.unique(problem.domain)

@@ -12,6 +12,7 @@ from ftplan.model.checkpoint_rules import CheckpointRules
 from ftplan.model.topology import IntArray
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.budget import Budget
+from ftplan.planners.checkpoints.failover import failover_of, most_taken
 from ftplan.planners.checkpoints.failover_repair import bring_within
 from ftplan.planners.checkpoints.integer_model import least_stretch
 from ftplan.planners.checkpoints.limits import Limits, fair_loads, limits_of
@@ -52,7 +53,7 @@ def least_balance(
     (U, c) within it. Repair at shrinking Δ finds allocations, simple bounds (the
     heaviest copy, fewer copies than nodes) or CP-SAT prove the least. Deterministic but for the clock.
     """
-    lower = max(at_least, least_deviation(problem))
+    lower = max(at_least, least_deviation(problem), _kept_out(problem, failover_limit))
     best: tuple[float, IntArray] | None = None
     if known is not None and np.isfinite(_deviation(problem, known)):
         best = (max(at_least, rounded_up(_deviation(problem, known))), known)
@@ -120,6 +121,16 @@ def least_deviation(problem: CheckpointProblem) -> float:
     unreached = bool(np.any((fair > 0) & ~reachable))
     bound = max(heaviest if np.isfinite(heaviest) else 0.0, 1.0 if empty or unreached else 0.0)
     return bound * (1 - 1e-12)
+
+
+def _kept_out(problem: CheckpointProblem, failover_limit: float | None) -> float:
+    """Return a Δ below which no allocation can be since a failover limit keeps single copies off loaded nodes."""
+    if failover_limit is None or problem.copies > 1 or not problem.load.any():
+        return 0.0
+    fair = fair_loads(problem)
+    most = most_taken(failover_of(problem, failover_limit))
+    short = 1.0 - most[fair > 0] / fair[fair > 0]
+    return float(short.max(initial=0.0)) * (1 - 1e-12)
 
 
 def _deviation(problem: CheckpointProblem, copies: IntArray) -> float:
