@@ -17,7 +17,7 @@ from ftplan.planners.checkpoints.settle import Settled, feasible_copies, settle
 from ftplan.planners.result import Result
 
 #: Copies up to which an allocation that only keeps the failover limit is made cheaper: larger ones would take long.
-FEW_COPIES = 2000
+FEW_COPIES = 5000
 
 
 def correlated(problem: CheckpointProblem, options: AllocationOptions) -> Result[Allocation]:

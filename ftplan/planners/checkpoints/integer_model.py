@@ -27,6 +27,9 @@ WEIGHT_TOTAL = 2.0**46
 STRETCH_TOTAL = 2.0**52
 #: Allowed pairs of unit and node above which no model is built: it would not fit into memory or time.
 MOST_COLUMNS = 2_000_000
+#: Columns that a model gains in a second while it is built, about, and so many that no clock matters.
+COLUMNS_PER_SECOND = 25_000
+ALWAYS_COLUMNS = 5_000
 
 Column = list[tuple[int, Any]]
 
@@ -38,6 +41,13 @@ class Answer:
     status: Literal["found", "infeasible", "unknown"]
     copies: IntArray | None = None
     least: float | None = None
+
+
+def fits_into(problem: CheckpointProblem, budget: Budget) -> bool:
+    """Return whether a model can be built before the clock ends; where it cannot, the work counts as cut short."""
+    fits = int(problem.allowed.sum()) <= ALWAYS_COLUMNS + COLUMNS_PER_SECOND * budget.left_s
+    budget.cut = budget.cut or not fits
+    return fits
 
 
 def find(problem: CheckpointProblem, limits: Limits, hint: IntArray | None, seed: int, budget: Budget) -> Answer:

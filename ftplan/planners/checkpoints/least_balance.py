@@ -14,7 +14,7 @@ from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.budget import Budget
 from ftplan.planners.checkpoints.failover import failover_of, most_taken
 from ftplan.planners.checkpoints.failover_repair import bring_within
-from ftplan.planners.checkpoints.integer_model import least_stretch
+from ftplan.planners.checkpoints.integer_model import Answer, fits_into, least_stretch
 from ftplan.planners.checkpoints.limits import Limits, fair_loads, limits_of
 from ftplan.planners.checkpoints.placed import Placed
 
@@ -95,7 +95,9 @@ def least_balance(
     most = best[0] if best else float(np.max(fair.sum() / np.where(fair > 0, fair, np.inf), initial=1.0))
     hint = best[1] if best else None
     part = budget.part(0.4)
-    answer = least_stretch(problem, limits, "balance", fair, 1 / STEP, most + STEP, hint, seed, part)
+    answer = Answer("unknown")
+    if failover_limit is None or fits_into(problem, budget):
+        answer = least_stretch(problem, limits, "balance", fair, 1 / STEP, most + STEP, hint, seed, part)
     budget.cut = budget.cut or part.cut
     if answer.copies is not None:
         reached = max(at_least, rounded_up(_deviation(problem, answer.copies)))

@@ -12,7 +12,7 @@ from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.budget import Budget
 from ftplan.planners.checkpoints.failover import Failover, failover_of, ratios
 from ftplan.planners.checkpoints.failover_repair import bring_within
-from ftplan.planners.checkpoints.integer_model import least_failover_limit
+from ftplan.planners.checkpoints.integer_model import Answer, fits_into, least_failover_limit
 from ftplan.planners.checkpoints.least_balance import HALVINGS, STEP, rounded_up, spread_out
 from ftplan.planners.checkpoints.limits import Limits, limits_of
 from ftplan.planners.checkpoints.placed import Placed
@@ -95,7 +95,9 @@ def least_failover(
             low = middle
     part = budget.part(0.4)
     hint, most = (best[1], best[0] + STEP) if best else (None, most)
-    answer = least_failover_limit(problem, limits, lower, most, 1 / STEP, hint, seed, part)
+    answer = Answer("unknown")
+    if fits_into(problem, budget):
+        answer = least_failover_limit(problem, limits, lower, most, 1 / STEP, hint, seed, part)
     budget.cut = budget.cut or part.cut
     if answer.copies is not None and replace(limits, failover=None).kept(answer.copies):
         best = _better(best, limits, answer.copies)

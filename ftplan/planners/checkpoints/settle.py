@@ -45,7 +45,9 @@ def settle(problem: CheckpointProblem, options: AllocationOptions, budget: Budge
         return infeasible(problem, base, replace(hopeless, current=options.failover_limit), budget)
     if options.minimise == "failover":
         rules = replace(base, balance=UNSETTLED_BALANCE if options.balance == "auto" else options.balance)
-        least = least_failover(problem, rules, options.seed, budget)
+        part = budget.part(0.5)  # the rest of the clock is for what follows
+        least = least_failover(problem, rules, options.seed, part)
+        budget.cut = budget.cut or part.cut
         if least is None:
             return no_plan(problem, rules, options, budget)
         base, known = replace(base, failover_limit=least.limit), least.copies
@@ -58,7 +60,9 @@ def settle(problem: CheckpointProblem, options: AllocationOptions, budget: Budge
         return Settled(replace(base, balance=options.balance), known, tuple(warnings))
     if not problem.load.size:
         return Settled(replace(base, balance=LEAST_AUTO_BALANCE))
-    found = least_balance(problem, base.memory, LEAST_AUTO_BALANCE, options.seed, budget, base.failover_limit, known)
+    part = budget if base.failover_limit is None else budget.part(0.6)
+    found = least_balance(problem, base.memory, LEAST_AUTO_BALANCE, options.seed, part, base.failover_limit, known)
+    budget.cut = budget.cut or part.cut
     if found is None:
         return no_plan(problem, replace(base, balance=UNSETTLED_BALANCE), options, budget)
     if not found.proven:
