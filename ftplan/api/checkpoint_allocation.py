@@ -11,11 +11,13 @@ import ftplan
 from ftplan.api.unseen_time import judge, seen_and_unseen
 from ftplan.errors import FtplanError, suggestion
 from ftplan.io.key_group_series import key_group_series
-from ftplan.metrics.allocation_score import allocation_score
+from ftplan.metrics.allocation_score import AllocationScore, allocation_score
+from ftplan.metrics.availability import availability
 from ftplan.metrics.checkpoint_objective import CheckpointObjective, objective_value
 from ftplan.metrics.node_load import OVERLOAD
 from ftplan.metrics.stats_summary import trust_warnings
 from ftplan.model.cluster import Cluster, Placement, primaries
+from ftplan.model.failover import Losses
 from ftplan.model.key_group_state import key_group_state
 from ftplan.model.plan import Objective, Plan, Warn
 from ftplan.model.problem import Problem
@@ -42,6 +44,8 @@ _DEFAULTS: dict[str, Any] = {
     "copies": 1,
     "balance": "auto",
     "anti_affinity": "node",
+    "failover_limit": None,
+    "minimise": None,
     "bound": False,
     "seed": 0,
     "time_limit_s": 60.0,
@@ -71,6 +75,8 @@ def allocate_checkpoints(problem: Problem, row: registry.Row, **options: Any) ->
         bound=asked["bound"],
         measure=asked["load"],
         objective=objective,
+        failover_limit=parse_failover_limit(asked["failover_limit"]),
+        minimise=asked["minimise"],
     )
     started = time.perf_counter()
     allocation_problem = build(topology, cluster, cluster.placement, series, settings)
@@ -83,6 +89,10 @@ def allocate_checkpoints(problem: Problem, row: registry.Row, **options: Any) ->
         known = {warning.code for warning in warnings}
         warnings += [w for w in trust_warnings(problem.stats.manifest) if w.code not in known]
     warnings += _full_checkpoints(topology, series)
+    if (settings.failover_limit or settings.minimise) and answer_lacks(result, "failover"):
+        warnings.append(
+            Warn("FAILOVER_NOT_ENFORCED", f"{row.name} keeps no failover limit: use correlated or exact for one")
+        )
 
     random = objective.sign * allocation_problem.by_group.random_value
     answer = result.answer
@@ -101,6 +111,7 @@ def allocate_checkpoints(problem: Problem, row: registry.Row, **options: Any) ->
     recorded["balance"] = answer.rules.balance if answer is not None and "balance" in result.rules else settings.balance
     recorded["capacity_per_core_requested"] = asked["capacity_per_core"]
     recorded["capacity_per_core"] = objective.capacity_per_core
+    recorded["failover_limit"] = settings.failover_limit if answer is None else answer.rules.failover_limit
     recorded["spread"] = any(warning.code == "SPREAD" for warning in problem.warnings)
     return Plan(
         kind=KIND,
@@ -112,7 +123,7 @@ def allocate_checkpoints(problem: Problem, row: registry.Row, **options: Any) ->
         reason=result.reason,
         objective=Objective.of(objective.name, objective.sense, value, bound, None if objective.integral else random),
         rules=result.rules,
-        summary=_summary(allocation_problem, assignments, cluster, series, topology, objective)
+        summary=_summary(allocation_problem, assignments, cluster, series, topology, objective, settings.anti_affinity)
         | ({} if judged is None else {"holdout": judged.summary}),
         warnings=tuple(dict.fromkeys(warnings)),  # planners repeat those of the problem
         infeasible=result.infeasible,
@@ -156,6 +167,27 @@ def parse_balance(text: Any) -> Any:
         return float(text)
     except (TypeError, ValueError):
         raise FtplanError(f"--balance: {text!r} is neither auto, count, none nor a number such as 0.1") from None
+
+
+def parse_failover_limit(text: Any) -> float | None:
+    """Return a number from what a user wrote, None where there is no limit.
+
+    Raises
+    ------
+    FtplanError
+        If it is no number.
+    """
+    if text in (None, "none"):
+        return None
+    try:
+        return float(text)
+    except (TypeError, ValueError):
+        raise FtplanError(f"--failover-limit: {text!r} is no number such as 1.5") from None
+
+
+def answer_lacks(result: Result[Allocation], rule: str) -> bool:
+    """Return whether there is an answer that does not promise a rule."""
+    return result.answer is not None and rule not in result.rules
 
 
 def _checked(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -204,6 +236,7 @@ def _summary(
     series: KeyGroupSeries,
     topology: Topology,
     objective: CheckpointObjective,
+    losses: Losses,
 ) -> dict[str, Any]:
     """Return the figures before and after, and those of a random plan, in the objective and as usable share."""
     current = current_assignments(cluster, topology, series)
@@ -219,8 +252,8 @@ def _summary(
     if after is not None:
         expected = after.random_to_dict() | expected
     return {
-        "before": before.to_dict() if before else None,
-        "after": after.to_dict() if after else None,
+        "before": _figures(before, current, cluster, series, losses),
+        "after": _figures(after, assignments, cluster, series, losses),
         "random": expected,
     }
 
@@ -230,6 +263,18 @@ def _bare(problem: CheckpointProblem) -> list[dict[str, Any]]:
     p = problem.by_group
     homes = zip(p.operators, p.key_group.tolist(), p.group_home.tolist(), strict=True)
     return [{"operator": o, "key_group": g, "primary": p.nodes[i], "checkpoints": []} for o, g, i in homes]
+
+
+def _figures(
+    score: AllocationScore | None,
+    assignments: Sequence[Mapping[str, Any]] | None,
+    cluster: Cluster,
+    series: KeyGroupSeries,
+    losses: Losses,
+) -> dict[str, Any] | None:
+    if score is None or assignments is None:
+        return None
+    return score.to_dict() | availability(assignments, cluster, series, losses)
 
 
 def stated_assignments(plan: Plan, topology: Topology, cluster: Cluster) -> list[dict[str, Any]]:

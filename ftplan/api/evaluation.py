@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,12 +11,14 @@ from ftplan.api.checkpoint_allocation import require, require_known_nodes, state
 from ftplan.errors import FtplanError, suggestion
 from ftplan.metrics.allocation_score import allocation_score
 from ftplan.metrics.assisted_migrations import migrations
+from ftplan.metrics.availability import availability
 from ftplan.metrics.checkpoint_objective import CheckpointObjective
 from ftplan.metrics.checkpoint_recovery import recovery
 from ftplan.metrics.names import METRICS, metric
 from ftplan.metrics.node_load import loaded_nodes
 from ftplan.metrics.planned_copies import planned_copies
 from ftplan.model.cluster import Cluster
+from ftplan.model.failover import Losses
 from ftplan.model.names import Selector, parse_selector
 from ftplan.model.plan import InputFile, Plan, Warn, canonical_json
 from ftplan.model.problem import Problem
@@ -114,6 +116,10 @@ def evaluate(
         failures = [entry.select for entry in problem.failure.fail] + failures
     objective = _yardstick(plan, measure, capacity_per_core, overload).resolved(series, cluster)
     values: dict[str, float | None] = dict(_scores(assignments, cluster, series, objective))
+    losses: Losses = "zone" if plan.options.get("anti_affinity") == "zone" else "node"
+    available = availability(assignments, cluster, series, losses)
+    for name in ("failover-headroom", "loss-probability", "copysets"):
+        values[name] = available[name.replace("-", "_")]
     lost = recovery(assignments, failures, topology, cluster, series)
     values["lost-groups"] = lost.failed - lost.recoverable
     values["recoverable-share"] = lost.recoverable / lost.failed if lost.failed else 1.0
@@ -124,7 +130,17 @@ def evaluate(
         if m.kind == plan.kind
     )
     unmet = tuple(text for m in metrics for text in _unmet(m, limits))
-    return Evaluation(plan.kind, metrics, tuple(map(str, _unique(failures))), problem.inputs, unmet, problem.warnings)
+    warnings = (*problem.warnings, *_bounded(available))
+    return Evaluation(plan.kind, metrics, tuple(map(str, _unique(failures))), problem.inputs, unmet, warnings)
+
+
+def _bounded(available: Mapping[str, Any]) -> list[Warn]:
+    """Say where the probability of loss is an upper bound and not exact."""
+    high, low = available["loss_probability"], available["loss_probability_low"]
+    if high == low:
+        return []
+    text = f"too many copysets for an exact loss probability: it lies between {low:.6g} and {high:.6g}, the value shown"
+    return [Warn("LOSS_PROBABILITY_BOUNDED", text)]
 
 
 def _unique(failures: list[Selector]) -> list[Selector]:

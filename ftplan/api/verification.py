@@ -95,7 +95,11 @@ def rules_of(plan: Plan, strict: bool = False) -> CheckpointRules:
     if "balance" in named or (strict and balance == "none"):
         balance = stated if isinstance(stated, float) else STRICT_BALANCE
     zoned = strict or "copies-in-distinct-zones" in named
-    return CheckpointRules(copies, "zone" if zoned else "node", balance, strict or "memory" in named)
+    limit = plan.options.get("failover_limit")
+    if "failover" in named and not isinstance(limit, (int, float)):
+        raise FtplanError("plan: rules names failover, but options.failover_limit is no number")
+    limit = float(limit) if isinstance(limit, (int, float)) and "failover" in named else None
+    return CheckpointRules(copies, "zone" if zoned else "node", balance, strict or "memory" in named, limit)
 
 
 def objective_of(plan: Plan) -> CheckpointObjective:

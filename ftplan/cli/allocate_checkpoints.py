@@ -73,6 +73,17 @@ from ftplan.planners.registry import rows
     default="node",
     help="zone: no copy in its primary's zone, nor two copies in one zone.",
 )
+@click.option(
+    "--failover-limit",
+    metavar="X",
+    help="After the loss of any one node (zone, with --anti-affinity zone), each key group at its first copy: no "
+    "survivor's mean load above X times its fair share by cpu. With --balance auto the balance yields to it.",
+)
+@click.option(
+    "--minimise",
+    type=click.Choice(["failover"]),
+    help="Find the smallest failover limit first, then the best objective under it.",
+)
 @click.option("--bound/--no-bound", default=False, help="Prove a bound for the heuristics too.")
 @options.search
 @options.output
@@ -113,6 +124,8 @@ def command(**given: Any) -> int:
             copies=given["copies"],
             balance=given["balance"],
             anti_affinity=given["anti_affinity"],
+            failover_limit=given["failover_limit"],
+            minimise=given["minimise"],
             bound=given["bound"],
             seed=given["seed"],
             time_limit_s=given["time_limit"],

@@ -8,6 +8,9 @@ from typing import Any
 from ftplan.cli.render import Answer, Table, cell
 from ftplan.model.plan import Plan
 
+#: Figures of the summary that have a table or a row of their own, or only matter beside a bounded probability.
+NOT_IN_TABLE = frozenset(("by_operator", "failover_loss", "failover_survivor", "loss_probability_low"))
+
 
 def plan_answer(plan: Plan) -> Answer:
     """Return a checkpoint allocation as JSON and as tables: how good it is, then where the copies lie."""
@@ -30,14 +33,21 @@ def plan_answer(plan: Plan) -> Answer:
     balance = plan.options.get("balance")
     if balance != plan.options.get("balance_requested"):
         rows.append(("balance", f"{cell(balance)} (the smallest feasible)"))
-    tables = [Table(("checkpoint allocation", ""), rows)]
+    if plan.options.get("minimise") == "failover" and plan.plan is not None:
+        rows.append(("failover limit", f"{cell(plan.options.get('failover_limit'))} (the smallest feasible)"))
+    elif plan.options.get("failover_limit") is not None:
+        rows.append(("failover limit", plan.options["failover_limit"]))
     before, after = plan.summary.get("before"), plan.summary.get("after")
+    if after and after.get("failover_headroom") is not None:
+        share = f"{cell(after['failover_headroom'])} times its fair share"
+        rows.append(("worst loss", f"{after['failover_loss']}: {after['failover_survivor']} carries {share}"))
+    tables = [Table(("checkpoint allocation", ""), rows)]
     if after:
         columns = ("", "before", "after") if before else ("", "after")
         figures = [
             (name.replace("_", " "), before.get(name), value) if before else (name.replace("_", " "), value)
             for name, value in after.items()
-            if name != "by_operator"
+            if name not in NOT_IN_TABLE
         ]
         tables.append(Table(columns, figures))
         expected = random.get("by_operator", {})

@@ -67,6 +67,22 @@ METRICS: tuple[Metric, ...] = (
         "of the key groups whose primary fails, those with a copy on a live node; 1 where none fails",
     ),
     Metric("recoverable-load-share", _KIND, "max", "share", "the same, weighted by load; 1 where no load fails"),
+    Metric(
+        "failover-headroom",
+        _KIND,
+        "min",
+        "share",
+        "largest load of a survivor over its fair share after the loss of any one node (zone, for a plan with "
+        "anti-affinity zone), each key group at its first live copy",
+    ),
+    Metric(
+        "loss-probability",
+        _KIND,
+        "min",
+        "probability",
+        "some key group loses its primary and all copies, by failure_probability of nodes and zones",
+    ),
+    Metric("copysets", _KIND, "min", "sets", "distinct sets of nodes that hold a key group: primary and copies"),
 )
 
 

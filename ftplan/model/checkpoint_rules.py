@@ -11,6 +11,7 @@ import numpy as np
 
 from ftplan.errors import suggestion
 from ftplan.model.cluster import Cluster, Placement, primaries
+from ftplan.model.failover import takeover
 from ftplan.model.key_group_state import key_group_state
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.topology import FloatArray, Topology
@@ -26,13 +27,15 @@ class CheckpointRules:
     """What an allocation promises: R1 and R2 always, zones, a balance rule and memory if asked for.
 
     ``balance`` is Δ relative to the fair share of load, ``count`` (copies in proportion to cpu), ``even-count``
-    (the same number on every node) or ``none``.
+    (the same number on every node) or ``none``. ``failover_limit`` is the largest load of a survivor, relative to its
+    fair share, after the loss of any one node (any one zone with ``anti_affinity`` zone); None: no such rule.
     """
 
     copies: int = 1
     anti_affinity: Literal["node", "zone"] = "node"
     balance: float | Literal["count", "even-count", "none"] = "none"
     memory: bool = False
+    failover_limit: float | None = None
 
     def names(self) -> tuple[str, ...]:
         """Return the names that a plan lists under ``rules``."""
@@ -45,6 +48,8 @@ class CheckpointRules:
             names.append("balance")
         if self.memory:
             names.append("memory")
+        if self.failover_limit is not None:
+            names.append("failover")
         return tuple(names)
 
 
@@ -109,6 +114,7 @@ def violations(
     found += _over_count(copies, cluster, rules)
     if rules.memory:
         found += _over_memory(copies, topology, cluster, series, homes, seen)
+    found += _over_failover(copies, cluster, series, rules, homes, seen)
     return tuple(found)
 
 
@@ -274,3 +280,39 @@ def _over_memory(
                 f"{node.id} would hold {used[i] / MB:.6g} MB of state, its memory_mb is {node.memory_mb:g}",
                 f"node:{node.id}",
             )
+
+
+def _over_failover(
+    copies: list[_Copy],
+    cluster: Cluster,
+    series: KeyGroupSeries | None,
+    rules: CheckpointRules,
+    homes: Mapping[str, tuple[str, ...]],
+    seen: Mapping[tuple[str, int], str | None],
+) -> Iterator[Violation]:
+    """After any loss, with each group at its first live copy: no survivor above the limit times its fair share."""
+    if rules.failover_limit is None or series is None:
+        return
+    hosts: dict[tuple[str, int], list[int]] = {}
+    for copy in copies:
+        hosts.setdefault((copy.operator, copy.key_group), []).append(copy.node)
+    primary = {
+        (name, g): homes[name][g] if g < len(homes.get(name, ())) else stated for (name, g), stated in seen.items()
+    }
+    groups = sorted(group for group, node in primary.items() if node in cluster.position)
+    home = np.array([cluster.position[str(primary[group])] for group in groups], dtype=np.int64)
+    columns = [series.position.get(group) for group in groups]
+    load = np.array([0.0 if c is None else series.mean_load[c] for c in columns], dtype=np.float64)
+    found = takeover(cluster, rules.anti_affinity, home, [hosts.get(group, []) for group in groups], load)
+    if not load.any():
+        return
+    loss, node = found.worst
+    ratio = float(found.ratio[loss, node])
+    if ratio > rules.failover_limit * (1 + TOLERANCE):
+        carried = float(found.own[node] + found.taken[loss, node])
+        yield Violation(
+            "OVER_FAILOVER",
+            f"after the loss of {found.names[loss]}, {cluster.nodes[node].id} carries {carried:.6g}, {ratio:.6g} times "
+            f"its fair share {found.fair[loss, node]:.6g} (failover limit {rules.failover_limit:g})",
+            found.names[loss],
+        )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -175,3 +176,33 @@ def test_missing_placement_names_the_remedies() -> None:
     plan = ftplan.plan("allocate-checkpoints", spread)
     assert "SPREAD" in {w.code for w in plan.warnings}
     assert verify(plan, spread).valid
+
+
+@pytest.mark.parametrize("algorithm", ["correlated", "exact"])
+@pytest.mark.parametrize(("copies", "anti_affinity"), [(1, "node"), (2, "zone")])
+def test_a_failover_limit_is_recorded_and_verified(
+    problem: ftplan.Problem, algorithm: str, copies: int, anti_affinity: str
+) -> None:
+    asked = {"algorithm": algorithm, "copies": copies, "anti_affinity": anti_affinity, "balance": "none"}
+    least = ftplan.plan("allocate-checkpoints", problem, minimise="failover", **asked)
+    limit = least.options["failover_limit"]
+    assert "failover" in (least.rules or ())
+    assert verify(least, problem).violations == ()
+    assert least.summary["after"]["failover_headroom"] == pytest.approx(limit, abs=2e-6)
+    assert ftplan.evaluate(least, problem)["failover-headroom"] == least.summary["after"]["failover_headroom"]
+    refused = ftplan.plan("allocate-checkpoints", problem, failover_limit=limit - 0.01, **asked)
+    assert refused.status == "infeasible"
+    assert refused.infeasible is not None
+    assert refused.infeasible.smallest_fix == f"--failover-limit {limit:.6f}".rstrip("0").rstrip(".")
+    stricter = replace(least, options={**least.options, "failover_limit": limit - 0.01})
+    assert [v.code for v in verify(stricter, problem).violations] == ["OVER_FAILOVER"]
+
+
+def test_only_some_planners_keep_a_failover_limit(problem: ftplan.Problem) -> None:
+    plan = ftplan.plan("allocate-checkpoints", problem, algorithm="even", failover_limit=1.2)
+    assert "FAILOVER_NOT_ENFORCED" in [w.code for w in plan.warnings]
+    assert plan.options["failover_limit"] is None
+    with pytest.raises(ftplan.FtplanError, match="leave out --failover-limit"):
+        ftplan.plan("allocate-checkpoints", problem, failover_limit=1.2, minimise="failover")
+    with pytest.raises(ftplan.FtplanError, match="--failover-limit: 'x' is no number"):
+        ftplan.plan("allocate-checkpoints", problem, failover_limit="x")

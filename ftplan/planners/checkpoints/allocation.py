@@ -16,8 +16,9 @@ from ftplan.planners.checkpoints.arrays import CheckpointProblem
 class Allocation:
     """Where the copies of every key group go, and the rules that this keeps.
 
-    ``copies`` has shape (key groups, copies): node positions, ascending within a row. ``rules.balance`` is the Δ in
-    force (with ``auto`` the one that was found), ``count``, ``even-count`` or ``none``.
+    ``copies`` has shape (key groups, copies): node positions, ascending within a row; with a failover limit the copy
+    that takes over stands in front of the others. ``rules.balance`` is the Δ in force (with ``auto`` the one that was
+    found), ``count``, ``even-count`` or ``none``.
     """
 
     problem: CheckpointProblem
@@ -46,5 +47,7 @@ class Allocation:
 
 def allocation(problem: CheckpointProblem, unit_copies: IntArray, rules: CheckpointRules) -> Allocation:
     """Return the allocation that gives every group the copies of its unit, *unit_copies* of shape (units, copies)."""
-    rows = np.sort(unit_copies, axis=1)[problem.unit_of_group]
+    kept = 0 if rules.failover_limit is None else 1  # the order counts: the first copy takes over
+    ordered = np.column_stack([unit_copies[:, :kept], np.sort(unit_copies[:, kept:], axis=1)])
+    rows = ordered.astype(np.int64)[problem.unit_of_group]
     return Allocation(problem, np.asarray(rows.reshape(len(problem.operators), problem.copies)), rules)

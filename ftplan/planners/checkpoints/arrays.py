@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -47,6 +47,8 @@ class CheckpointProblem:
     unit_names: tuple[str, ...]  # (U,) for messages
     integral: bool = False  # all costs are whole numbers, and gaps are relative to the value
     warnings: tuple[Warn, ...] = ()
+    cpu: FloatArray = field(default_factory=lambda: np.zeros(0))  # (N,) cores; only the failover rule needs them
+    loss_names: tuple[str, ...] = ()  # (N,) selector of the node or zone whose loss takes a node down
     split: CheckpointProblem | None = None  # the same with every group a unit, where units hold several groups
 
     @property

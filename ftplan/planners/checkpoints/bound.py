@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ftplan.model.checkpoint_rules import CheckpointRules
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.budget import Budget
+from ftplan.planners.checkpoints.failover_dual import best_failover_dual
 from ftplan.planners.checkpoints.flow import cheapest_flow
 from ftplan.planners.checkpoints.lagrangian import Dual, ascend, dual_value
 from ftplan.planners.checkpoints.limits import Limits, limits_of, most_copies
@@ -34,6 +37,9 @@ def proven_bound(problem: CheckpointProblem, rules: CheckpointRules, target: flo
     if not problem.load.size:
         return 0.0
     limits = limits_of(problem, rules)
+    if limits.failover is not None:
+        prices = best_dual(problem, replace(limits, failover=None), target, budget).prices
+        return best_failover_dual(problem, limits, prices, target, budget).bound
     if not limits.names:
         return float(cheapest(allowed_cost(problem), problem.domain, problem.copies)[1].sum())
     if limits.names == ("count",) and problem.split is None:

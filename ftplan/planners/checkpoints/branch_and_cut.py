@@ -9,6 +9,7 @@ import numpy as np
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.checkpoints.arrays import BoolArray, CheckpointProblem
 from ftplan.planners.checkpoints.budget import Budget
+from ftplan.planners.checkpoints.failover_rows import add_to_solver, first_in_front
 from ftplan.planners.checkpoints.limits import Limits
 
 #: Nodes of the search tree that one iteration buys.
@@ -47,10 +48,17 @@ def branch_and_cut(
         settings += f"limits/totalnodes = {tree_nodes}\n"
     solver.SetSolverSpecificParametersAsString(settings)
     variables = _model(solver, problem, limits, columns)
+    first, ordered = variables, limits.failover is not None and problem.copies > 1
+    if limits.failover is not None:
+        if bool((limits.failover.upper < 0).any()):
+            return best, np.inf
+        first = dict(add_to_solver(solver, problem, limits.failover, variables))
     chosen = np.zeros(columns.shape, dtype=np.bool_)
     np.put_along_axis(chosen, best, True, axis=1)
     if bool((columns | ~chosen).all()):
-        solver.SetHint(list(variables.values()), [float(chosen[pair]) for pair in variables])
+        hint = {variable: float(chosen[pair]) for pair, variable in variables.items()}
+        hint |= {variable: float(best[u, 0] == node) for (u, node), variable in first.items()} if ordered else {}
+        solver.SetHint(list(hint), list(hint.values()))
     solver.SetTimeLimit(max(int(budget.left_s * 1000), 10))
     parameters = pywraplp.MPSolverParameters()
     parameters.SetDoubleParam(parameters.RELATIVE_MIP_GAP, gap)
@@ -66,6 +74,9 @@ def branch_and_cut(
     found = np.array(sorted(pair for pair, v in variables.items() if v.solution_value() > 0.5), dtype=np.int64)
     if found.shape[0] == best.size:
         copies = found[:, 1].reshape(best.shape)
+        if ordered:
+            front = {u: node for (u, node), v in first.items() if v.solution_value() > 0.5}
+            copies = first_in_front(copies, front)
         if limits.kept(copies) and problem.value(copies) < value:
             best = copies
     return best, bound

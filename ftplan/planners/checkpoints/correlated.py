@@ -8,13 +8,16 @@ from ftplan.planners.checkpoints.allocation import Allocation, allocation
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.bound import proven_bound
 from ftplan.planners.checkpoints.budget import Budget
+from ftplan.planners.checkpoints.failover_repair import bring_within, improve_within
 from ftplan.planners.checkpoints.greedy import regret_greedy
 from ftplan.planners.checkpoints.limits import limits_of
 from ftplan.planners.checkpoints.options import AllocationOptions
 from ftplan.planners.checkpoints.placed import Placed
-from ftplan.planners.checkpoints.repair import repair
 from ftplan.planners.checkpoints.settle import Settled, feasible_copies, settle
 from ftplan.planners.result import Result
+
+#: Copies up to which an allocation that only keeps the failover limit is made cheaper: larger ones would take long.
+FEW_COPIES = 5000
 
 
 def correlated(problem: CheckpointProblem, options: AllocationOptions) -> Result[Allocation]:
@@ -25,7 +28,7 @@ def correlated(problem: CheckpointProblem, options: AllocationOptions) -> Result
 
     Departures from the paper besides those in :func:`regret_greedy`: its constraint 2 is an upper limit, R4 a band,
     so copies are moved and swapped into the band afterwards; where that gets stuck, the allocation that proves Δ
-    feasible is used, or the problem is solved for feasibility.
+    feasible is used, or the problem is solved for feasibility. A failover limit is repaired in the same way.
 
     Source: Madsen & Zhou 2015, section 6, Algorithm 3.
     """
@@ -35,18 +38,22 @@ def correlated(problem: CheckpointProblem, options: AllocationOptions) -> Result
         return settled
     limits = limits_of(problem, settled.rules)
     placed = Placed.at(problem, limits, regret_greedy(problem, limits))
-    if repair(placed, budget):
+    if bring_within(placed, budget):
         copies = placed.copies
     else:
         found = feasible_copies(problem, settled, options, budget)
         if isinstance(found, Result):
             return found
         copies = found
+        if limits.failover is not None and copies.size <= FEW_COPIES:
+            placed = Placed.at(problem, limits, copies)
+            improve_within(placed, budget)
+            copies = placed.copies
     answer = allocation(problem, copies, settled.rules)
     result: Result[Allocation] = Result(
         "feasible", answer, settled.rules.names(), warnings=problem.warnings + settled.warnings
     )
-    if options.bound or not limits.names:
+    if options.bound or not (limits.names or limits.failover):
         bound = proven_bound(problem, settled.rules, answer.value, budget)
         bound = problem.settled_bound(answer.value, bound)
         closed = problem.gap(answer.value, bound) <= 1e-9

@@ -9,15 +9,15 @@ from ftplan.planners.checkpoints.allocation import Allocation, allocation
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.bound import best_dual
 from ftplan.planners.checkpoints.budget import Budget
+from ftplan.planners.checkpoints.failover_gap import close_failover_gap
+from ftplan.planners.checkpoints.failover_repair import bring_within, improve_within
 from ftplan.planners.checkpoints.flow import cheapest_flow
 from ftplan.planners.checkpoints.greedy import regret_greedy
 from ftplan.planners.checkpoints.lagrangian import Dual
 from ftplan.planners.checkpoints.limits import Limits, limits_of, most_copies
-from ftplan.planners.checkpoints.local_search import improve
 from ftplan.planners.checkpoints.options import AllocationOptions
 from ftplan.planners.checkpoints.placed import Placed
 from ftplan.planners.checkpoints.reduced_model import close_gap
-from ftplan.planners.checkpoints.repair import repair
 from ftplan.planners.checkpoints.separate import allowed_cost, cheapest
 from ftplan.planners.checkpoints.settle import Settled, feasible_copies, settle
 from ftplan.planners.result import Result
@@ -30,7 +30,7 @@ def exact(problem: CheckpointProblem, options: AllocationOptions) -> Result[Allo
     """Allocate checkpoints at least cost under all rules, with a proven bound.
 
     - Nothing couples the copies: each takes its cheapest node.
-    - Only the number of copies is limited: a flow of least cost.
+    - Only the number of copies is limited, and there is no failover limit: a flow of least cost.
     - Else a generalised assignment problem: a Lagrangian dual gives a bound and prices; the copies that are cheapest
       at these prices, and those of Algorithm 3, are repaired and improved by moves and swaps; what cannot be part of
       a better plan is fixed by its reduced cost; branch and cut closes the rest within the time limit.
@@ -45,10 +45,10 @@ def exact(problem: CheckpointProblem, options: AllocationOptions) -> Result[Allo
     if not isinstance(settled, Settled):
         return settled
     limits = limits_of(problem, settled.rules)
-    if not limits.names or not problem.load.size:
+    if not (limits.names or limits.failover) or not problem.load.size:
         copies, total = cheapest(allowed_cost(problem), problem.domain, problem.copies)
         return _result(problem, settled, copies, float(total.sum()), budget)
-    if limits.names == ("count",):
+    if limits.names == ("count",) and limits.failover is None:
         flow = cheapest_flow(problem, problem.cost, most_copies(problem, even=False))
         if flow is not None:
             return _result(problem, settled, flow.copies, flow.bound, budget)
@@ -66,6 +66,13 @@ def _assigned(
             return found
         improved = _improved(problem, limits, [found], budget)
         first = found if improved is None else improved
+    if limits.failover is not None:
+
+        def polish(starts: list[IntArray]) -> IntArray | None:
+            return _improved(problem, limits, starts, budget)
+
+        best, bound = close_failover_gap(problem, limits, first, polish, options.seed, budget)
+        return _result(problem, settled, best, bound, budget)
     dual = best_dual(problem, limits, problem.value(first), budget)
     second = _improved(problem, limits, [dual.copies], budget)
     best = first if second is None or problem.value(first) <= problem.value(second) else second
@@ -82,9 +89,9 @@ def _improved(problem: CheckpointProblem, limits: Limits, starts: list[IntArray]
     best: IntArray | None = None
     for start in starts:
         placed = Placed.at(problem, limits, start)
-        if not repair(placed, budget):
+        if not bring_within(placed, budget):
             continue
-        improve(placed, budget)
+        improve_within(placed, budget)
         if limits.kept(placed.copies) and (best is None or problem.value(placed.copies) < problem.value(best)):
             best = placed.copies
     return best

@@ -12,14 +12,10 @@ from ftplan.model.plan import Infeasible
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.budget import Budget
+from ftplan.planners.checkpoints.failover_infeasibility import explain_failover, number
 from ftplan.planners.checkpoints.integer_model import find, least_stretch
 from ftplan.planners.checkpoints.least_balance import least_balance, rounded_up
 from ftplan.planners.checkpoints.limits import MB, limits_of, most_copies
-
-
-def number(value: float) -> str:
-    """Return a number as a person would type it: at most six digits after the point."""
-    return f"{value:.6f}".rstrip("0").rstrip(".")
 
 
 def too_few_domains(problem: CheckpointProblem) -> Infeasible | None:
@@ -113,8 +109,11 @@ def infeasible_memory(
 def explain(problem: CheckpointProblem, rules: CheckpointRules, seed: int, budget: Budget) -> Infeasible | None:
     """Return why rules that are proven infeasible cannot hold, with a fix that works; None where time ran out.
 
-    Looks first at the memory alone, then at balance or count alone, then at both together.
+    With a failover limit, looks at the other rules first; of these at the memory alone, then at balance or count
+    alone, then at both together.
     """
+    if rules.failover_limit is not None:
+        return explain_failover(problem, rules, seed, budget, explain)
     if rules.memory:
         alone = replace(rules, balance="none")
         if find(problem, limits_of(problem, alone), None, seed, budget).status != "found":

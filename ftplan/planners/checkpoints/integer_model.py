@@ -15,6 +15,7 @@ import numpy as np
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.budget import SOLVER_SECONDS_PER_ITERATION, Budget
+from ftplan.planners.checkpoints.failover_rows import Pairs, add_to_sat, by_place, first_in_front, first_of_sat
 from ftplan.planners.checkpoints.limits import Limits
 
 if TYPE_CHECKING:
@@ -26,6 +27,11 @@ WEIGHT_TOTAL = 2.0**46
 STRETCH_TOTAL = 2.0**52
 #: Allowed pairs of unit and node above which no model is built: it would not fit into memory or time.
 MOST_COLUMNS = 2_000_000
+#: Columns that a model gains in a second while it is built, about, and so many that no clock matters.
+COLUMNS_PER_SECOND = 25_000
+ALWAYS_COLUMNS = 5_000
+
+Column = list[tuple[int, Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +43,13 @@ class Answer:
     least: float | None = None
 
 
+def fits_into(problem: CheckpointProblem, budget: Budget) -> bool:
+    """Return whether a model can be built before the clock ends; where it cannot, the work counts as cut short."""
+    fits = int(problem.allowed.sum()) <= ALWAYS_COLUMNS + COLUMNS_PER_SECOND * budget.left_s
+    budget.cut = budget.cut or not fits
+    return fits
+
+
 def find(problem: CheckpointProblem, limits: Limits, hint: IntArray | None, seed: int, budget: Budget) -> Answer:
     """Find copies within all limits, or prove that there are none. Cost exponential in the worst case."""
     if int(problem.allowed.sum()) > MOST_COLUMNS:
@@ -45,6 +58,15 @@ def find(problem: CheckpointProblem, limits: Limits, hint: IntArray | None, seed
 
     model = cp_model.CpModel()
     variables = _assignment(model, problem)
+    _add_node_limits(model, problem, limits, variables)
+    first = _failover(model, problem, limits, variables)
+    return _solve(model, problem, variables, hint, seed, budget, first=first)
+
+
+def _add_node_limits(
+    model: cp_model.CpModel, problem: CheckpointProblem, limits: Limits, variables: list[Column]
+) -> None:
+    """Add what the limits on nodes allow."""
     for r in range(len(limits.names)):
         factor, floors, ceilings = _integers(limits.weight[r], problem)
         for node, column in enumerate(variables):
@@ -53,7 +75,6 @@ def find(problem: CheckpointProblem, limits: Limits, hint: IntArray | None, seed
                 model.add(_weighed(column, floors) <= floor(_within(upper * factor)))
             if np.isfinite(lower):
                 model.add(_weighed(column, ceilings) >= -floor(_within(-lower * factor)))
-    return _solve(model, problem, variables, hint, seed, budget)
 
 
 def least_stretch(
@@ -93,8 +114,60 @@ def least_stretch(
                 model.add(_weighed(column, floors) <= floor(_within(upper * factor)) + stretch)
             if np.isfinite(lower):
                 model.add(_weighed(column, ceilings) >= -floor(_within(-lower * factor)) - stretch)
+    first = _failover(model, problem, limits, variables)
     model.minimize(g)
-    return _solve(model, problem, variables, hint, seed, budget, steps)
+    return _solve(model, problem, variables, hint, seed, budget, steps, first)
+
+
+def least_failover_limit(
+    problem: CheckpointProblem,
+    limits: Limits,
+    at_least: float,
+    most: float,
+    steps: float,
+    hint: IntArray | None,
+    seed: int,
+    budget: Budget,
+) -> Answer:
+    """Find the least failover limit from *at_least* to *most*, in steps of 1/*steps*, for which there is a plan.
+
+    ``limits.failover`` gives loads and fair shares, its own limit does not count. ``least`` is a proven lower bound.
+    """
+    failover = limits.failover
+    if failover is None or int(problem.allowed.sum()) * min(problem.copies, 2) > MOST_COLUMNS:
+        return Answer("unknown")
+    from ortools.sat.python import cp_model
+
+    model = cp_model.CpModel()
+    variables = _assignment(model, problem)
+    _add_node_limits(model, problem, limits, variables)
+    chosen = _pairs(variables)
+    first = first_of_sat(model, problem, chosen)
+    g = model.new_int_var(floor(at_least * steps), int(np.ceil(most * steps)), "limit")
+    total = max(float(failover.load.sum()), float(failover.fair.max(initial=0.0)) * most)
+    factor = STRETCH_TOTAL / total if total > 0 else 1.0
+    floors, own = np.floor(failover.load * factor), np.floor(failover.own * factor)
+    for (loss, node), column in by_place(failover, first).items():
+        taken = cp_model.LinearExpr.weighted_sum([v for _, v in column], [int(floors[u]) for u, _ in column])
+        model.add(taken + int(own[node]) <= int(np.ceil(failover.fair[loss, node] * factor / steps)) * g)
+    model.minimize(g)
+    return _solve(model, problem, variables, hint, seed, budget, steps, first)
+
+
+def _pairs(variables: list[Column]) -> Pairs:
+    return {(u, node): variable for node, column in enumerate(variables) for u, variable in column}
+
+
+def _failover(
+    model: cp_model.CpModel, problem: CheckpointProblem, limits: Limits, variables: list[Column]
+) -> Pairs | None:
+    """Add the failover rule where there is one, and return the variables of the first copies."""
+    if limits.failover is None:
+        return None
+    first = first_of_sat(model, problem, _pairs(variables))
+    factor, floors, _ = _integers(limits.failover.load, problem)
+    add_to_sat(model, limits.failover, first, factor, floors)
+    return first
 
 
 def _within(limit: float) -> float:
@@ -114,9 +187,6 @@ def _integers(weight: FloatArray, problem: CheckpointProblem) -> tuple[float, Fl
             return factor, np.round(scaled), np.round(scaled)
     power = float(2.0 ** np.floor(np.log2(WEIGHT_TOTAL / total)))
     return power, np.floor(weight * power), np.ceil(weight * power)
-
-
-Column = list[tuple[int, Any]]
 
 
 def _assignment(model: cp_model.CpModel, problem: CheckpointProblem) -> list[Column]:
@@ -154,6 +224,7 @@ def _solve(
     seed: int,
     budget: Budget,
     steps: float | None = None,
+    first: Pairs | None = None,
 ) -> Answer:
     """Run CP-SAT with one worker (deterministic) and read the copies back."""
     from ortools.sat.python import cp_model
@@ -164,6 +235,9 @@ def _solve(
         for node, column in enumerate(variables):
             for u, variable in column:
                 model.add_hint(variable, bool(chosen[u, node]))
+        if first is not None and problem.copies > 1:
+            for (u, node), variable in first.items():
+                model.add_hint(variable, bool(hint[u, 0] == node))
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
     solver.parameters.random_seed = seed % 2**31
@@ -180,4 +254,6 @@ def _solve(
         return Answer("unknown", None, least)
     found = sorted((u, node) for node, column in enumerate(variables) for u, v in column if solver.value(v))
     copies = np.array([node for _, node in found], dtype=np.int64).reshape(problem.load.size, problem.copies)
+    if first is not None and problem.copies > 1:
+        copies = first_in_front(copies, {u: node for (u, node), v in first.items() if solver.value(v)})
     return Answer("found", copies, least)

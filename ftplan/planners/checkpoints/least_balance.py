@@ -12,10 +12,11 @@ from ftplan.model.checkpoint_rules import CheckpointRules
 from ftplan.model.topology import IntArray
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.budget import Budget
-from ftplan.planners.checkpoints.integer_model import least_stretch
+from ftplan.planners.checkpoints.failover import failover_of, most_taken
+from ftplan.planners.checkpoints.failover_repair import bring_within
+from ftplan.planners.checkpoints.integer_model import Answer, fits_into, least_stretch
 from ftplan.planners.checkpoints.limits import Limits, fair_loads, limits_of
 from ftplan.planners.checkpoints.placed import Placed
-from ftplan.planners.checkpoints.repair import repair
 
 #: Δ is looked for in steps of this size; what is found is rounded up to six digits after the point.
 STEP = 2.0**-21
@@ -38,23 +39,32 @@ def rounded_up(balance: float) -> float:
 
 
 def least_balance(
-    problem: CheckpointProblem, memory: bool, at_least: float, seed: int, budget: Budget
+    problem: CheckpointProblem,
+    memory: bool,
+    at_least: float,
+    seed: int,
+    budget: Budget,
+    failover_limit: float | None = None,
+    known: IntArray | None = None,
 ) -> LeastBalance | None:
     """Return the smallest Δ from *at_least* up for which there is an allocation; None where none was found.
 
-    Every unit must have enough allowed domains. Repair at shrinking Δ finds allocations, simple bounds (the
+    Every unit must have enough allowed domains. The failover limit, if any, holds besides; *known* is an allocation
+    (U, c) within it. Repair at shrinking Δ finds allocations, simple bounds (the
     heaviest copy, fewer copies than nodes) or CP-SAT prove the least. Deterministic but for the clock.
     """
-    lower = max(at_least, least_deviation(problem))
+    lower = max(at_least, least_deviation(problem), _kept_out(problem, failover_limit))
     best: tuple[float, IntArray] | None = None
+    if known is not None and np.isfinite(_deviation(problem, known)):
+        best = (max(at_least, rounded_up(_deviation(problem, known))), known)
     start = spread_out(problem)
 
     def attempt(balance: float) -> bool:
         nonlocal best
-        limits = limits_of(problem, CheckpointRules(problem.copies, "node", balance, memory))
+        limits = limits_of(problem, CheckpointRules(problem.copies, "node", balance, memory, failover_limit))
         for source in (start,) if best is None else (best[1], start):
             placed = Placed.at(problem, limits, source)
-            if repair(placed, budget):
+            if bring_within(placed, budget):
                 reached = max(at_least, rounded_up(_deviation(problem, placed.copies)))
                 if best is None or reached < best[0]:
                     best = (reached, placed.copies)
@@ -77,15 +87,17 @@ def least_balance(
         else:
             low = middle
     fair = fair_loads(problem)
-    at_zero = limits_of(problem, CheckpointRules(problem.copies, "node", 0.0, memory))
+    at_zero = limits_of(problem, CheckpointRules(problem.copies, "node", 0.0, memory, failover_limit))
     row = at_zero.names.index("balance")
     lower_limits = at_zero.lower.copy()
     lower_limits[row] = fair
-    limits = Limits(at_zero.names, at_zero.weight, lower_limits, at_zero.upper)
+    limits = Limits(at_zero.names, at_zero.weight, lower_limits, at_zero.upper, at_zero.failover)
     most = best[0] if best else float(np.max(fair.sum() / np.where(fair > 0, fair, np.inf), initial=1.0))
     hint = best[1] if best else None
     part = budget.part(0.4)
-    answer = least_stretch(problem, limits, "balance", fair, 1 / STEP, most + STEP, hint, seed, part)
+    answer = Answer("unknown")
+    if failover_limit is None or fits_into(problem, budget):
+        answer = least_stretch(problem, limits, "balance", fair, 1 / STEP, most + STEP, hint, seed, part)
     budget.cut = budget.cut or part.cut
     if answer.copies is not None:
         reached = max(at_least, rounded_up(_deviation(problem, answer.copies)))
@@ -111,6 +123,16 @@ def least_deviation(problem: CheckpointProblem) -> float:
     unreached = bool(np.any((fair > 0) & ~reachable))
     bound = max(heaviest if np.isfinite(heaviest) else 0.0, 1.0 if empty or unreached else 0.0)
     return bound * (1 - 1e-12)
+
+
+def _kept_out(problem: CheckpointProblem, failover_limit: float | None) -> float:
+    """Return a Δ below which no allocation can be since a failover limit keeps single copies off loaded nodes."""
+    if failover_limit is None or problem.copies > 1 or not problem.load.any():
+        return 0.0
+    fair = fair_loads(problem)
+    most = most_taken(failover_of(problem, failover_limit))
+    short = 1.0 - most[fair > 0] / fair[fair > 0]
+    return float(short.max(initial=0.0)) * (1 - 1e-12)
 
 
 def _deviation(problem: CheckpointProblem, copies: IntArray) -> float:

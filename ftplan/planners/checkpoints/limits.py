@@ -9,6 +9,7 @@ import numpy as np
 from ftplan.model.checkpoint_rules import TOLERANCE, CheckpointRules
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
+from ftplan.planners.checkpoints.failover import Failover, failover_of
 
 MB = 2.0**20
 
@@ -18,13 +19,14 @@ class Limits:
     """``lower[r, i] <= sum of weight[r, u] over copies of u on node i <= upper[r, i]`` for each resource r.
 
     Shapes: weight (R, U), lower and upper (R, N); infinite where there is no limit. The tolerance of the checker
-    (relative 1e-9) is within the limits already.
+    (relative 1e-9) is within the limits already. ``failover`` limits the first copies besides, None: it does not.
     """
 
     names: tuple[str, ...]  # (R,) "balance" | "count" | "memory"
     weight: FloatArray
     lower: FloatArray
     upper: FloatArray
+    failover: Failover | None = None
 
     def used(self, copies: IntArray) -> FloatArray:
         """Return how much of each resource the copies (U, c) take on each node, shape (R, N)."""
@@ -34,7 +36,9 @@ class Limits:
         return np.array(rows, dtype=np.float64).reshape(len(self.names), nodes)
 
     def kept(self, copies: IntArray) -> bool:
-        """Return whether the copies (U, c) keep all limits."""
+        """Return whether the copies (U, c) keep all limits, failover with the first copy in column 0."""
+        if self.failover is not None and not self.failover.kept(copies):
+            return False
         used = self.used(copies)
         return bool(np.all(used <= self.upper) and np.all(used >= self.lower))
 
@@ -77,4 +81,5 @@ def limits_of(problem: CheckpointProblem, rules: CheckpointRules) -> Limits:
         np.array(weight, dtype=np.float64).reshape(len(names), problem.load.size),
         np.array(lower).reshape(len(names), nodes),
         np.array(upper).reshape(len(names), nodes),
+        None if rules.failover_limit is None else failover_of(problem, rules.failover_limit),
     )

@@ -23,7 +23,8 @@ class AllocationOptions:
     ``balance`` is Δ (a number >= 0, relative to the fair share), ``auto``, ``count`` or ``none``. ``iterations``
     bounds the work deterministically: passes of the dual and of the local search, and a hundredth of the solver's
     deterministic second each; None leaves only the clock, ``time_limit_s``. ``bound`` asks the heuristics for a
-    proven bound; ``exact`` always gives one.
+    proven bound; ``exact`` always gives one. ``failover_limit`` is the largest load of a survivor relative to its fair
+    share, after the loss of any one node or zone; ``minimise`` failover finds the smallest one first.
 
     Raises
     ------
@@ -40,6 +41,8 @@ class AllocationOptions:
     bound: bool = False
     measure: Measure = "records"
     objective: CheckpointObjective = field(default_factory=CheckpointObjective)
+    failover_limit: float | None = None
+    minimise: Literal["failover"] | None = None
 
     def __post_init__(self) -> None:
         if self.copies < 1:
@@ -55,5 +58,11 @@ class AllocationOptions:
             raise FtplanError(f"--time-limit: {self.time_limit_s!r} is not more than 0 seconds")
         if self.iterations is not None and self.iterations < 1:
             raise FtplanError(f"--iterations: {self.iterations} is not at least 1")
+        if self.failover_limit is not None and not 0 < self.failover_limit < float("inf"):
+            raise FtplanError(f"--failover-limit: {self.failover_limit!r} is not a number above 0")
+        if self.minimise not in (None, "failover"):
+            raise FtplanError(f"--minimise: {self.minimise!r} is not failover, the only one there is")
+        if self.minimise and self.failover_limit is not None:
+            raise FtplanError("--minimise failover finds the failover limit itself: leave out --failover-limit")
         if self.seed < 0:
             raise FtplanError(f"--seed: {self.seed} is negative")

@@ -11,6 +11,7 @@ from ftplan.errors import FtplanError
 from ftplan.metrics.checkpoint_balance import fair_shares
 from ftplan.metrics.checkpoint_objective import objective_costs
 from ftplan.model.cluster import Cluster, Placement, primaries
+from ftplan.model.failover import loss_of_nodes
 from ftplan.model.key_group_state import key_group_state
 from ftplan.model.plan import Warn
 from ftplan.model.statistics import KeyGroupSeries
@@ -55,6 +56,7 @@ def build(
     nodes = len(cluster.nodes)
     accepts = cluster.accepting("checkpoints")
     zoned = options.anti_affinity == "zone"
+    loss_of_node, losses = loss_of_nodes(cluster, options.anti_affinity)
     domain = cluster.zone_index if zoned else np.arange(nodes, dtype=np.int64)
     memory_mb = np.array([np.nan if n.memory_mb is None else n.memory_mb for n in cluster.nodes], dtype=np.float64)
     occupied = _primary_state(topology, cluster, placement, series)
@@ -81,6 +83,8 @@ def build(
         state=state,
         unit_names=tuple(f"key-group:{o}/{g}" for o, g in zip(operators, key_group.tolist(), strict=True)),
         integral=objective.integral,
+        cpu=cluster.cpu,
+        loss_names=tuple(losses[i] for i in loss_of_node.tolist()),
     )
     if estimated.any():
         names = sorted({operators[i] for i in np.flatnonzero(estimated)})

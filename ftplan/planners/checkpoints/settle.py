@@ -10,13 +10,15 @@ from ftplan.model.topology import IntArray
 from ftplan.planners.checkpoints.allocation import Allocation
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.budget import Budget
-from ftplan.planners.checkpoints.infeasibility import explain, number, too_few_domains
+from ftplan.planners.checkpoints.failover_infeasibility import UNSETTLED_BALANCE, hopeless_failover, number
+from ftplan.planners.checkpoints.failover_repair import bring_within
+from ftplan.planners.checkpoints.infeasibility import explain, too_few_domains
 from ftplan.planners.checkpoints.integer_model import find
 from ftplan.planners.checkpoints.least_balance import least_balance, spread_out
+from ftplan.planners.checkpoints.least_failover import least_failover
 from ftplan.planners.checkpoints.limits import limits_of
 from ftplan.planners.checkpoints.options import LEAST_AUTO_BALANCE, AllocationOptions
 from ftplan.planners.checkpoints.placed import Placed
-from ftplan.planners.checkpoints.repair import repair
 from ftplan.planners.result import Result
 
 
@@ -31,18 +33,38 @@ class Settled:
 
 def settle(problem: CheckpointProblem, options: AllocationOptions, budget: Budget) -> Settled | Result[Allocation]:
     """Return the rules to plan by, or the result where there is no allocation at all."""
-    base = CheckpointRules(options.copies, options.anti_affinity, "none", problem.has_memory_rule)
+    base = CheckpointRules(
+        options.copies, options.anti_affinity, "none", problem.has_memory_rule, options.failover_limit
+    )
     blocked = too_few_domains(problem)
     if blocked is not None:
         return infeasible(problem, base, _checked(problem, blocked, options, budget), budget)
+    known, warnings = None, []
+    limited = options.failover_limit is not None or options.minimise == "failover"
+    if limited and (hopeless := hopeless_failover(problem)) is not None:
+        return infeasible(problem, base, replace(hopeless, current=options.failover_limit), budget)
+    if options.minimise == "failover":
+        rules = replace(base, balance=UNSETTLED_BALANCE if options.balance == "auto" else options.balance)
+        part = budget.part(0.5)  # the rest of the clock is for what follows
+        least = least_failover(problem, rules, options.seed, part)
+        budget.cut = budget.cut or part.cut
+        if least is None:
+            return no_plan(problem, rules, options, budget)
+        base, known = replace(base, failover_limit=least.limit), least.copies
+        if not least.proven:
+            message = (
+                f"failover limit {number(least.limit)} works, and a smaller one was not ruled out in the time given"
+            )
+            warnings.append(Warn("FAILOVER_NOT_PROVEN_LEAST", message))
     if options.balance != "auto":
-        return Settled(replace(base, balance=options.balance))
+        return Settled(replace(base, balance=options.balance), known, tuple(warnings))
     if not problem.load.size:
         return Settled(replace(base, balance=LEAST_AUTO_BALANCE))
-    found = least_balance(problem, base.memory, LEAST_AUTO_BALANCE, options.seed, budget)
+    part = budget if base.failover_limit is None else budget.part(0.6)
+    found = least_balance(problem, base.memory, LEAST_AUTO_BALANCE, options.seed, part, base.failover_limit, known)
+    budget.cut = budget.cut or part.cut
     if found is None:
-        return no_plan(problem, replace(base, balance=1e6), options, budget)
-    warnings = []
+        return no_plan(problem, replace(base, balance=UNSETTLED_BALANCE), options, budget)
     if not found.proven:
         warnings.append(
             Warn(
@@ -61,7 +83,7 @@ def feasible_copies(
         return settled.witness
     limits = limits_of(problem, settled.rules)
     placed = Placed.at(problem, limits, spread_out(problem))
-    if repair(placed, budget):
+    if bring_within(placed, budget):
         return placed.copies
     answer = find(problem, limits, None, options.seed, budget)
     if answer.copies is not None and limits.kept(answer.copies):

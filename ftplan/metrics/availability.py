@@ -1,0 +1,89 @@
+"""What the loss of a node or zone does to the survivors, and how likely it is that a key group is lost for good."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ftplan.metrics.loss_probability import LossProbability, union_probability
+from ftplan.model.cluster import Cluster
+from ftplan.model.failover import Losses, takeover
+from ftplan.model.statistics import KeyGroupSeries
+
+__all__ = ["Headroom", "LossProbability", "availability", "copysets", "failover_headroom", "loss_probability"]
+
+
+@dataclass(frozen=True, slots=True)
+class Headroom:
+    """The largest load of a survivor over its fair share after any loss, the loss as a selector, and the survivor.
+
+    ``ratio`` is infinite where a node without cpu carries load, None (with the others) where there is no load.
+    """
+
+    ratio: float | None
+    loss: str | None
+    survivor: str | None
+
+
+def failover_headroom(
+    assignments: Sequence[Mapping[str, Any]], cluster: Cluster, series: KeyGroupSeries, losses: Losses = "node"
+) -> Headroom:
+    """Return the worst load after the loss of any one node or zone.
+
+    Each key group goes to the first live node of its ``checkpoints``. Fair shares are by the cpu of the surviving
+    nodes that accept checkpoints or hold primaries. Key groups without statistics count as idle, those without a live
+    copy are taken over by nobody. Cost O(copies + losses × nodes).
+    """
+    rows = sorted((str(a["operator"]), int(a["key_group"]), i) for i, a in enumerate(assignments))
+    items = [assignments[i] for _, _, i in rows]
+    columns = [series.position.get((operator, group)) for operator, group, _ in rows]
+    load = np.array([0.0 if c is None else series.mean_load[c] for c in columns], dtype=np.float64)
+    home = np.array([cluster.position[a["primary"]] for a in items], dtype=np.int64)
+    copies = [[cluster.position[node] for node in a["checkpoints"]] for a in items]
+    found = takeover(cluster, losses, home, copies, load)
+    if not load.any():
+        return Headroom(None, None, None)
+    loss, node = found.worst
+    return Headroom(float(found.ratio[loss, node]), found.names[loss], cluster.nodes[node].id)
+
+
+def copysets(assignments: Sequence[Mapping[str, Any]]) -> frozenset[frozenset[str]]:
+    """Return the distinct sets of nodes that hold a key group: its primary and its copies."""
+    return frozenset(frozenset((str(a["primary"]), *map(str, a["checkpoints"]))) for a in assignments)
+
+
+def loss_probability(assignments: Sequence[Mapping[str, Any]], cluster: Cluster) -> LossProbability | None:
+    """Return the probability that some key group loses its primary and all its copies.
+
+    Nodes and zones fail independently, each with its ``failure_probability`` (0 where not given); a node is down if
+    it or its zone fails. None where no probability is given at all.
+    """
+    nodes = {n.id: float(n.failure_probability or 0.0) for n in cluster.nodes}
+    zones = {z.id: float(z.failure_probability or 0.0) for z in cluster.zones}
+    given = [n.failure_probability for n in cluster.nodes] + [z.failure_probability for z in cluster.zones]
+    if all(probability is None for probability in given):
+        return None
+    zone_of = {n.id: n.zone for n in cluster.nodes if n.zone is not None and zones.get(n.zone, 0.0) > 0.0}
+    return union_probability(copysets(assignments), nodes, zones, zone_of)
+
+
+def availability(
+    assignments: Sequence[Mapping[str, Any]], cluster: Cluster, series: KeyGroupSeries, losses: Losses = "node"
+) -> dict[str, Any]:
+    """Return headroom, loss probability and copysets as a plan's ``summary`` names them.
+
+    ``loss_probability`` is exact, or a proven upper bound where ``loss_probability_low``, a lower one, differs.
+    """
+    headroom = failover_headroom(assignments, cluster, series, losses)
+    lost = loss_probability(assignments, cluster)
+    return {
+        "failover_headroom": None if headroom.ratio == float("inf") else headroom.ratio,
+        "failover_loss": headroom.loss,
+        "failover_survivor": headroom.survivor,
+        "loss_probability": None if lost is None else lost.high,
+        "loss_probability_low": None if lost is None else lost.low,
+        "copysets": len(copysets(assignments)),
+    }
