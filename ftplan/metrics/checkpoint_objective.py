@@ -17,7 +17,7 @@ from ftplan.errors import FtplanError, suggestion
 from ftplan.metrics.adjusted_load import CORRELATE, Correlate, adjusted
 from ftplan.metrics.checkpoint_use import usable_at_random, usable_copies, usable_windows
 from ftplan.metrics.correlation import COPIES_AT_ONCE, node_sums, standardised
-from ftplan.metrics.node_load import OVERLOAD, capacity_of, load_of_nodes, loaded_nodes
+from ftplan.metrics.node_load import OVERLOAD, capacity_of, loaded_nodes
 from ftplan.metrics.planned_copies import PlannedCopies, planned_copies
 from ftplan.model.cluster import Cluster
 from ftplan.model.statistics import KeyGroupSeries
@@ -186,7 +186,7 @@ def _factors(
     z = standardised(series)
     if objective.name == "correlation":
         return z, node_sums(z, home, nodes)
-    total = load_of_nodes(series, home, nodes)
+    total = node_sums(series, home, nodes)
     if total.size:
         # Series that cancel or add up to a constant leave rounding noise, which must not become a correlation.
         scale = np.bincount(home, np.abs(series).max(axis=0), nodes) if home.size else np.zeros(nodes)

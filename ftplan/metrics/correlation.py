@@ -46,9 +46,10 @@ def standardised(loads: FloatArray) -> FloatArray:
 
 
 def node_sums(z: FloatArray, home: IntArray, nodes: int) -> FloatArray:
-    """Return the sum of the standardised series of the groups whose primary is on each node, shape (W, N).
+    """Return the sum of the series of the groups whose primary is on each node, shape (W, N).
 
-    *home* holds the node position of each group's primary, shape (K,). Cost O(W (K + N)).
+    *z* holds standardised series, or any others, as columns (W, K); *home* holds the node position of each group's
+    primary, shape (K,). Cost O(W (K + N)).
     """
     sums = np.zeros((z.shape[0], nodes))
     order = np.argsort(home, kind="stable")

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ftplan.metrics.correlation import node_sums
 from ftplan.model.cluster import Cluster
 from ftplan.model.plan import canonical_number
 from ftplan.model.statistics import KeyGroupSeries
@@ -42,19 +43,6 @@ class NodeLoad:
         return np.asarray(self.overload * self.capacity - self.load)
 
 
-def load_of_nodes(loads: FloatArray, home: IntArray, nodes: int) -> FloatArray:
-    """Return the total load of the groups on each node, shape (W, N), from loads (W, K) and node positions (K,)."""
-    total = np.zeros((loads.shape[0], nodes))
-    order = np.argsort(home, kind="stable")
-    ends = np.searchsorted(home[order], np.arange(nodes + 1))
-    for node in range(nodes):
-        members = order[ends[node] : ends[node + 1]]
-        if members.size:
-            # Contiguous rows: the same loads give the same sum to the last bit, however the matrix lies in memory.
-            total[:, node] = np.ascontiguousarray(loads[:, members]).sum(axis=1)
-    return total
-
-
 def node_load(
     series: KeyGroupSeries,
     home: IntArray,
@@ -82,7 +70,7 @@ def loaded_nodes(
     """
     per_core = capacity_per_core * window_s
     foreign = np.array([node.used_cpu for node in cluster.nodes], dtype=np.float64) * per_core
-    return NodeLoad(load_of_nodes(loads, home, len(cluster.nodes)) + foreign, cluster.cpu * per_core, overload)
+    return NodeLoad(node_sums(loads, home, len(cluster.nodes)) + foreign, cluster.cpu * per_core, overload)
 
 
 def capacity_of(series: KeyGroupSeries, cluster: Cluster) -> float:

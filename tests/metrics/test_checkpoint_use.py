@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from ftplan.metrics.adjusted_load import adjusted
 from ftplan.metrics.checkpoint_use import overloaded_windows, usable_windows
-from ftplan.metrics.node_load import NodeLoad, load_of_nodes, node_load
+from ftplan.metrics.correlation import node_sums
+from ftplan.metrics.node_load import NodeLoad, node_load
 from ftplan.model.cluster import Cluster, Node
 from ftplan.model.statistics import KeyGroupSeries
 
@@ -20,7 +21,7 @@ def random_case(seed: int) -> tuple[np.ndarray, np.ndarray, NodeLoad]:
     loads = rng.integers(0, 10, (windows, groups)).astype(float)
     home = rng.integers(0, nodes, groups)
     capacity = rng.integers(1, 25, nodes).astype(float)
-    return loads, home, NodeLoad(load_of_nodes(loads, home, nodes), capacity, 0.75)
+    return loads, home, NodeLoad(node_sums(loads, home, nodes), capacity, 0.75)
 
 
 @given(st.integers(0, 2**32 - 1))
