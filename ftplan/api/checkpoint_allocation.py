@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import ftplan
+from ftplan.api import upkeep
 from ftplan.api.unseen_time import judge, seen_and_unseen
 from ftplan.errors import FtplanError, suggestion
 from ftplan.io.key_group_series import key_group_series
@@ -25,6 +26,7 @@ from ftplan.model.statistics import MEASURES, KeyGroupSeries
 from ftplan.model.topology import Topology
 from ftplan.planners import registry
 from ftplan.planners.checkpoints.allocation import Allocation
+from ftplan.planners.checkpoints.budget import Budget
 from ftplan.planners.checkpoints.problem import AllocationOptions, CheckpointProblem, build
 from ftplan.planners.result import Result
 
@@ -50,6 +52,7 @@ _DEFAULTS: dict[str, Any] = {
     "seed": 0,
     "time_limit_s": 60.0,
     "iterations": None,
+    **upkeep.DEFAULTS,
 }
 
 
@@ -78,12 +81,25 @@ def allocate_checkpoints(problem: Problem, row: registry.Row, **options: Any) ->
         failover_limit=parse_failover_limit(asked["failover_limit"]),
         minimise=asked["minimise"],
     )
+    inputs = tuple(item for item in problem.inputs if item.role != "failure")
+    if asked["current"] is not None:
+        cluster, file = upkeep.with_current(asked["current"], cluster, topology)
+        inputs += () if file is None else (file,)
+    allowance = upkeep.move_limits(asked)
+    if upkeep.asked_for(asked):
+        upkeep.require_current(cluster)
+    if allowance.max_bytes is not None:
+        upkeep.require_state(topology, series)
+    budget = Budget.of(settings)
     started = time.perf_counter()
     allocation_problem = build(topology, cluster, cluster.placement, series, settings)
     result: Result[Allocation] = registry.load(row)(allocation_problem, settings)
     seconds = time.perf_counter() - started
     shape = f"{len(allocation_problem.operators)} key groups x {len(allocation_problem.nodes)} nodes"
     _log.info("%s: %s, planned by %s in %.2f s", shape, result.status, row.name, seconds)
+    report = None
+    if upkeep.asked_for(asked):
+        result, report = upkeep.keep_up(result, allowance, cluster, topology, series, settings, budget)
     warnings = [*problem.warnings, *allocation_problem.warnings, *result.warnings]
     if problem.stats is not None:
         known = {warning.code for warning in warnings}
@@ -106,7 +122,14 @@ def allocate_checkpoints(problem: Problem, row: registry.Row, **options: Any) ->
     if answer is not None and unseen is not None:
         judged = judge(answer.assignments, row, allocation_problem, settings, cluster, series, unseen)
         warnings += judged.warnings
+    transfers = None if assignments is None else moves(assignments, cluster.placement, topology, series)
+    summary = _summary(allocation_problem, assignments, cluster, series, topology, objective, settings.anti_affinity)
+    if judged is not None:
+        summary["holdout"] = judged.summary
+    if report is not None:
+        summary["upkeep"] = upkeep.upkeep_summary(report, allowance, transfers, objective.sign)
     recorded = {name: asked[name] for name in _DEFAULTS if name != "seed"}
+    recorded["current"] = next((item.path for item in inputs if item.role == "current"), None)
     recorded["balance_requested"] = settings.balance
     recorded["balance"] = answer.rules.balance if answer is not None and "balance" in result.rules else settings.balance
     recorded["capacity_per_core_requested"] = asked["capacity_per_core"]
@@ -118,18 +141,15 @@ def allocate_checkpoints(problem: Problem, row: registry.Row, **options: Any) ->
         algorithm=row.name,
         options=recorded,
         seed=settings.seed,
-        inputs=tuple(item for item in problem.inputs if item.role != "failure"),
+        inputs=inputs,
         status=result.status,
         reason=result.reason,
         objective=Objective.of(objective.name, objective.sense, value, bound, None if objective.integral else random),
         rules=result.rules,
-        summary=_summary(allocation_problem, assignments, cluster, series, topology, objective, settings.anti_affinity)
-        | ({} if judged is None else {"holdout": judged.summary}),
+        summary=summary,
         warnings=tuple(dict.fromkeys(warnings)),  # planners repeat those of the problem
         infeasible=result.infeasible,
-        plan=None
-        if assignments is None
-        else {"assignments": assignments, "moves": moves(assignments, cluster.placement, topology, series)},
+        plan=None if assignments is None else {"assignments": assignments, "moves": transfers},
         tool_version=ftplan.__version__,
     )
 

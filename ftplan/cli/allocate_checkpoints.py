@@ -85,6 +85,21 @@ from ftplan.planners.registry import rows
     help="Find the smallest failover limit first, then the best objective under it.",
 )
 @click.option("--bound/--no-bound", default=False, help="Prove a bound for the heuristics too.")
+@click.option(
+    "--current",
+    metavar="PLAN",
+    help="Upkeep: the plan whose checkpoints are in place now; wins over placement.checkpoints of the cluster.",
+)
+@click.option(
+    "--threshold",
+    type=options.Number(0.0),
+    metavar="X",
+    help="Upkeep: how far from a fresh plan is close enough, as a share of what a random plan loses against it.",
+)
+@click.option("--max-moves", type=click.IntRange(min=0), metavar="N", help="Upkeep: move at most so many copies.")
+@click.option(
+    "--max-bytes", type=options.SIZE, metavar="SIZE", help="Upkeep: transfer at most so much state, such as 20GB."
+)
 @options.search
 @options.output
 @click.option("--detailed-exitcode", is_flag=True, help="Exit 3 when the plan moves checkpoints.")
@@ -94,6 +109,10 @@ def command(**given: Any) -> int:
 
     Checkpoints go where load runs against their own: when a node is overloaded, its key groups can move to their
     checkpoints without a transfer of state. Needs a topology, a cluster with a placement, and statistics.
+
+    Any upkeep option keeps the checkpoints in place and moves those that improve the plan most: until it is within
+    --threshold (0 if not given) of a fresh plan, or --max-moves or --max-bytes is reached. What breaks a rule is
+    mended first. Without these options the plan is a fresh one.
     """
     import ftplan
     from ftplan.cli.tables import plan_answer
@@ -130,6 +149,10 @@ def command(**given: Any) -> int:
             seed=given["seed"],
             time_limit_s=given["time_limit"],
             iterations=given["iterations"],
+            current=given["current"],
+            threshold=given["threshold"],
+            max_moves=given["max_moves"],
+            max_bytes=given["max_bytes"],
         )
     if given["algorithm"] is None:
         say(f"algorithm: {result.algorithm} (the default; exact proves the optimum)", quiet=given["quiet"])
@@ -140,5 +163,7 @@ def command(**given: Any) -> int:
         if result.infeasible:
             say(f"smallest fix: {result.infeasible.smallest_fix}")
         return 1
+    if "upkeep" in result.summary:
+        say(str(result.reason), quiet=given["quiet"])
     changed = result.plan["moves"] is None or bool(result.plan["moves"])
     return 3 if given["detailed_exitcode"] and changed else 0

@@ -54,10 +54,27 @@ class Number(click.ParamType):  # type: ignore[type-arg]
         return number
 
 
+class Size(click.ParamType):  # type: ignore[type-arg]
+    """Bytes, or a number with a unit: 500MB, 2GB (powers of 10), 512MiB, 2GiB (powers of 2)."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return bytes."""
+        match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?)\s*(?:([kmgt])(i?)b?|b?)\s*", str(value).lower())
+        if not match:
+            self.fail(f"{value!r} is no size: a number of bytes, or 500MB, 2GB, 512MiB, 2GiB", param, ctx)
+        size = float(match[1]) * (1024.0 if match[3] else 1000.0) ** (" kmgt".index(match[2]) if match[2] else 0)
+        if not math.isfinite(size):
+            self.fail(f"{value!r}: a size is a finite number", param, ctx)
+        return size
+
+
 #: Settings of every command.
 SETTINGS: dict[str, Any] = {"show_default": True, "help_option_names": ["-h", "--help"], "max_content_width": 110}
 
 DURATION = Duration()
+SIZE = Size()
 SHARE = Number(0.0, 1.0)
 
 

@@ -42,6 +42,9 @@ def plan_answer(plan: Plan) -> Answer:
         share = f"{cell(after['failover_headroom'])} times its fair share"
         rows.append(("worst loss", f"{after['failover_loss']}: {after['failover_survivor']} carries {share}"))
     tables = [Table(("checkpoint allocation", ""), rows)]
+    kept = plan.summary.get("upkeep")
+    if kept:
+        tables.append(Table(("upkeep", ""), [(name.replace("_", " "), value) for name, value in kept.items()]))
     if after:
         columns = ("", "before", "after") if before else ("", "after")
         figures = [
