@@ -13,7 +13,7 @@ from ftplan.errors import FtplanError
 from ftplan.metrics.checkpoint_balance import checkpoint_balance
 from ftplan.metrics.checkpoint_objective import objective_costs
 from ftplan.metrics.planned_copies import planned_copies
-from ftplan.model.checkpoint_rules import CheckpointRules, violations
+from ftplan.model.checkpoint_moves import CopyMoves
 from ftplan.model.cluster import Cluster
 from ftplan.model.names import Selector, parse_selector
 from ftplan.model.plan import Plan, Warn, canonical_json
@@ -47,8 +47,9 @@ class Explanation:
 def explain(plan: Plan, problem: Problem, selector: str) -> Explanation:
     """Explain one key group's copies (``key-group:OP/N``) or what lies on a node (``node:ID``).
 
-    For a key group: every node with what a copy there would cost, and if it is not chosen, the rule that a move of
-    the copy to it would break (the first copy moves), or by how much it is dearer.
+    For a key group: for each of its copies every node with what the copy would cost there, and if it is not chosen,
+    the rule that the copy would break there, None where it only costs more. Cost O(key groups + nodes) beside that
+    of the objective.
 
     Raises
     ------
@@ -95,55 +96,50 @@ def _key_group(
     if place is None:
         raise FtplanError(f"{what}: the plan does not assign this key group")
     item = assignments[place]
-    rules = rules_of(plan)
-    costs = _costs(plan, assignments, cluster, series).get((what.name, int(what.index or 0)))
+    moves = CopyMoves.of(assignments, topology, cluster, series, rules_of(plan))
+    costs: Any = _costs(plan, assignments, cluster, series).get((what.name, int(what.index or 0)))
     chosen = list(item["checkpoints"])
-    rows: list[dict[str, Any]] = []
-    for i, node in enumerate(cluster.nodes):
-        taken = node.id in chosen
-        moved = {**item, "checkpoints": [node.id, *chosen[1:]]}
-        rows.append(
-            {
-                "node": node.id,
-                "zone": node.zone,
-                "cost": None if costs is None else float(costs[i]),
-                "chosen": taken,
-                "ruled out by": None if taken else _broken(assignments, place, moved, topology, cluster, series, rules),
-            }
-        )
-    rows.sort(key=lambda row: (row["cost"] is None, row["cost"]))
+    rows = [row for copy in range(max(len(chosen), 1)) for row in _rows(moves, place, copy, chosen, cluster, costs)]
     load = float(series.mean_load[series.position[what.name, int(what.index or 0)]]) if costs is not None else 0.0
     notes = [f"primary on {item['primary']}, copies on {', '.join(chosen)}; mean load {load:.6g} per window"]
-    open_to = [row for row in rows if not row["chosen"] and row["ruled out by"] is None]
-    if costs is not None and open_to and chosen:
-        saved = float(costs[cluster.position[chosen[0]]]) - open_to[0]["cost"]
-        if saved > 1e-12:
+    for copy in chosen if costs is not None else ():
+        here = float(costs[cluster.position[copy]])
+        open_to = [row for row in rows if row["copy"] == copy and not row["chosen"] and row["ruled out by"] is None]
+        if open_to and here - open_to[0]["cost"] > 1e-12:
             notes.append(
-                f"{open_to[0]['node']} breaks no rule of the plan and would cost {saved:.6g} less than {chosen[0]}"
+                f"{open_to[0]['node']} breaks no rule of the plan and would cost {here - open_to[0]['cost']:.6g} "
+                f"less than {copy}"
             )
+    columns = ("node", "zone", "cost", "chosen", "ruled out by")
     return Explanation(
         str(what),
         f"{what}: {_TITLE[objective_of(plan).name]}",
-        ("node", "zone", "cost", "chosen", "ruled out by"),
+        ("copy", *columns) if len(chosen) > 1 else columns,
         tuple(rows),
         tuple(notes),
         (),
     )
 
 
-def _broken(
-    assignments: list[Mapping[str, Any]],
-    place: int,
-    moved: Mapping[str, Any],
-    topology: Topology,
-    cluster: Cluster,
-    series: KeyGroupSeries,
-    rules: CheckpointRules,
-) -> str | None:
-    """Return what the plan would break with one assignment changed, None if nothing that it does not break now."""
-    changed = [*assignments[:place], moved, *assignments[place + 1 :]]
-    found = violations(changed, topology, cluster, series, rules)
-    return f"{found[0].code}: {found[0].message}" if found else None
+def _rows(
+    moves: CopyMoves, place: int, copy: int, chosen: list[str], cluster: Cluster, costs: Any
+) -> list[dict[str, Any]]:
+    """Return every node for one copy, the cheapest first: what it costs there, and what rules it out."""
+    rows: list[dict[str, Any]] = []
+    for i, node in enumerate(cluster.nodes):
+        taken = node.id in chosen
+        broken = () if taken else moves.broken(place, copy, node.id)
+        rows.append(
+            {
+                "copy": chosen[copy] if chosen else None,
+                "node": node.id,
+                "zone": node.zone,
+                "cost": None if costs is None else float(costs[i]),
+                "chosen": taken,
+                "ruled out by": f"{broken[0].code}: {broken[0].message}" if broken else None,
+            }
+        )
+    return sorted(rows, key=lambda row: (row["cost"] is None, row["cost"]))
 
 
 def _node(

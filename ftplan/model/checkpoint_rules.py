@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from math import ceil
 from typing import Any, Literal
@@ -14,7 +14,7 @@ from ftplan.model.cluster import Cluster, Placement, primaries
 from ftplan.model.failover import takeover
 from ftplan.model.key_group_state import key_group_state
 from ftplan.model.statistics import KeyGroupSeries
-from ftplan.model.topology import FloatArray, Topology
+from ftplan.model.topology import FloatArray, IntArray, Topology
 
 #: Relative tolerance of every comparison of loads and of bytes.
 TOLERANCE = 1e-9
@@ -63,7 +63,7 @@ class Violation:
 
 
 @dataclass(slots=True)
-class _Copy:
+class Copy:
     """One copy on a known node of a known key group."""
 
     operator: str
@@ -95,7 +95,7 @@ def violations(
     """
     placement = cluster.placement if placement is None else placement
     found: list[Violation] = []
-    copies: list[_Copy] = []
+    copies: list[Copy] = []
     seen: dict[tuple[str, int], str | None] = {}
     if not isinstance(assignments, (list, tuple)):
         return (Violation("MISSING_KEY_GROUP", "assignments is not a list"),)
@@ -132,7 +132,7 @@ def _judge(
     rules: CheckpointRules,
     homes: Mapping[str, tuple[str, ...]],
     seen: dict[tuple[str, int], str | None],
-    copies: list[_Copy],
+    copies: list[Copy],
 ) -> Iterator[Violation]:
     """Judge one assignment alone; record its group in *seen* and its valid copies in *copies*."""
     place = f"assignments[{number}]"
@@ -163,10 +163,10 @@ def _judge(
         if primary is not None and primary != true_home:
             yield Violation("WRONG_PRIMARY", f"{name} is on {true_home}, the plan says {primary}", where)
         primary = true_home if true_home in cluster.position else primary
-    yield from _judge_copies(name, where, item.get("checkpoints"), primary, cluster, rules, (operator, group), copies)
+    yield from judge_copies(name, where, item.get("checkpoints"), primary, cluster, rules, (operator, group), copies)
 
 
-def _judge_copies(
+def judge_copies(
     name: str,
     where: str,
     nodes: Any,
@@ -174,7 +174,7 @@ def _judge_copies(
     cluster: Cluster,
     rules: CheckpointRules,
     group: tuple[str, int],
-    copies: list[_Copy],
+    copies: list[Copy],
 ) -> Iterator[Violation]:
     """Judge the list of one group's copies by R1, R2 and R3."""
     if not isinstance(nodes, (list, tuple)):
@@ -191,7 +191,7 @@ def _judge_copies(
             yield Violation("UNKNOWN_NODE", f"{name}: the cluster has no node {node!r}", where)
             continue
         position = cluster.position[node]
-        copies.append(_Copy(*group, position))
+        copies.append(Copy(*group, position))
         if "checkpoints" not in cluster.nodes[position].accepts:
             yield Violation("NODE_ACCEPTS_NO_CHECKPOINTS", f"{name}: {node} accepts no checkpoints", where)
         if node == primary:
@@ -210,7 +210,7 @@ def _judge_copies(
         used[node] = node
 
 
-def _shares(cluster: Cluster) -> FloatArray:
+def fair_shares(cluster: Cluster) -> FloatArray:
     """Return the fair share of each node: its part of the cpu of nodes that accept checkpoints (all zero: equal)."""
     cpu = np.where(cluster.accepting("checkpoints"), cluster.cpu, 0.0)
     if not cpu.any():
@@ -219,7 +219,7 @@ def _shares(cluster: Cluster) -> FloatArray:
 
 
 def _over_balance(
-    copies: list[_Copy], cluster: Cluster, series: KeyGroupSeries | None, rules: CheckpointRules
+    copies: list[Copy], cluster: Cluster, series: KeyGroupSeries | None, rules: CheckpointRules
 ) -> Iterator[Violation]:
     """R4: ``(1 - Δ) fair <= load of the copies on the node <= (1 + Δ) fair`` on every node that accepts checkpoints."""
     if isinstance(rules.balance, str) or series is None:
@@ -228,8 +228,17 @@ def _over_balance(
     for copy in copies:
         column = series.position.get((copy.operator, copy.key_group))
         load[copy.node] += 0.0 if column is None else series.mean_load[column]
-    fair = load.sum() * _shares(cluster)
-    for i, node in enumerate(cluster.nodes):
+    yield from judge_balance(range(len(cluster.nodes)), load, load.sum() * fair_shares(cluster), cluster, rules)
+
+
+def judge_balance(
+    nodes: Iterable[int], load: FloatArray, fair: FloatArray, cluster: Cluster, rules: CheckpointRules
+) -> Iterator[Violation]:
+    """Judge some nodes by R4, with the load of the copies on each node and its fair share, both of shape (N,)."""
+    if isinstance(rules.balance, str):
+        return
+    for i in nodes:
+        node = cluster.nodes[i]
         low, high = (1 - rules.balance) * fair[i], (1 + rules.balance) * fair[i]
         slack = TOLERANCE * fair[i]
         if (load[i] < low - slack or load[i] > high + slack) and "checkpoints" in node.accepts:
@@ -241,22 +250,32 @@ def _over_balance(
             )
 
 
-def _over_count(copies: list[_Copy], cluster: Cluster, rules: CheckpointRules) -> Iterator[Violation]:
+def _over_count(copies: list[Copy], cluster: Cluster, rules: CheckpointRules) -> Iterator[Violation]:
     """``count``: at most ⌈copies · cpu / Σ cpu⌉ copies on a node; ``even-count``: at most ⌈copies / nodes⌉."""
     if rules.balance not in ("count", "even-count"):
         return
     held = np.bincount(np.array([c.node for c in copies], dtype=np.int64), minlength=len(cluster.nodes))
+    yield from judge_count(range(len(cluster.nodes)), held, most_held(len(copies), cluster, rules), cluster)
+
+
+def most_held(copies: int, cluster: Cluster, rules: CheckpointRules) -> IntArray:
+    """Return how many of this many copies each node may hold by ``count`` or ``even-count``, shape (N,)."""
     accepts = cluster.accepting("checkpoints")
-    share = _shares(cluster) if rules.balance == "count" else accepts / max(int(accepts.sum()), 1)
-    for i, node in enumerate(cluster.nodes):
-        most = ceil(len(copies) * share[i] * (1 - 1e-12))
-        if held[i] > most and accepts[i]:
-            message = f"{node.id} holds {held[i]} copies, at most {most} allowed"
+    share = fair_shares(cluster) if rules.balance == "count" else accepts / max(int(accepts.sum()), 1)
+    return np.array([ceil(copies * part * (1 - 1e-12)) for part in share], dtype=np.int64)
+
+
+def judge_count(nodes: Iterable[int], held: IntArray, most: IntArray, cluster: Cluster) -> Iterator[Violation]:
+    """Judge some nodes by the number of copies that they hold and may hold, both of shape (N,)."""
+    for i in nodes:
+        node = cluster.nodes[i]
+        if held[i] > most[i] and "checkpoints" in node.accepts:
+            message = f"{node.id} holds {held[i]} copies, at most {most[i]} allowed"
             yield Violation("OVER_BALANCE", message, f"node:{node.id}")
 
 
 def _over_memory(
-    copies: list[_Copy],
+    copies: list[Copy],
     topology: Topology,
     cluster: Cluster,
     series: KeyGroupSeries | None,
@@ -273,7 +292,13 @@ def _over_memory(
                 used[cluster.position[home]] += size
     for copy in copies:
         used[copy.node] += state[copy.operator][copy.key_group]
-    for i, node in enumerate(cluster.nodes):
+    yield from judge_memory(range(len(cluster.nodes)), used, cluster)
+
+
+def judge_memory(nodes: Iterable[int], used: FloatArray, cluster: Cluster) -> Iterator[Violation]:
+    """Judge some nodes by the bytes of state that they would hold, shape (N,)."""
+    for i in nodes:
+        node = cluster.nodes[i]
         if node.memory_mb is not None and used[i] > node.memory_mb * MB * (1 + TOLERANCE):
             yield Violation(
                 "OVER_CAPACITY",

@@ -43,8 +43,6 @@ def best_first(moving: Moving, limits: MoveLimits, target: float, budget: Budget
     for _ in range(budget.passes(PASSES)):
         units = np.arange(placed.flat.size) // p.copies
         hope = p.cost[units, placed.flat] - cheapest[units]
-        if limits.max_moves is not None and moving.moves >= limits.max_moves:
-            hope = np.where(moving.present.here[units, placed.flat], 0.0, hope)
         heap = [(-hope[slot], int(slot)) for slot in np.flatnonzero(hope > least).tolist()]
         heapq.heapify(heap)
         changed = False
@@ -52,6 +50,8 @@ def best_first(moving: Moving, limits: MoveLimits, target: float, budget: Budget
             if moving.value <= target or budget.over():
                 return
             key, slot = heapq.heappop(heap)
+            if placed.flat.size > PARTNERS and _too_far(moving, slot, limits):
+                continue
             change = _best_change(moving, slot, limits, least)
             if change is None:
                 continue
@@ -71,6 +71,18 @@ def best_first(moving: Moving, limits: MoveLimits, target: float, budget: Budget
                     heapq.heappush(heap, (-left, again))
         if not changed:
             return
+
+
+def _too_far(moving: Moving, slot: int, limits: MoveLimits) -> bool:
+    """Return whether a copy that lies where it did is one too many to move.
+
+    In exchange for one that goes home it could still go: a rare gain, looked for in small problems only.
+    """
+    p = moving.placed.problem
+    unit = slot // p.copies
+    if not moving.present.here[unit, moving.placed.flat[slot]]:
+        return False
+    return bool(limits.exceeded(moving.moves + 1, moving.size + float(p.state[unit])))
 
 
 def _best_change(moving: Moving, slot: int, limits: MoveLimits, least: float) -> Change | None:

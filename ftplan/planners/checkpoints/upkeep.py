@@ -167,8 +167,8 @@ def _too_little(fresh: Result[Allocation], moving: Moving, start: Mended, allowa
     allowed = allowance.max_moves if name == "max-moves" else allowance.max_bytes
     fix = " ".join(f"--{limit} {value}" for limit, value, _ in needed)
     reason = (
-        f"the copies in place break rules ({', '.join(start.broken)}), and mending them takes {moving.moves} moves of {moving.size:.12g} bytes, "
-        f"more than --{name} {allowed:.12g}"
+        f"the copies in place break rules ({', '.join(start.broken)}), and mending them takes {moving.moves} moves "
+        f"of {moving.size:.12g} bytes, more than --{name} {allowed:.12g}"
     )
     if not any(proven for _, _, proven in needed):
         reason += f": {fix} works, and less was not ruled out"
