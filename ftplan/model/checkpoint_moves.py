@@ -18,10 +18,11 @@ from ftplan.model.checkpoint_rules import (
     judge_copies,
     judge_count,
     judge_memory,
+    known_homes,
     most_held,
     violations,
 )
-from ftplan.model.cluster import Cluster, primaries
+from ftplan.model.cluster import Cluster
 from ftplan.model.key_group_state import key_group_state
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.topology import FloatArray, Topology
@@ -63,6 +64,7 @@ class CopyMoves:
     series: KeyGroupSeries | None
     rules: CheckpointRules
     usages: tuple[Usage, ...]
+    homes: Mapping[str, tuple[str, ...]]  # primaries by operator, where the placement says
 
     @staticmethod
     def of(
@@ -74,6 +76,7 @@ class CopyMoves:
     ) -> CopyMoves:
         """Add up what every node holds. Cost O(copies + key groups)."""
         usages = []
+        homes = {} if cluster.placement is None else known_homes(topology, cluster.placement)
         nodes = len(cluster.nodes)
         first = {(a["operator"], int(a["key_group"])): a for a in reversed(assignments)}
         names = [
@@ -104,10 +107,10 @@ class CopyMoves:
                     partial(_state, state),
                     lambda some, held: judge_memory(some, held, cluster),
                     0.0,
-                    _primary_state(assignments, topology, cluster, state),
+                    _primary_state(assignments, homes, cluster, state),
                 )
             )
-        return CopyMoves(assignments, topology, cluster, series, rules, tuple(usages))
+        return CopyMoves(assignments, topology, cluster, series, rules, tuple(usages), homes)
 
     def broken(self, place: int, copy: int, node: str) -> tuple[Violation, ...]:
         """Return what assignment number *place* breaks with copy number *copy* on *node* and does not break now.
@@ -140,8 +143,8 @@ class CopyMoves:
     def _group(self, item: Mapping[str, Any], nodes: list[str]) -> list[Violation]:
         """Judge the copies of one key group alone."""
         operator, group = str(item["operator"]), int(item["key_group"])
-        homes = None if self.cluster.placement is None else primaries(operator, self.topology, self.cluster.placement)
-        primary = homes[group] if homes is not None and group < len(homes) else item.get("primary")
+        homes = self.homes.get(operator, ())
+        primary = homes[group] if group < len(homes) else item.get("primary")
         unused: list[Copy] = []
         where = f"key-group:{operator}/{group}"
         return list(
@@ -169,7 +172,10 @@ def _state(state: Mapping[str, FloatArray], operator: str, group: int) -> float:
 
 
 def _primary_state(
-    assignments: Sequence[Mapping[str, Any]], topology: Topology, cluster: Cluster, state: Mapping[str, FloatArray]
+    assignments: Sequence[Mapping[str, Any]],
+    homes: Mapping[str, tuple[str, ...]],
+    cluster: Cluster,
+    state: Mapping[str, FloatArray],
 ) -> FloatArray:
     """Return the bytes of the primaries on each node, shape (N,): by the placement, else by the plan."""
     used = np.zeros(len(cluster.nodes))
@@ -177,9 +183,9 @@ def _primary_state(
     for item in assignments:
         stated.setdefault(item["operator"], {})[int(item["key_group"])] = item["primary"]
     for operator, sizes in state.items():
-        homes = None if cluster.placement is None else primaries(operator, topology, cluster.placement)
+        where = homes.get(operator, ())
         for g, size in enumerate(sizes.tolist()):
-            home = homes[g] if homes is not None and g < len(homes) else stated.get(operator, {}).get(g)
+            home = where[g] if g < len(where) else stated.get(operator, {}).get(g)
             if home is not None:
                 used[cluster.position[home]] += size
     return used

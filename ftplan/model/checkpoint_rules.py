@@ -99,7 +99,7 @@ def violations(
     seen: dict[tuple[str, int], str | None] = {}
     if not isinstance(assignments, (list, tuple)):
         return (Violation("MISSING_KEY_GROUP", "assignments is not a list"),)
-    homes = {} if placement is None else _homes(topology, placement)
+    homes = {} if placement is None else known_homes(topology, placement)
     for number, item in enumerate(assignments):
         found += _judge(number, item, topology, cluster, rules, homes, seen, copies)
     for operator in topology.keyed_operators:
@@ -118,7 +118,7 @@ def violations(
     return tuple(found)
 
 
-def _homes(topology: Topology, placement: Placement) -> dict[str, tuple[str, ...]]:
+def known_homes(topology: Topology, placement: Placement) -> dict[str, tuple[str, ...]]:
     """Return the primaries of each keyed operator whose placement is known."""
     found = {o.id: primaries(o.id, topology, placement) for o in topology.keyed_operators}
     return {name: nodes for name, nodes in found.items() if nodes is not None}
