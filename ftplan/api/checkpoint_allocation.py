@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
 import ftplan
@@ -236,17 +237,21 @@ def recomputed(
 
 
 def _full_checkpoints(topology: Topology, series: KeyGroupSeries) -> list[Warn]:
-    """Say which operators need no allocation: a full checkpoint may go anywhere for free."""
-    names = [o.id for o in topology.keyed_operators if o.checkpoint.kind == "full" and o.id in series.operators]
-    if not names:
+    """Say which operators need no allocation: a full checkpoint may go anywhere for free (the paper's lazy move)."""
+    planned = [o for o in topology.keyed_operators if o.id in series.operators]
+    full = sorted(o.id for o in planned if o.checkpoint.kind == "full")
+    others = sorted(o.id for o in planned if o.checkpoint.kind != "full")
+    if not full:
         return []
-    return [
-        Warn(
-            "FULL_CHECKPOINTS",
-            f"{', '.join(names)}: full checkpoints can go to another node each time at no cost; "
-            "an allocation matters for incremental ones",
+    free = "full checkpoints, and the next one can go to any node at no cost"
+    if others:
+        text = (
+            f"{', '.join(full)}: {free}, so that their part of this allocation is needless; it matters for the "
+            f"incremental ones of {', '.join(others)}"
         )
-    ]
+    else:
+        text = f"all planned operators ({', '.join(full)}) make {free}: an allocation is needless"
+    return [Warn("FULL_CHECKPOINTS", text)]
 
 
 def _summary(
@@ -355,18 +360,18 @@ def moves(
         operator, group = item["operator"], item["key_group"]
         now = placement.checkpoints.get(operator)
         held = list(now[group]) if now is not None else []
-        leaving = [node for node in held if node not in item["checkpoints"]]
-        coming = [node for node in item["checkpoints"] if node not in held]
         size = float(state[operator][group])
-        for i in range(max(len(leaving), len(coming))):
-            to = coming[i] if i < len(coming) else None
-            found.append(
-                {
-                    "operator": operator,
-                    "key_group": group,
-                    "from": leaving[i] if i < len(leaving) else None,
-                    "to": to,
-                    "bytes": 0.0 if to is None else (None if size != size else size),
-                }
-            )
+        found += transfers(operator, group, held, item["checkpoints"], None if size != size else size)
     return found
+
+
+def transfers(
+    operator: str, group: int, held: Sequence[str], wanted: Sequence[str], size: float | None
+) -> list[dict[str, Any]]:
+    """Return the moves that lead from the nodes that hold a key group's copies to those that shall, of *size* bytes."""
+    leaving = [node for node in held if node not in wanted]
+    coming = [node for node in wanted if node not in held]
+    return [
+        {"operator": operator, "key_group": group, "from": origin, "to": to, "bytes": 0.0 if to is None else size}
+        for origin, to in zip_longest(leaving, coming)
+    ]

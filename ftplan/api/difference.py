@@ -6,25 +6,44 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ftplan.api.checkpoint_allocation import transfers
 from ftplan.errors import FtplanError
+from ftplan.io.key_group_series import key_group_series
+from ftplan.model.key_group_state import key_group_state
 from ftplan.model.names import natural_key
 from ftplan.model.plan import Plan, canonical_json
+from ftplan.model.problem import Problem
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What changes between two checkpoint allocations, group by group and option by option."""
+    """What changes between two checkpoint allocations, group by group and option by option.
+
+    ``moves`` are the fewest transfers that lead from the first to the second, as in a plan's ``moves``.
+    """
 
     kind: str
     changes: tuple[Mapping[str, Any], ...]  # {operator, key_group, what, from, to}
     options: tuple[Mapping[str, Any], ...]  # {name, from, to}
     objective: Mapping[str, Any]  # {name, from, to}
     key_groups: int  # in either plan
+    moves: tuple[Mapping[str, Any], ...] = ()  # {operator, key_group, from, to, bytes}
 
     @property
     def changed(self) -> bool:
         """Whether carrying out the second plan instead of the first changes anything in the cluster."""
         return bool(self.changes)
+
+    @property
+    def copies_moved(self) -> int:
+        """How many copies arrive on a node that has none of their key group."""
+        return sum(move["to"] is not None for move in self.moves)
+
+    @property
+    def bytes_moved(self) -> float | None:
+        """How many bytes of state arrive there, None where some state is unknown."""
+        sizes = [move["bytes"] for move in self.moves]
+        return None if None in sizes else float(sum(sizes))
 
     def to_json(self) -> str:
         """Return the difference as JSON text."""
@@ -37,14 +56,18 @@ class Difference:
                 "objective": self.objective,
                 "key_groups": self.key_groups,
                 "key_groups_changed": len({(c["operator"], c["key_group"]) for c in self.changes}),
+                "moves": self.moves,
+                "copies_moved": self.copies_moved,
+                "bytes_moved": self.bytes_moved,
             }
         )
 
 
-def diff(before: Plan, after: Plan) -> Difference:
+def diff(before: Plan, after: Plan, problem: Problem | None = None) -> Difference:
     """Compare two plans of one kind.
 
-    The order of the copies of a group does not count; a group that only one plan knows is added or removed.
+    The order of the copies of a group does not count; a group that only one plan knows is added or removed. How many
+    bytes move is known with a *problem* that has a topology, and statistics or ``state_bytes``.
 
     Raises
     ------
@@ -75,7 +98,30 @@ def diff(before: Plan, after: Plan) -> Difference:
         "from": before.objective.value if before.objective else None,
         "to": after.objective.value if after.objective else None,
     }
-    return Difference(before.kind, tuple(changes), options, objective, len(set(old) | set(new)))
+    groups = sorted(set(old) | set(new))
+    state = {} if problem is None else _state(problem)
+    nowhere: dict[str, Any] = {"checkpoints": []}
+    moves: list[Mapping[str, Any]] = []
+    for group in groups:
+        held, wanted = (plan.get(group, nowhere)["checkpoints"] for plan in (old, new))
+        moves += transfers(group[0], group[1], held, wanted, state.get(group))
+    return Difference(before.kind, tuple(changes), options, objective, len(groups), tuple(moves))
+
+
+def _state(problem: Problem) -> dict[tuple[str, int], float]:
+    """Return the known bytes of state of every key group."""
+    topology = problem.topology
+    if topology is None:
+        return {}
+    series = (
+        None if problem.stats is None else key_group_series(problem.stats, problem.stats.manifest.measures[0], topology)
+    )
+    return {
+        (operator.id, group): size
+        for operator in topology.keyed_operators
+        for group, size in enumerate(key_group_state(operator, series).tolist())
+        if size == size
+    }
 
 
 def _by_group(plan: Plan, which: str) -> dict[tuple[str, int], dict[str, Any]]:

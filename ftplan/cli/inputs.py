@@ -49,3 +49,30 @@ def problem_of_plan(path: str, given: Mapping[str, Any]) -> tuple[Plan, Problem]
         min_coverage=given.get("min_coverage"),
     )
     return plan, problem
+
+
+def state_of_plan(plan: Plan, given: Mapping[str, Any]) -> Problem | None:
+    """Load topology and statistics where they are given or where the plan's own are still there; None without them.
+
+    A flag or environment variable wins over the path that the plan names, and that over ``ftplan.toml``.
+
+    Raises
+    ------
+    FtplanError
+        If a file that was asked for cannot be read.
+    """
+    named = {item.role: item.path for item in plan.inputs if item.path not in (None, "-")}
+    context = click.get_current_context()
+    asked = [role for role in ("topology", "stats") if context.get_parameter_source(role) in _ASKED]
+    sources: dict[str, Any] = {}
+    for role in ("topology", "stats"):
+        own = named.get(role)
+        sources[role] = own if role not in asked and own is not None and Path(own).exists() else given.get(role)
+    if sources["topology"] is None:
+        return None
+    try:
+        return load(**sources)
+    except FtplanError:
+        if asked:
+            raise
+        return None  # what lies where the plan's inputs were is of no use any more

@@ -206,3 +206,80 @@ def test_only_some_planners_keep_a_failover_limit(problem: ftplan.Problem) -> No
         ftplan.plan("allocate-checkpoints", problem, failover_limit=1.2, minimise="failover")
     with pytest.raises(ftplan.FtplanError, match="--failover-limit: 'x' is no number"):
         ftplan.plan("allocate-checkpoints", problem, failover_limit="x")
+
+
+def test_full_checkpoints_need_no_allocation() -> None:
+    topology = yaml.safe_load((SMALL / "topology.yaml").read_text())
+    cluster = SMALL / "cluster.yaml"
+    said = []
+    for count in range(3):
+        for operator in topology["operators"][1 : 1 + count]:
+            operator["checkpoint"] = {"kind": "full"}
+        plan = ftplan.plan(
+            "allocate-checkpoints", ftplan.load(topology=topology, cluster=cluster, stats=SMALL / "stats")
+        )
+        said.append([w.message for w in plan.warnings if w.code == "FULL_CHECKPOINTS"])
+    assert said[0] == []
+    assert "sessions" in said[1][0]
+    assert "incremental ones of alerts" in said[1][0]
+    assert "all planned operators (alerts, sessions)" in said[2][0]
+
+
+def test_diff_tells_the_bytes_that_move(problem: ftplan.Problem) -> None:
+    first, second = (ftplan.plan("allocate-checkpoints", problem, algorithm=a) for a in ("exact", "even"))
+    found = diff(first, second, problem)
+    now = {(a["operator"], a["key_group"]): a["checkpoints"] for a in (first.plan or {})["assignments"]}
+    then = {(a["operator"], a["key_group"]): a["checkpoints"] for a in (second.plan or {})["assignments"]}
+    changed = [name for name in now if now[name] != then[name]]
+    assert found.copies_moved == len(changed)
+    assert found.bytes_moved == sum(262144.0 if name[0] == "alerts" else 524288.0 for name in changed)
+    assert json.loads(found.to_json())["bytes_moved"] == found.bytes_moved
+    unknown = diff(first, second)
+    assert unknown.copies_moved == found.copies_moved
+    assert unknown.bytes_moved is None
+    assert diff(first, first).bytes_moved == 0.0
+
+
+def test_diff_of_two_copies_moves_only_what_differs(problem: ftplan.Problem) -> None:
+    def made(*groups: list[str]) -> ftplan.Plan:
+        from ftplan.io.plan_file import load_plan
+
+        assignments = [{"operator": "alerts", "key_group": g, "checkpoints": nodes} for g, nodes in enumerate(groups)]
+        document = {"format": "ftplan/plan", "format_version": "1.0", "kind": "checkpoint-allocation"}
+        return load_plan({**document, "plan": {"assignments": assignments}}).value
+
+    found = diff(made(["n3", "n4"], ["n5"], ["n3"]), made(["n4", "n5"], ["n5", "n6"]), problem)
+    assert [(m["key_group"], m["from"], m["to"], m["bytes"]) for m in found.moves] == [
+        (0, "n3", "n5", 262144.0),
+        (1, None, "n6", 262144.0),
+        (2, "n3", None, 0.0),
+    ]
+    assert (found.copies_moved, found.bytes_moved) == (2, 524288.0)
+
+
+@pytest.mark.parametrize("copies", [1, 2])
+def test_explain_agrees_with_the_checker_for_every_copy(problem: ftplan.Problem, copies: int) -> None:
+    from ftplan.api.verification import rules_of
+    from ftplan.io.key_group_series import key_group_series
+    from ftplan.model.checkpoint_rules import violations
+
+    plan = ftplan.plan("allocate-checkpoints", problem, algorithm="exact", copies=copies)
+    assert plan.plan is not None
+    assert problem.topology is not None
+    assert problem.cluster is not None
+    assert problem.stats is not None
+    series = key_group_series(problem.stats, "records", problem.topology)
+    assignments = plan.plan["assignments"]
+    for place, item in enumerate(assignments):
+        found = explain(plan, problem, f"key-group:{item['operator']}/{item['key_group']}")
+        assert len(found.rows) == 6 * copies
+        assert ("copy" in found.columns) == (copies > 1)
+        for row in found.rows:
+            if row["chosen"]:
+                assert row["node"] in item["checkpoints"]
+                continue
+            nodes = [row["node"] if n == row["copy"] else n for n in item["checkpoints"]]
+            changed = [*assignments]
+            changed[place] = {**item, "checkpoints": nodes}
+            broken = violations(changed, problem.topology, problem.cluster, series, rules_of(plan))
+            assert row["ruled out by"] == (f"{broken[0].code}: {broken[0].message}" if broken else None)

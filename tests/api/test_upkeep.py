@@ -1,0 +1,129 @@
+"""Upkeep through the Python face: where the present comes from, what the summary says, what is refused."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import ftplan
+from ftplan.api import verify
+
+SMALL = Path(__file__).resolve().parent.parent / "data" / "small"
+CLUSTER = yaml.safe_load((SMALL / "cluster.yaml").read_text())
+
+
+def load(**placement: Any) -> ftplan.Problem:
+    """The small project, with parts of the placement replaced or, by None, removed."""
+    cluster = copy.deepcopy(CLUSTER)
+    for name, value in placement.items():
+        cluster["placement"][name] = value
+        if value is None:
+            del cluster["placement"][name]
+    return ftplan.load(topology=SMALL / "topology.yaml", cluster=cluster, stats=SMALL / "stats")
+
+
+@pytest.fixture(scope="module")
+def problem() -> ftplan.Problem:
+    return load()
+
+
+def plan(problem: ftplan.Problem, **options: Any) -> ftplan.Plan:
+    return ftplan.plan("allocate-checkpoints", problem, **options)
+
+
+@pytest.mark.parametrize("balance", ["auto", "none", 0.8, "count"])
+@pytest.mark.parametrize("algorithm", ["correlated", "exact", "even"])
+def test_from_an_earlier_plan(problem: ftplan.Problem, algorithm: str, balance: Any, tmp_path: Path) -> None:
+    """The plan given with current wins over the placement; its path and hash are among the inputs."""
+    first = plan(problem, algorithm="baseline", seed=3)
+    (tmp_path / "first.json").write_text(first.to_json())
+    kept = plan(
+        problem, algorithm=algorithm, balance=balance, current=tmp_path / "first.json", threshold=0.3, bound=True
+    )
+    assert verify(kept, problem).violations == ()
+    assert [item.role for item in kept.inputs][-1] == "current"
+    assert kept.plan is not None
+    assert first.plan is not None
+    summary = kept.summary["upkeep"]
+    assert summary["moves"] == len(kept.plan["moves"])
+    assert summary["bytes"] == sum(move["bytes"] for move in kept.plan["moves"])
+    assert kept.objective is not None
+    assert summary["after"] == pytest.approx(kept.objective.value)
+    assert summary["difference"] is None or summary["difference"] <= 0.3 + 1e-9
+    assert kept.objective.bound <= kept.objective.value
+    held = {(a["operator"], a["key_group"]): a["checkpoints"] for a in first.plan["assignments"]}
+    for move in kept.plan["moves"]:
+        assert move["from"] in held[move["operator"], move["key_group"]]
+    assert summary["before"] == pytest.approx(first.objective.value if first.objective else None)
+    again = plan(problem, algorithm=algorithm, balance=balance, current=kept, threshold=0.3)
+    assert again.plan is not None
+    if algorithm != "even" and balance != "auto":
+        assert again.plan["moves"] == []
+        assert str(again.reason).startswith("no change: ")
+
+
+def test_groups_without_copies_get_them(problem: ftplan.Problem) -> None:
+    """Only alerts has copies in place: the eight of sessions are added, which counts as moves."""
+    kept = plan(problem, max_moves=8, balance="none")
+    assert kept.plan is not None
+    assert [m["from"] for m in kept.plan["moves"] if m["operator"] == "sessions"] == [None] * 8
+    assert kept.summary["upkeep"]["moves_to_mend_rules"] >= 8
+    short = plan(problem, max_moves=7, balance="none")
+    assert short.status == "infeasible"
+    assert short.infeasible is not None
+    assert (short.infeasible.limit, short.infeasible.current) == ("max-moves", 7)
+    fixed = plan(problem, max_moves=short.infeasible.needed, balance="none")
+    assert verify(fixed, problem).violations == ()
+
+
+def test_a_copy_beside_its_primary_is_moved_first() -> None:
+    """After an assisted migration group and checkpoint may share a node: that is mended before anything improves."""
+    sessions = [[f"n{n}"] for n in (3, 4, 5, 6, 3, 6, 4, 5)]  # groups 0 and 1 live on n3, so the first is broken
+    now = load(checkpoints={"alerts": [["n2"], ["n2"], ["n1"], ["n1"]], "sessions": sessions})
+    kept = plan(now, max_moves=3, balance="none")
+    assert kept.plan is not None
+    broken = {a["key_group"] for a in kept.plan["assignments"] if a["operator"] == "sessions"} & {0}
+    assert broken <= {m["key_group"] for m in kept.plan["moves"] if m["operator"] == "sessions"}
+    assert verify(kept, now).violations == ()
+
+
+def test_refusals(problem: ftplan.Problem) -> None:
+    bare = load(checkpoints=None)
+    for option in ({"threshold": 0.1}, {"max_moves": 1}, {"max_bytes": 10}):
+        with pytest.raises(ftplan.FtplanError, match=r"--current PLAN.*placement\.checkpoints"):
+            plan(bare, **option)
+    first = json.loads(plan(problem).to_json())
+
+    def changed(**fields: Any) -> dict[str, Any]:
+        document = copy.deepcopy(first)
+        document["plan"]["assignments"][0].update(fields)
+        return document
+
+    for document, message in (
+        (changed(checkpoints=["n77"]), "unknown node 'n77'"),
+        (changed(operator="alarts"), "did you mean 'alerts'"),
+        (changed(key_group=4), "has 4 key groups"),
+        (changed(key_group=1), "more than once"),
+        (changed(checkpoints=["n3", "n3"]), "more than once"),
+        ({**first, "plan": None, "status": "infeasible"}, "holds no answer"),
+    ):
+        with pytest.raises(ftplan.FtplanError, match=message):
+            plan(problem, current=document)
+    for option in ({"threshold": -1}, {"max_moves": -1}, {"max_moves": 1.5}, {"max_bytes": float("nan")}):
+        with pytest.raises(ftplan.FtplanError, match="--"):
+            plan(problem, **option)
+
+
+def test_bytes_need_a_known_state() -> None:
+    topology = yaml.safe_load((SMALL / "topology.yaml").read_text())
+    del topology["operators"][1]["state_bytes"]
+    unknown = ftplan.load(topology=topology, cluster=CLUSTER, stats=SMALL / "stats")
+    with pytest.raises(ftplan.FtplanError, match=r"state of 'sessions' is unknown.*--state-column"):
+        plan(unknown, max_bytes=1e9)
+    kept = plan(unknown, max_moves=30)
+    assert kept.summary["upkeep"]["bytes"] is None
