@@ -3,37 +3,29 @@
 from __future__ import annotations
 
 import heapq
-from typing import NamedTuple
 
 import numpy as np
 
-from ftplan.model.topology import FloatArray, IntArray
+from ftplan.model.topology import FloatArray
 from ftplan.planners.checkpoints.arrays import BoolArray
 from ftplan.planners.checkpoints.budget import Budget
+from ftplan.planners.checkpoints.pairs import PARTNERS, Change, exchange, pull, push
 from ftplan.planners.checkpoints.present import MoveLimits, Moving
 
 #: Passes over all copies: what one pass finds too full may have room after it.
 PASSES = 50
-#: Partners of an exchange that one copy looks at, about: those on its best nodes.
-PARTNERS = 2000
-
-
-class Change(NamedTuple):
-    """A move (``other`` is a node) or an exchange (``other`` is a slot), and what it saves for each copy it moves."""
-
-    saving: float
-    slot: int
-    other: int
-    is_swap: bool
+#: Copies up to which a copy in its old place is still looked at when no further move is allowed.
+SMALL = 500
 
 
 def best_first(moving: Moving, limits: MoveLimits, target: float, budget: Budget) -> None:
     """Move and exchange copies within all limits, what saves most first, until the cost is at most *target*.
 
-    An exchange counts with half of what it saves. Ends at the target, when nothing is left that saves and is within
-    the limits, or when time is up. A copy's best saving without any limit orders the copies at first; it is renewed
-    when its turn comes, so few are looked at closely. Cost O(N + U c) a look. Madsen & Zhou 2015, section 6, Temporal
-    changes; the exchanges are an addition, for within a balance a single copy often has nowhere to go.
+    A pair of moves counts with half of what it saves. Ends at the target, when nothing is left that saves and is
+    within the limits, or when time is up. A copy's best saving without any limit orders the copies at first; it is
+    renewed when its turn comes, so few are looked at closely. Cost O(U c N) a look in small problems, O(U c + N) in
+    large ones. Madsen & Zhou 2015, section 6, Temporal changes; pairs are an addition, for within a balance a single
+    copy often has nowhere to go.
     """
     p, placed = moving.placed.problem, moving.placed
     if not p.load.size:
@@ -50,7 +42,7 @@ def best_first(moving: Moving, limits: MoveLimits, target: float, budget: Budget
             if moving.value <= target or budget.over():
                 return
             key, slot = heapq.heappop(heap)
-            if placed.flat.size > PARTNERS and _too_far(moving, slot, limits):
+            if placed.flat.size > SMALL and _too_far(moving, slot, limits):
                 continue
             change = _best_change(moving, slot, limits, least)
             if change is None:
@@ -59,13 +51,9 @@ def best_first(moving: Moving, limits: MoveLimits, target: float, budget: Budget
                 heapq.heappush(heap, (-change.saving, slot))
                 continue
             changed = True
-            touched = [slot]
-            if change.is_swap:
-                moving.swap(slot, change.other)
-                touched.append(change.other)
-            else:
-                moving.move(slot, change.other)
-            for again in touched:
+            for moved, node in change.moves:
+                moving.move(moved, node)
+            for again, _ in change.moves:
                 left = float(p.cost[again // p.copies, placed.flat[again]] - cheapest[again // p.copies])
                 if left > least:
                     heapq.heappush(heap, (-left, again))
@@ -94,10 +82,14 @@ def _best_change(moving: Moving, slot: int, limits: MoveLimits, least: float) ->
     good = (saving > least) & placed.free(np.array([slot]))[0]
     if not good.any():
         return None
-    found = [
-        c for c in (_move(moving, slot, good, saving, limits), _swap(moving, slot, good, saving, limits, least)) if c
-    ]
-    return max(found, key=lambda change: (change.saving, not change.is_swap), default=None)
+    found = _move(moving, slot, good, saving, limits)
+    if not placed.limits.names:
+        return found
+    if placed.flat.size > PARTNERS:
+        pairs = [exchange(moving, slot, good, saving, limits, least)]
+    else:
+        pairs = [push(moving, slot, good, saving, limits, least), pull(moving, slot, good, saving, limits, least)]
+    return max((c for c in (found, *pairs) if c), key=lambda change: (change.saving, -len(change.moves)), default=None)
 
 
 def _move(moving: Moving, slot: int, good: BoolArray, saving: FloatArray, limits: MoveLimits) -> Change | None:
@@ -114,53 +106,4 @@ def _move(moving: Moving, slot: int, good: BoolArray, saving: FloatArray, limits
     if not fits.any():
         return None
     node = int(np.where(fits, saving, -np.inf).argmax())
-    return Change(float(saving[node]), slot, node, False)
-
-
-def _swap(
-    moving: Moving,
-    slot: int,
-    good: BoolArray,
-    saving: FloatArray,
-    limits: MoveLimits,
-    least: float,
-) -> Change | None:
-    """Return the best exchange with a copy on a node that is better for this one.
-
-    Of two copies whose exchange saves, one saves at least half of it: seen from there no exchange is missed.
-    """
-    placed, rows = moving.placed, moving.placed.limits
-    if not rows.names:
-        return None
-    p = placed.problem
-    unit, origin = slot // p.copies, int(placed.flat[slot])
-    partners = _partners(placed.flat, good, saving)
-    partners = partners[partners // p.copies != unit]
-    others, at = partners // p.copies, placed.flat[partners]
-    total = saving[at] + p.cost[others, at] - p.cost[others, origin]
-    keep = (total > 2 * least) & (at != origin)
-    partners, others, at, total = partners[keep], others[keep], at[keep], total[keep]
-    if not partners.size:
-        return None
-    shift = rows.weight[:, others] - rows.weight[:, [unit]]
-    mine, theirs = placed.used[:, [origin]] + shift, placed.used[:, at] - shift
-    fits = placed.free_at(origin)[partners]
-    fits &= np.all((mine <= rows.upper[:, [origin]]) & (mine >= rows.lower[:, [origin]]), axis=0)
-    fits &= np.all((theirs <= rows.upper[:, at]) & (theirs >= rows.lower[:, at]), axis=0)
-    one = moving.steps(np.full(at.size, unit), np.full(at.size, origin), at)
-    two = moving.steps(others, at, np.full(at.size, origin))
-    fits &= moving.affordable(one + two, one * p.state[unit] + two * p.state[others], limits)
-    if not fits.any():
-        return None
-    best = int(np.where(fits, total, -np.inf).argmax())
-    return Change(float(total[best]) / 2, slot, int(partners[best]), True)
-
-
-def _partners(flat: IntArray, good: BoolArray, saving: FloatArray) -> IntArray:
-    """Return the slots on good nodes, at most about :data:`PARTNERS`: nodes that save most first."""
-    there = np.bincount(flat, minlength=good.size)
-    order = np.argsort(np.where(good, -saving, np.inf), kind="stable")[: int(good.sum())]
-    enough = int(np.searchsorted(np.cumsum(there[order]), PARTNERS)) + 1
-    chosen = np.zeros(good.size, dtype=np.bool_)
-    chosen[order[:enough]] = True
-    return np.flatnonzero(chosen[flat])
+    return Change(float(saving[node]), ((slot, node),))
