@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
 import ftplan
 from ftplan.api.loading import Source
+from ftplan.api.loading import load as load_inputs
 from ftplan.errors import FtplanError, suggestion
 from ftplan.io.key_group_series import key_group_series
 from ftplan.io.output import new_folder, refuse_existing
@@ -89,3 +91,28 @@ def summarise_stats(
     loaded = load_stats(stats).value
     job = load_topology(topology).value if topology is not None else None
     return summarise(key_group_series(loaded, load, job), loaded.manifest, top)
+
+
+def sweep_stats(
+    stats: Source,
+    key_groups: Sequence[int],
+    *,
+    topology: Source | None = None,
+    cluster: Source | None = None,
+    load: str = "records",
+) -> list[dict[str, Any]]:
+    """Return figures for each number of key groups; see :func:`ftplan.api.key_group_sweep.sweep_key_groups`.
+
+    Raises
+    ------
+    FtplanError
+        If an input cannot be read or is invalid, or a number does not divide the one measured.
+    """
+    from ftplan.api.key_group_sweep import sweep_key_groups
+
+    if load not in MEASURES:
+        raise FtplanError(f"--load: unknown {load!r}{suggestion(load, MEASURES)}: one of {', '.join(MEASURES)}")
+    # The cluster without the topology: its lists by key group are of the number measured.
+    machines = load_inputs(cluster=cluster).cluster if topology is not None and cluster is not None else None
+    problem = load_inputs(topology=topology, stats=stats)
+    return sweep_key_groups(replace(problem, cluster=machines), key_groups, load)
