@@ -50,9 +50,9 @@ def best_first(moving: Moving, limits: MoveLimits, target: float, budget: Budget
             if heap and -heap[0][0] > change.saving and -key > change.saving:
                 heapq.heappush(heap, (-change.saving, slot))
                 continue
+            if not moving.make(change.moves):
+                continue
             changed = True
-            for moved, node in change.moves:
-                moving.move(moved, node)
             for again, _ in change.moves:
                 left = float(p.cost[again // p.copies, placed.flat[again]] - cheapest[again // p.copies])
                 if left > least:

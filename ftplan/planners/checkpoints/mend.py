@@ -12,7 +12,7 @@ from ftplan.planners.checkpoints.branch_and_cut import branch_and_cut
 from ftplan.planners.checkpoints.budget import Budget
 from ftplan.planners.checkpoints.limits import Limits
 from ftplan.planners.checkpoints.placed import Placed
-from ftplan.planners.checkpoints.present import MoveLimits, Present
+from ftplan.planners.checkpoints.present import MoveLimits, Moving, Present
 from ftplan.planners.checkpoints.repair import repair
 
 #: Allowed pairs of unit and node up to which the fewest moves are proven by branch and cut.
@@ -82,15 +82,14 @@ def _broken(present: Present, limits: Limits, kept: IntArray) -> tuple[str, ...]
 
 def back(present: Present, limits: Limits, copies: IntArray) -> IntArray:
     """Return copies within the limits, led back towards the present one by one as long as the limits hold."""
-    placed = Placed.at(present.problem, limits, copies)
+    moving = Moving.at(Placed.at(present.problem, limits, copies), present)
     changed = True
     while changed:
         changed = False
-        for slot, node, _ in returns(placed, present):
-            if fits(placed, slot, node):
-                placed.move(slot, node)
-                changed = True
-    return placed.copies if limits.kept(placed.copies) else copies
+        for slot, node, _ in returns(moving.placed, present):
+            if fits(moving.placed, slot, node):
+                changed |= moving.make([(slot, node)])
+    return moving.placed.copies if limits.kept(moving.placed.copies) else copies
 
 
 def returns(placed: Placed, present: Present) -> list[tuple[int, int, float]]:

@@ -13,6 +13,8 @@ from ftplan.planners.checkpoints.placed import Placed
 
 #: Relative slack of a limit in bytes: sums of fractions of bytes are rounded.
 ROUNDING = 1e-12
+#: Copies up to which all limits are checked after every change.
+CHECKED = 5000
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +118,17 @@ class Moving:
         self.size += step * float(p.state[unit])
         self.placed.move(slot, node)
 
-    def swap(self, slot: int, other: int) -> None:
-        """Exchange the nodes of two copies."""
-        a, b = int(self.placed.flat[slot]), int(self.placed.flat[other])
-        self.move(slot, b)
-        self.move(other, a)
+    def make(self, moves: Sequence[tuple[int, int]]) -> bool:
+        """Make moves (slot, node) together; where a limit then breaks, undo them and return False.
+
+        Limits that moves are chosen by are kept anyway; the check is for those that couple nodes, and for rounding. In
+        large problems it is left to the end. Cost O(U c).
+        """
+        undo = [(slot, int(self.placed.flat[slot])) for slot, _ in moves]
+        for slot, node in moves:
+            self.move(slot, node)
+        if self.placed.flat.size > CHECKED or self.placed.limits.kept(self.placed.copies):
+            return True
+        for slot, node in reversed(undo):
+            self.move(slot, node)
+        return False

@@ -140,12 +140,15 @@ def _from_fresh(
                 if present.here[slot // problem.copies, moving.placed.flat[slot]]:
                     continue  # it has gone back in this pass already, so that its added cost is another
                 if (not strict or moving.value + added <= target) and fits(moving.placed, slot, node):
-                    moving.move(slot, node)
-                    changed = True
+                    changed |= moving.make([(slot, node)])
         if strict:  # these copies are good enough
             blocked = allowance.exceeded(moving.moves, moving.size)
-            if not blocked:
-                return _checked(moving, fresh), ()
+            if not blocked and limits.kept(moving.placed.copies):
+                return moving.placed.copies, ()
+            if not limits.kept(moving.placed.copies):  # only what was too large to be checked all along
+                moving = Moving.at(Placed.at(problem, limits, fresh), present)
+                blocked = allowance.exceeded(moving.moves, moving.size)
+                return (found, blocked) if blocked else (fresh, ())
     if not allowance.exceeded(moving.moves, moving.size):
         best_first(moving, allowance, target, budget)
         copies = _checked(moving, found)
@@ -166,9 +169,10 @@ def _too_little(fresh: Result[Allocation], moving: Moving, start: Mended, allowa
     name, least, _ = needed[0]
     allowed = allowance.max_moves if name == "max-moves" else allowance.max_bytes
     fix = " ".join(f"--{limit} {value}" for limit, value, _ in needed)
+    broken = ", ".join(start.broken) or "limits"
     reason = (
-        f"the copies in place break rules ({', '.join(start.broken)}), and mending them takes {moving.moves} moves "
-        f"of {moving.size:.12g} bytes, more than --{name} {allowed:.12g}"
+        f"the copies in place break rules ({broken}), and mending them takes {moving.moves} moves of "
+        f"{moving.size:.12g} bytes, more than --{name} {allowed:.12g}"
     )
     if not any(proven for _, _, proven in needed):
         reason += f": {fix} works, and less was not ruled out"
