@@ -67,6 +67,28 @@ def test_from_an_earlier_plan(problem: ftplan.Problem, algorithm: str, balance: 
         assert str(again.reason).startswith("no change: ")
 
 
+@pytest.mark.parametrize("objective", ["node-correlation", "usable"])
+def test_other_objectives(objective: str) -> None:
+    """The summary speaks in the objective's own sense; the rules and the stated value verify."""
+    now = load()
+    chosen: dict[str, Any] = {"objective": objective, "balance": "none", "overload": 0.7}
+    first = plan(now, algorithm="baseline", objective=objective, overload=0.7)
+    kept = plan(now, current=first, threshold=0.2, **chosen)
+    fresh = plan(now, **chosen)
+    assert verify(kept, now).violations == ()
+    assert first.objective is not None
+    assert kept.objective is not None
+    assert fresh.objective is not None
+    assert kept.objective.value is not None
+    summary = kept.summary["upkeep"]
+    assert summary["before"] == pytest.approx(first.objective.value)
+    assert summary["after"] == pytest.approx(kept.objective.value)
+    assert summary["fresh"] == pytest.approx(fresh.objective.value)
+    sign = 1 if kept.objective.sense == "min" else -1
+    assert sign * summary["fresh"] <= sign * summary["after"] <= sign * summary["before"]
+    assert summary["difference"] is None or summary["difference"] <= 0.2 + 1e-9
+
+
 def test_groups_without_copies_get_them(problem: ftplan.Problem) -> None:
     """Only alerts has copies in place: the eight of sessions are added, which counts as moves."""
     kept = plan(problem, max_moves=8, balance="none")

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
+from ftplan.metrics.checkpoint_objective import OBJECTIVES, CheckpointObjective
 from ftplan.model.checkpoint_rules import violations
 from ftplan.planners import registry
 from ftplan.planners.checkpoints.budget import Budget
@@ -59,6 +60,7 @@ def upkeeps(draw: Any) -> tuple[Case, AllocationOptions, str, list[list[int]]]:
         anti_affinity=draw(st.sampled_from(["node", "zone"])),
         time_limit_s=20,
         iterations=50,
+        objective=CheckpointObjective(draw(st.sampled_from(OBJECTIVES))),
     )
     nodes = st.lists(st.integers(0, len(case.nodes) - 1), max_size=copies + 1, unique=True)
     usual = st.lists(st.integers(0, len(case.nodes) - 1), min_size=copies, max_size=copies, unique=True)
