@@ -308,7 +308,7 @@ def judge_memory(nodes: Iterable[int], used: FloatArray, cluster: Cluster) -> It
 
 
 def _over_failover(
-    copies: list[_Copy],
+    copies: list[Copy],
     cluster: Cluster,
     series: KeyGroupSeries | None,
     rules: CheckpointRules,
