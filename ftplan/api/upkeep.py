@@ -131,7 +131,7 @@ def keep_up(
     p = fresh.answer.problem.by_group
     position = cluster.position
     nodes = [
-        sorted(position[node] for node in now[operator][group]) if operator in now else []
+        [position[node] for node in now[operator][group]] if operator in now else []
         for operator, group in zip(p.operators, p.key_group.tolist(), strict=True)
     ]
     time_s = max(budget.left_s, LEAST_SHARE * settings.time_limit_s)

@@ -118,13 +118,13 @@ def fits(placed: Placed, slot: int, node: int) -> bool:
 def _structure(present: Present, limits: Limits) -> tuple[IntArray, int]:
     """Return copies (U, c) that keep R1 to R3 with the fewest moves, and how many moves that takes at least.
 
-    Of several copies in one domain, and of too many, the cheapest stay. Gaps are filled, heaviest unit first, on the
-    cheapest node with room, else on the one with most room.
+    Of several copies in one domain, and of too many, the first and the cheapest stay. Gaps are filled, heaviest unit
+    first, on the cheapest node with room, else on the one with most room.
     """
     p = present.problem
     copies = np.full((p.load.size, p.copies), -1, dtype=np.int64)
     row, node = np.nonzero(present.here & p.allowed)
-    order = np.lexsort((node, p.cost[row, node], row))
+    order = np.lexsort((node, p.cost[row, node], node != present.first[row], row))
     filled = np.zeros(p.load.size, dtype=np.int64)
     for u, i in zip(row[order].tolist(), node[order].tolist(), strict=True):
         if filled[u] < p.copies and p.domain[i] not in p.domain[copies[u, : filled[u]]]:

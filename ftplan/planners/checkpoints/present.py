@@ -42,13 +42,15 @@ class MoveLimits:
 class Present:
     """Copies in place. Shapes: U units, N nodes; every unit is one key group.
 
-    ``here`` (U, N) tells where a unit has a copy; ``count`` (U,) is how many it has, on whatever node. A move takes a
+    ``here`` (U, N) tells where a unit has a copy; ``count`` (U,) is how many it has, on whatever node, and ``first``
+    (U,) the node of the one that takes over, -1 without any. A move takes a
     copy to another node, adds one, or drops one that is too many; only what arrives costs bytes.
     """
 
     problem: CheckpointProblem
     here: BoolArray
     count: IntArray
+    first: IntArray
 
     @staticmethod
     def of(problem: CheckpointProblem, nodes: Sequence[Sequence[int]]) -> Present:
@@ -56,7 +58,8 @@ class Present:
         count = np.array([len(row) for row in nodes], dtype=np.int64)
         here = np.zeros((problem.load.size, len(problem.nodes)), dtype=np.bool_)
         here[np.repeat(np.arange(count.size), count), [node for row in nodes for node in row]] = True
-        return Present(problem, here, count)
+        first = np.array([row[0] if len(row) else -1 for row in nodes], dtype=np.int64)
+        return Present(problem, here, count, first)
 
     @property
     def value(self) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ftplan.model.plan import Infeasible
 from ftplan.model.topology import IntArray
-from ftplan.planners.checkpoints.allocation import Allocation
+from ftplan.planners.checkpoints.allocation import Allocation, allocation
 from ftplan.planners.checkpoints.best_first import best_first
 from ftplan.planners.checkpoints.budget import Budget
 from ftplan.planners.checkpoints.limits import Limits, limits_of
@@ -95,7 +95,7 @@ def upkeep(
     result = replace(
         fresh,
         status="optimal" if closed else "feasible",
-        answer=replace(answer, problem=problem, copies=np.sort(copies, axis=1)),
+        answer=allocation(problem, copies, answer.rules),
         bound=None if fresh.bound is None else problem.settled_bound(after, fresh.bound),
         reason=_reason(report, allowance, blocked),
     )
