@@ -46,7 +46,7 @@ def scan(problem: CheckpointProblem, limits: Limits | None, prices: FloatArray |
         np.zeros((units, width), dtype=np.int64),
         np.zeros((units, width)),
     )
-    rows = range(0)
+    rows: list[int] = []
     if limits is not None and prices is not None:
         rows = [r for r in range(prices.shape[0]) if prices[r].any()]
     step = max(1, BLOCK // max(nodes, 1))
@@ -55,7 +55,8 @@ def scan(problem: CheckpointProblem, limits: Limits | None, prices: FloatArray |
         here = slice(start, min(start + step, units))
         priced = problem.cost[here].copy()
         for r in rows:
-            assert limits is not None and prices is not None
+            assert limits is not None
+            assert prices is not None
             priced += np.multiply.outer(limits.weight[r, here], prices[r])
         priced[~problem.allowed[here]] = np.inf
         found.copies[here], found.total[here] = cheapest(priced, problem.domain, problem.copies)

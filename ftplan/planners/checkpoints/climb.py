@@ -34,19 +34,19 @@ class Part:
 
     def value(self, prices: FloatArray, out: FloatArray) -> tuple[float, FloatArray]:
         """Return the Lagrangian of the part, and what its cheapest copies use of each limit, shape (R, N)."""
-        units, width = self.cost.shape
         np.copyto(out, self.cost)
         for weight, price in zip(self.weight, prices, strict=True):
             if price.any():
                 out += weight[:, None] * (price[None, :] if self.nodes is None else price[self.nodes])
-        total, used = 0.0, np.zeros(prices.shape)
-        rows = np.arange(units)
+        total, used = 0.0, np.zeros_like(self.lower)
+        nodes = self.lower.shape[1]
+        rows = np.arange(len(self.cost))
         for k in range(self.copies):
             column = out.argmin(axis=1)
             at = column if self.nodes is None else self.nodes[rows, column]
             total += float(out[rows, column].sum())
             for r in range(len(used)):
-                used[r] += np.bincount(at, self.weight[r], used.shape[1])
+                used[r] += np.bincount(at, self.weight[r], nodes)
             if k + 1 < self.copies:
                 domains = self.domain[None, :] if self.nodes is None else self.domain[self.nodes]
                 out[domains == self.domain[at][:, None]] = np.inf

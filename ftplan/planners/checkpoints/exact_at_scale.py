@@ -10,10 +10,11 @@ from ftplan.planners.checkpoints.lagrangian import Dual
 from ftplan.planners.checkpoints.limits import Limits
 from ftplan.planners.checkpoints.placed import Placed
 from ftplan.planners.checkpoints.repair import repair
+from ftplan.planners.checkpoints.rounding import rounded
 from ftplan.planners.checkpoints.shifts import improve_by_shifts
 
 #: Times that prices and plan sharpen each other.
-TURNS = 3
+TURNS = 2
 #: A turn that closes less than this part of the gap is the last.
 LEAST_CLOSED = 0.1
 
@@ -28,7 +29,8 @@ def price_guided(problem: CheckpointProblem, limits: Limits, first: IntArray, bu
     dual, found = ascend_at_scale(problem, limits, problem.value(best), budget)
     for turn in range(TURNS):
         before = problem.value(best) - dual.bound
-        for start in (dual.copies, best) if turn else (dual.copies,):
+        near = rounded(problem, limits, found, dual.prices, budget)
+        for start in (near, best) if turn else (near,):
             placed = Placed.at(problem, limits, start)
             if repair(placed, budget):
                 improve_by_shifts(placed, found, dual.prices, budget)
