@@ -16,6 +16,7 @@ from ftplan.planners.checkpoints.flow import cheapest_flow
 from ftplan.planners.checkpoints.greedy import regret_greedy
 from ftplan.planners.checkpoints.lagrangian import Dual
 from ftplan.planners.checkpoints.limits import Limits, limits_of, most_copies
+from ftplan.planners.checkpoints.memory import SEARCHED_PAIRS
 from ftplan.planners.checkpoints.options import AllocationOptions
 from ftplan.planners.checkpoints.placed import Placed
 from ftplan.planners.checkpoints.reduced_model import close_gap
@@ -27,7 +28,7 @@ from ftplan.planners.result import Result
 CLOSED = 1e-9
 #: Pairs of unit and node above which prices come before plans, and above which no neighbourhoods are searched.
 MANY_PAIRS = 300_000
-MOST_PAIRS = 50_000_000
+MOST_PAIRS = SEARCHED_PAIRS
 
 
 def exact(problem: CheckpointProblem, options: AllocationOptions) -> Result[Allocation]:
@@ -64,7 +65,7 @@ def _assigned(
     problem: CheckpointProblem, settled: Settled, limits: Limits, options: AllocationOptions, budget: Budget
 ) -> Result[Allocation]:
     """Solve the coupled problem: dual, incumbent, reduced costs, branch and cut."""
-    if problem.cost.size > MANY_PAIRS:
+    if problem.cost.size > MANY_PAIRS and limits.failover is None:
         found = feasible_copies(problem, settled, options, budget)
         if isinstance(found, Result):
             return found
