@@ -20,6 +20,7 @@ SAMPLE = 10
 LEAST_SAMPLE = 4
 SAMPLE_PAIRS = 4_000_000
 SAMPLE_PASSES = 400
+SAMPLE_PATIENCE = 24
 #: What the sample's target exceeds the whole's by, as a part of what a random plan loses against it.
 SAMPLE_MARGIN = 0.05
 #: Nodes kept for each unit, and steps between two looks at all nodes.
@@ -28,9 +29,9 @@ PASSES = 100
 #: How far above the bound the steps aim at most, as a part of what a random plan loses: the candidates say nothing
 #: of prices far away.
 REACH = 1e-3
-#: Looks at all nodes at most, and the part of the distance to the target below which a rise ends the ascent.
-ROUNDS = 8
-LEAST_RISE = 1e-3
+#: Looks at all nodes at most, and the part of what a random plan loses below which a rise ends the ascent.
+ROUNDS = 16
+LEAST_RISE = 2e-5
 
 
 def sampled_prices(problem: CheckpointProblem, limits: Limits, budget: Budget) -> FloatArray:
@@ -58,7 +59,9 @@ def sampled_prices(problem: CheckpointProblem, limits: Limits, budget: Budget) -
     target += SAMPLE_MARGIN * max(sample.random_value - target, 0.0)
     cost = np.where(sample.allowed, sample.cost, np.inf)
     part = Part(cost, None, fewer.weight, fewer.lower, fewer.upper, problem.domain, problem.copies)
-    return climb(part, np.zeros(limits.lower.shape), target, budget.passes(SAMPLE_PASSES), 1.0, budget)[0]
+    return climb(
+        part, np.zeros(limits.lower.shape), target, budget.passes(SAMPLE_PASSES), 1.0, budget, SAMPLE_PATIENCE
+    )[0]
 
 
 def ascend_at_scale(
@@ -72,21 +75,23 @@ def ascend_at_scale(
     prices = sampled_prices(problem, limits, budget) if start is None else start
     found = scan(problem, limits, prices, CANDIDATES)
     best = dual_of(problem, limits, prices, found)
-    theta, failed = 1.0, 0
+    theta, failed, reach = 1.0, 0, REACH
     for _ in range(budget.passes(ROUNDS)):
         if budget.over() or not np.isfinite(best.bound) or best.bound >= target:
             break
         part = Part(found.cost, found.nodes, limits.weight, limits.lower, limits.upper, problem.domain, problem.copies)
-        near = min(target, best.bound + REACH * max(problem.random_value - best.bound, 0.0))
+        distance = reach * max(problem.random_value - best.bound, 0.0)
+        near = min(target, best.bound + distance)
         prices, theta = climb(part, best.prices, near, budget.passes(PASSES), max(theta, 0.01), budget)
         again = scan(problem, limits, prices, CANDIDATES)
         dual = dual_of(problem, limits, prices, again)
         rise = dual.bound - best.bound
+        reach = 4 * reach if rise > 0.5 * distance else REACH
         if rise > 0:
             best, found = dual, again
         else:
             theta /= 8
-        failed = failed + 1 if rise <= LEAST_RISE * (target - best.bound) else 0
+        failed = failed + 1 if rise <= LEAST_RISE * (problem.random_value - best.bound) else 0
         if failed == 2:
             break
     return best, found

@@ -15,6 +15,8 @@ PATIENCE = 8
 MOMENTUM = 0.7
 #: Length, relative to Polyak's, below which the steps end.
 SHORTEST = 1e-4
+#: How far beyond what is reached a target that proved too low is set.
+RAISED = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +69,7 @@ def slope(prices: FloatArray, used: FloatArray, lower: FloatArray, upper: FloatA
 
 
 def climb(
-    part: Part, start: FloatArray, target: float, passes: int, theta: float, budget: Budget
+    part: Part, start: FloatArray, target: float, passes: int, theta: float, budget: Budget, patience: float = PATIENCE
 ) -> tuple[FloatArray, float]:
     """Return the best prices that *passes* steps from *start* find, and the length that the steps have come to.
 
@@ -76,7 +78,7 @@ def climb(
     nodes = part.lower.shape[1]
     scale = np.maximum(part.weight.sum(axis=1, keepdims=True) * part.copies, 1e-300) / max(nodes, 1)
     out = np.empty_like(part.cost)
-    best_value, best = -np.inf, start
+    best_value, best, first = -np.inf, start, np.inf
     current, direction, stale = start, np.zeros_like(start), 0.0
     for _ in range(passes):
         if budget.over():
@@ -90,13 +92,17 @@ def climb(
             best_value, best = value, current
         else:
             stale += 1.0
-        if stale >= PATIENCE:
+        if stale >= patience:
             theta, stale, current, direction = theta / 2, 0.0, best, np.zeros_like(direction)
             if theta < SHORTEST:
                 break
             continue
         direction = slope(current, used, part.lower, part.upper) / scale + MOMENTUM * direction
         norm = float((direction**2).sum())
+        first = min(first, value)
+        if part.nodes is None and value >= target - RAISED * abs(value - first):
+            # All nodes of a sample: its optimum is not known, and a plan that breaks limits may lie below it.
+            target = value + RAISED * (abs(value - first) + abs(value))
         if norm <= 1e-18 or target <= value:
             break
         step = current + theta * (target - value) / norm * direction / scale

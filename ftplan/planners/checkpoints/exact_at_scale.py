@@ -17,6 +17,8 @@ from ftplan.planners.checkpoints.shifts import improve_by_shifts
 TURNS = 2
 #: A turn that closes less than this part of the gap is the last.
 LEAST_CLOSED = 0.1
+#: Part of the time left that one repair may take.
+REPAIR_SHARE = 0.5
 
 
 def price_guided(problem: CheckpointProblem, limits: Limits, first: IntArray, budget: Budget) -> tuple[IntArray, Dual]:
@@ -32,8 +34,10 @@ def price_guided(problem: CheckpointProblem, limits: Limits, first: IntArray, bu
         near = rounded(problem, limits, found, dual.prices, budget)
         for start in (near, best) if turn else (near,):
             placed = Placed.at(problem, limits, start)
-            if repair(placed, budget):
-                improve_by_shifts(placed, found, dual.prices, budget)
+            # A part of the clock: where the repair does not end, the best plan is still improved.
+            if not repair(placed, budget.part(REPAIR_SHARE)):
+                placed = Placed.at(problem, limits, best)
+            improve_by_shifts(placed, found, dual.prices, budget)
             if limits.kept(placed.copies) and problem.value(placed.copies) < problem.value(best):
                 best = placed.copies
         value = problem.value(best)

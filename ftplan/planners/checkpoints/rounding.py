@@ -102,7 +102,7 @@ def rounded(problem: CheckpointProblem, limits: Limits, found: Scan, prices: Flo
     for i, u in enumerate(at.tolist()):
         by_unit.setdefault(u, []).append(i)
     for _ in range(DIVES):
-        if solver.Solve() not in (pywraplp.Solver.OPTIMAL, pywraplp.Solver.FEASIBLE):
+        if solver.Solve() != pywraplp.Solver.OPTIMAL:
             break
         part[columns] = [v.solution_value() for v in variables]
         split = np.flatnonzero(((part > 1e-6) & (part < 1 - 1e-6)).any(axis=1) & ~settled)
@@ -127,7 +127,15 @@ def rounded(problem: CheckpointProblem, limits: Limits, found: Scan, prices: Flo
         mine = _settled(problem, found.nodes[u], part[u], none, weights[:, u])
         if len(mine) == problem.copies:
             result[u] = found.nodes[u, mine]
-    return result
+    # A clock that ends the dive early may leave it worse than it began.
+    return result if _broken(limits, result, scale) < _broken(limits, copies, scale) else copies
+
+
+def _broken(limits: Limits, copies: IntArray, scale: FloatArray) -> float:
+    """Return by how much copies (U, c) break the limits, in units of *scale* (R,)."""
+    used = limits.used(copies)
+    over = np.maximum(used - limits.upper, 0.0) + np.maximum(limits.lower - used, 0.0)
+    return float((over / scale[:, None]).sum())
 
 
 def _settled(
