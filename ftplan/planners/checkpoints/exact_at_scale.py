@@ -17,7 +17,8 @@ from ftplan.planners.checkpoints.shifts import improve_by_shifts
 TURNS = 2
 #: A turn that closes less than this part of the gap is the last.
 LEAST_CLOSED = 0.1
-#: Part of the time left that one repair may take.
+#: Part of the time that the first ascent may take, and of the time left that one repair may.
+CLIMB_SHARE = 0.5
 REPAIR_SHARE = 0.5
 
 
@@ -28,15 +29,19 @@ def price_guided(problem: CheckpointProblem, limits: Limits, first: IntArray, bu
     is the next target. Deterministic but for the clock.
     """
     best = first
-    dual, found = ascend_at_scale(problem, limits, problem.value(best), budget)
+    climbing = budget.part(CLIMB_SHARE)
+    dual, found = ascend_at_scale(problem, limits, problem.value(best), climbing)
+    budget.cut = budget.cut or climbing.cut
     for turn in range(TURNS):
         before = problem.value(best) - dual.bound
         near = rounded(problem, limits, found, dual.prices, budget)
         for start in (near, best) if turn else (near,):
             placed = Placed.at(problem, limits, start)
             # A part of the clock: where the repair does not end, the best plan is still improved.
-            if not repair(placed, budget.part(REPAIR_SHARE)):
+            repairing = budget.part(REPAIR_SHARE)
+            if not repair(placed, repairing):
                 placed = Placed.at(problem, limits, best)
+            budget.cut = budget.cut or repairing.cut
             improve_by_shifts(placed, found, dual.prices, budget)
             if limits.kept(placed.copies) and problem.value(placed.copies) < problem.value(best):
                 best = placed.copies

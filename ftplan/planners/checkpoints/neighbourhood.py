@@ -32,6 +32,7 @@ def exchange(
     seed: int,
     budget: Budget,
     rounds: int,
+    tree_nodes: int = TREE_NODES,
 ) -> IntArray:
     """Return copies (U, c) that cost no more than *best*, by re-solving small sets of nodes exactly.
 
@@ -53,7 +54,7 @@ def exchange(
         if budget.left_s < LEAST_TIME_S or stale >= STALE * nodes.size or problem.gap(value, dual.bound) <= 1e-9:
             break
         chosen = _drawn(problem, cost, least, nodes, best, size, rng)
-        found = _solved(problem, limits, columns, chosen, best, seed, budget)
+        found = _solved(problem, limits, columns, chosen, best, seed, budget, tree_nodes)
         stale = stale + 1 if problem.value(found) >= value else 0
         best = found
         if stale and stale % nodes.size == 0:
@@ -70,6 +71,7 @@ def _solved(
     best: IntArray,
     seed: int,
     budget: Budget,
+    tree_nodes: int,
 ) -> IntArray:
     """Return *best* (U, c) with the copies on the chosen nodes (N,) exchanged among them in the best way.
 
@@ -99,7 +101,7 @@ def _solved(
     within = replace(within, lower=within.lower - rest, upper=within.upper - rest)
     open_columns = columns[there] & chosen[nodes][None, :]
     np.put_along_axis(open_columns, mine, True, axis=1)
-    found, _ = branch_and_cut(inside, within, open_columns, mine, seed, budget, GAP, TREE_NODES)
+    found, _ = branch_and_cut(inside, within, open_columns, mine, seed, budget, GAP, tree_nodes)
     copies = best.copy()
     copies[units] = nodes[found]
     return copies if limits.kept(copies) else best
