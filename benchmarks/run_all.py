@@ -47,6 +47,18 @@ SECTIONS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
         "plan has not seen. Madsen & Zhou (CIKM 2015, figure 8) report 2 to 3 times that of even and random "
         "checkpoints, without a balance rule, for jobs whose operators are correlated by construction.",
     ),
+    (
+        "allocation-at-scale",
+        "Checkpoint allocation at scale",
+        ("allocation_at_scale.py",),
+        "Raw CP-SAT and raw HiGHS solve the same model in the same run with the same time limit.",
+    ),
+    (
+        "ceph-peer",
+        "Beside Ceph's balancer",
+        ("ceph_peer.py",),
+        "Ceph evens out numbers of equal groups, without costs.",
+    ),
     ("startup", "Start of the command line", ("startup.py",), "To reach: at most 4 × the time of importing click."),
 )
 

@@ -84,7 +84,9 @@ def expected_random(cost: FloatArray, home: IntArray, accepts: npt.NDArray[np.bo
     if cost.size == 0:
         return 0.0
     rows = np.arange(cost.shape[0])
-    total = cost[:, accepts].sum(axis=1) - np.where(accepts[home], cost[rows, home], 0.0)
+    step = max(1, BLOCK // cost.shape[1])
+    parts = [cost[start : start + step, accepts].sum(axis=1) for start in range(0, cost.shape[0], step)]
+    total = np.concatenate(parts) - np.where(accepts[home], cost[rows, home], 0.0)
     places = int(accepts.sum()) - accepts[home].astype(np.int64)
     return float(copies * np.sum(np.where(places > 0, total / np.maximum(places, 1), 0.0)))
 

@@ -68,6 +68,11 @@ class CheckpointProblem:
         """Expected cost of a random plan under R1 and R2."""
         return expected_random(self.cost, self.home, self.accepts, self.copies)
 
+    @cached_property
+    def largest_cost(self) -> float:
+        """The largest size of a cost."""
+        return max(float(self.cost.max(initial=0.0)), -float(self.cost.min(initial=0.0)))
+
     def value(self, copies: IntArray) -> float:
         """Return the cost of an allocation, *copies* of shape (U, copies)."""
         return float(np.take_along_axis(self.cost, copies, axis=1).sum()) if copies.size else 0.0
@@ -87,5 +92,6 @@ class CheckpointProblem:
     def settled_bound(self, value: float, bound: float) -> float:
         """Return a proven bound for a plan of this value: the value itself where only rounding lies between them."""
         bound = self.rounded(bound)
-        noise = 1e-12 * self.copies * float(np.abs(self.cost).max(axis=1, initial=0.0).sum())
+        largest = np.maximum(self.cost.max(axis=1, initial=0.0), -self.cost.min(axis=1, initial=0.0))
+        noise = 1e-12 * self.copies * float(largest.sum())
         return value if bound >= value - noise else bound

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from ftplan.model.checkpoint_rules import CheckpointRules
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
+from ftplan.planners.checkpoints.ascent_at_scale import ascend_at_scale
 from ftplan.planners.checkpoints.budget import Budget
 from ftplan.planners.checkpoints.failover_dual import best_failover_dual
 from ftplan.planners.checkpoints.flow import cheapest_flow
@@ -16,6 +17,8 @@ from ftplan.planners.checkpoints.separate import allowed_cost, cheapest
 
 #: Allowed pairs of unit and node above which the linear relaxation is left to the subgradient steps.
 MOST_COLUMNS = 300_000
+#: Pairs above which the steps go over a sample, and over a few nodes of each unit.
+MANY_PAIRS = 1_000_000
 
 
 def best_dual(problem: CheckpointProblem, limits: Limits, target: float, budget: Budget) -> Dual:
@@ -26,6 +29,8 @@ def best_dual(problem: CheckpointProblem, limits: Limits, target: float, budget:
             dual = dual_value(problem, limits, prices)
             zero = dual_value(problem, limits, prices * 0.0)
             return dual if dual.bound > zero.bound else zero
+    if problem.cost.size > MANY_PAIRS:
+        return ascend_at_scale(problem, limits, target, budget)[0]
     return ascend(problem, limits, target, budget)
 
 

@@ -9,12 +9,14 @@ from ftplan.planners.checkpoints.allocation import Allocation, allocation
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.bound import best_dual
 from ftplan.planners.checkpoints.budget import Budget
+from ftplan.planners.checkpoints.exact_at_scale import price_guided
 from ftplan.planners.checkpoints.failover_gap import close_failover_gap
 from ftplan.planners.checkpoints.failover_repair import bring_within, improve_within
 from ftplan.planners.checkpoints.flow import cheapest_flow
 from ftplan.planners.checkpoints.greedy import regret_greedy
 from ftplan.planners.checkpoints.lagrangian import Dual
 from ftplan.planners.checkpoints.limits import Limits, limits_of, most_copies
+from ftplan.planners.checkpoints.memory import SEARCHED_PAIRS
 from ftplan.planners.checkpoints.options import AllocationOptions
 from ftplan.planners.checkpoints.placed import Placed
 from ftplan.planners.checkpoints.reduced_model import close_gap
@@ -24,6 +26,9 @@ from ftplan.planners.result import Result
 
 #: A gap, relative to what a random plan loses, that counts as closed: the rounding of sums of thousands of numbers.
 CLOSED = 1e-9
+#: Pairs of unit and node above which prices come before plans, and above which no neighbourhoods are searched.
+MANY_PAIRS = 300_000
+MOST_PAIRS = SEARCHED_PAIRS
 
 
 def exact(problem: CheckpointProblem, options: AllocationOptions) -> Result[Allocation]:
@@ -31,6 +36,7 @@ def exact(problem: CheckpointProblem, options: AllocationOptions) -> Result[Allo
 
     - Nothing couples the copies: each takes its cheapest node.
     - Only the number of copies is limited, and there is no failover limit: a flow of least cost.
+    - With very many units and nodes: see :func:`price_guided`, then neighbourhoods until the clock ends.
     - Else a generalised assignment problem: a Lagrangian dual gives a bound and prices; the copies that are cheapest
       at these prices, and those of Algorithm 3, are repaired and improved by moves and swaps; what cannot be part of
       a better plan is fixed by its reduced cost; branch and cut closes the rest within the time limit.
@@ -59,6 +65,14 @@ def _assigned(
     problem: CheckpointProblem, settled: Settled, limits: Limits, options: AllocationOptions, budget: Budget
 ) -> Result[Allocation]:
     """Solve the coupled problem: dual, incumbent, reduced costs, branch and cut."""
+    if problem.cost.size > MANY_PAIRS and limits.failover is None:
+        found = feasible_copies(problem, settled, options, budget)
+        if isinstance(found, Result):
+            return found
+        best, dual = price_guided(problem, limits, found, budget)
+        if problem.cost.size <= MOST_PAIRS and problem.gap(problem.value(best), dual.bound) > CLOSED:
+            best, _ = close_gap(problem, limits, best, dual, options.seed, budget)
+        return _result(problem, settled, best, dual.bound, budget)
     first = _improved(problem, limits, [regret_greedy(problem, limits)], budget)
     if first is None:
         found = feasible_copies(problem, settled, options, budget)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import heapq
+from dataclasses import replace
 
 import numpy as np
 
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.checkpoints.arrays import BoolArray, CheckpointProblem
+from ftplan.planners.checkpoints.candidates import scan
 from ftplan.planners.checkpoints.limits import Limits
 
 #: Costs that differ by less than this part of the largest are the same value.
@@ -36,7 +38,7 @@ def regret_greedy(problem: CheckpointProblem, limits: Limits) -> IntArray:
     copies = np.full((units, c), -1, dtype=np.int64)
     used = np.zeros(limits.lower.shape)
     held = np.zeros(len(problem.nodes))  # load of the copies on each node: the tie-breaker
-    quantum = SAME_VALUE * max(float(np.abs(problem.cost).max(initial=0.0)), 1e-300)
+    quantum = SAME_VALUE * max(problem.largest_cost, 1e-300)
     best, heap = _first_regrets(problem, quantum)
     heapq.heapify(heap)
     while heap:
@@ -65,10 +67,10 @@ def regret_greedy(problem: CheckpointProblem, limits: Limits) -> IntArray:
 
 def _first_regrets(problem: CheckpointProblem, quantum: float) -> tuple[FloatArray, list[tuple[float, int, int]]]:
     """Return the best value (U, c), and (second-best minus best, negated, unit, copy) for every copy."""
-    cost = np.where(problem.allowed, problem.cost, np.inf)
+    cost = scan(replace(problem, copies=1), None, None, 2).cost
     if cost.shape[1] < 2:
         cost = np.pad(cost, ((0, 0), (0, 2 - cost.shape[1])), constant_values=np.inf)
-    two: FloatArray = np.round(np.partition(cost, 1, axis=1)[:, :2] / quantum)
+    two: FloatArray = np.round(np.sort(cost, axis=1) / quantum)
     regret = np.where(np.isinf(two[:, 1]), np.inf, two[:, 1] - two[:, 0])
     heap = [(-r, u, k) for u, r in enumerate(regret.tolist()) for k in range(problem.copies)]
     return np.repeat(two[:, :1], problem.copies, axis=1), heap

@@ -23,9 +23,12 @@ def too_few_domains(problem: CheckpointProblem) -> Infeasible | None:
     if not problem.load.size:
         return None
     domains = np.unique(problem.domain)
-    reachable = np.zeros(problem.load.size, dtype=np.int64)
-    for domain in domains:
-        reachable += problem.allowed[:, problem.domain == domain].any(axis=1)
+    if domains.size == problem.domain.size:
+        reachable = problem.allowed.sum(axis=1)
+    else:
+        reachable = np.zeros(problem.load.size, dtype=np.int64)
+        for domain in domains:
+            reachable += problem.allowed[:, problem.domain == domain].any(axis=1)
     unit = int(reachable.argmin())
     there = int(reachable[unit])
     if there >= problem.copies:

@@ -14,8 +14,10 @@ import numpy as np
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.budget import Budget
+from ftplan.planners.checkpoints.candidates import Scan, scan
+from ftplan.planners.checkpoints.climb import paid, slope
 from ftplan.planners.checkpoints.limits import Limits
-from ftplan.planners.checkpoints.separate import allowed_cost, cheapest
+from ftplan.planners.checkpoints.separate import allowed_cost
 
 #: Passes after which the step is halved when the bound has not risen.
 PATIENCE = 12
@@ -42,11 +44,14 @@ def priced(problem: CheckpointProblem, limits: Limits, prices: FloatArray) -> Fl
 
 def dual_value(problem: CheckpointProblem, limits: Limits, prices: FloatArray) -> Dual:
     """Return the bound at the given prices, lowered by what rounding may have added to it."""
-    copies, total = cheapest(priced(problem, limits, prices), problem.domain, problem.copies)
-    with np.errstate(invalid="ignore"):
-        paid = np.where(prices > 0, prices * limits.upper, np.where(prices < 0, prices * limits.lower, 0.0))
-    magnitude = np.abs(total).sum() + np.abs(paid).sum() + np.abs(problem.cost).max(initial=0.0)
-    return Dual(float(total.sum() - paid.sum() - 1e-14 * magnitude), prices, copies)
+    return dual_of(problem, limits, prices, scan(problem, limits, prices, 0))
+
+
+def dual_of(problem: CheckpointProblem, limits: Limits, prices: FloatArray, found: Scan) -> Dual:
+    """Return the bound that a scan at these prices proves."""
+    worth = paid(prices, limits.lower, limits.upper)
+    magnitude = np.abs(found.total).sum() + np.abs(worth).sum() + problem.largest_cost
+    return Dual(float(found.total.sum() - worth.sum() - 1e-14 * magnitude), prices, found.copies)
 
 
 def project(limits: Limits, prices: FloatArray) -> FloatArray:
@@ -70,16 +75,8 @@ def ascend(problem: CheckpointProblem, limits: Limits, target: float, budget: Bu
         if budget.over() or not np.isfinite(best.bound):
             break
         used = limits.used(current.copies)
-        slope = np.where(
-            current.prices > 0,
-            used - limits.upper,
-            np.where(
-                current.prices < 0,
-                used - limits.lower,
-                np.maximum(used - limits.upper, 0.0) - np.maximum(limits.lower - used, 0.0),
-            ),
-        )
-        direction = slope / scale + 0.5 * direction
+        gradient = slope(current.prices, used, limits.lower, limits.upper)
+        direction = gradient / scale + 0.5 * direction
         norm = float((direction**2).sum())
         room = target - current.bound
         if norm <= 1e-18 or theta < 1e-4 or room <= 0:

@@ -22,6 +22,8 @@ from ftplan.planners.checkpoints.placed import Placed
 STEP = 2.0**-21
 #: Halvings of the interval in which Δ is looked for by repair alone.
 HALVINGS = 24
+#: Units that are looked at at once: bounds the memory.
+UNITS_AT_ONCE = 4096
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,12 +116,15 @@ def least_deviation(problem: CheckpointProblem) -> float:
     fair = fair_loads(problem)
     if not fair.any() or not problem.load.any():
         return 0.0
-    with np.errstate(divide="ignore", invalid="ignore"):
-        alone = np.where(problem.allowed & (fair > 0), problem.load[:, None] / fair[None, :] - 1.0, np.inf)
+    most = np.zeros(problem.load.size)  # the largest fair share that each unit may go to
+    for start in range(0, most.size, UNITS_AT_ONCE):
+        allowed = problem.allowed[start : start + UNITS_AT_ONCE]
+        most[start : start + UNITS_AT_ONCE] = np.where(allowed, fair[None, :], 0.0).max(axis=1)
     loaded = problem.load > 0
-    heaviest = float(alone[loaded].min(axis=1).max())
+    with np.errstate(divide="ignore"):
+        heaviest = float((problem.load[loaded] / most[loaded] - 1.0).max())
     empty = int((problem.load > 0).sum()) * problem.copies < int((fair > 0).sum())
-    reachable = problem.allowed[loaded].any(axis=0)
+    reachable = (problem.allowed if loaded.all() else problem.allowed[loaded]).any(axis=0)
     unreached = bool(np.any((fair > 0) & ~reachable))
     bound = max(heaviest if np.isfinite(heaviest) else 0.0, 1.0 if empty or unreached else 0.0)
     return bound * (1 - 1e-12)

@@ -20,7 +20,7 @@ def improve(placed: Placed, budget: Budget) -> None:
     clock. Cost O((U c)² R) a pass.
     """
     problem = placed.problem
-    least = 1e-12 * max(float(np.abs(problem.cost).max(initial=0.0)), 1e-300)
+    least = 1e-12 * max(problem.largest_cost, 1e-300)
     for _ in range(budget.passes(PASSES)):
         changed = False
         for slot in range(placed.flat.size):

@@ -17,6 +17,7 @@ from ftplan.model.plan import Warn
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.topology import FloatArray, IntArray, Operator, Topology
 from ftplan.planners.checkpoints.arrays import BoolArray, CheckpointProblem
+from ftplan.planners.checkpoints.memory import require_memory
 from ftplan.planners.checkpoints.options import AllocationOptions
 
 __all__ = ["AllocationOptions", "CheckpointProblem", "build"]
@@ -40,7 +41,8 @@ def build(
     Raises
     ------
     FtplanError
-        If no primary is known for a key group, or statistics and topology disagree on the number of key groups.
+        If no primary is known for a key group, statistics and topology disagree on the number of key groups, or the
+        problem does not fit into memory.
     """
     planned = [o for o in topology.keyed_operators if o.id in series.operators]
     warnings = _left_out(topology, series)
@@ -50,6 +52,7 @@ def build(
     task = _joined([o.task_of_key_groups() for o in planned])
     home = _joined([homes[o.id] for o in planned])
     state = np.nan_to_num(np.concatenate([key_group_state(o, series) for o in planned])) if planned else np.zeros(0)
+    require_memory(home.size, len(cluster.nodes), series.loads.shape[0])
     loads, estimated = _complete(planned, series)
 
     objective = options.objective.resolved(series, cluster)

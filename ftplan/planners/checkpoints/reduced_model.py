@@ -10,7 +10,7 @@ from ftplan.planners.checkpoints.branch_and_cut import branch_and_cut
 from ftplan.planners.checkpoints.budget import Budget
 from ftplan.planners.checkpoints.lagrangian import Dual, priced
 from ftplan.planners.checkpoints.limits import Limits
-from ftplan.planners.checkpoints.neighbourhood import exchange
+from ftplan.planners.checkpoints.neighbourhood import TREE_NODES, exchange
 from ftplan.planners.checkpoints.separate import cheapest
 
 #: Open columns above which the whole model is not solved: SCIP then proves nothing more in a minute, and overruns.
@@ -20,6 +20,11 @@ FEW_COLUMNS = 3_000
 #: Neighbourhoods searched before the whole model is solved, and where it is not.
 FEW_ROUNDS = 40
 MANY_ROUNDS = 1_000_000
+#: Pairs above which neighbourhoods keep to columns that cost at most this part of the gap more than the cheapest, and
+#: the nodes of the search tree that each then gets.
+MANY_PAIRS = 300_000
+NEAR = 0.003
+FEW_TREE_NODES = 5
 
 
 def open_columns(problem: CheckpointProblem, limits: Limits, dual: Dual, value: float) -> BoolArray:
@@ -52,7 +57,12 @@ def close_gap(
     small = open_pairs <= MOST_COLUMNS
     # A number of rounds, not a share of the clock, so that what is closed in time is the same every time.
     rounds = 0 if open_pairs <= FEW_COLUMNS else FEW_ROUNDS if small else MANY_ROUNDS
-    best = exchange(problem, limits, columns, best, dual, seed, budget, rounds)
+    tree_nodes = TREE_NODES
+    if problem.cost.size > MANY_PAIRS:  # many quick looks at what is nearly a tie find more than a few thorough ones
+        value = problem.value(best)
+        columns &= open_columns(problem, limits, dual, dual.bound + NEAR * (value - dual.bound))
+        tree_nodes = FEW_TREE_NODES
+    best = exchange(problem, limits, columns, best, dual, seed, budget, rounds, tree_nodes)
     value = problem.value(best)
     if problem.gap(value, dual.bound) <= 1e-9 or budget.over() or not small:
         return best, dual.bound

@@ -7,11 +7,15 @@ import numpy as np
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.checkpoints.budget import Budget
 from ftplan.planners.checkpoints.placed import Placed
+from ftplan.planners.checkpoints.repair_in_bulk import LEAST_GAIN, repair_in_bulk
 
-#: A change must reduce the breach by this part of a mean node's use.
-LEAST_GAIN = 1e-12
 #: Pairs of copies of one node above which exchanges are looked at only where no single move helps.
 PAIRS_AT_ONCE = 100_000
+
+#: Slots among which a partner for a swap is looked for at a time.
+SLOTS_AT_ONCE = 4096
+#: Slots above which all moves that help at a node are made at one look.
+MANY_SLOTS = 8192
 
 Change = tuple[float, int, int, bool]  # cost per breach removed, slot, node or slot, whether it is a swap
 
@@ -21,12 +25,15 @@ def repair(placed: Placed, budget: Budget) -> bool:
 
     Each step takes, at the node that breaks its limits most (ties to the first), the change that costs least for the
     breach that it removes: a copy away or towards the node, or an exchange with any other copy. Every step reduces
-    the total breach, so it ends; it may end stuck. Cost O(U c · copies on the node) a step.
+    the total breach, so it ends; it may end stuck. Cost O(U c · copies on the node) a step. With many copies,
+    :func:`repair_in_bulk` goes before.
     """
     nodes = np.arange(len(placed.problem.nodes))
     if not placed.limits.names:
         return True
     scale = np.maximum(placed.limits.weight.sum(axis=1) * placed.problem.copies, 1e-300) / max(nodes.size, 1)
+    if placed.flat.size > MANY_SLOTS:
+        repair_in_bulk(placed, scale, budget)
     for _ in range(budget.passes(1000 + 4 * placed.flat.size)):
         if placed.limits.kept(placed.copies):
             return True
@@ -72,15 +79,21 @@ def _best_change(placed: Placed, node: int, breach: FloatArray, scale: FloatArra
         found += _pick(gain, cost, free & (targets != node)[None, :], here, targets, False)
 
         others = slots[placed.flat != node]
-        if swaps and others.size:
-            at, v = placed.flat[others], placed.units(others)
-            free = free[:, at] & placed.free_at(node)[others][None, :] & (units[:, None] != v[None, :])
+        welcome = placed.free_at(node)[others] if swaps else np.zeros(0, dtype=np.bool_)
+        for start in range(0, others.size if swaps else 0, SLOTS_AT_ONCE):
+            chunk = others[start : start + SLOTS_AT_ONCE]
+            at, v = placed.flat[chunk], placed.units(chunk)
+            open_pairs = free[:, at] & welcome[start : start + SLOTS_AT_ONCE][None, :] & (units[:, None] != v[None, :])
             shift = weight[:, v][:, None, :] - w[:, :, None]
-            mine = placed.breach(placed.used[:, node][:, None, None] + shift, np.full(free.shape, node), scale)
+            mine = placed.breach(placed.used[:, node][:, None, None] + shift, np.full(open_pairs.shape, node), scale)
             theirs = placed.breach(placed.used[:, at][:, None, :] - shift, np.tile(at, (here.size, 1)), scale)
             gain = breach[node] + breach[at][None, :] - mine - theirs
-            cost = p.cost[units][:, at] - p.cost[units, node][:, None] + (p.cost[v, node] - p.cost[v, at])[None, :]
-            found += _pick(gain, cost, free, here, others, True)
+            cost = p.cost[units[:, None], at[None, :]] - p.cost[units, node][:, None]
+            cost += (p.cost[v, node] - p.cost[v, at])[None, :]
+            exchanged = _pick(gain, cost, open_pairs, here, chunk, True)
+            found += exchanged
+            if exchanged:
+                break
 
     others = slots[(placed.flat != node) & placed.free_at(node)]
     if others.size:  # a copy comes to the node

@@ -1,0 +1,77 @@
+"""The few nodes that matter to each unit at given prices, found in passes over blocks of the cost matrix."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+
+from ftplan.model.topology import FloatArray, IntArray
+from ftplan.planners.checkpoints.arrays import CheckpointProblem
+from ftplan.planners.checkpoints.limits import Limits
+from ftplan.planners.checkpoints.separate import cheapest
+
+#: Numbers of one block: 4 MB, which stays in a core's cache.
+BLOCK = 1 << 19
+#: Threads that work on blocks; numpy releases the interpreter's lock within each.
+THREADS = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Scan:
+    """The cheapest copies at some prices, shape (U, c), their priced totals (U,), and candidates.
+
+    ``nodes`` (U, k) holds the k cheapest nodes of each unit, in no order, the chosen ones among them; ``cost`` (U, k)
+    what a copy costs there without prices, infinite where it may not be.
+    """
+
+    copies: IntArray
+    total: FloatArray
+    nodes: IntArray
+    cost: FloatArray
+
+
+def scan(problem: CheckpointProblem, limits: Limits | None, prices: FloatArray | None, k: int) -> Scan:
+    """Return the cheapest copies and *k* candidates of every unit at *prices* (R, N). Cost O(U N R).
+
+    Blocks are independent and stand in the result by unit, so that the threads change nothing.
+    """
+    units, nodes = problem.cost.shape
+    k = min(k, nodes)
+    width = k if problem.copies == 1 or k == 0 else k + problem.copies
+    found = Scan(
+        np.zeros((units, problem.copies), dtype=np.int64),
+        np.zeros(units),
+        np.zeros((units, width), dtype=np.int64),
+        np.zeros((units, width)),
+    )
+    rows: list[int] = []
+    if limits is not None and prices is not None:
+        rows = [r for r in range(prices.shape[0]) if prices[r].any()]
+    step = max(1, BLOCK // max(nodes, 1))
+
+    def block(start: int) -> None:
+        here = slice(start, min(start + step, units))
+        priced = problem.cost[here].copy()
+        for r in rows:
+            assert limits is not None
+            assert prices is not None
+            priced += np.multiply.outer(limits.weight[r, here], prices[r])
+        priced[~problem.allowed[here]] = np.inf
+        found.copies[here], found.total[here] = cheapest(priced, problem.domain, problem.copies)
+        if k:
+            part = (
+                np.argpartition(priced, k - 1, axis=1)[:, :k]
+                if k < nodes
+                else np.tile(np.arange(nodes), (len(priced), 1))
+            )
+            if width > k:  # the cheapest may lie in few domains: the chosen ones come first
+                part = np.concatenate([found.copies[here], part], axis=1)
+            found.nodes[here] = part
+            cost = np.take_along_axis(problem.cost[here], part, axis=1)
+            found.cost[here] = np.where(np.take_along_axis(problem.allowed[here], part, axis=1), cost, np.inf)
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        list(pool.map(block, range(0, units, step)))
+    return found
