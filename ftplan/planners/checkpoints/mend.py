@@ -10,10 +10,10 @@ from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.branch_and_cut import branch_and_cut
 from ftplan.planners.checkpoints.budget import Budget
+from ftplan.planners.checkpoints.failover_repair import bring_within
 from ftplan.planners.checkpoints.limits import Limits
 from ftplan.planners.checkpoints.placed import Placed
 from ftplan.planners.checkpoints.present import MoveLimits, Moving, Present
-from ftplan.planners.checkpoints.repair import repair
 
 #: Allowed pairs of unit and node up to which the fewest moves are proven by branch and cut.
 MOST_COLUMNS = 20_000
@@ -54,7 +54,7 @@ def mend(
     for weight in (np.ones(kept.shape[0]), present.problem.state):
         if weight.any():
             placed = Placed.at(_priced(present, weight), limits, kept)
-            if repair(placed, budget):
+            if bring_within(placed, budget):
                 starts.append(placed.copies)
     best = min(starts, key=lambda copies: _rank(present, copies, allowance))
     # What fills a gap has to come whatever the limits say; without a gap one copy has to move.
