@@ -10,6 +10,7 @@ from ftplan.planners.checkpoints.bound import proven_bound
 from ftplan.planners.checkpoints.budget import Budget
 from ftplan.planners.checkpoints.failover_repair import bring_within, improve_within
 from ftplan.planners.checkpoints.greedy import regret_greedy
+from ftplan.planners.checkpoints.idle import spread_idle
 from ftplan.planners.checkpoints.limits import limits_of
 from ftplan.planners.checkpoints.options import AllocationOptions
 from ftplan.planners.checkpoints.placed import Placed
@@ -49,7 +50,7 @@ def correlated(problem: CheckpointProblem, options: AllocationOptions) -> Result
             placed = Placed.at(problem, limits, copies)
             improve_within(placed, budget)
             copies = placed.copies
-    answer = allocation(problem, copies, settled.rules)
+    answer = allocation(problem, spread_idle(problem, limits, copies), settled.rules)
     result: Result[Allocation] = Result(
         "feasible", answer, settled.rules.names(), warnings=problem.warnings + settled.warnings
     )

@@ -14,6 +14,7 @@ from ftplan.planners.checkpoints.failover_gap import close_failover_gap
 from ftplan.planners.checkpoints.failover_repair import bring_within, improve_within
 from ftplan.planners.checkpoints.flow import cheapest_flow
 from ftplan.planners.checkpoints.greedy import regret_greedy
+from ftplan.planners.checkpoints.idle import spread_idle
 from ftplan.planners.checkpoints.lagrangian import Dual
 from ftplan.planners.checkpoints.limits import Limits, limits_of, most_copies
 from ftplan.planners.checkpoints.memory import SEARCHED_PAIRS
@@ -115,7 +116,8 @@ def _result(
     problem: CheckpointProblem, settled: Settled, copies: IntArray, bound: float, budget: Budget
 ) -> Result[Allocation]:
     """Return the result with its status by the gap."""
-    answer = allocation(problem, np.asarray(copies), settled.rules)
+    spread = spread_idle(problem, limits_of(problem, settled.rules), np.asarray(copies))
+    answer = allocation(problem, spread, settled.rules)
     bound = problem.settled_bound(answer.value, bound)
     status = "optimal" if problem.gap(answer.value, bound) <= CLOSED else "feasible"
     return Result(
