@@ -41,8 +41,8 @@ def cell(value: Any) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, float):
-        if value == 0:
-            return "0"
+        if value.is_integer() and abs(value) < 1e15:
+            return f"{value:,.0f}"
         if abs(value) >= 1e6 or abs(value) < 1e-4:
             return f"{value:.3e}"
         return f"{value:,.4g}" if abs(value) < 10_000 else f"{value:,.0f}"
