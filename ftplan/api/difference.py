@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ftplan.api.checkpoint_allocation import transfers
+from ftplan.api.assignments import transfers
 from ftplan.errors import FtplanError
 from ftplan.io.key_group_series import key_group_series
 from ftplan.model.key_group_state import key_group_state

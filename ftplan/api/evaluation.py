@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import ftplan
-from ftplan.api.checkpoint_allocation import require, require_known_nodes, stated_assignments
+from ftplan.api.assignments import require_known_nodes, stated_assignments
+from ftplan.api.checkpoint_allocation import require
 from ftplan.errors import FtplanError, suggestion
 from ftplan.metrics.allocation_score import allocation_score
 from ftplan.metrics.assisted_migrations import migrations

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ftplan.api.checkpoint_allocation import require, require_known_nodes, stated_assignments
+from ftplan.api.assignments import require_known_nodes, stated_assignments
+from ftplan.api.checkpoint_allocation import require
 from ftplan.api.unseen_time import planned_on
 from ftplan.api.verification import objective_of, rules_of
 from ftplan.errors import FtplanError

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ftplan.api.checkpoint_allocation import parse_balance, require, stated_assignments
+from ftplan.api.assignments import stated_assignments
+from ftplan.api.checkpoint_allocation import parse_balance, require
 from ftplan.api.unseen_time import planned_on
 from ftplan.errors import FtplanError
 from ftplan.metrics.checkpoint_objective import OBJECTIVES, CheckpointObjective, objective_value
