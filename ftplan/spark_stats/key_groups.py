@@ -29,7 +29,6 @@ from ftplan.spark_stats.readers import Field
 from ftplan.spark_stats.times import is_blank
 
 SEPARATOR = "|"
-_BY_UDF = ("java", "flink", "kafka")
 _INT32 = (-(2**31), 2**31 - 1)
 
 

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -162,8 +161,3 @@ def _ordered(name: str, parts: Sequence[Any], named: Mapping[str, str], order: S
         whole.append(pa.Table.from_arrays(arrays, schema=schema))
     table = pa.concat_tables(whole) if whole else schema.empty_table()
     return table.sort_by([(c, "ascending") for c in order]).combine_chunks()
-
-
-def window_bounds(windows_us: npt.NDArray[np.int64]) -> tuple[int, int]:
-    """Return the first and the last window start, microseconds."""
-    return int(windows_us.min()), int(windows_us.max())

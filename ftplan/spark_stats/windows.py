@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ftplan.spark_stats.readers import MOST_NAMED_FILES
-from ftplan.spark_stats.records import LARGEST, SCALES, Records
+from ftplan.spark_stats.records import LARGEST, Records
 
 #: Rejected texts of a log of up to so many rows all come along with the first pass.
 MOST_TEXTS = 500_000
@@ -138,8 +138,3 @@ def rejected_rows(records: Records, limit: int, outside: Sequence[int]) -> Any:
         frame = frame.filter(~F.col("reason").isin(*outside))
     text = F.substring("raw", 1, _LONGEST_TEXT).alias("raw")
     return frame.select("file", "reason", text).orderBy("file", "reason", "raw").limit(limit).toArrow()
-
-
-def unscaled(name: str) -> float:
-    """Return what a whole number in the column of this measure is worth."""
-    return 1.0 / SCALES.get(name, 1.0)
