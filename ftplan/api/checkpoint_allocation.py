@@ -25,8 +25,8 @@ from ftplan.model.problem import Problem
 from ftplan.model.statistics import MEASURES, KeyGroupSeries
 from ftplan.model.topology import Topology
 from ftplan.planners import registry
+from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.allocation import Allocation
-from ftplan.planners.checkpoints.budget import Budget
 from ftplan.planners.checkpoints.problem import AllocationOptions, CheckpointProblem, build
 from ftplan.planners.result import Result
 

@@ -16,8 +16,8 @@ from ftplan.model.key_group_state import key_group_state
 from ftplan.model.plan import InputFile, Plan, Warn
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.topology import Topology
+from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.allocation import Allocation
-from ftplan.planners.checkpoints.budget import Budget
 from ftplan.planners.checkpoints.options import AllocationOptions
 from ftplan.planners.checkpoints.present import MoveLimits
 from ftplan.planners.checkpoints.upkeep import LEAST_SHARE, Upkept, upkeep

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from ftplan.model.topology import FloatArray
+from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
-from ftplan.planners.checkpoints.budget import Budget
 from ftplan.planners.checkpoints.candidates import Scan, scan
 from ftplan.planners.checkpoints.climb import Part, climb
 from ftplan.planners.checkpoints.greedy import regret_greedy

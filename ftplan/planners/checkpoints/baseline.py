@@ -8,10 +8,10 @@ import numpy as np
 
 from ftplan.model.checkpoint_rules import CheckpointRules
 from ftplan.model.topology import IntArray
+from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.allocation import Allocation, allocation
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.bound import proven_bound
-from ftplan.planners.checkpoints.budget import Budget
 from ftplan.planners.checkpoints.infeasibility import too_few_domains
 from ftplan.planners.checkpoints.options import AllocationOptions
 from ftplan.planners.checkpoints.settle import infeasible

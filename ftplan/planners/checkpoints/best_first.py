@@ -7,8 +7,8 @@ import heapq
 import numpy as np
 
 from ftplan.model.topology import FloatArray
+from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.arrays import BoolArray
-from ftplan.planners.checkpoints.budget import Budget
 from ftplan.planners.checkpoints.pairs import PARTNERS, Change, exchange, pull, push
 from ftplan.planners.checkpoints.present import MoveLimits, Moving
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ftplan.model.checkpoint_rules import CheckpointRules
+from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.ascent_at_scale import ascend_at_scale
-from ftplan.planners.checkpoints.budget import Budget
 from ftplan.planners.checkpoints.failover_dual import best_failover_dual
 from ftplan.planners.checkpoints.flow import cheapest_flow
 from ftplan.planners.checkpoints.lagrangian import Dual, ascend, dual_value

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ftplan.model.topology import FloatArray, IntArray
+from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.arrays import BoolArray, CheckpointProblem
-from ftplan.planners.checkpoints.budget import Budget
 from ftplan.planners.checkpoints.failover_rows import add_to_solver, first_in_front
 from ftplan.planners.checkpoints.limits import Limits
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ftplan.model.topology import FloatArray, IntArray
-from ftplan.planners.checkpoints.budget import Budget
+from ftplan.planners.budget import Budget
 
 #: Steps without a better value after which their length is halved.
 PATIENCE = 8

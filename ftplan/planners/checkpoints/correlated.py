@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.allocation import Allocation, allocation
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.bound import proven_bound
-from ftplan.planners.checkpoints.budget import Budget
 from ftplan.planners.checkpoints.failover_repair import bring_within, improve_within
 from ftplan.planners.checkpoints.greedy import regret_greedy
 from ftplan.planners.checkpoints.idle import spread_idle

@@ -6,11 +6,11 @@ import numpy as np
 
 from ftplan.model.checkpoint_rules import CheckpointRules
 from ftplan.model.topology import FloatArray, IntArray
+from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.allocation import Allocation, allocation
 from ftplan.planners.checkpoints.arrays import BoolArray, CheckpointProblem
 from ftplan.planners.checkpoints.baseline import without_zones
 from ftplan.planners.checkpoints.bound import proven_bound
-from ftplan.planners.checkpoints.budget import Budget
 from ftplan.planners.checkpoints.flow import cheapest_flow
 from ftplan.planners.checkpoints.infeasibility import infeasible_count, too_few_domains
 from ftplan.planners.checkpoints.limits import most_copies

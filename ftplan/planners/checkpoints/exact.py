@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ftplan.model.topology import IntArray
+from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.allocation import Allocation, allocation
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.bound import best_dual
-from ftplan.planners.checkpoints.budget import Budget
 from ftplan.planners.checkpoints.exact_at_scale import price_guided
 from ftplan.planners.checkpoints.failover_gap import close_failover_gap
 from ftplan.planners.checkpoints.failover_repair import bring_within, improve_within

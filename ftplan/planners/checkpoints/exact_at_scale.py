@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ftplan.model.topology import IntArray
+from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.ascent_at_scale import ascend_at_scale
-from ftplan.planners.checkpoints.budget import Budget
 from ftplan.planners.checkpoints.lagrangian import Dual
 from ftplan.planners.checkpoints.limits import Limits
 from ftplan.planners.checkpoints.placed import Placed

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ftplan.model.topology import FloatArray, IntArray
+from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.arrays import BoolArray, CheckpointProblem
-from ftplan.planners.checkpoints.budget import Budget
 from ftplan.planners.checkpoints.failover import Failover
 from ftplan.planners.checkpoints.lagrangian import PASSES, PATIENCE, priced, project
 from ftplan.planners.checkpoints.limits import Limits

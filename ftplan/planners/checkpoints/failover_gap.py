@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ftplan.model.topology import IntArray
+from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.bound import best_dual
 from ftplan.planners.checkpoints.branch_and_cut import branch_and_cut
-from ftplan.planners.checkpoints.budget import Budget
 from ftplan.planners.checkpoints.failover_dual import best_failover_dual, open_failover_columns
 from ftplan.planners.checkpoints.lagrangian import Dual
 from ftplan.planners.checkpoints.limits import Limits

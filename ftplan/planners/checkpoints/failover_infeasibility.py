@@ -10,8 +10,8 @@ import numpy as np
 from ftplan.model.checkpoint_rules import CheckpointRules
 from ftplan.model.plan import Infeasible
 from ftplan.model.topology import FloatArray
+from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
-from ftplan.planners.checkpoints.budget import Budget
 from ftplan.planners.checkpoints.failover import Failover, failover_of, loss_name, ratios
 from ftplan.planners.checkpoints.integer_model import find
 from ftplan.planners.checkpoints.least_balance import rounded_up

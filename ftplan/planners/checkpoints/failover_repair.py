@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ftplan.planners.checkpoints.budget import Budget
+from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.failover_changes import Changes, FailoverState
 from ftplan.planners.checkpoints.local_search import MOST_SLOTS_FOR_SWAPS, PASSES, improve
 from ftplan.planners.checkpoints.placed import Placed

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from ftplan.model.topology import FloatArray, IntArray
+from ftplan.planners.budget import SOLVER_SECONDS_PER_ITERATION, Budget
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
-from ftplan.planners.checkpoints.budget import SOLVER_SECONDS_PER_ITERATION, Budget
 from ftplan.planners.checkpoints.failover_rows import Pairs, add_to_sat, by_place, first_in_front, first_of_sat
 from ftplan.planners.checkpoints.limits import Limits
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ftplan.model.topology import FloatArray, IntArray
+from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
-from ftplan.planners.checkpoints.budget import Budget
 from ftplan.planners.checkpoints.candidates import Scan, scan
 from ftplan.planners.checkpoints.climb import paid, slope
 from ftplan.planners.checkpoints.limits import Limits

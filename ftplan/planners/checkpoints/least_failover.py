@@ -8,8 +8,8 @@ import numpy as np
 
 from ftplan.model.checkpoint_rules import CheckpointRules
 from ftplan.model.topology import IntArray
+from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
-from ftplan.planners.checkpoints.budget import Budget
 from ftplan.planners.checkpoints.failover import Failover, failover_of, ratios
 from ftplan.planners.checkpoints.failover_repair import bring_within
 from ftplan.planners.checkpoints.integer_model import Answer, fits_into, least_failover_limit

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ftplan.model.topology import FloatArray
+from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
-from ftplan.planners.checkpoints.budget import Budget
 from ftplan.planners.checkpoints.lagrangian import project
 from ftplan.planners.checkpoints.limits import Limits
 

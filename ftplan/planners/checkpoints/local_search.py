@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ftplan.planners.checkpoints.budget import Budget
+from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.placed import Placed
 
 #: Slots above which swaps are left out: one pass over all pairs would take minutes.

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ftplan.model.topology import FloatArray, IntArray
+from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.branch_and_cut import branch_and_cut
-from ftplan.planners.checkpoints.budget import Budget
 from ftplan.planners.checkpoints.failover_repair import bring_within
 from ftplan.planners.checkpoints.limits import Limits
 from ftplan.planners.checkpoints.placed import Placed

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 
 from ftplan.model.topology import FloatArray, IntArray
+from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.arrays import BoolArray, CheckpointProblem
 from ftplan.planners.checkpoints.branch_and_cut import LEAST_TIME_S, branch_and_cut
-from ftplan.planners.checkpoints.budget import Budget
 from ftplan.planners.checkpoints.lagrangian import Dual, priced
 from ftplan.planners.checkpoints.limits import Limits
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ftplan.model.topology import IntArray
+from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.arrays import BoolArray, CheckpointProblem
 from ftplan.planners.checkpoints.branch_and_cut import branch_and_cut
-from ftplan.planners.checkpoints.budget import Budget
 from ftplan.planners.checkpoints.lagrangian import Dual, priced
 from ftplan.planners.checkpoints.limits import Limits
 from ftplan.planners.checkpoints.neighbourhood import TREE_NODES, exchange

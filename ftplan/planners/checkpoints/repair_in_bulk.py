@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ftplan.model.topology import FloatArray, IntArray
-from ftplan.planners.checkpoints.budget import Budget
+from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.placed import Placed
 
 #: A change must reduce the breach by this part of a mean node's use.

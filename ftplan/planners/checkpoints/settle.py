@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from ftplan.model.checkpoint_rules import CheckpointRules
 from ftplan.model.plan import Infeasible, Warn
 from ftplan.model.topology import IntArray
+from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.allocation import Allocation
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
-from ftplan.planners.checkpoints.budget import Budget
 from ftplan.planners.checkpoints.failover_infeasibility import UNSETTLED_BALANCE, hopeless_failover, number
 from ftplan.planners.checkpoints.failover_repair import bring_within
 from ftplan.planners.checkpoints.infeasibility import explain, too_few_domains

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ftplan.model.topology import FloatArray, IntArray
+from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.arrays import BoolArray
-from ftplan.planners.checkpoints.budget import Budget
 from ftplan.planners.checkpoints.candidates import Scan
 from ftplan.planners.checkpoints.placed import Placed
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from ftplan.model.plan import Infeasible
 from ftplan.model.topology import IntArray
+from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.allocation import Allocation, allocation
 from ftplan.planners.checkpoints.best_first import best_first
-from ftplan.planners.checkpoints.budget import Budget
 from ftplan.planners.checkpoints.limits import Limits, limits_of
 from ftplan.planners.checkpoints.mend import Mended, fits, mend, returns
 from ftplan.planners.checkpoints.options import AllocationOptions

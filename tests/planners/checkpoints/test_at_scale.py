@@ -9,9 +9,9 @@ import pytest
 
 from ftplan.errors import FtplanError
 from ftplan.model.checkpoint_rules import CheckpointRules
+from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.ascent_at_scale import ascend_at_scale
 from ftplan.planners.checkpoints.bound import best_dual
-from ftplan.planners.checkpoints.budget import Budget
 from ftplan.planners.checkpoints.exact_at_scale import price_guided
 from ftplan.planners.checkpoints.least_balance import spread_out
 from ftplan.planners.checkpoints.limits import limits_of

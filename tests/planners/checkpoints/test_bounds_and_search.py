@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from ftplan.model.checkpoint_rules import CheckpointRules, violations
 from ftplan.planners import registry
+from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.bound import best_dual
-from ftplan.planners.checkpoints.budget import Budget
 from ftplan.planners.checkpoints.exact import exact
 from ftplan.planners.checkpoints.lagrangian import ascend, dual_value
 from ftplan.planners.checkpoints.least_balance import spread_out

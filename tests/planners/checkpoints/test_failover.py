@@ -17,8 +17,8 @@ from ftplan.model.checkpoint_rules import CheckpointRules, violations
 from ftplan.model.cluster import Cluster, Node, Placement
 from ftplan.model.topology import Operator, Topology
 from ftplan.planners import registry
+from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.bound import proven_bound
-from ftplan.planners.checkpoints.budget import Budget
 from ftplan.planners.checkpoints.correlated import correlated
 from ftplan.planners.checkpoints.exact import exact
 from ftplan.planners.checkpoints.failover_dual import failover_dual, open_failover_columns, ordered_cheapest

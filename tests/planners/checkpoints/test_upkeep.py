@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ftplan.metrics.checkpoint_objective import OBJECTIVES, CheckpointObjective
 from ftplan.model.checkpoint_rules import violations
 from ftplan.planners import registry
-from ftplan.planners.checkpoints.budget import Budget
+from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.limits import limits_of
 from ftplan.planners.checkpoints.present import MoveLimits, Present
 from ftplan.planners.checkpoints.problem import AllocationOptions

@@ -4,12 +4,24 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from ftplan.model.plan import Warn
-from ftplan.planners.checkpoints.options import AllocationOptions
 
 #: Deterministic solver seconds that one iteration buys.
 SOLVER_SECONDS_PER_ITERATION = 0.01
+
+
+class Limits(Protocol):
+    """Options that say how much work a planner may do."""
+
+    @property
+    def time_limit_s(self) -> float:
+        """Seconds on the clock."""
+
+    @property
+    def iterations(self) -> int | None:
+        """Rounds of deterministic work, None for no limit but the clock."""
 
 
 @dataclass(slots=True)
@@ -22,7 +34,7 @@ class Budget:
     started: float = field(default_factory=time.monotonic)
 
     @staticmethod
-    def of(options: AllocationOptions) -> Budget:
+    def of(options: Limits) -> Budget:
         """Return a budget that starts now."""
         return Budget(options.time_limit_s, options.iterations)
 
