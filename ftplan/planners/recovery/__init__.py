@@ -1,0 +1,1 @@
+"""In which order failed tasks come back."""

@@ -1,0 +1,120 @@
+"""One recovery step as a set-union knapsack: choose queries, pay each task once.
+
+Su & Zhou, definition 2: maximise the summed priority of whole queries under a capacity; NP-hard (appendix D.1).
+Tasks that stand in exactly the same queries are one *bundle* here: it comes back as a whole or not at all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from ftplan.model.topology import FloatArray, IntArray
+from ftplan.planners.budget import Budget
+
+BoolArray = npt.NDArray[np.bool_]
+
+#: Rounding errors of sums of cores: a cost above the capacity by less than this share of it still fits.
+SLACK = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class SetUnionKnapsack:
+    """Q queries over B bundles. Query q needs the bundles ``member[start[q]:start[q + 1]]``, sorted, none twice.
+
+    ``weight`` is in cores and may be 0; a query may need no bundle at all (both are free). ``priority`` is > 0.
+    Queries stand in the order of their names (operator id, index), which ends every tie.
+    """
+
+    priority: FloatArray  # (Q,)
+    weight: FloatArray  # (B,) cores
+    start: IntArray  # (Q + 1,)
+    member: IntArray  # (start[Q],)
+    capacity: float  # cores
+
+    @property
+    def queries(self) -> int:
+        """Number of queries."""
+        return len(self.priority)
+
+    @property
+    def bundles(self) -> int:
+        """Number of bundles."""
+        return len(self.weight)
+
+    @cached_property
+    def row(self) -> IntArray:
+        """Query of each entry of :attr:`member`."""
+        return np.repeat(np.arange(self.queries, dtype=np.int64), np.diff(self.start))
+
+    @cached_property
+    def by_bundle(self) -> tuple[IntArray, IntArray]:
+        """The transposed matrix: (start, queries); bundle b is needed by ``queries[start[b]:start[b + 1]]``, sorted."""
+        order = np.argsort(self.member, kind="stable")
+        counts = np.bincount(self.member, minlength=self.bundles)
+        return np.concatenate(([0], np.cumsum(counts))), self.row[order]
+
+    @cached_property
+    def sharing(self) -> IntArray:
+        """How many queries need each bundle, the paper's f, shape (B,)."""
+        return np.diff(self.by_bundle[0])
+
+    @property
+    def limit(self) -> float:
+        """The largest cost that counts as fitting: the capacity and a rounding error."""
+        return self.capacity + SLACK * max(1.0, abs(self.capacity))
+
+    def covered(self, chosen: BoolArray) -> BoolArray:
+        """Return which bundles a set of queries needs, shape (B,)."""
+        covered = np.zeros(self.bundles, dtype=np.bool_)
+        covered[self.member[chosen[self.row]]] = True
+        return covered
+
+    def cost(self, chosen: BoolArray) -> float:
+        """Return the cores that a set of queries costs, each bundle counted once."""
+        return float(self.weight[self.covered(chosen)].sum())
+
+    def value(self, chosen: BoolArray) -> float:
+        """Return the summed priority of a set of queries."""
+        return float(self.priority[chosen].sum())
+
+    def fits(self, chosen: BoolArray) -> bool:
+        """Return whether a set of queries fits into the capacity."""
+        return self.cost(chosen) <= self.limit
+
+    def whole(self, chosen: BoolArray) -> BoolArray:
+        """Return *chosen* and all queries that come back with it for free, shape (Q,)."""
+        short = ~self.covered(chosen)[self.member] & (self.weight[self.member] > 0.0)
+        lacking = np.zeros(self.queries, dtype=np.bool_)
+        lacking[self.row[short]] = True
+        return ~lacking
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """What a one-step solver chose: queries that fit together, and what it proved.
+
+    ``bound`` is an upper bound on the value of any choice, None where none was proved. ``optimal`` tells that the
+    solver proved its choice best, up to rounding. ``note`` says what a user should know of the way.
+    """
+
+    queries: BoolArray  # (Q,)
+    bound: float | None = None
+    optimal: bool = False
+    note: str | None = None
+
+
+class StepSolver(Protocol):
+    """Every one-step planner: same knapsack, seed and bounded work give the same choice.
+
+    ``hint`` is a choice that fits, from an earlier solver; the answer is never worse than it.
+    """
+
+    def __call__(
+        self, knapsack: SetUnionKnapsack, budget: Budget, seed: int = 0, hint: BoolArray | None = None
+    ) -> Choice:
+        """Return a choice that fits."""
