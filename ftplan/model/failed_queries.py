@@ -1,0 +1,172 @@
+"""Which queries a failure takes down, and which failed tasks each of them waits for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from ftplan.model.task_graph import BoolArray, TaskGraph
+from ftplan.model.topology import FloatArray, IntArray
+
+#: Queries that are traced upstream at a time; the trace takes an eighth of this in bytes for each task.
+QUERIES_AT_A_TIME = 8192
+_BITS = 64
+
+
+@dataclass(frozen=True, eq=False)
+class FailedQueries:
+    """The failed queries and the failed tasks that they wait for (Su & Zhou, section 2.3).
+
+    A query is an output task and everything upstream of it, whatever the kind of inputs. Failed tasks that stand in
+    exactly the same queries form a *bundle*: they come back together or not at all, and thousands of tasks behind a
+    full edge are one bundle. Queries stand in the order of their tasks' numbers; bundles in that of their first task
+    in topological order.
+    """
+
+    task: IntArray  # (F,) failed tasks that some query needs, in topological order
+    bundle: IntArray  # (F,) bundle of each
+    bundles: int
+    query: IntArray  # (Q,) output task of each failed query, ascending
+    start: IntArray  # (Q + 1,)
+    member: IntArray  # (start[Q],) bundles of each query, ascending
+    needless: IntArray  # failed tasks that no query needs, in topological order
+
+    @property
+    def queries(self) -> int:
+        """Number of failed queries."""
+        return len(self.query)
+
+    @cached_property
+    def row(self) -> IntArray:
+        """Query of each entry of :attr:`member`."""
+        return np.repeat(np.arange(self.queries, dtype=np.int64), np.diff(self.start))
+
+    @cached_property
+    def sharing(self) -> IntArray:
+        """Number of failed queries that need each bundle, the paper's f, shape (bundles,)."""
+        return np.bincount(self.member, minlength=self.bundles)
+
+    def weight(self, cost: FloatArray) -> FloatArray:
+        """Return the summed cost of each bundle's tasks, shape (bundles,); *cost* is by task number."""
+        sums = np.bincount(self.bundle, weights=cost[self.task], minlength=self.bundles)
+        return np.asarray(sums, dtype=np.float64)
+
+    def members(self, query: int) -> IntArray:
+        """Return the bundles of one query."""
+        return self.member[self.start[query] : self.start[query + 1]]
+
+    def tasks_of(self, bundles: BoolArray) -> IntArray:
+        """Return the failed tasks of some bundles, in topological order."""
+        return self.task[bundles[self.bundle]]
+
+    def shared_fraction(self, cost: FloatArray) -> float:
+        """Return the share of the failed cost that every failed query needs: at 1 no order gains anything."""
+        weight = self.weight(cost)
+        total = float(weight.sum())
+        return float(weight[self.sharing == self.queries].sum()) / total if total > 0.0 else 1.0
+
+
+def failed_queries(graph: TaskGraph, failed: BoolArray) -> FailedQueries:
+    """Trace which output tasks each failed task feeds.
+
+    Parameters
+    ----------
+    failed
+        Shape (tasks,).
+
+    Notes
+    -----
+    Sets of queries are rows of bits, combined operator by operator against the streams; a full edge passes one row
+    on. Cost O((tasks + substreams) * queries / 64).
+    """
+    outputs = np.flatnonzero(graph.output)
+    tasks = np.flatnonzero(failed)
+    group = np.zeros(len(tasks), dtype=np.int64)
+    parts: list[npt.NDArray[np.uint64]] = []
+    for first in range(0, len(outputs), QUERIES_AT_A_TIME):
+        reached = _reached(graph, outputs[first : first + QUERIES_AT_A_TIME])[tasks]
+        group = _refined(group, reached)
+        parts.append(reached)
+    needed = np.zeros(len(tasks), dtype=np.bool_)
+    for part in parts:
+        needed |= part.any(axis=1)
+    order = np.argsort(graph.topological_rank[tasks], kind="stable")
+    kept = order[needed[order]]
+    labels, first_of, bundle = np.unique(group[kept], return_index=True, return_inverse=True)
+    rank = np.argsort(np.argsort(first_of, kind="stable"), kind="stable")  # by first task in topological order
+    representative = np.empty(len(labels), dtype=np.int64)
+    representative[rank] = kept[first_of]
+    query, row, member = _needs(parts, representative, outputs)
+    return FailedQueries(
+        task=tasks[kept],
+        bundle=rank[bundle],
+        bundles=len(labels),
+        query=query,
+        start=np.concatenate(([0], np.cumsum(np.bincount(row, minlength=len(query))))).astype(np.int64),
+        member=member,
+        needless=tasks[order[~needed[order]]],
+    )
+
+
+def _reached(graph: TaskGraph, outputs: IntArray) -> npt.NDArray[np.uint64]:
+    """Return which of some output tasks lie downstream of each task, as bits, shape (tasks, words)."""
+    words = -(-len(outputs) // _BITS)
+    reached = np.zeros((graph.tasks, words), dtype=np.uint64)
+    place = np.arange(len(outputs))
+    reached[outputs, place // _BITS] |= np.uint64(1) << (place % _BITS).astype(np.uint64)
+    for i in reversed(graph.order):
+        here = reached[graph.slice_of(i)]
+        for edge in graph.out_edges[i]:
+            there = reached[graph.slice_of(edge.target)]
+            pairs = graph.pairs(edge)
+            if pairs is None:
+                here |= np.bitwise_or.reduce(there, axis=0)
+            else:
+                _pass_back(here, there, *pairs)
+    return reached
+
+
+def _pass_back(
+    here: npt.NDArray[np.uint64], there: npt.NDArray[np.uint64], senders: IntArray, receivers: IntArray
+) -> None:
+    """Add to each sender what its receivers reach."""
+    if len(senders) == 0:
+        return
+    order = np.argsort(senders, kind="stable")
+    senders, receivers = senders[order], receivers[order]
+    firsts = np.flatnonzero(np.concatenate(([True], senders[1:] != senders[:-1])))
+    here[senders[firsts]] |= np.bitwise_or.reduceat(there[receivers], firsts, axis=0)
+
+
+def _refined(group: IntArray, rows: npt.NDArray[np.uint64]) -> IntArray:
+    """Split groups so that members of one have equal rows."""
+    if len(rows) == 0:
+        return group
+    keyed = np.ascontiguousarray(np.column_stack((group.astype(np.uint64), rows)))
+    whole_rows = keyed.view(np.dtype((np.void, keyed.dtype.itemsize * keyed.shape[1]))).ravel()
+    return np.asarray(np.unique(whole_rows, return_inverse=True)[1], dtype=np.int64)
+
+
+def _needs(
+    parts: list[npt.NDArray[np.uint64]], representative: IntArray, outputs: IntArray
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the failed output tasks and the (query, bundle) pairs, sorted by both."""
+    rows, members = [], []
+    for i, part in enumerate(parts):
+        bits = part[representative]
+        for word in range(bits.shape[1]):
+            column = bits[:, word]
+            some = np.flatnonzero(column)
+            for bit in range(_BITS) if len(some) else ():
+                hit = some[(column[some] >> np.uint64(bit)) & np.uint64(1) == 1]
+                if len(hit):
+                    rows.append(np.full(len(hit), i * QUERIES_AT_A_TIME + word * _BITS + bit, dtype=np.int64))
+                    members.append(hit)
+    if not rows:
+        nothing = np.zeros(0, dtype=np.int64)
+        return nothing, nothing, nothing
+    place, row = np.unique(np.concatenate(rows), return_inverse=True)
+    return outputs[place], row, np.concatenate(members)

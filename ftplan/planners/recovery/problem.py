@@ -1,0 +1,90 @@
+"""What a recovery schedule is asked about: what failed, where there is room, and what will happen next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ftplan.model.plan import Warn
+from ftplan.model.task_graph import BoolArray, TaskGraph
+from ftplan.model.topology import FloatArray, IntArray
+
+RecoveryObjective = Literal["priority", "priority-time", "fidelity-time"]
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """A node that can take recovered tasks, now or after its arrival.
+
+    ``room`` is its cores times ``--max-cpu`` minus what runs there when the schedule begins or the node arrives.
+    Without a cluster one host without an id stands for the cores of ``--capacity``.
+    """
+
+    id: str | None
+    room: float  # cores, >= 0
+    zone: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ArrivalEvent:
+    """A host can take tasks from ``at_s`` on, the time planned for; the true one is uniform in ``range_s``."""
+
+    at_s: float
+    host: int
+    range_s: tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FailureEvent:
+    """Something fails while the recovery is under way.
+
+    ``nodes`` takes down whatever lives there by then; ``tasks`` are those that the selector names itself.
+    """
+
+    at_s: float
+    selector: str
+    nodes: frozenset[str]
+    tasks: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class RecoveryProblem:
+    """A failure and what there is to recover from it. Tasks are numbered as in :class:`TaskGraph`; T tasks, H hosts.
+
+    Hosts ``[0, present)`` are live at the start, in natural order of their ids; the others arrive, sorted by planned
+    time and id. ``home`` is the host of each task that lives at the start, -1 where it is down or its node unknown.
+    ``standby`` is the host of a live active replica that has not taken over yet, -1 where there is none, -2 where it
+    has no node and therefore never fails.
+    """
+
+    graph: TaskGraph
+    cost: FloatArray  # (T,) cores
+    failed: BoolArray  # (T,) down at the start; tasks with a live replica are not
+    home: IntArray  # (T,)
+    standby: IntArray  # (T,)
+    hosts: tuple[Host, ...]
+    present: int
+    arrivals: tuple[ArrivalEvent, ...] = ()
+    failures: tuple[FailureEvent, ...] = ()
+    capacity: float | None = None  # caps the summed use of the hosts that are present at the start
+    state_bytes: FloatArray | None = None  # (T,)
+    local_bytes: Mapping[tuple[int, int], float] = field(default_factory=dict)  # (task, host): state that lies there
+    bandwidth_bytes_s: float | None = None  # None: restores take no time
+    delay_s: float = 0.0
+    horizon_s: float = 600.0
+    failed_nodes: int = 0  # since the last checkpoint, at the start
+    warnings: tuple[Warn, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RecoveryOptions:
+    """How to plan: shared by all recovery planners."""
+
+    objective: RecoveryObjective = "priority"
+    prefetch: bool = True
+    parallel_recovery: bool = False
+    incremental_from: int = 2
+    seed: int = 0
+    time_limit_s: float = 60.0
+    iterations: int | None = None
