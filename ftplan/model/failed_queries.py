@@ -62,6 +62,25 @@ class FailedQueries:
         """Return the failed tasks of some bundles, in topological order."""
         return self.task[bundles[self.bundle]]
 
+    def without(self, back: BoolArray) -> FailedQueries:
+        """Return what is left when some tasks are back, shape (tasks of the graph,): whole queries drop out."""
+        left = ~back[self.task]
+        bundle = np.zeros(self.bundles, dtype=np.bool_)
+        bundle[self.bundle[left]] = True
+        kept = bundle[self.member]
+        number = np.cumsum(bundle) - 1
+        counts = np.bincount(self.row[kept], minlength=self.queries)
+        down = counts > 0
+        return FailedQueries(
+            task=self.task[left],
+            bundle=number[self.bundle[left]],
+            bundles=int(bundle.sum()),
+            query=self.query[down],
+            start=np.concatenate(([0], np.cumsum(counts[down]))).astype(np.int64),
+            member=number[self.member[kept]],
+            needless=self.needless[~back[self.needless]],
+        )
+
     def shared_fraction(self, cost: FloatArray) -> float:
         """Return the share of the failed cost that every failed query needs: at 1 no order gains anything."""
         weight = self.weight(cost)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -85,22 +84,19 @@ class TaskGraph:
 
     @cached_property
     def order(self) -> tuple[int, ...]:
-        """Positions of the operators in topological order, the smallest id first among equals."""
+        """Positions of the operators in topological order: by the longest way from a source, then by id as text."""
         operators = self.topology.operators
-        waiting = np.zeros(len(operators), dtype=np.int64)
-        for edge in self.topology.edges:
-            waiting[edge.target] += 1
-        ready = [(operators[i].id, i) for i in range(len(operators)) if waiting[i] == 0]
-        heapq.heapify(ready)
-        order: list[int] = []
+        waiting = [len(edges) for edges in self.in_edges]
+        level = [0] * len(operators)
+        ready = [i for i, count in enumerate(waiting) if count == 0]
         while ready:
-            _, i = heapq.heappop(ready)
-            order.append(i)
+            i = ready.pop()
             for edge in self.out_edges[i]:
+                level[edge.target] = max(level[edge.target], level[i] + 1)
                 waiting[edge.target] -= 1
                 if waiting[edge.target] == 0:
-                    heapq.heappush(ready, (operators[edge.target].id, edge.target))
-        return tuple(order)
+                    ready.append(edge.target)
+        return tuple(sorted(range(len(operators)), key=lambda i: (level[i], operators[i].id)))
 
     @cached_property
     def out_edges(self) -> tuple[tuple[Edge, ...], ...]:

@@ -62,6 +62,24 @@ ROWS: tuple[Row, ...] = (
         guarantee="optimal, or the proven gap at the time limit",
         source="generalised assignment: Lagrangian dual, reduced costs, branch and cut (SCIP); flow for counts",
     ),
+    Row(
+        name="operator-centric",
+        command="recovery-schedule",
+        kind="recovery-schedule",
+        function="ftplan.planners.recovery.algorithms:operator_centric",
+        exact=False,
+        guarantee="none: the cheapest task whose upstream lives, without a look at queries",
+        source="Su & Zhou, technical report, section 7 (OC)",
+    ),
+    Row(
+        name="best-density",
+        command="recovery-schedule",
+        kind="recovery-schedule",
+        function="ftplan.planners.recovery.algorithms:best_density",
+        exact=False,
+        guarantee="(1 - e^(-1/d)) of each step's optimum where no failed task is in more than d failed queries",
+        source="Su & Zhou, technical report, Algorithm 3, mended",
+    ),
 )
 
 

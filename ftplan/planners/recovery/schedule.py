@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from ftplan.model.failed_queries import FailedQueries
 from ftplan.model.plan import Objective
+from ftplan.model.task_graph import BoolArray
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.knapsack import SetUnionKnapsack
@@ -60,43 +61,59 @@ class Schedule:
 
     def body(self, problem: RecoveryProblem) -> dict[str, Any]:
         """Return what a plan of kind recovery-schedule holds."""
-        raise NotImplementedError
+        from ftplan.planners.recovery.schedule_body import body
+
+        return body(self, problem)
 
 
 @dataclass(frozen=True, eq=False)
 class State:
     """What a policy sees at a step: what is down, what is free, and what is expected. It does not see failures ahead.
 
-    ``cost`` is by task number; ``room`` by host, 0 for hosts that are not there.
+    ``cost`` is by task number; ``room`` by host, 0 for hosts that are not there. ``fillable`` is what of the capacity
+    tasks of these sizes can use at all (two tasks of 0.3 cores leave 0.2 of a node's 0.8 empty); ``largest`` the
+    biggest task that fits anywhere.
     """
 
     problem: RecoveryProblem
     step: int
     at_s: float
     queries: FailedQueries
+    down: BoolArray
     cost: FloatArray
     room: FloatArray
     capacity: float  # cores free just before the step
+    fillable: float  # cores, at most capacity
+    too_large: BoolArray  # (T,) tasks that fit on no node now
+    hopeless: BoolArray  # (T,) nor on any that is expected
     coming: tuple[ArrivalEvent, ...]
 
     def knapsack(self) -> SetUnionKnapsack:
-        """Return the choice of this step as a set-union knapsack."""
+        """Return the choice of this step as a set-union knapsack; what fits on no node is made too heavy for it."""
         q = self.queries
         priority = self.problem.graph.per_task("priority")[q.query]
-        return SetUnionKnapsack(priority, q.weight(self.cost), q.start, q.member, self.capacity)
+        weight = q.weight(self.cost)
+        weight[q.bundle[self.too_large[q.task]]] += 2.0 * self.fillable + 1.0
+        return SetUnionKnapsack(priority, weight, q.start, q.member, self.fillable)
 
 
 @dataclass(frozen=True, eq=False)
 class Decision:
     """What a policy wants back at a step: tasks in the order in which they shall be placed and restored.
 
-    ``bound`` limits the summed priority of the queries that any decision makes whole at this step.
+    ``bound`` limits the summed priority of the queries that any decision makes whole at this step. A policy that
+    looks ahead says at step 0 in ``overall_bound`` what no schedule exceeds in the objective of the whole repair (or
+    falls below, where less is better). ``ahead`` are tasks to begin with what is left, in this order, None for those
+    of the densest missing query; ``prefetch`` says whether anything may be begun at all.
     """
 
     tasks: IntArray
     bound: float | None = None
     optimal: bool = False
     note: str | None = None
+    overall_bound: float | None = None
+    ahead: IntArray | None = None
+    prefetch: bool = True
 
 
 class Policy(Protocol):

@@ -1,0 +1,23 @@
+"""The recovery planners by name: each makes one-step choices in its way, and the schedule is made the same way."""
+
+from __future__ import annotations
+
+from ftplan.planners.recovery.by_queries import by_queries
+from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
+from ftplan.planners.recovery.run import run
+from ftplan.planners.recovery.schedule import Schedule
+from ftplan.planners.result import Result
+
+
+def operator_centric(problem: RecoveryProblem, options: RecoveryOptions) -> Result[Schedule]:
+    """Recover the cheapest task whose upstream lives, step by step (:mod:`operator_centric`)."""
+    from ftplan.planners.recovery.operator_centric import operator_centric as policy
+
+    return run(problem, options, policy)
+
+
+def best_density(problem: RecoveryProblem, options: RecoveryOptions) -> Result[Schedule]:
+    """Grow every fitting query and pair of queries by density at each step (:mod:`best_density`)."""
+    from ftplan.planners.recovery.best_density import best_density as solver
+
+    return run(problem, options, by_queries(solver))
