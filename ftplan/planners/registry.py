@@ -80,6 +80,43 @@ ROWS: tuple[Row, ...] = (
         guarantee="(1 - e^(-1/d)) of each step's optimum where no failed task is in more than d failed queries",
         source="Su & Zhou, technical report, Algorithm 3, mended",
     ),
+    Row(
+        name="dynamic-programming",
+        command="recovery-schedule",
+        kind="recovery-schedule",
+        function="ftplan.planners.recovery.algorithms:dynamic_programming",
+        exact=True,
+        guarantee="each step optimal; refuses more queries than it can take",
+        source="Su & Zhou, technical report, Algorithm 4 (appendix B), mended",
+    ),
+    Row(
+        name="local-search",
+        command="recovery-schedule",
+        kind="recovery-schedule",
+        function="ftplan.planners.recovery.algorithms:local_search",
+        exact=False,
+        guarantee="none; reaches the best published values of set-union knapsacks",
+        source="tabu search over queries with swaps, after Wei & Hao",
+    ),
+    Row(
+        name="exact",
+        command="recovery-schedule",
+        kind="recovery-schedule",
+        function="ftplan.planners.recovery.algorithms:exact",
+        exact=True,
+        guarantee="each step optimal, or the proven gap at the time limit",
+        source="closure bounds by minimum cuts, reduction, branch and bound",
+    ),
+    Row(
+        name="auto",
+        command="recovery-schedule",
+        kind="recovery-schedule",
+        function="ftplan.planners.recovery.algorithms:auto",
+        exact=True,
+        guarantee="each step the best of the others that the time allows, with the best bound of any",
+        source="best-density, exact, local-search, exact",
+        default=True,
+    ),
 )
 
 
