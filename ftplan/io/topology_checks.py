@@ -9,6 +9,7 @@ import numpy as np
 
 from ftplan.io.validation import Complaints, unknown
 from ftplan.model.plan import Warn
+from ftplan.model.rates import sent_by
 from ftplan.model.topology import Edge, FloatArray, Topology
 
 if TYPE_CHECKING:
@@ -176,7 +177,7 @@ def rate_warnings(topology: Topology, model: TopologyModel, name: str) -> Iterat
 def _disagreement(edge: Edge, rate_out: FloatArray) -> tuple[int, float] | None:
     """Return (task, records/s by its substreams) where that differs most from ``rate_out``, or None below 1 %."""
     assert edge.substreams is not None
-    sent = np.bincount(edge.substreams.from_index, edge.substreams.rate, minlength=len(rate_out))
+    sent = sent_by(edge.substreams, len(rate_out))
     excess = np.abs(sent - rate_out) - RATE_TOLERANCE * np.maximum(np.abs(sent), np.abs(rate_out))
     task = int(np.argmax(excess))
     return (task, float(sent[task])) if excess[task] > 1e-12 else None

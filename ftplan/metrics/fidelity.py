@@ -1,0 +1,217 @@
+"""Output fidelity: how much of what a job puts out still rests on all of its input (Su & Zhou, ICDE 2016, section III).
+
+The paper's recursion is over losses. Here it is over what is *intact*, 1 - loss: a mean of losses is 1 minus the mean
+of what is intact, and a join's ``1 - Π(1 - loss)`` becomes a plain product, without a rounding error at the ends.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+import numpy as np
+
+from ftplan.model.rates import FullStream, Rates, Stream
+from ftplan.model.task_graph import BoolArray, TaskGraph
+from ftplan.model.topology import FloatArray, IntArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Level:
+    """The tasks of operators at one depth. A *slot* is a weighted mean of upstream tasks; its weights sum to 1.
+
+    A task with independent inputs has one slot, a join one per input stream; a task keeps the product of its slots.
+    A full edge is gathered into one number before it is spread over the slots.
+    """
+
+    task: IntArray  # (N,) tasks with inputs, ascending
+    first: IntArray  # (N,) first slot of each
+    slots: int
+    sender: IntArray  # (P,) substreams: task number, slot, weight
+    slot: IntArray  # (P,)
+    weight: FloatArray  # (P,)
+    gathered: IntArray  # (G,) senders of full edges: task number, gathering, weight
+    gathering: IntArray  # (G,)
+    gather_weight: FloatArray  # (G,)
+    gatherings: int
+    spread: IntArray  # (S,) gathering, slot, weight of each receiver
+    spread_slot: IntArray  # (S,)
+    spread_weight: FloatArray  # (S,)
+
+    def means(self, intact: FloatArray) -> FloatArray:
+        """Return the weighted mean of each slot, shape (slots,)."""
+        means = np.bincount(self.slot, self.weight * intact[self.sender], minlength=self.slots)
+        if self.gatherings:
+            each = np.bincount(self.gathering, self.gather_weight * intact[self.gathered], minlength=self.gatherings)
+            means = means + np.bincount(self.spread_slot, self.spread_weight * each[self.spread], minlength=self.slots)
+        return np.minimum(means, 1.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FidelityModel:
+    """All of output fidelity that does not depend on which tasks live."""
+
+    levels: tuple[Level, ...]
+    outputs: IntArray  # (O,) output tasks
+    weight: FloatArray  # (O,) their weights, summing to 1
+
+    def intact(self, live: BoolArray) -> FloatArray:
+        """Return 1 - loss of each task's output, shape (tasks,)."""
+        intact = live.astype(np.float64)
+        for level in self.levels:
+            kept = np.multiply.reduceat(level.means(intact), level.first)
+            intact[level.task] = np.where(live[level.task], kept, 0.0)
+        return intact
+
+    def losses(self, live: BoolArray) -> FloatArray:
+        """Return the loss of each task's output, shape (tasks,), between 0 and 1."""
+        return np.asarray(1.0 - self.intact(live), dtype=np.float64)
+
+    def fidelity(self, live: BoolArray) -> float:
+        """Return the output fidelity, between 0 and 1; 1 where the topology has no output."""
+        if len(self.outputs) == 0:
+            return 1.0
+        return min(1.0, float(self.weight @ self.intact(live)[self.outputs]))
+
+
+def output_fidelity(graph: TaskGraph, rates: Rates, live: BoolArray) -> float:
+    """Return the output fidelity where only some tasks live.
+
+    Parameters
+    ----------
+    live
+        Shape (tasks,). To score many sets of live tasks, keep :func:`fidelity_model` and ask that.
+    """
+    return fidelity_model(graph, rates).fidelity(live)
+
+
+def fidelity_model(graph: TaskGraph, rates: Rates) -> FidelityModel:
+    """Prepare the scoring of a topology; O(tasks + substreams), full edges count their tasks only."""
+    depth = _depths(graph)
+    incoming: dict[int, dict[int, list[Stream]]] = defaultdict(lambda: defaultdict(list))
+    for stream in rates.streams:
+        incoming[stream.target][stream.source].append(stream)
+    levels: list[Level] = []
+    for at in range(1, max(depth, default=0) + 1):
+        builder = _LevelBuilder(graph)
+        for i in graph.by_id:
+            if depth[i] == at:
+                builder.add(i, list(incoming[i].values()))
+        if (level := builder.level()) is not None:
+            levels.append(level)
+    outputs = np.flatnonzero(graph.output)
+    return FidelityModel(tuple(levels), outputs, _output_weights(rates, outputs))
+
+
+def _output_weights(rates: Rates, outputs: IntArray) -> FloatArray:
+    """Return what each output weighs: rate_out, else the input rate for all, else equal; summing to 1."""
+    for weight in (rates.out[outputs], rates.into[outputs]):
+        if (total := weight.sum()) > 0.0:
+            return np.asarray(weight / total, dtype=np.float64)
+    return np.full(len(outputs), 1.0 / max(1, len(outputs)))
+
+
+def _depths(graph: TaskGraph) -> list[int]:
+    """Return the longest path from a source to each operator, by position."""
+    depth = [0] * len(graph.topology.operators)
+    for i in graph.order:
+        for edge in graph.out_edges[i]:
+            depth[edge.target] = max(depth[edge.target], depth[i] + 1)
+    return depth
+
+
+class _LevelBuilder:
+    """Collects the operators of one depth."""
+
+    def __init__(self, graph: TaskGraph) -> None:
+        self.graph = graph
+        self.slots = 0
+        self.gatherings = 0
+        self.owner: list[IntArray] = []  # task of each slot
+        self.pairs: list[tuple[IntArray, IntArray, FloatArray]] = []
+        self.gathers: list[tuple[IntArray, IntArray, FloatArray]] = []
+        self.spreads: list[tuple[IntArray, IntArray, FloatArray]] = []
+
+    def add(self, operator: int, streams: list[list[Stream]]) -> None:
+        """Add an operator; each of *streams* is all edges from one upstream operator."""
+        tasks = self.graph.slice_of(operator)
+        count = tasks.stop - tasks.start
+        rate = np.array([sum(edge.received() for edge in edges) for edges in streams])  # (streams, tasks)
+        edges_in = np.array([sum(_substreams(edge, count) for edge in edges) for edges in streams])
+        if self.graph.topology.operators[operator].inputs == "correlated":
+            for k, edges in enumerate(streams):
+                slot = self._new_slots(tasks.start, edges_in[k] > 0)
+                self._add_stream(edges, rate[k], edges_in[k], np.ones(count), slot)
+            return
+        slot = self._new_slots(tasks.start, np.asarray(edges_in.sum(axis=0) > 0))
+        total, present = rate.sum(axis=0), np.maximum((edges_in > 0).sum(axis=0), 1)
+        for k, edges in enumerate(streams):
+            part = np.divide(rate[k], total, out=1.0 / present, where=total > 0.0)
+            self._add_stream(edges, rate[k], edges_in[k], part, slot)
+
+    def _new_slots(self, offset: int, present: BoolArray) -> IntArray:
+        """Give a slot to each task that has the stream; -1 to the others."""
+        receivers = np.flatnonzero(present)
+        slot = np.full(len(present), -1, dtype=np.int64)
+        slot[receivers] = np.arange(self.slots, self.slots + len(receivers))
+        self.slots += len(receivers)
+        self.owner.append(receivers + offset)
+        return slot
+
+    def _add_stream(
+        self, edges: list[Stream], rate: FloatArray, count: IntArray, part: FloatArray, slot: IntArray
+    ) -> None:
+        """Add one input stream, which is *part* of each receiver's slot."""
+        weighted = rate > 0.0
+        scale = part / np.where(weighted, rate, np.maximum(count, 1))
+        for edge in edges:
+            if isinstance(edge, FullStream):
+                self._add_full(edge, np.where(weighted, scale * edge.share, 0.0), edge.sent, slot)
+                self._add_full(edge, np.where(weighted, 0.0, scale), np.ones(len(edge.sent)), slot)
+                continue
+            weight = scale[edge.receiver] * np.where(weighted[edge.receiver], edge.rate, 1.0)
+            self.pairs.append((edge.sender + self.graph.offset[edge.source], slot[edge.receiver], weight))
+
+    def _add_full(self, edge: FullStream, spread: FloatArray, sent: FloatArray, slot: IntArray) -> None:
+        """Add a full edge: sum the senders with weights *sent*, then spread that over the receivers."""
+        some = np.flatnonzero(spread)
+        if len(some) == 0:
+            return
+        senders = np.arange(len(sent)) + self.graph.offset[edge.source]
+        self.gathers.append((senders, np.full(len(sent), self.gatherings), sent))
+        self.spreads.append((np.full(len(some), self.gatherings), slot[some], spread[some]))
+        self.gatherings += 1
+
+    def level(self) -> Level | None:
+        """Return the level with its slots in the order of their tasks; None where no task has an input."""
+        if self.slots == 0:
+            return None
+        owner = np.concatenate(self.owner)
+        order = np.argsort(owner, kind="stable")
+        place = np.empty(self.slots, dtype=np.int64)
+        place[order] = np.arange(self.slots)
+        task, first = np.unique(owner[order], return_index=True)
+        sender, slot, weight = _joined(self.pairs)
+        gathered, gathering, gather_weight = _joined(self.gathers)
+        spread, spread_slot, spread_weight = _joined(self.spreads)
+        return Level(
+            task, first, self.slots,
+            sender, place[slot], weight,
+            gathered, gathering, gather_weight, self.gatherings,
+            spread, place[spread_slot], spread_weight,
+        )  # fmt: skip
+
+
+def _substreams(stream: Stream, receivers: int) -> IntArray:
+    """Return how many substreams of an edge enter each receiver, shape (receivers,)."""
+    if isinstance(stream, FullStream):
+        return np.full(receivers, len(stream.sent), dtype=np.int64)
+    return np.bincount(stream.receiver, minlength=receivers)
+
+
+def _joined(parts: list[tuple[IntArray, IntArray, FloatArray]]) -> tuple[IntArray, IntArray, FloatArray]:
+    """Return the parts end to end."""
+    nothing = np.zeros(0, dtype=np.int64)
+    parts = parts or [(nothing, nothing, np.zeros(0))]
+    first, second = (np.concatenate([part[k] for part in parts]) for k in (0, 1))
+    return first, second, np.concatenate([part[2] for part in parts])

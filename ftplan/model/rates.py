@@ -1,0 +1,121 @@
+"""Rates of every task and stream: measured where the topology says so, derived elsewhere; full edges stay rank one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ftplan.model.task_graph import TaskGraph
+from ftplan.model.topology import Edge, FloatArray, IntArray, Operator, Substreams
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FullStream:
+    """A full edge: sender i gives receiver j ``sent[i] * share[j]`` records per second; the shares sum to 1."""
+
+    source: int
+    target: int
+    sent: FloatArray  # (senders,)
+    share: FloatArray  # (receivers,)
+
+    def received(self) -> FloatArray:
+        """Return records per second into each receiver, shape (receivers,)."""
+        return np.asarray(self.sent.sum() * self.share, dtype=np.float64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairStream:
+    """Any other edge: substream k carries ``rate[k]`` from task ``sender[k]`` to ``receiver[k]``, by index."""
+
+    source: int
+    target: int
+    sender: IntArray
+    receiver: IntArray
+    rate: FloatArray
+    receivers: int
+
+    def received(self) -> FloatArray:
+        """Return records per second into each receiver, shape (receivers,)."""
+        return np.bincount(self.receiver, self.rate, minlength=self.receivers).astype(np.float64, copy=False)
+
+
+Stream = FullStream | PairStream
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rates:
+    """Records per second without failure; ``streams`` stand in the order of the topology's edges.
+
+    ``out`` is what each task emits on *every* outgoing edge; ``into`` is the sum over its substreams.
+    """
+
+    out: FloatArray  # (tasks,)
+    into: FloatArray  # (tasks,)
+    streams: tuple[Stream, ...]
+
+
+def sent_by(substreams: Substreams, senders: int) -> FloatArray:
+    """Return records per second that each sender puts on an edge by its substreams, shape (senders,)."""
+    return np.bincount(substreams.from_index, substreams.rate, minlength=senders).astype(np.float64, copy=False)
+
+
+def rates(graph: TaskGraph) -> Rates:
+    """Derive all rates, operator by operator in topological order.
+
+    A source emits ``rate_out`` (default 1), any other task ``selectivity`` times its inputs. An explicit ``rate_out``
+    wins over that, and so do measured substreams: a task without ``rate_out`` emits what its substreams carry, the
+    most of them where several measured edges leave it. Cost O(tasks + substreams); full edges are never written out.
+    """
+    out = np.zeros(graph.tasks)
+    into = np.zeros(graph.tasks)
+    edges = graph.topology.edges
+    leaving: list[list[int]] = [[] for _ in graph.topology.operators]
+    for k, edge in enumerate(edges):
+        leaving[edge.source].append(k)
+    streams: dict[int, Stream] = {}
+    for i in graph.order:
+        tasks = graph.slice_of(i)
+        out[tasks] = _emitted(graph, i, into[tasks])
+        for k in leaving[i]:
+            streams[k] = _stream(graph, edges[k], out[tasks])
+            into[graph.slice_of(edges[k].target)] += streams[k].received()
+    return Rates(out, into, tuple(streams[k] for k in range(len(edges))))
+
+
+def _emitted(graph: TaskGraph, i: int, received: FloatArray) -> FloatArray:
+    """Return what the tasks of the operator at a position emit, shape (parallelism,)."""
+    operator = graph.topology.operators[i]
+    if operator.rate_out is not None:
+        return operator.rate_out
+    measured = [sent_by(e.substreams, operator.parallelism) for e in graph.out_edges[i] if e.substreams is not None]
+    if measured:
+        return np.asarray(np.max(measured, axis=0), dtype=np.float64)
+    return operator.selectivity * received if graph.in_edges[i] else np.ones(operator.parallelism)
+
+
+def _stream(graph: TaskGraph, edge: Edge, sent: FloatArray) -> Stream:
+    """Return the rates of one edge whose senders emit *sent*."""
+    target = graph.topology.operators[edge.target]
+    if edge.substreams is not None:
+        measured = edge.substreams
+        pairs = (measured.from_index, measured.to_index)
+        return PairStream(edge.source, edge.target, *pairs, measured.rate, target.parallelism)
+    share = _share(target)
+    found = graph.pairs(edge)
+    if found is None:
+        total = share.sum()
+        even = np.full(target.parallelism, 1.0 / target.parallelism)
+        return FullStream(edge.source, edge.target, sent.copy(), share / total if total > 0.0 else even)
+    sender, receiver = found
+    weight = share[receiver]
+    total = np.bincount(sender, weight, minlength=len(sent))[sender]
+    # where all reached tasks have share 0 the sender still emits its whole output: it divides equally
+    reached = np.bincount(sender, minlength=len(sent))[sender]
+    part = np.divide(weight, total, out=1.0 / reached, where=total > 0.0)
+    return PairStream(edge.source, edge.target, sender, receiver, sent[sender] * part, target.parallelism)
+
+
+def _share(operator: Operator) -> FloatArray:
+    """Return how edges divide among an operator's tasks, not normalised, shape (parallelism,)."""
+    return np.ones(operator.parallelism) if operator.input_share is None else operator.input_share
