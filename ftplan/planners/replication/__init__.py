@@ -1,0 +1,1 @@
+"""Which tasks get an active replica."""
