@@ -59,6 +59,13 @@ SECTIONS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
         ("ceph_peer.py",),
         "Ceph evens out numbers of equal groups, without costs.",
     ),
+    (
+        "recovery-figure-16",
+        "One recovery step: figure 16",
+        ("recovery_figure_16.py",),
+        "Su & Zhou (technical report, figure 16) plan 18 queries optimally by dynamic programming, best density "
+        "approximates that, and operator-centric recovery is worst. Plot: `figures/figure-16.svg`.",
+    ),
     ("startup", "Start of the command line", ("startup.py",), "To reach: at most 4 × the time of importing click."),
 )
 
