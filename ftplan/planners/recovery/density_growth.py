@@ -7,9 +7,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from ftplan.model.topology import FloatArray, IntArray
+from ftplan.planners.compiled import compiled
 from ftplan.planners.recovery.fitting import ROUNDING
 from ftplan.planners.recovery.fractional_bound import shares
 from ftplan.planners.recovery.knapsack import BoolArray, SetUnionKnapsack
@@ -76,7 +76,7 @@ def step_of(knapsack: SetUnionKnapsack) -> Step:
     )
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@compiled
 def rounded(x: float) -> float:
     """Return x with its leading bits only."""
     if x <= 0.0 or math.isinf(x):
@@ -85,7 +85,7 @@ def rounded(x: float) -> float:
     return math.ldexp(math.floor(math.ldexp(mantissa, BITS) + 0.5), exponent - BITS)
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@compiled
 def pair(number: int) -> tuple[int, int]:
     """Return the ranks i < j of a pair: all pairs among the first k ranks come before any with the next one."""
     j = int((1.0 + math.sqrt(1.0 + 8.0 * number)) / 2.0)
@@ -96,14 +96,14 @@ def pair(number: int) -> tuple[int, int]:
     return number - j * (j - 1) // 2, j
 
 
-@njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@compiled
 def entry(step: Step, plan: Plan, q: int) -> tuple[float, float, int]:
     """Return the entry of a query in the heap, and make older ones stale."""
     plan.key[q] = -rounded(step.priority[q] / plan.paid[q])
     return plan.key[q], rounded(plan.cost[q]), q
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@compiled
 def clear(step: Step, plan: Plan) -> None:
     """Empty the plan of all queries but the free ones, which always come back: they have no density."""
     plan.cost[:] = step.cost
@@ -113,7 +113,7 @@ def clear(step: Step, plan: Plan) -> None:
     plan.chosen[:] = plan.lacking == 0
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@compiled
 def cover(step: Step, plan: Plan, q: int) -> tuple[float, int]:
     """Bring back what query q lacks; return what that costs, and how many queries now lack less (``touched``)."""
     added, count = 0.0, 0
@@ -133,7 +133,7 @@ def cover(step: Step, plan: Plan, q: int) -> tuple[float, int]:
     return added, count
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@compiled
 def sum_anew(step: Step, plan: Plan, q: int) -> None:
     """Sum what a query lacks."""
     plan.paid[q], plan.cost[q] = 0.0, 0.0
@@ -143,7 +143,7 @@ def sum_anew(step: Step, plan: Plan, q: int) -> None:
             plan.cost[q] += step.weight[b]
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@compiled
 def take(step: Step, plan: Plan, heap: Heap, q: int) -> float:
     """Add query q and those that come back with it for free; return what that costs."""
     added: float
@@ -160,7 +160,7 @@ def take(step: Step, plan: Plan, heap: Heap, q: int) -> float:
     return added
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@compiled
 def plant(step: Step, plan: Plan, heap: Heap, number: int) -> float:
     """Make the plan the seed of that number; return what it costs, infinite where it does not fit."""
     ranks = len(step.ranked)
@@ -179,7 +179,7 @@ def plant(step: Step, plan: Plan, heap: Heap, number: int) -> float:
     return used
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@compiled
 def fill(step: Step, plan: Plan, heap: Heap, used: float) -> float:
     """Add the densest query that fits until none does; return what the plan costs."""
     while len(heap) > 0:
@@ -190,7 +190,7 @@ def fill(step: Step, plan: Plan, heap: Heap, used: float) -> float:
     return used
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@compiled
 def grow(
     step: Step, first: int, last: int, best: BoolArray, best_value: float, best_cost: float
 ) -> tuple[float, float]:
