@@ -14,8 +14,9 @@ from ftplan.planners.recovery.fitting import ROUNDING, fitting
 from ftplan.planners.recovery.fractional_bound import fractional_bound, shares
 from ftplan.planners.recovery.knapsack import BoolArray, Choice, SetUnionKnapsack
 
-#: Different failed queries that are planned unless the caller asks for more; the paper plans 18.
-LIMIT = 24
+#: Different failed queries that are planned unless the caller asks for more; the paper plans 18. Up to here plans are
+#: few enough, and take less than a second, unless many queries cost and are worth about the same.
+LIMIT = 30
 #: Plans held at once, 24 bytes each and as much again to work in.
 PLANS = 4_000_000
 #: Plans whose values or costs differ by less than this share are equal.
