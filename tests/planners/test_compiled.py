@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from numba.core import caching
 
-from ftplan.planners.compiled import compiled
+from ftplan.planners.compiled import compiled, inlined
 
 
 def half(x: float) -> float:
@@ -25,3 +25,12 @@ def test_compiles_with_and_without_a_cache(monkeypatch: pytest.MonkeyPatch, writ
 
 def test_divides_like_numpy() -> None:
     assert compiled(ratio)(1.0, 0.0) == float("inf")
+
+
+def test_inlines() -> None:
+    inner = inlined(half)
+
+    def quarter(x: float) -> float:
+        return inner(inner(x))
+
+    assert compiled(quarter)(3.0) == 0.75
