@@ -1,0 +1,178 @@
+"""The best one-step choice with a proof, or the best found with a proven bound, at any size."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ftplan.planners.budget import Budget
+from ftplan.planners.recovery.completion import best_completion
+from ftplan.planners.recovery.integer_model import priority_unit, solve, too_large
+from ftplan.planners.recovery.knapsack import BoolArray, Choice, SetUnionKnapsack
+from ftplan.planners.recovery.lagrangian_bound import Dual, best_price, share_bound
+from ftplan.planners.recovery.reduction import Fixed, Reduction, reduce
+
+#: Parts of the gap between bound and value in which better choices are looked for first, and the last: everywhere.
+SLICES = (1 / 16, 1 / 4, 1.0)
+#: Open queries below which slices gain nothing.
+FEW_QUERIES = 60
+#: Part of the remaining time that a slice before the last may take.
+SLICE_TIME = 0.4
+#: Rounds of prices and reductions before the integer program.
+MOST_ROUNDS = 8
+#: Relative difference of value and bound that counts as none.
+ROUNDING = 1e-9
+
+
+@dataclass
+class Progress:
+    """The best choice so far, in queries of the given knapsack, and the least bound on every choice that fits."""
+
+    knapsack: SetUnionKnapsack
+    unit: float
+    queries: BoolArray
+    bound: float
+    by: str = "shares of weights"
+    open_queries: int = 0
+
+    @property
+    def value(self) -> float:
+        """Value of the best choice."""
+        return self.knapsack.value(self.queries)
+
+    def offer(self, queries: BoolArray) -> None:
+        """Take a better choice, with all that comes free."""
+        if not self.knapsack.fits(queries):
+            return
+        queries = self.knapsack.whole(queries)
+        if self.knapsack.value(queries) > self.value:
+            self.queries = queries
+
+    def prove(self, bound: float, by: str) -> None:
+        """Take a lower bound; values are multiples of the unit, so bounds are too."""
+        if self.unit > 0:
+            bound = self.unit * float(np.floor(bound / self.unit * (1 + ROUNDING) + 1e-6))
+        if bound < self.bound:
+            self.bound, self.by = bound, by
+
+    @property
+    def closed(self) -> bool:
+        """Whether value and bound are one, up to rounding."""
+        return self.bound - self.value <= ROUNDING * max(1.0, abs(self.bound))
+
+    @property
+    def better(self) -> float:
+        """The least value that is better than what is known, a little lowered."""
+        return self.value + max(0.999 * self.unit, 0.5 * ROUNDING * abs(self.value))
+
+
+def exact(knapsack: SetUnionKnapsack, budget: Budget, seed: int = 0, hint: BoolArray | None = None) -> Choice:
+    """Return the best choice with a proof, or where the work ends early the best found and a proven bound.
+
+    The recovery step is a precedence-constrained knapsack. A price on the capacity leaves a maximum closure (minimum
+    cut); the best price gives the linear relaxation's bound in about a dozen cuts, closures on both sides of the
+    capacity, and proves which queries and bundles every better choice has. What is left is solved by HiGHS, first
+    for choices that are worth almost as much as the bound, since few queries can belong to those, then for all.
+    Exponential in the worst case; the bound holds whenever the work ends, and no answer is worse than *hint*.
+    """
+    state = _start(knapsack, hint)
+    reduced = reduce(knapsack, Fixed.nothing(knapsack))
+    if reduced is None:  # not even nothing fits
+        return Choice(np.zeros(knapsack.queries, np.bool_), 0.0, True, "the capacity is negative")
+    state.offer(reduced.back(np.ones(reduced.knapsack.queries, np.bool_)))
+    state.offer(reduced.back(np.zeros(reduced.knapsack.queries, np.bool_)))
+    if reduced.knapsack.queries == 0 or reduced.knapsack.fits(np.ones(reduced.knapsack.queries, np.bool_)):
+        state.prove(reduced.base + float(reduced.knapsack.priority.sum()), "what fits at all")
+    state.prove(reduced.base + share_bound(reduced.knapsack), "shares of weights")
+    if not state.closed:
+        _close(state, reduced, seed, budget)
+    return _answer(state, reduced)
+
+
+def _start(knapsack: SetUnionKnapsack, hint: BoolArray | None) -> Progress:
+    everything = float(knapsack.priority.sum())
+    nothing = np.zeros(knapsack.queries, dtype=np.bool_)
+    state = Progress(knapsack, priority_unit(knapsack.priority), nothing, everything * (1 + ROUNDING))
+    if hint is not None:
+        state.offer(hint)
+    return state
+
+
+def _close(state: Progress, reduced: Reduction, seed: int, budget: Budget) -> None:
+    """Prices first, then slices of the gap, each by a reduced integer program."""
+    dual = best_price(reduced.knapsack, budget)
+    state.prove(reduced.base + dual.bound, "minimum cuts")
+    _improve(state, [reduced], dual, budget)
+    slices = SLICES if reduced.knapsack.queries > FEW_QUERIES else SLICES[-1:]
+    for part in slices:
+        if state.closed or budget.over():
+            break
+        floor = state.bound - part * (state.bound - state.value)
+        last = part == slices[-1]
+        limits = (
+            budget if last else replace(budget, time_limit_s=budget.time_limit_s - (1 - SLICE_TIME) * budget.left_s)
+        )
+        _slice(state, reduced, dual, floor, seed, limits)
+    if not state.closed:
+        budget.unfinished()
+
+
+def _slice(state: Progress, reduced: Reduction, dual: Dual, floor: float, seed: int, budget: Budget) -> None:
+    """Look for choices better than the best known and than *floor*; what is proved of them bounds all choices."""
+    steps = [reduced]
+    base = reduced.base
+    for _ in range(MOST_ROUNDS):
+        at_least = max(state.better, floor)
+        small = reduce(steps[-1].knapsack, dual.fixed(at_least - base - ROUNDING * abs(at_least)))
+        if small is None:
+            state.prove(max(state.value, floor), "minimum cuts")
+            return
+        steps.append(small)
+        base += small.base
+        gone = small.knapsack.queries <= 0.95 * steps[-2].knapsack.queries
+        dual = best_price(small.knapsack, budget)
+        state.prove(max(base + dual.bound, state.value, floor), "minimum cuts")
+        _improve(state, steps, dual, budget)
+        if small.knapsack.queries == 0 or not gone or budget.over():
+            break
+    if base + dual.bound < max(state.better, floor):
+        return
+    _solve(state, steps, base, max(state.value, floor), seed, budget)
+
+
+def _solve(state: Progress, steps: list[Reduction], base: float, floor: float, seed: int, budget: Budget) -> None:
+    """Give what is left open to the integer program."""
+    small = steps[-1].knapsack
+    state.open_queries = small.queries
+    if small.queries == 0 or too_large(small, budget):
+        return
+    hint = state.queries
+    for step in steps:
+        hint = step.forth(hint)
+    solved = solve(small, hint if small.fits(hint) else None, state.unit, seed, budget)
+    if solved.queries is not None:
+        state.offer(_back(steps, solved.queries))
+    state.prove(max(base + solved.bound, state.value, floor), "integer program")
+
+
+def _improve(state: Progress, steps: list[Reduction], dual: Dual, budget: Budget) -> None:
+    """Look for better choices beside the closures on both sides of the capacity."""
+    small = steps[-1].knapsack
+    if small.queries:
+        state.offer(_back(steps, best_completion(small, [dual.below, dual.above], budget)))
+
+
+def _back(steps: list[Reduction], queries: BoolArray) -> BoolArray:
+    for step in reversed(steps):
+        queries = step.back(queries)
+    return queries
+
+
+def _answer(state: Progress, reduced: Reduction) -> Choice:
+    """Return the choice with a sentence on the way to it."""
+    bound = max(state.bound, state.value)
+    note = f"bound by {state.by}"
+    if state.open_queries:
+        note += f", {state.open_queries} of {reduced.knapsack.queries} groups of queries left to the integer program"
+    return Choice(state.queries, bound, state.closed, note)
