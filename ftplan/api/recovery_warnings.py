@@ -44,9 +44,10 @@ def _order_gains_nothing(problem: RecoveryProblem, queries: FailedQueries) -> li
     shared = queries.shared_fraction(problem.cost)
     if queries.queries < 2 or shared < 1.0 - 1e-9:
         return []
+    same = "failed task" if len(queries.task) == 1 else f"{len(queries.task):,} failed tasks"
     text = (
-        f"all {queries.queries:,} failed queries need the same {len(queries.task):,} failed tasks ({shared:.0%} of the "
-        "failed cost is shared by all): they come back together, and no order gains anything"
+        f"all {queries.queries:,} failed queries need the same {same} ({shared:.0%} of the failed cost is shared by "
+        "all): they come back together, and no order gains anything"
     )
     return [Warn("ORDER_GAINS_NOTHING", text)]
 
@@ -68,7 +69,7 @@ def _blocking(problem: RecoveryProblem, incremental_from: int) -> Warn:
     when = blocking_capacity_s(problem)
     cost = float(problem.cost[problem.failed].sum())
     nodes = {0: "no node", 1: "1 node"}.get(problem.failed_nodes, f"{problem.failed_nodes} nodes")
-    until = "never comes here" if when is None else f"is there at {when:g} s"
+    until = "never comes here" if when is None else (f"is there at {when:g} s" if when > 0.0 else "is there at once")
     text = (
         f"{nodes} failed, fewer than --incremental-from {incremental_from}: Su & Zhou then block until there is room "
         f"for all {cost:g} failed cores, which {until}; this plan recovers step by step all the same"
