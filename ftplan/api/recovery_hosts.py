@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from ftplan.api.recovery_failures import Failed
 from ftplan.errors import FtplanError
 from ftplan.model.cluster import Cluster, Node
@@ -141,7 +139,7 @@ def default_horizon_s(arrivals: Iterable[ArrivalEvent], failed: Failed) -> float
 
 
 def _host(node: Node, free: float) -> Host:
-    return Host(node.id, float(np.maximum(free, 0.0)), node.zone)
+    return Host(node.id, max(round(free, 9), 0.0), node.zone)
 
 
 def _arriving(node: Node, max_cpu: float) -> Host:

@@ -159,6 +159,7 @@ def _summary(problem: RecoveryProblem, settings: RecoveryOptions, schedule: Sche
         "failed_cpu": float(problem.cost[problem.failed].sum()),
         "failed_nodes": problem.failed_nodes,
         "failed_queries": queries.queries,
+        "failed_priority": float(problem.graph.per_task("priority")[queries.query].sum()),
         "shared_fraction": queries.shared_fraction(problem.cost) if queries.queries else None,
         "before": recovery_figures.before(problem, settings),
         "after": None if schedule is None else recovery_figures.figures(schedule, problem),

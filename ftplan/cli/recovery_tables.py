@@ -50,7 +50,8 @@ def _headline(plan: Plan) -> Table:
     elif plan.reason:
         rows.append(("reason", plan.reason))
     rows.append(("failed tasks", f"{cell(summary.get('failed_tasks'))} ({cell(summary.get('failed_cpu'))} cores)"))
-    rows.append(("failed queries", summary.get("failed_queries")))
+    priority = cell(summary.get("failed_priority"))
+    rows.append(("failed queries", f"{cell(summary.get('failed_queries'))} (priority {priority})"))
     shared = summary.get("shared_fraction")
     rows.append(("failed cost shared by all", None if shared is None else f"{shared:.1%}"))
     rows.append(("cost from", plan.options.get("cost")))
@@ -76,8 +77,8 @@ def _steps(plan: Plan) -> Table:
                 step["step"],
                 step["at_s"],
                 step["trigger"],
-                step["capacity"],
-                step["used"],
+                round(step["capacity"], 9),
+                round(step["used"], 9),
                 len(step["recover"]) - prefetched,
                 prefetched,
                 len(step["restored"]),
