@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 
 from ftplan.model.failed_queries import failed_queries
+from ftplan.model.topology import FloatArray
 from ftplan.planners.recovery.blocking import blocking
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.random_order import random_order
 from ftplan.planners.recovery.run import run
+from ftplan.planners.recovery.sampled_arrivals import sampled_arrivals
 from ftplan.planners.recovery.schedule import Outage, Schedule
 
 #: Random orders that the mean is taken over; fewer where there are many tasks to place.
@@ -52,6 +54,27 @@ def random(problem: RecoveryProblem, options: RecoveryOptions) -> dict[str, Any]
         values = [float(value) for one in found if (value := one[name]) is not None]
         mean[name] = float(np.mean(values)) if values else None
     return mean
+
+
+def sampled(schedule: Schedule, problem: RecoveryProblem, samples: int, seed: int) -> dict[str, Any] | None:
+    """Return mean and 95th percentile of a schedule's figures over sampled arrival times, None where all are fixed.
+
+    Of ``queries_back``, where less is worse, the 5th percentile.
+    """
+    found = sampled_arrivals(schedule, problem, samples, seed)
+    if found is None:
+        return None
+    times = found.last_back_s[~np.isnan(found.last_back_s)]
+    return {
+        "samples": samples,
+        "priority_time": _spread(found.priority_time, 95),
+        "last_back_s": _spread(times, 95) if len(times) else None,
+        "queries_back": _spread(found.queries_back.astype(np.float64), 5),
+    }
+
+
+def _spread(values: FloatArray, percentile: int) -> dict[str, float]:
+    return {"mean": float(values.mean()), f"p{percentile}": float(np.percentile(values, percentile))}
 
 
 def _plain(options: RecoveryOptions) -> RecoveryOptions:

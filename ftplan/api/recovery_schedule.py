@@ -27,6 +27,8 @@ KIND = "recovery-schedule"
 OBJECTIVES = ("priority", "priority-time", "fidelity-time")
 #: How far the value that a planner reports may lie from the one recomputed from its plan, relative to it.
 TOLERANCE = 1e-6
+#: The most sampled arrivals that a plan is judged on.
+MOST_SAMPLES = 10_000
 
 #: Options that say what is asked, for :func:`ftplan.api.recovery_problem.prepare`.
 _ASKED: dict[str, Any] = {
@@ -44,6 +46,7 @@ _ASKED: dict[str, Any] = {
 }
 #: Options that say how to plan.
 _HOW: dict[str, Any] = {
+    "samples": 100,
     "objective": "priority",
     "prefetch": True,
     "parallel_recovery": False,
@@ -79,7 +82,7 @@ def recovery_schedule(problem: Problem, row: registry.Row, **options: Any) -> Pl
         assumed = any(warning.code == "DEFAULT_ARRIVALS" for warning in recovery.warnings)
         setting = Setting(asked["max_cpu"], assumed, problem.cluster is not None, registry.load(row))
         refusal = infeasible(recovery, settings, setting) or result.infeasible
-    summary = _summary(recovery, settings, schedule)
+    summary = _summary(recovery, settings, schedule, asked["samples"])
     return Plan(
         kind=KIND,
         algorithm=row.name,
@@ -114,6 +117,8 @@ def _checked(options: Mapping[str, Any]) -> dict[str, Any]:
     if objective not in OBJECTIVES:
         near = suggestion(str(objective), OBJECTIVES)
         raise FtplanError(f"--objective: unknown {objective!r}{near}: one of {', '.join(OBJECTIVES)}")
+    if not isinstance(asked["samples"], int) or not 0 <= asked["samples"] <= MOST_SAMPLES:
+        raise FtplanError(f"--samples: {asked['samples']!r} is not a whole number from 0 to {MOST_SAMPLES:,}")
     asked["fail"] = (asked["fail"],) if isinstance(asked["fail"], str) else tuple(asked["fail"])
     return asked
 
@@ -152,7 +157,9 @@ def _objective(problem: RecoveryProblem, settings: RecoveryOptions, result: Resu
     return Objective.of(settings.objective, "min", value, bound)
 
 
-def _summary(problem: RecoveryProblem, settings: RecoveryOptions, schedule: Schedule | None) -> dict[str, Any]:
+def _summary(
+    problem: RecoveryProblem, settings: RecoveryOptions, schedule: Schedule | None, samples: int
+) -> dict[str, Any]:
     queries = failed_queries(problem.graph, problem.failed)
     return {
         "failed_tasks": int(problem.failed.sum()),
@@ -164,6 +171,7 @@ def _summary(problem: RecoveryProblem, settings: RecoveryOptions, schedule: Sche
         "before": recovery_figures.before(problem, settings),
         "after": None if schedule is None else recovery_figures.figures(schedule, problem),
         "random": recovery_figures.random(problem, settings),
+        "sampled": None if schedule is None else recovery_figures.sampled(schedule, problem, samples, settings.seed),
     }
 
 

@@ -72,7 +72,7 @@ def _blocking(problem: RecoveryProblem, incremental_from: int) -> Warn:
     until = "never comes here" if when is None else (f"is there at {when:g} s" if when > 0.0 else "is there at once")
     text = (
         f"{nodes} failed, fewer than --incremental-from {incremental_from}: Su & Zhou then block until there is room "
-        f"for all {cost:g} failed cores, which {until}; this plan recovers step by step all the same"
+        f"for all that failed, {cost:g} cores in sum, which {until}; this plan recovers step by step all the same"
     )
     return Warn("BLOCKING_RECOVERY", text)
 

@@ -77,6 +77,13 @@ _CORES = options.Number(0.0)
 )
 @click.option("--parallel-recovery", is_flag=True, help="Split heavy failed tasks with key groups over nodes.")
 @click.option(
+    "--samples",
+    type=click.IntRange(0, 10_000),
+    default=100,
+    metavar="N",
+    help="Where arrival times are ranges, judge the plan on so many sampled ones.",
+)
+@click.option(
     "--incremental-from",
     type=click.IntRange(min=0),
     default=2,
@@ -126,6 +133,7 @@ def command(**given: Any) -> int:
             checkpoints=given["checkpoints"],
             bandwidth=given["bandwidth"],
             parallel_recovery=given["parallel_recovery"],
+            samples=given["samples"],
             incremental_from=given["incremental_from"],
             seed=given["seed"],
             time_limit_s=given["time_limit"],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ftplan.cli.gantt import chart
@@ -28,6 +28,8 @@ def recovery_answer(plan: Plan) -> Answer:
     tables = [_headline(plan)]
     if plan.summary.get("random"):
         tables.append(_beside(plan))
+    if plan.summary.get("sampled"):
+        tables.append(_sampled(plan.summary["sampled"]))
     if plan.plan is not None:
         tables += [_steps(plan), _tasks(plan), _queries(plan)]
         drawn = chart(plan.plan, shutil.get_terminal_size((120, 40)).columns)
@@ -64,6 +66,17 @@ def _beside(plan: Plan) -> Table:
     before, after, random = (plan.summary.get(name) or {} for name in ("before", "after", "random"))
     rows = [(text, before.get(name), after.get(name), random.get(name)) for name, text in _FIGURES]
     return Table(("", "blocking", "this plan", f"random order (mean of {random.get('orders')})"), rows)
+
+
+def _sampled(figures: Mapping[str, Any]) -> Table:
+    """Return what the plan is worth when nodes arrive at other times within their ranges."""
+    text = dict(_FIGURES)
+    rows = []
+    for name in ("priority_time", "last_back_s", "queries_back"):
+        values = figures[name] or {}
+        bad = next((value for key, value in values.items() if key != "mean"), None)
+        rows.append((text[name], values.get("mean"), bad))
+    return Table((f"on {figures['samples']} sampled arrivals", "mean", "worse in 5 %"), rows)
 
 
 def _steps(plan: Plan) -> Table:

@@ -241,7 +241,7 @@ def test_blocking_recovery_is_said_with_its_time() -> None:
     """n2 held 1.5 cores; 0.8 x 4 - 2.5 + 1.2 + 2.2 are free at once."""
     (text,) = [w.message for w in recovery_problem(loaded(), fail=["node:n2"]).warnings if "BLOCKING" in w.code]
     assert text.startswith("1 node failed, fewer than --incremental-from 2")
-    assert "room for all 1.5 failed cores, which is there at once" in text
+    assert "room for all that failed, 1.5 cores in sum, which is there at once" in text
     assert "BLOCKING_RECOVERY" not in codes(recovery_problem(loaded(), fail=["zone:a"]))
     assert "BLOCKING_RECOVERY" not in codes(recovery_problem(loaded(), fail=["node:n2"], incremental_from=1))
 

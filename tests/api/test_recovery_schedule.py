@@ -210,3 +210,23 @@ def test_recovery_next_to_a_copy_takes_no_time() -> None:
     times = [[i["ready_s"] for i in body(plan)["steps"][0]["recover"]] for plan in (far, near)]
     assert times == [[8.0], [0.0]]
     assert body(near)["steps"][0]["recover"][0]["node"] == "n10"
+
+
+def test_the_plan_is_judged_on_sampled_arrivals() -> None:
+    """Two nodes uniform in [100, 300], one for a source, one for a join: the later of two comes at 233 on average."""
+    arrivals = [{"at_s": [100, 300], "node": {"id": f"r{i}", "cpu": 1.25}} for i in (1, 2)]
+    nodes = [{"id": "n1", "cpu": 1}]
+    cluster = {**CLUSTER, "nodes": nodes, "placement": {"tasks": {"sink": ["n1"] * 4}}}
+    failure = {"format": "ftplan/failure", "format_version": "1.0", "arrivals": arrivals}
+    problem = ftplan.load(topology=TOPOLOGY, cluster=cluster, failure=failure)
+    fail = ["task:join/0", "task:source/0"]
+    plan = schedule(problem, fail=fail, samples=4000, bandwidth=8, prefetch=False)
+    planned = 100 + 200 * 2 / 3
+    assert plan.summary["after"]["last_back_s"] == pytest.approx(planned + 1)
+    found = plan.summary["sampled"]
+    assert found["samples"] == 4000
+    assert found["last_back_s"]["mean"] == pytest.approx(planned + 1, rel=0.02)
+    assert found["last_back_s"]["p95"] == pytest.approx(100 + 200 * 0.95**0.5 + 1, rel=0.02)
+    assert found["queries_back"] == {"mean": 2.0, "p5": 2.0}
+    assert schedule(problem, fail=fail, samples=0).summary["sampled"] is None
+    assert schedule(loaded(), fail=["zone:a"], arrivals=False).summary["sampled"] is None
