@@ -6,12 +6,18 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ftplan.api.checkpoint_allocation import allocate_checkpoints
+from ftplan.api.recovery_schedule import recovery_schedule
 from ftplan.errors import FtplanError
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
 from ftplan.planners import registry
 
-_KINDS: dict[str, Callable[..., Plan]] = {"checkpoint-allocation": allocate_checkpoints}
+_KINDS: dict[str, Callable[..., Plan]] = {
+    "checkpoint-allocation": allocate_checkpoints,
+    "recovery-schedule": recovery_schedule,
+}
+#: Kinds of plan that answer a failure.
+_OF_A_FAILURE = ("recovery-schedule",)
 
 
 def plan(
@@ -47,6 +53,9 @@ def plan(
         If the command, the algorithm or an option is unknown, or an input is missing.
     """
     row = registry.row(command, algorithm)
-    if tuple(fail) and row.kind == "checkpoint-allocation":
-        raise FtplanError("allocate-checkpoints plans for no failure in particular: leave out fail, or use evaluate")
+    selectors = (fail,) if isinstance(fail, str) else tuple(fail)
+    if row.kind in _OF_A_FAILURE:
+        return _KINDS[row.kind](problem, row, fail=selectors, **options)
+    if selectors:
+        raise FtplanError(f"{row.command} plans for no failure in particular: leave out fail, or use evaluate")
     return _KINDS[row.kind](problem, row, **options)

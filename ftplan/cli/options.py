@@ -70,11 +70,27 @@ class Size(click.ParamType):  # type: ignore[type-arg]
         return size
 
 
+class Bandwidth(Size):
+    """Units of 2^20 bytes per second, or a size with a unit per second: 100, 500MB, 1GiB."""
+
+    name = "bandwidth"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return units of 2^20 bytes per second."""
+        text = str(value).strip().lower().removesuffix("/s")
+        bare = re.fullmatch(r"[0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?", text)
+        speed = float(text) if bare else super().convert(text, param, ctx) / 2.0**20
+        if not 0.0 < speed < math.inf:
+            self.fail(f"{value!r}: a bandwidth is more than 0 and finite", param, ctx)
+        return speed
+
+
 #: Settings of every command.
 SETTINGS: dict[str, Any] = {"show_default": True, "help_option_names": ["-h", "--help"], "max_content_width": 110}
 
 DURATION = Duration()
 SIZE = Size()
+BANDWIDTH = Bandwidth()
 SHARE = Number(0.0, 1.0)
 
 

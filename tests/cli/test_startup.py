@@ -10,7 +10,7 @@ import pytest
 
 from ftplan.cli.main import COMMANDS
 
-HEAVY = ("pyspark", "pysail", "ortools", "pandas", "networkx", "numpy", "pyarrow", "pydantic", "yaml", "rich")
+HEAVY = ("pyspark", "pysail", "ortools", "pandas", "networkx", "numpy", "pyarrow", "pydantic", "yaml", "rich", "numba")
 PROBE = (
     "import sys, json; from ftplan.cli.main import run; code = run(sys.argv[1:]); "
     f"print(json.dumps([code, [m for m in {HEAVY!r} if m in sys.modules]]), file=sys.stderr)"

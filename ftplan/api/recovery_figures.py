@@ -1,0 +1,106 @@
+"""What a recovery schedule is worth, beside blocking recovery and random orders."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ftplan.model.failed_queries import failed_queries
+from ftplan.model.topology import FloatArray
+from ftplan.planners.recovery.blocking import blocking
+from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
+from ftplan.planners.recovery.random_order import random_order
+from ftplan.planners.recovery.run import run
+from ftplan.planners.recovery.sampled_arrivals import sampled_arrivals
+from ftplan.planners.recovery.schedule import Outage, Schedule
+
+#: Random orders that the mean is taken over; fewer where there are many tasks to place.
+ORDERS, ORDERS_AT_SCALE, MANY_TASKS = 20, 4, 5_000
+
+Figures = dict[str, float | int | None]
+
+
+def figures(schedule: Schedule | None, problem: RecoveryProblem) -> Figures:
+    """Return the figures of a schedule; of None, those of no recovery at all.
+
+    ``priority`` is what step 0 makes whole, ``priority_time`` the sum of priority x seconds down within the horizon;
+    ``queries_back`` counts queries that are back at the horizon.
+    """
+    if schedule is None:
+        return _figures(_never(problem), 0.0, problem.horizon_s)
+    return _figures(schedule.outages, float(schedule.steps[0].objective.value or 0.0), problem.horizon_s)
+
+
+def before(problem: RecoveryProblem, options: RecoveryOptions) -> Figures:
+    """Return the figures of blocking recovery: everything that is down comes back at once, or nothing."""
+    return figures(run(problem, _plain(options), blocking).answer, problem)
+
+
+def random(problem: RecoveryProblem, options: RecoveryOptions) -> dict[str, Any]:
+    """Return the mean figures of random query orders, and how many ``orders`` that are.
+
+    The mean of ``first_back_s`` and ``last_back_s`` is over the orders in which a query returns.
+    """
+    count = ORDERS if int(problem.failed.sum()) <= MANY_TASKS else ORDERS_AT_SCALE
+    found = []
+    for k in range(count):
+        drawn = replace(_plain(options), seed=options.seed * ORDERS + k)
+        found.append(figures(run(problem, drawn, random_order).answer, problem))
+    mean: dict[str, Any] = {"orders": count}
+    for name in found[0]:
+        values = [float(value) for one in found if (value := one[name]) is not None]
+        mean[name] = float(np.mean(values)) if values else None
+    return mean
+
+
+def sampled(schedule: Schedule, problem: RecoveryProblem, samples: int, seed: int) -> dict[str, Any] | None:
+    """Return mean and 95th percentile of a schedule's figures over sampled arrival times, None where all are fixed.
+
+    Of ``queries_back``, where less is worse, the 5th percentile.
+    """
+    found = sampled_arrivals(schedule, problem, samples, seed)
+    if found is None:
+        return None
+    times = found.last_back_s[~np.isnan(found.last_back_s)]
+    return {
+        "samples": samples,
+        "priority_time": _spread(found.priority_time, 95),
+        "last_back_s": _spread(times, 95) if len(times) else None,
+        "queries_back": _spread(found.queries_back.astype(np.float64), 5),
+    }
+
+
+def _spread(values: FloatArray, percentile: int) -> dict[str, float]:
+    return {"mean": float(values.mean()), f"p{percentile}": float(np.percentile(values, percentile))}
+
+
+def _plain(options: RecoveryOptions) -> RecoveryOptions:
+    return replace(options, objective="priority", iterations=None)
+
+
+def _never(problem: RecoveryProblem) -> Sequence[Outage]:
+    queries = failed_queries(problem.graph, problem.failed).query
+    priority = problem.graph.per_task("priority")
+    return [Outage(query, float(priority[query]), 0.0, None, "") for query in queries.tolist()]
+
+
+def _figures(outages: Sequence[Outage], priority: float, horizon_s: float) -> Figures:
+    last: dict[int, Outage] = {}
+    lost = 0.0
+    for outage in sorted(outages, key=lambda o: (o.query, o.down_s)):
+        last[outage.query] = outage
+        back_s = horizon_s if outage.back_s is None else min(outage.back_s, horizon_s)
+        lost += outage.priority * max(0.0, back_s - outage.down_s)
+    back = [o for o in last.values() if o.back_s is not None and o.back_s <= horizon_s]
+    times = [o.back_s for o in back if o.back_s is not None]
+    return {
+        "priority": priority,
+        "priority_time": lost,
+        "queries_back": len(back),
+        "priority_back": float(sum(o.priority for o in back)),
+        "first_back_s": min(times, default=None),
+        "last_back_s": max(times, default=None),
+    }

@@ -1,0 +1,204 @@
+"""From a problem to a plan of kind ``recovery-schedule``, whichever algorithm answers."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+import ftplan
+from ftplan.api import recovery_figures
+from ftplan.api.recovery_fix import Setting, infeasible
+from ftplan.api.recovery_problem import Prepared, prepare
+from ftplan.errors import FtplanError, suggestion
+from ftplan.model.failed_queries import failed_queries
+from ftplan.model.plan import Objective, Plan, Warn
+from ftplan.model.problem import Problem
+from ftplan.planners import registry
+from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
+from ftplan.planners.recovery.schedule import Schedule
+from ftplan.planners.result import Result
+
+_log = logging.getLogger(__name__)
+
+KIND = "recovery-schedule"
+OBJECTIVES = ("priority", "priority-time", "fidelity-time")
+#: How far the value that a planner reports may lie from the one recomputed from its plan, relative to it.
+TOLERANCE = 1e-6
+#: The most sampled arrivals that a plan is judged on.
+MOST_SAMPLES = 10_000
+
+#: Options that say what is asked, for :func:`ftplan.api.recovery_problem.prepare`.
+_ASKED: dict[str, Any] = {
+    "fail": (),
+    "capacity": None,
+    "max_cpu": 0.8,
+    "horizon": None,
+    "replicas": None,
+    "checkpoints": None,
+    "bandwidth": None,
+    "arrivals": True,
+    "complete_failure": False,
+    "coordinator_cpu": 0.5,
+    "incremental_from": 2,
+}
+#: Options that say how to plan.
+_HOW: dict[str, Any] = {
+    "samples": 100,
+    "objective": "priority",
+    "prefetch": True,
+    "parallel_recovery": False,
+    "seed": 0,
+    "time_limit_s": 60.0,
+    "iterations": None,
+}
+_DEFAULTS: dict[str, Any] = {**_ASKED, **_HOW}
+
+
+def recovery_schedule(problem: Problem, row: registry.Row, **options: Any) -> Plan:
+    """Plan which failed tasks come back first, where and when; see ``ftplan recovery-schedule --help``.
+
+    Raises
+    ------
+    FtplanError
+        If an input is missing, nothing fails, an option is unknown or out of range.
+    """
+    asked = _checked(options)
+    prepared = prepare(problem, **{name: asked[name] for name in _ASKED})
+    recovery = prepared.problem
+    settings = RecoveryOptions(
+        incremental_from=asked["incremental_from"], **{name: asked[name] for name in _HOW if _is_setting(name)}
+    )
+    started = time.perf_counter()
+    result: Result[Schedule] = registry.load(row)(recovery, settings)
+    failed = int(recovery.failed.sum())
+    seconds = time.perf_counter() - started
+    _log.info("%d failed tasks: %s, planned by %s in %.2f s", failed, result.status, row.name, seconds)
+    schedule = result.answer
+    refusal = None
+    if result.status == "infeasible":
+        assumed = any(warning.code == "DEFAULT_ARRIVALS" for warning in recovery.warnings)
+        setting = Setting(asked["max_cpu"], assumed, problem.cluster is not None, registry.load(row))
+        refusal = infeasible(recovery, settings, setting) or result.infeasible
+    summary = _summary(recovery, settings, schedule, asked["samples"])
+    return Plan(
+        kind=KIND,
+        algorithm=row.name,
+        options=_recorded(asked, prepared, problem),
+        seed=settings.seed,
+        inputs=(*problem.inputs, *prepared.inputs),
+        status=result.status,
+        reason=result.reason if refusal is None else refusal.reason,
+        objective=_objective(recovery, settings, result),
+        rules=result.rules,
+        summary=summary,
+        warnings=_warnings(problem, recovery, result, summary),
+        infeasible=refusal,
+        plan=None if schedule is None else schedule.body(recovery),
+        tool_version=ftplan.__version__,
+    )
+
+
+def _is_setting(name: str) -> bool:
+    return name in {field.name for field in fields(RecoveryOptions)}
+
+
+def _checked(options: Mapping[str, Any]) -> dict[str, Any]:
+    for name in options:
+        if name not in _DEFAULTS:
+            raise FtplanError(
+                f"recovery-schedule: unknown option {name!r}{suggestion(name, _DEFAULTS)}: "
+                f"one of {', '.join(sorted(_DEFAULTS))}"
+            )
+    asked = {**_DEFAULTS, **options}
+    objective = asked["objective"]
+    if objective not in OBJECTIVES:
+        near = suggestion(str(objective), OBJECTIVES)
+        raise FtplanError(f"--objective: unknown {objective!r}{near}: one of {', '.join(OBJECTIVES)}")
+    if not isinstance(asked["samples"], int) or not 0 <= asked["samples"] <= MOST_SAMPLES:
+        raise FtplanError(f"--samples: {asked['samples']!r} is not a whole number from 0 to {MOST_SAMPLES:,}")
+    asked["fail"] = (asked["fail"],) if isinstance(asked["fail"], str) else tuple(asked["fail"])
+    return asked
+
+
+def _recorded(asked: Mapping[str, Any], prepared: Prepared, problem: Problem) -> dict[str, Any]:
+    """Return the options as the plan keeps them: as asked, files by their paths, and what was derived beside."""
+    recorded = {name: value for name, value in asked.items() if name != "seed"}
+    paths = {item.role: item.path for item in prepared.inputs}
+    bandwidth = prepared.problem.bandwidth_bytes_s
+    return {
+        **recorded,
+        "fail": list(asked["fail"]),
+        "replicas": paths.get("replicas"),
+        "checkpoints": paths.get("checkpoints"),
+        "cost": prepared.cost,
+        "horizon_s": prepared.problem.horizon_s,
+        "bandwidth_mb_s": None if bandwidth is None else bandwidth / 2.0**20,
+        "spread": any(warning.code == "SPREAD" for warning in problem.warnings),
+    }
+
+
+def _objective(problem: RecoveryProblem, settings: RecoveryOptions, result: Result[Schedule]) -> Objective:
+    """Return the objective with the value of the plan, whatever the planner reports."""
+    if result.answer is None:
+        return Objective(settings.objective, "max" if settings.objective == "priority" else "min", None, result.bound)
+    if settings.objective == "priority":
+        body = result.answer.body(problem)
+        value = float(sum(item["priority"] for item in body["steps"][0]["restored"]))
+        reported = result.answer.steps[0].objective.value
+        if reported is None or abs(value - reported) > TOLERANCE * max(abs(value), 1e-9):
+            raise RuntimeError(f"the planner reports {reported!r}, its plan is worth {value!r}")
+        bound = result.bound if result.bound is None else max(result.bound, value)
+        return Objective.of("priority", "max", value, bound)
+    value = float(recovery_figures.figures(result.answer, problem)["priority_time"] or 0.0)
+    bound = result.bound if result.bound is None else min(result.bound, value)
+    return Objective.of(settings.objective, "min", value, bound)
+
+
+def _summary(
+    problem: RecoveryProblem, settings: RecoveryOptions, schedule: Schedule | None, samples: int
+) -> dict[str, Any]:
+    queries = failed_queries(problem.graph, problem.failed)
+    return {
+        "failed_tasks": int(problem.failed.sum()),
+        "failed_cpu": float(problem.cost[problem.failed].sum()),
+        "failed_nodes": problem.failed_nodes,
+        "failed_queries": queries.queries,
+        "failed_priority": float(problem.graph.per_task("priority")[queries.query].sum()),
+        "shared_fraction": queries.shared_fraction(problem.cost) if queries.queries else None,
+        "before": recovery_figures.before(problem, settings),
+        "after": None if schedule is None else recovery_figures.figures(schedule, problem),
+        "random": recovery_figures.random(problem, settings),
+        "sampled": None if schedule is None else recovery_figures.sampled(schedule, problem, samples, settings.seed),
+    }
+
+
+def _warnings(
+    problem: Problem, recovery: RecoveryProblem, result: Result[Schedule], summary: Mapping[str, Any]
+) -> tuple[Warn, ...]:
+    """Return all warnings once; of blocking recovery only what the problem says, which knows when it would end."""
+    own = {warning.code for warning in recovery.warnings}
+    found = [*problem.warnings, *recovery.warnings]
+    found += [w for w in result.warnings if w.code not in own and w.code != "BLOCKING_RECOVERY"]
+    after, random = summary["after"], summary["random"]
+    if after is not None and "ORDER_GAINS_NOTHING" not in own and summary["failed_queries"] > 1:
+        lost, expected = after["priority_time"], random["priority_time"]
+        if summary["before"]["priority_time"] == 0.0:
+            text = "there is room for everything at once and restores take no time: no order gains anything"
+            found.append(Warn("ORDER_GAINS_NOTHING", text))
+        elif lost >= expected * (1.0 - 1e-9):
+            text = (
+                f"this order of recovery gains nothing: priority x time lost is {lost:.6g}, that of random orders "
+                f"{expected:.6g} on average; {summary['shared_fraction']:.0%} of the failed cost is shared by all "
+                f"{summary['failed_queries']:,} failed queries"
+            )
+            found.append(Warn("ORDER_GAINS_NOTHING", text))
+    if after is not None and summary["before"]["priority_time"] < after["priority_time"] * (1.0 - 1e-9):
+        text = (
+            f"blocking recovery would lose less, priority x time {summary['before']['priority_time']:.6g} against "
+            f"{after['priority_time']:.6g}: what comes back early here queues on few nodes or crowds out better queries"
+        )
+        found.append(Warn("BLOCKING_LOSES_LESS", text))
+    return tuple(dict.fromkeys(found))

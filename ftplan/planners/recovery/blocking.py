@@ -1,0 +1,19 @@
+"""What most systems do: wait until there is room for everything, then bring it all back at once."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ftplan.planners.budget import Budget
+from ftplan.planners.recovery.node_assignment import fits
+from ftplan.planners.recovery.schedule import Decision, State
+
+
+def blocking(state: State, budget: Budget, seed: int) -> Decision:
+    """Recover all that is down, or nothing (Su & Zhou, section 7: the blocking approach); a yardstick, no planner.
+
+    Where the tasks fit in sum but not onto the nodes one by one, the queries that fit go first.
+    """
+    tasks = state.queries.task
+    everything = fits(float(state.cost[tasks].sum()), state.fillable) and not state.too_large[tasks].any()
+    return Decision(tasks if everything else np.zeros(0, dtype=np.int64), prefetch=False)
