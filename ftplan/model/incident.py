@@ -15,7 +15,7 @@ from ftplan.model.topology import FloatArray
 class Transfers:
     """How long state takes to reach a node; restores on one node go one after another.
 
-    ``local_bytes`` is the state of a task, by (task, node id), that lies on a node already.
+    ``local_bytes`` is the state of a task, by (task, node id), that lies on a node of the start.
     """
 
     state_bytes: FloatArray  # (T,)
@@ -23,9 +23,10 @@ class Transfers:
     delay_s: float = 0.0
     local_bytes: Mapping[tuple[int, str | None], float] = field(default_factory=dict)
 
-    def seconds(self, task: int, node: str | None, share: float) -> float:
-        """Return how long a share of a task's state is under way to a node."""
-        size = max(0.0, float(self.state_bytes[task]) - self.local_bytes.get((task, node), 0.0)) * share
+    def seconds(self, task: int, node: str | None, share: float, *, empty: bool) -> float:
+        """Return how long a share of a task's state is under way to a node; *empty*: nothing lies there yet."""
+        local = 0.0 if empty else self.local_bytes.get((task, node), 0.0)
+        size = max(0.0, float(self.state_bytes[task]) - local) * share
         return self.delay_s + size / self.bandwidth_bytes_s if size > 0.0 else 0.0
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from ftplan.model.failure import Arrival
 from ftplan.model.incident import Incident
 from ftplan.model.names import Selector, natural_key
+from ftplan.model.outages import Outage, Outages
 from ftplan.model.recovery_entry import Entries
 from ftplan.model.repair import Repair, whole_from
 from ftplan.model.violation import Violation
@@ -38,16 +39,6 @@ class Moment:
     used: float = 0.0
     whole: list[tuple[int, float]] = field(default_factory=list)  # (output task, time) as decided at this time
     undone: set[int] = field(default_factory=set)  # of these, those that a later failure struck before they were back
-
-
-@dataclass(slots=True)
-class Outage:
-    """A query that was down, from a time until another; None: not within the schedule."""
-
-    query: int
-    down_s: float
-    back_s: float | None = None
-    step: int | None = None  # index of the moment that brought it back
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,12 +72,14 @@ def replay(steps: Sequence[Mapping[str, Any]], incident: Incident) -> Replay:
     faults: list[Violation] = []
     moments = list(_moments(steps, incident, faults))
     repair = Repair(incident)
-    outages = _Outages(incident)
+    outages = Outages(incident.graph)
     entries = Entries(incident, repair, faults)
     for number, moment in enumerate(moments):
         _happen(moment, number, incident, repair)
         if number == 0 or moment.failures:
-            outages.open(whole_from(incident.graph, repair.ready), moment.at_s, moments)
+            undone = outages.open(whole_from(incident.graph, repair.ready), moment.at_s)
+            for query, earlier in undone:
+                moments[earlier].undone.add(query)
         moment.capacity = repair.capacity
         moment.room = {name: machine.free for name, machine in repair.machines.items()}
         if moment.step is None:
@@ -163,42 +156,3 @@ def _out_of_place(moment: Moment, at_start: bool) -> Iterator[Violation]:
     if moment.step is not None and not happens and not at_start:
         text = f"steps[{moment.step}] at {moment.at_s:g} s: nothing fails or arrives then"
         yield Violation("WRONG_STEP_TIME", text, f"steps[{moment.step}]")
-
-
-class _Outages:
-    """Which queries are down since when; see :class:`Outage`."""
-
-    def __init__(self, incident: Incident) -> None:
-        self._outputs = np.flatnonzero(incident.graph.output)
-        self._open: dict[int, Outage] = {}
-        self._done: list[Outage] = []
-
-    def open(self, latest: np.ndarray[tuple[int], np.dtype[np.float64]], at_s: float, moments: list[Moment]) -> None:
-        """Begin the outages of queries that are down; one that would have ended later than now goes on."""
-        down = self._outputs[np.isinf(latest[self._outputs])].tolist()
-        going_on = set(down)
-        kept = []
-        for outage in self._done:
-            if outage.query in going_on and outage.back_s is not None and outage.back_s > at_s:
-                moments[outage.step or 0].undone.add(outage.query)
-                outage.back_s = outage.step = None
-                self._open[outage.query] = outage
-            else:
-                kept.append(outage)
-        self._done = kept
-        for query in down:
-            self._open.setdefault(query, Outage(query, at_s))
-
-    def close(self, latest: np.ndarray[tuple[int], np.dtype[np.float64]], moment: int) -> list[tuple[int, float]]:
-        """End the outages of queries that are whole; return them with the time from which on they are."""
-        whole = [query for query in sorted(self._open) if not np.isinf(latest[query])]
-        found = []
-        for query in whole:
-            outage = self._open.pop(query)
-            outage.back_s, outage.step = max(outage.down_s, float(latest[query])), moment
-            self._done.append(outage)
-            found.append((query, outage.back_s))
-        return found
-
-    def all(self) -> tuple[Outage, ...]:
-        return tuple(sorted([*self._done, *self._open.values()], key=lambda o: (o.query, o.down_s)))

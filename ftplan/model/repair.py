@@ -161,9 +161,10 @@ class Repair:
     def restored_by(self, task: int, node: str | None, share: float, at_s: float) -> float:
         """Return when a share of a task's state can be on a node at the earliest, after the restores before it."""
         seconds = 0.0
-        if self.incident.transfers is not None:
-            seconds = self.incident.transfers.seconds(task, node, share)
         machine = self.machines.get(node)
+        if self.incident.transfers is not None:
+            empty = machine is None or not machine.from_start
+            seconds = self.incident.transfers.seconds(task, node, share, empty=empty)
         return at_s + seconds if machine is None or seconds == 0.0 else max(at_s, machine.busy_until) + seconds
 
     def busy(self, node: str | None, until: float) -> None:

@@ -276,9 +276,21 @@ def test_restores_on_one_node_go_one_after_another() -> None:
     assert codes(body, slow) == []
     body["steps"][1]["recover"][0]["ready_s"] = 80.0
     assert codes(body, slow) == ["READY_TOO_EARLY"]
-    here = {(slow.graph.number("p03", 0), "a1"): 100.0}
-    body["steps"][1]["recover"][0]["ready_s"] = 60.0
-    assert codes(body, replace(slow, transfers=replace(transfers, local_bytes=here))) == []
+
+
+def test_no_transfer_where_a_copy_lies() -> None:
+    """A node that arrives comes empty, whatever lay on the one that had its id."""
+    nodes = (*fig.cluster().nodes, Node("s1", 2.5))
+    graph = fig.incident().graph
+    task = graph.number("p03", 0)
+    transfers = Transfers(np.full(12, 100.0), 10.0, 1.0, {(task, "s1"): 100.0, (task, "a1"): 100.0})
+    prepared = fig.incident(cluster=replace(fig.cluster(), nodes=nodes), transfers=transfers)
+    body = fig.by_hand(((), (), (), (), ()))
+    body["steps"][0]["recover"] = [{"operator": "p03", "index": 0, "node": "s1", "ready_s": 0.0}]
+    assert codes(body, prepared) == []
+    body = fig.by_hand(((), (), (), (), ()))
+    body["steps"][1]["recover"] = [{"operator": "p03", "index": 0, "node": "a1", "ready_s": 60.0}]
+    assert codes(body, prepared) == ["READY_TOO_EARLY"]
 
 
 def split_task() -> tuple[Incident, dict[str, Any]]:
