@@ -2,176 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Mapping
 
-from ftplan.api.assignments import require_known_nodes, stated_assignments
-from ftplan.api.checkpoint_allocation import require
-from ftplan.api.unseen_time import planned_on
-from ftplan.api.verification import objective_of, rules_of
+from ftplan.api.answers import Explanation, of_kind
+from ftplan.api.checkpoint_explanation import explain_allocation
 from ftplan.errors import FtplanError
-from ftplan.metrics.checkpoint_balance import checkpoint_balance
-from ftplan.metrics.checkpoint_objective import objective_costs
-from ftplan.metrics.planned_copies import planned_copies
-from ftplan.model.checkpoint_moves import CopyMoves
-from ftplan.model.cluster import Cluster
 from ftplan.model.names import Selector, parse_selector
-from ftplan.model.plan import Plan, Warn, canonical_json
+from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
-from ftplan.model.statistics import KeyGroupSeries
-from ftplan.model.topology import Topology
 
-_TITLE: Mapping[str, str] = {
-    "correlation": "what a copy would cost on each node (low is good)",
-    "node-correlation": "what a copy would cost on each node (low is good)",
-    "usable": "minus the windows in which a copy on each node would be usable (low is good)",
+_EXPLAIN: Mapping[str, Callable[[Plan, Problem, Selector], Explanation]] = {
+    "checkpoint-allocation": explain_allocation,
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """A table that explains one part of a plan; ``rows`` map each of ``columns`` to a value."""
-
-    selector: str
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[Mapping[str, Any], ...]
-    notes: tuple[str, ...]
-    warnings: tuple[Warn, ...]
-
-    def to_json(self) -> str:
-        """Return the explanation as JSON text."""
-        return canonical_json({"selector": self.selector, "title": self.title, "rows": self.rows, "notes": self.notes})
-
-
 def explain(plan: Plan, problem: Problem, selector: str) -> Explanation:
-    """Explain one key group's copies (``key-group:OP/N``) or what lies on a node (``node:ID``).
-
-    For a key group: for each of its copies every node with what the copy would cost there, and if it is not chosen,
-    the rule that the copy would break there, None where it only costs more. Cost O(key groups + nodes) beside that
-    of the objective.
+    """Explain one part of a plan: a key group's copies, what lies on a node, and so on by kind.
 
     Raises
     ------
     FtplanError
-        If the selector is of another kind or names what the plan does not have.
+        If the plan holds no answer or is of a kind that cannot be explained yet, or the selector is of another kind
+        or names what the plan does not have.
     """
-    if plan.kind != "checkpoint-allocation":
-        raise FtplanError(f"explain knows checkpoint allocations, not yet {plan.kind}")
+    of_plan = of_kind(_EXPLAIN, plan, "explain")
     if plan.plan is None:
         raise FtplanError(f"there is nothing to explain: the plan's status is {plan.status} ({plan.reason})")
-    what = parse_selector(selector)
-    topology, cluster, whole = require(problem, str(plan.options.get("load", "records")))
-    series = planned_on(plan, whole)
-    assignments: list[Mapping[str, Any]] = list(stated_assignments(plan, topology, cluster))
-    require_known_nodes(assignments, cluster)
-    if what.kind == "key-group":
-        return _key_group(what, plan, assignments, topology, cluster, series)
-    if what.kind == "node":
-        return _node(what, plan, assignments, cluster, series)
-    raise FtplanError(f"{what}: a checkpoint allocation explains key-group:OPERATOR/NUMBER and node:ID")
-
-
-def _costs(
-    plan: Plan, assignments: Sequence[Mapping[str, Any]], cluster: Cluster, series: KeyGroupSeries
-) -> dict[tuple[str, int], Any]:
-    """Return what a copy of each group costs on each node in the plan's objective, small is good."""
-    objective = objective_of(plan).resolved(series, cluster)
-    copies = planned_copies(assignments, series, cluster)
-    cost = objective_costs(objective, series.loads[:, copies.columns], series.window_s, copies.home, cluster)
-    return {series.names[column]: cost[i] for i, column in enumerate(copies.columns.tolist())}
-
-
-def _key_group(
-    what: Selector,
-    plan: Plan,
-    assignments: list[Mapping[str, Any]],
-    topology: Topology,
-    cluster: Cluster,
-    series: KeyGroupSeries,
-) -> Explanation:
-    place = next(
-        (i for i, a in enumerate(assignments) if (a["operator"], a["key_group"]) == (what.name, what.index)), None
-    )
-    if place is None:
-        raise FtplanError(f"{what}: the plan does not assign this key group")
-    item = assignments[place]
-    moves = CopyMoves.of(assignments, topology, cluster, series, rules_of(plan))
-    costs: Any = _costs(plan, assignments, cluster, series).get((what.name, int(what.index or 0)))
-    chosen = list(item["checkpoints"])
-    rows = [row for copy in range(max(len(chosen), 1)) for row in _rows(moves, place, copy, chosen, cluster, costs)]
-    load = float(series.mean_load[series.position[what.name, int(what.index or 0)]]) if costs is not None else 0.0
-    notes = [f"primary on {item['primary']}, copies on {', '.join(chosen)}; mean load {load:.6g} per window"]
-    for copy in chosen if costs is not None else ():
-        here = float(costs[cluster.position[copy]])
-        open_to = [row for row in rows if row["copy"] == copy and not row["chosen"] and row["ruled out by"] is None]
-        if open_to and here - open_to[0]["cost"] > 1e-12:
-            notes.append(
-                f"{open_to[0]['node']} breaks no rule of the plan and would cost {here - open_to[0]['cost']:.6g} "
-                f"less than {copy}"
-            )
-    columns = ("node", "zone", "cost", "chosen", "ruled out by")
-    return Explanation(
-        str(what),
-        f"{what}: {_TITLE[objective_of(plan).name]}",
-        ("copy", *columns) if len(chosen) > 1 else columns,
-        tuple(rows),
-        tuple(notes),
-        (),
-    )
-
-
-def _rows(
-    moves: CopyMoves, place: int, copy: int, chosen: list[str], cluster: Cluster, costs: Any
-) -> list[dict[str, Any]]:
-    """Return every node for one copy, the cheapest first: what it costs there, and what rules it out."""
-    rows: list[dict[str, Any]] = []
-    for i, node in enumerate(cluster.nodes):
-        taken = node.id in chosen
-        broken = () if taken else moves.broken(place, copy, node.id)
-        rows.append(
-            {
-                "copy": chosen[copy] if chosen else None,
-                "node": node.id,
-                "zone": node.zone,
-                "cost": None if costs is None else float(costs[i]),
-                "chosen": taken,
-                "ruled out by": f"{broken[0].code}: {broken[0].message}" if broken else None,
-            }
-        )
-    return sorted(rows, key=lambda row: (row["cost"] is None, row["cost"]))
-
-
-def _node(
-    what: Selector, plan: Plan, assignments: list[Mapping[str, Any]], cluster: Cluster, series: KeyGroupSeries
-) -> Explanation:
-    node = cluster.node(what.name)
-    costs = _costs(plan, assignments, cluster, series)
-    position = cluster.position[node.id]
-    balance = checkpoint_balance(assignments, cluster, series)
-    rows = []
-    for item in assignments:
-        if node.id in item["checkpoints"]:
-            name = (item["operator"], item["key_group"])
-            cost = costs.get(name)
-            rows.append(
-                {
-                    "key group": f"{name[0]}/{name[1]}",
-                    "primary": item["primary"],
-                    "load": float(series.mean_load[series.position[name]]) if name in series.position else 0.0,
-                    "cost": None if cost is None else float(cost[position]),
-                }
-            )
-    rows.sort(key=lambda r: -r["load"])
-    fair = float(balance.fair_load[position])
-    held = float(balance.load[position])
-    share = f", {held / fair:.3f} of its fair share {fair:.6g}" if fair else ""
-    return Explanation(
-        str(what),
-        f"{what}: the copies that lie here",
-        ("key group", "primary", "load", "cost"),
-        tuple(rows),
-        (f"{len(rows)} copies of load {held:.6g}{share}",),
-        (),
-    )
+    return of_plan(plan, problem, parse_selector(selector))

@@ -2,122 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Mapping
 
-from ftplan.api.assignments import stated_assignments
-from ftplan.api.checkpoint_allocation import parse_balance, require
-from ftplan.api.unseen_time import planned_on
-from ftplan.errors import FtplanError
-from ftplan.metrics.checkpoint_objective import OBJECTIVES, CheckpointObjective, objective_value
-from ftplan.model.checkpoint_rules import CheckpointRules, Violation, violations
-from ftplan.model.cluster import Cluster
-from ftplan.model.plan import Plan, Warn, canonical_json
+from ftplan.api.answers import Verification, of_kind
+from ftplan.api.checkpoint_verification import judge_allocation
+from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
-from ftplan.model.statistics import KeyGroupSeries
+from ftplan.model.violation import Violation
 
-#: How far a stated objective may lie from the recomputed one, relative to its size and scale.
-TOLERANCE = 1e-9
-#: What ``--strict`` asks of the balance where the plan names no limit of its own.
-STRICT_BALANCE = 0.05
+#: From (plan, problem, strict) to what the plan violates and the rules that it was held to.
+Judge = Callable[[Plan, Problem, bool], tuple[list[Violation], tuple[str, ...]]]
 
-
-@dataclass(frozen=True, slots=True)
-class Verification:
-    """The violations found, and the rules that the plan was held to."""
-
-    violations: tuple[Violation, ...]
-    rules: tuple[str, ...]
-    warnings: tuple[Warn, ...]
-
-    @property
-    def valid(self) -> bool:
-        """Whether nothing is violated."""
-        return not self.violations
-
-    def to_json(self) -> str:
-        """Return the verdict as JSON text."""
-        return canonical_json(
-            {
-                "valid": self.valid,
-                "rules": self.rules,
-                "violations": [{"code": v.code, "message": v.message, "where": v.where} for v in self.violations],
-                "warnings": [w.to_dict() for w in self.warnings],
-            }
-        )
+_JUDGES: Mapping[str, Judge] = {"checkpoint-allocation": judge_allocation}
 
 
 def verify(plan: Plan, problem: Problem, *, strict: bool = False, ignore_stale: bool = False) -> Verification:
     """Hold a plan to the rules that it names (*strict*: to all) and to the fingerprints of its inputs.
 
-    Codes: those of :mod:`ftplan.model.checkpoint_rules`, ``STALE_INPUT`` for an input whose hash changed, and
-    ``OBJECTIVE_DIFFERS``, also for a stated bound that the plan beats.
+    Codes: those of the kind, and ``STALE_INPUT`` for an input whose hash changed.
 
     Raises
     ------
     FtplanError
         If the plan is of a kind that cannot be verified yet, or an input is missing.
     """
-    if plan.kind != "checkpoint-allocation":
-        raise FtplanError(f"verify knows checkpoint allocations, not yet {plan.kind}")
+    judge = of_kind(_JUDGES, plan, "verify")
     found = [] if ignore_stale else _stale(plan, problem)
     if plan.plan is None:
         return Verification(tuple(found), (), problem.warnings)
-    if problem.topology is None or problem.cluster is None:
-        raise FtplanError("verify needs the topology and the cluster: give --topology and --cluster")
-    series: KeyGroupSeries | None = None
-    if problem.stats is not None:
-        series = planned_on(plan, require(problem, str(plan.options.get("load", "records")))[2])
-    assignments = stated_assignments(plan, problem.topology, problem.cluster)
-    rules = rules_of(plan, strict)
-    broken = violations(assignments, problem.topology, problem.cluster, series, rules)
-    found += broken
-    # Where the plan names groups or nodes that do not exist its value means nothing.
-    if series is not None and not {v.code for v in broken} & {"UNKNOWN_KEY_GROUP", "UNKNOWN_NODE", "ASSIGNED_TWICE"}:
-        found += _objective(plan, assignments, series, problem.cluster)
-    return Verification(tuple(found), rules.names(), problem.warnings)
-
-
-def rules_of(plan: Plan, strict: bool = False) -> CheckpointRules:
-    """Return the rules that a plan claims to keep; a plan that names none is held to the two that always hold.
-
-    With *strict* it is held to zones, balance (its own limit, else 0.05) and memory as well.
-    """
-    named = set(plan.rules or ())
-    copies = plan.options.get("copies")
-    if not isinstance(copies, int):
-        copies = _usual_copies(plan)
-    balance: Any = "none"
-    stated = parse_balance(plan.options.get("balance", STRICT_BALANCE))
-    if "count" in named:
-        balance = "count"
-    elif "even-count" in named:
-        balance = "even-count"
-    if "balance" in named or (strict and balance == "none"):
-        balance = stated if isinstance(stated, float) else STRICT_BALANCE
-    zoned = strict or "copies-in-distinct-zones" in named
-    limit = plan.options.get("failover_limit")
-    if "failover" in named and not isinstance(limit, (int, float)):
-        raise FtplanError("plan: rules names failover, but options.failover_limit is no number")
-    limit = float(limit) if isinstance(limit, (int, float)) and "failover" in named else None
-    return CheckpointRules(copies, "zone" if zoned else "node", balance, strict or "memory" in named, limit)
-
-
-def objective_of(plan: Plan) -> CheckpointObjective:
-    """Return the objective that a plan names, with the options that it was planned with; correlation if none."""
-    name = plan.objective.name if plan.objective is not None and plan.objective.name in OBJECTIVES else None
-    return CheckpointObjective.of_options(plan.options, name)
-
-
-def _usual_copies(plan: Plan) -> int:
-    """Return the most frequent number of copies, for a plan that does not say how many each key group shall have."""
-    assignments = plan.plan.get("assignments") if plan.plan else None
-    counts: dict[int, int] = {}
-    for item in assignments if isinstance(assignments, list) else []:
-        nodes = item.get("checkpoints") if isinstance(item, dict) else None
-        if isinstance(nodes, list):
-            counts[len(nodes)] = counts.get(len(nodes), 0) + 1
-    return max(counts, key=lambda n: (counts[n], n), default=1)
+    broken, rules = judge(plan, problem, strict)
+    return Verification((*found, *broken), rules, problem.warnings)
 
 
 def _stale(plan: Plan, problem: Problem) -> list[Violation]:
@@ -132,28 +46,3 @@ def _stale(plan: Plan, problem: Problem) -> list[Violation]:
         for item in plan.inputs
         if item.role in now and now[item.role].sha256 != item.sha256
     ]
-
-
-def _objective(plan: Plan, assignments: Any, series: KeyGroupSeries, cluster: Cluster) -> list[Violation]:
-    """Recompute the objective that the plan names, with the plan's own options."""
-    stated = plan.objective
-    if stated is None or stated.value is None or stated.name not in OBJECTIVES:
-        return []
-    objective = objective_of(plan)
-    value = objective_value(objective, assignments, series, cluster)
-    slack = TOLERANCE * max(abs(value), stated.scale or 0.0, 1e-9)
-    found = []
-    if abs(value - stated.value) > slack:
-        found.append(
-            Violation(
-                "OBJECTIVE_DIFFERS", f"the plan states {stated.value:.12g}, its assignments are worth {value:.12g}"
-            )
-        )
-    if stated.sense != objective.sense:
-        message = f"the plan states sense {stated.sense}, {objective.name} has {objective.sense}"
-        found.append(Violation("OBJECTIVE_DIFFERS", message))
-    if stated.bound is not None and objective.sign * (value - stated.bound) < -slack:
-        beyond = "less" if objective.sense == "min" else "more"
-        message = f"the plan is worth {value:.12g}, {beyond} than its bound {stated.bound:.12g}"
-        found.append(Violation("OBJECTIVE_DIFFERS", message))
-    return found

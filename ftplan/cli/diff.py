@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from ftplan.cli import options
-from ftplan.cli.render import Answer, Table, cell, check_output, emit
+from ftplan.cli.render import Answer, check_output, emit
 
 
 @options.command("diff")
@@ -24,26 +24,14 @@ def command(before: str, after: str, **given: Any) -> int:
     State comes from the topology and the statistics that the second plan was made from, or from those given.
     """
     from ftplan.api import diff
+    from ftplan.cli.differences import shown
     from ftplan.cli.inputs import state_of_plan
     from ftplan.io.plan_file import load_plan
 
     check_output(given["output"], given["force"])
     second = load_plan(after).value
     found = diff(load_plan(before).value, second, state_of_plan(second, given))
-    rows = [(f"key-group:{c['operator']}/{c['key_group']}", c["what"], c["from"], c["to"]) for c in found.changes]
-    tables = [Table(("key group", "what", "from", "to"), rows)] if rows else []
-    if found.options:
-        tables.append(Table(("option", "from", "to"), [(o["name"], o["from"], o["to"]) for o in found.options]))
-    groups = len({row[0] for row in rows})
-    if found.moves:
-        moves = [(f"key-group:{m['operator']}/{m['key_group']}", m["from"], m["to"], m["bytes"]) for m in found.moves]
-        tables.append(Table(("copy of", "from", "to", "bytes"), moves))
-    size = "an unknown number of" if found.bytes_moved is None else cell(int(found.bytes_moved))
-    notes = [
-        f"{found.copies_moved} copies move, {size} bytes",
-        f"{groups} of {found.key_groups} key groups change; {found.objective['name'] or 'objective'}: "
-        f"{found.objective['from']} -> {found.objective['to']}",
-    ]
+    tables, notes = shown(found)
     emit(
         Answer(found.to_json(), tables, notes),
         output=given["output"],

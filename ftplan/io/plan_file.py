@@ -9,7 +9,9 @@ from pydantic import Field
 
 from ftplan.errors import FtplanError
 from ftplan.io.documents import Source, read_document, refuse_not_finite
-from ftplan.io.fields import FileModel, Finite, Id, Index, NonNegative, Sense, Version
+from ftplan.io.fields import FileModel, Id, Index, NonNegative, Version
+from ftplan.io.objective_model import ObjectiveModel
+from ftplan.io.recovery_schedule_body import RecoveryScheduleModel
 from ftplan.io.validation import Loaded, check_envelope, ignored_keys, validate
 from ftplan.model.plan import FORMAT, Infeasible, InputFile, Kind, Objective, Plan, Status, Warn
 
@@ -27,17 +29,6 @@ class WarnModel(FileModel):
 
     code: str = Field(description="For machines")
     message: str = Field(description="For people")
-
-
-class ObjectiveModel(FileModel):
-    """Value and proven bound of the optimised quantity."""
-
-    name: str = Field(description="What was optimised")
-    sense: Sense = Field(description="Whether less or more is better")
-    value: Finite | None = Field(None, description="Recomputed from the plan")
-    bound: Finite | None = Field(None, description="Proven: no plan is better")
-    scale: Finite | None = Field(None, description="What the gap is relative to")
-    gap: Finite | None = Field(None, description="|bound - value| / scale")
 
 
 class InfeasibleModel(FileModel):
@@ -98,7 +89,10 @@ class PlanModel(FileModel):
 
 
 #: What ``plan`` holds, of the kinds that are checked beyond the envelope.
-BODIES: Mapping[str, type[FileModel]] = {"checkpoint-allocation": CheckpointAllocationModel}
+BODIES: Mapping[str, type[FileModel]] = {
+    "checkpoint-allocation": CheckpointAllocationModel,
+    "recovery-schedule": RecoveryScheduleModel,
+}
 
 
 def load_plan(source: Source, name: str | None = None) -> Loaded[Plan]:

@@ -12,7 +12,6 @@ import numpy as np
 from ftplan.model.checkpoint_rules import (
     CheckpointRules,
     Copy,
-    Violation,
     fair_shares,
     judge_balance,
     judge_copies,
@@ -26,6 +25,7 @@ from ftplan.model.cluster import Cluster
 from ftplan.model.key_group_state import key_group_state
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.topology import FloatArray, Topology
+from ftplan.model.violation import Violation
 
 #: Rules that one move is judged by on its own; a plan with any other is judged as a whole.
 KNOWN = frozenset(

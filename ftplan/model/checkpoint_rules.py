@@ -15,6 +15,7 @@ from ftplan.model.failover import takeover
 from ftplan.model.key_group_state import key_group_state
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.topology import FloatArray, IntArray, Topology
+from ftplan.model.violation import Violation
 
 #: Relative tolerance of every comparison of loads and of bytes.
 TOLERANCE = 1e-9
@@ -51,15 +52,6 @@ class CheckpointRules:
         if self.failover_limit is not None:
             names.append("failover")
         return tuple(names)
-
-
-@dataclass(frozen=True, slots=True)
-class Violation:
-    """A broken rule: a code of the closed list, a sentence, and what it concerns as a selector."""
-
-    code: str
-    message: str
-    where: str | None = None
 
 
 @dataclass(slots=True)

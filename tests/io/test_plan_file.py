@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ftplan.io.evaluation_file import load_evaluation
-from ftplan.io.plan_file import load_plan
+from ftplan.io.plan_file import BODIES, load_plan
 from ftplan.model.plan import KINDS, Infeasible, InputFile, Objective, Plan, Warn
 from tests.io.examples import plan, said, write
 
@@ -53,10 +53,39 @@ def test_made_by_hand() -> None:
     assert found.plan == plan()["plan"]
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "checkpoint-allocation"])
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in BODIES])
 def test_other_kinds_have_a_checked_envelope(kind: str) -> None:
     assert load_plan(plan(kind=kind, plan={"anything": 1})).value.plan == {"anything": 1}
     assert said(load_plan, plan(kind=kind, seed="x")) == "plan: seed: expected a whole number, got 'x'"
+
+
+SCHEDULE: dict[str, Any] = {
+    "steps": [{"at_s": 0, "recover": [{"operator": "join", "index": 1, "node": "n1", "key_groups": [0, 3]}]}]
+}
+
+
+def schedule(**changes: Any) -> dict[str, Any]:
+    """A schedule made by hand, with another first step."""
+    return plan(kind="recovery-schedule", plan={"steps": [{**SCHEDULE["steps"][0], **changes}]})
+
+
+def test_schedule_made_by_hand() -> None:
+    assert load_plan(schedule()).value.plan == SCHEDULE
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"at_s": -1}, "plan.steps[0].at_s: must be at least 0, got -1"),
+        ({"recover": [{"operator": "join"}]}, "plan.steps[0].recover[0].index: is missing"),
+        (
+            {"recover": [{"operator": "join", "index": 0, "key_groups": [3, 0]}]},
+            "plan.steps[0].recover[0].key_groups: the first key group 3 lies behind the last 0",
+        ),
+    ],
+)
+def test_schedule_messages(changes: dict[str, Any], message: str) -> None:
+    assert said(load_plan, schedule(**changes)) == f"plan: {message}"
 
 
 def test_misspelt_key_of_the_body() -> None:

@@ -1,0 +1,175 @@
+"""What verify, evaluate, explain and diff answer, whatever the kind of plan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import ftplan
+from ftplan.errors import FtplanError, suggestion
+from ftplan.model.plan import InputFile, Plan, Warn, canonical_json
+from ftplan.model.violation import Violation
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """The violations found, and the rules that the plan was held to."""
+
+    violations: tuple[Violation, ...]
+    rules: tuple[str, ...]
+    warnings: tuple[Warn, ...]
+
+    @property
+    def valid(self) -> bool:
+        """Whether nothing is violated."""
+        return not self.violations
+
+    def to_json(self) -> str:
+        """Return the verdict as JSON text."""
+        return canonical_json(
+            {
+                "valid": self.valid,
+                "rules": self.rules,
+                "violations": [{"code": v.code, "message": v.message, "where": v.where} for v in self.violations],
+                "warnings": [w.to_dict() for w in self.warnings],
+            }
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class MetricValue:
+    """A metric's value; None where it is undefined, for instance a deviation from a fair share of nothing."""
+
+    name: str
+    value: float | None
+    sense: str
+    unit: str
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """Scores of a plan, and the limits of ``--fail-under`` that it does not meet."""
+
+    kind: str
+    metrics: tuple[MetricValue, ...]
+    failures: tuple[str, ...]
+    inputs: tuple[InputFile, ...]
+    unmet: tuple[str, ...]
+    warnings: tuple[Warn, ...]
+
+    def __getitem__(self, name: str) -> float | None:
+        """Return the value of a metric."""
+        for item in self.metrics:
+            if item.name == name:
+                return item.value
+        raise FtplanError(f"unknown metric {name!r}{suggestion(name, [m.name for m in self.metrics])}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the document of format ``ftplan/evaluation``."""
+        return {
+            "format": "ftplan/evaluation",
+            "format_version": "1.0",
+            "tool_version": ftplan.__version__,
+            "kind": self.kind,
+            "inputs": [item.to_dict() for item in self.inputs],
+            "failures": list(self.failures),
+            "metrics": [{"name": m.name, "value": m.value, "sense": m.sense, "unit": m.unit} for m in self.metrics],
+            "unmet": list(self.unmet),
+            "warnings": [w.to_dict() for w in self.warnings],
+        }
+
+    def to_json(self) -> str:
+        """Return the evaluation as JSON text."""
+        return canonical_json(self.to_dict())
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """A table that explains one part of a plan; ``rows`` map each of ``columns`` to a value."""
+
+    selector: str
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[Mapping[str, Any], ...]
+    notes: tuple[str, ...]
+    warnings: tuple[Warn, ...]
+
+    def to_json(self) -> str:
+        """Return the explanation as JSON text."""
+        return canonical_json({"selector": self.selector, "title": self.title, "rows": self.rows, "notes": self.notes})
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What ``evaluate`` is asked beside plan and problem; None leaves it to the plan."""
+
+    fail: tuple[str, ...] = ()
+    load: str | None = None
+    capacity_per_core: float | None = None
+    overload: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Values of all metrics of a kind by name, what failed for them, and what to say about them."""
+
+    values: Mapping[str, float | None]
+    failures: tuple[str, ...] = ()
+    warnings: tuple[Warn, ...] = ()
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What changes between two plans of one kind; each kind has a class of its own.
+
+    ``changes`` are what carrying out the second plan instead of the first changes in the cluster.
+    """
+
+    kind: str
+    changes: tuple[Mapping[str, Any], ...]
+    options: tuple[Mapping[str, Any], ...]  # {name, from, to}
+    objective: Mapping[str, Any]  # {name, from, to}
+
+    @property
+    def changed(self) -> bool:
+        """Whether carrying out the second plan instead of the first changes anything in the cluster."""
+        return bool(self.changes)
+
+    def to_json(self) -> str:
+        """Return the difference as JSON text."""
+        raise NotImplementedError
+
+
+def changed_options(before: Plan, after: Plan) -> tuple[Mapping[str, Any], ...]:
+    """Return the options that differ, as ``{name, from, to}``, by name."""
+    return tuple(
+        {"name": name, "from": before.options.get(name), "to": after.options.get(name)}
+        for name in sorted(set(before.options) | set(after.options))
+        if before.options.get(name) != after.options.get(name)
+    )
+
+
+def changed_objective(before: Plan, after: Plan) -> Mapping[str, Any]:
+    """Return the two values of the objective as ``{name, from, to}``."""
+    stated = after.objective or before.objective
+    return {
+        "name": stated.name if stated else None,
+        "from": before.objective.value if before.objective else None,
+        "to": after.objective.value if after.objective else None,
+    }
+
+
+def of_kind(table: Mapping[str, T], plan: Plan, command: str) -> T:
+    """Return the entry for a plan's kind.
+
+    Raises
+    ------
+    FtplanError
+        If there is none.
+    """
+    if plan.kind not in table:
+        raise FtplanError(f"{command} knows plans of kind {' and '.join(table)}, not yet {plan.kind}")
+    return table[plan.kind]

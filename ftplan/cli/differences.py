@@ -1,0 +1,38 @@
+"""Differences between plans as tables."""
+
+from __future__ import annotations
+
+from ftplan.api.answers import Difference
+from ftplan.api.checkpoint_difference import AllocationDifference
+from ftplan.cli.render import Table, cell
+
+
+def shown(found: Difference) -> tuple[list[Table], list[str]]:
+    """Return the tables of a difference, and the notes below them."""
+    if isinstance(found, AllocationDifference):
+        return _allocation(found)
+    raise TypeError(f"no table for {type(found).__name__}")
+
+
+def _allocation(found: AllocationDifference) -> tuple[list[Table], list[str]]:
+    rows = [(f"key-group:{c['operator']}/{c['key_group']}", c["what"], c["from"], c["to"]) for c in found.changes]
+    tables = [Table(("key group", "what", "from", "to"), rows)] if rows else []
+    tables += _options(found)
+    if found.moves:
+        moves = [(f"key-group:{m['operator']}/{m['key_group']}", m["from"], m["to"], m["bytes"]) for m in found.moves]
+        tables.append(Table(("copy of", "from", "to", "bytes"), moves))
+    size = "an unknown number of" if found.bytes_moved is None else cell(int(found.bytes_moved))
+    groups = len({row[0] for row in rows})
+    return tables, [
+        f"{found.copies_moved} copies move, {size} bytes",
+        f"{groups} of {found.key_groups} key groups change; {_objective(found)}",
+    ]
+
+
+def _options(found: Difference) -> list[Table]:
+    rows = [(o["name"], o["from"], o["to"]) for o in found.options]
+    return [Table(("option", "from", "to"), rows)] if rows else []
+
+
+def _objective(found: Difference) -> str:
+    return f"{found.objective['name'] or 'objective'}: {found.objective['from']} -> {found.objective['to']}"
