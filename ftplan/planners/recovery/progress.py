@@ -33,20 +33,20 @@ class Progress:
     @property
     def open_room(self) -> FloatArray:
         """Cores left on each host, 0 where it is not there, and never more than the pool on those that share it."""
-        room = np.where(self.there, self.room, 0.0)
+        room = np.where(self.there, np.maximum(self.room, 0.0), 0.0)
         room[: self.problem.present] = np.minimum(room[: self.problem.present], max(0.0, self.pool))
         return np.asarray(room, dtype=np.float64)
 
     @property
     def capacity(self) -> float:
         """Cores free on all hosts that are there."""
-        room = np.where(self.there, self.room, 0.0)
+        room = np.where(self.there, np.maximum(self.room, 0.0), 0.0)  # rounding errors leave less than nothing
         first = self.problem.present
         return float(min(room[:first].sum(), max(0.0, self.pool)) + room[first:].sum())
 
     def sites(self, splittable: dict[int, int]) -> Sites:
         """Return the hosts as the placement of tasks sees them."""
-        room = np.where(self.there, self.room, -1.0)
+        room = np.where(self.there, np.maximum(self.room, 0.0), -1.0)
         return Sites(room, self.problem.present, max(0.0, self.pool), self._local, splittable)
 
     def arrive(self, host: int) -> None:
