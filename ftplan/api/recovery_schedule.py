@@ -27,6 +27,8 @@ KIND = "recovery-schedule"
 OBJECTIVES = ("priority", "priority-time", "fidelity-time")
 #: How far the value that a planner reports may lie from the one recomputed from its plan, relative to it.
 TOLERANCE = 1e-6
+#: An order that loses less than a random one by a smaller share than this gains nothing worth the name.
+WORTH_SAYING = 0.01
 #: The most sampled arrivals that a plan is judged on.
 MOST_SAMPLES = 10_000
 
@@ -188,9 +190,9 @@ def _warnings(
         if summary["before"]["priority_time"] == 0.0:
             text = "there is room for everything at once and restores take no time: no order gains anything"
             found.append(Warn("ORDER_GAINS_NOTHING", text))
-        elif lost >= expected * (1.0 - 1e-9):
+        elif lost >= expected * (1.0 - WORTH_SAYING):
             text = (
-                f"this order of recovery gains nothing: priority x time lost is {lost:.6g}, that of random orders "
+                f"this order of recovery gains next to nothing: priority x time lost is {lost:.6g}, that of random orders "
                 f"{expected:.6g} on average; {summary['shared_fraction']:.0%} of the failed cost is shared by all "
                 f"{summary['failed_queries']:,} failed queries"
             )
