@@ -10,11 +10,11 @@ import numpy as np
 
 from ftplan.model.failed_queries import failed_queries
 from ftplan.model.topology import FloatArray
+from ftplan.planners.recovery.arrival_replay import replay
 from ftplan.planners.recovery.blocking import blocking
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.random_order import random_order
 from ftplan.planners.recovery.run import run
-from ftplan.planners.recovery.sampled_arrivals import sampled_arrivals
 from ftplan.planners.recovery.schedule import Outage, Schedule
 
 #: Random orders that the mean is taken over; fewer where there are many tasks to place.
@@ -61,7 +61,7 @@ def sampled(schedule: Schedule, problem: RecoveryProblem, samples: int, seed: in
 
     Of ``queries_back``, where less is worse, the 5th percentile.
     """
-    found = sampled_arrivals(schedule, problem, samples, seed)
+    found = replay(schedule, problem, samples, seed)
     if found is None:
         return None
     times = found.last_back_s[~np.isnan(found.last_back_s)]
