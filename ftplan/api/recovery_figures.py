@@ -17,8 +17,8 @@ from ftplan.planners.recovery.random_order import random_order
 from ftplan.planners.recovery.run import run
 from ftplan.planners.recovery.schedule import Outage, Schedule
 
-#: Random orders that the mean is taken over; fewer where there are many tasks to place.
-ORDERS, ORDERS_AT_SCALE, MANY_TASKS = 20, 4, 5_000
+#: Random orders that the mean is taken over: at most, at least, and how many looks at a query at a step they may take.
+ORDERS, LEAST_ORDERS, LOOKS = 20, 2, 2_000_000
 
 Figures = dict[str, float | int | None]
 
@@ -44,7 +44,8 @@ def random(problem: RecoveryProblem, options: RecoveryOptions) -> dict[str, Any]
 
     The mean of ``first_back_s`` and ``last_back_s`` is over the orders in which a query returns.
     """
-    count = ORDERS if int(problem.failed.sum()) <= MANY_TASKS else ORDERS_AT_SCALE
+    looks = failed_queries(problem.graph, problem.failed).queries * (1 + len(problem.arrivals) + len(problem.failures))
+    count = min(ORDERS, max(LEAST_ORDERS, LOOKS // max(1, looks)))
     found = []
     for k in range(count):
         drawn = replace(_plain(options), seed=options.seed * ORDERS + k)

@@ -205,8 +205,8 @@ def _warnings(
         elif lost >= expected * (1.0 - WORTH_SAYING):
             text = (
                 f"this order of recovery gains next to nothing: priority x time lost is {lost:.6g}, that of random "
-                f"orders {expected:.6g} on average; {summary['shared_fraction']:.0%} of the failed cost is shared by all "
-                f"{summary['failed_queries']:,} failed queries"
+                f"orders {expected:.6g} on average; {summary['shared_fraction']:.0%} of the failed cost is shared by "
+                f"all {summary['failed_queries']:,} failed queries"
             )
             found.append(Warn("ORDER_GAINS_NOTHING", text))
     if after is not None and summary["before"]["priority_time"] < after["priority_time"] * (1.0 - 1e-9):
