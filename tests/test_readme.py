@@ -1,4 +1,7 @@
-"""Every command that README.md shows runs and succeeds, in order, in a copy of the example it is shown for."""
+"""Every command that README.md shows runs and succeeds, in order, in a copy of the example it is shown for.
+
+The tour begins in examples/flights; ``cd`` to another example goes there.
+"""
 
 from __future__ import annotations
 
@@ -34,22 +37,25 @@ def snippets() -> list[str]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    target = tmp_path_factory.mktemp("readme") / "flights"
-    shutil.copytree(ROOT / "examples" / "flights", target, ignore=shutil.ignore_patterns("out", "stats", "*.json"))
-    return target
+    target = tmp_path_factory.mktemp("readme") / "examples"
+    shutil.copytree(ROOT / "examples", target, ignore=shutil.ignore_patterns("out", "stats", "*.json"))
+    return target / "flights"
 
 
 @pytest.mark.spark
 def test_readme_commands(folder: Path) -> None:
     """The tour works from its first command to its last, and so does its Python."""
-    run = 0
+    run, here = 0, folder
     for line in commands():
+        if line.startswith("cd "):
+            here = folder.parent / Path(line[3:]).name
+            assert here.is_dir(), line
         if line.startswith(ELSEWHERE) or CLUSTER in line or ("| jq" in line and shutil.which("jq") is None):
             continue
         command = line.replace("ftplan ", f"{shlex.quote(sys.executable)} -m ftplan ", 1) if "ftplan" in line else line
         done = subprocess.run(
             ["bash", "-o", "pipefail", "-c", command],
-            cwd=folder,
+            cwd=here,
             env=environment(),
             capture_output=True,
             text=True,

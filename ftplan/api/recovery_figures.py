@@ -10,15 +10,15 @@ import numpy as np
 
 from ftplan.model.failed_queries import failed_queries
 from ftplan.model.topology import FloatArray
+from ftplan.planners.recovery.arrival_replay import replay
 from ftplan.planners.recovery.blocking import blocking
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.random_order import random_order
 from ftplan.planners.recovery.run import run
-from ftplan.planners.recovery.sampled_arrivals import sampled_arrivals
 from ftplan.planners.recovery.schedule import Outage, Schedule
 
-#: Random orders that the mean is taken over; fewer where there are many tasks to place.
-ORDERS, ORDERS_AT_SCALE, MANY_TASKS = 20, 4, 5_000
+#: Random orders that the mean is taken over: at most, at least, and how many looks at a query at a step they may take.
+ORDERS, LEAST_ORDERS, LOOKS = 20, 2, 2_000_000
 
 Figures = dict[str, float | int | None]
 
@@ -44,7 +44,8 @@ def random(problem: RecoveryProblem, options: RecoveryOptions) -> dict[str, Any]
 
     The mean of ``first_back_s`` and ``last_back_s`` is over the orders in which a query returns.
     """
-    count = ORDERS if int(problem.failed.sum()) <= MANY_TASKS else ORDERS_AT_SCALE
+    looks = failed_queries(problem.graph, problem.failed).queries * (1 + len(problem.arrivals) + len(problem.failures))
+    count = min(ORDERS, max(LEAST_ORDERS, LOOKS // max(1, looks)))
     found = []
     for k in range(count):
         drawn = replace(_plain(options), seed=options.seed * ORDERS + k)
@@ -61,7 +62,7 @@ def sampled(schedule: Schedule, problem: RecoveryProblem, samples: int, seed: in
 
     Of ``queries_back``, where less is worse, the 5th percentile.
     """
-    found = sampled_arrivals(schedule, problem, samples, seed)
+    found = replay(schedule, problem, samples, seed)
     if found is None:
         return None
     times = found.last_back_s[~np.isnan(found.last_back_s)]

@@ -40,7 +40,8 @@ _CORES = options.Number(0.0)
     type=click.Choice(["priority", "priority-time", "fidelity-time"]),
     default="priority",
     help="priority = summed priority of the queries that each step makes whole, step by step; priority-time = "
-    "priority x seconds down, over all steps; fidelity-time = lost output fidelity x seconds.",
+    "priority x seconds down, over all steps, the less the better; fidelity-time = output fidelity x seconds up to "
+    "the horizon, so that partly whole queries count.",
 )
 @click.option(
     "--capacity",

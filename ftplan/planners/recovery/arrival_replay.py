@@ -21,7 +21,7 @@ class Sampled:
     queries_back: IntArray
 
 
-def sampled_arrivals(schedule: Schedule, problem: RecoveryProblem, samples: int, seed: int) -> Sampled | None:
+def replay(schedule: Schedule, problem: RecoveryProblem, samples: int, seed: int) -> Sampled | None:
     """Play a schedule through with arrival times drawn from their ranges; None where no time is uncertain.
 
     Each step waits for the nodes that trigger it, each restore also for its own node and for the restores before it
