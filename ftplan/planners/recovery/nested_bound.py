@@ -44,12 +44,24 @@ def bound_with_failures(state: State, budget: Budget) -> float:
     themselves free their cores, so these count from the step before on, and nodes count with all of their room. A
     failed node only takes cores away. Outages of queries that fail later are left out.
     """
-    problem = state.problem
     nest, times = nested(state, parallel=True)
-    raw = nest.capacity + (state.capacity - state.fillable)
-    for event in problem.failures:
-        if event.at_s >= state.at_s:
-            running = event.tasks[~problem.failed[event.tasks]]
-            raw[max(0, int(np.searchsorted(times, event.at_s, side="right")) - 1) :] += problem.cost[running].sum()
+    raw, _ = capacity_with_failures(state, nest, times)
     anyhow = replace(nest, release=np.zeros(nest.queries, dtype=np.int64))
     return nest.waited(float(most_by_step(anyhow, raw, budget) @ nest.span))
+
+
+def capacity_with_failures(state: State, nest: NestedKnapsack, times: FloatArray) -> tuple[FloatArray, bool]:
+    """Return the most cores that can ever serve what is down now, by step, and False: nodes may serve any size.
+
+    Shape (K,). All room of every node, and the cores that tasks free which fail by themselves.
+    """
+    problem = state.problem
+    coming = [event for event in state.coming if event.at_s < problem.horizon_s]
+    room = np.array([problem.hosts[event.host].room for event in coming], dtype=np.float64)
+    at = np.searchsorted(times, [event.at_s for event in coming])
+    raw = state.capacity + np.cumsum(np.bincount(at, room, minlength=nest.steps))
+    for failure in problem.failures:
+        if failure.at_s >= state.at_s:
+            running = failure.tasks[~problem.failed[failure.tasks]]
+            raw[max(0, int(np.searchsorted(times, failure.at_s, side="right")) - 1) :] += problem.cost[running].sum()
+    return np.asarray(raw + SLACK * np.maximum(1.0, raw), dtype=np.float64), False
