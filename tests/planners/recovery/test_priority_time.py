@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ftplan.metrics.fidelity import fidelity_model
+from ftplan.model.rates import rates
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.best_density import best_density
+from ftplan.planners.recovery.by_objective import by_objective
 from ftplan.planners.recovery.by_queries import by_queries
 from ftplan.planners.recovery.nested import NestedKnapsack
 from ftplan.planners.recovery.nested_bound import most_by_step
@@ -17,7 +22,8 @@ from ftplan.planners.recovery.nested_search import densities, improved, in_order
 from ftplan.planners.recovery.priority_time import planned, priority_time, step_by_step
 from ftplan.planners.recovery.problem import RecoveryOptions
 from ftplan.planners.recovery.run import run
-from tests.planners.recovery.cases import figure_2, problem
+from ftplan.planners.recovery.score import fidelity_time_of, priority_time_of
+from tests.planners.recovery.cases import figure_2, graph, problem
 from tests.planners.recovery.nested_cases import most_gained, repairs, shared_repair
 
 
@@ -115,3 +121,44 @@ def test_a_failure_on_the_way_is_planned_anew(parallel: bool) -> None:
     assert result.bound is not None
     down = sum(o.priority * ((o.back_s or 600.0) - o.down_s) for o in result.answer.outages)
     assert result.bound <= down
+
+
+@given(st.integers(0, 10_000))
+@settings(deadline=None, max_examples=20)
+def test_a_whole_schedule_is_never_worse_than_step_by_step(seed: int) -> None:
+    """Also where packing, restore times and a failure on the way spoil the plan."""
+    rng = np.random.default_rng(seed)
+    operators = [{"id": f"s{i}", "cpu": float(rng.choice([0.5, 1.0, 1.5]))} for i in range(5)]
+    operators += [{"id": f"t{i}", "cpu": 1.0, "priority": int(rng.integers(1, 6))} for i in range(6)]
+    edges = [
+        {"from": f"s{i}", "to": f"t{j}"}
+        for j in range(6)
+        for i in rng.choice(5, int(rng.integers(1, 4)), replace=False).tolist()
+    ]
+    arriving = [(float(t), f"n{k}", float(rng.choice([1.0, 2.0]))) for k, t in enumerate(rng.integers(1, 99, 5))]
+    case = problem(
+        graph(operators, edges),
+        [f"{operator['id']}/0" for operator in operators],
+        rooms={"m": 1.0},
+        arriving=arriving,
+        failures=[(70.0, "node:m", ["m"], [])] if seed % 2 else [],
+        state_bytes=np.full(11, 5.0),
+        bandwidth_bytes_s=float(rng.choice([1.0, 100.0])),
+        horizon_s=200.0,
+    )
+    options = RecoveryOptions(objective="priority-time", iterations=50)
+    whole, alone = by_objective(case, options, best_density), run(case, options, by_queries(best_density))
+    assert (whole.answer is None) == (alone.answer is None)
+    if whole.answer is not None and alone.answer is not None:
+        value = priority_time_of(whole.answer, case)
+        assert value <= priority_time_of(alone.answer, case)
+        assert whole.bound is not None
+        assert whole.bound <= value * (1 + 1e-9)
+    if seed % 4 == 0:
+        fidelity = by_objective(case, replace(options, objective="fidelity-time"), best_density)
+        model = fidelity_model(case.graph, rates(case.graph))
+        if fidelity.answer is not None and alone.answer is not None:
+            value = fidelity_time_of(fidelity.answer, case, model)
+            assert value >= fidelity_time_of(alone.answer, case, model)
+            assert fidelity.bound is not None
+            assert fidelity.bound >= value - 1e-9
