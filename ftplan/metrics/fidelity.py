@@ -38,13 +38,40 @@ class Level:
     spread_slot: IntArray  # (S,)
     spread_weight: FloatArray  # (S,)
 
-    def means(self, intact: FloatArray) -> FloatArray:
-        """Return the weighted mean of each slot, shape (slots,)."""
-        means = np.bincount(self.slot, self.weight * intact[self.sender], minlength=self.slots)
+    @property
+    def owner(self) -> IntArray:
+        """Place in :attr:`task` of the task that each slot belongs to, shape (slots,)."""
+        return np.repeat(np.arange(len(self.task)), np.diff(np.append(self.first, self.slots)))
+
+    def sums(self, values: FloatArray) -> FloatArray:
+        """Return the weighted mean of the senders' values for each slot, shape (slots,); *values* by task number."""
+        sums = np.bincount(self.slot, self.weight * values[self.sender], minlength=self.slots)
         if self.gatherings:
-            each = np.bincount(self.gathering, self.gather_weight * intact[self.gathered], minlength=self.gatherings)
-            means = means + np.bincount(self.spread_slot, self.spread_weight * each[self.spread], minlength=self.slots)
-        return np.minimum(means, 1.0)
+            each = np.bincount(self.gathering, self.gather_weight * values[self.gathered], minlength=self.gatherings)
+            sums = sums + np.bincount(self.spread_slot, self.spread_weight * each[self.spread], minlength=self.slots)
+        return np.asarray(sums, dtype=np.float64)
+
+    def means(self, intact: FloatArray) -> FloatArray:
+        """Return what is intact of each slot, shape (slots,)."""
+        return np.minimum(self.sums(intact), 1.0)
+
+    def slot_slopes(self, live: BoolArray, intact: FloatArray, slope: FloatArray) -> FloatArray:
+        """Return how output fidelity grows with each slot, shape (slots,), from how it does with each task."""
+        means = self.means(intact)
+        zero = means == 0.0  # the product of the others: without a division where a join lacks one stream
+        kept = np.multiply.reduceat(np.where(zero, 1.0, means), self.first)
+        zeros = np.add.reduceat(zero.astype(np.int64), self.first)
+        owner = self.owner
+        others = np.where(zeros[owner] == zero, kept[owner] / np.where(zero, 1.0, means), 0.0)
+        return np.asarray((slope[self.task] * live[self.task])[owner] * others, dtype=np.float64)
+
+    def pass_back(self, slopes: FloatArray, slope: FloatArray) -> None:
+        """Add to the slope of each sender what the slots' slopes, shape (slots,), make of it; slope: (tasks,)."""
+        tasks = len(slope)
+        slope += np.bincount(self.sender, self.weight * slopes[self.slot], minlength=tasks)
+        if self.gatherings:
+            each = np.bincount(self.spread, self.spread_weight * slopes[self.spread_slot], minlength=self.gatherings)
+            slope += np.bincount(self.gathered, self.gather_weight * each[self.gathering], minlength=tasks)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,6 +89,25 @@ class FidelityModel:
             kept = np.multiply.reduceat(level.means(intact), level.first)
             intact[level.task] = np.where(live[level.task], kept, 0.0)
         return intact
+
+    def slope(self, live: BoolArray, intact: FloatArray) -> FloatArray:
+        """Return how output fidelity grows with what is intact of each task, the rest as it is, shape (tasks,).
+
+        Parameters
+        ----------
+        intact
+            As :meth:`intact` returns it for *live*.
+
+        Notes
+        -----
+        The derivative, by one pass against the streams. Times ``intact`` it is what is lost if only that task fails:
+        exactly so, unless the task reaches one join on two ways.
+        """
+        slope = np.zeros(len(live))
+        slope[self.outputs] = self.weight
+        for level in reversed(self.levels):
+            level.pass_back(level.slot_slopes(live, intact, slope), slope)
+        return slope
 
     def losses(self, live: BoolArray) -> FloatArray:
         """Return the loss of each task's output, shape (tasks,), between 0 and 1."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -77,3 +78,26 @@ def test_hundred_thousand_tasks_behind_full_edges() -> None:
     fidelity = output_fidelity(graph, rates(graph), live)
     assert time.perf_counter() - began < 1.0
     assert fidelity == pytest.approx(0.9**5)
+
+
+@given(topologies(), st.data())
+def test_the_slope_is_what_one_failure_costs(topology: Topology, data: st.DataObject) -> None:
+    """Without joins output fidelity is linear in each single task."""
+    plain = Topology(tuple(replace(o, inputs="independent") for o in topology.operators), topology.edges)
+    graph = TaskGraph(plain)
+    model = fidelity_model(graph, rates(graph))
+    live = np.array([data.draw(st.booleans()) for _ in range(graph.tasks)])
+    intact = model.intact(live)
+    slope = model.slope(live, intact)
+    for task in np.flatnonzero(live).tolist():
+        without = live.copy()
+        without[task] = False
+        assert model.fidelity(live) - model.fidelity(without) == pytest.approx(slope[task] * intact[task], abs=1e-9)
+
+
+def test_the_slope_of_a_join_looks_at_its_other_streams() -> None:
+    operators = (operator("a", 1), operator("b", 1), operator("c", 1, inputs="correlated", output=True))
+    graph = TaskGraph(Topology(operators, (Edge(0, 2, "full"), Edge(1, 2, "full"))))
+    model = fidelity_model(graph, rates(graph))
+    live = np.array([False, True, True])
+    assert model.slope(live, model.intact(live)).tolist() == [1.0, 0.0, 1.0]

@@ -1,0 +1,88 @@
+"""What a whole repair is worth: how long queries are down, and how much output is intact meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ftplan.metrics.fidelity import FidelityModel
+from ftplan.model.task_graph import BoolArray
+from ftplan.model.topology import FloatArray, IntArray
+
+#: Times at which output fidelity is computed; where more tasks change one by one, times are rounded up to a grid.
+MOST_TIMES = 2000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Downtimes:
+    """Outages of queries: N of them, several of one query where it fails again. Seconds from the first failure."""
+
+    query: IntArray  # (N,) output task
+    priority: FloatArray  # (N,)
+    down_s: FloatArray  # (N,)
+    back_s: FloatArray  # (N,) infinite where it does not come back
+
+    def priority_time(self, horizon_s: float) -> float:
+        """Return Σ priority × seconds down within the horizon; what never comes back counts until then."""
+        down = np.clip(np.minimum(self.back_s, horizon_s) - np.minimum(self.down_s, horizon_s), 0.0, None)
+        return float(self.priority @ down)
+
+    def queries_back(self, horizon_s: float) -> int:
+        """Return how many of the queries that failed are whole at the horizon."""
+        return len(np.unique(self.query)) - len(np.unique(self.query[self._down_at(horizon_s)]))
+
+    def first_back_s(self, horizon_s: float) -> float | None:
+        """Return when the first query came back, None if none did within the horizon."""
+        return float(self.back_s.min()) if bool((self.back_s <= horizon_s).any()) else None
+
+    def last_back_s(self, horizon_s: float) -> float | None:
+        """Return when the last query came back, None where some are down at the horizon or none failed."""
+        if len(self.query) == 0 or self._down_at(horizon_s).any():
+            return None
+        return float(self.back_s[self.back_s <= horizon_s].max(initial=0.0))
+
+    def _down_at(self, horizon_s: float) -> BoolArray:
+        return (self.down_s <= horizon_s) & (self.back_s > horizon_s)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Change:
+    """Tasks that start to work, or stop, at one time."""
+
+    at_s: float
+    tasks: IntArray
+    live: bool
+
+
+def fidelity_time(model: FidelityModel, live: BoolArray, changes: Iterable[Change], horizon_s: float) -> float:
+    """Return the output fidelity integrated from 0 to the horizon, in seconds.
+
+    Parameters
+    ----------
+    live
+        The tasks that work at 0, shape (tasks,).
+    changes
+        In any order; where one time has both, tasks stop before others start.
+
+    Notes
+    -----
+    Beyond ``MOST_TIMES`` different times these are rounded up to as many equal parts of the horizon: less is counted
+    where tasks start, at most one part of the horizon too much where they stop. Cost O(times * substreams).
+    """
+    live = live.copy()
+    inside = [change for change in changes if change.at_s < horizon_s]
+    times = {max(change.at_s, 0.0) for change in inside}
+    part = horizon_s / MOST_TIMES if len(times) > MOST_TIMES else 0.0
+    grouped: dict[float, list[Change]] = {}
+    for change in inside:
+        at_s = max(change.at_s, 0.0)
+        grouped.setdefault(np.ceil(at_s / part) * part if part else at_s, []).append(change)
+    total, since, fidelity = 0.0, 0.0, model.fidelity(live)
+    for at_s in sorted(grouped):
+        total += fidelity * (at_s - since)
+        for change in sorted(grouped[at_s], key=lambda c: (c.at_s, c.live)):
+            live[change.tasks] = change.live
+        since, fidelity = at_s, model.fidelity(live)
+    return total + fidelity * (horizon_s - since)

@@ -1,0 +1,72 @@
+"""A schedule for each objective: step by step, or over the whole repair and then never worse than step by step."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+from ftplan.metrics.fidelity import fidelity_model
+from ftplan.model.rates import rates
+from ftplan.planners.recovery.by_queries import by_queries
+from ftplan.planners.recovery.fidelity_time import fidelity_time
+from ftplan.planners.recovery.knapsack import StepSolver
+from ftplan.planners.recovery.priority_time import priority_time
+from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
+from ftplan.planners.recovery.run import run
+from ftplan.planners.recovery.schedule import Policy, Schedule
+from ftplan.planners.recovery.score import fidelity_time_of, priority_time_of
+from ftplan.planners.result import Result
+
+#: Share of the time that is left for the step-by-step schedule, before the one over the whole repair.
+FIRST = 0.3
+#: A value this close to its bound is proved best.
+CLOSED = 1e-9
+
+
+def by_objective(problem: RecoveryProblem, options: RecoveryOptions, solver: StepSolver) -> Result[Schedule]:
+    """Return the schedule that a one-step solver makes for ``options.objective``.
+
+    For ``priority-time`` and ``fidelity-time`` schedules of several policies are made in full, with placement, restore
+    times and failures, and judged by the metric itself: what the plan in sums over the nodes promises may not come
+    true, and then the step-by-step schedule is the answer. The bound is that of the policy for the objective.
+    """
+    parallel = options.parallel_recovery
+    if options.objective == "priority":
+        return run(problem, options, by_queries(solver))
+    if options.objective == "priority-time":
+        policies: list[Policy] = [by_queries(solver), priority_time(solver, parallel=parallel)]
+        return _best(problem, options, policies, lambda found: -priority_time_of(found, problem))
+    model = fidelity_model(problem.graph, rates(problem.graph))
+    policies = [
+        by_queries(solver),
+        priority_time(solver, parallel=parallel),
+        fidelity_time(solver, parallel=parallel),
+    ]
+    return _best(problem, options, policies, lambda found: fidelity_time_of(found, problem, model))
+
+
+def _best(
+    problem: RecoveryProblem, options: RecoveryOptions, policies: list[Policy], worth: Callable[[Schedule], float]
+) -> Result[Schedule]:
+    """Return the best of the policies' schedules, the first of equals, with the last policy's bound and all warnings.
+
+    Where all are infeasible that is the answer; where only some are, theirs are not considered.
+    """
+    ends = time.monotonic() + options.time_limit_s
+    results: list[Result[Schedule]] = []
+    for number, policy in enumerate(policies):
+        left = max(0.0, ends - time.monotonic())
+        share = FIRST if number < len(policies) - 1 else 1.0
+        results.append(run(problem, replace(options, time_limit_s=left * share), policy))
+    made = [result for result in results if result.answer is not None]
+    if not made:
+        return results[-1]
+    chosen = max(made, key=lambda result: worth(result.answer) if result.answer is not None else 0.0)
+    assert chosen.answer is not None
+    bound = results[-1].bound
+    value = abs(worth(chosen.answer))
+    optimal = bound is not None and abs(value - bound) <= CLOSED * max(1.0, value)
+    cut = [w for result in results for w in result.warnings if w.code == "TIME_LIMIT"]
+    warnings = tuple(w for w in chosen.warnings if w.code != "TIME_LIMIT") + tuple(cut[:1])
+    return replace(chosen, status="optimal" if optimal else "feasible", bound=bound, warnings=warnings)

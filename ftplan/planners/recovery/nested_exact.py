@@ -1,0 +1,73 @@
+"""The whole repair as a time-indexed integer program, proved by CP-SAT where it is small."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from ftplan.model.topology import IntArray
+from ftplan.planners.budget import SOLVER_SECONDS_PER_ITERATION, Budget
+from ftplan.planners.recovery.nested import NestedKnapsack
+
+#: Entries of (query, bundle) times steps up to which the model is built.
+MOST_ENTRIES = 20_000
+#: Whole units: of the largest capacity, and of all that can be gained.
+_CORES = 2.0**36
+_GAIN = 2.0**44
+
+
+def proved(problem: NestedKnapsack, step: IntArray, budget: Budget, seed: int) -> tuple[IntArray, float | None, bool]:
+    """Return steps at least as good as those given, an upper bound on what can be gained, and whether they are best.
+
+    whole[q, k] ≤ whole[q, k + 1], back[b, k] ≤ back[b, k + 1], whole[q, k] ≤ back[b, k] for each bundle b of query q,
+    Σ weight[b] back[b, k] ≤ capacity[k]; maximise Σ priority[q] × (gain[k] − gain[k + 1]) × whole[q, k]. Larger
+    models than ``MOST_ENTRIES`` are not tried: the bound is None.
+    """
+    if len(problem.member) * problem.steps > MOST_ENTRIES or problem.queries == 0:
+        return step, None, False
+    from ortools.sat.python import cp_model
+
+    model = cp_model.CpModel()
+    first = problem.first(step)
+    back = [[model.new_bool_var("") for _ in range(problem.steps)] for _ in problem.weight]
+    whole = [[model.new_bool_var("") for _ in range(problem.steps)] for _ in problem.priority]
+    for row in (*back, *whole):
+        for early, late in itertools.pairwise(row):
+            model.add_implication(early, late)
+    for q, b in zip(problem.one_step.row.tolist(), problem.member.tolist(), strict=True):
+        for k in range(problem.steps):
+            model.add_implication(whole[q][k], back[b][k])
+    for q, k in enumerate(problem.release.tolist()):
+        for early in whole[q][:k]:
+            model.add(early == 0)
+    scale = _CORES / max(float(problem.capacity[-1]), 1e-9)
+    # weights are rounded down and limits up: nothing that fits is cut off, and what is found is checked again
+    size = np.minimum(np.floor(problem.weight * scale), 2.0 * _CORES).astype(np.int64).tolist()
+    limit = np.ceil(problem.limit * scale).astype(np.int64).tolist()
+    for k in range(problem.steps):
+        model.add(sum(size[b] * back[b][k] for b in range(len(size))) <= limit[k])
+    units = _GAIN / max(float(problem.priority.sum() * problem.gain[0]), 1e-9)
+    worth = np.ceil(np.outer(problem.priority, problem.span) * units).astype(np.int64).tolist()
+    model.maximize(sum(worth[q][k] * whole[q][k] for q in range(problem.queries) for k in range(problem.steps)))
+    for rows, at in ((back, first), (whole, step)):
+        for row, since in zip(rows, at.tolist(), strict=True):
+            for k, variable in enumerate(row):
+                model.add_hint(variable, k >= since)
+    solver = cp_model.CpSolver()
+    solver.parameters.num_workers = 1
+    solver.parameters.random_seed = seed % 2**31
+    solver.parameters.max_time_in_seconds = max(budget.left_s, 0.01)
+    if budget.iterations is not None:
+        solver.parameters.max_deterministic_time = budget.iterations * SOLVER_SECONDS_PER_ITERATION
+    status = solver.solve(model)
+    if status != cp_model.OPTIMAL:
+        budget.unfinished()
+    bound = solver.best_objective_bound / units
+    if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+        return step, bound, False
+    found = np.array([problem.steps - sum(map(solver.value, row)) for row in whole], dtype=np.int64)
+    if not problem.fits(found):
+        return step, bound, False
+    best = found if problem.gained(found) > problem.gained(step) else step
+    return best, bound, status == cp_model.OPTIMAL

@@ -1,0 +1,164 @@
+"""Whole repairs: exact against trying everything, never worse than step by step, bounds that hold."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ftplan.metrics.fidelity import fidelity_model
+from ftplan.model.rates import rates
+from ftplan.planners.budget import Budget
+from ftplan.planners.recovery.best_density import best_density
+from ftplan.planners.recovery.by_objective import by_objective
+from ftplan.planners.recovery.by_queries import by_queries
+from ftplan.planners.recovery.nested import NestedKnapsack
+from ftplan.planners.recovery.nested_bound import most_by_step
+from ftplan.planners.recovery.nested_exact import proved
+from ftplan.planners.recovery.nested_search import densities, improved, in_order
+from ftplan.planners.recovery.priority_time import planned, priority_time, step_by_step
+from ftplan.planners.recovery.problem import RecoveryOptions
+from ftplan.planners.recovery.run import run
+from ftplan.planners.recovery.score import fidelity_time_of, priority_time_of
+from tests.planners.recovery.cases import figure_2, graph, problem
+from tests.planners.recovery.nested_cases import most_gained, repairs, shared_repair
+
+
+@given(repairs())
+@settings(deadline=None)
+def test_exact_is_the_best_of_all(repair: NestedKnapsack) -> None:
+    never = np.full(repair.queries, repair.steps, dtype=np.int64)
+    step, bound, optimal = proved(repair, never, Budget(20.0), 0)
+    best = most_gained(repair)
+    assert optimal
+    assert repair.fits(step)
+    assert repair.gained(step) == pytest.approx(best)
+    assert bound is not None
+    assert bound >= best * (1 - 1e-9)
+
+
+@given(repairs())
+@settings(deadline=None)
+def test_step_bounds_hold(repair: NestedKnapsack) -> None:
+    most = most_by_step(repair, repair.capacity, Budget(10.0))
+    assert float(most @ repair.span) >= most_gained(repair) * (1 - 1e-9)
+
+
+@given(repairs(), st.integers(0, 5))
+@settings(deadline=None)
+def test_the_search_never_loses(repair: NestedKnapsack, seed: int) -> None:
+    begin = in_order(repair, np.arange(repair.queries))
+    assert repair.fits(begin)
+    found = improved(repair, begin, Budget(10.0, iterations=20), seed)
+    assert repair.fits(found)
+    assert repair.gained(begin) <= repair.gained(found) <= most_gained(repair) * (1 + 1e-9)
+    assert repair.gained(found) <= repair.gained(repair.completed(found))
+    assert repair.fits(repair.completed(found))
+
+
+@given(repairs())
+@settings(deadline=None)
+def test_never_worse_than_step_by_step(repair: NestedKnapsack) -> None:
+    alone, _ = step_by_step(repair, best_density, Budget(10.0), Budget(10.0), 0)
+    assert repair.fits(alone)
+    plan = planned(repair, np.zeros(repair.steps), best_density, Budget(20.0, iterations=200), 0)
+    assert repair.fits(plan.step)
+    assert plan.value <= repair.waited(repair.gained(alone)) * (1 + 1e-9)
+    assert plan.value <= plan.step_by_step * (1 + 1e-9)
+    assert plan.bound <= plan.value
+    if plan.optimal:
+        assert plan.value == pytest.approx(repair.waited(most_gained(repair)))
+
+
+def test_same_seed_same_plan() -> None:
+    repair = shared_repair(3, 120, 10)
+    begin = in_order(repair, np.argsort(-densities(repair), kind="stable"))
+    found = [improved(repair, begin, Budget(60.0, iterations=100), seed) for seed in (1, 1, 2)]
+    assert found[0].tolist() == found[1].tolist()
+    assert found[0].tolist() != found[2].tolist()
+
+
+def test_gap_on_a_repair_of_500_queries() -> None:
+    """Local search comes close to the bound, and the bound is no guess."""
+    repair = shared_repair(1, 500, 20)
+    begin = in_order(repair, np.argsort(-densities(repair), kind="stable"))
+    found = improved(repair, begin, Budget(60.0), 0)
+    least = repair.waited(float(most_by_step(repair, repair.capacity, Budget(60.0)) @ repair.span))
+    assert least <= repair.waited(repair.gained(found)) <= 1.01 * least
+
+
+def test_figure_2_brings_back_one_query_later_for_two_at_once() -> None:
+    """With one core left before a long pause, the plan waits for what is worth more over the whole time."""
+    tasks = figure_2()
+    failed = [f"p{i:02}/0" for i in range(3, 13)]
+    arriving = [(60.0 * i, f"n{i}", 2.0) for i in range(1, 6)]
+    case = problem(tasks, failed, arriving=arriving, horizon_s=600.0)
+    options = RecoveryOptions(objective="priority-time", time_limit_s=20.0)
+    result = run(case, options, priority_time(best_density))
+    myopic = run(case, options, by_queries(best_density))
+    assert result.answer is not None
+    assert myopic.answer is not None
+
+    def waited(outages: object) -> float:
+        return sum(o.priority * ((o.back_s if o.back_s is not None else 600.0) - o.down_s) for o in outages)  # type: ignore[attr-defined]
+
+    assert waited(result.answer.outages) == pytest.approx(120 + 180 + 300 + 300)
+    assert waited(result.answer.outages) <= waited(myopic.answer.outages)
+    assert result.bound == pytest.approx(900.0)
+
+
+@pytest.mark.parametrize("parallel", [False, True])
+def test_a_failure_on_the_way_is_planned_anew(parallel: bool) -> None:
+    tasks = figure_2()
+    failed = [f"p{i:02}/0" for i in range(3, 13)]
+    arriving = [(60.0 * i, f"n{i}", 2.0) for i in range(1, 7)]
+    case = problem(tasks, failed, arriving=arriving, failures=[(130.0, "node:n1", ["n1"], [])], horizon_s=600.0)
+    result = run(case, RecoveryOptions(objective="priority-time"), priority_time(best_density, parallel=parallel))
+    assert result.answer is not None
+    assert result.bound is not None
+    down = sum(o.priority * ((o.back_s or 600.0) - o.down_s) for o in result.answer.outages)
+    assert result.bound <= down
+
+
+@given(st.integers(0, 10_000))
+@settings(deadline=None, max_examples=20)
+def test_a_whole_schedule_is_never_worse_than_step_by_step(seed: int) -> None:
+    """Also where packing, restore times and a failure on the way spoil the plan."""
+    rng = np.random.default_rng(seed)
+    operators = [{"id": f"s{i}", "cpu": float(rng.choice([0.5, 1.0, 1.5]))} for i in range(5)]
+    operators += [{"id": f"t{i}", "cpu": 1.0, "priority": int(rng.integers(1, 6))} for i in range(6)]
+    edges = [
+        {"from": f"s{i}", "to": f"t{j}"}
+        for j in range(6)
+        for i in rng.choice(5, int(rng.integers(1, 4)), replace=False).tolist()
+    ]
+    arriving = [(float(t), f"n{k}", float(rng.choice([1.0, 2.0]))) for k, t in enumerate(rng.integers(1, 99, 5))]
+    case = problem(
+        graph(operators, edges),
+        [f"{operator['id']}/0" for operator in operators],
+        rooms={"m": 1.0},
+        arriving=arriving,
+        failures=[(70.0, "node:m", ["m"], [])] if seed % 2 else [],
+        state_bytes=np.full(11, 5.0),
+        bandwidth_bytes_s=float(rng.choice([1.0, 100.0])),
+        horizon_s=200.0,
+    )
+    options = RecoveryOptions(objective="priority-time", iterations=50)
+    whole, alone = by_objective(case, options, best_density), run(case, options, by_queries(best_density))
+    assert (whole.answer is None) == (alone.answer is None)
+    if whole.answer is not None and alone.answer is not None:
+        value = priority_time_of(whole.answer, case)
+        assert value <= priority_time_of(alone.answer, case)
+        assert whole.bound is not None
+        assert whole.bound <= value * (1 + 1e-9)
+    if seed % 4 == 0:
+        fidelity = by_objective(case, replace(options, objective="fidelity-time"), best_density)
+        model = fidelity_model(case.graph, rates(case.graph))
+        if fidelity.answer is not None and alone.answer is not None:
+            value = fidelity_time_of(fidelity.answer, case, model)
+            assert value >= fidelity_time_of(alone.answer, case, model)
+            assert fidelity.bound is not None
+            assert fidelity.bound >= value - 1e-9

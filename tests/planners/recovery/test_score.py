@@ -1,0 +1,37 @@
+"""A schedule's tasks start and stop when its steps and the failures say so."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ftplan.metrics.fidelity import fidelity_model
+from ftplan.model.rates import rates
+from ftplan.planners.recovery.best_density import best_density
+from ftplan.planners.recovery.by_queries import by_queries
+from ftplan.planners.recovery.problem import RecoveryOptions
+from ftplan.planners.recovery.run import run
+from ftplan.planners.recovery.score import changes, fidelity_time_of, priority_time_of
+from tests.planners.recovery.cases import graph, problem
+
+
+def test_a_task_that_fails_while_it_is_restored_never_started() -> None:
+    tasks = graph([{"id": "a", "parallelism": 2}], [])
+    case = problem(
+        tasks,
+        ["a/0", "a/1"],
+        rooms={"n1": 1.0, "n2": 1.0},
+        failures=[(10.0, "node:n1", ["n1"], []), (50.0, "task:a/1", [], ["a/1"])],
+        state_bytes=np.array([30.0, 20.0]),
+        bandwidth_bytes_s=1.0,
+        horizon_s=100.0,
+    )
+    result = run(case, RecoveryOptions(), by_queries(best_density))
+    assert result.answer is not None
+    found = [(c.at_s, sorted(c.tasks.tolist()), c.live) for c in changes(result.answer, case)]
+    on_n1 = next(r.task for r in result.answer.steps[0].recover if r.host == 0)
+    assert on_n1 not in [task for at_s, named, live in found if live and at_s <= 30.0 for task in named]
+    model = fidelity_model(tasks, rates(tasks))
+    whole = fidelity_time_of(result.answer, case, model)
+    # without shared inputs a query's fidelity is whether it is back
+    assert whole == pytest.approx((200.0 - priority_time_of(result.answer, case)) / 2)
