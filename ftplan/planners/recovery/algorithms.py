@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ftplan.planners.recovery.by_queries import by_queries
+from ftplan.planners.recovery.by_objective import by_objective
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.run import run
 from ftplan.planners.recovery.schedule import Schedule
@@ -20,32 +20,32 @@ def best_density(problem: RecoveryProblem, options: RecoveryOptions) -> Result[S
     """Grow every fitting query and pair of queries by density at each step (:mod:`best_density`)."""
     from ftplan.planners.recovery.best_density import best_density as solver
 
-    return run(problem, options, by_queries(solver))
+    return by_objective(problem, options, solver)
 
 
 def dynamic_programming(problem: RecoveryProblem, options: RecoveryOptions) -> Result[Schedule]:
     """Solve each step exactly by covered sets, for few queries (:mod:`dynamic_programming`)."""
     from ftplan.planners.recovery.dynamic_programming import dynamic_programming as solver
 
-    return run(problem, options, by_queries(solver))
+    return by_objective(problem, options, solver)
 
 
 def local_search(problem: RecoveryProblem, options: RecoveryOptions) -> Result[Schedule]:
     """Search each step's choice by swaps until the time is over (:mod:`local_search`)."""
     from ftplan.planners.recovery.local_search import local_search as solver
 
-    return run(problem, options, by_queries(solver))
+    return by_objective(problem, options, solver)
 
 
 def exact(problem: RecoveryProblem, options: RecoveryOptions) -> Result[Schedule]:
     """Solve each step exactly, or to a proven gap (:mod:`exact`)."""
     from ftplan.planners.recovery.exact import exact as solver
 
-    return run(problem, options, by_queries(solver))
+    return by_objective(problem, options, solver)
 
 
 def auto(problem: RecoveryProblem, options: RecoveryOptions) -> Result[Schedule]:
     """Take the best of what fits into the time, with the best bound (:mod:`auto`)."""
     from ftplan.planners.recovery.auto import auto as solver
 
-    return run(problem, options, by_queries(solver))
+    return by_objective(problem, options, solver)
