@@ -8,9 +8,10 @@ import numpy as np
 
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.completion import best_completion
+from ftplan.planners.recovery.fractional_bound import fractional_bound
 from ftplan.planners.recovery.integer_model import priority_unit, solve, too_large
 from ftplan.planners.recovery.knapsack import BoolArray, Choice, SetUnionKnapsack
-from ftplan.planners.recovery.lagrangian_bound import Dual, best_price, share_bound
+from ftplan.planners.recovery.lagrangian_bound import Dual, best_price
 from ftplan.planners.recovery.reduction import Fixed, Reduction, reduce
 
 #: Parts of the gap between bound and value in which better choices are looked for first, and the last: everywhere.
@@ -19,6 +20,8 @@ SLICES = (1 / 16, 1 / 4, 1.0)
 FEW_QUERIES = 60
 #: Part of the remaining time that a slice before the last may take.
 SLICE_TIME = 0.4
+#: Part of the queries that a slice before the last may leave open, above which it gains nothing either.
+MOST_OPEN = 0.7
 #: Rounds of prices and reductions before the integer program.
 MOST_ROUNDS = 8
 #: Relative difference of value and bound that counts as none.
@@ -84,7 +87,7 @@ def exact(knapsack: SetUnionKnapsack, budget: Budget, seed: int = 0, hint: BoolA
     state.offer(reduced.back(np.zeros(reduced.knapsack.queries, np.bool_)))
     if reduced.knapsack.queries == 0 or reduced.knapsack.fits(np.ones(reduced.knapsack.queries, np.bool_)):
         state.prove(reduced.base + float(reduced.knapsack.priority.sum()), "what fits at all")
-    state.prove(reduced.base + share_bound(reduced.knapsack), "shares of weights")
+    state.prove(reduced.base + fractional_bound(reduced.knapsack), "shares of weights")
     if not state.closed:
         _close(state, reduced, seed, budget)
     return _answer(state, reduced)
@@ -113,13 +116,17 @@ def _close(state: Progress, reduced: Reduction, seed: int, budget: Budget) -> No
         limits = (
             budget if last else replace(budget, time_limit_s=budget.time_limit_s - (1 - SLICE_TIME) * budget.left_s)
         )
-        _slice(state, reduced, dual, floor, seed, limits)
+        most = reduced.knapsack.queries if last else int(MOST_OPEN * reduced.knapsack.queries)
+        _slice(state, reduced, dual, floor, most, seed, limits)
     if not state.closed:
         budget.unfinished()
 
 
-def _slice(state: Progress, reduced: Reduction, dual: Dual, floor: float, seed: int, budget: Budget) -> None:
-    """Look for choices better than the best known and than *floor*; what is proved of them bounds all choices."""
+def _slice(state: Progress, reduced: Reduction, dual: Dual, floor: float, most: int, seed: int, budget: Budget) -> None:
+    """Look for choices better than the best known and than *floor*; what is proved of them bounds all choices.
+
+    The integer program is left out where more than *most* groups of queries are open.
+    """
     steps = [reduced]
     base = reduced.base
     for _ in range(MOST_ROUNDS):
@@ -136,7 +143,7 @@ def _slice(state: Progress, reduced: Reduction, dual: Dual, floor: float, seed: 
         _improve(state, steps, dual, budget)
         if small.knapsack.queries == 0 or not gone or budget.over():
             break
-    if base + dual.bound < max(state.better, floor):
+    if base + dual.bound < max(state.better, floor) or steps[-1].knapsack.queries > most:
         return
     _solve(state, steps, base, max(state.value, floor), seed, budget)
 

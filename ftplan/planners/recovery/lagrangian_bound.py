@@ -1,4 +1,4 @@
-"""Upper bounds on a set-union knapsack: shares of weights, and the best price on the capacity."""
+"""An upper bound on a set-union knapsack by the best price on its capacity, and what it proves of single queries."""
 
 from __future__ import annotations
 
@@ -8,31 +8,13 @@ import numpy as np
 
 from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery.priced_closure import ROUNDING, PricedClosure, priced_closure
+from ftplan.planners.recovery.fractional_bound import fractional_bound
 from ftplan.planners.recovery.knapsack import BoolArray, SetUnionKnapsack
+from ftplan.planners.recovery.priced_closure import PricedClosure, priced_closure
 from ftplan.planners.recovery.reduction import Fixed
 
 #: Minimum cuts after which the search for the best price ends; a dozen is usual.
 MOST_CUTS = 60
-
-
-def share_bound(knapsack: SetUnionKnapsack) -> float:
-    """Return the fractional knapsack of all queries at their shares of weights, an upper bound in O(matrix).
-
-    Su & Zhou's density splits the weight of a bundle evenly among the f queries that need it. The cost of any set of
-    queries is at least the sum of their shares, since each bundle that it pays is shared by at most f of its queries.
-    """
-    share = np.bincount(
-        knapsack.row,
-        (knapsack.weight / np.maximum(knapsack.sharing, 1))[knapsack.member],
-        knapsack.queries,
-    )
-    with np.errstate(divide="ignore"):
-        order = np.argsort(-knapsack.priority / share, kind="stable")
-    used = np.concatenate(([0.0], np.cumsum(share[order])[:-1]))
-    part = np.clip((knapsack.limit - used) / np.maximum(share[order], 1e-300), 0.0, 1.0)
-    part[share[order] <= 0.0] = 1.0
-    return float((knapsack.priority[order] * part).sum()) * (1 + ROUNDING)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +46,7 @@ def best_price(knapsack: SetUnionKnapsack, budget: Budget) -> Dual:
     closure lies above the line (Dinkelbach's steps on a concave envelope). Each cut is one iteration.
     """
     below, above = np.zeros(knapsack.queries, np.bool_), np.ones(knapsack.queries, np.bool_)
-    bound = share_bound(knapsack)
+    bound = fractional_bound(knapsack)
     queries, bundles = np.full(knapsack.queries, bound), np.full(knapsack.bundles, bound)
     dual = Dual(bound, below, above, queries, queries, bundles, bundles, 0)
     for cuts in range(1, budget.passes(MOST_CUTS) + 1):

@@ -52,11 +52,11 @@ def priced_closure(knapsack: SetUnionKnapsack, price: float) -> PricedClosure:
     slack = ROUNDING * (abs(value) + total / scale)
 
     def less(loss: FloatArray) -> FloatArray:
-        return value + slack - loss / scale
+        return np.asarray(value + slack - loss / scale, dtype=np.float64)
 
     row, member = knapsack.row, knapsack.member
-    if_in = less(np.bincount(row, unpaid[member], knapsack.queries))
-    if_barred = less(np.bincount(member, kept[row], knapsack.bundles))
+    if_in = less(np.bincount(row, unpaid[member], knapsack.queries).astype(np.float64))
+    if_barred = less(np.bincount(member, kept[row], knapsack.bundles).astype(np.float64))
     return PricedClosure(queries, value + slack, if_in, less(kept), less(unpaid), if_barred)
 
 

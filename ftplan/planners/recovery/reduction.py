@@ -68,7 +68,7 @@ def reduce(knapsack: SetUnionKnapsack, fixed: Fixed) -> Reduction | None:
     open_ = ~inside & ~outside & (short <= left * (1 + 1e-9) + 1e-9)
     entry = open_[knapsack.row] & (due[knapsack.member] > 0.0)
     group, first, start, member = _join_rows(knapsack.row[entry], knapsack.member[entry], open_)
-    priority = np.bincount(group[open_], knapsack.priority[open_], len(first))
+    priority = np.bincount(group[open_], knapsack.priority[open_], len(first)).astype(np.float64)
     small = _join_bundles(priority, due, start, member, left)
     return Reduction(small, group, inside, knapsack.value(inside))
 
@@ -103,7 +103,7 @@ def _join_bundles(
     for b in np.flatnonzero(raw.sharing).tolist():
         name[b] = seen.setdefault(queries[ends[b] : ends[b + 1]].tobytes(), len(seen))
     used = name >= 0
-    total = np.bincount(name[used], weight[used], len(seen))
+    total = np.bincount(name[used], weight[used], len(seen)).astype(np.float64)
     pairs = np.unique(raw.row * max(len(seen), 1) + name[member])
     row, joined = np.divmod(pairs, max(len(seen), 1))
     counts = np.bincount(row, minlength=len(priority))
