@@ -66,6 +66,12 @@ SECTIONS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
         "Su & Zhou (technical report, figure 16) plan 18 queries optimally by dynamic programming, best density "
         "approximates that, and operator-centric recovery is worst. Plot: `figures/figure-16.svg`.",
     ),
+    (
+        "recovery-priority-time",
+        "Priority × time over 20 arrivals",
+        ("recovery_priority_time.py",),
+        "To reach: never worse than the step-by-step plan of the same one-step solver; the gain is stated.",
+    ),
     ("startup", "Start of the command line", ("startup.py",), "To reach: at most 4 × the time of importing click."),
 )
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery.closure_bound import bounds, closure_chain
+from ftplan.planners.recovery.closure_chain import bounds, closure_chain
 from ftplan.planners.recovery.fitting import fitting
 from ftplan.planners.recovery.knapsack import SLACK, SetUnionKnapsack
 from ftplan.planners.recovery.nested import NestedKnapsack, nested

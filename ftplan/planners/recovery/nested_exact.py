@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from ftplan.model.topology import IntArray
+from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import SOLVER_SECONDS_PER_ITERATION, Budget
 from ftplan.planners.recovery.nested import NestedKnapsack
 
 #: Entries of (query, bundle) times steps up to which the model is built.
 MOST_ENTRIES = 20_000
+#: Entries of (query, bundle) up to which single steps are solved for their bounds.
+MOST_ALONE = 5_000
 #: Whole units: of the largest capacity, and of all that can be gained.
 _CORES = 2.0**36
 _GAIN = 2.0**44
 
 
-def proved(problem: NestedKnapsack, step: IntArray, budget: Budget, seed: int) -> tuple[IntArray, float | None, bool]:
+def proved(
+    problem: NestedKnapsack, step: IntArray, budget: Budget, seed: int, most: FloatArray | None = None
+) -> tuple[IntArray, float | None, bool]:
     """Return steps at least as good as those given, an upper bound on what can be gained, and whether they are best.
 
     whole[q, k] ≤ whole[q, k + 1], back[b, k] ≤ back[b, k + 1], whole[q, k] ≤ back[b, k] for each bundle b of query q,
     Σ weight[b] back[b, k] ≤ capacity[k]; maximise Σ priority[q] × (gain[k] − gain[k + 1]) × whole[q, k]. Larger
-    models than ``MOST_ENTRIES`` are not tried: the bound is None.
+    models than ``MOST_ENTRIES`` are not tried: the bound is None. *most*, shape (K,), is a known bound on the priority
+    whole by each step, which tightens the relaxation.
     """
     if len(problem.member) * problem.steps > MOST_ENTRIES or problem.queries == 0:
         return step, None, False
@@ -47,6 +54,8 @@ def proved(problem: NestedKnapsack, step: IntArray, budget: Budget, seed: int) -
     limit = np.ceil(problem.limit * scale).astype(np.int64).tolist()
     for k in range(problem.steps):
         model.add(sum(size[b] * back[b][k] for b in range(len(size))) <= limit[k])
+    if most is not None:
+        _cap(model, problem, whole, most)
     units = _GAIN / max(float(problem.priority.sum() * problem.gain[0]), 1e-9)
     worth = np.ceil(np.outer(problem.priority, problem.span) * units).astype(np.int64).tolist()
     model.maximize(sum(worth[q][k] * whole[q][k] for q in range(problem.queries) for k in range(problem.steps)))
@@ -71,3 +80,38 @@ def proved(problem: NestedKnapsack, step: IntArray, budget: Budget, seed: int) -
         return step, bound, False
     best = found if problem.gained(found) > problem.gained(step) else step
     return best, bound, status == cp_model.OPTIMAL
+
+
+def _cap(model: Any, problem: NestedKnapsack, whole: list[list[Any]], most: FloatArray) -> None:
+    """Add Σ priority[q] whole[q, k] ≤ most[k], priorities rounded down to whole units."""
+    scale = 1.0 if np.all(problem.priority == np.floor(problem.priority)) else 2.0**20
+    value = np.floor(problem.priority * scale).astype(np.int64).tolist()
+    for k, bound in enumerate(most.tolist()):
+        model.add(sum(value[q] * whole[q][k] for q in range(problem.queries)) <= int(np.ceil(bound * scale)))
+
+
+def closer(problem: NestedKnapsack, step: IntArray, most: FloatArray, budget: Budget, seed: int) -> FloatArray:
+    """Return smaller bounds on the priority whole by each step, each step solved alone, shape (K,).
+
+    Not tried on more than ``MOST_ALONE`` entries. Where priorities are whole numbers, so is the bound.
+    """
+    if len(problem.member) > MOST_ALONE:
+        return most
+    most = most.copy()
+    integral = bool(np.all(problem.priority == np.floor(problem.priority)))
+    for k in range(problem.steps):
+        here = (step > k).astype(np.int64)
+        if budget.over() or problem.priority @ (1 - here) >= most[k] * (1.0 - 1e-12):
+            continue
+        alone = replace(
+            problem,
+            release=(problem.release > k).astype(np.int64),
+            capacity=problem.capacity[k : k + 1],
+            gain=np.array([1.0, 0.0]),
+        )
+        part = budget.part(2.0 / (problem.steps - k + 1))
+        _, bound, _ = proved(alone, here, part, seed, most[k : k + 1])
+        budget.cut |= part.cut
+        if bound is not None:
+            most[k] = min(most[k], np.floor(bound + 1e-6) if integral else bound)
+    return most

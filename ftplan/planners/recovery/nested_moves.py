@@ -6,14 +6,27 @@ need bundle b, ``first[b]`` the first step with any, ``slack[k]`` the cores that
 
 from __future__ import annotations
 
-import numba
 import numpy as np
+import numpy.typing as npt
 
-# mypy sees no types in numba; the functions below are called through nested_search only
+from ftplan.model.topology import FloatArray, IntArray
+from ftplan.planners.compiled import compiled
+
+Counts = npt.NDArray[np.int32]
 
 
-@numba.njit(cache=True)
-def add(q, k, start, member, weight, count, first, slack, step):  # type: ignore[no-untyped-def]
+@compiled
+def add(
+    q: int,
+    k: int,
+    start: IntArray,
+    member: IntArray,
+    weight: FloatArray,
+    count: Counts,
+    first: IntArray,
+    slack: FloatArray,
+    step: IntArray,
+) -> None:
     """Let query q be whole by step k."""
     step[q] = k
     if k == len(slack):
@@ -27,8 +40,17 @@ def add(q, k, start, member, weight, count, first, slack, step):  # type: ignore
             first[b] = k
 
 
-@numba.njit(cache=True)
-def drop(q, start, member, weight, count, first, slack, step):  # type: ignore[no-untyped-def]
+@compiled
+def drop(
+    q: int,
+    start: IntArray,
+    member: IntArray,
+    weight: FloatArray,
+    count: Counts,
+    first: IntArray,
+    slack: FloatArray,
+    step: IntArray,
+) -> None:
     """Take query q out."""
     steps = len(slack)
     k = step[q]
@@ -46,8 +68,17 @@ def drop(q, start, member, weight, count, first, slack, step):  # type: ignore[n
             first[b] = j
 
 
-@numba.njit(cache=True)
-def earliest(q, release, start, member, weight, first, slack, extra):  # type: ignore[no-untyped-def]
+@compiled
+def earliest(
+    q: int,
+    release: IntArray,
+    start: IntArray,
+    member: IntArray,
+    weight: FloatArray,
+    first: IntArray,
+    slack: FloatArray,
+    extra: FloatArray,
+) -> int:
     """Return the first step by which query q, now out, fits; the number of steps for never.
 
     What it adds to the cores in use by step j is the weight of its bundles that are back later than j: the same
@@ -63,11 +94,23 @@ def earliest(q, release, start, member, weight, first, slack, extra):  # type: i
         if adds > slack[j] and adds > 0.0:
             return j + 1
         adds += extra[j]
-    return release[q]
+    first_step: int = release[q]
+    return first_step
 
 
-@numba.njit(cache=True)
-def build(order, release, start, member, weight, limit, count, first, slack, step):  # type: ignore[no-untyped-def]
+@compiled
+def build(
+    order: IntArray,
+    release: IntArray,
+    start: IntArray,
+    member: IntArray,
+    weight: FloatArray,
+    limit: FloatArray,
+    count: Counts,
+    first: IntArray,
+    slack: FloatArray,
+    step: IntArray,
+) -> None:
     """Start anew: put queries in an order each to the earliest step by which it fits."""
     steps = len(limit)
     count[:] = 0
@@ -80,8 +123,18 @@ def build(order, release, start, member, weight, limit, count, first, slack, ste
         add(q, k, start, member, weight, count, first, slack, step)
 
 
-@numba.njit(cache=True)
-def load(given, start, member, weight, limit, count, first, slack, step):  # type: ignore[no-untyped-def]
+@compiled
+def load(
+    given: IntArray,
+    start: IntArray,
+    member: IntArray,
+    weight: FloatArray,
+    limit: FloatArray,
+    count: Counts,
+    first: IntArray,
+    slack: FloatArray,
+    step: IntArray,
+) -> None:
     """Start from given steps."""
     count[:] = 0
     first[:] = len(limit)
@@ -90,8 +143,16 @@ def load(given, start, member, weight, limit, count, first, slack, step):  # typ
         add(q, given[q], start, member, weight, count, first, slack, step)
 
 
-@numba.njit(cache=True)
-def _mark(q, stamp, at, touched, old, many, step):  # type: ignore[no-untyped-def]
+@compiled
+def _mark(
+    q: int,
+    stamp: IntArray,
+    at: int,
+    touched: IntArray,
+    old: IntArray,
+    many: int,
+    step: IntArray,
+) -> int:
     """Note a query that a round may move; return how many there are."""
     if stamp[q] == at or many == len(touched):
         return many
@@ -101,11 +162,30 @@ def _mark(q, stamp, at, touched, old, many, step):  # type: ignore[no-untyped-de
     return many + 1
 
 
-@numba.njit(cache=True)
-def anneal(  # type: ignore[no-untyped-def]
-    rounds, seed, hot, cold, priority, weight, start, member, of_start, of_query, release, gain, by_density, place,
-    count, first, slack, step, best_step, value, best,
-):  # fmt: skip
+@compiled
+def anneal(
+    rounds: int,
+    seed: int,
+    hot: float,
+    cold: float,
+    priority: FloatArray,
+    weight: FloatArray,
+    start: IntArray,
+    member: IntArray,
+    of_start: IntArray,
+    of_query: IntArray,
+    release: IntArray,
+    gain: FloatArray,
+    by_density: IntArray,
+    place: IntArray,
+    count: Counts,
+    first: IntArray,
+    slack: FloatArray,
+    step: IntArray,
+    best_step: IntArray,
+    value: float,
+    best: float,
+) -> tuple[float, float]:
     """Run rounds of ruin and recreate under a falling temperature; return (value, best value).
 
     A round takes out up to a dozen queries that share bundles with a random one or have nearly its density, and puts

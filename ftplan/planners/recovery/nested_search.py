@@ -15,7 +15,7 @@ ROUNDS_PER_QUERY = 400
 MOST_ROUNDS = 1_500_000
 CHUNK = 20_000
 #: Temperature at the start and the end, in gains of a mean query.
-HOT, COLD = 0.3, 0.003
+HOT, COLD = 0.1, 0.0005
 
 
 def in_order(problem: NestedKnapsack, order: IntArray) -> IntArray:
@@ -74,20 +74,19 @@ class _Search:
         self.step = np.full(problem.queries, steps, dtype=np.int64)
         self.best_step = self.step.copy()
         self.value = self.best = 0.0
-        self.state = (self.count, self.first, self.slack, self.step)
 
     def placed(self, order: IntArray) -> IntArray:
         """Return the steps by :func:`in_order`."""
         from ftplan.planners.recovery.nested_moves import build
 
-        build(order, self.problem.release, *self.fixed, self.limit, *self.state)
+        build(order, self.problem.release, *self.fixed, self.limit, self.count, self.first, self.slack, self.step)
         return self.step.copy()
 
     def load(self, step: IntArray) -> None:
         """Start from given steps."""
         from ftplan.planners.recovery.nested_moves import load
 
-        load(step, *self.fixed, self.limit, *self.state)
+        load(step, *self.fixed, self.limit, self.count, self.first, self.slack, self.step)
         self.value = self.problem.gained(step)
         if self.value >= self.best:
             self.best, self.best_step = self.value, step.copy()
@@ -101,8 +100,9 @@ class _Search:
         unit = float(problem.priority.mean() * problem.gain[0])
         hot, cold = (unit * HOT * (COLD / HOT) ** share for share in (begin, end))
         start, member, weight = self.fixed
+        of_start, of_query = problem.one_step.by_bundle
         self.value, self.best = anneal(
-            rounds, seed % 2**32, hot, cold, problem.priority, weight, start, member, *problem.one_step.by_bundle,
-            problem.release, problem.gain, self.by_density, self.place, *self.state, self.best_step, self.value,
-            self.best,
+            rounds, seed % 2**32, hot, cold, problem.priority, weight, start, member, of_start, of_query,
+            problem.release, problem.gain, self.by_density, self.place, self.count, self.first, self.slack,
+            self.step, self.best_step, self.value, self.best,
         )  # fmt: skip

@@ -12,12 +12,12 @@ from ftplan.planners.recovery.by_queries import tasks_in_order
 from ftplan.planners.recovery.knapsack import BoolArray, StepSolver
 from ftplan.planners.recovery.nested import NestedKnapsack, nested
 from ftplan.planners.recovery.nested_bound import bound_with_failures, most_by_step
-from ftplan.planners.recovery.nested_exact import proved
+from ftplan.planners.recovery.nested_exact import closer, proved
 from ftplan.planners.recovery.nested_search import densities, improved, in_order
 from ftplan.planners.recovery.schedule import Decision, State
 
-#: Shares of the time left: for the step-by-step plan, the bounds, the search.
-STEP_BY_STEP, BOUNDS, SEARCH = 0.3, 0.3, 0.5
+#: Shares of the time left: for the step-by-step plan, the bounds, the search, the bounds of single steps.
+STEP_BY_STEP, BOUNDS, SEARCH, ALONE = 0.3, 0.3, 0.5, 0.6
 #: A value this close to its bound is proved best.
 CLOSED = 1e-9
 
@@ -71,7 +71,13 @@ def planned(problem: NestedKnapsack, times: FloatArray, solver: StepSolver, budg
     budget.cut |= part.cut
     optimal = problem.gained(best) >= upper * (1.0 - CLOSED)
     if not optimal:
-        best, proven, optimal = proved(problem, best, budget, seed)
+        part = budget.part(ALONE)
+        most = closer(problem, best, most, part, seed)
+        budget.cut |= part.cut
+        upper = float(most @ problem.span)
+        optimal = problem.gained(best) >= upper * (1.0 - CLOSED)
+    if not optimal:
+        best, proven, optimal = proved(problem, best, budget, seed, most)
         best = problem.completed(best)
         upper = upper if proven is None else min(upper, proven)
     value = problem.waited(problem.gained(best))
