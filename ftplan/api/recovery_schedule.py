@@ -82,7 +82,14 @@ def recovery_schedule(problem: Problem, row: registry.Row, **options: Any) -> Pl
     refusal = None
     if result.status == "infeasible":
         assumed = any(warning.code == "DEFAULT_ARRIVALS" for warning in recovery.warnings)
-        setting = Setting(asked["max_cpu"], assumed, problem.cluster is not None, registry.load(row))
+        setting = Setting(
+            asked["max_cpu"],
+            assumed,
+            problem.cluster is not None,
+            registry.load(row),
+            asked["arrivals"],
+            asked["coordinator_cpu"] if asked["complete_failure"] else 0.0,
+        )
         refusal = infeasible(recovery, settings, setting) or result.infeasible
     summary = _summary(recovery, settings, schedule, asked["samples"])
     return Plan(

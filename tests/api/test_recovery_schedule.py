@@ -131,7 +131,8 @@ def with_fix(fix: str, failure: dict[str, Any] | None, options: dict[str, Any]) 
     flag = re.fullmatch(r"--(capacity|horizon) ([0-9.e+]+)", fix)
     if flag:
         return failure, {**options, flag[1]: float(flag[2])}
-    node = yaml.safe_load(fix.removeprefix("add to the arrivals of the failure file: "))
+    node = yaml.safe_load(fix.removeprefix("add to the arrivals of the failure file: ").partition(", and drop")[0])
+    assert fix.endswith("--no-arrivals") == (not options.get("arrivals", True))
     arrivals = [*(failure or {}).get("arrivals", []), node]
     return {**(failure or {}), "arrivals": arrivals}, {**options, "arrivals": True}
 
@@ -144,6 +145,8 @@ def with_fix(fix: str, failure: dict[str, Any] | None, options: dict[str, Any]) 
         (None, {"max_cpu": 0.1}, "room on a node"),
         (None, {"arrivals": False, "capacity": 0.1}, "capacity"),
         ({"arrivals": [{"at_s": 60, "node": {"id": "r1", "cpu": 1}}]}, {"capacity": 0.0, "max_cpu": 0.4}, "capacity"),
+        (None, {"complete_failure": True, "arrivals": False, "fail": []}, "capacity"),
+        (None, {"complete_failure": True, "max_cpu": 0.05, "fail": []}, "capacity"),
         (None, {"horizon": 1.0, "bandwidth": 0.01, "fail": ["zone:a", "task:join/3"]}, "horizon"),
     ],
 )
