@@ -233,3 +233,24 @@ def test_the_plan_is_judged_on_sampled_arrivals() -> None:
     assert found["queries_back"] == {"mean": 2.0, "p5": 2.0}
     assert schedule(problem, fail=fail, samples=0).summary["sampled"] is None
     assert schedule(loaded(), fail=["zone:a"], arrivals=False).summary["sampled"] is None
+
+
+@pytest.mark.parametrize(
+    ("objective", "sense"), [("priority", "max"), ("priority-time", "min"), ("fidelity-time", "max")]
+)
+def test_every_objective_has_its_value_and_its_sense(objective: str, sense: str) -> None:
+    plan = schedule(example("figure-2"), objective=objective, time_limit_s=10.0)
+    assert plan.objective is not None
+    assert (plan.objective.name, plan.objective.sense) == (objective, sense)
+    assert plan.objective.value is not None
+    if plan.objective.bound is not None:
+        assert (plan.objective.bound <= plan.objective.value) == (sense == "min" or plan.objective.gap == 0.0)
+    if objective == "priority-time":
+        assert plan.objective.value == plan.summary["after"]["priority_time"] == 900.0
+    if (
+        objective == "fidelity-time"
+    ):  # four sinks of equal weight, whole from 120, 180, 300 and 300 s on, and parts before
+        assert plan.objective.value >= (480 + 420 + 300 + 300) / 4
+    refused = schedule(example("figure-2"), objective=objective, arrivals=False)
+    assert refused.objective is not None
+    assert (refused.status, refused.objective.sense) == ("infeasible", sense)
