@@ -33,6 +33,8 @@ class Setting:
     assumed_arrivals: bool  # new nodes that nobody gave: they go when one is given
     with_cluster: bool
     planner: Planner
+    arrivals: bool = True  # False: nobody may arrive, as --no-arrivals says
+    coordinator_cpu: float = 0.0  # cores that the first node to arrive gives away, after a complete failure
 
 
 def infeasible(problem: RecoveryProblem, options: RecoveryOptions, setting: Setting) -> Infeasible | None:
@@ -102,8 +104,9 @@ def _more_cores(problem: RecoveryProblem, options: RecoveryOptions, setting: Set
         if high - low < GRAIN:
             break
     room = next((r for r in (high, needed) if _confirmed(_with_node(base, r, at_s), options, setting)), everything)
-    node = f"{{at_s: {at_s:g}, node: {{id: {_free_id(base)}, cpu: {_up(room / setting.max_cpu):g}}}}}"
-    return f"add to the arrivals of the failure file: {node}"
+    cores = _up((room + setting.coordinator_cpu) / setting.max_cpu)
+    node = f"{{at_s: {at_s:g}, node: {{id: {_free_id(base)}, cpu: {cores:g}}}}}"
+    return f"add to the arrivals of the failure file: {node}{'' if setting.arrivals else ', and drop --no-arrivals'}"
 
 
 def _confirmed(problem: RecoveryProblem, options: RecoveryOptions, setting: Setting) -> bool:

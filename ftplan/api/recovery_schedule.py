@@ -12,7 +12,9 @@ import ftplan
 from ftplan.api import recovery_figures
 from ftplan.api.recovery_fix import Setting, infeasible
 from ftplan.api.recovery_problem import Prepared, prepare
+from ftplan.api.recovery_warnings import gain_warnings
 from ftplan.errors import FtplanError, suggestion
+from ftplan.metrics.stats_summary import trust_warnings
 from ftplan.model.failed_queries import failed_queries
 from ftplan.model.plan import Objective, Plan, Warn
 from ftplan.model.problem import Problem
@@ -27,8 +29,6 @@ KIND = "recovery-schedule"
 OBJECTIVES = ("priority", "priority-time", "fidelity-time")
 #: How far the value that a planner reports may lie from the one recomputed from its plan, relative to it.
 TOLERANCE = 1e-6
-#: An order that loses less than a random one by a smaller share than this gains nothing worth the name.
-WORTH_SAYING = 0.01
 #: The most sampled arrivals that a plan is judged on.
 MOST_SAMPLES = 10_000
 
@@ -82,7 +82,14 @@ def recovery_schedule(problem: Problem, row: registry.Row, **options: Any) -> Pl
     refusal = None
     if result.status == "infeasible":
         assumed = any(warning.code == "DEFAULT_ARRIVALS" for warning in recovery.warnings)
-        setting = Setting(asked["max_cpu"], assumed, problem.cluster is not None, registry.load(row))
+        setting = Setting(
+            asked["max_cpu"],
+            assumed,
+            problem.cluster is not None,
+            registry.load(row),
+            asked["arrivals"],
+            asked["coordinator_cpu"] if asked["complete_failure"] else 0.0,
+        )
         refusal = infeasible(recovery, settings, setting) or result.infeasible
     summary = _summary(recovery, settings, schedule, asked["samples"])
     return Plan(
@@ -96,7 +103,7 @@ def recovery_schedule(problem: Problem, row: registry.Row, **options: Any) -> Pl
         objective=_objective(recovery, settings, result),
         rules=result.rules,
         summary=summary,
-        warnings=_warnings(problem, recovery, result, summary),
+        warnings=_warnings(problem, recovery, result, summary, settings.objective),
         infeasible=refusal,
         plan=None if schedule is None else schedule.body(recovery),
         tool_version=ftplan.__version__,
@@ -190,29 +197,14 @@ def _summary(
 
 
 def _warnings(
-    problem: Problem, recovery: RecoveryProblem, result: Result[Schedule], summary: Mapping[str, Any]
+    problem: Problem, recovery: RecoveryProblem, result: Result[Schedule], summary: Mapping[str, Any], objective: str
 ) -> tuple[Warn, ...]:
     """Return all warnings once; of blocking recovery only what the problem says, which knows when it would end."""
     own = {warning.code for warning in recovery.warnings}
     found = [*problem.warnings, *recovery.warnings]
     found += [w for w in result.warnings if w.code not in own and w.code != "BLOCKING_RECOVERY"]
-    after, random = summary["after"], summary["random"]
-    if after is not None and "ORDER_GAINS_NOTHING" not in own and summary["failed_queries"] > 1:
-        lost, expected = after["priority_time"], random["priority_time"]
-        if summary["before"]["priority_time"] == 0.0:
-            text = "there is room for everything at once and restores take no time: no order gains anything"
-            found.append(Warn("ORDER_GAINS_NOTHING", text))
-        elif lost >= expected * (1.0 - WORTH_SAYING):
-            text = (
-                f"this order of recovery gains next to nothing: priority x time lost is {lost:.6g}, that of random "
-                f"orders {expected:.6g} on average; {summary['shared_fraction']:.0%} of the failed cost is shared by "
-                f"all {summary['failed_queries']:,} failed queries"
-            )
-            found.append(Warn("ORDER_GAINS_NOTHING", text))
-    if after is not None and summary["before"]["priority_time"] < after["priority_time"] * (1.0 - 1e-9):
-        text = (
-            f"blocking recovery would lose less, priority x time {summary['before']['priority_time']:.6g} against "
-            f"{after['priority_time']:.6g}: what comes back early here queues on few nodes or crowds out better queries"
-        )
-        found.append(Warn("BLOCKING_LOSES_LESS", text))
+    if problem.stats is not None:
+        found += trust_warnings(problem.stats.manifest)
+    if objective != "fidelity-time":
+        found += [w for w in gain_warnings(summary) if w.code not in own]
     return tuple(dict.fromkeys(found))

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 from ftplan.model.failed_queries import FailedQueries, failed_queries
 from ftplan.model.plan import Warn
 from ftplan.planners.recovery.problem import RecoveryProblem
+
+#: An order that loses less than a random one by a smaller share than this gains nothing worth the name.
+WORTH_SAYING = 0.01
 
 
 def warnings_of(problem: RecoveryProblem, incremental_from: int, known_nodes: bool) -> tuple[Warn, ...]:
@@ -20,6 +26,32 @@ def warnings_of(problem: RecoveryProblem, incremental_from: int, known_nodes: bo
     found = [*_order_gains_nothing(problem, queries), *_restores(problem)]
     if known_nodes and problem.failed_nodes < incremental_from:
         found.append(_blocking(problem, incremental_from))
+    return tuple(found)
+
+
+def gain_warnings(summary: Mapping[str, Any]) -> tuple[Warn, ...]:
+    """Return what a plan's summary says of its order: that it gains nothing, or that blocking is better."""
+    before, after, random = summary["before"], summary["after"], summary["random"]
+    if after is None:
+        return ()
+    lost, blocking, expected = (figures["priority_time"] for figures in (after, before, random))
+    found = []
+    if summary["failed_queries"] > 1 and blocking == 0.0:
+        text = "there is room for everything at once and restores take no time: no order gains anything"
+        found.append(Warn("ORDER_GAINS_NOTHING", text))
+    elif summary["failed_queries"] > 1 and lost >= expected * (1.0 - WORTH_SAYING):
+        text = (
+            f"this order of recovery gains next to nothing: priority x time lost is {lost:.6g}, that of random orders "
+            f"{expected:.6g} on average; {summary['shared_fraction']:.0%} of the failed cost is shared by all "
+            f"{summary['failed_queries']:,} failed queries"
+        )
+        found.append(Warn("ORDER_GAINS_NOTHING", text))
+    if blocking < lost * (1.0 - 1e-9):
+        text = (
+            f"blocking recovery would lose less, priority x time {blocking:.6g} against {lost:.6g}: what comes back "
+            "early here queues on few nodes or crowds out better queries"
+        )
+        found.append(Warn("BLOCKING_LOSES_LESS", text))
     return tuple(found)
 
 

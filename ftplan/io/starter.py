@@ -56,6 +56,7 @@ CONFIGURATION = """\
 #   ftplan check topology.yaml cluster.yaml
 #   ftplan compute-stats            # reads the log, writes stats/ (needs: pip install 'ftplan[spark]')
 #   ftplan allocate-checkpoints
+#   ftplan recovery-schedule --fail zone:rack-a
 [inputs]
 topology = "topology.yaml"
 cluster = "cluster.yaml"

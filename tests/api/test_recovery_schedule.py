@@ -131,7 +131,8 @@ def with_fix(fix: str, failure: dict[str, Any] | None, options: dict[str, Any]) 
     flag = re.fullmatch(r"--(capacity|horizon) ([0-9.e+]+)", fix)
     if flag:
         return failure, {**options, flag[1]: float(flag[2])}
-    node = yaml.safe_load(fix.removeprefix("add to the arrivals of the failure file: "))
+    node = yaml.safe_load(fix.removeprefix("add to the arrivals of the failure file: ").partition(", and drop")[0])
+    assert fix.endswith("--no-arrivals") == (not options.get("arrivals", True))
     arrivals = [*(failure or {}).get("arrivals", []), node]
     return {**(failure or {}), "arrivals": arrivals}, {**options, "arrivals": True}
 
@@ -144,6 +145,8 @@ def with_fix(fix: str, failure: dict[str, Any] | None, options: dict[str, Any]) 
         (None, {"max_cpu": 0.1}, "room on a node"),
         (None, {"arrivals": False, "capacity": 0.1}, "capacity"),
         ({"arrivals": [{"at_s": 60, "node": {"id": "r1", "cpu": 1}}]}, {"capacity": 0.0, "max_cpu": 0.4}, "capacity"),
+        (None, {"complete_failure": True, "arrivals": False, "fail": []}, "capacity"),
+        (None, {"complete_failure": True, "max_cpu": 0.05, "fail": []}, "capacity"),
         (None, {"horizon": 1.0, "bandwidth": 0.01, "fail": ["zone:a", "task:join/3"]}, "horizon"),
     ],
 )
@@ -230,3 +233,24 @@ def test_the_plan_is_judged_on_sampled_arrivals() -> None:
     assert found["queries_back"] == {"mean": 2.0, "p5": 2.0}
     assert schedule(problem, fail=fail, samples=0).summary["sampled"] is None
     assert schedule(loaded(), fail=["zone:a"], arrivals=False).summary["sampled"] is None
+
+
+@pytest.mark.parametrize(
+    ("objective", "sense"), [("priority", "max"), ("priority-time", "min"), ("fidelity-time", "max")]
+)
+def test_every_objective_has_its_value_and_its_sense(objective: str, sense: str) -> None:
+    plan = schedule(example("figure-2"), objective=objective, time_limit_s=10.0)
+    assert plan.objective is not None
+    assert (plan.objective.name, plan.objective.sense) == (objective, sense)
+    assert plan.objective.value is not None
+    if plan.objective.bound is not None:
+        assert (plan.objective.bound <= plan.objective.value) == (sense == "min" or plan.objective.gap == 0.0)
+    if objective == "priority-time":
+        assert plan.objective.value == plan.summary["after"]["priority_time"] == 900.0
+    if (
+        objective == "fidelity-time"
+    ):  # four sinks of equal weight, whole from 120, 180, 300 and 300 s on, and parts before
+        assert plan.objective.value >= (480 + 420 + 300 + 300) / 4
+    refused = schedule(example("figure-2"), objective=objective, arrivals=False)
+    assert refused.objective is not None
+    assert (refused.status, refused.objective.sense) == ("infeasible", sense)
