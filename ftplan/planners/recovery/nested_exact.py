@@ -72,9 +72,9 @@ def proved(
     status = solver.solve(model)
     if status != cp_model.OPTIMAL:
         budget.unfinished()
-    bound = solver.best_objective_bound / units
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-        return step, bound, False
+        return step, None, False  # the bound is 0 where the solver was stopped before it had one
+    bound = solver.best_objective_bound / units
     found = np.array([problem.steps - sum(map(solver.value, row)) for row in whole], dtype=np.int64)
     if not problem.fits(found):
         return step, bound, False

@@ -81,6 +81,8 @@ def planned(problem: NestedKnapsack, times: FloatArray, solver: StepSolver, budg
         best = problem.completed(best)
         upper = upper if proven is None else min(upper, proven)
     value = problem.waited(problem.gained(best))
+    if problem.gained(best) > upper + 1e-6 * max(1.0, upper):
+        raise AssertionError(f"the plan gains {problem.gained(best)!r}, more than the bound {upper!r}")
     return StepPlan(
         best,
         times,

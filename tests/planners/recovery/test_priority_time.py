@@ -17,7 +17,7 @@ from ftplan.planners.recovery.by_objective import by_objective
 from ftplan.planners.recovery.by_queries import by_queries
 from ftplan.planners.recovery.nested import NestedKnapsack
 from ftplan.planners.recovery.nested_bound import most_by_step
-from ftplan.planners.recovery.nested_exact import proved
+from ftplan.planners.recovery.nested_exact import closer, proved
 from ftplan.planners.recovery.nested_search import densities, improved, in_order
 from ftplan.planners.recovery.priority_time import planned, priority_time, step_by_step
 from ftplan.planners.recovery.problem import RecoveryOptions
@@ -162,3 +162,16 @@ def test_a_whole_schedule_is_never_worse_than_step_by_step(seed: int) -> None:
             assert value >= fidelity_time_of(alone.answer, case, model)
             assert fidelity.bound is not None
             assert fidelity.bound >= value - 1e-9
+
+
+def test_a_solver_that_is_stopped_at_once_proves_nothing() -> None:
+    """CP-SAT says 0 for the bound of a search that it had not begun."""
+    repair = shared_repair(1, 100, 5)
+    begin = in_order(repair, np.argsort(-densities(repair), kind="stable"))
+    most = most_by_step(repair, repair.capacity, Budget(10.0))
+    for seconds in (0.0, 0.01, 0.05, 0.3):
+        step, bound, _ = proved(repair, begin, Budget(seconds), 0)
+        assert bound is None or bound >= repair.gained(step) * (1 - 1e-9)
+        closest = closer(repair, begin, most, Budget(seconds), 0)
+        whole = [repair.priority[begin <= k].sum() for k in range(repair.steps)]
+        assert np.all(closest >= np.array(whole) - 1e-6)
