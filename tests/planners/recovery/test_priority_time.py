@@ -175,3 +175,20 @@ def test_a_solver_that_is_stopped_at_once_proves_nothing() -> None:
         closest = closer(repair, begin, most, Budget(seconds), 0)
         whole = [repair.priority[begin <= k].sum() for k in range(repair.steps)]
         assert np.all(closest >= np.array(whole) - 1e-6)
+
+
+def test_small_numbers_keep_the_solver_right() -> None:
+    """With capacities of 2^36 units CP-SAT's presolve called 2051 the best of this repair."""
+    repair = NestedKnapsack(
+        priority=np.array([1.0, 1.0, 1.0, 1.0, 5.0, 4.0]),
+        weight=np.array([1.5, 1.0, 1.0, 1.5, 0.5, 1.0, 1.0, 1.0, 1.0, 1.0]),
+        start=np.array([0, 4, 7, 11, 12, 16, 19]),
+        member=np.array([1, 2, 4, 5, 2, 4, 6, 0, 1, 2, 7, 3, 0, 2, 4, 8, 0, 1, 9]),
+        release=np.array([0, 0, 1, 0, 1, 1]),
+        capacity=np.array([1.0, 3.0, 5.0, 6.0, 8.0, 9.0]),
+        gain=np.array([200.0, 199.0, 197.0, 187.0, 160.0, 158.0, 0.0]),
+    )
+    step, bound, optimal = proved(repair, in_order(repair, np.array([4, 5, 3, 1, 0, 2])), Budget(20.0), 0)
+    assert repair.gained(step) == pytest.approx(2211.0)
+    assert bound == pytest.approx(2211.0)
+    assert optimal
