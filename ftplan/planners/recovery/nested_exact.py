@@ -16,9 +16,10 @@ from ftplan.planners.recovery.nested import NestedKnapsack
 MOST_ENTRIES = 20_000
 #: Entries of (query, bundle) up to which single steps are solved for their bounds.
 MOST_ALONE = 5_000
-#: Whole units: of the largest capacity, and of all that can be gained.
-_CORES = 2.0**36
-_GAIN = 2.0**44
+#: Whole units: of the largest capacity, and of all that can be gained. With 2^36 of the former the presolve of CP-SAT
+#: 9.15 calls plans optimal that are not.
+_CORES = 2.0**22
+_GAIN = 2.0**34
 
 
 def proved(
@@ -48,10 +49,7 @@ def proved(
     for q, k in enumerate(problem.release.tolist()):
         for early in whole[q][:k]:
             model.add(early == 0)
-    scale = _CORES / max(float(problem.capacity[-1]), 1e-9)
-    # weights are rounded down and limits up: nothing that fits is cut off, and what is found is checked again
-    size = np.minimum(np.floor(problem.weight * scale), 2.0 * _CORES).astype(np.int64).tolist()
-    limit = np.ceil(problem.limit * scale).astype(np.int64).tolist()
+    size, limit = _whole_cores(problem)
     for k in range(problem.steps):
         model.add(sum(size[b] * back[b][k] for b in range(len(size))) <= limit[k])
     if most is not None:
@@ -72,14 +70,32 @@ def proved(
     status = solver.solve(model)
     if status != cp_model.OPTIMAL:
         budget.unfinished()
-    bound = solver.best_objective_bound / units
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-        return step, bound, False
+        return step, None, False  # the bound is 0 where the solver was stopped before it had one
+    bound = solver.best_objective_bound / units
     found = np.array([problem.steps - sum(map(solver.value, row)) for row in whole], dtype=np.int64)
     if not problem.fits(found):
         return step, bound, False
     best = found if problem.gained(found) > problem.gained(step) else step
     return best, bound, status == cp_model.OPTIMAL
+
+
+def _whole_cores(problem: NestedKnapsack) -> tuple[list[int], list[int]]:
+    """Return weights and limits in whole units, as small as they can be: exact where all are millionths of a core.
+
+    Otherwise weights are rounded down and limits up: nothing that fits is cut off, and what is found is checked again.
+    """
+    micro = np.round(problem.weight * 1e6)
+    if np.all(np.abs(problem.weight * 1e6 - micro) <= 1e-4) and micro.max(initial=0.0) < 2.0**50:
+        unit = max(1, int(np.gcd.reduce(micro.astype(np.int64))))
+        most = int(micro.sum()) // unit
+        if most <= _CORES:
+            limit = np.floor(np.minimum(problem.limit * 1e6 / unit + 1e-3, most)).astype(np.int64)
+            return (micro.astype(np.int64) // unit).tolist(), limit.tolist()
+    scale = _CORES / max(float(problem.capacity[-1]), 1e-9)
+    size = np.minimum(np.floor(problem.weight * scale), 2.0 * _CORES).astype(np.int64)
+    limit = np.ceil(problem.limit * scale).astype(np.int64)
+    return size.tolist(), limit.tolist()
 
 
 def _cap(model: Any, problem: NestedKnapsack, whole: list[list[Any]], most: FloatArray) -> None:

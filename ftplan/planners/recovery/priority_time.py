@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +16,8 @@ from ftplan.planners.recovery.nested_bound import bound_with_failures, most_by_s
 from ftplan.planners.recovery.nested_exact import closer, proved
 from ftplan.planners.recovery.nested_search import densities, improved, in_order
 from ftplan.planners.recovery.schedule import Decision, State
+
+_log = logging.getLogger(__name__)
 
 #: Shares of the time left: for the step-by-step plan, the bounds, the search, the bounds of single steps.
 STEP_BY_STEP, BOUNDS, SEARCH, ALONE = 0.3, 0.3, 0.5, 0.6
@@ -62,6 +65,7 @@ def planned(problem: NestedKnapsack, times: FloatArray, solver: StepSolver, budg
     """
     myopic, first_bound = step_by_step(problem, solver, budget.part(STEP_BY_STEP), budget, seed)
     most = most_by_step(problem, problem.capacity, budget.part(BOUNDS))
+    lines = float(most @ problem.span)
     most[0] = min(most[0], np.inf if first_bound is None else first_bound)
     upper = float(most @ problem.span)
     by_density = np.lexsort((np.arange(problem.queries), -densities(problem)))
@@ -81,6 +85,9 @@ def planned(problem: NestedKnapsack, times: FloatArray, solver: StepSolver, budg
         best = problem.completed(best)
         upper = upper if proven is None else min(upper, proven)
     value = problem.waited(problem.gained(best))
+    if problem.gained(best) > upper + 1e-6 * max(1.0, upper):
+        _log.error("a solver's bound %r is below what the plan gains, %r: not used", upper, problem.gained(best))
+        upper, optimal = lines, False
     return StepPlan(
         best,
         times,

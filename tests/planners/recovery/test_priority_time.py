@@ -17,7 +17,7 @@ from ftplan.planners.recovery.by_objective import by_objective
 from ftplan.planners.recovery.by_queries import by_queries
 from ftplan.planners.recovery.nested import NestedKnapsack
 from ftplan.planners.recovery.nested_bound import most_by_step
-from ftplan.planners.recovery.nested_exact import proved
+from ftplan.planners.recovery.nested_exact import closer, proved
 from ftplan.planners.recovery.nested_search import densities, improved, in_order
 from ftplan.planners.recovery.priority_time import planned, priority_time, step_by_step
 from ftplan.planners.recovery.problem import RecoveryOptions
@@ -62,6 +62,7 @@ def test_the_search_never_loses(repair: NestedKnapsack, seed: int) -> None:
 @given(repairs())
 @settings(deadline=None)
 def test_never_worse_than_step_by_step(repair: NestedKnapsack) -> None:
+    """A bound of a solver that the plan exceeds would be logged and left out: here none is."""
     alone, _ = step_by_step(repair, best_density, Budget(10.0), Budget(10.0), 0)
     assert repair.fits(alone)
     plan = planned(repair, np.zeros(repair.steps), best_density, Budget(20.0, iterations=200), 0)
@@ -162,3 +163,33 @@ def test_a_whole_schedule_is_never_worse_than_step_by_step(seed: int) -> None:
             assert value >= fidelity_time_of(alone.answer, case, model)
             assert fidelity.bound is not None
             assert fidelity.bound >= value - 1e-9
+
+
+def test_a_solver_that_is_stopped_at_once_proves_nothing() -> None:
+    """CP-SAT says 0 for the bound of a search that it had not begun."""
+    repair = shared_repair(1, 100, 5)
+    begin = in_order(repair, np.argsort(-densities(repair), kind="stable"))
+    most = most_by_step(repair, repair.capacity, Budget(10.0))
+    for seconds in (0.0, 0.01, 0.05, 0.3):
+        step, bound, _ = proved(repair, begin, Budget(seconds), 0)
+        assert bound is None or bound >= repair.gained(step) * (1 - 1e-9)
+        closest = closer(repair, begin, most, Budget(seconds), 0)
+        whole = [repair.priority[begin <= k].sum() for k in range(repair.steps)]
+        assert np.all(closest >= np.array(whole) - 1e-6)
+
+
+def test_small_numbers_keep_the_solver_right() -> None:
+    """With capacities of 2^36 units CP-SAT's presolve called 2051 the best of this repair."""
+    repair = NestedKnapsack(
+        priority=np.array([1.0, 1.0, 1.0, 1.0, 5.0, 4.0]),
+        weight=np.array([1.5, 1.0, 1.0, 1.5, 0.5, 1.0, 1.0, 1.0, 1.0, 1.0]),
+        start=np.array([0, 4, 7, 11, 12, 16, 19]),
+        member=np.array([1, 2, 4, 5, 2, 4, 6, 0, 1, 2, 7, 3, 0, 2, 4, 8, 0, 1, 9]),
+        release=np.array([0, 0, 1, 0, 1, 1]),
+        capacity=np.array([1.0, 3.0, 5.0, 6.0, 8.0, 9.0]),
+        gain=np.array([200.0, 199.0, 197.0, 187.0, 160.0, 158.0, 0.0]),
+    )
+    step, bound, optimal = proved(repair, in_order(repair, np.array([4, 5, 3, 1, 0, 2])), Budget(20.0), 0)
+    assert repair.gained(step) == pytest.approx(2211.0)
+    assert bound == pytest.approx(2211.0)
+    assert optimal
