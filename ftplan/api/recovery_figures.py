@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from ftplan.metrics.fidelity import fidelity_model
+from ftplan.metrics.repair import fidelity_time
 from ftplan.model.failed_queries import failed_queries
+from ftplan.model.rates import rates
 from ftplan.model.topology import FloatArray
 from ftplan.planners.recovery.arrival_replay import replay
 from ftplan.planners.recovery.blocking import blocking
@@ -16,30 +19,45 @@ from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.random_order import random_order
 from ftplan.planners.recovery.run import run
 from ftplan.planners.recovery.schedule import Outage, Schedule
+from ftplan.planners.recovery.score import changes
 
 #: Random orders that the mean is taken over: at most, at least, and how many looks at a query at a step they may take.
 ORDERS, LEAST_ORDERS, LOOKS = 20, 2, 2_000_000
 
 Figures = dict[str, float | int | None]
+Fidelity = Callable[[Schedule | None], float]
 
 
-def figures(schedule: Schedule | None, problem: RecoveryProblem) -> Figures:
+def fidelity_of(problem: RecoveryProblem) -> Fidelity:
+    """Return a function that integrates output fidelity over the horizon, in seconds, for a schedule or for none."""
+    model = fidelity_model(problem.graph, rates(problem.graph))
+
+    def integral(schedule: Schedule | None) -> float:
+        events = [] if schedule is None else changes(schedule, problem)
+        return fidelity_time(model, ~problem.failed, events, problem.horizon_s)
+
+    return integral
+
+
+def figures(schedule: Schedule | None, problem: RecoveryProblem, fidelity: Fidelity | None = None) -> Figures:
     """Return the figures of a schedule; of None, those of no recovery at all.
 
     ``priority`` is what step 0 makes whole, ``priority_time`` the sum of priority x seconds down within the horizon;
-    ``queries_back`` counts queries that are back at the horizon.
+    ``queries_back`` counts queries that are back at the horizon. ``fidelity_time`` is only there where asked for.
     """
     if schedule is None:
-        return _figures(_never(problem), 0.0, problem.horizon_s)
-    return _figures(schedule.outages, float(schedule.steps[0].objective.value or 0.0), problem.horizon_s)
+        found = _figures(_never(problem), 0.0, problem.horizon_s)
+    else:
+        found = _figures(schedule.outages, float(schedule.steps[0].objective.value or 0.0), problem.horizon_s)
+    return found if fidelity is None else {**found, "fidelity_time": fidelity(schedule)}
 
 
-def before(problem: RecoveryProblem, options: RecoveryOptions) -> Figures:
+def before(problem: RecoveryProblem, options: RecoveryOptions, fidelity: Fidelity | None = None) -> Figures:
     """Return the figures of blocking recovery: everything that is down comes back at once, or nothing."""
-    return figures(run(problem, _plain(options), blocking).answer, problem)
+    return figures(run(problem, _plain(options), blocking).answer, problem, fidelity)
 
 
-def random(problem: RecoveryProblem, options: RecoveryOptions) -> dict[str, Any]:
+def random(problem: RecoveryProblem, options: RecoveryOptions, fidelity: Fidelity | None = None) -> dict[str, Any]:
     """Return the mean figures of random query orders, and how many ``orders`` that are.
 
     The mean of ``first_back_s`` and ``last_back_s`` is over the orders in which a query returns.
@@ -49,7 +67,7 @@ def random(problem: RecoveryProblem, options: RecoveryOptions) -> dict[str, Any]
     found = []
     for k in range(count):
         drawn = replace(_plain(options), seed=options.seed * ORDERS + k)
-        found.append(figures(run(problem, drawn, random_order).answer, problem))
+        found.append(figures(run(problem, drawn, random_order).answer, problem, fidelity))
     mean: dict[str, Any] = {"orders": count}
     for name in found[0]:
         values = [float(value) for one in found if (value := one[name]) is not None]

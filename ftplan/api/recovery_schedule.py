@@ -166,11 +166,7 @@ def _value(problem: RecoveryProblem, settings: RecoveryOptions, schedule: Schedu
     if settings.objective == "priority-time":
         return float(recovery_figures.figures(schedule, problem)["priority_time"] or 0.0)
     if settings.objective == "fidelity-time":
-        from ftplan.metrics.fidelity import fidelity_model
-        from ftplan.model.rates import rates
-        from ftplan.planners.recovery.score import fidelity_time_of
-
-        return fidelity_time_of(schedule, problem, fidelity_model(problem.graph, rates(problem.graph)))
+        return recovery_figures.fidelity_of(problem)(schedule)
     value = float(sum(item["priority"] for item in schedule.body(problem)["steps"][0]["restored"]))
     reported = schedule.steps[0].objective.value
     if reported is None or abs(value - reported) > TOLERANCE * max(abs(value), 1e-9):
@@ -182,6 +178,7 @@ def _summary(
     problem: RecoveryProblem, settings: RecoveryOptions, schedule: Schedule | None, samples: int
 ) -> dict[str, Any]:
     queries = failed_queries(problem.graph, problem.failed)
+    fidelity = recovery_figures.fidelity_of(problem) if settings.objective == "fidelity-time" else None
     return {
         "failed_tasks": int(problem.failed.sum()),
         "failed_cpu": float(problem.cost[problem.failed].sum()),
@@ -189,9 +186,9 @@ def _summary(
         "failed_queries": queries.queries,
         "failed_priority": float(problem.graph.per_task("priority")[queries.query].sum()),
         "shared_fraction": queries.shared_fraction(problem.cost) if queries.queries else None,
-        "before": recovery_figures.before(problem, settings),
-        "after": None if schedule is None else recovery_figures.figures(schedule, problem),
-        "random": recovery_figures.random(problem, settings),
+        "before": recovery_figures.before(problem, settings, fidelity),
+        "after": None if schedule is None else recovery_figures.figures(schedule, problem, fidelity),
+        "random": recovery_figures.random(problem, settings, fidelity),
         "sampled": None if schedule is None else recovery_figures.sampled(schedule, problem, samples, settings.seed),
     }
 

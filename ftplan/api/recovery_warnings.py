@@ -40,9 +40,10 @@ def gain_warnings(summary: Mapping[str, Any]) -> tuple[Warn, ...]:
         text = "there is room for everything at once and restores take no time: no order gains anything"
         found.append(Warn("ORDER_GAINS_NOTHING", text))
     elif summary["failed_queries"] > 1 and lost >= expected * (1.0 - WORTH_SAYING):
+        what = "loses more than random ones" if lost > expected * (1.0 + WORTH_SAYING) else "gains next to nothing"
         text = (
-            f"this order of recovery gains next to nothing: priority x time lost is {lost:.6g}, that of random orders "
-            f"{expected:.6g} on average; {summary['shared_fraction']:.0%} of the failed cost is shared by all "
+            f"this order of recovery {what}: priority x time lost is {lost:.6g}, that of random orders {expected:.6g} "
+            f"on average; {summary['shared_fraction']:.0%} of the failed cost is shared by all "
             f"{summary['failed_queries']:,} failed queries"
         )
         found.append(Warn("ORDER_GAINS_NOTHING", text))

@@ -20,6 +20,7 @@ _FIGURES = (
     ("priority_back", "priority back"),
     ("first_back_s", "first query back, s"),
     ("last_back_s", "last query back, s"),
+    ("fidelity_time", "output fidelity x seconds"),
 )
 
 
@@ -64,7 +65,7 @@ def _headline(plan: Plan) -> Table:
 def _beside(plan: Plan) -> Table:
     """Return the plan's figures beside those of blocking recovery and of random orders."""
     before, after, random = (plan.summary.get(name) or {} for name in ("before", "after", "random"))
-    rows = [(text, before.get(name), after.get(name), random.get(name)) for name, text in _FIGURES]
+    rows = [(text, before.get(name), after.get(name), random.get(name)) for name, text in _FIGURES if name in random]
     return Table(("", "blocking", "this plan", f"random order (mean of {random.get('orders')})"), rows)
 
 

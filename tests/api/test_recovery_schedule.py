@@ -251,6 +251,8 @@ def test_every_objective_has_its_value_and_its_sense(objective: str, sense: str)
         objective == "fidelity-time"
     ):  # four sinks of equal weight, whole from 120, 180, 300 and 300 s on, and parts before
         assert plan.objective.value >= (480 + 420 + 300 + 300) / 4
+        assert plan.objective.value == plan.summary["after"]["fidelity_time"]
+        assert plan.summary["before"]["fidelity_time"] == pytest.approx(300)  # everything at 300 of 600 s
     refused = schedule(example("figure-2"), objective=objective, arrivals=False)
     assert refused.objective is not None
     assert (refused.status, refused.objective.sense) == ("infeasible", sense)
