@@ -8,8 +8,8 @@ import numpy as np
 
 from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery.priced_closure import ROUNDING, PricedClosure, priced_closure
 from ftplan.planners.recovery.knapsack import BoolArray, SetUnionKnapsack
+from ftplan.planners.recovery.priced_closure import ROUNDING, PricedClosure, priced_closure
 from ftplan.planners.recovery.reduction import Fixed
 
 #: Minimum cuts after which the search for the best price ends; a dozen is usual.
