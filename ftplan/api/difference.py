@@ -6,11 +6,15 @@ from collections.abc import Callable, Mapping
 
 from ftplan.api.answers import Difference, of_kind
 from ftplan.api.checkpoint_difference import diff_allocations
+from ftplan.api.recovery_difference import diff_schedules
 from ftplan.errors import FtplanError
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
 
-_DIFF: Mapping[str, Callable[[Plan, Plan, Problem | None], Difference]] = {"checkpoint-allocation": diff_allocations}
+_DIFF: Mapping[str, Callable[[Plan, Plan, Problem | None], Difference]] = {
+    "checkpoint-allocation": diff_allocations,
+    "recovery-schedule": diff_schedules,
+}
 
 
 def diff(before: Plan, after: Plan, problem: Problem | None = None) -> Difference:

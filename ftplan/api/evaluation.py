@@ -6,12 +6,16 @@ from collections.abc import Callable, Iterable, Mapping
 
 from ftplan.api.answers import Asked, Evaluation, MetricValue, Scores, of_kind
 from ftplan.api.checkpoint_evaluation import score_allocation
+from ftplan.api.recovery_evaluation import score_schedule
 from ftplan.errors import FtplanError, suggestion
 from ftplan.metrics.names import METRICS, metric
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
 
-_SCORES: Mapping[str, Callable[[Plan, Problem, Asked], Scores]] = {"checkpoint-allocation": score_allocation}
+_SCORES: Mapping[str, Callable[[Plan, Problem, Asked], Scores]] = {
+    "checkpoint-allocation": score_allocation,
+    "recovery-schedule": score_schedule,
+}
 
 
 def evaluate(

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from ftplan.api.answers import Explanation, of_kind
 from ftplan.api.checkpoint_explanation import explain_allocation
+from ftplan.api.recovery_explanation import explain_schedule
 from ftplan.errors import FtplanError
 from ftplan.model.names import Selector, parse_selector
 from ftplan.model.plan import Plan
@@ -13,6 +14,7 @@ from ftplan.model.problem import Problem
 
 _EXPLAIN: Mapping[str, Callable[[Plan, Problem, Selector], Explanation]] = {
     "checkpoint-allocation": explain_allocation,
+    "recovery-schedule": explain_schedule,
 }
 
 

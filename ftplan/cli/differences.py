@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ftplan.api.answers import Difference
 from ftplan.api.checkpoint_difference import AllocationDifference
+from ftplan.api.recovery_difference import ScheduleDifference
 from ftplan.cli.render import Table, cell
 
 
@@ -11,6 +12,8 @@ def shown(found: Difference) -> tuple[list[Table], list[str]]:
     """Return the tables of a difference, and the notes below them."""
     if isinstance(found, AllocationDifference):
         return _allocation(found)
+    if isinstance(found, ScheduleDifference):
+        return _schedule(found)
     raise TypeError(f"no table for {type(found).__name__}")
 
 
@@ -27,6 +30,16 @@ def _allocation(found: AllocationDifference) -> tuple[list[Table], list[str]]:
         f"{found.copies_moved} copies move, {size} bytes",
         f"{groups} of {found.key_groups} key groups change; {_objective(found)}",
     ]
+
+
+def _schedule(found: ScheduleDifference) -> tuple[list[Table], list[str]]:
+    rows = [(f"task:{c['operator']}/{c['index']}", c["what"], c["from"], c["to"]) for c in found.changes]
+    tables = [Table(("task", "what", "from", "to"), rows)] if rows else []
+    back = [(f"query:{q['operator']}/{q['index']}", q["from"], q["to"]) for q in found.queries]
+    tables += [Table(("query", "back before, s", "after"), back)] if back else []
+    tables += _options(found)
+    tasks = len({row[0] for row in rows})
+    return tables, [f"{tasks} of {found.tasks} tasks change, {len(back)} queries; {_objective(found)}"]
 
 
 def _options(found: Difference) -> list[Table]:

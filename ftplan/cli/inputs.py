@@ -21,7 +21,7 @@ def problem_of_plan(path: str, given: Mapping[str, Any]) -> tuple[Plan, Problem]
     """Load a plan and its inputs.
 
     A flag or environment variable wins over the path that the plan names, and that over ``ftplan.toml``; a failure
-    is only taken where it is given.
+    is only taken where it is given, or where the plan answers it.
 
     Raises
     ------
@@ -34,12 +34,14 @@ def problem_of_plan(path: str, given: Mapping[str, Any]) -> tuple[Plan, Problem]
     for role in _ROLES:
         asked = click.get_current_context().get_parameter_source(role) in _ASKED
         source = given.get(role)
+        if not asked and plan.kind == "recovery-schedule" and plan.inputs and role not in named:
+            source = None  # the plan was made without it
         if not asked and role in named:
             source = named[role]
             if not Path(str(source)).exists():
                 raise FtplanError(f"{path}: its input {source} ({role}) is not there any more: give --{role}")
         sources[role] = source
-    if sources["topology"] is None or sources["cluster"] is None:
+    if sources["topology"] is None or (sources["cluster"] is None and plan.kind != "recovery-schedule"):
         missing = "topology" if sources["topology"] is None else "cluster"
         raise FtplanError(f"{path}: names no {missing} file, and --{missing} is missing")
     problem = load(

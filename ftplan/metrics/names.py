@@ -18,6 +18,7 @@ class Metric:
 
 
 _KIND = "checkpoint-allocation"
+_SCHEDULE = "recovery-schedule"
 
 METRICS: tuple[Metric, ...] = (
     Metric(
@@ -83,6 +84,28 @@ METRICS: tuple[Metric, ...] = (
         "some key group loses its primary and all copies, by failure_probability of nodes and zones",
     ),
     Metric("copysets", _KIND, "min", "sets", "distinct sets of nodes that hold a key group: primary and copies"),
+    Metric(
+        "queries-back", _SCHEDULE, "max", "share", "of the queries that failed, those that are whole at the horizon"
+    ),
+    Metric("priority-back-share", _SCHEDULE, "max", "share", "the same, weighted by priority"),
+    Metric("first-back-s", _SCHEDULE, "min", "s", "when the first query is back; undefined where none is"),
+    Metric("last-back-s", _SCHEDULE, "min", "s", "when the last query is back; undefined where one is not"),
+    Metric(
+        "mean-back-s",
+        _SCHEDULE,
+        "min",
+        "s",
+        "mean time that a failed query is down; until the horizon if it stays down",
+    ),
+    Metric(
+        "priority-time", _SCHEDULE, "min", "s", "sum of priority times seconds down; what stays down counts the horizon"
+    ),
+    Metric("fidelity-time", _SCHEDULE, "max", "s", "output fidelity integrated over the repair, until the horizon"),
+    Metric(
+        "prefetched-share", _SCHEDULE, "min", "share", "of the recovered tasks, those begun with left-over capacity"
+    ),
+    Metric("restore-s", _SCHEDULE, "min", "s", "from the decision until the task runs, summed over all tasks"),
+    Metric("unrecovered-tasks", _SCHEDULE, "min", "tasks", "failed tasks that are still down at the end"),
 )
 
 
