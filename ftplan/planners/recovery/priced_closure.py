@@ -72,6 +72,7 @@ def _cut(knapsack: SetUnionKnapsack, profit: IntArray, toll: IntArray) -> tuple[
     head = np.concatenate((every[:queries], queries + knapsack.member, np.full(bundles, sink)))
     capacity = np.concatenate((profit, profit[knapsack.row], toll))
     arcs = flow.add_arcs_with_capacity(tail, head, capacity)
+    flow.add_arc_with_capacity(source, sink, 0)  # both ends exist also where there are no bundles
     if flow.solve(source, sink) != flow.OPTIMAL:
         raise RuntimeError("the maximum flow of a recovery step was not found")
     used = np.asarray(flow.flows(arcs), dtype=np.int64)
