@@ -54,7 +54,7 @@ def test_the_bound_holds_however_little_is_done(knapsack: SetUnionKnapsack, limi
 
 
 @settings(deadline=None, max_examples=80)
-@given(knapsacks(), st.floats(0.0, 20.0))
+@given(knapsacks(), st.integers(0, 640).map(lambda price: price / 32))
 def test_a_priced_closure_is_a_minimum_cut(knapsack: SetUnionKnapsack, price: float) -> None:
     graph = nx.DiGraph()
     graph.add_nodes_from(("source", "sink"))
@@ -64,7 +64,7 @@ def test_a_priced_closure_is_a_minimum_cut(knapsack: SetUnionKnapsack, price: fl
         graph.add_edge(("q", q), ("b", b))
     for b in range(knapsack.bundles):
         graph.add_edge(("b", b), "sink", capacity=price * float(knapsack.weight[b]))
-    cut, _ = nx.minimum_cut(graph, "source", "sink")
+    cut, _ = nx.minimum_cut(graph, "source", "sink", flow_func=nx.algorithms.flow.shortest_augmenting_path)
     expected = float(knapsack.priority.sum()) - cut + price * knapsack.limit
     if knapsack.queries:
         found = priced_closure(knapsack, price)
@@ -85,14 +85,7 @@ def test_bounds_under_conditions_hold(knapsack: SetUnionKnapsack) -> None:
         assert value <= dual.bound
         assert (value <= np.where(chosen, dual.if_in, dual.if_out)).all()
         assert (value <= np.where(covered, dual.if_paid, np.inf)).all()
-        free = np.array([covered[b] or not (chosen & _needs(knapsack, b)).any() for b in range(knapsack.bundles)])
-        assert (value <= np.where(covered | ~free, np.inf, dual.if_barred)).all()
-
-
-def _needs(knapsack: SetUnionKnapsack, bundle: int) -> np.ndarray:
-    needs = np.zeros(knapsack.queries, dtype=np.bool_)
-    needs[knapsack.row[knapsack.member == bundle]] = True
-    return needs
+        assert (value <= np.where(covered, np.inf, dual.if_barred)).all()
 
 
 @settings(deadline=None, max_examples=80)
@@ -126,9 +119,9 @@ def test_sparse_steps_are_closed(share: float) -> None:
     assert knapsack.value(grown) <= knapsack.value(choice.queries)
 
 
-@pytest.mark.parametrize("iterations", [1, 5, 50])
+@pytest.mark.parametrize("iterations", [0, 1, 2])
 def test_bounded_work_gives_the_same_bytes(iterations: int) -> None:
-    knapsack = sparse(200, 150, 5, 0.3)
+    knapsack = sparse(60, 60, 5, 0.3)
     first, second = (exact(knapsack, Budget(TIME_S, iterations), seed=7) for _ in range(2))
     assert first.queries.tobytes() == second.queries.tobytes()
     assert (first.bound, first.optimal, first.note) == (second.bound, second.optimal, second.note)
