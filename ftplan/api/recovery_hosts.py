@@ -139,7 +139,8 @@ def default_horizon_s(arrivals: Iterable[ArrivalEvent], failed: Failed) -> float
 
 
 def _host(node: Node, free: float) -> Host:
-    return Host(node.id, max(round(free, 9), 0.0), node.zone)
+    free = round(free, 9)
+    return Host(node.id, max(free, 0.0), node.zone, max(-free, 0.0))
 
 
 def _arriving(node: Node, max_cpu: float) -> Host:

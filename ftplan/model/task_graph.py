@@ -77,6 +77,16 @@ class TaskGraph:
         return np.concatenate([getattr(self.topology.operators[i], field) for i in self.by_id])
 
     @cached_property
+    def key_groups(self) -> tuple[IntArray, IntArray]:
+        """The first key group of each task and how many it owns, 0 without keyed state, shapes (tasks,)."""
+        first, counts = np.zeros(self.tasks, dtype=np.int64), np.zeros(self.tasks, dtype=np.int64)
+        for i, operator in enumerate(self.topology.operators):
+            owned = np.bincount(operator.task_of_key_groups(), minlength=operator.parallelism)
+            counts[self.slice_of(i)] = owned
+            first[self.slice_of(i)] = np.cumsum(owned) - owned
+        return first, counts
+
+    @cached_property
     def output(self) -> BoolArray:
         """Which tasks are output tasks, shape (tasks,)."""
         flags = np.array([operator.output for operator in self.topology.operators], dtype=np.bool_)

@@ -99,9 +99,7 @@ def _merged(row: IntArray, bundle: IntArray, weight: FloatArray) -> tuple[IntArr
     return merged, np.bincount(merged[used], weights=weight[used], minlength=len(seen))
 
 
-def _searched(
-    knapsack: SetUnionKnapsack, core: Core, budget: Budget, seed: int, hint: BoolArray | None
-) -> BoolArray:
+def _searched(knapsack: SetUnionKnapsack, core: Core, budget: Budget, seed: int, hint: BoolArray | None) -> BoolArray:
     """Return the best choice of the core's queries that the search finds, shape (Q of the core,)."""
     from ftplan.planners.recovery import local_search_kernels as kernels
 

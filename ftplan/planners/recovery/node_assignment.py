@@ -11,6 +11,9 @@ import numpy as np
 from ftplan.model.topology import FloatArray
 from ftplan.planners.recovery.knapsack import SLACK
 
+#: First key group and their number of each task that may be split over nodes.
+Splittable = Mapping[int, tuple[int, int]]
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -30,7 +33,7 @@ class Sites:
     pooled: int  # hosts [0, pooled) share the pool
     pool: float  # cores, infinite without a cap
     local: Mapping[int, Mapping[int, float]]  # task -> host -> bytes of its state that lie there
-    splittable: Mapping[int, int]  # task -> key groups, for the tasks that may be split over nodes
+    splittable: Splittable
 
 
 def assign(tasks: Sequence[int], cost: FloatArray, sites: Sites) -> tuple[list[Part], list[int]]:
@@ -114,7 +117,7 @@ def _most_room(need: float, heap: list[tuple[float, int]], room: FloatArray, poo
 
 def _split(task: int, need: float, room: FloatArray, pool: float, sites: Sites) -> list[Part]:
     """Divide a task with key groups over the nodes with most room; nothing if it does not fit even so."""
-    groups = sites.splittable.get(task, 0)
+    first, groups = sites.splittable.get(task, (0, 0))
     if groups < 2 or need <= 0.0:
         return []
     each = need / groups
@@ -125,7 +128,7 @@ def _split(task: int, need: float, room: FloatArray, pool: float, sites: Sites) 
         if takes <= 0:
             continue
         pool -= takes * each if host < sites.pooled else 0.0
-        parts.append(Part(task, host, takes * each, (following, following + takes - 1)))
+        parts.append(Part(task, host, takes * each, (first + following, first + following + takes - 1)))
         following += takes
         if following == groups:
             return parts

@@ -33,7 +33,7 @@ def operator_centric(state: State, budget: Budget, seed: int) -> Decision:
         order.append(task)
         for following in waiting.take(task):
             heapq.heappush(frontier, waiting.entry(following))
-    return Decision(np.array(order, dtype=np.int64), prefetch=False)
+    return Decision(np.array(order, dtype=np.int64), prefetch=False, one_by_one=True)
 
 
 class Waiting:

@@ -18,12 +18,14 @@ class Host:
     """A node that can take recovered tasks, now or after its arrival.
 
     ``room`` is its cores times ``--max-cpu`` minus what runs there when the schedule begins or the node arrives.
+    ``overload`` is by how much what runs there is above that share: a task that ends frees nothing before it is gone.
     Without a cluster one host without an id stands for the cores of ``--capacity``.
     """
 
     id: str | None
     room: float  # cores, >= 0
     zone: str | None = None
+    overload: float = 0.0  # cores, >= 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ftplan.model.task_graph import BoolArray
 from ftplan.model.topology import FloatArray
-from ftplan.planners.recovery.node_assignment import Part, Sites
+from ftplan.planners.recovery.node_assignment import Part, Sites, Splittable
 from ftplan.planners.recovery.problem import FailureEvent, RecoveryProblem
 
 
@@ -19,7 +19,7 @@ class Progress:
         self.problem = problem
         self.down: BoolArray = problem.failed.copy()
         self.there: BoolArray = np.arange(len(problem.hosts)) < problem.present
-        self.room: FloatArray = np.array([host.room for host in problem.hosts], dtype=np.float64)
+        self.room: FloatArray = np.array([host.room - host.overload for host in problem.hosts], dtype=np.float64)
         self.pool = np.inf if problem.capacity is None else problem.capacity
         self.home = problem.home.copy()
         self.standby = problem.standby.copy()
@@ -44,7 +44,7 @@ class Progress:
         first = self.problem.present
         return float(min(room[:first].sum(), max(0.0, self.pool)) + room[first:].sum())
 
-    def sites(self, splittable: dict[int, int]) -> Sites:
+    def sites(self, splittable: Splittable) -> Sites:
         """Return the hosts as the placement of tasks sees them."""
         room = np.where(self.there, np.maximum(self.room, 0.0), -1.0)
         return Sites(room, self.problem.present, max(0.0, self.pool), self._local, splittable)

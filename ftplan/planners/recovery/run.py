@@ -11,7 +11,7 @@ from ftplan.model.failed_queries import FailedQueries, failed_queries
 from ftplan.model.plan import Infeasible, Objective, Status, Warn
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.fractional_bound import fractional_bound
-from ftplan.planners.recovery.node_assignment import Part, fillable
+from ftplan.planners.recovery.node_assignment import Part, Splittable, fillable
 from ftplan.planners.recovery.outages import Outages
 from ftplan.planners.recovery.packing import pack, pack_prefetch
 from ftplan.planners.recovery.problem import ArrivalEvent, FailureEvent, RecoveryOptions, RecoveryProblem
@@ -150,7 +150,7 @@ def _state(
     cost = problem.cost
     grain = cost
     if options.parallel_recovery:
-        groups = _key_groups(problem)
+        _, groups = problem.graph.key_groups
         grain = np.where(groups > 1, cost / np.maximum(groups, 1), cost)
     usable = room if options.parallel_recovery else fillable(room, cost[queries.task])
     present = problem.present
@@ -178,15 +178,6 @@ def _state(
     )
 
 
-def _key_groups(problem: RecoveryProblem) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """Return how many key groups each task owns, 0 without keyed state, shape (tasks,)."""
-    counts = [
-        np.bincount(o.task_of_key_groups(), minlength=o.parallelism) if o.key_groups else np.zeros(o.parallelism, int)
-        for o in (problem.graph.topology.operators[i] for i in problem.graph.by_id)
-    ]
-    return np.concatenate(counts).astype(np.int64)
-
-
 def _step(
     state: State,
     decision: Decision,
@@ -197,12 +188,12 @@ def _step(
 ) -> tuple[Step, list[Warn]]:
     """Place what a policy chose, and begin the next query with what is left."""
     problem = state.problem
-    splittable: dict[int, int] = {}
+    splittable: Splittable = {}
     if options.parallel_recovery:
-        groups = _key_groups(problem)
-        splittable = {int(t): int(groups[t]) for t in np.flatnonzero(state.down & (groups > 1))}
-    placed, said = pack(state, decision, progress, splittable)
-    recover = _restored(placed, progress, state.at_s, prefetch=False)
+        first, groups = problem.graph.key_groups
+        splittable = {int(t): (int(first[t]), int(groups[t])) for t in np.flatnonzero(state.down & (groups > 1))}
+    packed = pack(state, decision, progress, splittable)
+    recover = _restored(packed.parts, progress, state.at_s, prefetch=False)
     if options.prefetch and decision.prefetch:
         ahead = pack_prefetch(state, decision, progress, splittable)
         recover += _restored(ahead, progress, state.at_s, prefetch=True)
@@ -212,6 +203,8 @@ def _step(
     bound = decision.bound
     if bound is None:
         bound = fractional_bound(state.knapsack()) if state.queries.queries else 0.0
+    if packed.bound is not None:
+        bound = min(bound, packed.bound)
     used = float(sum(item.cpu for item in recover))
     return (
         Step(
@@ -224,7 +217,7 @@ def _step(
             tuple(recover),
             tuple(whole),
         ),
-        said,
+        packed.warnings,
     )
 
 

@@ -104,7 +104,8 @@ class Decision:
     ``bound`` limits the summed priority of the queries that any decision makes whole at this step. A policy that
     looks ahead says at step 0 in ``overall_bound`` what no schedule exceeds in the objective of the whole repair (or
     falls below, where less is better). ``ahead`` are tasks to begin with what is left, in this order, None for those
-    of the densest missing query; ``prefetch`` says whether anything may be begun at all.
+    of the densest missing query; ``prefetch`` says whether anything may be begun at all. ``one_by_one``: the tasks
+    count in their order, not as whole queries; where one does not fit the rest is left out.
     """
 
     tasks: IntArray
@@ -114,6 +115,7 @@ class Decision:
     overall_bound: float | None = None
     ahead: IntArray | None = None
     prefetch: bool = True
+    one_by_one: bool = False
 
 
 class Policy(Protocol):

@@ -1,0 +1,91 @@
+"""Queries and nodes chosen together, for steps in which the sum of free cores says more than the nodes can hold."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ftplan.planners.recovery.knapsack import BoolArray
+from ftplan.planners.recovery.node_assignment import Part, Sites
+from ftplan.planners.recovery.schedule import State
+
+#: Pairs of task and node up to which a solver places tasks, and its deterministic work for that.
+PAIRS = 20_000
+WORK = 8.0
+#: Cores count in millionths, so that sums are exact.
+UNIT = 1e6
+#: Priorities that are no whole numbers count in these parts.
+PARTS = 1e4
+
+
+def choose_and_pack(state: State, sites: Sites) -> tuple[list[Part], float | None, bool]:
+    """Return the queries of largest priority that can be placed whole, as parts, with the solver's bound on it.
+
+    The third value says whether the bound is met. Without parts where the problem is too large (:data:`PAIRS`) or the
+    work (:data:`WORK`) did not bring anything. One worker: the same input gives the same answer. Cost: exponential at
+    worst.
+
+    Notes
+    -----
+    Maximise Σ priority z over queries z <= bundle y, Σ over nodes of use[t, n] = y for each task t of the bundle, and
+    Σ cores of t use[t, n] <= room of n. Cores are rounded up and room down, so that what is placed fits.
+    """
+    from ortools.sat.python import cp_model
+
+    queries = state.queries
+    hosts = np.flatnonzero(sites.room >= 0.0).tolist()
+    open_bundles, open_queries = _possible(state)
+    tasks = queries.tasks_of(open_bundles).tolist()
+    if not hosts or not tasks or len(tasks) * len(hosts) > PAIRS or sites.splittable:
+        return [], None, False
+    model = cp_model.CpModel()
+    bundle_of = dict(zip(queries.task.tolist(), queries.bundle.tolist(), strict=True))
+    size = {task: int(np.ceil(state.cost[task] * UNIT - 1e-3)) for task in tasks}
+    back = {int(b): model.new_bool_var("") for b in np.flatnonzero(open_bundles)}
+    use = {(task, host): model.new_bool_var("") for task in tasks for host in hosts}
+    for task in tasks:
+        model.add(sum(use[task, host] for host in hosts) == back[bundle_of[task]])
+    for host in hosts:
+        room = int(np.floor(sites.room[host] * UNIT + 1e-3))
+        model.add(sum(size[task] * use[task, host] for task in tasks) <= room)
+    if np.isfinite(sites.pool):
+        pooled = [size[task] * use[task, host] for task in tasks for host in hosts if host < sites.pooled]
+        model.add(sum(pooled) <= int(np.floor(sites.pool * UNIT + 1e-3)))
+    priority = state.problem.graph.per_task("priority")[queries.query]
+    scale = 1.0 if np.all(priority == np.floor(priority)) else PARTS
+    whole = {}
+    for query in np.flatnonzero(open_queries).tolist():
+        whole[query] = model.new_bool_var("")
+        for bundle in queries.members(query).tolist():
+            model.add_implication(whole[query], back[bundle])
+    model.maximize(sum(int(np.ceil(priority[q] * scale)) * variable for q, variable in whole.items()))
+    solver = cp_model.CpSolver()
+    solver.parameters.num_workers = 1
+    solver.parameters.random_seed = 0
+    solver.parameters.max_deterministic_time = WORK
+    status = solver.solve(model)
+    if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+        return [], None, False
+    bound = float(np.floor(solver.best_objective_bound + 1e-6)) / scale
+    needed = np.zeros(queries.bundles, dtype=np.bool_)
+    for query, variable in whole.items():
+        if solver.value(variable):
+            needed[queries.members(query)] = True
+    kept = set(queries.tasks_of(needed).tolist())
+    parts = [
+        Part(task, host, float(state.cost[task]))
+        for (task, host), used in use.items()
+        if task in kept and solver.value(used)
+    ]
+    return parts, bound, status == cp_model.OPTIMAL
+
+
+def _possible(state: State) -> tuple[BoolArray, BoolArray]:
+    """Return the bundles and queries without a task that fits on no node, shapes (bundles,) and (Q,)."""
+    queries = state.queries
+    shut = np.zeros(queries.bundles, dtype=np.bool_)
+    shut[queries.bundle[state.too_large[queries.task]]] = True
+    blocked = np.zeros(queries.queries, dtype=np.bool_)
+    blocked[queries.row[shut[queries.member]]] = True
+    needed = np.zeros(queries.bundles, dtype=np.bool_)
+    needed[queries.member[~blocked[queries.row]]] = True
+    return needed & ~shut, ~blocked
