@@ -86,6 +86,13 @@ SECTIONS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
         "To reach: a proof of optimality within 10 s on at least 90 %. The topologies are not part of the project; "
         "give their folder: `python benchmarks/recovery_storm.py FOLDER`.",
     ),
+    (
+        "sukp",
+        "One recovery step beside published set-union knapsacks",
+        ("sukp.py", "--cp-sat-seconds", "1"),
+        "To reach: the best published value in all runs. Instances are not part of the project: FTPLAN_SUKP names "
+        "their folder.",
+    ),
     ("startup", "Start of the command line", ("startup.py",), "To reach: at most 4 × the time of importing click."),
 )
 

@@ -2,8 +2,8 @@
 
 The step is a set-union knapsack (Su & Zhou, definition 2). A round drops part of the elite (the best choice so far),
 fills up by noisy density, and then moves one query at a time: in while the capacity holds, even one query too many,
-out while it does not (strategic oscillation, after Glover & Kochenberger). A move is scored by priority less the price of
-the weight that it adds or frees; a query that moved is tabu for a few moves. Unlike the swap neighbourhoods of
+out while it does not (strategic oscillation, after Glover & Kochenberger). A move is scored by priority less the price
+of the weight that it adds or frees; a query that moved is tabu for a few moves. Unlike the swap neighbourhoods of
 Wei & Hao ("Iterated two-phase local search for the set-union knapsack problem"), which seldom hold a swap that fits, a
 move here costs one look at each query and nearly no upkeep.
 """
@@ -29,6 +29,9 @@ PATIENCE = 40
 #: Seconds of compiled work between two looks at the clock, and its moves at the first.
 LOOK_S = 0.02
 FIRST_MOVES = 200
+
+#: Share of ones in the matrix of queries and bundles from which sharing counts as dense.
+DENSE = 0.05
 
 #: Sums of weights are exact up to this many binary digits.
 DIGITS = 51
@@ -96,7 +99,9 @@ def _merged(row: IntArray, bundle: IntArray, weight: FloatArray) -> tuple[IntArr
     for b in np.flatnonzero(np.diff(start)):
         merged[b] = seen.setdefault(queries[start[b] : start[b + 1]].tobytes(), len(seen))
     used = merged >= 0
-    return merged, np.bincount(merged[used], weights=weight[used], minlength=len(seen))
+    summed = np.zeros(len(seen))
+    np.add.at(summed, merged[used], weight[used])
+    return merged, summed
 
 
 def _searched(knapsack: SetUnionKnapsack, core: Core, budget: Budget, seed: int, hint: BoolArray | None) -> BoolArray:
@@ -137,9 +142,9 @@ def _adopt(rows: Rows, state: State, limit: float, hint: BoolArray) -> None:
     from ftplan.planners.recovery import local_search_kernels as kernels
 
     for query in np.flatnonzero(state.best & ~hint):
-        kernels.take(rows, state, query)
+        kernels.take(rows, state, int(query))
     for query in np.flatnonzero(hint & ~state.best):
-        kernels.put(rows, state, query)
+        kernels.put(rows, state, int(query))
     if state.sums[kernels.COST] <= limit:
         kernels.record(state)
 
@@ -175,11 +180,12 @@ def _state(rows: Rows, seed: int) -> State:
     from ftplan.planners.recovery.local_search_kernels import State
 
     queries, bundles = len(rows.priority), len(rows.weight)
-    row = np.repeat(np.arange(queries), np.diff(rows.start))
+    add = np.zeros(queries)
+    np.add.at(add, np.repeat(np.arange(queries), np.diff(rows.start)), rows.weight[rows.member])
     return State(
         cover=np.zeros(bundles, dtype=np.uint32),
         owner=np.zeros(bundles, dtype=np.uint32),
-        add=np.bincount(row, weights=rows.weight[rows.member], minlength=queries),
+        add=add,
         free=np.zeros(queries),
         order=np.arange(queries),
         place=np.arange(queries),
@@ -193,12 +199,13 @@ def _state(rows: Rows, seed: int) -> State:
 
 
 def _tuning(rows: Rows) -> Tuning:
-    """Return the parameters, measured on dense and sparse sharing; see benchmarks/sukp.py."""
+    """Return the parameters: weight is dear where queries share much (measured: density 0.10), cheap where little."""
     from ftplan.planners.recovery.local_search_kernels import Tuning
 
+    dense = len(rows.member) >= DENSE * len(rows.priority) * len(rows.weight)
     return Tuning(
-        least_price=1.2,
-        largest_price=6.0,
+        least_price=1.2 if dense else 0.25,
+        largest_price=6.0 if dense else 1.5,
         stay=4,
         leave=8,
         depth=1000,
