@@ -96,7 +96,7 @@ ROWS: tuple[Row, ...] = (
         function="ftplan.planners.recovery.algorithms:local_search",
         exact=False,
         guarantee="none; reaches the best published values of set-union knapsacks",
-        source="tabu search over queries with swaps, after Wei & Hao",
+        source="tabu search with strategic oscillation, after Glover & Kochenberger",
     ),
     Row(
         name="exact",

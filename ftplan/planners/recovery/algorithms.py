@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ftplan.planners.recovery.by_objective import by_objective
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.run import run
@@ -11,9 +13,13 @@ from ftplan.planners.result import Result
 
 def operator_centric(problem: RecoveryProblem, options: RecoveryOptions) -> Result[Schedule]:
     """Recover the cheapest task whose upstream lives, step by step (:mod:`operator_centric`)."""
+    from ftplan.planners.recovery.best_density import best_density as solver
     from ftplan.planners.recovery.operator_centric import operator_centric as policy
 
-    return run(problem, options, policy)
+    result = run(problem, options, policy)
+    if options.objective == "priority":
+        return result
+    return replace(result, bound=by_objective(problem, options, solver).bound)
 
 
 def best_density(problem: RecoveryProblem, options: RecoveryOptions) -> Result[Schedule]:
@@ -31,7 +37,7 @@ def dynamic_programming(problem: RecoveryProblem, options: RecoveryOptions) -> R
 
 
 def local_search(problem: RecoveryProblem, options: RecoveryOptions) -> Result[Schedule]:
-    """Search each step's choice by swaps until the time is over (:mod:`local_search`)."""
+    """Search each step's choice until nothing better comes or the time is over (:mod:`local_search`)."""
     from ftplan.planners.recovery.local_search import local_search as solver
 
     return by_objective(problem, options, solver)
