@@ -11,11 +11,13 @@ from ftplan.model.plan import Warn
 from ftplan.model.topology import FloatArray
 from ftplan.planners.recovery.choose_and_pack import PAIRS, UNIT, choose_and_pack
 from ftplan.planners.recovery.knapsack import BoolArray
-from ftplan.planners.recovery.node_assignment import Part, Sites, Splittable, assign
+from ftplan.planners.recovery.node_assignment import Part, Sites, Splittable, assign, fits
 from ftplan.planners.recovery.prefetch import next_tasks, profit_density
 from ftplan.planners.recovery.progress import Progress
 from ftplan.planners.recovery.schedule import Decision, State
 
+#: Queries in a row that do not fit before no more are tried.
+MISSES = 300
 #: Deterministic work of a solver that looks for a packing where the greedy one fails.
 PACKING_WORK = 2.0
 
@@ -91,24 +93,45 @@ def _in_order(parts: list[Part], tasks: Sequence[int]) -> list[Part]:
 
 
 def _query_by_query(state: State, wanted: BoolArray, sites: Sites) -> list[Part]:
-    """Place whole queries one by one: the *wanted* ones in the order of their density, then all others likewise."""
+    """Place whole queries one by one: the *wanted* ones in the order of their density, then all others likewise.
+
+    The others end after :data:`MISSES` in a row that do not fit.
+    """
     queries = state.queries
     density = profit_density(queries, state.cost, state.problem.graph)
     order = np.lexsort((np.arange(queries.queries), -density, ~wanted))
+    by_bundle = np.argsort(queries.bundle, kind="stable")
+    start = np.searchsorted(queries.bundle[by_bundle], np.arange(queries.bundles + 1))
+    free, largest = _free(sites)
     placed: list[Part] = []
-    done: set[int] = set()
+    done = np.zeros(queries.bundles, dtype=np.bool_)
+    misses = 0
     for query in order.tolist():
-        needed = np.zeros(queries.bundles, dtype=np.bool_)
-        needed[queries.members(query)] = True
-        missing = [task for task in queries.tasks_of(needed).tolist() if task not in done]
-        if any(state.too_large[task] for task in missing):
+        bundles = [b for b in queries.members(query).tolist() if not done[b]]
+        missing = [int(t) for b in bundles for t in queries.task[by_bundle[start[b] : start[b + 1]]]]
+        costs = state.cost[missing]
+        parts: list[Part] = []
+        left = missing
+        if fits(float(costs.sum()), free) and (sites.splittable or fits(float(costs.max(initial=0.0)), largest)):
+            parts, left = assign(missing, state.cost, sites)
+        if left:
+            misses += not wanted[query]
+            if misses >= MISSES:
+                break
             continue
-        parts, left = assign(missing, state.cost, sites)
-        if not left:
-            done.update(missing)
-            placed += parts
-            sites = _after(sites, parts)
+        misses = 0
+        done[bundles] = True
+        placed += parts
+        sites = _after(sites, parts)
+        free, largest = _free(sites)
     return placed
+
+
+def _free(sites: Sites) -> tuple[float, float]:
+    """Return the cores free on all hosts, and on the one with most room."""
+    room = np.maximum(sites.room, 0.0)
+    free = min(float(room[: sites.pooled].sum()), sites.pool) + float(room[sites.pooled :].sum())
+    return free, float(room.max(initial=0.0))
 
 
 def _after(sites: Sites, parts: list[Part]) -> Sites:
