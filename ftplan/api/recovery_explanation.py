@@ -18,7 +18,6 @@ from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
 from ftplan.model.recovery_entry import above
 from ftplan.model.recovery_replay import Moment, Replay, replay
-from ftplan.model.repair import Repair
 from ftplan.model.task_graph import BoolArray
 
 #: Queries that a note names at most.
@@ -27,12 +26,17 @@ NAMED = 5
 
 @dataclass(frozen=True, eq=False)
 class _Played:
-    """A plan that has been played through. ``entries`` are (moment, entry) of each task, in order."""
+    """A plan that has been played through, seen from one failure on.
+
+    ``since`` is the moment of that failure, ``down`` what it leaves down, shape (tasks,); ``entries`` are (moment,
+    entry) of each task that comes back from then on, in order.
+    """
 
     plan: Plan
     incident: Incident
     found: Replay
-    down: BoolArray  # (T,) at the start
+    since: int
+    down: BoolArray
     queries: FailedQueries
     entries: Mapping[int, list[tuple[Moment, Mapping[str, Any]]]]
 
@@ -52,6 +56,8 @@ class _Played:
 
 def explain_schedule(plan: Plan, problem: Problem, what: Selector) -> Explanation:
     """Explain a query (``query:OP/I``), a task (``task:OP/I``) or what comes back on a node (``node:ID``).
+
+    Of a query or task that fails more than once the last time is explained.
 
     A query: the failed tasks that it waited for, which was the last, and for each earlier step how many cores it
     lacked there or which queries were chosen instead. A task: the queries that wait for it. A node: what starts there.
@@ -73,29 +79,44 @@ def explain_schedule(plan: Plan, problem: Problem, what: Selector) -> Explanatio
 
 def _played(plan: Plan, problem: Problem) -> _Played:
     incident = incident_of(plan, problem)
-    steps = (plan.plan or {})["steps"]
-    found = replay(steps, incident)
+    found = replay((plan.plan or {})["steps"], incident)
     wrong = [fault for fault in found.faults if fault.code == "UNKNOWN_TASK"]
     if wrong:
         raise FtplanError(f"plan: {wrong[0].message}: verify names everything that is wrong")
-    repair = Repair(incident)
-    if incident.complete:
-        repair.fail_completely()
-    repair.fail(entry.select for entry in incident.fail if entry.at_s == 0.0)
-    down = np.isinf(repair.ready)
+    return _since(0, plan, incident, found)
+
+
+def _since(since: int, plan: Plan, incident: Incident, found: Replay) -> _Played:
+    """Return the plan as the failure at a moment leaves it."""
+    steps = (plan.plan or {})["steps"]
+    down = found.moments[since].down if found.moments else None
+    if down is None:
+        down = np.zeros(incident.graph.tasks, dtype=np.bool_)
     entries: dict[int, list[tuple[Moment, Mapping[str, Any]]]] = {}
-    for moment in found.moments:
+    for moment in found.moments[since:]:
         for item in steps[moment.step]["recover"] if moment.step is not None else ():
             entries.setdefault(incident.graph.number(item["operator"], item["index"]), []).append((moment, item))
-    return _Played(plan, incident, found, down, failed_queries(incident.graph, down), entries)
+    return _Played(plan, incident, found, since, down, failed_queries(incident.graph, down), entries)
+
+
+def _last_failure(played: _Played, tasks: BoolArray) -> _Played:
+    """Return the plan from the last failure on that left any of some tasks down, shape (tasks,)."""
+    moments = played.found.moments
+    struck = [i for i, m in enumerate(moments) if m.down is not None and bool((m.down & tasks).any())]
+    if not struck or struck[-1] == played.since:
+        return played
+    return _since(struck[-1], played.plan, played.incident, played.found)
 
 
 def _query(what: Selector, played: _Played) -> Explanation:
     graph = played.incident.graph
     query = graph.number(what.name, int(what.index or 0))
+    flags = np.zeros(graph.tasks, dtype=np.bool_)
+    flags[query] = True
+    played = _last_failure(played, graph.upstream(flags))
     row = np.flatnonzero(played.queries.query == query)
     if len(row) == 0:
-        raise FtplanError(f"{what}: is no query that the failure takes down at its start")
+        raise FtplanError(f"{what}: no failure takes this query down")
     q = played.queries
     flags = np.zeros(q.bundles, dtype=np.bool_)
     flags[q.members(int(row[0]))] = True
@@ -128,7 +149,7 @@ def _lines(task: int, shared: int, played: _Played) -> list[dict[str, Any]]:
 
 
 def _query_notes(query: int, played: _Played) -> list[str]:
-    outage = next(o for o in played.found.outages if o.query == query)
+    outage = [o for o in played.found.outages if o.query == query][-1]
     priority = played.incident.graph.per_task("priority")[query]
     back = "does not come back" if outage.back_s is None else f"is back at {outage.back_s:.6g} s"
     notes = [f"query:{played.name(query)} of priority {priority:.6g} {back}"]
@@ -136,7 +157,7 @@ def _query_notes(query: int, played: _Played) -> list[str]:
         notes[0] += f", whole by step {played.found.moments[outage.moment].step}"
     end = len(played.found.moments) if outage.moment is None else outage.moment
     sooner = None
-    for moment in played.found.moments[:end]:
+    for moment in played.found.moments[played.since : end]:
         if moment.step is None:
             continue
         missing = played.missing(query, moment)
@@ -144,7 +165,7 @@ def _query_notes(query: int, played: _Played) -> list[str]:
         if above(need, moment.capacity):
             notes.append(
                 f"step {moment.step} at {moment.at_s:.6g} s: lacked {need - moment.capacity:.6g} cores (needs "
-                f"{need:.6g}, {moment.capacity:.6g} free)"
+                f"{need:.6g}, {round(moment.capacity, 9):.6g} free)"
             )
             continue
         heaviest = float(played.incident.cost[missing].max(initial=0.0))
@@ -187,23 +208,26 @@ def _instead(query: int, need: float, moment: Moment, played: _Played) -> str:
 def _sooner(query: int, sooner: Moment | None, played: _Played) -> str:
     if sooner is not None:
         return f"sooner: being first at step {sooner.step}, at {sooner.at_s:.6g} s"
-    start = next((moment for moment in played.found.moments if moment.step is not None), None)
+    start = next((moment for moment in played.found.moments[played.since :] if moment.step is not None), None)
     if start is None:
         return "sooner: the plan has no steps"
     need = float(played.incident.cost[played.missing(query, start)].sum())
     if not above(need, start.capacity):
         return "sooner: not by its order"
-    return f"sooner: {need - start.capacity:.6g} more cores at the start"
+    return f"sooner: {need - start.capacity:.6g} more cores at {start.at_s:.6g} s"
 
 
 def _task(what: Selector, played: _Played) -> Explanation:
     task = played.incident.graph.number(what.name, int(what.index or 0))
+    flags = np.zeros(played.incident.graph.tasks, dtype=np.bool_)
+    flags[task] = True
+    played = _last_failure(played, flags)
     if not played.down[task] and task not in played.entries:
-        raise FtplanError(f"{what}: has not failed at the start, and no step recovers it")
+        raise FtplanError(f"{what}: has not failed, and no step recovers it")
     q, priority = played.queries, played.incident.graph.per_task("priority")
     places = np.flatnonzero(q.task == task)
     waiting = q.query[q.row[q.member == q.bundle[places[0]]]].tolist() if len(places) else []
-    back = {o.query: o.back_s for o in reversed(played.found.outages)}
+    back = {o.query: o.back_s for o in played.found.outages}
     rows = [
         {"query": played.name(query), "priority": float(priority[query]), "back, s": back.get(query)}
         for query in waiting

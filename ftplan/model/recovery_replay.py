@@ -39,6 +39,7 @@ class Moment:
     used: float = 0.0
     whole: list[tuple[int, float]] = field(default_factory=list)  # (output task, time) as decided at this time
     undone: set[int] = field(default_factory=set)  # of these, those that a later failure struck before they were back
+    down: np.ndarray[tuple[int], np.dtype[np.bool_]] | None = None  # (tasks,) after a failure, before what comes back
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,6 +78,7 @@ def replay(steps: Sequence[Mapping[str, Any]], incident: Incident) -> Replay:
     for number, moment in enumerate(moments):
         _happen(moment, number, incident, repair)
         if number == 0 or moment.failures:
+            moment.down = np.isinf(repair.ready)
             undone = outages.open(whole_from(incident.graph, repair.ready), moment.at_s)
             for query, earlier in undone:
                 moments[earlier].undone.add(query)
