@@ -26,10 +26,10 @@ def greedy(problem: ReplicationProblem, options: ReplicationOptions) -> Result[R
 
 
 def ranked(problem: ReplicationProblem, worth: FloatArray) -> BoolArray:
-    """Return the tasks of most *worth* that fit, shape (tasks,): ties by task number, what does not fit is skipped."""
-    # Departures: ties are not specified in the paper; where replicas weigh differently what does not fit is passed over.
+    """Return the tasks of most *worth* that fit, shape (tasks,): ties by number."""
+    # Departures: the paper does not say how ties end; where replicas weigh differently, what does not fit is skipped.
     chosen = np.zeros(problem.tasks, dtype=np.bool_)
-    order = np.lexsort((np.arange(problem.tasks), -np.round(worth, 12)))
+    order = np.lexsort((np.arange(problem.tasks), -significant(worth)))
     order = order[problem.fails[order]]
     cost = 0.0
     for task, weight in zip(order.tolist(), problem.weight[order].tolist(), strict=True):
@@ -37,3 +37,9 @@ def ranked(problem: ReplicationProblem, worth: FloatArray) -> BoolArray:
             chosen[task] = True
             cost += weight
     return chosen
+
+
+def significant(values: FloatArray) -> FloatArray:
+    """Return the values rounded to about 12 significant digits, so that equal ones tie in spite of rounding errors."""
+    mantissa, exponent = np.frexp(values)
+    return np.asarray(np.ldexp(np.round(mantissa, 12), exponent), dtype=np.float64)
