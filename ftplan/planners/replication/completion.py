@@ -198,7 +198,8 @@ class _Down:
         user = level.task[slots.owner]
         rest = others(level, slot_value)
         all_cost = np.add.reduceat(slot_cost, level.first)[slots.owner]
-        cost = own[user] + all_cost - slot_cost + self.cost[user]
+        with np.errstate(invalid="ignore"):  # inf - inf: a slot that cannot be had
+            cost = own[user] + all_cost - slot_cost + self.cost[user]
         base = self.base[user] + self.rise[user] * (mean * rest - intact[user])
         rise = self.rise[user] * rest
 
