@@ -58,8 +58,9 @@ def units(graph: TaskGraph, part: SubTopology) -> tuple[tuple[int, ...], ...]:
 def anchors(graph: TaskGraph) -> BoolArray:
     """Return the tasks that name a segment, shape (tasks,): every segment of every unit has one.
 
-    In a unit that is a chain of splits, then merges, each segment passes one task of the widest operator. Elsewhere,
-    and in full sub-topologies, every task names the best segment through it.
+    In a unit that is a chain of splits, then merges, entered at its first operator and left at its last, each segment
+    passes one task of the widest operator. Elsewhere, and in full sub-topologies, every task names the best segment
+    through it.
     """
     named = np.zeros(graph.tasks, dtype=np.bool_)
     for part in decompose(graph):
@@ -75,12 +76,16 @@ def _widest(graph: TaskGraph, unit: Iterable[int]) -> tuple[int, ...]:
 
 
 def _is_chain(graph: TaskGraph, unit: tuple[int, ...]) -> bool:
-    """Return whether plain partitionings lead through the unit one way only."""
+    """Return whether plain partitionings lead through the unit one way only, from its first to its last operator."""
     inside = [e for e in graph.topology.edges if e.source in unit and e.target in unit]
     if any(e.substreams is not None or e.partitioning == "full" for e in inside) or len(inside) != len(unit) - 1:
         return False
     ends = [e.source for e in inside], [e.target for e in inside]
-    return all(len(set(end)) == len(end) for end in ends)
+    if any(len(set(end)) < len(end) for end in ends):
+        return False
+    entered = [i for i in unit if len(graph.in_edges[i]) > (i in ends[1])]
+    left = [i for i in unit if graph.topology.operators[i].output or len(graph.out_edges[i]) > (i in ends[0])]
+    return not set(entered) & set(ends[1]) and not set(left) & set(ends[0])
 
 
 def _narrows(graph: TaskGraph, edge: Edge) -> bool:

@@ -13,7 +13,7 @@ from ftplan.metrics.mc_trees import Choices, listed
 from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.replication.problem import Replication, ReplicationOptions, ReplicationProblem
-from ftplan.planners.replication.single_failures import has_structure
+from ftplan.planners.replication.single_failures import measured
 from ftplan.planners.result import Result
 
 #: Different MC-trees, as far as they fail, that are planned.
@@ -40,17 +40,18 @@ def dynamic_programming(problem: ReplicationProblem, options: ReplicationOptions
     Raises
     ------
     FtplanError
-        If there are more than :data:`TREES` trees or :data:`PLANS` plans, if the score is not the model's fidelity, or
-        if the time limit is reached.
+        If there are more than :data:`TREES` trees or :data:`PLANS` plans, if the score is no model's fidelity, or if
+        the time limit is reached.
     """
     # Departures from the listing. It raises the usage one replica at a time and looks for trees that cost exactly the
     # rest: here plans grow tree by tree, so that costs need not be whole numbers. It changes the set that it walks:
     # here a snapshot is walked. It removes plans that can grow no more before it picks the best one, and so returns
     # nothing where the budget exceeds all tasks: here every plan stays. Trees over substreams that weigh nothing are
     # left out, since theorem 1 would not hold with them. A plan that another tree still fits into is never the best.
-    if not has_structure(problem):
-        raise FtplanError(f"dynamic-programming plans output fidelity only, not {problem.metric}: use structure-aware")
-    items = _items(problem)
+    model = measured(problem)
+    if model is None:
+        raise FtplanError(f"dynamic-programming needs a metric made of MC-trees, not {problem.metric}: {WAY_OUT}")
+    items = _items(problem, model)
     plans = _plans(problem, items, Budget.of(options))
     whole = [plan for plan in plans if not _extends(problem, items, plan, plans)]
     best = min(_tied(whole, _values(problem, whole)), key=lambda plan: (plans[plan], plan.bit_count(), _tasks(plan)))
@@ -59,10 +60,10 @@ def dynamic_programming(problem: ReplicationProblem, options: ReplicationOptions
     return Result("optimal", Replication(replicated), ("budget",), bound=problem.value(replicated))
 
 
-def _items(problem: ReplicationProblem) -> list[int]:
+def _items(problem: ReplicationProblem, model: FidelityModel) -> list[int]:
     """Return what each tree needs replicas of in each case, as bit masks, each once, smallest first."""
-    choices = _choices(problem.model, problem.tasks)
-    roots = problem.model.outputs[problem.model.weight > 0.0].tolist()
+    choices = _choices(model)
+    roots = model.outputs[model.weight > 0.0].tolist()
     found: dict[int, None] = {}
     failing = [sum(1 << t for t in np.flatnonzero(case.failed).tolist()) for case in problem.cases if case.weight > 0.0]
     for count, tree in enumerate(listed(roots, choices)):
@@ -121,7 +122,7 @@ def _tasks(plan: int) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _choices(model: FidelityModel, tasks: int) -> Choices:
+def _choices(model: FidelityModel) -> Choices:
     """Return the senders of each slot of each task that weigh something."""
     slots: dict[int, list[list[int]]] = defaultdict(list)
     for level in model.levels:

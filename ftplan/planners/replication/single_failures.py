@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ftplan.metrics.fidelity import FidelityModel
 from ftplan.metrics.fidelity_gains import gains
 from ftplan.model.task_graph import BoolArray, TaskGraph
 from ftplan.model.topology import FloatArray
@@ -13,9 +14,13 @@ from ftplan.planners.replication.problem import ReplicationProblem
 SCORED = 2_000
 
 
-def has_structure(problem: ReplicationProblem) -> bool:
-    """Return whether what is maximised is the problem's own fidelity model, so that its structure tells the gains."""
-    return problem.score == problem.model.fidelity
+def measured(problem: ReplicationProblem) -> FidelityModel | None:
+    """Return the model whose fidelity is what is maximised; None where the score is something else.
+
+    Internal completeness, too, is the fidelity of a model, in which all tasks are outputs.
+    """
+    owner = getattr(problem.score, "__self__", None)
+    return owner if isinstance(owner, FidelityModel) and problem.score == owner.fidelity else None
 
 
 def drops(problem: ReplicationProblem) -> FloatArray:
@@ -23,17 +28,14 @@ def drops(problem: ReplicationProblem) -> FloatArray:
 
     A task that fails in some cases only counts with their share of the weight. One backward pass gives the fall
     exactly, but for tasks that reach a join through two of its streams: up to :data:`SCORED` of these are failed one
-    by one, more are taken by their derivative, which orders the tasks of one operator alike. Another score than the
-    model's is asked for each task.
+    by one, more are taken by their derivative, which orders the tasks of one operator alike. A score that is no
+    model's is asked for each task, or, above the same number, taken for output fidelity.
     """
     live = np.ones(problem.tasks, dtype=np.bool_)
-    fall = gains(problem.model, live).change
-    if has_structure(problem):
-        again = np.flatnonzero(meeting_again(problem.graph) & problem.fails)
-        again = again if len(again) <= SCORED else again[:0]
-    else:
-        again = np.flatnonzero(problem.fails)
-        fall = np.zeros(problem.tasks)
+    model = measured(problem)
+    fall = gains(model or problem.model, live).change
+    again = np.flatnonzero(problem.fails if model is None else meeting_again(problem.graph) & problem.fails)
+    again = again if len(again) <= SCORED else again[:0]
     whole = problem.score(live)
     for task in again.tolist():
         live[task] = False

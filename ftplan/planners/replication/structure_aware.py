@@ -12,7 +12,7 @@ from ftplan.planners.replication.completion import Completion, Trees, trees
 from ftplan.planners.replication.decomposition import anchors
 from ftplan.planners.replication.greedy import ranked, significant
 from ftplan.planners.replication.problem import Replication, ReplicationOptions, ReplicationProblem
-from ftplan.planners.replication.single_failures import drops, has_structure
+from ftplan.planners.replication.single_failures import drops, measured
 from ftplan.planners.result import Result
 
 #: Replicas that are given up in turn, times tasks of the topology.
@@ -21,6 +21,8 @@ WORK = 100_000
 EQUAL = 1e-12
 #: One look at all candidates is good for this share of the replicas chosen so far, at least for one tree.
 SHARE = 0.01
+#: Tasks times cases above which that share grows.
+TASKS = 100_000
 
 
 def structure_aware(problem: ReplicationProblem, options: ReplicationOptions) -> Result[Replication]:
@@ -34,8 +36,8 @@ def structure_aware(problem: ReplicationProblem, options: ReplicationOptions) ->
 
     Cost: a round prices all candidates in O(tasks + substreams) and takes trees for 1 % of the plan, at least one:
     about 100 (1 + ln(replicas / 100)) rounds. Guarantee: no worse than greedy, no useless replica; optimal on a chain
-    of full edges up to 100 replicas of equal cost. Several failure cases are priced one by one and added up. Another
-    metric than the model's fidelity only decides between plans that were made for the fidelity.
+    of full edges up to 100 replicas of equal cost. Several failure cases are priced one by one and added up. A
+    score that is no model's fidelity only decides between plans that were made for the output fidelity.
 
     References: Su & Zhou, *Tolerating correlated failures in massively parallel stream processing engines*, ICDE 2016,
     section IV-C, algorithms 3, 4 and 5.
@@ -53,7 +55,7 @@ def structure_aware(problem: ReplicationProblem, options: ReplicationOptions) ->
     nothing = problem.fails & (problem.weight <= 0.0)
     first = ranked(problem, drops(problem))
     plans = [grower.grown(nothing), grower.grown(grower.pruned(first))]
-    if not has_structure(problem):
+    if measured(problem) is None:
         plans.append(first)
     best = grower.improved(_best(problem, plans))
     return Result("feasible", Replication(best), ("budget",), warnings=budget.warnings())
@@ -70,8 +72,12 @@ class _Grower:
     def __init__(self, problem: ReplicationProblem, budget: Budget) -> None:
         self.problem = problem
         self.budget = budget
-        self.completion = Completion(problem.model, problem.tasks)
-        self.anchors = anchors(problem.graph)
+        self.model = measured(problem) or problem.model
+        self.completion = Completion(self.model, problem.tasks)
+        one_case = len(problem.cases) == 1 and self.model is problem.model
+        self.anchors = anchors(problem.graph) if one_case else np.ones(problem.tasks, dtype=np.bool_)
+        # Many cases make a round dear, so that fewer, larger rounds are made.
+        self.share = SHARE * max(1.0, len(problem.cases) * problem.tasks / TASKS)
         total = sum(case.weight for case in problem.cases) or 1.0
         self.cases = [(case.weight / total, case.failed) for case in problem.cases if case.weight > 0.0]
 
@@ -79,7 +85,7 @@ class _Grower:
         """Return the replicas that are of use in some case."""
         needed = np.zeros(self.problem.tasks, dtype=np.bool_)
         for _, failed in self.cases:
-            needed |= useful(self.problem.model, ~failed | plan) & failed
+            needed |= useful(self.model, ~failed | plan) & failed
         return plan & needed
 
     def improved(self, plan: BoolArray) -> BoolArray:
@@ -99,7 +105,7 @@ class _Grower:
         """Return the replicas, the one of least gain for its cost last."""
         change = np.zeros(self.problem.tasks)
         for w, failed in self.cases:
-            change += w * failed * gains(self.problem.model, ~failed | plan).change
+            change += w * failed * gains(self.model, ~failed | plan).change
         tasks = np.flatnonzero(plan & (self.problem.weight > 0.0))
         density = significant(change[tasks] / self.problem.weight[tasks])
         return tasks[np.lexsort((-tasks, -density))].tolist()  # type: ignore[no-any-return]
@@ -120,7 +126,7 @@ class _Grower:
         priced = [trees(self.completion, ~failed | plan, weight, cheapest) for _, failed in self.cases]
         left = self.problem.budget - self.problem.cost(plan)
         density, case, task = self._candidates(plan, priced, left)
-        most = max(1, int(SHARE * plan.sum()))
+        most = max(1, int(self.share * plan.sum()))
         added = 0
         for k in np.lexsort((task, case, -density))[: 4 * most].tolist():
             missing = [t for t in priced[int(case[k])].missing(int(task[k])) if not plan[t]]
@@ -138,14 +144,14 @@ class _Grower:
         shared = np.zeros(self.problem.tasks)
         if len(priced) > 1:  # a single replica counts in every case
             for w, failed in self.cases:
-                shared += w * failed * gains(self.problem.model, ~failed | plan).change
+                shared += w * failed * gains(self.model, ~failed | plan).change
         found = []
         for k, (tree, (w, failed)) in enumerate(zip(priced, self.cases, strict=True)):
             gain = w * tree.gain
             if len(priced) > 1:
                 gain = np.maximum(gain, np.where(failed & ~plan, shared, 0.0))
             fits = (tree.cost > 0.0) & np.isfinite(tree.cost) & (gain > 0.0)
-            fits &= (tree.cost <= left * (1 + 1e-9) + 1e-9) & (self.anchors if len(priced) == 1 else True)
+            fits &= (tree.cost <= left * (1 + 1e-9) + 1e-9) & self.anchors
             tasks = np.flatnonzero(fits)
             found.append((gain[tasks] / tree.cost[tasks], np.full(len(tasks), k), tasks))
         case, task = (np.concatenate([f[j] for f in found]) for j in (1, 2))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 from hypothesis import strategies as st
@@ -54,4 +55,8 @@ def problems(draw: st.DrawFn, operators: int = 4, parallelism: int = 3, tasks: i
         for k in range(draw(st.sampled_from([0, 0, 1, 2])))
     )
     budget = draw(st.sampled_from([0.0, 1.0, 2.0, 3.0, 4.5, 6.0, 20.0]))
-    return problem_of(topology, budget, costs, cases)
+    problem = problem_of(topology, budget, costs, cases)
+    if draw(st.integers(0, 3)):
+        return problem
+    everywhere = replace(problem.model, outputs=np.arange(count), weight=np.full(count, 1.0 / count))
+    return replace(problem, score=everywhere.fidelity, metric="internal-completeness")
