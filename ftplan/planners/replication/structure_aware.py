@@ -17,6 +17,8 @@ from ftplan.planners.result import Result
 
 #: Replicas that are given up in turn, times tasks of the topology.
 WORK = 100_000
+#: Plans that begin with another tree.
+STARTS = 20
 #: Values that differ by less are equal.
 EQUAL = 1e-12
 #: One look at all candidates is good for this share of the replicas chosen so far, at least for one tree.
@@ -29,10 +31,10 @@ def structure_aware(problem: ReplicationProblem, options: ReplicationOptions) ->
     """Grow a plan by MC-trees, always by the one of most fidelity for each unit of cost that it adds.
 
     The topology is cut into full and structured sub-topologies, the structured ones into units; each segment of a
-    unit, and each task of a full sub-topology, is a candidate together with what it still needs elsewhere. At the end
-    the plan is compared with greedy's, freed of useless replicas and grown on, and the better one is improved: each
-    replica in turn, that of least gain first, is given up for what grows in its place, where that is better. These two
-    last steps are not in the paper.
+    unit, and each task of a full sub-topology, is a candidate together with what it still needs elsewhere. Small
+    topologies are also begun with the densest tree through each of up to 20 operators. At the end the plan is compared with greedy's, freed of useless replicas and grown on, and the better one is improved: each
+    replica in turn, that of least gain first, is given up for what grows in its place, where that is better. None of
+    that is in the paper.
 
     Cost: a round prices all candidates in O(tasks + substreams) and takes trees for 1 % of the plan, at least one:
     about 100 (1 + ln(replicas / 100)) rounds. Guarantee: no worse than greedy, no useless replica; optimal on a chain
@@ -54,7 +56,7 @@ def structure_aware(problem: ReplicationProblem, options: ReplicationOptions) ->
     grower = _Grower(problem, budget)
     nothing = problem.fails & (problem.weight <= 0.0)
     first = ranked(problem, drops(problem))
-    plans = [grower.grown(nothing), grower.grown(grower.pruned(first))]
+    plans = [grower.grown(start) for start in (nothing, grower.pruned(first), *grower.starts(nothing))]
     if measured(problem) is None:
         plans.append(first)
     best = grower.improved(_best(problem, plans))
@@ -87,6 +89,20 @@ class _Grower:
         for _, failed in self.cases:
             needed |= useful(self.model, ~failed | plan) & failed
         return plan & needed
+
+    def starts(self, plan: BoolArray) -> list[BoolArray]:
+        """Return a plan with another tree each: the densest that fits through a task of each operator."""
+        if STARTS * self.problem.tasks > WORK:
+            return []
+        priced = [trees(self.completion, ~failed | plan, self.problem.weight) for _, failed in self.cases]
+        density, case, task = self._candidates(plan, priced, self.problem.budget - self.problem.cost(plan))
+        found: dict[int, BoolArray] = {}
+        for k in np.lexsort((task, case, -density)).tolist():
+            operator = int(self.problem.graph.operator_of[task[k]])
+            if operator not in found and len(found) <= STARTS:
+                found[operator] = plan.copy()
+                found[operator][priced[int(case[k])].missing(int(task[k]))] = True
+        return [start for start in found.values() if self.problem.fits(self.problem.cost(start))]
 
     def improved(self, plan: BoolArray) -> BoolArray:
         """Return a plan that giving up one replica and growing again does not better, as far as it was tried."""
