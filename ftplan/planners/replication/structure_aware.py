@@ -31,10 +31,11 @@ def structure_aware(problem: ReplicationProblem, options: ReplicationOptions) ->
     """Grow a plan by MC-trees, always by the one of most fidelity for each unit of cost that it adds.
 
     The topology is cut into full and structured sub-topologies, the structured ones into units; each segment of a
-    unit, and each task of a full sub-topology, is a candidate together with what it still needs elsewhere. Small
-    topologies are also begun with the densest tree through each of up to 20 operators. At the end the plan is compared with greedy's, freed of useless replicas and grown on, and the better one is improved: each
-    replica in turn, that of least gain first, is given up for what grows in its place, where that is better. None of
-    that is in the paper.
+    unit, and each task of a full sub-topology, is a candidate together with what it still needs elsewhere.
+
+    Not in the paper: plans of small topologies are also begun with the densest tree through each operator; one more
+    begins with what is of use in greedy's; and the best of all is improved: each replica in turn, that of least gain
+    first, is given up for what grows in its place, where that is better.
 
     Cost: a round prices all candidates in O(tasks + substreams) and takes trees for 1 % of the plan, at least one:
     about 100 (1 + ln(replicas / 100)) rounds. Guarantee: no worse than greedy, no useless replica; optimal on a chain
@@ -99,7 +100,7 @@ class _Grower:
         found: dict[int, BoolArray] = {}
         for k in np.lexsort((task, case, -density)).tolist():
             operator = int(self.problem.graph.operator_of[task[k]])
-            if operator not in found and len(found) <= STARTS:
+            if operator not in found and len(found) < STARTS:
                 found[operator] = plan.copy()
                 found[operator][priced[int(case[k])].missing(int(task[k]))] = True
         return [start for start in found.values() if self.problem.fits(self.problem.cost(start))]
