@@ -92,6 +92,8 @@ SECTIONS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
         ("sukp.py", "--cp-sat-seconds", "1"),
         "To reach: the best published value in all runs. Instances are not part of the project: FTPLAN_SUKP names "
         "their folder.",
+    ),
+    (
         "replication-figure-13",
         "Replicas for two queries: figure 13",
         ("replication_figure_13.py",),
