@@ -1,0 +1,29 @@
+"""Su & Zhou's figure 13: dynamic programming, structure-aware and greedy on the topologies of their queries.
+
+Run: ``python benchmarks/replication_figure_13.py``. Prints a Markdown table. Parallelisms are assumed (the paper gives
+none): Q1 8, 4, 1 tasks, Q2 8, 4, 4, 1.
+"""
+
+from __future__ import annotations
+
+from replication_instances import RATIOS, query_1, query_2, worst_case
+
+from ftplan.planners.replication.dynamic_programming import dynamic_programming
+from ftplan.planners.replication.greedy import greedy
+from ftplan.planners.replication.problem import ReplicationOptions
+from ftplan.planners.replication.structure_aware import structure_aware
+
+
+def main() -> None:
+    print("| query | ratio | replicas | dynamic-programming | structure-aware | greedy |")
+    print("|---|--:|--:|--:|--:|--:|")
+    for name, topology in (("Q1", query_1()), ("Q2", query_2())):
+        for ratio in RATIOS:
+            problem = worst_case(topology, float(int(ratio * topology.task_count)))
+            found = [plan(problem, ReplicationOptions()) for plan in (dynamic_programming, structure_aware, greedy)]
+            values = " | ".join(f"{problem.value(result.answer.replicated):.4f}" for result in found)
+            print(f"| {name} | {ratio} | {problem.budget:.0f} | {values} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
