@@ -65,7 +65,9 @@ def integer_program(
     for variable, weight in goal:
         model.objective.set_linear_coefficient(variable, weight)
     model.objective.is_maximize = True
-    answer = mathopt.solve(model, mathopt.SolverType.HIGHS, params=_parameters(budget), model_params=_hint(variables, hint))
+    answer = mathopt.solve(
+        model, mathopt.SolverType.HIGHS, params=_parameters(budget), model_params=_hint(variables, hint)
+    )
     if answer.termination.reason != mathopt.TerminationReason.OPTIMAL:
         budget.unfinished()
     bound = float(answer.termination.objective_bounds.dual_bound) * scale * (1.0 + RAISED)

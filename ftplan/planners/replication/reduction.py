@@ -57,9 +57,7 @@ def reduce(
 
 
 class _Reduction:
-    def __init__(
-        self, circuit: Circuit, limit: int, boxes: Boxes, shares: Mapping[int, FloatArray], fine: int
-    ) -> None:
+    def __init__(self, circuit: Circuit, limit: int, boxes: Boxes, shares: Mapping[int, FloatArray], fine: int) -> None:
         self.limit, self.shares = limit, shares
         self.parts: dict[int, _Part] = {}
         self.tails: dict[int, dict[int, float]] = {}
