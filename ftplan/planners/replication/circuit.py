@@ -176,11 +176,8 @@ def _find_fed_unlike(graph: TaskGraph, level: Level, alike: BoolArray) -> None:
         # number the slots within each task: the pattern must be the same for all of them
         within = slots - slots[:, :1]
         by_task = owner[slots] == np.arange(tasks.start, tasks.stop)[:, None]
-        same = (
-            (within == within[:1]).all()
-            and by_task.all()
-            and (spread[here].reshape(count, -1) == spread[here][: entries // count]).all()
-        )
+        feeds = spread[here].reshape(count, -1)
+        same = (within == within[:1]).all() and by_task.all() and (feeds == feeds[:1]).all()
         weights = weight[here].reshape(count, -1)
         alike[i] = bool(same) and np.allclose(weights, weights[:1], rtol=ALIKE, atol=0.0)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ftplan.metrics.fidelity import FidelityModel
+from ftplan.model.plan import Status
 from ftplan.model.task_graph import BoolArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.replication.branching import branch_and_bound
@@ -14,7 +15,7 @@ from ftplan.planners.replication.circuit import Circuit, circuit
 from ftplan.planners.replication.formula import formula
 from ftplan.planners.replication.integer_program import integer_program
 from ftplan.planners.replication.needed import needed
-from ftplan.planners.replication.problem import Replication, ReplicationOptions, ReplicationProblem
+from ftplan.planners.replication.problem import SLACK, Replication, ReplicationOptions, ReplicationProblem
 from ftplan.planners.replication.reduction import Reduced, reduce
 from ftplan.planners.replication.tables import choices
 from ftplan.planners.replication.units import Units, units
@@ -97,7 +98,7 @@ def exact(problem: ReplicationProblem, options: ReplicationOptions) -> Result[Re
     replicated = _pruned(problem, model, best.replicated) if known else best.replicated
     bound = best.bound if known else 1.0
     value = problem.value(replicated)
-    status = "optimal" if value >= bound * (1.0 - MET) else "feasible"
+    status: Status = "optimal" if value >= bound * (1.0 - MET) else "feasible"
     warnings = () if status == "optimal" else budget.warnings()
     return Result(status, Replication(replicated), ("budget",), max(bound, value), warnings=warnings)
 
@@ -176,10 +177,13 @@ def _branch(best: _Best, tables: _Tables, budget: Budget) -> None:
 
 def _program(best: _Best, tables: _Tables, budget: Budget) -> None:
     problem = best.problem
-    cost = np.where(problem.fails, problem.weight, 0.0)
-    found = integer_program(
-        tables.circuits, tables.weights, cost, problem.budget, budget, best.replicated, max(best.bound, 1e-12)
-    )
+    cost, circuits = np.where(problem.fails, problem.weight, 0.0), tables.circuits
+    if not tables.units.whole:  # what costs less than a unit is not free here
+        one = np.ones(len(cost), dtype=np.int64)
+        circuits = [circuit(problem.graph, best.model, ~case.failed | (cost <= 0.0), one) for case in problem.cases]
+    limit = problem.budget + SLACK * max(1.0, abs(problem.budget))
+    scale = max(best.bound, 1e-12)
+    found = integer_program(circuits, tables.weights, cost, limit, budget, best.replicated, scale)
     plan = best.replicated
     if found.replicated is not None:
         plan = (found.replicated & problem.fails) | best.replicated & (problem.weight <= 0.0)

@@ -14,7 +14,9 @@ Term = tuple[int, float]  # variable and factor
 
 @dataclass(slots=True, eq=False)
 class Rows:
-    """Variables 0..T-1 are tasks (0 or 1), -1 is the number 1, the others products between 0 and 1; each row says a product is at most a sum.
+    """Variables 0..T-1 are tasks (0 or 1), -1 is the number 1, the others products between 0 and 1.
+
+    Each row says that a product is at most a sum.
 
     At 0/1 tasks the largest products that the rows allow are the true ones where ``exact``, and no less elsewhere.
     """
@@ -104,7 +106,7 @@ class _Expansion:
             self._add_operator(variable, node.base, tasks, fed)
 
     def _fed(self, node: Node, rest: list[int]) -> list[Term] | None:
-        """Return the product of a node's slots and some other nodes as a sum; None where there is nothing to wait for."""
+        """Return the product of a node's slots and some other nodes as a sum; None where there are none."""
         if len(node.slots) == 1:
             return [(self._product((*rest, k)), weight) for k, weight in node.slots[0].items()]
         key = (*rest, *(k for slot in node.slots for k in slot))

@@ -1,4 +1,4 @@
-"""Reduce a circuit to one table: series, sums and joins exactly; what feeds several parts by copies that share a cost."""
+"""Reduce a circuit to one table: series, sums and joins exactly; what feeds several parts by copies."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Boxes = Mapping[int, tuple[int, int]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reduced:
-    """The table of the output. ``copies`` counts the copies of each shared table, by label; exact where there are none."""
+    """The table of the output, exact where nothing was copied. ``copies`` counts those of shared tables, by label."""
 
     table: Table
     copies: dict[int, int]

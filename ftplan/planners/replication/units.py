@@ -44,7 +44,6 @@ def units(problem: ReplicationProblem) -> Units:
     if not whole:
         unit = float(paid.sum()) / MOST_UNITS
     count = np.where(problem.fails, weight / unit, 0.0)
-    cost = np.round(count) if whole else np.floor(count)
-    cost = np.minimum(cost, 2.0**40).astype(np.int64)
+    cost = np.minimum(np.round(count) if whole else np.floor(count), 2.0**40).astype(np.int64)
     limit = min(max(0, floor(most / unit * (1.0 + 1e-12))), int(cost.sum()))
     return Units(cost, limit, whole)
