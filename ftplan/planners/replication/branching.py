@@ -45,7 +45,12 @@ class _Seen:
 
 
 def branch_and_bound(circuit: Circuit, limit: int, budget: Budget) -> Searched:
-    """Maximise the output where some parts feed several others, best bound first.
+    """Maximise the output where some parts feed several others; see :class:`Search`."""
+    return Search(circuit, limit).run(budget)
+
+
+class Search:
+    """Maximise the output where some parts feed several others, best bound first; may be run on.
 
     Each copy of a shared part chooses for itself and pays a part of the cost; the parts are moved until the copies
     agree as far as they will (a subgradient step). Where they do not, the range of the number of tasks of one shared
@@ -53,42 +58,51 @@ def branch_and_bound(circuit: Circuit, limit: int, budget: Budget) -> Searched:
     of these numbers at a time. Cost: a reduction, O(limit · tasks), at each step; exponential in the number of shared
     blocks at worst.
     """
-    return _Search(circuit, limit, budget).run()
 
-
-class _Search:
-    def __init__(self, circuit: Circuit, limit: int, budget: Budget) -> None:
-        self.circuit, self.limit, self.budget = circuit, limit, budget
+    def __init__(self, circuit: Circuit, limit: int) -> None:
+        self.circuit, self.limit = circuit, limit
+        self.budget = Budget(0.0)
         self.fine = max(1, min(FINEST, FINE_COSTS // max(1, limit)))
-        self.left = None if budget.iterations is None else REDUCTIONS_PER_ITERATION * budget.iterations
+        self.left: int | None = None
         self.best: Counts = {}
         self.value = 0.0
+        self.settled = 0.0  # bound of what is settled
+        self.following = 0
+        self.heap: list[tuple[float, int, _Seen]] = []
         self.shared: set[int] = set()
         self.tried: dict[tuple[tuple[int, int], ...], float] = {}
 
-    def run(self) -> Searched:
-        root = self._fitted({}, {}, np.inf, ROOT_STEPS)
-        assert root is not None  # an empty plan fits
-        self._climb(self._middle(root))
-        heap, following = [(-root.bound, 0, root)], 1
-        settled = 0.0
-        while heap and not self._met(-heap[0][0]) and not self._over():
-            seen = heapq.heappop(heap)[2]
-            boxes = self._halves(seen)
-            if not boxes:  # all shared blocks are settled and tried as a plan
-                settled = max(settled, seen.bound)
-                continue
-            for box in boxes:
-                child = self._fitted(seen.boxes | box, seen.parts, seen.bound, STEPS)
-                if child is not None and not self._met(child.bound):
-                    self._try(self._middle(child))
-                    heapq.heappush(heap, (-child.bound, following, child))
-                    following += 1
-            if self._over():
-                heapq.heappush(heap, (-seen.bound, following, seen))  # what was cut short is still open
-                following += 1
-        bound = max([self.value, settled, *(seen.bound for *_, seen in heap)])
+    def run(self, budget: Budget) -> Searched:
+        """Search on within a budget."""
+        self.budget = budget
+        self.left = None if budget.iterations is None else REDUCTIONS_PER_ITERATION * budget.iterations
+        if self.following == 0:
+            root = self._fitted({}, {}, np.inf, ROOT_STEPS)
+            assert root is not None  # an empty plan fits
+            self._push(root)
+            self._climb(self._middle(root))
+        while self.heap and not self._met(-self.heap[0][0]) and not self._over():
+            self._branch(heapq.heappop(self.heap)[2])
+        bound = max([self.value, self.settled, *(seen.bound for *_, seen in self.heap)])
         return Searched(self.best, self.value, bound)
+
+    def _push(self, seen: _Seen) -> None:
+        heapq.heappush(self.heap, (-seen.bound, self.following, seen))
+        self.following += 1
+
+    def _branch(self, seen: _Seen) -> None:
+        """Bound both halves of a range; what the budget cuts short stays open."""
+        boxes = self._halves(seen)
+        if not boxes:  # all shared blocks are settled and tried as a plan
+            self.settled = max(self.settled, seen.bound)
+        for box in boxes:
+            if self._over():
+                self._push(seen)
+                return
+            child = self._fitted(seen.boxes | box, seen.parts, seen.bound, STEPS)
+            if child is not None and not self._met(child.bound):
+                self._try(self._middle(child))
+                self._push(child)
 
     def _met(self, bound: float) -> bool:
         return bound <= self.value * (1.0 + MET) + 1e-15

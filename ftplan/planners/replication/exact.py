@@ -10,7 +10,7 @@ from ftplan.metrics.fidelity import FidelityModel
 from ftplan.model.plan import Status
 from ftplan.model.task_graph import BoolArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.replication.branching import branch_and_bound
+from ftplan.planners.replication.branching import Search
 from ftplan.planners.replication.circuit import Circuit, circuit
 from ftplan.planners.replication.formula import formula
 from ftplan.planners.replication.integer_program import integer_program
@@ -23,8 +23,8 @@ from ftplan.planners.result import Result
 
 #: What is added to bounds for rounding errors, of the bound; and the share at which a value counts as the optimum.
 RAISED, MET = 1e-11, 1e-7
-#: Part of the time for branch and bound before an integer program.
-BRANCHING = 0.6
+#: Part of the time for branch and bound before an integer program, and the gap below which there is none.
+BRANCHING, CLOSE = 0.6, 0.01
 
 
 @dataclass(slots=True, eq=False)
@@ -161,18 +161,19 @@ def _solve(best: _Best, tables: _Tables, budget: Budget) -> None:
         best.offer(_rounded(best.problem, each, reduced))
     if best.proven:
         return
-    if len(tables.circuits) == 1 and _has_large_operators(tables.circuits[0]):
-        _branch(best, tables, budget.part(BRANCHING))
-    if not best.proven:
+    search = Search(tables.circuits[0], tables.units.limit) if len(tables.circuits) == 1 else None
+    if search is not None and _has_large_operators(tables.circuits[0]):
+        _branch(best, search, budget.part(BRANCHING))
+    close = search is not None and search.following > 0 and best.bound <= best.value * (1.0 + CLOSE)
+    if not best.proven and not close:
         _program(best, tables, budget)
-    if not best.proven and len(tables.circuits) == 1 and not budget.over():
-        _branch(best, tables, budget)
+    if not best.proven and search is not None:
+        _branch(best, search, budget)
 
 
-def _branch(best: _Best, tables: _Tables, budget: Budget) -> None:
-    each = tables.circuits[0]
-    found = branch_and_bound(each, tables.units.limit, budget)
-    best.offer(_tasks(best.problem, each, found.counts), found.bound)
+def _branch(best: _Best, search: Search, budget: Budget) -> None:
+    found = search.run(budget)
+    best.offer(_tasks(best.problem, search.circuit, found.counts), found.bound)
 
 
 def _program(best: _Best, tables: _Tables, budget: Budget) -> None:

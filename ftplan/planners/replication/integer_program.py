@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ftplan.model.task_graph import BoolArray
-from ftplan.model.topology import FloatArray
+from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
+from ftplan.planners.replication.bundles import bundles
 from ftplan.planners.replication.circuit import Circuit
 from ftplan.planners.replication.monomials import Rows, rows
 
@@ -46,7 +47,8 @@ def integer_program(
 ) -> Solved:
     """Maximise the weighted sum of some circuits' outputs over the tasks that they share.
 
-    Binary replicate[t]; each product of intact streams is at most replicate[t] and at most the weighted mean of the
+    Binary replicate[t], one for tasks that are worth nothing alone; each
+    product of intact streams is at most replicate[t] and at most the weighted mean of the
     products upstream. Without joins this is the compact program of single streams; joins expand into pairs of streams
     as long as there are not too many. *scale* is about the optimum: the solver's tolerances are relative to it.
     Exponential in the worst case; one thread, so that the same work gives the same answer.
@@ -60,7 +62,8 @@ def integer_program(
     from ortools.math_opt.python import mathopt
 
     model = mathopt.Model()
-    variables = _model(model, found, cost, limit)
+    together = bundles(circuits[0], len(cost)) if len(circuits) == 1 else np.arange(len(cost))
+    variables = _model(model, found, together, cost, limit)
     goal = [(variables[k], w / scale) for k, w in zip(outputs, weights, strict=True)]
     for variable, weight in goal:
         model.objective.set_linear_coefficient(variable, weight)
@@ -95,15 +98,20 @@ def _parameters(budget: Budget) -> mathopt.SolveParameters:
 
 
 def _hint(variables: list[Any], hint: BoolArray) -> mathopt.ModelSolveParameters:
+    """Return a start: of tasks with a variable in common, all must be in it."""
     from ortools.math_opt.python import mathopt
 
-    values = {variables[t]: float(hint[t]) for t in range(len(hint))}
+    values: dict[Any, float] = {}
+    for task, taken in enumerate(hint.tolist()):
+        values[variables[task]] = min(values.get(variables[task], 1.0), float(taken))
     return mathopt.ModelSolveParameters(solution_hints=[mathopt.SolutionHint(variable_values=values)])
 
 
-def _model(model: mathopt.Model, found: Rows, cost: FloatArray, limit: float) -> list[Any]:
-    """Fill the model and return its variables."""
-    variables = [model.add_variable(lb=0.0, ub=1.0, is_integer=k < found.tasks) for k in range(found.variables)]
+def _model(model: mathopt.Model, found: Rows, together: IntArray, cost: FloatArray, limit: float) -> list[Any]:
+    """Fill the model and return its variables; the tasks of a bundle have one variable in common."""
+    own = {t: model.add_variable(lb=0.0, ub=1.0, is_integer=True) for t in np.unique(together).tolist()}
+    variables = [own[t] for t in together.tolist()]
+    variables += [model.add_variable(lb=0.0, ub=1.0) for _ in range(found.variables - found.tasks)]
     for left, right in zip(found.left, found.right, strict=True):
         row = model.add_linear_constraint(ub=sum(w for k, w in right if k < 0))
         row.set_coefficient(variables[left], 1.0)
@@ -111,6 +119,7 @@ def _model(model: mathopt.Model, found: Rows, cost: FloatArray, limit: float) ->
             if k >= 0:
                 row.set_coefficient(variables[k], -weight)
     once = model.add_linear_constraint(ub=limit)
-    for task in np.flatnonzero(cost > 0.0).tolist():
-        once.set_coefficient(variables[task], float(cost[task]))
+    paid = np.bincount(together, cost)
+    for task in np.flatnonzero(paid > 0.0).tolist():
+        once.set_coefficient(own[task], float(paid[task]))
     return variables
