@@ -13,6 +13,7 @@ what 4 of 20 nodes lose would always fit); survivors take work up to 80 %.
 from __future__ import annotations
 
 import argparse
+import os
 import json
 import sys
 import time
@@ -98,7 +99,7 @@ def run(topologies: list[Topology], share: float, time_limit_s: float, show_all:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", nargs="?", type=Path)
+    parser.add_argument("folder", nargs="?", type=Path, default=os.environ.get("FTPLAN_STORM_TOPOLOGIES"))
     parser.add_argument("--time-limit", type=float, default=10.0)
     parser.add_argument("--all", action="store_true", help="a row for each topology")
     options = parser.parse_args()

@@ -69,7 +69,7 @@ SECTIONS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     (
         "recovery-priority-time",
         "Priority × time over 20 arrivals",
-        ("recovery_priority_time.py",),
+        ("recovery_priority_time.py", "--seeds", "1", "--time-limit", "20"),
         "To reach: never worse than the step-by-step plan of the same one-step solver; the gain is stated.",
     ),
     (
@@ -84,7 +84,7 @@ SECTIONS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
         "One recovery step on production topologies",
         ("recovery_storm.py",),
         "To reach: a proof of optimality within 10 s on at least 90 %. The topologies are not part of the project; "
-        "give their folder: `python benchmarks/recovery_storm.py FOLDER`.",
+        "FTPLAN_STORM_TOPOLOGIES names their folder.",
     ),
     (
         "sukp",
