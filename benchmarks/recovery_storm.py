@@ -13,8 +13,8 @@ what 4 of 20 nodes lose would always fit); survivors take work up to 80 %.
 from __future__ import annotations
 
 import argparse
-import os
 import json
+import os
 import sys
 import time
 from pathlib import Path
