@@ -3,9 +3,9 @@
 Run from the project's root: ``python benchmarks/recovery_storm.py FOLDER [--time-limit 10] [--all]``. FOLDER holds one
 JSON file a topology: ``components`` (id, parallelism) and ``edges`` (from, to). Prints Markdown tables.
 
-The 40 acyclic topologies with the most tasks are taken, ties by file name. Components without parallelism (Trident's
-coordination) go with their edges; several streams between two components are one edge. Edges are one-to-one where
-parallelism is equal, split or merge where it is not. Loads of an operator's tasks fall as 1/sqrt(k) around a mean of
+The 40 topologies with the most tasks are taken, ties by file name. Components without parallelism (Trident's
+coordination) go with their edges, and so does each edge that closes a cycle, in the order of names; several streams
+between two components are one edge. Edges are one-to-one where parallelism is equal, split or merge where not. Loads of an operator's tasks fall as 1/sqrt(k) around a mean of
 0.25 cores; priorities are 1 to 10 at random. Tasks lie round robin on 20 equal nodes that were used to 70 % (at 60 %,
 what 4 of 20 nodes lose would always fit); survivors take work up to 80 %.
 """
@@ -33,12 +33,17 @@ NODES, USED, MOST_USED, TOPOLOGIES = 20, 0.7, 0.8, 40
 
 
 def topology_of(path: Path, seed: int) -> Topology | None:
-    """Return the topology of a file by key range, None where it is cyclic or empty."""
+    """Return the topology of a file by key range, None where it is empty."""
     document = json.loads(path.read_text())
     tasks = {c["id"]: int(c["parallelism"]) for c in document["components"] if c["parallelism"]}
-    pairs = sorted({(e["from"], e["to"]) for e in document["edges"] if e["from"] in tasks and e["to"] in tasks})
-    if not tasks or not nx.is_directed_acyclic_graph(nx.DiGraph(pairs)):
+    if not tasks:
         return None
+    graph: nx.DiGraph = nx.DiGraph()
+    graph.add_nodes_from(tasks)
+    for sender, receiver in sorted({(e["from"], e["to"]) for e in document["edges"]}):
+        if sender in tasks and receiver in tasks and not nx.has_path(graph, receiver, sender):
+            graph.add_edge(sender, receiver)
+    pairs = sorted(graph.edges)
     rng = np.random.default_rng(seed)
     place = {name: i for i, name in enumerate(sorted(tasks))}
     senders = {sender for sender, _ in pairs}
@@ -108,7 +113,7 @@ def main() -> None:
         return
     read = [topology_of(path, i) for i, path in enumerate(sorted(options.folder.glob("*.json")))]
     found = sorted((t for t in read if t is not None), key=lambda t: (-t.task_count, t.name or ""))[:TOPOLOGIES]
-    print(f"{len(read) - len(found)} of {len(read)} files left out: cyclic, empty or too small.", file=sys.stderr)
+    print(f"{len(read) - len(found)} of {len(read)} files left out: empty or too small.", file=sys.stderr)
     for share in (0.2, 0.5):
         print("\n| nodes lost | topologies | all fits | proven | share | median s | slowest s | largest gap |")
         print("|---" * 8 + "|")
