@@ -23,8 +23,9 @@ from ftplan.planners.result import Result
 
 #: What is added to bounds for rounding errors, of the bound; and the share at which a value counts as the optimum.
 RAISED, MET = 1e-11, 1e-7
-#: Part of the time for branch and bound before an integer program, and the gap below which there is none.
-BRANCHING, CLOSE = 0.6, 0.01
+#: Part of the time for branch and bound before an integer program, where operators are large and where they are not
+#: and the choices are few; of what is left for the program; and the gap below which large operators need none.
+BRANCHING, TASTE, TASTE_ITERATIONS, FEW_BLOCKS, PROGRAM, CLOSE = 0.6, 0.1, 20, 1000, 0.8, 0.01
 
 
 @dataclass(slots=True, eq=False)
@@ -99,8 +100,7 @@ def exact(problem: ReplicationProblem, options: ReplicationOptions) -> Result[Re
     bound = best.bound if known else 1.0
     value = problem.value(replicated)
     status: Status = "optimal" if value >= bound * (1.0 - MET) else "feasible"
-    warnings = () if status == "optimal" else budget.warnings()
-    return Result(status, Replication(replicated), ("budget",), max(bound, value), warnings=warnings)
+    return Result(status, Replication(replicated), ("budget",), max(bound, value), warnings=budget.warnings())
 
 
 def quick_bound(problem: ReplicationProblem) -> float:
@@ -161,13 +161,22 @@ def _solve(best: _Best, tables: _Tables, budget: Budget) -> None:
         best.offer(_rounded(best.problem, each, reduced))
     if best.proven:
         return
-    search = Search(tables.circuits[0], tables.units.limit) if len(tables.circuits) == 1 else None
-    if search is not None and _has_large_operators(tables.circuits[0]):
-        _branch(best, search, budget.part(BRANCHING))
-    close = search is not None and search.following > 0 and best.bound <= best.value * (1.0 + CLOSE)
-    if not best.proven and not close:
+    if len(tables.circuits) > 1:
         _program(best, tables, budget)
-    if not best.proven and search is not None:
+        return
+    each = tables.circuits[0]
+    search, large = Search(each, tables.units.limit), _has_large_operators(each)
+    part = budget.part(BRANCHING if large else TASTE)
+    if not large:  # bounded work, so that what follows starts from the same plan in every run
+        part.iterations = min(TASTE_ITERATIONS, part.iterations or TASTE_ITERATIONS)
+    if large or len(each.blocks) <= FEW_BLOCKS:
+        _branch(best, search, part)
+    budget.cut |= part.cut
+    if not best.proven and not (large and best.bound <= best.value * (1.0 + CLOSE)):
+        part = budget.part(PROGRAM)
+        _program(best, tables, part)
+        budget.cut |= part.cut
+    if not best.proven:
         _branch(best, search, budget)
 
 
