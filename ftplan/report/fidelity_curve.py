@@ -38,8 +38,6 @@ def draw_curve(
     """
     try:
         import matplotlib
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.backends.backend_svg import FigureCanvasSVG
         from matplotlib.figure import Figure
     except ImportError:
         raise MissingExtraError("matplotlib", "report", "--plot") from None
@@ -62,8 +60,6 @@ def draw_curve(
         axes.grid(alpha=0.3)
         axes.legend(loc="lower right")
         sink = io.BytesIO()
-        if form == "svg":
-            FigureCanvasSVG(figure).print_svg(sink, metadata={"Date": None, "Creator": "ftplan"})
-        else:
-            FigureCanvasAgg(figure).print_png(sink, metadata={"Software": "ftplan"})
+        metadata = {"Date": None, "Creator": "ftplan"} if form == "svg" else {"Software": "ftplan"}
+        figure.savefig(sink, format=form, metadata=metadata)
         return sink.getvalue()
