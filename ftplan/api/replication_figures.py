@@ -54,7 +54,7 @@ def summary(prepared: Prepared, current: Current, node: Mapping[int, str | None]
         "cases": len(problem.cases),
         "before": _figures(prepared, current.node),
         "after": None if node is None else {**_figures(prepared, node), "by_case": _by_case(prepared, node)},
-        "random": _random(prepared, seed),
+        "random": None if node is None else _random(prepared, seed),
     }
 
 

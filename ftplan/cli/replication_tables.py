@@ -25,7 +25,7 @@ _FIGURES = (
 
 def replication_answer(plan: Plan) -> Answer:
     """Return a replication plan as JSON and as tables."""
-    tables = [_headline(plan), _beside(plan)]
+    tables = [_headline(plan)] if plan.plan is None else [_headline(plan), _beside(plan)]
     after = plan.summary.get("after") or {}
     if after.get("by_case"):
         rows = [(c["id"], c["probability"], c["failed_tasks"], c["value"]) for c in after["by_case"]]
