@@ -13,15 +13,17 @@ from ftplan.api import replication_figures
 from ftplan.api.replication_budget import Budget, parse_budget
 from ftplan.api.replication_choice import EQUAL, Choice, choose, fewest
 from ftplan.api.replication_curve import curve
+from ftplan.api.replication_fitting import LESS, WITHOUT, Attempt, Chooser, fitted
 from ftplan.api.replication_hosts import no_room, placement_problem
 from ftplan.api.replication_problem import Prepared, prepare
 from ftplan.api.replication_upkeep import Current, Limits, current_of, limited
 from ftplan.errors import FtplanError, suggestion
+from ftplan.model.cluster import Cluster
 from ftplan.model.plan import Infeasible, Objective, Plan, Status, Warn
 from ftplan.model.problem import Problem
 from ftplan.model.task_graph import BoolArray
 from ftplan.planners import registry
-from ftplan.planners.replication.placement import place
+from ftplan.planners.replication.placement import Placed, PlacementProblem, place
 from ftplan.planners.replication.problem import ReplicationOptions
 
 _log = logging.getLogger(__name__)
@@ -165,7 +167,7 @@ def _with_target(question: _Question, target: float) -> _Answer:
     prepared = question.prepared
 
     def enough(replicated: BoolArray) -> bool:
-        if question.given.cluster is None or not any(case.nodes for case in prepared.problem.cases):
+        if question.given.cluster is None or not _nodes_fail(prepared):
             return True
         node = _placed(question, prepared.useful(replicated), Choice(replicated, "feasible")).node
         return node is None or _value(prepared, node) >= target - EQUAL  # no room is said where the plan is made
@@ -203,25 +205,65 @@ def _placed(question: _Question, replicated: BoolArray, choice: Choice) -> _Answ
     tasks = replicated.nonzero()[0].tolist()
     if cluster is None:
         return _Answer(choice.status, dict.fromkeys(tasks), choice.bound, choice.reason, warnings=choice.warnings)
-    asked = placement_problem(prepared, cluster, replicated, question.current.node, question.max_cpu)
 
-    def value(node: Any) -> float:
-        return _value(prepared, {task: cluster.nodes[n].id for task, n in zip(tasks, node.tolist(), strict=True)})
+    def given(chosen: BoolArray) -> tuple[PlacementProblem, Placed]:
+        return _nodes(question, cluster, chosen)
 
-    together = any(case.nodes for case in prepared.problem.cases)
-    found = place(asked, question.settings, value if together else None)
+    asked, found = given(replicated)
     if len(found.left) == 0:
-        node: dict[int, str | None] = {t: cluster.nodes[n].id for t, n in zip(tasks, found.node.tolist(), strict=True)}
-        status = choice.status
-        if status == "optimal" and together and question.budget.target is None:
-            reached = _value(prepared, node)
-            status = "optimal" if choice.bound is None or choice.bound - reached <= EQUAL else "feasible"
-        return _Answer(status, node, choice.bound, choice.reason, warnings=choice.warnings)
+        return _with_nodes(question, cluster, choice, asked, found)
     refusal = no_room(asked, found, prepared, cluster, question.max_cpu)
+    if question.budget.target is None:
+        chooser = None if question.limits != Limits() else _chooser(question)
+        fewer = fitted(prepared, Attempt(asked, found), chooser, given)
+        again = given(fewer)
+        if fewer.any() and len(again[1].left) == 0:
+            text = f"{refusal.reason}: others were chosen; to have these, {refusal.smallest_fix}"
+            warnings = (*choice.warnings, Warn("NO_ROOM", text))
+            less = replace(choice, status="feasible", warnings=warnings)
+            return _with_nodes(question, cluster, less, *again)
     if not found.proven:
         reason = f"no placement was found within the time limit: {refusal.reason}"
         return _Answer("no-plan-in-time", None, choice.bound, reason, warnings=choice.warnings)
     return _Answer("infeasible", None, choice.bound, refusal.reason, refusal, choice.warnings)
+
+
+def _nodes(question: _Question, cluster: Cluster, replicated: BoolArray) -> tuple[PlacementProblem, Placed]:
+    """Look for nodes; where nodes fail with the primaries, those that lose least."""
+    prepared = question.prepared
+    asked = placement_problem(prepared, cluster, replicated, question.current.node, question.max_cpu)
+    tasks = asked.task.tolist()
+
+    def value(node: Any) -> float:
+        return _value(prepared, {task: cluster.nodes[n].id for task, n in zip(tasks, node.tolist(), strict=True)})
+
+    return asked, place(asked, question.settings, value if _nodes_fail(prepared) else None)
+
+
+def _nodes_fail(prepared: Prepared) -> bool:
+    return any(case.nodes for case in prepared.problem.cases)
+
+
+def _chooser(question: _Question) -> Chooser:
+    """Return the planner as a function of the question, with a part of the time for each run."""
+    part = replace(question.settings, time_limit_s=question.settings.time_limit_s / (WITHOUT + LESS))
+
+    def again(prepared: Prepared) -> BoolArray | None:
+        found = choose(prepared, question.row, part).replicated
+        return None if found is None else prepared.useful(found)
+
+    return again
+
+
+def _with_nodes(
+    question: _Question, cluster: Cluster, choice: Choice, asked: PlacementProblem, found: Placed
+) -> _Answer:
+    pairs = zip(asked.task.tolist(), found.node.tolist(), strict=True)
+    node: dict[int, str | None] = {task: cluster.nodes[n].id for task, n in pairs}
+    status = choice.status
+    if question.budget.target is None and choice.bound is not None and status in ("optimal", "feasible"):
+        status = "optimal" if choice.bound - _value(question.prepared, node) <= EQUAL else "feasible"
+    return _Answer(status, node, choice.bound, choice.reason, warnings=choice.warnings)
 
 
 def _value(prepared: Prepared, node: Mapping[int, str | None]) -> float:

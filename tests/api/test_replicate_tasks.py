@@ -294,3 +294,18 @@ def test_shuffled_input_gives_the_same_bytes() -> None:
 def test_a_cluster_without_a_placement_says_what_to_do() -> None:
     with pytest.raises(ftplan.FtplanError, match=r"give placement\.tasks in the cluster file, place round robin"):
         planned(loaded(placement={"tasks": {}}), budget=2)
+
+
+def test_where_some_replicas_find_no_node_others_are_chosen() -> None:
+    """Outside zone a there is room for one core: lane 0 needs 1.5, lane 1 lacks its source of 0.5 only."""
+    nodes = [*CLUSTER["nodes"][1:3], {"id": "n3", "cpu": 4, "zone": "b"}, {"id": "n4", "cpu": 1.25}]
+    full = [{**node, "used_cpu": 3.2} if node["id"] == "n3" else node for node in nodes]
+    problem = loaded({"fail": ["task:source/0", "task:source/1", "task:sink/0"]}, nodes=full)
+    plan = planned(problem, budget=3)
+    assert names(plan) == ["source/1@n4"]
+    assert plan.status == "feasible"
+    assert codes(plan) == ["NO_ROOM"]
+    assert "{id: extra-1, cpu: " in plan.warnings[0].message
+    assert plan.objective is not None
+    assert plan.objective.bound == pytest.approx(1.0)
+    assert verify(plan, problem, strict=True).violations == ()
