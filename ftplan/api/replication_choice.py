@@ -53,7 +53,9 @@ def choose(prepared: Prepared, row: registry.Row, options: ReplicationOptions) -
         raise RuntimeError(f"{row.name} spends {problem.cost(replicated):g} of a budget of {problem.budget:g}")
     value = problem.value(replicated)
     bound = max(value, result.bound if result.bound is not None else quick_bound(problem))
-    status: Status = "optimal" if bound - value <= EQUAL else result.status
+    status: Status = result.status
+    if bound - value <= EQUAL:
+        status, bound = "optimal", value  # bounds are raised a little for rounding errors
     return Choice(replicated, status, bound, result.reason, warnings=result.warnings)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ftplan.api.answers import Asked, Scores
 from ftplan.api.replication_asked import asked_of, nodes_by_task
 from ftplan.api.replication_figures import value
+from ftplan.api.replication_problem import NAMED, Prepared
 from ftplan.errors import FtplanError
 from ftplan.model.plan import Plan, Warn
 from ftplan.model.problem import Problem
@@ -37,4 +38,13 @@ def score_replication(plan: Plan, problem: Problem, asked: Asked) -> Scores:
         "internal-completeness": value(prepared, prepared.completeness, node),
         "replicas": float(len(node)),
     }
-    return Scores(values, tuple(case.id for case in prepared.problem.cases), warnings)
+    return Scores(values, _failures(plan, problem, asked, prepared), warnings)
+
+
+def _failures(plan: Plan, problem: Problem, asked: Asked, prepared: Prepared) -> tuple[str, ...]:
+    """Return what fails as selectors, or the names of the scenarios."""
+    cases = tuple(case.id for case in prepared.problem.cases)
+    if cases != (NAMED,) or (problem.failure is not None and problem.failure.scenarios):
+        return cases
+    listed = [str(entry.select) for entry in problem.failure.fail] if problem.failure is not None else []
+    return tuple(dict.fromkeys((*listed, *(asked.fail or plan.options.get("fail") or ()))))

@@ -166,11 +166,13 @@ def _verdict(rows: list[dict[str, Any]], chosen: _Chosen, has: bool) -> list[str
     if better:
         which = f"{better[0]['task']} in its place" if has else f"it in place of {better[0]['task']}"
         return [f"{which} breaks no rule and would be worth {better[0]['change']:.6g} more"]
-    if rows and has:
-        return [f"displaced: {rows[0]['task']}, which in its place would be worth {-rows[0]['change']:.6g} less"]
-    if rows:
-        return [f"displaced by {rows[0]['task']}: in its place it would be worth {-rows[0]['change']:.6g} less"]
-    return []
+    if not rows:
+        return []
+    change = rows[0]["change"]
+    worth = f"{abs(change):.6g} {'less' if change < 0.0 else 'more'}" if abs(change) > 1e-12 else "as much"
+    if has:
+        return [f"displaced: {rows[0]['task']}, which in its place would be worth {worth}"]
+    return [f"displaced by {rows[0]['task']}: in its place it would be worth {worth}"]
 
 
 def _slopes(chosen: _Chosen, node: dict[int, str | None]) -> np.ndarray[Any, np.dtype[np.float64]]:

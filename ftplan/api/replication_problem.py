@@ -26,6 +26,8 @@ from ftplan.planners.replication.problem import FailureCase, ReplicationProblem
 
 METRICS = ("output-fidelity", "internal-completeness")
 WEIGHTS = ("rate", "priority")
+#: The one case of a failure that is named, and the one in which everything fails.
+NAMED, WORST = "failure", "worst-case"
 _MB = 2.0**20
 
 
@@ -181,8 +183,8 @@ def _cases(
     """Return the ways to fail: everything, what is named, or the scenarios of the failure file."""
     failure = problem.failure or Failure()
     if worst_case or not (fail or failure.fail or failure.scenarios):
-        return (FailureCase("worst-case", 1.0, np.ones(graph.tasks, dtype=np.bool_)),), ()
-    named: list[tuple[str, float, tuple[Fail, ...]]] = [("failure", 1.0, ())]
+        return (FailureCase(WORST, 1.0, np.ones(graph.tasks, dtype=np.bool_)),), ()
+    named: list[tuple[str, float, tuple[Fail, ...]]] = [(NAMED, 1.0, ())]
     if failure.scenarios:
         named = [(item.id, item.probability, item.fail) for item in failure.scenarios if item.probability > 0.0]
         if not named:

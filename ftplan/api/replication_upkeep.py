@@ -96,6 +96,7 @@ def within_changes(prepared: Prepared, fresh: BoolArray, now: BoolArray, most: i
         loss = np.round(prepared.losses(plan)[started], 12)
         plan[started[np.lexsort((started, -problem.weight[started], loss))[0]]] = False
         _keep_more(prepared, plan, now, most)
+    plan = (plan & now) | prepared.useful(plan)  # what is started without use waits
     if problem.fits(problem.cost(now)) and problem.value(now) > problem.value(plan):
         return now
     return plan

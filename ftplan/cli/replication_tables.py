@@ -10,6 +10,8 @@ from ftplan.model.plan import Plan
 
 #: Rows of a table; the JSON has all.
 SHOWN = 40
+#: A gap above this many times the value is not given exactly: the value is next to nothing.
+LARGE = 100
 #: Points of the curve that a table shows.
 POINTS = 20
 
@@ -46,7 +48,9 @@ def _headline(plan: Plan) -> Table:
     if objective is not None and objective.value is not None:
         rows.append((f"{objective.name} ({objective.sense})", objective.value))
         rows.append(("proven bound", objective.bound))
-        rows.append(("gap", None if objective.gap is None else f"{objective.gap:.4%}"))
+        large = objective.gap is not None and objective.gap > LARGE
+        shown = f"more than {LARGE} times the value" if large else f"{objective.gap:.4%}"
+        rows.append(("gap", None if objective.gap is None else shown))
     if plan.infeasible is not None:
         rows += [(name.replace("_", " "), value) for name, value in plan.infeasible.to_dict().items()]
     elif plan.reason:

@@ -91,9 +91,9 @@ class _Room:
 def place(problem: PlacementProblem, options: ReplicationOptions, value: Value | None = None) -> Placed:
     """Give every replica a node that is neither its primary's nor in its zone and has room in cpu and memory.
 
-    Replicas are placed in descending cpu, each where the least is lost should nodes fail together, then where it is
-    now, then on the node with most room; what does not fit is repaired by an integer program. With *value* single
-    moves and swaps follow, as long as they raise it.
+    Those in place come first, then the others in descending cpu, each where the least is lost should nodes fail
+    together, then where it is now, then on the node with most room; what does not fit is repaired by an integer
+    program. With *value* single moves and swaps follow, as long as they raise it.
 
     Cost: O(replicas x nodes), beside the program. Guarantee: finds a placement wherever there is one, within the time
     limit and :data:`MOST_PAIRS`; no guarantee on the value.
@@ -110,7 +110,7 @@ def place(problem: PlacementProblem, options: ReplicationOptions, value: Value |
 def _packed(problem: PlacementProblem) -> Placed:
     room = _Room(problem)
     node = np.full(len(problem.task), NOWHERE, dtype=np.int64)
-    for replica in np.lexsort((problem.task, -problem.memory_mb, -problem.cpu)).tolist():
+    for replica in np.lexsort((problem.task, -problem.memory_mb, -problem.cpu, problem.present == NOWHERE)).tolist():
         open_to = np.flatnonzero(problem.allowed(replica) & room.fits(replica))
         if len(open_to) == 0:
             continue
@@ -148,8 +148,10 @@ def _repaired(problem: PlacementProblem, found: Placed, budget: Budget) -> Place
                     model.add(sum(terms) <= int(np.floor(have[n] * _FINE + 0.5)))
     most = float(problem.risk.max(initial=0.0))
     scale = _RISKS / most if most > 0.0 else 0.0
-    worth = _RISKS * len(allowed) + 1
-    model.maximize(sum((worth - round(scale * float(problem.risk[r, n]))) * x for (r, n), x in chosen.items()))
+    worth = 2 * (_RISKS + 1) * len(allowed) + 1
+    kept = {pair: int(problem.present[pair[0]] == pair[1]) for pair in chosen}
+    loss = {(r, n): 2 * round(scale * float(problem.risk[r, n])) - kept[r, n] for r, n in chosen}
+    model.maximize(sum((worth - loss[pair]) * x for pair, x in chosen.items()))
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
     solver.parameters.max_time_in_seconds = max(budget.left_s, 0.01)
