@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from ftplan.api.answers import Difference, of_kind
 from ftplan.api.checkpoint_difference import diff_allocations
 from ftplan.api.recovery_difference import diff_schedules
+from ftplan.api.replication_difference import diff_replications
 from ftplan.errors import FtplanError
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
@@ -14,6 +15,7 @@ from ftplan.model.problem import Problem
 _DIFF: Mapping[str, Callable[[Plan, Plan, Problem | None], Difference]] = {
     "checkpoint-allocation": diff_allocations,
     "recovery-schedule": diff_schedules,
+    "task-replication": diff_replications,
 }
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from ftplan.api.answers import Asked, Evaluation, MetricValue, Scores, of_kind
 from ftplan.api.checkpoint_evaluation import score_allocation
 from ftplan.api.recovery_evaluation import score_schedule
+from ftplan.api.replication_evaluation import score_replication
 from ftplan.errors import FtplanError, suggestion
 from ftplan.metrics.names import METRICS, metric
 from ftplan.model.plan import Plan
@@ -15,6 +16,7 @@ from ftplan.model.problem import Problem
 _SCORES: Mapping[str, Callable[[Plan, Problem, Asked], Scores]] = {
     "checkpoint-allocation": score_allocation,
     "recovery-schedule": score_schedule,
+    "task-replication": score_replication,
 }
 
 

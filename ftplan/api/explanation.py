@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from ftplan.api.answers import Explanation, of_kind
 from ftplan.api.checkpoint_explanation import explain_allocation
 from ftplan.api.recovery_explanation import explain_schedule
+from ftplan.api.replication_explanation import explain_replication
 from ftplan.errors import FtplanError
 from ftplan.model.names import Selector, parse_selector
 from ftplan.model.plan import Plan
@@ -15,6 +16,7 @@ from ftplan.model.problem import Problem
 _EXPLAIN: Mapping[str, Callable[[Plan, Problem, Selector], Explanation]] = {
     "checkpoint-allocation": explain_allocation,
     "recovery-schedule": explain_schedule,
+    "task-replication": explain_replication,
 }
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from ftplan.api.checkpoint_allocation import allocate_checkpoints
 from ftplan.api.recovery_schedule import recovery_schedule
+from ftplan.api.replicate_tasks import replicate_tasks
 from ftplan.errors import FtplanError
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
@@ -15,9 +16,10 @@ from ftplan.planners import registry
 _KINDS: dict[str, Callable[..., Plan]] = {
     "checkpoint-allocation": allocate_checkpoints,
     "recovery-schedule": recovery_schedule,
+    "task-replication": replicate_tasks,
 }
 #: Kinds of plan that answer a failure.
-_OF_A_FAILURE = ("recovery-schedule",)
+_OF_A_FAILURE = ("recovery-schedule", "task-replication")
 
 
 def plan(

@@ -29,8 +29,12 @@ class Replica:
     node: str | None
 
 
-def replicas(given: Any, graph: TaskGraph, cluster: Cluster | None) -> tuple[tuple[Replica, ...], InputFile | None]:
+def replicas(
+    given: Any, graph: TaskGraph, cluster: Cluster | None, flag: str = "--replicas"
+) -> tuple[tuple[Replica, ...], InputFile | None]:
     """Return the active replicas of a task-replication plan, else those of the cluster's placement, by task.
+
+    *flag* is the option that messages name; the role of the input is its name.
 
     Raises
     ------
@@ -46,7 +50,7 @@ def replicas(given: Any, graph: TaskGraph, cluster: Cluster | None) -> tuple[tup
             if node is not None
         ]
         return tuple(sorted(found, key=lambda item: item.task)), None
-    plan, name, file = _plan(given, "--replicas", "task-replication")
+    plan, name, file = _plan(given, flag, "task-replication")
     entries = _list(plan, "replicas", name)
     by_task: dict[int, Replica] = {}
     for number, item in enumerate(entries):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from ftplan.api.answers import Verification, of_kind
 from ftplan.api.checkpoint_verification import judge_allocation
 from ftplan.api.recovery_verification import judge_schedule
+from ftplan.api.replication_verification import judge_replication
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
 from ftplan.model.violation import Violation
@@ -14,7 +15,11 @@ from ftplan.model.violation import Violation
 #: From (plan, problem, strict) to what the plan violates and the rules that it was held to.
 Judge = Callable[[Plan, Problem, bool], tuple[list[Violation], tuple[str, ...]]]
 
-_JUDGES: Mapping[str, Judge] = {"checkpoint-allocation": judge_allocation, "recovery-schedule": judge_schedule}
+_JUDGES: Mapping[str, Judge] = {
+    "checkpoint-allocation": judge_allocation,
+    "recovery-schedule": judge_schedule,
+    "task-replication": judge_replication,
+}
 
 
 def verify(plan: Plan, problem: Problem, *, strict: bool = False, ignore_stale: bool = False) -> Verification:

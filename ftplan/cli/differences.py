@@ -5,6 +5,7 @@ from __future__ import annotations
 from ftplan.api.answers import Difference
 from ftplan.api.checkpoint_difference import AllocationDifference
 from ftplan.api.recovery_difference import ScheduleDifference
+from ftplan.api.replication_difference import ReplicationDifference
 from ftplan.cli.render import Table, cell
 
 
@@ -14,6 +15,8 @@ def shown(found: Difference) -> tuple[list[Table], list[str]]:
         return _allocation(found)
     if isinstance(found, ScheduleDifference):
         return _schedule(found)
+    if isinstance(found, ReplicationDifference):
+        return _replication(found)
     raise TypeError(f"no table for {type(found).__name__}")
 
 
@@ -40,6 +43,14 @@ def _schedule(found: ScheduleDifference) -> tuple[list[Table], list[str]]:
     tables += _options(found)
     tasks = len({row[0] for row in rows})
     return tables, [f"{tasks} of {found.tasks} tasks change, {len(back)} queries; {_objective(found)}"]
+
+
+def _replication(found: ReplicationDifference) -> tuple[list[Table], list[str]]:
+    rows = [(f"task:{c['operator']}/{c['index']}", c["what"], c["from"], c["to"]) for c in found.changes]
+    tables = [Table(("replica of", "what", "from", "to"), rows)] if rows else []
+    tables += _options(found)
+    started, stopped, moved = (found.count(what) for what in ("activate", "deactivate", "move"))
+    return tables, [f"{started} replicas start, {stopped} stop, {moved} move; {_objective(found)}"]
 
 
 def _options(found: Difference) -> list[Table]:

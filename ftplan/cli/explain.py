@@ -20,7 +20,8 @@ def command(plan: str, selector: str, **given: Any) -> None:
     """Say why a plan decided as it did: every candidate, what it costs, and the rule that rules it out.
 
     SELECTOR is key-group:OPERATOR/NUMBER for one key group of a checkpoint allocation, query:OPERATOR/INDEX or
-    task:OPERATOR/INDEX for one of a recovery schedule, or node:ID for what lies on a node.
+    task:OPERATOR/INDEX for one of a recovery schedule, task:OPERATOR/INDEX for one of a task replication, or node:ID
+    for what lies on a node.
     """
     from ftplan.api import explain
     from ftplan.cli.inputs import problem_of_plan

@@ -14,6 +14,8 @@ from ftplan.errors import FtplanError
 from ftplan.io.plan_file import load_plan
 
 _ROLES = ("topology", "cluster", "stats", "failure")
+#: Kinds of plan that answer a failure, and do without a cluster.
+_OF_A_FAILURE = ("recovery-schedule", "task-replication")
 _ASKED = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
 
 
@@ -31,17 +33,18 @@ def problem_of_plan(path: str, given: Mapping[str, Any]) -> tuple[Plan, Problem]
     plan = load_plan(path).value
     named = {item.role: item.path for item in plan.inputs if item.path not in (None, "-")}
     sources: dict[str, Any] = {}
+    of_a_failure = plan.kind in _OF_A_FAILURE
     for role in _ROLES:
         asked = click.get_current_context().get_parameter_source(role) in _ASKED
         source = given.get(role)
-        if not asked and plan.kind == "recovery-schedule" and plan.inputs and role not in named:
+        if not asked and of_a_failure and plan.inputs and role not in named:
             source = None  # the plan was made without it
         if not asked and role in named:
             source = named[role]
             if not Path(str(source)).exists():
                 raise FtplanError(f"{path}: its input {source} ({role}) is not there any more: give --{role}")
         sources[role] = source
-    if sources["topology"] is None or (sources["cluster"] is None and plan.kind != "recovery-schedule"):
+    if sources["topology"] is None or (sources["cluster"] is None and not of_a_failure):
         missing = "topology" if sources["topology"] is None else "cluster"
         raise FtplanError(f"{path}: names no {missing} file, and --{missing} is missing")
     problem = load(

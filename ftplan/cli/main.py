@@ -27,6 +27,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "compute-stats": ("ftplan.cli.compute_stats", "Compute statistics from logs with PySpark."),
     "stats-summary": ("ftplan.cli.stats_summary", "Show what a statistics folder says."),
     "allocate-checkpoints": ("ftplan.cli.allocate_checkpoints", "Plan where each key group's checkpoint goes."),
+    "replicate-tasks": ("ftplan.cli.replicate_tasks", "Plan which tasks get an active replica."),
     "recovery-schedule": ("ftplan.cli.recovery_schedule", "Plan which failed tasks come back first."),
     "evaluate": ("ftplan.cli.evaluate", "Score a plan, also under failures or on other statistics."),
     "verify": ("ftplan.cli.verify", "Hold a plan to its rules and to its inputs."),

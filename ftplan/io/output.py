@@ -60,7 +60,12 @@ def refuse_existing(path: str | os.PathLike[str], force: bool = False) -> None:
 
 
 def write_text(path: str | os.PathLike[str], text: str, force: bool = False) -> None:
-    """Write *text* as UTF-8: into a file beside *path*, to the disk, then renamed.
+    """Write *text* as UTF-8, as :func:`write_bytes` does."""
+    write_bytes(path, text.encode("utf-8"), force)
+
+
+def write_bytes(path: str | os.PathLike[str], data: bytes, force: bool = False) -> None:
+    """Write *data* into a file beside *path*, to the disk, then renamed.
 
     A reader sees the old file or the new one, never half of it, even when the process is killed. Without *force* an
     existing file is not replaced, also when it appeared meanwhile. Devices and pipes are written to directly.
@@ -79,13 +84,13 @@ def write_text(path: str | os.PathLike[str], text: str, force: bool = False) -> 
         raise FtplanError(f"{name}: is a folder; expected the name of a file")
     with _disk_errors(name):
         if _is_special(target):
-            target.write_text(text, encoding="utf-8")
+            target.write_bytes(data)
             return
         target = Path(os.path.realpath(target))
         beside = _beside(target)
         try:
-            with beside.open("x", encoding="utf-8", newline="\n") as file:
-                file.write(text)
+            with beside.open("xb") as file:
+                file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
             if force:

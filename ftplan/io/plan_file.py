@@ -12,6 +12,7 @@ from ftplan.io.documents import Source, read_document, refuse_not_finite
 from ftplan.io.fields import FileModel, Id, Index, NonNegative, Version
 from ftplan.io.objective_model import ObjectiveModel
 from ftplan.io.recovery_schedule_body import RecoveryScheduleModel
+from ftplan.io.task_replication_body import TaskReplicationModel
 from ftplan.io.validation import Loaded, check_envelope, ignored_keys, validate
 from ftplan.model.plan import FORMAT, Infeasible, InputFile, Kind, Objective, Plan, Status, Warn
 
@@ -92,6 +93,7 @@ class PlanModel(FileModel):
 BODIES: Mapping[str, type[FileModel]] = {
     "checkpoint-allocation": CheckpointAllocationModel,
     "recovery-schedule": RecoveryScheduleModel,
+    "task-replication": TaskReplicationModel,
 }
 
 

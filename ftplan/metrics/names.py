@@ -19,6 +19,7 @@ class Metric:
 
 _KIND = "checkpoint-allocation"
 _SCHEDULE = "recovery-schedule"
+_REPLICATION = "task-replication"
 
 METRICS: tuple[Metric, ...] = (
     Metric(
@@ -106,6 +107,21 @@ METRICS: tuple[Metric, ...] = (
     ),
     Metric("restore-s", _SCHEDULE, "min", "s", "from the decision until the task runs, summed over all tasks"),
     Metric("unrecovered-tasks", _SCHEDULE, "min", "tasks", "failed tasks that are still down at the end"),
+    Metric(
+        "output-fidelity",
+        _REPLICATION,
+        "max",
+        "share",
+        "how much of the output rests on all of its input, expected over the scenarios of a failure",
+    ),
+    Metric(
+        "internal-completeness",
+        _REPLICATION,
+        "max",
+        "share",
+        "of the records that tasks process without failure, those that live tasks still process",
+    ),
+    Metric("replicas", _REPLICATION, "min", "replicas", "tasks with an active replica"),
 )
 
 

@@ -117,6 +117,43 @@ ROWS: tuple[Row, ...] = (
         source="best-density, exact, local-search, exact",
         default=True,
     ),
+    Row(
+        name="greedy",
+        command="replicate-tasks",
+        kind="task-replication",
+        function="ftplan.planners.replication.greedy:greedy",
+        exact=False,
+        guarantee="none: the tasks whose single failure costs most, without a look at MC-trees",
+        source="Su & Zhou, ICDE 2016, Algorithm 2",
+    ),
+    Row(
+        name="dynamic-programming",
+        command="replicate-tasks",
+        kind="task-replication",
+        function="ftplan.planners.replication.dynamic_programming:dynamic_programming",
+        exact=True,
+        guarantee="optimal; refuses more MC-trees than it can take",
+        source="Su & Zhou, ICDE 2016, Algorithm 1, mended",
+    ),
+    Row(
+        name="structure-aware",
+        command="replicate-tasks",
+        kind="task-replication",
+        function="ftplan.planners.replication.structure_aware:structure_aware",
+        exact=False,
+        guarantee="none; completes MC-trees, unit by unit and segment by segment, at any size",
+        source="Su & Zhou, ICDE 2016, Algorithms 3, 4 and 5, mended",
+        default=True,
+    ),
+    Row(
+        name="exact",
+        command="replicate-tasks",
+        kind="task-replication",
+        function="ftplan.planners.replication.exact:exact",
+        exact=True,
+        guarantee="optimal, or the proven gap at the time limit",
+        source="tables of the best value at each cost, integer program, branch and bound",
+    ),
 )
 
 
@@ -146,6 +183,17 @@ def row(command: str, name: str | None) -> Row:
 
 def load(planner: Row) -> Callable[..., Any]:
     """Import and return a planner's function."""
-    module, _, function = planner.function.partition(":")
-    loaded: Callable[..., Any] = getattr(importlib.import_module(module), function)
+    loaded: Callable[..., Any] = _named(planner.function)
     return loaded
+
+
+def beside(planner: Row, name: str) -> Callable[..., Any] | None:
+    """Import and return a function that stands in a planner's module, such as ``curve``; None where it has none."""
+    module = importlib.import_module(planner.function.partition(":")[0])
+    found: Callable[..., Any] | None = getattr(module, name, None)
+    return found
+
+
+def _named(function: str) -> Any:
+    module, _, name = function.partition(":")
+    return getattr(importlib.import_module(module), name)

@@ -1,0 +1,103 @@
+"""How much replication may cost: a number or a share of the tasks, cores, memory, or whatever reaches a target."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal
+
+import numpy as np
+
+from ftplan.errors import FtplanError
+from ftplan.model.topology import FloatArray
+
+Unit = Literal["tasks", "cores", "mb"]
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """A limit in some unit: a number, or a share of all tasks (rounded down); with a target all tasks may be used."""
+
+    unit: Unit
+    number: float | None = None
+    share: Fraction | None = None
+    target: float | None = None
+
+    def limit(self, tasks: int) -> float:
+        """Return the budget in its unit; *tasks* is the number of all tasks."""
+        if self.share is not None:
+            return float(math.floor(self.share * tasks))
+        return float(tasks) if self.number is None else self.number
+
+    def weights(self, cpu: FloatArray, memory_mb: FloatArray) -> FloatArray:
+        """Return what each task's replica takes of the budget, shape (tasks,).
+
+        The memory of a replica is the state that it holds; one without state takes none.
+
+        Raises
+        ------
+        FtplanError
+            If memory is limited and no task has any state.
+        """
+        if self.unit == "tasks":
+            return np.ones(len(cpu))
+        if self.unit == "cores":
+            return cpu
+        if not memory_mb.any():
+            raise FtplanError("--budget-mb: no task has state: give state_bytes in the topology, or statistics")
+        return memory_mb
+
+
+def parse_budget(budget: Any, budget_cpu: Any, budget_mb: Any, target: Any) -> Budget:
+    """Return the one budget that was given.
+
+    Parameters
+    ----------
+    budget
+        A number of replicas, or a text such as ``12`` or ``30%``.
+    budget_cpu, budget_mb
+        Cores, or units of 2^20 bytes, that all replicas may take.
+    target
+        The value in (0, 1] that the fewest replicas shall reach.
+
+    Raises
+    ------
+    FtplanError
+        If none or several are given, or a value is out of range.
+    """
+    flags = {"--budget": budget, "--budget-cpu": budget_cpu, "--budget-mb": budget_mb, "--target": target}
+    given = [flag for flag, value in flags.items() if value is not None]
+    if not given:
+        raise FtplanError(
+            "how many replicas may there be? give --budget N or --budget 30%, --budget-cpu CORES, --budget-mb MB, or "
+            "--target 0.9 for the fewest that reach it"
+        )
+    if len(given) > 1:
+        raise FtplanError(f"{' and '.join(given)}: give one of them")
+    if target is not None:
+        if not _is_number(target) or not 0.0 < target <= 1.0:
+            raise FtplanError(f"--target: {target!r} is not a number above 0 and at most 1")
+        return Budget("tasks", target=float(target))
+    if budget is not None:
+        return _tasks(budget)
+    value = budget_cpu if budget_cpu is not None else budget_mb
+    if not _is_number(value) or not 0.0 <= value < math.inf:
+        raise FtplanError(f"{given[0]}: {value!r} is not a finite number of at least 0")
+    return Budget("cores" if budget_cpu is not None else "mb", number=float(value))
+
+
+def _tasks(budget: Any) -> Budget:
+    text = str(budget).strip()
+    share = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*%", text)
+    if share is not None and Fraction(share[1]) <= 100:
+        return Budget("tasks", share=Fraction(share[1]) / 100)
+    number = re.fullmatch(r"[0-9]+(\.0)?", text)
+    if number is None or isinstance(budget, bool):
+        raise FtplanError(f"--budget: {budget!r} is neither a number of replicas, such as 12, nor a share, such as 30%")
+    return Budget("tasks", number=float(text))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)

@@ -1,0 +1,134 @@
+"""Which tasks get a replica: a planner under a budget, or as few replicas as reach a target."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ftplan.api.replication_problem import Prepared
+from ftplan.model.plan import Infeasible, Status, Warn
+from ftplan.model.task_graph import BoolArray
+from ftplan.planners import registry
+from ftplan.planners.replication.problem import Replication, ReplicationOptions, ReplicationProblem
+from ftplan.planners.result import Result
+
+#: A value below a target, or a gap, of less than this is a rounding error.
+EQUAL = 1e-9
+
+Planner = Callable[[ReplicationProblem, ReplicationOptions], Result[Replication]]
+#: Whether a set of replicas, shape (tasks,), is as good as was asked.
+Enough = Callable[[BoolArray], bool]
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """What a planner chose. ``bound``: of the metric, or with a target of the number of replicas."""
+
+    replicated: BoolArray | None
+    status: Status
+    bound: float | None = None
+    reason: str | None = None
+    infeasible: Infeasible | None = None
+    warnings: tuple[Warn, ...] = ()
+
+
+def choose(prepared: Prepared, row: registry.Row, options: ReplicationOptions) -> Choice:
+    """Ask a planner, and make sure of a proven bound and of a plan that keeps the budget.
+
+    Raises
+    ------
+    RuntimeError
+        If the planner exceeds the budget: a fault of it.
+    """
+    problem = prepared.problem
+    result: Result[Replication] = registry.load(row)(problem, options)
+    if result.answer is None:
+        return Choice(None, result.status, result.bound, result.reason, result.infeasible, result.warnings)
+    replicated = result.answer.replicated & problem.fails
+    if not problem.fits(problem.cost(replicated)):
+        raise RuntimeError(f"{row.name} spends {problem.cost(replicated):g} of a budget of {problem.budget:g}")
+    value = problem.value(replicated)
+    bound = max(value, result.bound if result.bound is not None else quick_bound(problem))
+    status: Status = result.status
+    if bound - value <= EQUAL:
+        status, bound = "optimal", value  # bounds are raised a little for rounding errors
+    return Choice(replicated, status, bound, result.reason, warnings=result.warnings)
+
+
+def quick_bound(problem: ReplicationProblem) -> float:
+    """Return a proven bound of the metric, cheaply."""
+    found = registry.beside(registry.row("replicate-tasks", "exact"), "quick_bound")
+    return 1.0 if found is None else float(found(problem))
+
+
+def fewest(prepared: Prepared, row: registry.Row, options: ReplicationOptions, target: float, enough: Enough) -> Choice:
+    """Return the fewest replicas that a planner reaches a target with.
+
+    Budgets are bisected; each gets an equal part of the time. ``bound`` is the number of replicas that no choice can
+    do without: one more than the largest budget whose proven bound lies below the target. Where not even a replica of
+    every task is *enough* the choice is all tasks.
+
+    Cost: 2 log2(tasks) runs of the planner. Guarantee: the minimum, where the planner proves each of its optima.
+    """
+    problem = prepared.problem
+    most = int(problem.fails.sum())
+    part = replace(options, time_limit_s=options.time_limit_s / max(1.0, 2.0 * math.log2(most + 1.0)))
+    bounds: dict[int, float] = {}
+
+    def at(budget: int) -> Choice:
+        found = choose(replace(prepared, problem=replace(problem, budget=float(budget))), row, part)
+        bounds[budget] = 1.0 if found.bound is None else found.bound
+        return found
+
+    low, high, best = -1, most, at(most)
+    if best.replicated is None:
+        return best
+    while high - low > 1:
+        middle = (low + high) // 2
+        found = at(middle)
+        if found.replicated is not None and _reaches(prepared, found.replicated, target) and enough(found.replicated):
+            high, best = middle, found
+        else:
+            low = middle
+    needed = _least(problem, bounds, target, most)
+    assert best.replicated is not None
+    count = int(prepared.useful(best.replicated).sum())
+    status: Status = "optimal" if count <= needed else "feasible"
+    return replace(best, status=status, bound=float(min(needed, count)))
+
+
+def _reaches(prepared: Prepared, replicated: BoolArray, target: float) -> bool:
+    return prepared.problem.value(replicated) >= target - EQUAL
+
+
+def _least(problem: ReplicationProblem, bounds: dict[int, float], target: float, most: int) -> int:
+    """Return how many replicas are needed at least, by the bounds of planners and by quick ones between them."""
+    low = max((b for b, bound in bounds.items() if bound < target - EQUAL), default=-1)
+    high = min((b for b, bound in bounds.items() if b > low and bound >= target - EQUAL), default=most)
+    started = time.monotonic()
+    while high - low > 1 and time.monotonic() - started < 5.0:
+        middle = (low + high) // 2
+        if quick_bound(replace(problem, budget=float(middle))) < target - EQUAL:
+            low = middle
+        else:
+            high = middle
+    return low + 1
+
+
+def at_random(problem: ReplicationProblem, seed: int) -> BoolArray:
+    """Return replicas of randomly chosen tasks, as many as fit the budget one after another, shape (tasks,)."""
+    order = np.random.default_rng(seed).permutation(np.flatnonzero(problem.fails))
+    chosen = np.zeros(problem.tasks, dtype=np.bool_)
+    if (problem.weight[order] == 1.0).all():
+        chosen[order[: int(min(problem.budget, len(order)))]] = True
+        return chosen
+    cost = 0.0
+    for task, weight in zip(order.tolist(), problem.weight[order].tolist(), strict=True):
+        if problem.fits(cost + weight):
+            chosen[task] = True
+            cost += weight
+    return chosen

@@ -1,0 +1,50 @@
+"""What a replication plan is worth under failures and at rates other than those it was made for."""
+
+from __future__ import annotations
+
+from ftplan.api.answers import Asked, Scores
+from ftplan.api.replication_asked import asked_of, nodes_by_task
+from ftplan.api.replication_figures import value
+from ftplan.api.replication_problem import NAMED, Prepared
+from ftplan.errors import FtplanError
+from ftplan.model.plan import Plan, Warn
+from ftplan.model.problem import Problem
+
+
+def score_replication(plan: Plan, problem: Problem, asked: Asked) -> Scores:
+    """Return the metrics of a replication plan: expected values where the failure has scenarios.
+
+    Without a failure everything may fail, or what the plan was made for.
+
+    Raises
+    ------
+    FtplanError
+        If an input is missing, or the plan names a task or node that is not there.
+    """
+    made_with = {item.sha256 for item in plan.inputs if item.role == "failure"}
+    own = all(item.sha256 in made_with for item in problem.inputs if item.role == "failure")
+    prepared = asked_of(plan, problem, asked.fail, problem.failure is not None and not own)
+    node = nodes_by_task(plan, prepared.graph)
+    known = problem.cluster.position if problem.cluster is not None else None
+    for name in node.values():
+        if name is not None and known is not None and name not in known:
+            raise FtplanError(f"plan: the cluster has no node {name!r}: verify names everything that is wrong")
+    warnings: tuple[Warn, ...] = prepared.warnings
+    if known is None and any(name is not None for name in node.values()):
+        text = "the replicas have nodes and there is no cluster: no replica fails with its node"
+        warnings += (Warn("NODES_IGNORED", text),)
+    values = {
+        "output-fidelity": value(prepared, prepared.problem.model, node),
+        "internal-completeness": value(prepared, prepared.completeness, node),
+        "replicas": float(len(node)),
+    }
+    return Scores(values, _failures(plan, problem, asked, prepared), warnings)
+
+
+def _failures(plan: Plan, problem: Problem, asked: Asked, prepared: Prepared) -> tuple[str, ...]:
+    """Return what fails as selectors, or the names of the scenarios."""
+    cases = tuple(case.id for case in prepared.problem.cases)
+    if cases != (NAMED,) or (problem.failure is not None and problem.failure.scenarios):
+        return cases
+    listed = [str(entry.select) for entry in problem.failure.fail] if problem.failure is not None else []
+    return tuple(dict.fromkeys((*listed, *(asked.fail or plan.options.get("fail") or ()))))
