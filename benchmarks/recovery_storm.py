@@ -5,9 +5,10 @@ JSON file a topology: ``components`` (id, parallelism) and ``edges`` (from, to).
 
 The 40 topologies with the most tasks are taken, ties by file name. Components without parallelism (Trident's
 coordination) go with their edges, and so does each edge that closes a cycle, in the order of names; several streams
-between two components are one edge. Edges are one-to-one where parallelism is equal, split or merge where not. Loads of an operator's tasks fall as 1/sqrt(k) around a mean of
-0.25 cores; priorities are 1 to 10 at random. Tasks lie round robin on 20 equal nodes that were used to 70 % (at 60 %,
-what 4 of 20 nodes lose would always fit); survivors take work up to 80 %.
+between two components are one edge. Edges are one-to-one where parallelism is equal, split or merge where not. Loads
+of an operator's tasks fall as 1/sqrt(k) around a mean of 0.25 cores; priorities are 1 to 10 at random. Tasks lie
+round robin on 20 equal nodes that were used to 70 % (at 60 %, what 4 of 20 nodes lose would always fit); survivors
+take work up to 80 %.
 """
 
 from __future__ import annotations
