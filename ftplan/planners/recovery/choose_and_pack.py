@@ -17,11 +17,11 @@ UNIT = 1e6
 PARTS = 1e4
 
 
-def choose_and_pack(state: State, sites: Sites) -> tuple[list[Part], float | None, bool]:
+def choose_and_pack(state: State, sites: Sites, seconds: float) -> tuple[list[Part], float | None]:
     """Return the queries of largest priority that can be placed whole, as parts, with the solver's bound on it.
 
-    The third value says whether the bound is met. Without parts where the problem is too large (:data:`PAIRS`) or the
-    work (:data:`WORK`) did not bring anything. One worker: the same input gives the same answer. Cost: exponential at
+    Without parts where the problem is too large (:data:`PAIRS`), or the work (:data:`WORK`) or the *seconds* did not
+    bring anything. One worker: the same input gives the same answer unless the clock ends it. Cost: exponential at
     worst.
 
     Notes
@@ -36,7 +36,7 @@ def choose_and_pack(state: State, sites: Sites) -> tuple[list[Part], float | Non
     open_bundles, open_queries = _possible(state)
     tasks = queries.tasks_of(open_bundles).tolist()
     if not hosts or not tasks or len(tasks) * len(hosts) > PAIRS or sites.splittable:
-        return [], None, False
+        return [], None
     model = cp_model.CpModel()
     bundle_of = dict(zip(queries.task.tolist(), queries.bundle.tolist(), strict=True))
     size = {task: int(np.ceil(state.cost[task] * UNIT - 1e-3)) for task in tasks}
@@ -62,9 +62,10 @@ def choose_and_pack(state: State, sites: Sites) -> tuple[list[Part], float | Non
     solver.parameters.num_workers = 1
     solver.parameters.random_seed = 0
     solver.parameters.max_deterministic_time = WORK
+    solver.parameters.max_time_in_seconds = seconds
     status = solver.solve(model)
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-        return [], None, False
+        return [], None
     bound = float(np.floor(solver.best_objective_bound + 1e-6)) / scale
     needed = np.zeros(queries.bundles, dtype=np.bool_)
     for query, variable in whole.items():
@@ -76,7 +77,7 @@ def choose_and_pack(state: State, sites: Sites) -> tuple[list[Part], float | Non
         for (task, host), used in use.items()
         if task in kept and solver.value(used)
     ]
-    return parts, bound, status == cp_model.OPTIMAL
+    return parts, bound
 
 
 def _possible(state: State) -> tuple[BoolArray, BoolArray]:

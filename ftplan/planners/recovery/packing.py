@@ -31,11 +31,12 @@ class Packed:
     bound: float | None = None
 
 
-def pack(state: State, decision: Decision, progress: Progress, splittable: Splittable) -> Packed:
+def pack(state: State, decision: Decision, progress: Progress, splittable: Splittable, seconds: float) -> Packed:
     """Place the tasks of a decision.
 
     First greedily (:func:`assign`), then by a solver. Where no packing is found queries and nodes are chosen together
-    (:mod:`choose_and_pack`) or, where that is too much, queries are placed one by one, the densest first.
+    (:mod:`choose_and_pack`) or, where that is too much, queries are placed one by one, the densest first. Solvers
+    take at most about *seconds*.
     """
     tasks = decision.tasks.tolist()
     sites = progress.sites(splittable)
@@ -44,12 +45,12 @@ def pack(state: State, decision: Decision, progress: Progress, splittable: Split
     placed, left = assign(tasks, state.cost, sites)
     if not left:
         return Packed(_in_order(placed, tasks), [])
-    exact = packed_exactly(tasks, state.cost, sites)
+    exact = packed_exactly(tasks, state.cost, sites, seconds / 4)
     if exact is not None:
         return Packed(_in_order(exact, tasks), [])
     wanted = _whole(state, tasks)
     placed = _query_by_query(state, wanted, sites)
-    together, bound, _ = choose_and_pack(state, sites)
+    together, bound = choose_and_pack(state, sites, seconds)
     if _worth(state, together) > _worth(state, placed):
         placed = together
     kept = [part.task for part in placed]
@@ -142,7 +143,7 @@ def _after(sites: Sites, parts: list[Part]) -> Sites:
     return replace(sites, room=room, pool=pool)
 
 
-def packed_exactly(tasks: Sequence[int], cost: FloatArray, sites: Sites) -> list[Part] | None:
+def packed_exactly(tasks: Sequence[int], cost: FloatArray, sites: Sites, seconds: float) -> list[Part] | None:
     """Return a packing found by CP-SAT, None where there is none or the problem is too large."""
     hosts = np.flatnonzero(sites.room > 0.0).tolist()
     if len(tasks) * len(hosts) > PAIRS or sites.splittable or not hosts:
@@ -163,6 +164,7 @@ def packed_exactly(tasks: Sequence[int], cost: FloatArray, sites: Sites) -> list
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
     solver.parameters.max_deterministic_time = PACKING_WORK
+    solver.parameters.max_time_in_seconds = seconds
     if solver.solve(model) not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         return None
     return [Part(task, host, float(cost[task])) for (task, host), used in use.items() if solver.value(used)]

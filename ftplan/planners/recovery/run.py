@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -23,6 +24,8 @@ _log = logging.getLogger(__name__)
 
 #: Share of the time that step 0 may take; the later ones divide what is left.
 FIRST_STEP = 0.7
+#: Seconds that placing the tasks of a step may take even when the time is over.
+LEAST_PACKING_S = 0.2
 
 
 @dataclass(slots=True)
@@ -81,7 +84,9 @@ def run(problem: RecoveryProblem, options: RecoveryOptions, policy: Policy) -> R
         budget.cut |= part.cut
         if number == 0:
             overall = decision.overall_bound
-        step, said = _step(state, decision, options, progress, outages, moment)
+        seconds, started = max(LEAST_PACKING_S, budget.left_s / (len(times) - number)), time.monotonic()
+        step, said = _step(state, decision, options, progress, outages, moment, seconds)
+        budget.cut |= time.monotonic() - started >= seconds
         if decision.note:
             _log.info("step %d: %s", number, decision.note)
         warnings += said
@@ -185,6 +190,7 @@ def _step(
     progress: Progress,
     outages: Outages,
     moment: Moment,
+    seconds: float,
 ) -> tuple[Step, list[Warn]]:
     """Place what a policy chose, and begin the next query with what is left."""
     problem = state.problem
@@ -192,7 +198,7 @@ def _step(
     if options.parallel_recovery:
         first, groups = problem.graph.key_groups
         splittable = {int(t): (int(first[t]), int(groups[t])) for t in np.flatnonzero(state.down & (groups > 1))}
-    packed = pack(state, decision, progress, splittable)
+    packed = pack(state, decision, progress, splittable, seconds)
     recover = _restored(packed.parts, progress, state.at_s, prefetch=False)
     if options.prefetch and decision.prefetch:
         ahead = pack_prefetch(state, decision, progress, splittable)
