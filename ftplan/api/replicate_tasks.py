@@ -14,7 +14,7 @@ from ftplan.api.replication_budget import Budget, parse_budget
 from ftplan.api.replication_choice import EQUAL, Choice, choose, fewest
 from ftplan.api.replication_curve import curve
 from ftplan.api.replication_fitting import LESS, WITHOUT, Attempt, Chooser, fitted
-from ftplan.api.replication_hosts import no_room, placement_problem
+from ftplan.api.replication_hosts import no_room, placement_problem, room_bound
 from ftplan.api.replication_problem import Prepared, prepare
 from ftplan.api.replication_upkeep import Current, Limits, current_of, limited
 from ftplan.errors import FtplanError, suggestion
@@ -220,7 +220,8 @@ def _placed(question: _Question, replicated: BoolArray, choice: Choice) -> _Answ
         if fewer.any() and len(again[1].left) == 0:
             text = f"{refusal.reason}: others were chosen; to have these, {refusal.smallest_fix}"
             warnings = (*choice.warnings, Warn("NO_ROOM", text))
-            less = replace(choice, status="feasible", warnings=warnings)
+            bound = None if choice.bound is None else min(choice.bound, room_bound(prepared, asked))
+            less = replace(choice, status="feasible", bound=bound, warnings=warnings)
             return _with_nodes(question, cluster, less, *again)
     if not found.proven:
         reason = f"no placement was found within the time limit: {refusal.reason}"
