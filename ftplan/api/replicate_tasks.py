@@ -11,7 +11,7 @@ from typing import Any
 import ftplan
 from ftplan.api import replication_figures
 from ftplan.api.replication_budget import Budget, parse_budget
-from ftplan.api.replication_choice import EQUAL, Choice, choose, fewest
+from ftplan.api.replication_choice import EQUAL, Choice, choose, fewest, met
 from ftplan.api.replication_curve import curve
 from ftplan.api.replication_fitting import LESS, WITHOUT, Attempt, Chooser, fitted
 from ftplan.api.replication_hosts import no_room, placement_problem, room_bound
@@ -263,7 +263,7 @@ def _with_nodes(
     node: dict[int, str | None] = {task: cluster.nodes[n].id for task, n in pairs}
     status = choice.status
     if question.budget.target is None and choice.bound is not None and status in ("optimal", "feasible"):
-        status = "optimal" if choice.bound - _value(question.prepared, node) <= EQUAL else "feasible"
+        status = "optimal" if met(_value(question.prepared, node), choice.bound) else "feasible"
     return _Answer(status, node, choice.bound, choice.reason, warnings=choice.warnings)
 
 

@@ -80,6 +80,20 @@ def test_the_example_of_the_readme(row: Row) -> None:
     assert verify(plan, problem, strict=True).violations == ()
 
 
+def test_a_tiny_value_is_not_taken_for_the_optimum() -> None:
+    """Ten operators of 100 tasks, all to all: greedy completes no tree, and something is worth more than nothing."""
+    operators = [{"id": f"o{i}", "parallelism": 100} for i in range(10)]
+    edges = [{"from": f"o{i}", "to": f"o{i + 1}", "partitioning": "full"} for i in range(9)]
+    problem = ftplan.load(topology={**TOPOLOGY, "operators": operators, "edges": edges})
+    greedy, aware = (
+        ftplan.plan("replicate-tasks", problem, algorithm=a, budget=20) for a in ("greedy", "structure-aware")
+    )
+    assert greedy.objective is not None
+    assert aware.objective is not None
+    assert greedy.status == "feasible"
+    assert 0.0 == greedy.objective.value < aware.objective.value <= greedy.objective.bound
+
+
 def test_a_curve_of_a_heuristic_is_bounded() -> None:
     folder = EXAMPLES / "storm-recovery"
     problem = ftplan.load(topology=folder / "topology.yaml")
