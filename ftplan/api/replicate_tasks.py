@@ -11,10 +11,10 @@ from typing import Any
 import ftplan
 from ftplan.api import replication_figures
 from ftplan.api.replication_budget import Budget, parse_budget
-from ftplan.api.replication_choice import EQUAL, Choice, choose, fewest
+from ftplan.api.replication_choice import EQUAL, Choice, choose, fewest, met
 from ftplan.api.replication_curve import curve
 from ftplan.api.replication_fitting import LESS, WITHOUT, Attempt, Chooser, fitted
-from ftplan.api.replication_hosts import no_room, placement_problem
+from ftplan.api.replication_hosts import no_room, placement_problem, room_bound
 from ftplan.api.replication_problem import Prepared, prepare
 from ftplan.api.replication_upkeep import Current, Limits, current_of, limited
 from ftplan.errors import FtplanError, suggestion
@@ -220,7 +220,8 @@ def _placed(question: _Question, replicated: BoolArray, choice: Choice) -> _Answ
         if fewer.any() and len(again[1].left) == 0:
             text = f"{refusal.reason}: others were chosen; to have these, {refusal.smallest_fix}"
             warnings = (*choice.warnings, Warn("NO_ROOM", text))
-            less = replace(choice, status="feasible", warnings=warnings)
+            bound = None if choice.bound is None else min(choice.bound, room_bound(prepared, asked))
+            less = replace(choice, status="feasible", bound=bound, warnings=warnings)
             return _with_nodes(question, cluster, less, *again)
     if not found.proven:
         reason = f"no placement was found within the time limit: {refusal.reason}"
@@ -262,7 +263,7 @@ def _with_nodes(
     node: dict[int, str | None] = {task: cluster.nodes[n].id for task, n in pairs}
     status = choice.status
     if question.budget.target is None and choice.bound is not None and status in ("optimal", "feasible"):
-        status = "optimal" if choice.bound - _value(question.prepared, node) <= EQUAL else "feasible"
+        status = "optimal" if met(_value(question.prepared, node), choice.bound) else "feasible"
     return _Answer(status, node, choice.bound, choice.reason, warnings=choice.warnings)
 
 

@@ -54,9 +54,14 @@ def choose(prepared: Prepared, row: registry.Row, options: ReplicationOptions) -
     value = problem.value(replicated)
     bound = max(value, result.bound if result.bound is not None else quick_bound(problem))
     status: Status = result.status
-    if bound - value <= EQUAL:
+    if met(value, bound):
         status, bound = "optimal", value  # bounds are raised a little for rounding errors
     return Choice(replicated, status, bound, result.reason, warnings=result.warnings)
+
+
+def met(value: float, bound: float) -> bool:
+    """Return whether a bound is met up to a rounding error of it; where fidelities are tiny, so is that."""
+    return bound - value <= EQUAL * bound
 
 
 def quick_bound(problem: ReplicationProblem) -> float:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ftplan.api.answers import Asked, Scores
 from ftplan.api.replication_asked import asked_of, nodes_by_task
 from ftplan.api.replication_figures import value
@@ -23,6 +25,8 @@ def score_replication(plan: Plan, problem: Problem, asked: Asked) -> Scores:
     """
     made_with = {item.sha256 for item in plan.inputs if item.role == "failure"}
     own = all(item.sha256 in made_with for item in problem.inputs if item.role == "failure")
+    if asked.fail and own:
+        problem = replace(problem, failure=None)  # what is asked about stands for what the plan was made for
     prepared = asked_of(plan, problem, asked.fail, problem.failure is not None and not own)
     node = nodes_by_task(plan, prepared.graph)
     known = problem.cluster.position if problem.cluster is not None else None

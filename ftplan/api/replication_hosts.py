@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from ftplan.api.replication_choice import quick_bound
 from ftplan.api.replication_problem import Prepared
 from ftplan.model.cluster import Cluster
 from ftplan.model.plan import Infeasible
@@ -57,6 +59,12 @@ def placement_problem(
         hosting=cluster.accepting("tasks"),
         risk=_risk(prepared, cluster, replicated, task),
     )
+
+
+def room_bound(prepared: Prepared, asked: PlacementProblem) -> float:
+    """Return a bound of the metric: replicas take no more cores than are free on all nodes together."""
+    free = float(np.maximum(asked.room_cpu[asked.hosting], 0.0).sum())
+    return quick_bound(replace(prepared.problem, weight=prepared.cpu, budget=free))
 
 
 def _risk(prepared: Prepared, cluster: Cluster, replicated: BoolArray, task: IntArray) -> FloatArray:

@@ -1,0 +1,108 @@
+"""Every planner of replicas gives a valid plan, through the public face and with a cluster and scenarios."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import pytest
+
+import ftplan
+from ftplan.api import verify
+from ftplan.planners.registry import Row, rows
+from tests.api.recovery_cases import EXAMPLES
+from tests.api.replication_cases import CLUSTER, TOPOLOGY, loaded, planned
+
+ROWS = list(rows("replicate-tasks"))
+SCENARIOS = {
+    "scenarios": [
+        {"id": "a", "probability": 0.5, "fail": ["zone:a"]},
+        {"id": "n3", "probability": 0.1, "fail": ["node:n3"]},
+    ]
+}
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+@pytest.mark.parametrize(
+    ("failure", "options"),
+    [
+        (None, {"budget": 4}),
+        (None, {"budget": 0}),
+        (None, {"budget_cpu": 2.0, "weight": "priority"}),
+        (None, {"budget_mb": 2.0}),
+        (SCENARIOS, {"budget": "50%"}),
+        (None, {"target": 0.6}),
+    ],
+)
+def test_plans_are_valid_bounded_and_the_same_twice(row: Row, failure: Any, options: dict[str, Any]) -> None:
+    plan = ftplan.plan("replicate-tasks", loaded(failure), algorithm=row.name, **options)
+    assert plan.status in ("optimal", "feasible")
+    assert plan.objective is not None
+    assert plan.objective.bound is not None
+    assert plan.objective.gap is not None
+    assert verify(plan, loaded(failure), strict=True).violations == ()
+    again = ftplan.plan("replicate-tasks", loaded(failure), algorithm=row.name, **options)
+    assert again.to_json() == plan.to_json()
+    best = planned(loaded(failure), **options)
+    assert best.objective is not None
+    assert best.objective.value is not None
+    assert plan.objective.value is not None
+    sign = 1.0 if plan.objective.sense == "max" else -1.0
+    assert sign * plan.objective.value <= sign * best.objective.value + 1e-9 <= sign * plan.objective.bound + 2e-9
+    if row.exact:
+        assert plan.objective.value == pytest.approx(best.objective.value)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_shuffled_input_gives_the_same_replicas(row: Row) -> None:
+    turned = loaded(
+        SCENARIOS,
+        topology={**TOPOLOGY, "operators": TOPOLOGY["operators"][::-1]},
+        nodes=CLUSTER["nodes"][::-1],
+    )
+    one, other = (ftplan.plan("replicate-tasks", p, algorithm=row.name, budget=3) for p in (loaded(SCENARIOS), turned))
+    assert one.plan == other.plan
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if row.name != "dynamic-programming"], ids=lambda row: row.name)
+def test_the_example_of_the_readme(row: Row) -> None:
+    """Racks that fail one at a time, and too little room for what the planners want first."""
+    folder = EXAMPLES / "storm-recovery"
+    problem = ftplan.load(
+        topology=folder / "topology.yaml", cluster=folder / "cluster.yaml", failure=folder / "racks.yaml"
+    )
+    plan = ftplan.plan("replicate-tasks", problem, algorithm=row.name, budget_cpu=1.9)
+    assert plan.status == "feasible"
+    assert plan.objective is not None
+    assert plan.objective.value is not None
+    assert plan.objective.bound is not None
+    assert plan.summary["random"]["output_fidelity"] < plan.objective.value <= plan.objective.bound
+    assert verify(plan, problem, strict=True).violations == ()
+
+
+def test_a_tiny_value_is_not_taken_for_the_optimum() -> None:
+    """Ten operators of 100 tasks, all to all: greedy completes no tree, and something is worth more than nothing."""
+    operators = [{"id": f"o{i}", "parallelism": 100} for i in range(10)]
+    edges = [{"from": f"o{i}", "to": f"o{i + 1}", "partitioning": "full"} for i in range(9)]
+    problem = ftplan.load(topology={**TOPOLOGY, "operators": operators, "edges": edges})
+    greedy, aware = (
+        ftplan.plan("replicate-tasks", problem, algorithm=a, budget=20) for a in ("greedy", "structure-aware")
+    )
+    assert greedy.objective is not None
+    assert aware.objective is not None
+    assert greedy.status == "feasible"
+    assert 0.0 == greedy.objective.value < aware.objective.value <= greedy.objective.bound
+
+
+def test_a_curve_of_a_heuristic_is_bounded() -> None:
+    folder = EXAMPLES / "storm-recovery"
+    problem = ftplan.load(topology=folder / "topology.yaml")
+    plan = ftplan.plan("replicate-tasks", problem, budget=8, curve=True)
+    assert plan.plan is not None
+    curve = plan.plan["curve"]
+    assert [point["budget"] for point in curve] == list(range(1, 84))
+    for before, after in itertools.pairwise(curve):
+        assert before["value"] <= after["value"]
+        assert before["bound"] <= after["bound"]
+    assert all(point["value"] <= point["bound"] for point in curve)
+    assert curve[-1]["value"] == pytest.approx(1.0)

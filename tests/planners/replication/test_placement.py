@@ -1,0 +1,67 @@
+"""Replicas find nodes wherever there is a way, against trying everything."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ftplan.planners.replication.placement import NOWHERE, PlacementProblem, place
+from ftplan.planners.replication.problem import ReplicationOptions
+
+
+def problem(seed: int) -> PlacementProblem:
+    draw = np.random.default_rng(seed)
+    replicas, nodes = int(draw.integers(1, 6)), int(draw.integers(2, 5))
+    return PlacementProblem(
+        task=np.arange(replicas),
+        cpu=draw.choice([0.25, 0.5, 1.0], replicas),
+        memory_mb=draw.choice([0.0, 64.0, 128.0], replicas),
+        primary=draw.integers(-1, nodes, replicas),
+        present=draw.integers(-1, nodes, replicas),
+        room_cpu=draw.choice([-0.5, 0.5, 0.75, 1.25, 2.0], nodes),
+        room_mb=draw.choice([64.0, 128.0, np.inf], nodes),
+        zone=draw.integers(0, 3, nodes),
+        hosting=draw.random(nodes) < 0.9,
+        risk=draw.choice([0.0, 0.1, 0.2], (replicas, nodes)),
+    )
+
+
+def valid(asked: PlacementProblem, node: tuple[int, ...]) -> bool:
+    pairs = [(r, n) for r, n in enumerate(node) if n != NOWHERE]
+    if not all(asked.allowed(r)[n] for r, n in pairs):
+        return False
+    for n in {n for _, n in pairs}:
+        here = [r for r, other in pairs if other == n]
+        if asked.cpu[here].sum() > asked.room_cpu[n] + 1e-9 or asked.memory_mb[here].sum() > asked.room_mb[n] + 1e-9:
+            return False
+    return True
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_as_many_as_can_be_placed_are(seed: int) -> None:
+    asked = problem(seed)
+    choices = [range(-1, len(asked.zone))] * len(asked.task)
+    most = max(sum(n != NOWHERE for n in node) for node in itertools.product(*choices) if valid(asked, node))
+    found = place(asked, ReplicationOptions())
+    assert valid(asked, tuple(found.node.tolist()))
+    assert int((found.node != NOWHERE).sum()) == most
+    assert found.proven
+    assert place(asked, ReplicationOptions()).node.tolist() == found.node.tolist()
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_moves_raise_the_value_and_keep_the_rules(seed: int) -> None:
+    asked = problem(seed)
+    first = place(asked, ReplicationOptions())
+    if len(first.left):
+        return  # nothing to improve
+
+    def value(node: Any) -> float:
+        return -float(asked.risk[np.arange(len(node)), node].sum())
+
+    better = place(asked, ReplicationOptions(), value)
+    assert valid(asked, tuple(better.node.tolist()))
+    assert value(better.node) >= value(first.node) - 1e-12
