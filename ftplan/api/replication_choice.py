@@ -124,15 +124,17 @@ def _least(problem: ReplicationProblem, bounds: dict[int, float], target: float,
     return low + 1
 
 
-def at_random(problem: ReplicationProblem, seed: int) -> BoolArray:
-    """Return replicas of randomly chosen tasks, as many as fit the budget one after another, shape (tasks,)."""
+def at_random(problem: ReplicationProblem, seed: int, most: int | None = None) -> BoolArray:
+    """Return replicas of randomly chosen tasks, as fit the budget one after another, at most so many, shape (tasks,)."""
     order = np.random.default_rng(seed).permutation(np.flatnonzero(problem.fails))
     chosen = np.zeros(problem.tasks, dtype=np.bool_)
     if (problem.weight[order] == 1.0).all():
-        chosen[order[: int(min(problem.budget, len(order)))]] = True
+        chosen[order[: int(min(problem.budget, len(order) if most is None else most))]] = True
         return chosen
     cost = 0.0
     for task, weight in zip(order.tolist(), problem.weight[order].tolist(), strict=True):
+        if most is not None and chosen.sum() >= most:
+            break
         if problem.fits(cost + weight):
             chosen[task] = True
             cost += weight

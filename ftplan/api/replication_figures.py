@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -54,7 +55,7 @@ def summary(prepared: Prepared, current: Current, node: Mapping[int, str | None]
         "cases": len(problem.cases),
         "before": _figures(prepared, current.node),
         "after": None if node is None else {**_figures(prepared, node), "by_case": _by_case(prepared, node)},
-        "random": None if node is None else _random(prepared, seed),
+        "random": None if node is None else _random(prepared, node, seed),
     }
 
 
@@ -86,11 +87,19 @@ def _by_case(prepared: Prepared, node: Mapping[int, str | None]) -> list[dict[st
     ]
 
 
-def _random(prepared: Prepared, seed: int) -> dict[str, Any]:
-    """Return the mean figures of random choices within the budget, on no nodes in particular."""
+def _random(prepared: Prepared, node: Mapping[int, str | None], seed: int) -> dict[str, Any]:
+    """Return the mean figures of random choices within the budget, on no nodes in particular.
+
+    Where the plan has nodes these are what it was short of: then the choices have no more replicas than the plan, and
+    take no more cores.
+    """
+    problem, most = prepared.problem, None
+    if any(name is not None for name in node.values()):
+        most = len(node)
+        problem = replace(problem, weight=prepared.cpu, budget=float(prepared.cpu[list(node)].sum()))
     fidelity, completeness = [], []
     for k in range(CHOICES):
-        chosen = at_random(prepared.problem, seed + k)
+        chosen = at_random(problem, seed + k, most)
         fidelity.append(prepared.value(prepared.problem.model, chosen))
         completeness.append(prepared.value(prepared.completeness, chosen))
     return {
