@@ -125,7 +125,7 @@ def _least(problem: ReplicationProblem, bounds: dict[int, float], target: float,
 
 
 def at_random(problem: ReplicationProblem, seed: int, most: int | None = None) -> BoolArray:
-    """Return replicas of randomly chosen tasks, as fit the budget one after another, at most so many, shape (tasks,)."""
+    """Return replicas of random tasks that fit the budget one after another, at most so many, shape (tasks,)."""
     order = np.random.default_rng(seed).permutation(np.flatnonzero(problem.fails))
     chosen = np.zeros(problem.tasks, dtype=np.bool_)
     if (problem.weight[order] == 1.0).all():

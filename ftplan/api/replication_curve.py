@@ -4,27 +4,20 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
-from ftplan.api.replication_choice import Choice, choose, quick_bound
+from ftplan.api.replication_choice import Choice, choose
 from ftplan.api.replication_problem import Prepared
 from ftplan.model.plan import Warn
-from ftplan.model.task_graph import BoolArray
 from ftplan.planners import registry
+from ftplan.planners.replication.exact import quick_bounds
 from ftplan.planners.replication.problem import ReplicationOptions
 
 #: The most budgets that a curve has.
 POINTS = 100
-#: So many budgets are all asked of the planner; where there are more, it is asked at these shares of the largest.
-FEW, ANCHORS = 30, (0.03, 0.06, 0.12, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-#: About so many budgets get a bound of their own; the others take the one of the next larger.
-BOUNDS = 25
-#: A plan gives up replicas worth this part of what it has too much before it is looked at again, at least one.
-TRIMMED = 0.05
+#: Up to so many budgets are asked one by one.
+FEW = 30
 
 
 def budgets_of(prepared: Prepared) -> list[float]:
@@ -43,29 +36,30 @@ def curve(
 ) -> tuple[list[dict[str, Any]], tuple[Warn, ...]]:
     """Return ``{budget, value, bound}`` for each budget, ascending, with the planner of *row*.
 
-    A planner that has a ``curve`` of its own answers all budgets at once. Exact ones, and all on up to :data:`FEW`
-    budgets, are asked budget by budget; other planners at :data:`ANCHORS`, and between these the plan of the next
-    larger one gives up what it loses least by, so that the whole curve costs a few runs. A larger budget is never
-    worth less, since the plan of a smaller one fits it too, and a smaller one's bound is never above a larger one's.
+    A planner that has a ``curve`` of its own answers all budgets at once; one that has ``plans`` gives those of all
+    budgets from one run, a little worse than a run for each. Others, and all on up to :data:`FEW` budgets, are asked
+    budget by budget. A larger budget is never worth less, since the plan of a smaller one fits it too, and a smaller
+    one's bound is never above a larger one's.
     """
     budgets = budgets_of(prepared)
     whole = registry.beside(row, "curve")
     if whole is not None:
         return _monotone([(b, v, bound) for b, v, bound in whole(prepared.problem, budgets, options)]), ()
-    asked = budgets if row.exact or len(budgets) <= FEW else _anchors(budgets)
-    chosen, cut = _chosen(prepared, row, options, asked)
-    bounds = {budget: choice.bound for budget, choice in chosen.items()}
-    values = {b: prepared.problem.value(c.replicated) for b, c in chosen.items() if c.replicated is not None}
-    for budget in [] if cut else budgets[:: max(1, len(budgets) // BOUNDS)]:
-        if budget not in bounds:
-            bounds[budget] = quick_bound(replace(prepared.problem, budget=budget))
-    if not cut:
-        _fill(prepared, budgets, {b: c.replicated for b, c in chosen.items() if c.replicated is not None}, values)
-    return _monotone([(b, values[b], bounds.get(b)) for b in budgets if b in values]), cut
-
-
-def _anchors(budgets: list[float]) -> list[float]:
-    return sorted({budgets[max(0, math.ceil(share * len(budgets)) - 1)] for share in ANCHORS})
+    plans = registry.beside(row, "plans")
+    own_bounds: dict[float, float | None] = {}
+    if plans is None or len(budgets) <= FEW:
+        chosen, cut = _chosen(prepared, row, options, budgets)
+        own_bounds = {b: choice.bound for b, choice in chosen.items()}
+        found = {b: choice.replicated for b, choice in chosen.items() if choice.replicated is not None}
+    else:
+        cut = ()
+        found = dict(zip(budgets, plans(prepared.problem, budgets, options), strict=True))
+    bounds = quick_bounds(prepared.problem, budgets)
+    for k, budget in enumerate(budgets):
+        own = own_bounds.get(budget)
+        bounds[k] = bounds[k] if own is None else min(bounds[k], own)
+    worth = {b: prepared.problem.value(plan) for b, plan in found.items()}
+    return _monotone([(b, worth[b], bound) for b, bound in zip(budgets, bounds, strict=True) if b in worth]), cut
 
 
 def _chosen(
@@ -83,35 +77,6 @@ def _chosen(
         part = replace(options, time_limit_s=max(left / (len(budgets) - k), 0.01))
         found[budget] = choose(asked, row, part)
     return found, ()
-
-
-def _fill(
-    prepared: Prepared, budgets: list[float], plans: Mapping[float, BoolArray], values: dict[float, float]
-) -> None:
-    """Add the values of the other budgets, from the largest down: the plan above them without its least replicas."""
-    plan = np.zeros(prepared.graph.tasks, dtype=np.bool_)
-    for budget in reversed(budgets):
-        if budget in plans:
-            plan = plans[budget]
-            continue
-        plan = _trimmed(prepared, plan, budget)
-        values[budget] = prepared.problem.value(plan)
-
-
-def _trimmed(prepared: Prepared, plan: BoolArray, budget: float) -> BoolArray:
-    """Return a plan without the replicas that lose least for their cost, until the rest fits a budget."""
-    problem = replace(prepared.problem, budget=budget)
-    plan = prepared.useful(plan)
-    while not problem.fits(problem.cost(plan)):
-        task = np.flatnonzero(plan & (problem.weight > 0.0))
-        density = np.round(prepared.losses(plan)[task] / problem.weight[task], 12)
-        excess = problem.cost(plan) - budget
-        least = task[np.lexsort((task, density))]
-        count = np.searchsorted(np.cumsum(problem.weight[least]), excess * TRIMMED) + 1
-        plan = plan.copy()
-        plan[least[:count]] = False
-        plan = prepared.useful(plan)
-    return plan
 
 
 def _monotone(found: list[tuple[float, float, float | None]]) -> list[dict[str, Any]]:

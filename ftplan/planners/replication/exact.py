@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -117,6 +118,24 @@ def quick_bound(problem: ReplicationProblem) -> float:
     return min(1.0, float(found) * (1.0 + RAISED))
 
 
+def quick_bounds(problem: ReplicationProblem, budgets: Sequence[float]) -> list[float]:
+    """Return :func:`quick_bound` for each budget from the tables of the largest: a bound at every cost on the way."""
+    model = formula(problem)
+    if model is None or not budgets:
+        return [1.0] * len(budgets)
+    tables = _Tables.of(replace(problem, budget=max(budgets)), model)
+    if not tables.units.whole:  # costs are rounded by the budget: what a larger one cannot exceed holds for a smaller
+        some = {b: quick_bound(replace(problem, budget=b)) for b in sorted(budgets)[::-1][::10]}
+        return [some[min(other for other in some if other >= b)] for b in budgets]
+    columns = [(w, r.table.values) for w, r in zip(tables.weights, tables.reduced(), strict=True)]
+    found = []
+    for budget in budgets:
+        limit = units(replace(problem, budget=budget)).limit
+        value = sum(w * float(values[min(limit, len(values) - 1)]) for w, values in columns)
+        found.append(min(1.0, value * (1.0 + RAISED)))
+    return found
+
+
 def curve(
     problem: ReplicationProblem, budgets: list[float], options: ReplicationOptions
 ) -> list[tuple[float, float, float]]:
@@ -125,8 +144,6 @@ def curve(
     Where all paths nest, one table has the optimum of every budget; else each budget is solved for itself, in an equal
     part of the time, and no value is less, no bound more, than that of a smaller, of a larger budget.
     """
-    from dataclasses import replace
-
     if not budgets:
         return []
     model = formula(problem)

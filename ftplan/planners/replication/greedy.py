@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
 
 from ftplan.model.task_graph import BoolArray
-from ftplan.model.topology import FloatArray
-from ftplan.planners.replication.problem import Replication, ReplicationOptions, ReplicationProblem
+from ftplan.model.topology import FloatArray, IntArray
+from ftplan.planners.replication.problem import SLACK, Replication, ReplicationOptions, ReplicationProblem
 from ftplan.planners.replication.single_failures import drops
 from ftplan.planners.result import Result
 
@@ -25,12 +28,31 @@ def greedy(problem: ReplicationProblem, options: ReplicationOptions) -> Result[R
     return Result("feasible", Replication(ranked(problem, drops(problem))), ("budget",))
 
 
+def plans(problem: ReplicationProblem, budgets: Sequence[float], options: ReplicationOptions) -> list[BoolArray]:
+    """Return the replicas for each budget from one ranking."""
+    worth = drops(problem)
+    if not (problem.weight[problem.fails] == 1.0).all():
+        return [ranked(replace(problem, budget=budget), worth) for budget in budgets]
+    order = _order(problem, worth)
+    found = []
+    for budget in budgets:
+        chosen = np.zeros(problem.tasks, dtype=np.bool_)
+        chosen[order[: int(budget + SLACK * max(1.0, budget))]] = True
+        found.append(chosen)
+    return found
+
+
+def _order(problem: ReplicationProblem, worth: FloatArray) -> IntArray:
+    """Return the tasks that may fail, those of most worth first, ties by number."""
+    order = np.lexsort((np.arange(problem.tasks), -significant(worth)))
+    return np.asarray(order[problem.fails[order]], dtype=np.int64)
+
+
 def ranked(problem: ReplicationProblem, worth: FloatArray) -> BoolArray:
     """Return the tasks of most *worth* that fit, shape (tasks,): ties by number."""
     # Departures: the paper does not say how ties end; where replicas weigh differently, what does not fit is skipped.
     chosen = np.zeros(problem.tasks, dtype=np.bool_)
-    order = np.lexsort((np.arange(problem.tasks), -significant(worth)))
-    order = order[problem.fails[order]]
+    order = _order(problem, worth)
     cost = 0.0
     for task, weight in zip(order.tolist(), problem.weight[order].tolist(), strict=True):
         if problem.fits(cost + weight):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
 
 from ftplan.metrics.fidelity_gains import gains, useful
@@ -64,6 +67,26 @@ def structure_aware(problem: ReplicationProblem, options: ReplicationOptions) ->
     return Result("feasible", Replication(best), ("budget",), warnings=budget.warnings())
 
 
+def plans(problem: ReplicationProblem, budgets: Sequence[float], options: ReplicationOptions) -> list[BoolArray]:
+    """Return replicas for each budget, from one growth up to the largest, or greedy's where these are better.
+
+    What :func:`structure_aware` does for one budget alone, other first trees and the improvement at the end, is left
+    out: a smaller budget's plan is what had grown until then.
+    """
+    largest = replace(problem, budget=max(budgets, default=0.0))
+    grown: list[BoolArray] = []
+    grower = _Grower(largest, Budget.of(options), grown)
+    grower.grown(problem.fails & (problem.weight <= 0.0))
+    costs = [problem.cost(plan) for plan in grown]
+    worth = drops(problem)
+    found = []
+    for budget in budgets:
+        here = replace(problem, budget=budget)
+        fitting = [plan for plan, cost in zip(grown, costs, strict=True) if here.fits(cost)]
+        found.append(_best(here, [*fitting[-1:], ranked(here, worth)]))
+    return found
+
+
 def _best(problem: ReplicationProblem, plans: list[BoolArray]) -> BoolArray:
     """Return the plan of most value, of equal ones the cheapest, of those the first."""
     return min(plans, key=lambda plan: (-round(problem.value(plan), 12), problem.cost(plan)))
@@ -72,8 +95,9 @@ def _best(problem: ReplicationProblem, plans: list[BoolArray]) -> BoolArray:
 class _Grower:
     """Grows plans of one problem."""
 
-    def __init__(self, problem: ReplicationProblem, budget: Budget) -> None:
+    def __init__(self, problem: ReplicationProblem, budget: Budget, steps: list[BoolArray] | None = None) -> None:
         self.problem = problem
+        self.steps = steps  # every plan on the way, where they are asked for
         self.budget = budget
         self.model = measured(problem) or problem.model
         self.completion = Completion(self.model, problem.tasks)
@@ -136,6 +160,8 @@ class _Grower:
         while not self.budget.over():
             if not self._round(plan, weight, False) and not self._round(plan, weight, True):
                 break
+            if self.steps is not None:
+                self.steps.append(plan.copy())
         return self.pruned(plan)
 
     def _round(self, plan: BoolArray, weight: FloatArray, cheapest: bool) -> bool:

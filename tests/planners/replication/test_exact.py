@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from ftplan.model.topology import Edge, Topology
 from ftplan.planners.budget import Budget
+from ftplan.planners.replication import greedy, structure_aware
 from ftplan.planners.replication.branching import branch_and_bound
 from ftplan.planners.replication.circuit import circuit
-from ftplan.planners.replication.exact import curve, exact, quick_bound
+from ftplan.planners.replication.exact import curve, exact, quick_bound, quick_bounds
 from ftplan.planners.replication.integer_program import integer_program
 from ftplan.planners.replication.problem import ReplicationOptions, ReplicationProblem
 from ftplan.planners.replication.reduction import reduce
@@ -125,6 +126,27 @@ def test_structured_topologies_with_joins_are_proven(seed: int) -> None:
     result = exact(problem, OPTIONS)
     assert result.status == "optimal"
     assert quick_bound(problem) >= problem.value(result.answer.replicated)  # type: ignore[union-attr]
+
+
+@FEW
+@given(SMALL)
+def test_bounds_of_all_budgets_at_once_hold_for_each(topology: Topology) -> None:
+    budgets = [float(b) for b in range(topology.task_count + 1)]
+    for budget, bound in zip(budgets, quick_bounds(problem_of(topology, len(budgets)), budgets), strict=True):
+        assert bound >= brute_force(problem_of(topology, int(budget))) - 1e-12
+
+
+@FEW
+@given(SMALL)
+def test_plans_for_all_budgets_fit_them(topology: Topology) -> None:
+    budgets = [float(b) for b in range(topology.task_count + 1)]
+    for plans in (greedy.plans, structure_aware.plans):
+        for budget, plan in zip(budgets, plans(problem_of(topology, 0), budgets, OPTIONS), strict=True):
+            assert plan.sum() <= budget
+    for budget, plan in zip(budgets, greedy.plans(problem_of(topology, 0), budgets, OPTIONS), strict=True):
+        alone = greedy.greedy(problem_of(topology, int(budget)), OPTIONS).answer
+        assert alone is not None
+        assert (plan == alone.replicated).all()
 
 
 @FEW
