@@ -35,6 +35,7 @@ class Run:
 
 RUNS = (
     *(Run(500, 1_000, zipf, capacity) for zipf in (1.0, 0.8, 0.5) for capacity in (0.1, 0.3, 0.6)),
+    *(Run(500, 500, 0.5, capacity) for capacity in (0.1, 0.3)),
     *(Run(5_000, 10_000, zipf, capacity) for zipf in (1.0, 0.8, 0.5) for capacity in (0.1, 0.3, 0.6)),
     *(Run(10_000, 50_000, zipf, 0.3, peer=False) for zipf in (0.8, 0.0)),
 )

@@ -9,6 +9,7 @@ from ftplan.api.replication_asked import asked_of, nodes_by_task
 from ftplan.api.replication_figures import value
 from ftplan.api.replication_problem import NAMED, Prepared
 from ftplan.errors import FtplanError
+from ftplan.metrics.key_aligned_fidelity import key_aligned_model
 from ftplan.model.plan import Plan, Warn
 from ftplan.model.problem import Problem
 
@@ -39,6 +40,7 @@ def score_replication(plan: Plan, problem: Problem, asked: Asked) -> Scores:
         warnings += (Warn("NODES_IGNORED", text),)
     values = {
         "output-fidelity": value(prepared, prepared.problem.model, node),
+        "key-aligned-fidelity": value(prepared, key_aligned_model(prepared.graph, prepared.problem.rates), node),
         "internal-completeness": value(prepared, prepared.completeness, node),
         "replicas": float(len(node)),
     }

@@ -12,13 +12,14 @@ from ftplan.api.replication_choice import at_random
 from ftplan.api.replication_problem import Prepared
 from ftplan.api.replication_upkeep import Current
 from ftplan.metrics.fidelity import FidelityModel
+from ftplan.metrics.key_aligned_fidelity import KeyAlignedModel
 from ftplan.model.task_graph import BoolArray
 
 #: Random choices of the same budget that a plan is held against.
 CHOICES = 20
 
 
-def value(prepared: Prepared, model: FidelityModel, node: Mapping[int, str | None]) -> float:
+def value(prepared: Prepared, model: FidelityModel | KeyAlignedModel, node: Mapping[int, str | None]) -> float:
     """Return the expected fidelity in *model* with replicas on nodes, given by task."""
     replicated, nodes = _arrays(prepared, node)
     return prepared.value(model, replicated, nodes)

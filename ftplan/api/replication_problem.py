@@ -15,6 +15,7 @@ from ftplan.io.task_costs import task_costs
 from ftplan.io.task_state import task_state
 from ftplan.metrics.fidelity import FidelityModel, fidelity_model
 from ftplan.metrics.internal_completeness import completeness_model
+from ftplan.metrics.key_aligned_fidelity import KeyAlignedModel
 from ftplan.model.cluster import Cluster
 from ftplan.model.failure import Fail, Failure
 from ftplan.model.plan import Warn
@@ -69,7 +70,9 @@ class Prepared:
             found.append(~case.failed | standing)
         return found
 
-    def value(self, model: FidelityModel, replicated: BoolArray, node: Iterable[str | None] = ()) -> float:
+    def value(
+        self, model: FidelityModel | KeyAlignedModel, replicated: BoolArray, node: Iterable[str | None] = ()
+    ) -> float:
         """Return the expected fidelity in *model* over all cases, with the replicas on their nodes."""
         live = self.live(replicated, node)
         sums = sum(case.weight * model.fidelity(up) for case, up in zip(self.problem.cases, live, strict=True))

@@ -115,6 +115,13 @@ METRICS: tuple[Metric, ...] = (
         "how much of the output rests on all of its input, expected over the scenarios of a failure",
     ),
     Metric(
+        "key-aligned-fidelity",
+        _REPLICATION,
+        "max",
+        "share",
+        "the same, a loss upstream of several streams of one join counting once; outputs weigh by rate",
+    ),
+    Metric(
         "internal-completeness",
         _REPLICATION,
         "max",

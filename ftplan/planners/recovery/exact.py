@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ftplan.planners.budget import Budget
+from ftplan.planners.recovery.branching import Tree, branch, grow
 from ftplan.planners.recovery.completion import best_completion
 from ftplan.planners.recovery.fractional_bound import fractional_bound
 from ftplan.planners.recovery.integer_model import priority_unit, solve, too_large
 from ftplan.planners.recovery.knapsack import BoolArray, Choice, SetUnionKnapsack
 from ftplan.planners.recovery.lagrangian_bound import Dual, best_price
+from ftplan.planners.recovery.local_search import local_search
 from ftplan.planners.recovery.reduction import Fixed, Reduction, reduce
 
 #: Parts of the gap between bound and value in which better choices are looked for first, and the last: everywhere.
@@ -20,6 +22,10 @@ SLICES = (1 / 16, 1 / 4, 1.0)
 FEW_QUERIES = 60
 #: Part of the remaining time that a slice before the last may take.
 SLICE_TIME = 0.4
+#: Parts of the remaining time for a local search, for a first tree, and for integer programs before it goes on.
+SEARCH_TIME, TREE_TIME, PROGRAM_TIME = 0.1, 0.3, 0.4
+#: Open queries below which the integer program alone is faster.
+FEW_FOR_TREE = 100
 #: Part of the queries that a slice before the last may leave open, above which it gains nothing either.
 MOST_OPEN = 0.7
 #: Rounds of prices and reductions before the integer program.
@@ -75,8 +81,9 @@ def exact(knapsack: SetUnionKnapsack, budget: Budget, seed: int = 0, hint: BoolA
 
     The recovery step is a precedence-constrained knapsack. A price on the capacity leaves a maximum closure (minimum
     cut); the best price gives the linear relaxation's bound in about a dozen cuts, closures on both sides of the
-    capacity, and proves which queries and bundles every better choice has. What is left is solved by HiGHS, first
-    for choices that are worth almost as much as the bound, since few queries can belong to those, then for all.
+    capacity, and proves which queries and bundles every better choice has. What is left goes to a tree that
+    branches on shared bundles, and to HiGHS, first for choices that are worth almost as much as the bound, since few
+    queries can belong to those, then for all. A short local search stands between them.
     Exponential in the worst case; the bound holds whenever the work ends, and no answer is worse than *hint*.
     """
     state = _start(knapsack, hint)
@@ -103,10 +110,37 @@ def _start(knapsack: SetUnionKnapsack, hint: BoolArray | None) -> Progress:
 
 
 def _close(state: Progress, reduced: Reduction, seed: int, budget: Budget) -> None:
-    """Prices first, then slices of the gap, each by a reduced integer program."""
+    """Prices first, then in turn a search, a tree over shared bundles, integer programs, and the tree again."""
     dual = best_price(reduced.knapsack, budget)
     state.prove(reduced.base + dual.bound, "minimum cuts")
     _improve(state, [reduced], dual, budget)
+    if reduced.knapsack.queries <= FEW_FOR_TREE:
+        _slices(state, reduced, dual, seed, budget)
+    elif not state.closed and not budget.over():
+        tree = grow(reduced.knapsack, reduced.forth(state.queries), state.unit, budget)
+        _branch(state, reduced, tree, budget.part(SEARCH_TIME))
+        if not state.closed and not budget.over():
+            state.offer(local_search(state.knapsack, budget.part(SEARCH_TIME), seed, state.queries).queries)
+        for share in (TREE_TIME, 1.0):
+            _branch(state, reduced, tree, budget.part(share))
+            if share < 1.0:
+                _slices(state, reduced, dual, seed, budget.part(PROGRAM_TIME))
+    if not state.closed:
+        budget.unfinished()
+
+
+def _branch(state: Progress, reduced: Reduction, tree: Tree, budget: Budget) -> None:
+    """Let the tree grow, and take what it finds and proves."""
+    if state.closed or budget.over():
+        return
+    tree.offer(reduced.forth(state.queries))
+    branch(tree, budget)
+    state.offer(reduced.back(tree.queries))
+    state.prove(max(reduced.base + tree.bound, state.value), "branches on shared tasks")
+
+
+def _slices(state: Progress, reduced: Reduction, dual: Dual, seed: int, budget: Budget) -> None:
+    """Solve integer programs for slices of the gap from the bound down."""
     slices = SLICES if reduced.knapsack.queries > FEW_QUERIES else SLICES[-1:]
     for part in slices:
         if state.closed or budget.over():
@@ -118,8 +152,6 @@ def _close(state: Progress, reduced: Reduction, seed: int, budget: Budget) -> No
         )
         most = reduced.knapsack.queries if last else int(MOST_OPEN * reduced.knapsack.queries)
         _slice(state, reduced, dual, floor, most, seed, limits)
-    if not state.closed:
-        budget.unfinished()
 
 
 def _slice(state: Progress, reduced: Reduction, dual: Dual, floor: float, most: int, seed: int, budget: Budget) -> None:

@@ -21,6 +21,8 @@ MOST_CUTS = 60
 class Dual:
     """The Lagrangian bound, the largest closures on both sides of the capacity, and bounds under conditions.
 
+    ``price`` is the last that was tried, the best where the search came to its end.
+
     ``below`` fits; ``above`` does not, or is all queries. Conditions as in :class:`PricedClosure`, the least over all
     prices that were tried.
     """
@@ -33,17 +35,19 @@ class Dual:
     if_paid: FloatArray  # (B,)
     if_barred: FloatArray  # (B,)
     cuts: int
+    price: float = 0.0
 
     def fixed(self, at_least: float) -> Fixed:
         """Return what holds for each choice that is worth *at_least* so much."""
         return Fixed(self.if_out < at_least, self.if_in < at_least, self.if_barred < at_least, self.if_paid < at_least)
 
 
-def best_price(knapsack: SetUnionKnapsack, budget: Budget) -> Dual:
+def best_price(knapsack: SetUnionKnapsack, budget: Budget, first: float | None = None) -> Dual:
     """Return the least bound over all prices: the linear relaxation's, since closures are integral.
 
     The line through the values of a closure that fits and one that does not gives the next price; it ends where no
-    closure lies above the line (Dinkelbach's steps on a concave envelope). Each cut is one iteration.
+    closure lies above the line (Dinkelbach's steps on a concave envelope). *first* is a price to begin
+    with, as that of a similar knapsack. Each cut is one iteration.
     """
     below, above = np.zeros(knapsack.queries, np.bool_), np.ones(knapsack.queries, np.bool_)
     bound = fractional_bound(knapsack)
@@ -56,17 +60,17 @@ def best_price(knapsack: SetUnionKnapsack, budget: Budget) -> Dual:
         if high <= low:
             break
         least, most = knapsack.value(dual.below), knapsack.value(dual.above)
-        price = (most - least) / (high - low)
+        price = (most - least) / (high - low) if first is None or cuts > 1 else first
         at_price = priced_closure(knapsack, price)
         fits = knapsack.cost(at_price.queries) <= knapsack.limit
-        dual = _tighter(dual, at_price, fits, cuts)
+        dual = _tighter(dual, at_price, price, fits, cuts)
         line = least + price * (knapsack.limit - low)
-        if at_price.bound <= line * (1 + 1e-9):
+        if at_price.bound <= line * (1 + 1e-9) and (first is None or cuts > 1):
             break
     return dual
 
 
-def _tighter(dual: Dual, found: PricedClosure, fits: bool, cuts: int) -> Dual:
+def _tighter(dual: Dual, found: PricedClosure, price: float, fits: bool, cuts: int) -> Dual:
     """Return the dual with what another price proves."""
     return Dual(
         min(dual.bound, found.bound),
@@ -77,4 +81,5 @@ def _tighter(dual: Dual, found: PricedClosure, fits: bool, cuts: int) -> Dual:
         np.minimum(dual.if_paid, found.if_paid),
         np.minimum(dual.if_barred, found.if_barred),
         cuts,
+        price,
     )
