@@ -183,7 +183,8 @@ class _Builder:
             row = np.searchsorted(keys, to * total + cut)
             of_task = np.zeros(total, dtype=np.int64)
             of_task[to] = slot
-            streams.append(_Stream(sender, row, weight, np.bincount(row, weight, minlength=len(keys)), of_task[task]))
+            part = np.bincount(row, weight, minlength=len(keys)).astype(np.float64, copy=False)
+            streams.append(_Stream(sender, row, weight, part, of_task[task]))
         return _Group(tuple(streams), task, slices, np.mean([s.part for s in streams], axis=0))
 
     def _entries(
