@@ -14,14 +14,14 @@ from ftplan.metrics.fidelity import fidelity_model
 from ftplan.metrics.key_aligned_fidelity import key_aligned_model
 from ftplan.model.rates import rates
 from ftplan.model.task_graph import TaskGraph
-from ftplan.model.topology import Edge, Topology
+from ftplan.model.topology import Edge, Partitioning, Topology
 from tests.topologies import operator, topologies
 
 
 def diamond(tasks: int, sink: int) -> TaskGraph:
     """A feeds B and C one-to-one; D joins them."""
     made = [operator(name, tasks) for name in "abc"] + [operator("d", sink, inputs="correlated", output=True)]
-    last = "one-to-one" if sink == tasks else "merge"
+    last: Partitioning = "one-to-one" if sink == tasks else "merge"
     edges = (Edge(0, 1, "one-to-one"), Edge(0, 2, "one-to-one"), Edge(1, 3, last), Edge(2, 3, last))
     return TaskGraph(Topology(tuple(made), edges))
 
