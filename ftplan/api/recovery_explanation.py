@@ -111,6 +111,8 @@ def _last_failure(played: _Played, tasks: BoolArray) -> _Played:
 def _query(what: Selector, played: _Played) -> Explanation:
     graph = played.incident.graph
     query = graph.number(what.name, int(what.index or 0))
+    if not graph.output[query]:
+        raise FtplanError(f"{what}: {what.name!r} is no output operator: explain task:{what.name}/{what.index}")
     flags = np.zeros(graph.tasks, dtype=np.bool_)
     flags[query] = True
     played = _last_failure(played, graph.upstream(flags))

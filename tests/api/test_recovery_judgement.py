@@ -111,7 +111,7 @@ def test_explanations(problem: Problem, plan: Plan) -> None:
     assert [row["task"] for row in found.rows] == ["p07/0", "p09/0"]
     for selector, text in (
         ("task:p01/0", "has not failed"),
-        ("query:p03/0", "no failure takes"),
+        ("query:p03/0", "is no output operator"),
         ("node:x", "neither"),
         ("zone:rack-a", "explains"),
     ):
