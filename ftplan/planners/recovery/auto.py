@@ -11,7 +11,7 @@ from ftplan.planners.recovery.knapsack import BoolArray, Choice, SetUnionKnapsac
 from ftplan.planners.recovery.local_search import local_search
 
 #: Shares of the time left: for the seeds of best-density, for a first proof, for the search before the long proof.
-DENSITY, PROOF, SEARCH = 0.05, 0.2, 0.5
+DENSITY, PROOF, SEARCH = 0.05, 0.6, 0.5
 
 
 def auto(knapsack: SetUnionKnapsack, budget: Budget, seed: int = 0, hint: BoolArray | None = None) -> Choice:
