@@ -17,7 +17,7 @@ from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.knapsack import BoolArray, SetUnionKnapsack
 from ftplan.planners.recovery.lagrangian_bound import Dual, best_price
 from ftplan.planners.recovery.priced_closure import priced_closure
-from ftplan.planners.recovery.reduction import Fixed
+from ftplan.planners.recovery.reduction import Fixed, settle
 
 #: Bundles whose both sides are bounded before one is chosen.
 CANDIDATES = 8
@@ -56,24 +56,18 @@ class Node:
 
 def restrict(knapsack: SetUnionKnapsack, fixed: Fixed) -> Rest | None:
     """Return what is left to decide, None where nothing fits. Nothing is joined. Cost O(size of the matrix)."""
-    inside, outside = fixed.inside.copy(), fixed.outside.copy()
-    outside[knapsack.row[fixed.barred[knapsack.member]]] = True
-    paid = fixed.paid | knapsack.covered(inside)
-    left = knapsack.limit - float(knapsack.weight[paid].sum())
-    if left < 0 or bool((inside & outside).any()):
+    settled = settle(knapsack, fixed)
+    if settled is None:
         return None
-    due = np.where(paid, 0.0, knapsack.weight)
-    short = np.bincount(knapsack.row, due[knapsack.member], knapsack.queries)
-    inside |= (short == 0.0) & ~outside
-    outside |= short > left * (1 + 1e-9) + 1e-9
-    open_ = ~inside & ~outside
-    entry = open_[knapsack.row] & (due[knapsack.member] > 0.0)
-    queries = np.flatnonzero(open_)
+    entry = settled.entry
+    queries = np.flatnonzero(settled.open)
     bundles, member = np.unique(knapsack.member[entry], return_inverse=True)
     counts = np.bincount(knapsack.row[entry], minlength=knapsack.queries)[queries]
     start = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
-    small = SetUnionKnapsack(knapsack.priority[queries], due[bundles], start, member.astype(np.int64), left)
-    return Rest(small, queries, bundles, Fixed(inside, outside, paid, fixed.barred), knapsack.value(inside))
+    small = SetUnionKnapsack(
+        knapsack.priority[queries], settled.due[bundles], start, member.astype(np.int64), settled.left
+    )
+    return Rest(small, queries, bundles, settled.fixed, knapsack.value(settled.fixed.inside))
 
 
 @dataclass

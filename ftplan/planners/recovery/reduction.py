@@ -49,13 +49,22 @@ class Reduction:
         return groups
 
 
-def reduce(knapsack: SetUnionKnapsack, fixed: Fixed) -> Reduction | None:
-    """Return what is left to decide, None where nothing that fits agrees with *fixed*.
+@dataclass(frozen=True, eq=False)
+class Settled:
+    """What follows from what is fixed: ``due`` is what each bundle still costs, ``left`` the capacity that is left.
 
-    Queries that cost nothing more are taken, those that alone cost more than is left are out; bundles with equal
-    queries are one bundle, and queries with equal bundles one query. The capacity that is left is rounded up by
-    less than twice ``SLACK``: a bound for the reduced knapsack bounds the given one. Cost O(size of the matrix).
+    ``open`` are the queries still to decide, ``entry`` the entries of the matrix that they still pay for.
     """
+
+    fixed: Fixed
+    due: FloatArray  # (B,)
+    left: float
+    open: BoolArray  # (Q,)
+    entry: BoolArray  # (entries,)
+
+
+def settle(knapsack: SetUnionKnapsack, fixed: Fixed) -> Settled | None:
+    """Take what is free and leave out what does not fit any more; None where nothing that fits agrees with *fixed*."""
     inside, outside = fixed.inside.copy(), fixed.outside.copy()
     outside[knapsack.row[fixed.barred[knapsack.member]]] = True
     paid = fixed.paid | knapsack.covered(inside)
@@ -65,8 +74,24 @@ def reduce(knapsack: SetUnionKnapsack, fixed: Fixed) -> Reduction | None:
     due = np.where(paid, 0.0, knapsack.weight)
     short = np.bincount(knapsack.row, due[knapsack.member], knapsack.queries)
     inside |= (short == 0.0) & ~outside
-    open_ = ~inside & ~outside & (short <= left * (1 + 1e-9) + 1e-9)
+    outside |= short > left * (1 + 1e-9) + 1e-9
+    open_ = ~inside & ~outside
     entry = open_[knapsack.row] & (due[knapsack.member] > 0.0)
+    return Settled(Fixed(inside, outside, paid, fixed.barred), due, left, open_, entry)
+
+
+def reduce(knapsack: SetUnionKnapsack, fixed: Fixed) -> Reduction | None:
+    """Return what is left to decide, None where nothing that fits agrees with *fixed*.
+
+    Queries that cost nothing more are taken, those that alone cost more than is left are out; bundles with equal
+    queries are one bundle, and queries with equal bundles one query. The capacity that is left is rounded up by
+    less than twice ``SLACK``: a bound for the reduced knapsack bounds the given one. Cost O(size of the matrix).
+    """
+    settled = settle(knapsack, fixed)
+    if settled is None:
+        return None
+    inside, due, left = settled.fixed.inside, settled.due, settled.left
+    open_, entry = settled.open, settled.entry
     group, first, start, member = _join_rows(knapsack.row[entry], knapsack.member[entry], open_)
     priority = np.bincount(group[open_], knapsack.priority[open_], len(first)).astype(np.float64)
     small = _join_bundles(priority, due, start, member, left)
