@@ -20,7 +20,7 @@ def by_queries(solver: StepSolver) -> Policy:
         choice = solver(knapsack, budget, seed)
         density = profit_density(state.queries, state.cost, state.problem.graph)
         tasks = tasks_in_order(state.queries, knapsack.whole(choice.queries), density)
-        return Decision(tasks, choice.bound, choice.optimal, choice.note)
+        return Decision(tasks, choice.bound, choice.note)
 
     return policy
 

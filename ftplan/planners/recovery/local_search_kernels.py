@@ -8,25 +8,15 @@ multiples of a power of two whose sums are exact, so nothing drifts however long
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
 from ftplan.model.topology import FloatArray, IntArray
+from ftplan.planners.compiled import compiled
 
-Function = TypeVar("Function", bound=Callable[..., Any])
 Index = npt.NDArray[np.uint32]
-
-
-def compiled(function: Function) -> Function:
-    """Compile a function, and keep the machine code where a folder for it can be written."""
-    try:
-        return cast(Function, numba.njit(cache=True)(function))
-    except RuntimeError:  # no folder to write to
-        return cast(Function, numba.njit(function))
 
 
 class Rows(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -128,16 +128,7 @@ def _fail(moment: Moment, progress: Progress, outages: Outages, steps: list[Step
     for i, step in enumerate(steps):
         kept = tuple(item for item in step.restored if not (item[0] in undone and item[1] > moment.at_s))
         if len(kept) != len(step.restored):
-            steps[i] = Step(
-                step.at_s,
-                step.trigger,
-                step.capacity,
-                step.used,
-                step.objective,
-                step.global_rollback,
-                step.recover,
-                kept,
-            )
+            steps[i] = replace(step, restored=kept)
     return queries
 
 

@@ -110,7 +110,6 @@ class Decision:
 
     tasks: IntArray
     bound: float | None = None
-    optimal: bool = False
     note: str | None = None
     overall_bound: float | None = None
     ahead: IntArray | None = None
