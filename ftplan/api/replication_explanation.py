@@ -12,7 +12,7 @@ from ftplan.api.replication_asked import asked_of, nodes_by_task
 from ftplan.api.replication_figures import value
 from ftplan.api.replication_problem import Prepared
 from ftplan.errors import FtplanError
-from ftplan.metrics.live_trees import live_trees, trees_through
+from ftplan.metrics.mc_trees import count_mc_trees, trees_through
 from ftplan.model.names import Selector
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
@@ -106,7 +106,7 @@ def _trees(task: int, chosen: _Chosen) -> str:
     replicated = np.zeros(prepared.graph.tasks, dtype=np.bool_)
     replicated[list(chosen.node)] = True
     live = prepared.live(replicated, [chosen.node.get(t) for t in range(prepared.graph.tasks)])[place]
-    through, whole = trees_through(prepared.graph, live, task), live_trees(prepared.graph, live)
+    through, whole = trees_through(prepared.graph, live, task), count_mc_trees(prepared.graph, live)
     if task in chosen.node:
         return f"in case {case.id} it completes {_count(through)} of {_count(whole)} live MC-trees"
     return f"in case {case.id} a replica would complete {_count(through)} MC-trees beside {_count(whole)} live ones"

@@ -29,8 +29,8 @@ class _Stream:
     receiver: IntArray
 
 
-def count_mc_trees(graph: TaskGraph) -> int:
-    """Return how many MC-trees there are, counted without listing them.
+def count_mc_trees(graph: TaskGraph, live: BoolArray | None = None) -> int:
+    """Return how many MC-trees there are, all or those of *live* tasks, shape (tasks,), without listing them.
 
     A tree counts once for each way to choose its substreams. Where two streams of a join share an ancestor, several
     ways may use the same tasks, and :func:`mc_trees` lists these once.
@@ -53,7 +53,8 @@ def count_mc_trees(graph: TaskGraph) -> int:
         operator = graph.topology.operators[i]
         entering = [_entering(stream, trees[stream.source], operator.parallelism) for stream in _streams(graph, i)]
         join = operator.inputs == "correlated"
-        trees[i] = [_combined([e[k] for e in entering], join) for k in range(operator.parallelism)]
+        up = [True] * operator.parallelism if live is None else live[graph.slice_of(i)].tolist()
+        trees[i] = [_combined([e[k] for e in entering], join) if up[k] else 0 for k in range(operator.parallelism)]
     return sum(sum(trees[i]) for i, operator in enumerate(graph.topology.operators) if operator.output)
 
 
@@ -76,6 +77,15 @@ def _combined(entering: list[int | None], join: bool) -> int:
     for count in present:
         product *= count
     return product if join else sum(present)
+
+
+def trees_through(graph: TaskGraph, live: BoolArray, task: int) -> int:
+    """Return how many of the live MC-trees contain a task, of those that there would be if it lived."""
+    live = live.copy()
+    live[task] = True
+    whole = count_mc_trees(graph, live)
+    live[task] = False
+    return whole - count_mc_trees(graph, live)
 
 
 def mc_trees(graph: TaskGraph, limit: int | None = None) -> Iterator[frozenset[int]]:

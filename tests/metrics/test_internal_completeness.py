@@ -9,8 +9,7 @@ import pytest
 
 from ftplan.io.topology_file import load_topology
 from ftplan.metrics.internal_completeness import internal_completeness
-from ftplan.metrics.live_trees import live_trees, trees_through
-from ftplan.metrics.mc_trees import count_mc_trees, mc_trees
+from ftplan.metrics.mc_trees import count_mc_trees, mc_trees, trees_through
 from ftplan.model.rates import rates
 from ftplan.model.task_graph import TaskGraph
 from tests.io.examples import topology
@@ -36,9 +35,9 @@ def test_what_is_processed_without_some_tasks() -> None:
 def test_live_trees_are_those_of_live_tasks() -> None:
     job = graph()
     trees = list(mc_trees(job))
-    assert live_trees(job, np.ones(job.tasks, dtype=np.bool_)) == count_mc_trees(job) == len(trees)
+    assert count_mc_trees(job, np.ones(job.tasks, dtype=np.bool_)) == count_mc_trees(job) == len(trees)
     for dead in itertools.combinations(range(job.tasks), 2):
         live = np.ones(job.tasks, dtype=np.bool_)
         live[list(dead)] = False
-        assert live_trees(job, live) == sum(not tree & set(dead) for tree in trees)
+        assert count_mc_trees(job, live) == sum(not tree & set(dead) for tree in trees)
         assert trees_through(job, live, dead[0]) == sum(dead[0] in tree and dead[1] not in tree for tree in trees)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
+from ftplan.model.topology import FloatArray
 from ftplan.planners.recovery.knapsack import BoolArray
 from ftplan.planners.recovery.node_assignment import Part, Sites
 from ftplan.planners.recovery.schedule import State
@@ -39,17 +43,10 @@ def choose_and_pack(state: State, sites: Sites, seconds: float) -> tuple[list[Pa
         return [], None
     model = cp_model.CpModel()
     bundle_of = dict(zip(queries.task.tolist(), queries.bundle.tolist(), strict=True))
-    size = {task: int(np.ceil(state.cost[task] * UNIT - 1e-3)) for task in tasks}
     back = {int(b): model.new_bool_var("") for b in np.flatnonzero(open_bundles)}
-    use = {(task, host): model.new_bool_var("") for task in tasks for host in hosts}
+    use = placements(model, tasks, hosts, state.cost, sites)
     for task in tasks:
         model.add(sum(use[task, host] for host in hosts) == back[bundle_of[task]])
-    for host in hosts:
-        room = int(np.floor(sites.room[host] * UNIT + 1e-3))
-        model.add(sum(size[task] * use[task, host] for task in tasks) <= room)
-    if np.isfinite(sites.pool):
-        pooled = [size[task] * use[task, host] for task in tasks for host in hosts if host < sites.pooled]
-        model.add(sum(pooled) <= int(np.floor(sites.pool * UNIT + 1e-3)))
     priority = state.problem.graph.per_task("priority")[queries.query]
     scale = 1.0 if np.all(priority == np.floor(priority)) else PARTS
     whole = {}
@@ -78,6 +75,21 @@ def choose_and_pack(state: State, sites: Sites, seconds: float) -> tuple[list[Pa
         if task in kept and solver.value(used)
     ]
     return parts, bound
+
+
+def placements(
+    model: Any, tasks: Sequence[int], hosts: Sequence[int], cost: FloatArray, sites: Sites
+) -> dict[tuple[int, int], Any]:
+    """Add to a CP-SAT model a variable for each task on each host, within the room of the hosts and the pool."""
+    size = {task: int(np.ceil(cost[task] * UNIT - 1e-3)) for task in tasks}
+    use = {(task, host): model.new_bool_var("") for task in tasks for host in hosts}
+    for host in hosts:
+        room = int(np.floor(sites.room[host] * UNIT + 1e-3))
+        model.add(sum(size[task] * use[task, host] for task in tasks) <= room)
+    if np.isfinite(sites.pool):
+        pooled = [size[task] * use[task, host] for task in tasks for host in hosts if host < sites.pooled]
+        model.add(sum(pooled) <= int(np.floor(sites.pool * UNIT + 1e-3)))
+    return use
 
 
 def _possible(state: State) -> tuple[BoolArray, BoolArray]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ftplan.model.plan import Warn
 from ftplan.model.topology import FloatArray
-from ftplan.planners.recovery.choose_and_pack import PAIRS, UNIT, choose_and_pack
+from ftplan.planners.recovery.choose_and_pack import PAIRS, choose_and_pack, placements
 from ftplan.planners.recovery.knapsack import BoolArray
 from ftplan.planners.recovery.node_assignment import Part, Sites, Splittable, assign, fits
 from ftplan.planners.recovery.prefetch import next_tasks, profit_density
@@ -151,16 +151,9 @@ def packed_exactly(tasks: Sequence[int], cost: FloatArray, sites: Sites, seconds
     from ortools.sat.python import cp_model
 
     model = cp_model.CpModel()
-    size = {task: int(np.ceil(cost[task] * UNIT - 1e-3)) for task in tasks}
-    use = {(task, host): model.new_bool_var("") for task in tasks for host in hosts}
+    use = placements(model, tasks, hosts, cost, sites)
     for task in tasks:
         model.add_exactly_one([use[task, host] for host in hosts])
-    for host in hosts:
-        room = int(np.floor(sites.room[host] * UNIT + 1e-3))
-        model.add(sum(size[task] * use[task, host] for task in tasks) <= room)
-    if np.isfinite(sites.pool):
-        pooled = [size[task] * use[task, host] for task in tasks for host in hosts if host < sites.pooled]
-        model.add(sum(pooled) <= int(np.floor(sites.pool * UNIT + 1e-3)))
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
     solver.parameters.max_deterministic_time = PACKING_WORK
