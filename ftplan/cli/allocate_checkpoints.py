@@ -115,20 +115,14 @@ def command(**given: Any) -> int:
     mended first. Without these options the plan is a fresh one.
     """
     import ftplan
+    from ftplan.cli.inputs import problem_given
     from ftplan.cli.tables import plan_answer
 
     check_output(given["output"], given["force"])
     for name in ("topology", "cluster", "stats"):
         if given[name] is None:
             raise click.UsageError(f"--{name} is missing: give it, or name it under [inputs] in ftplan.toml")
-    problem = ftplan.load(
-        topology=given["topology"],
-        cluster=given["cluster"],
-        stats=given["stats"],
-        spread=given["spread"],
-        max_stats_age_s=given["max_stats_age"],
-        min_coverage=given["min_coverage"],
-    )
+    problem = problem_given(given)
     with progress("planning", limit_s=given["time_limit"], hidden=given["no_progress"] or given["quiet"]):
         result = ftplan.plan(
             "allocate-checkpoints",

@@ -19,6 +19,25 @@ _OF_A_FAILURE = ("recovery-schedule", "task-replication")
 _ASKED = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
 
 
+def problem_given(given: Mapping[str, Any]) -> Problem:
+    """Load the inputs that a command was given.
+
+    Raises
+    ------
+    FtplanError
+        If one cannot be read.
+    """
+    return load(
+        topology=given["topology"],
+        cluster=given["cluster"],
+        stats=given["stats"],
+        failure=given.get("failure"),
+        spread=given["spread"],
+        max_stats_age_s=given["max_stats_age"],
+        min_coverage=given["min_coverage"],
+    )
+
+
 def problem_of_plan(path: str, given: Mapping[str, Any]) -> tuple[Plan, Problem]:
     """Load a plan and its inputs.
 

@@ -102,20 +102,13 @@ def command(**given: Any) -> int:
     failed (--fail, --failure), and a cluster with a placement or --capacity.
     """
     import ftplan
+    from ftplan.cli.inputs import problem_given
     from ftplan.cli.recovery_tables import recovery_answer
 
     check_output(given["output"], given["force"])
     if given["topology"] is None:
         raise click.UsageError("--topology is missing: give it, or name it under [inputs] in ftplan.toml")
-    problem = ftplan.load(
-        topology=given["topology"],
-        cluster=given["cluster"],
-        stats=given["stats"],
-        failure=given["failure"],
-        spread=given["spread"],
-        max_stats_age_s=given["max_stats_age"],
-        min_coverage=given["min_coverage"],
-    )
+    problem = problem_given(given)
     with progress("planning", limit_s=given["time_limit"], hidden=given["no_progress"] or given["quiet"]):
         result = ftplan.plan(
             "recovery-schedule",

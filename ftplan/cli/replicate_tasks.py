@@ -69,6 +69,7 @@ def command(**given: Any) -> int:
     probabilities. With a cluster each replica gets a node outside its primary's zone.
     """
     import ftplan
+    from ftplan.cli.inputs import problem_given
     from ftplan.cli.replication_tables import replication_answer
 
     check_output(given["output"], given["force"])
@@ -78,15 +79,7 @@ def command(**given: Any) -> int:
         check_plot(given["plot"], given["force"])
     if given["topology"] is None:
         raise click.UsageError("--topology is missing: give it, or name it under [inputs] in ftplan.toml")
-    problem = ftplan.load(
-        topology=given["topology"],
-        cluster=given["cluster"],
-        stats=given["stats"],
-        failure=given["failure"],
-        spread=given["spread"],
-        max_stats_age_s=given["max_stats_age"],
-        min_coverage=given["min_coverage"],
-    )
+    problem = problem_given(given)
     with progress("planning", limit_s=given["time_limit"], hidden=given["no_progress"] or given["quiet"]):
         result = ftplan.plan(
             "replicate-tasks",
