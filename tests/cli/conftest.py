@@ -1,4 +1,4 @@
-"""The command line as a process of its own, in a folder with small inputs."""
+"""The command line in a folder with small inputs: within this process, or as one of its own."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from tests.cli.in_process import run_here
 
 DATA = Path(__file__).resolve().parent.parent / "data" / "small"
 
@@ -36,6 +38,18 @@ def ftplan(project: Path) -> Run:
     def run(
         *args: str, stdin: str | None = None, cwd: Path | None = None, **env: str
     ) -> subprocess.CompletedProcess[str]:
+        return run_here(args, cwd=cwd or project, env=environment(**env), stdin=stdin)
+
+    return run
+
+
+@pytest.fixture
+def ftplan_process(project: Path) -> Run:
+    """Run ftplan like ``ftplan``, but as a process of its own."""
+
+    def run(
+        *args: str, stdin: str | None = None, cwd: Path | None = None, **env: str
+    ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-m", "ftplan", *args],
             cwd=cwd or project,
@@ -45,7 +59,6 @@ def ftplan(project: Path) -> Run:
             text=True,
             env=environment(**env),
             check=False,
-            timeout=300,
         )
 
     return run

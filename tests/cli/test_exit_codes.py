@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import signal
 import subprocess
 import sys
+import termios
 import time
 from pathlib import Path
 
@@ -116,6 +118,11 @@ def test_closed_pipe_is_141() -> None:
     assert (done.returncode, done.stderr) == (141, "")
 
 
+def unread(pipe: int) -> int:
+    """Return how many bytes lie in a pipe."""
+    return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
+
+
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
 def test_interrupt_is_130(sent: signal.Signals) -> None:
     process = subprocess.Popen(
@@ -126,9 +133,13 @@ def test_interrupt_is_130(sent: signal.Signals) -> None:
         text=True,
         env=environment(),
     )
-    time.sleep(2)
+    assert process.stdin is not None
+    process.stdin.write("format: ")
+    process.stdin.flush()
+    while unread(process.stdin.fileno()) and process.poll() is None:
+        time.sleep(0.02)  # until it has begun to read
     process.send_signal(sent)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate()
     assert (process.returncode, out) == (130, "")
     assert "interrupted" in one_line(err)
 
