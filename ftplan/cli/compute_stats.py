@@ -163,13 +163,15 @@ def command(logs: tuple[str, ...], **given: Any) -> None:
         ),
         ("rows", f"{manifest.rows_read:,} read, {manifest.rows_rejected:,} rejected"),
         ("coverage", f"{manifest.coverage:.1%} of the windows have records"),
-        ("operators", ", ".join(f"{name} ({o.key_groups} key groups)" for name, o in manifest.operators.items())),
+        ("operators", ", ".join(f"{n} ({o.key_groups or 'no'} key groups)" for n, o in manifest.operators.items())),
         ("engine", manifest.engine),
     ]
     if not given["quiet"]:
         # The folder is the answer; standard output stays empty.
         for name, value in rows:
             say(f"{name}: {value}")
+        if not any(o.key_groups for o in manifest.operators.values()):
+            say("warning: no key groups: allocate-checkpoints needs --key-column or --key-groups; tasks are there")
         say(f"wrote {given['output']}")
 
 

@@ -125,6 +125,14 @@ def trust_warnings(manifest: Manifest, series: KeyGroupSeries | None = None) -> 
         warnings.append(
             Warn("LOW_COVERAGE", f"only {manifest.coverage:.0%} of the windows have records: use longer windows")
         )
+    if series is not None and not series.estimated.size:
+        warnings.append(
+            Warn(
+                "NO_KEY_GROUPS",
+                "the statistics have no key groups, and checkpoints are planned by key group: compute them with "
+                "--key-column or --key-groups",
+            )
+        )
     if series is not None and series.estimated.any():
         warnings.append(
             Warn(

@@ -247,7 +247,7 @@ def _assemble(
     if mapping.has_main and not mapping.key_columns:
         by_task = mapping.task_column is not None
         source = sums["tasks"] if by_task else sums["key_groups"].filter(pc.equal(sums["key_groups"]["entry"], 0))
-        part = tables.spread_over_groups(source, operators, by_task) if operators.topology or not by_task else None
+        part = tables.spread_over_groups(source, operators, by_task)
         if part is not None:
             spread.append(part)
             resolution = "task" if by_task else "operator"
@@ -255,8 +255,8 @@ def _assemble(
     measured = sums.get("key_groups")
     if measured is not None:
         measured = measured.filter(pc.is_valid(measured["slot"]))
-    if spread or measured is not None:
-        outcome.tables["key_groups"] = tables.key_groups_table(measured, spread)
+    # Without key groups the table is empty, not absent: the loads of tasks are of use by themselves.
+    outcome.tables["key_groups"] = tables.key_groups_table(measured, spread)
     if "substreams" in sums:
         known = sums["substreams"].filter(pc.is_valid(sums["substreams"]["upstream_task"]))
         if upstream is None:

@@ -15,8 +15,11 @@ from ftplan.spark_stats.operators import Operators
 def operator_statistics(
     mapping: LogMapping, tables: Mapping[str, Any], spread: Mapping[str, str], operators: Operators, windows: int
 ) -> dict[str, OperatorStatistics]:
-    """Return resolution, hash and coverage of each operator in the tables; *spread* tells how it was spread, if so."""
+    """Return resolution, hash and coverage of each operator in the tables; *spread* tells how it was spread, if so.
 
+    An operator without loads of key groups, such as one that only sends, has none, whatever ``--key-groups`` says of
+    all operators: only its own number or the topology's counts.
+    """
     seen: dict[str, set[Any]] = {}
     keyed: set[str] = set()
     for name in ("key_groups", "tasks"):
@@ -33,7 +36,7 @@ def operator_statistics(
         way: Any = spread.get(operator)
         resolution = "key_group" if operator in keyed else "task"
         result[operator] = OperatorStatistics(
-            key_groups=operators.count(operator),
+            key_groups=operators.count(operator) if operator in keyed else operators.counts.get(operator),
             key_hash=mapping.key_hash if operator in keyed and way is None else None,
             resolution=way or resolution,  # type: ignore[arg-type]
             estimated=way is not None,

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ftplan.errors import FtplanError
 from ftplan.model.statistics import TABLES, Column
 from ftplan.spark_stats.operators import Operators
 from ftplan.spark_stats.records import LARGEST, SCALES
@@ -78,7 +79,13 @@ def key_groups_table(measured: Any, spread: Sequence[Any]) -> Any:
 def spread_over_groups(sums: Any, operators: Operators, by_task: bool) -> Any | None:
     """Return the sums of tasks (or of whole operators) in equal parts over the key groups that these hold.
 
+    How many tasks an operator has is the topology's to say; without one, as many as the log shows.
     None where no operator has key groups.
+
+    Raises
+    ------
+    FtplanError
+        If the log shows more tasks than the operator has key groups.
     """
     keys = ("operator", "slot", "window_us") if by_task else ("operator", "window_us")
     totals = merged(sums, keys)
@@ -88,7 +95,16 @@ def spread_over_groups(sums: Any, operators: Operators, by_task: bool) -> Any | 
     for name in sorted(set(names)):
         rows = np.flatnonzero(np.array([n == name for n in names]))
         count = operators.count(name) or 0
-        parallelism = operators.topology.operator(name).parallelism if by_task and operators.topology else 1
+        parallelism = 1
+        if by_task and operators.topology is not None:
+            parallelism = operators.topology.operator(name).parallelism
+        elif by_task:
+            parallelism = int(tasks[rows].max()) + 1
+            if 0 < count < parallelism:
+                raise FtplanError(
+                    f"--key-groups {count}: the log has task {parallelism - 1} of operator {name!r}; "
+                    f"{parallelism} tasks need at least as many key groups"
+                )
         begin = -(-np.arange(parallelism + 1, dtype=np.int64) * count // parallelism)
         first[rows] = begin[tasks[rows]]
         size[rows] = begin[tasks[rows] + 1] - begin[tasks[rows]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import random
+import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import yaml
 
 from ftplan.errors import FtplanError
 from ftplan.model.topology import Edge, Operator, Topology
 from ftplan.spark_stats import hashing
+from ftplan.spark_stats.session import Session
+from tests.cli.conftest import environment
+from tests.cli.in_process import run_here
 from tests.spark_stats.conftest import HOUSTON, WIKITICKER, Run, write_csv
 
 pytestmark = pytest.mark.spark
@@ -28,6 +33,13 @@ HOUSTON_OPTIONS: dict[str, Any] = {
     "key_groups": 64,
 }
 SIMPLE: dict[str, Any] = {"time_columns": ("t",), "operator": "op", "key_columns": ("k",), "key_groups": 4}
+
+
+def ftplan(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
+    """Run a command, on the session that is open, which must answer."""
+    done = run_here(args, cwd=folder, env=environment())
+    assert done.returncode == 0, f"{' '.join(args)}\n{done.stderr}"
+    return done
 
 
 def operator(name: str, parallelism: int, key_groups: int | None = None) -> Operator:
@@ -260,8 +272,6 @@ def test_tasks_substreams_placement(run: Run, tmp_path: Path) -> None:
         ("src", 1, "op", 0, minute[0], 1.0),
         ("src", 1, "op", 1, minute[0], 1.0),
     ]
-    import yaml
-
     placement = yaml.safe_load((found.folder / "placement.yaml").read_text())["placement"]
     assert placement["tasks"] == {"op": ["n1", "n2-80"]}
     assert len(placement["key_groups"]["op"]) == 4
@@ -281,6 +291,68 @@ def test_without_keys_the_load_is_spread(run: Run, tmp_path: Path) -> None:
     assert found.manifest["operators"]["op"]["key_hash"] is None
     found = run(log, topology=graph, **options)
     assert found.rows("key_groups", *columns)[0] == (0, 0.6, 46 / 5, "operator", True)
+
+
+def test_an_operator_that_only_sends_has_no_key_groups(session: Session, tmp_path: Path) -> None:
+    """``--key-groups N`` is of operators with keys: none are made up for the sender, and none are planned."""
+    log = [["t", "k", "task", "up"], *[[i, f"k{i % 50}", i % 4, i % 2] for i in range(200)]]
+    write_csv(tmp_path / "log.csv", log)
+    ftplan(
+        tmp_path, "compute-stats", "log.csv", "-o", "stats", "--time-column", "t", "--operator", "op",
+        "--key-column", "k", "--key-groups", "16", "--task-column", "task", "--upstream-task-column", "up",
+        "--upstream-operator", "src", "-q",
+    )  # fmt: skip
+    operators = json.loads((tmp_path / "stats" / "manifest.json").read_text())["operators"]
+    assert {name: item["key_groups"] for name, item in operators.items()} == {"op": 16, "src": None}
+    ftplan(tmp_path, "init", "--stats", "stats", "-o", "job", "-q")
+    job = yaml.safe_load((tmp_path / "job" / "topology.yaml").read_text())["operators"]
+    assert {item["id"]: item.get("key_groups") for item in job} == {"op": 16, "src": None}
+    inputs = ("-t", "job/topology.yaml", "-c", "job/cluster.yaml", "-s", "stats")
+    ftplan(tmp_path, "allocate-checkpoints", *inputs, "-o", "plan.json", "-q")
+    planned = json.loads((tmp_path / "plan.json").read_text())["plan"]["assignments"]
+    assert sorted((item["operator"], item["key_group"]) for item in planned) == [("op", g) for g in range(16)]
+
+
+def test_a_number_of_its_own_makes_a_sender_keyed(run: Run, tmp_path: Path) -> None:
+    log = write_csv(tmp_path / "x.csv", [["t", "k", "task", "up"], [1, "a", 0, 1]])
+    found = run(
+        log, **SIMPLE, task_column="task", upstream_task_column="up", upstream_operator="src",
+        operator_key_groups=(("src", 8),),
+    )  # fmt: skip
+    assert {name: item["key_groups"] for name, item in found.manifest["operators"].items()} == {"op": 4, "src": 8}
+
+
+def test_tasks_alone_are_of_use(session: Session, tmp_path: Path) -> None:
+    """Without keys and topology every command takes the folder, and says what it does not hold."""
+    write_csv(tmp_path / "log.csv", [["t", "task", "cpu"], *[[i, i % 4, 2.5 * (i % 4)] for i in range(200)]])
+    reading = ("compute-stats", "log.csv", "--time-column", "t", "--operator", "op", "--task-column", "task")
+    said = ftplan(tmp_path, *reading, "--cpu-column", "cpu", "-o", "stats").stderr
+    assert "op (no key groups)" in said
+    assert "warning: no key groups" in said
+    assert ftplan(tmp_path, "check", "stats").returncode == 0
+    ftplan(tmp_path, "init", "--stats", "stats", "-o", ".", "-q")
+    assert "NO_KEY_GROUPS" in ftplan(tmp_path, "stats-summary").stderr
+    assert "NO_KEY_GROUPS" in ftplan(tmp_path, "allocate-checkpoints", "-o", "none.json").stderr
+    assert json.loads((tmp_path / "none.json").read_text())["plan"]["assignments"] == []
+    replicas = json.loads(ftplan(tmp_path, "replicate-tasks", "--budget", "1").stdout)["plan"]["replicas"]
+    assert [item["operator"] for item in replicas] == ["op"]
+    steps = json.loads(ftplan(tmp_path, "recovery-schedule", "--fail", "node:n4").stdout)["plan"]["steps"]
+    (task,) = (task for step in steps for task in step["recover"])
+    assert (task["operator"], task["index"]) == ("op", 3)
+    assert task["cpu"] == pytest.approx(50 * 7.5 / 1000 / 240, rel=1e-9)  # as measured, not one core by default
+
+
+def test_key_groups_by_number_are_spread_over_the_tasks_that_the_log_shows(run: Run, tmp_path: Path) -> None:
+    log = write_csv(tmp_path / "x.csv", [["t", "task", "b"], [1, 0, 30], [2, 1, 8], [3, 1, 8]])
+    options: dict[str, Any] = {"time_columns": ("t",), "operator": "op", "task_column": "task", "bytes_column": "b"}
+    found = run(log, **options, key_groups=5)
+    assert found.rows("key_groups", "key_group", "bytes", "resolution", "estimated") == [
+        (0, 10.0, "task", True), (1, 10.0, "task", True), (2, 10.0, "task", True), (3, 8.0, "task", True),
+        (4, 8.0, "task", True),
+    ]  # fmt: skip
+    assert found.manifest["operators"]["op"]["key_groups"] == 5
+    with pytest.raises(FtplanError, match="the log has task 1 of operator 'op'; 2 tasks need at least as many"):
+        run(log, **options, key_groups=1)
 
 
 def test_time_range(run: Run, tmp_path: Path) -> None:

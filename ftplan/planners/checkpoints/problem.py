@@ -109,6 +109,8 @@ def _left_out(topology: Topology, series: KeyGroupSeries) -> list[Warn]:
     """Return a warning for keyed operators without statistics and one for statistics without a keyed operator."""
     keyed = {o.id for o in topology.keyed_operators}
     warnings = []
+    if not keyed:
+        warnings.append(Warn("NO_KEY_GROUPS", "no operator of the topology has key_groups: nothing to plan"))
     missing = sorted(keyed - set(series.operators))
     if missing:
         warnings.append(Warn("NO_STATISTICS", f"no statistics for {', '.join(missing)}: no checkpoints planned"))
