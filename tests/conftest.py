@@ -1,12 +1,14 @@
-"""Settings of all tests."""
+"""Settings of all tests. None of them looks at a clock: slow machines get the same answers."""
 
 from __future__ import annotations
 
 import os
 
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
+#: Checks of health that hold for every test; the one for slowness is a clock.
+UNHURRIED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow], "print_blob": True}
+settings.register_profile("here", **UNHURRIED)
 # Where nobody looks at a failing example the same examples run every time; by hand, new ones do.
-settings.register_profile("ci", derandomize=True, print_blob=True)
-if os.environ.get("CI"):
-    settings.load_profile("ci")
+settings.register_profile("ci", derandomize=True, **UNHURRIED)
+settings.load_profile("ci" if os.environ.get("CI") else "here")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from itertools import pairwise
 
 import numpy as np
@@ -154,10 +153,9 @@ def test_a_replica_more_is_never_worse_on_a_row() -> None:
     assert values[-1] == pytest.approx(1.0)
 
 
-def test_twenty_thousand_tasks_in_seconds() -> None:
+def test_twenty_thousand_tasks() -> None:
+    """Seconds, or hours with anything quadratic; how many seconds is a benchmark's to say."""
     graph = row([4_000, 2_000, 4_000, 4_000, 4_000, 2_000], ["merge", "split", "full", "one-to-one", "merge"])
-    began = time.perf_counter()
     problem = problem_of(graph.topology, graph.tasks // 10)
     found = structure_aware(problem, OPTIONS).answer.replicated
-    assert time.perf_counter() - began < 20.0
     assert problem.value(found) >= value(greedy, problem)
