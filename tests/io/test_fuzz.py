@@ -61,9 +61,7 @@ def complaint(function: Callable[..., Any], *args: Any) -> str | None:
 
 
 @pytest.mark.parametrize("name", FILES)
-@settings(
-    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-)
+@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(data=st.data())
 def test_bent_documents(tmp_path: Path, name: str, data: st.DataObject) -> None:
     path = tmp_path / name
@@ -119,9 +117,7 @@ def stats(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("name", ["manifest.json", "key_groups.parquet", "placement.yaml"])
-@settings(
-    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-)
+@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(data=st.data())
 def test_bent_statistics(stats: Path, name: str, data: st.DataObject) -> None:
     original = (stats / name).read_bytes()
@@ -132,9 +128,7 @@ def test_bent_statistics(stats: Path, name: str, data: st.DataObject) -> None:
         (stats / name).write_bytes(original)
 
 
-@settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-)
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(data=st.data())
 def test_bent_parquet_without_a_hash(stats: Path, data: st.DataObject) -> None:
     manifest, table = (stats / "manifest.json").read_bytes(), (stats / "key_groups.parquet").read_bytes()

@@ -80,9 +80,7 @@ def test_remote_paths_pass_through() -> None:
 
 
 @given(cut=st.integers(1, 400), flip=st.integers(0, 400), kind=st.sampled_from(["csv.gz", "parquet"]))
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 def test_cut_and_damaged_files_are_one_sentence(tmp_path: Path, cut: int, flip: int, kind: str) -> None:
     """Whatever happens to the bytes: it is read, or it is one clear error."""
     path = tmp_path / f"x.{kind}"
