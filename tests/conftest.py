@@ -12,3 +12,7 @@ settings.register_profile("here", **UNHURRIED)
 # Where nobody looks at a failing example the same examples run every time; by hand, new ones do.
 settings.register_profile("ci", derandomize=True, **UNHURRIED)
 settings.load_profile("ci" if os.environ.get("CI") else "here")
+
+# Most of a short Spark run is compiling: the first compiler alone halves it.
+for name in ("SPARK_SUBMIT_OPTS", "SPARK_DAEMON_JAVA_OPTS"):
+    os.environ.setdefault(name, "-XX:TieredStopAtLevel=1")

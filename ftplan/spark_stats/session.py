@@ -17,7 +17,7 @@ from typing import Any
 
 from ftplan.errors import FtplanError
 from ftplan.spark_stats.choice import Engine, Kind, choose
-from ftplan.spark_stats.signals import blocked, deferred, keep_interrupt, orderly_signals, undisturbed
+from ftplan.spark_stats.signals import blocked, deferred, keep_interrupt, orderly_signals, stopping, undisturbed
 
 #: The session that is open now, if any: a process runs one engine at a time.
 _OPEN: list[Session] = []
@@ -140,7 +140,8 @@ def _classic(master: str | None) -> Iterator[Session]:
             except Exception as error:
                 raise FtplanError(f"Spark did not start: {_last_line(log) or error}") from error
         running = str(spark.conf.get("spark.master"))
-        yield Session(spark, "spark", f"spark {spark.version}", False, running.startswith("local"))
+        with stopping(lambda: _abandon(spark, gateway)):
+            yield Session(spark, "spark", f"spark {spark.version}", False, running.startswith("local"))
         spark.stop()
         spark = None
     except Exception:
@@ -191,6 +192,15 @@ def _driver_memory_mb() -> int:
     except (ValueError, OSError):
         total = 4096
     return max(1024, min(8192, total // 4))
+
+
+def _abandon(spark: Any, gateway: Any) -> None:
+    """End the jobs that run: with their JVM, or where spark-submit owns that one, by cancelling them."""
+    if gateway.proc is not None:
+        _quietly(gateway.proc.stdin.close)
+        return
+    # A thread of its own has a connection of its own: the one of this thread waits for the job's answer.
+    threading.Thread(target=_quietly, args=(spark.sparkContext.cancelAllJobs,), daemon=True).start()
 
 
 def _end_jvm(gateway: Any) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
@@ -67,6 +67,47 @@ def deferred() -> Iterator[None]:
             signal.signal(number, handler)
     if pending:
         signal.raise_signal(pending[0])
+
+
+@contextmanager
+def stopping(stop: Callable[[], object]) -> Iterator[None]:
+    """Call *stop* on a signal, before the handler that was there; that handler's exception is what leaves the block.
+
+    PySpark waits for the end of a job before it lets an interrupt through, and then raises what became of the job.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    left: list[BaseException] = []
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        if not left:
+            stop()
+        handler = before[signal.Signals(number)]
+        try:
+            if not callable(handler):
+                raise KeyboardInterrupt
+            handler(number, frame)
+        except BaseException as error:
+            left.append(error)
+            raise
+
+    for number, handler in before.items():
+        if handler != signal.SIG_IGN:
+            signal.signal(number, handle)
+    try:
+        try:
+            yield
+        except BaseException as error:
+            if left and error is not left[0]:
+                raise left[0] from error
+            raise
+        if left:
+            raise left[0]
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @contextmanager
