@@ -217,6 +217,27 @@ def test_tasks_too_large_for_any_node() -> None:
     assert fixed.summary["after"]["queries_back"] == 1
 
 
+def test_an_order_that_completes_nothing_names_an_algorithm_that_does() -> None:
+    """By operators both sources start first, and neither sink fits beside them; one source and its sink would."""
+    operators = [
+        {"id": "a", "parallelism": 2, "cpu": 0.4},
+        {"id": "b", "parallelism": 2, "cpu": 0.6, "output": True},
+    ]
+    topology = {
+        "format": "ftplan/topology",
+        "format_version": "1.0",
+        "operators": operators,
+        "edges": [{"from": "a", "to": "b", "partitioning": "one-to-one"}],
+    }
+    asked: dict[str, Any] = {"fail": ["operator:a", "operator:b"], "capacity": 1.0, "arrivals": False}
+    plan = schedule(ftplan.load(topology=topology), "operator-centric", **asked)
+    assert plan.infeasible is not None
+    assert (plan.infeasible.limit, plan.infeasible.smallest_fix) == ("algorithm", "--algorithm best-density")
+    assert "completes no query" in plan.infeasible.reason
+    fixed = schedule(ftplan.load(topology=topology), plan.infeasible.smallest_fix.split()[1], **asked)
+    assert fixed.summary["after"]["queries_back"] == 1
+
+
 def test_blocking_and_random_stand_beside_the_plan() -> None:
     plan = schedule(example("storm-recovery"))
     before, after, random = (plan.summary[name] for name in ("before", "after", "random"))
