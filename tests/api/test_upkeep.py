@@ -90,6 +90,18 @@ def test_other_objectives(objective: str) -> None:
     assert summary["difference"] is None or summary["difference"] <= 0.2 + 1e-9
 
 
+def test_a_fresh_plan_that_changes_nothing_says_so() -> None:
+    first = plan(load())
+    assert first.plan is not None
+    assert first.reason is None
+    copies = {name: [a["checkpoints"] for a in first.plan["assignments"] if a["operator"] == name] for name in
+              ("alerts", "sessions")}  # fmt: skip
+    again = plan(load(checkpoints=copies))
+    assert again.plan is not None
+    assert again.plan["moves"] == []
+    assert again.reason == "no change: a fresh plan has the copies in place"
+
+
 def test_groups_without_copies_get_them(problem: ftplan.Problem) -> None:
     """Only alerts has copies in place: the eight of sessions are added, which counts as moves."""
     kept = plan(problem, max_moves=8, balance="none")
