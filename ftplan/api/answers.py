@@ -88,7 +88,10 @@ class Evaluation:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A table that explains one part of a plan; ``rows`` map each of ``columns`` to a value."""
+    """A table that explains one part of a plan; ``rows`` map each of ``columns`` to a value.
+
+    ``candidates`` are the other places that it could have gone to, likewise with ``candidate_columns``.
+    """
 
     selector: str
     title: str
@@ -96,10 +99,13 @@ class Explanation:
     rows: tuple[Mapping[str, Any], ...]
     notes: tuple[str, ...]
     warnings: tuple[Warn, ...]
+    candidate_columns: tuple[str, ...] = ()
+    candidates: tuple[Mapping[str, Any], ...] = ()
 
     def to_json(self) -> str:
         """Return the explanation as JSON text."""
-        return canonical_json({"selector": self.selector, "title": self.title, "rows": self.rows, "notes": self.notes})
+        document = {"selector": self.selector, "title": self.title, "rows": self.rows, "notes": self.notes}
+        return canonical_json({**document, "candidates": self.candidates} if self.candidate_columns else document)
 
 
 @dataclass(frozen=True, slots=True)

@@ -143,7 +143,7 @@ def allocate_checkpoints(problem: Problem, row: registry.Row, **options: Any) ->
         seed=settings.seed,
         inputs=inputs,
         status=result.status,
-        reason=result.reason,
+        reason=result.reason or (None if transfers != [] else "no change: a fresh plan has the copies in place"),
         objective=Objective.of(objective.name, objective.sense, value, bound, None if objective.integral else random),
         rules=result.rules,
         summary=summary,

@@ -9,8 +9,8 @@ from ftplan.api.checkpoint_evaluation import score_allocation
 from ftplan.api.recovery_evaluation import score_schedule
 from ftplan.api.replication_evaluation import score_replication
 from ftplan.errors import FtplanError, suggestion
-from ftplan.metrics.names import METRICS, metric
-from ftplan.model.plan import Plan
+from ftplan.metrics.names import METRICS, RENAMED, metric
+from ftplan.model.plan import Plan, Warn
 from ftplan.model.problem import Problem
 
 _SCORES: Mapping[str, Callable[[Plan, Problem, Asked], Scores]] = {
@@ -53,7 +53,7 @@ def evaluate(
     score = of_kind(_SCORES, plan, "evaluate")
     if plan.plan is None:
         raise FtplanError(f"there is nothing to evaluate: the plan's status is {plan.status} ({plan.reason})")
-    limits = [_limit(text, plan.kind) for text in fail_under]
+    limits, renamed = _limits(fail_under, plan.kind)
     scores = score(plan, problem, Asked(tuple(fail), load, capacity_per_core, overload))
     metrics = tuple(
         MetricValue(m.name, None if value is None else float(value), m.sense, m.unit)
@@ -62,8 +62,21 @@ def evaluate(
         for value in (scores.values[m.name],)
     )
     unmet = tuple(text for m in metrics for text in _unmet(m, limits))
-    warnings = (*problem.warnings, *scores.warnings)
+    warnings = (*problem.warnings, *renamed, *scores.warnings)
     return Evaluation(plan.kind, metrics, scores.failures, problem.inputs, unmet, warnings)
+
+
+def _limits(texts: Iterable[str], kind: str) -> tuple[list[tuple[str, float]], tuple[Warn, ...]]:
+    """Return the limits by the names of now, and a warning for each name of before."""
+    limits, warnings = [], []
+    for text in texts:
+        name, equals, number = text.partition("=")
+        if name in RENAMED:
+            now = RENAMED[name]
+            warnings.append(Warn("METRIC_RENAMED", f"--fail-under {text}: {name} is called {now} now: write that"))
+            name = now
+        limits.append(_limit(name + equals + number, kind))
+    return limits, tuple(warnings)
 
 
 def _limit(text: str, kind: str) -> tuple[str, float]:

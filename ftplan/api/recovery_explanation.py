@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from ftplan.api.answers import Explanation
+from ftplan.api.recovery_candidates import COLUMNS, candidates
+from ftplan.api.recovery_candidates import notes as nodes_notes
 from ftplan.api.recovery_incident import incident_of
 from ftplan.errors import FtplanError
 from ftplan.model.failed_queries import FailedQueries, failed_queries
@@ -60,7 +62,8 @@ def explain_schedule(plan: Plan, problem: Problem, what: Selector) -> Explanatio
     Of a query or task that fails more than once the last time is explained.
 
     A query: the failed tasks that it waited for, which was the last, and for each earlier step how many cores it
-    lacked there or which queries were chosen instead. A task: the queries that wait for it. A node: what starts there.
+    lacked there or which queries were chosen instead. A task: the queries that wait for it, why it did not start in an
+    earlier step, and every node with the rule that ruled it out and by how much. A node: what starts there.
 
     Raises
     ------
@@ -234,11 +237,56 @@ def _task(what: Selector, played: _Played) -> Explanation:
         {"query": played.name(query), "priority": float(priority[query]), "back, s": back.get(query)}
         for query in waiting
     ]
-    notes = [_why(task, moment, item, waiting, played) for moment, item in played.entries.get(task, [])]
+    started = played.entries.get(task, [])
+    notes = [_why(task, moment, item, waiting, played) for moment, item in started]
+    notes += _not_before(task, played)
     reasons = [u.get("reason") for u in (played.plan.plan or {}).get("unrecovered") or () if _is(u, what)]
     notes += [f"stays down: {reason}" for reason in reasons]
+    steps = [moment for moment in played.found.moments[played.since :] if moment.step is not None]
+    at = started[-1][0] if started else (steps[-1] if steps else None)
+    nodes: list[dict[str, Any]] = []
+    if at is not None:
+        nodes = candidates(
+            task, at, (played.plan.plan or {})["steps"][at.step]["recover"], played.found, played.incident
+        )
+        notes += nodes_notes(nodes)
     title = f"{what}: the failed queries that wait for it"
-    return Explanation(str(what), title, ("query", "priority", "back, s"), tuple(rows), tuple(notes), ())
+    columns = ("query", "priority", "back, s")
+    return Explanation(str(what), title, columns, tuple(rows), tuple(notes), (), COLUMNS, tuple(nodes))
+
+
+def _candidates(task: int, moment: Moment, played: _Played) -> list[dict[str, Any]]:
+    """Return every node for a task at the time of a step of the plan."""
+    recover = (played.plan.plan or {})["steps"][moment.step or 0]["recover"]
+    return candidates(task, moment, recover, played.found, played.incident)
+
+
+def _not_before(task: int, played: _Played) -> list[str]:
+    """Say of each step before the one that starts a task why it did not, of the first and last ones at most."""
+    started = played.entries.get(task, [])
+    found = []
+    for moment in played.found.moments[played.since :]:
+        if moment.step is None or (started and moment.at_s >= started[0][0].at_s):
+            continue
+        recover = (played.plan.plan or {})["steps"][moment.step]["recover"]
+        rows = [
+            row for row in candidates(task, moment, recover, played.found, played.incident) if row["lacks"] is not None
+        ]
+        place = f"step {moment.step} at {moment.at_s:.6g} s"
+        free = [row for row in rows if row["ruled out by"] is None]
+        if free:
+            found.append(f"{place} left room for it on {free[0]['node'] or 'the capacity'}, and did not choose it")
+        elif rows:
+            nearest = rows[0]["node"]
+            found.append(
+                f"{place} left no node with its {float(played.incident.cost[task]):.6g} cores: "
+                f"{rows[0]['lacks']:.6g} are missing{'' if nearest is None else f' on {nearest}, the nearest to it'}"
+            )
+        else:
+            found.append(f"{place}: no node that takes tasks is there")
+    if len(found) > 2 * NAMED:
+        found[NAMED:-NAMED] = [f"… {len(found) - 2 * NAMED} steps likewise"]
+    return found
 
 
 def _is(item: Mapping[str, Any], what: Selector) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 from ftplan.model.failed_queries import failed_queries
 from ftplan.model.plan import Infeasible
 from ftplan.model.topology import FloatArray
+from ftplan.planners.recovery.algorithms import best_density
 from ftplan.planners.recovery.problem import ArrivalEvent, Host, RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.random_order import random_order
 from ftplan.planners.recovery.run import run
@@ -55,10 +56,16 @@ def infeasible(problem: RecoveryProblem, options: RecoveryOptions, setting: Sett
     if most < needed - 1e-9 * max(1.0, needed):
         reason = f"{start} and there are {most:.6g} in all: it lacks {needed - most:.6g}"
         return Infeasible(reason, "capacity", most, needed, _more_cores(problem, options, setting, cost))
-    horizon = _horizon(problem, options) if _fits(cost, problem) else None
-    if horizon is not None:
-        reason = f"{start}, and there are {most:.6g}, but its restore ends at {horizon:g} s at the earliest"
-        return Infeasible(reason, "horizon", problem.horizon_s, horizon, f"--horizon {horizon:g}")
+    if _fits(cost, problem):
+        horizon = _horizon(problem, options, setting.planner)
+        if horizon is not None and horizon > problem.horizon_s:
+            reason = f"{start}, and there are {most:.6g}, but its restore ends at {horizon:g} s at the earliest"
+            return Infeasible(reason, "horizon", problem.horizon_s, horizon, f"--horizon {horizon:g}")
+        if _confirmed(problem, options, replace(setting, planner=best_density)):
+            reason = (
+                f"{start}, and there are {most:.6g}, but this algorithm's order of tasks completes no query with them"
+            )
+            return Infeasible(reason, "algorithm", None, "best-density", "--algorithm best-density")
     reason = (
         f"{start}, and there are {most:.6g}, but not where its tasks fit: the largest needs {heaviest:.6g}, and the "
         f"node with most room has {largest:.6g}"
@@ -150,9 +157,10 @@ def _fits(cost: FloatArray, problem: RecoveryProblem) -> bool:
     return True
 
 
-def _horizon(problem: RecoveryProblem, options: RecoveryOptions) -> float | None:
-    """Return a horizon, in whole seconds, within which a query is back; None where none ever is."""
-    found = run(replace(problem, horizon_s=math.inf), _plain(options), random_order).answer
+def _horizon(problem: RecoveryProblem, options: RecoveryOptions, planner: Planner) -> float | None:
+    """Return a horizon, in whole seconds, within which the planner has a query back; None where it never has."""
+    limited = replace(_plain(options), time_limit_s=min(options.time_limit_s, CONFIRM_S))
+    found = planner(replace(problem, horizon_s=math.inf), limited).answer
     times = [o.back_s for o in found.outages if o.back_s is not None] if found is not None else []
     return float(math.ceil(min(times))) if times else None
 

@@ -16,7 +16,7 @@ from ftplan.api.replication_curve import curve
 from ftplan.api.replication_fitting import LESS, WITHOUT, Attempt, Chooser, fitted
 from ftplan.api.replication_hosts import no_room, placement_problem, room_bound
 from ftplan.api.replication_problem import Prepared, prepare
-from ftplan.api.replication_upkeep import Current, Limits, current_of, limited
+from ftplan.api.replication_upkeep import Current, Limits, current_of, limited, unchanged
 from ftplan.errors import FtplanError, suggestion
 from ftplan.model.cluster import Cluster
 from ftplan.model.plan import Infeasible, Objective, Plan, Status, Warn
@@ -159,7 +159,8 @@ def _answer(question: _Question) -> _Answer:
     if kept is not None:
         warnings += (Warn("NO_CHANGE", kept),)
     answer = _placed(question, plan, replace(choice, warnings=(*choice.warnings, *warnings)))
-    return replace(answer, reason=answer.reason or kept)
+    most = question.limits.max_changes
+    return replace(answer, reason=answer.reason or kept or unchanged(question.current, chosen, answer.node, most))
 
 
 def _with_target(question: _Question, target: float) -> _Answer:
@@ -181,7 +182,7 @@ def _with_target(question: _Question, target: float) -> _Answer:
         return answer
     reached = _value(prepared, answer.node)
     if reached >= target - EQUAL:
-        return answer
+        return replace(answer, reason=answer.reason or unchanged(question.current, chosen, answer.node, None))
     reason = f"with a replica of every task that may fail the metric is {reached:.6g}, below the target {target:.6g}"
     fix = f"--target {int(reached * 1e6) / 1e6:.10g}"
     return _Answer(

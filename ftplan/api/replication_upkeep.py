@@ -143,7 +143,35 @@ def worth_changing(prepared: Prepared, fresh: BoolArray, now: BoolArray, thresho
     gain = problem.value(fresh) - problem.value(now)
     if gain >= threshold - _NOTHING and gain > _NOTHING:
         return None
-    return f"no change: a fresh plan would gain {gain:.6g}, below the threshold {threshold:.6g}"
+    if gain <= _NOTHING:
+        return "no change: a fresh plan is no better than the replicas in place"
+    return f"no change: a fresh plan would gain {gain:.6g}, below --threshold {threshold:.6g}"
+
+
+def unchanged(
+    current: Current, fresh: BoolArray, node: Mapping[int, str | None] | None, most: int | None
+) -> str | None:
+    """Return what kept the replicas in place as they are, None where they change or nobody knows them.
+
+    Parameters
+    ----------
+    fresh
+        What the planner chose, shape (tasks,).
+    node
+        Of each replica of the plan; None where there is no plan.
+    most
+        The limit on changes, if there is one.
+    """
+    if node is None or not current.known or set(node) != set(current.node):
+        return None
+    if any(None not in (place, current.node[task]) and place != current.node[task] for task, place in node.items()):
+        return None
+    different = int((fresh != current.replicated(len(fresh))).sum())
+    if different == 0:
+        return "no change: a fresh plan has the replicas that are in place"
+    if most is not None and different > most:
+        return f"no change: a fresh plan makes {different} changes, and none within --max-changes {most} gains anything"
+    return "no change: what a fresh plan would start finds no room on a node"
 
 
 def limited(

@@ -31,8 +31,12 @@ def command(plan: str, selector: str, **given: Any) -> None:
     found = explain(loaded, problem, selector)
     warn(found.warnings, quiet=given["quiet"])
     rows = [tuple(row[name] for name in found.columns) for row in found.rows]
+    tables = [Table(found.columns, rows, found.title)]
+    if found.candidate_columns:
+        others = [tuple(row[name] for name in found.candidate_columns) for row in found.candidates]
+        tables.append(Table(found.candidate_columns, others, f"{found.selector}: where it could stand"))
     emit(
-        Answer(found.to_json(), [Table(found.columns, rows, found.title)], found.notes),
+        Answer(found.to_json(), tables, found.notes),
         output=given["output"],
         form=given["format"],
         force=given["force"],

@@ -26,6 +26,16 @@ def same(a: float, b: float) -> bool:
     return a == b or (isfinite(a) and isfinite(b) and abs(a - b) <= TOLERANCE * max(1.0, abs(a), abs(b)))
 
 
+@dataclass(frozen=True, slots=True)
+class There:
+    """A node that is there just before a step, with the cores that tasks can take and the end of its last restore."""
+
+    free: float
+    busy_until: float
+    takes_tasks: bool
+    from_start: bool
+
+
 @dataclass(slots=True)
 class Moment:
     """What happens at the time of a step, and what really follows from the step."""
@@ -36,6 +46,8 @@ class Moment:
     arrivals: list[Arrival] = field(default_factory=list)
     capacity: float = 0.0  # cores free before it
     room: dict[str | None, float] = field(default_factory=dict)  # cores free before it, by node
+    there: dict[str | None, There] = field(default_factory=dict)
+    left: float = np.inf  # of the cap on what the nodes of the start take together, before it
     used: float = 0.0
     whole: list[tuple[int, float]] = field(default_factory=list)  # (output task, time) as decided at this time
     undone: set[int] = field(default_factory=set)  # of these, those that a later failure struck before they were back
@@ -84,6 +96,11 @@ def replay(steps: Sequence[Mapping[str, Any]], incident: Incident) -> Replay:
                 moments[earlier].undone.add(query)
         moment.capacity = repair.capacity
         moment.room = {name: machine.free for name, machine in repair.machines.items()}
+        moment.there = {
+            name: There(machine.free, machine.busy_until, machine.takes_tasks, machine.from_start)
+            for name, machine in repair.machines.items()
+        }
+        moment.left = repair.left
         if moment.step is None:
             continue
         moment.used = entries.play(moment.step, moment.at_s, steps[moment.step]["recover"])

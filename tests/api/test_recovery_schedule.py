@@ -58,16 +58,54 @@ def test_the_example_of_the_readme() -> None:
     plan = schedule(example("storm-recovery"), "dynamic-programming")
     assert plan.status == "optimal"
     assert plan.objective is not None
-    assert (plan.objective.value, plan.summary["failed_priority"]) == (32.0, 60.0)
+    assert (body(plan)["steps"][0]["objective"]["value"], plan.summary["failed_priority"]) == (32.0, 60.0)
     centric = schedule(example("storm-recovery"), "operator-centric")
+    assert body(centric)["steps"][0]["objective"]["value"] == centric.summary["after"]["priority_step_0"] == 24.0
+    assert centric.status == "feasible"
+    best = schedule(example("storm-recovery"), "exact")
+    assert best.objective is not None
     assert centric.objective is not None
-    assert centric.objective.value == 24.0
+    readme = " ".join((EXAMPLES.parent / "README.md").read_text().split())
+    for figures in (
+        f"summed priority {best.summary['after']['priority_step_0']:g} of 60, which is optimal",
+        f"brings back {centric.summary['after']['priority_step_0']:g}, a random order "
+        f"{best.summary['random']['priority_step_0']:g}, and",
+        f": {best.objective.value:g} of {best.objective.bound:g} here, so that every step is optimal, by operators "
+        f"{centric.objective.value:g} of {centric.objective.bound:g}.",
+    ):
+        assert figures in readme
     assert [step["trigger"] for step in body(plan)["steps"]] == [
         "failure",
         "failure:node:c3",
         "failure:node:c4",
         *(f"arrival:new-{i}" for i in range(1, 5)),
     ]
+
+
+@pytest.mark.parametrize("row", list(rows("recovery-schedule")), ids=lambda row: row.name)
+def test_the_objective_sums_over_the_steps(row: Any) -> None:
+    """What each restored, and the most that it could; optimal only where every step is."""
+    for case in (example("figure-2"), example("storm-recovery")):
+        plan = ftplan.plan("recovery-schedule", case, algorithm=row.name, iterations=5, samples=0)
+        steps = [step["objective"] for step in body(plan)["steps"]]
+        assert plan.objective is not None
+        assert plan.objective.value == sum(item["priority"] for s in body(plan)["steps"] for item in s["restored"])
+        assert plan.objective.value == sum(step["value"] for step in steps)
+        assert plan.objective.value == plan.summary["after"]["priority"]
+        assert plan.objective.bound == sum(step["bound"] for step in steps)
+        assert (plan.status == "optimal") == (plan.objective.gap == 0.0) == all(step["gap"] == 0.0 for step in steps)
+
+
+def test_a_step_that_restores_less_than_it_could_is_not_optimal() -> None:
+    """Figure 2, left: by operators step 3 has the two cores that p09 lacks, and starts p07 and p08."""
+    plan = schedule(example("figure-2"), "operator-centric")
+    steps = [(step["objective"]["value"], step["objective"]["bound"]) for step in body(plan)["steps"]]
+    assert steps[0] == (0.0, 0.0)
+    assert (steps[3][0], steps[3][1] >= 1.0) == (0.0, True)
+    assert plan.status == "feasible"
+    assert plan.objective is not None
+    assert plan.objective.gap is not None
+    assert plan.objective.gap >= 0.25
 
 
 @pytest.mark.parametrize("row", list(rows("recovery-schedule")), ids=lambda row: row.name)
@@ -191,12 +229,33 @@ def test_tasks_too_large_for_any_node() -> None:
     assert fixed.summary["after"]["queries_back"] == 1
 
 
+def test_an_order_that_completes_nothing_names_an_algorithm_that_does() -> None:
+    """By operators both sources start first, and neither sink fits beside them; one source and its sink would."""
+    operators = [
+        {"id": "a", "parallelism": 2, "cpu": 0.4},
+        {"id": "b", "parallelism": 2, "cpu": 0.6, "output": True},
+    ]
+    topology = {
+        "format": "ftplan/topology",
+        "format_version": "1.0",
+        "operators": operators,
+        "edges": [{"from": "a", "to": "b", "partitioning": "one-to-one"}],
+    }
+    asked: dict[str, Any] = {"fail": ["operator:a", "operator:b"], "capacity": 1.0, "arrivals": False}
+    plan = schedule(ftplan.load(topology=topology), "operator-centric", **asked)
+    assert plan.infeasible is not None
+    assert (plan.infeasible.limit, plan.infeasible.smallest_fix) == ("algorithm", "--algorithm best-density")
+    assert "completes no query" in plan.infeasible.reason
+    fixed = schedule(ftplan.load(topology=topology), plan.infeasible.smallest_fix.split()[1], **asked)
+    assert fixed.summary["after"]["queries_back"] == 1
+
+
 def test_blocking_and_random_stand_beside_the_plan() -> None:
     plan = schedule(example("storm-recovery"))
     before, after, random = (plan.summary[name] for name in ("before", "after", "random"))
     assert set(before) == set(after) == set(random) - {"orders"}
     assert random["orders"] == 20
-    assert before["priority"] == 0.0
+    assert before["priority_step_0"] == 0.0
     assert after["priority_time"] < random["priority_time"] < before["priority_time"]
 
 

@@ -227,8 +227,26 @@ def test_what_to_activate_and_to_deactivate() -> None:
     assert names(none, "activate") == names(none, "deactivate") == []
     kept = planned(loaded(placement=now), budget=2, threshold=0.4)
     assert kept.reason is not None
-    assert kept.reason.startswith("no change: a fresh plan would gain 0.333333, below the threshold 0.4")
+    assert kept.reason.startswith("no change: a fresh plan would gain 0.333333, below --threshold 0.4")
     assert names(kept) == ["sink/2@n4", "source/2@n4"]
+
+
+def test_no_change_names_its_limit() -> None:
+    now = {"replicas": {"source": [None, None, "n4"], "sink": [None, None, "n4"]}}
+    few = planned(loaded(placement=now), budget=2, max_changes=1)
+    assert few.reason == "no change: a fresh plan makes 4 changes, and none within --max-changes 1 gains anything"
+    best = planned(loaded(), budget=2)
+    again = planned(loaded(), budget=2, current=best)
+    assert again.reason == "no change: a fresh plan has the replicas that are in place"
+    assert planned(loaded(), budget=2, current=best, threshold=0.0).reason == (
+        "no change: a fresh plan is no better than the replicas in place"
+    )
+    reached = planned(loaded(), target=0.5)
+    assert planned(loaded(), target=0.5, current=reached).reason == (
+        "no change: a fresh plan has the replicas that are in place"
+    )
+    assert best.reason is None
+    assert planned(loaded(placement=now), budget=2).reason is None
 
 
 def test_a_budget_that_shrank_needs_changes() -> None:

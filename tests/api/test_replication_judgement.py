@@ -105,6 +105,59 @@ def test_explain_a_task_without() -> None:
     assert [row["task"] for row in answer.rows] == ["sink/0", "source/0"]
 
 
+def small_nodes(**sizes: float) -> list[dict[str, Any]]:
+    """Nodes of the case, those named with other cores; n4 takes no tasks, n5 is a node for replicas."""
+    given = {"n1": 4.0, "n2": 4.0, "n3": 4.0, **sizes}
+    zones = {"n1": "a", "n2": "a", "n3": "b", "n5": "c"}
+    nodes: list[dict[str, Any]] = [{"id": name, "cpu": cpu, "zone": zones[name]} for name, cpu in given.items()]
+    return [*nodes, {"id": "n4", "cpu": 4, "accepts": ["checkpoints"]}]
+
+
+def test_explain_every_node_of_a_replica_with_the_rule_that_rules_it_out() -> None:
+    """What verify says of the plan with the replica on that node instead, for every task and node."""
+    problem = loaded(nodes=small_nodes(n3=2.0, n5=1.6))
+    plan = planned(problem, budget=2)
+    assert plan.plan is not None
+    rules = set()
+    for place, item in enumerate(plan.plan["replicas"]):
+        answer = explain(plan, problem, f"task:{item['operator']}/{item['index']}")
+        assert [row["node"] for row in answer.candidates if row["chosen"]] == [item["node"]]
+        for row in answer.candidates:
+            document = json.loads(plan.to_json())
+            document["plan"]["replicas"][place]["node"] = row["node"]
+            del document["objective"]
+            codes = {violation.code for violation in verify(load_plan(document).value, problem).violations}
+            rule = row["ruled out by"]
+            rules.add(None if rule is None else rule.split(":")[0])
+            assert codes == (set() if rule is None else {rule.split(":")[0]})
+    assert rules == {None, "OVER_CAPACITY", "REPLICA_WITH_PRIMARY", "REPLICA_IN_SAME_ZONE"}
+
+
+def test_explain_names_room_and_not_the_budget_where_room_is_short() -> None:
+    """Lane 2 has a budget and gains, and no node outside zone b has room for its sink of one core."""
+    problem = loaded(nodes=small_nodes(n1=2.0, n2=2.0, n3=4.0))
+    plan = planned(problem, budget=6, fail=["operator:sink"])
+    answer = explain(plan, problem, "task:sink/2")
+    text = " | ".join(answer.notes)
+    assert "has no replica" in text
+    assert "fits into the" in text
+    assert "no node could take it: n2, which has most room, OVER_CAPACITY: 0.9 of its 1 cores are missing" in text
+    assert answer.notes[-1].startswith("it has none because of want of room")
+    assert "because of the budget" not in text
+    assert all(row["ruled out by"] is not None for row in answer.candidates)
+
+
+def test_explain_names_the_budget_where_that_is_short() -> None:
+    problem = loaded(with_cluster=False)
+    plan = planned(problem, budget=2, fail=["task:source/1", "task:source/0", "task:sink/0"])
+    answer = explain(plan, problem, "task:source/1")
+    assert answer.notes[1] == "it takes 1 of the budget and does not fit, by 1, into the 0 that are left"
+    assert answer.notes[-1].startswith("it has none because of the budget; in place of ")
+    assert answer.candidates == ()
+    useless = explain(planned(problem, budget=3), problem, "task:source/1")
+    assert useless.notes[-1] == "it has none because alone it would gain nothing"
+
+
 def test_explain_a_node_and_what_cannot_be_explained() -> None:
     plan = planned(loaded(), budget=2)
     assert plan.plan is not None
