@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -28,6 +29,27 @@ def test_help_loads_nothing_heavy(args: list[str]) -> None:
 def test_import_ftplan_is_light() -> None:
     probe = f"import sys, ftplan; print([m for m in {HEAVY!r} if m in sys.modules])"
     assert subprocess.check_output([sys.executable, "-c", probe], text=True).strip() == "[]"
+
+
+#: What no command needs for an answer on a small job without statistics.
+NOT_NEEDED = ("pandas", "pyarrow", "networkx", "scipy", "pyspark", "numba", "rich")
+STORM = Path(__file__).parents[2] / "examples" / "storm-recovery"
+
+
+def _loaded_by(args: list[str], folder: Path) -> list[str]:
+    """Return which of the modules that are not needed a command loads on its way."""
+    probe = PROBE.replace(repr(HEAVY), repr((*NOT_NEEDED, "ortools")))
+    done = subprocess.run([sys.executable, "-c", probe, *args], capture_output=True, text=True, check=False, cwd=folder)
+    code, loaded = json.loads(done.stderr.splitlines()[-1])
+    assert code == 0, done.stderr
+    return list(loaded)
+
+
+def test_verify_loads_what_it_needs(tmp_path: Path) -> None:
+    plan = tmp_path / "plan.json"
+    args = ["recovery-schedule", "--algorithm", "operator-centric", "-o", str(plan), "-q", "--no-progress"]
+    assert _loaded_by(args, STORM) == []
+    assert _loaded_by(["verify", str(plan)], STORM) == []
 
 
 def test_every_command_has_a_module_and_a_name() -> None:

@@ -15,6 +15,7 @@ from ftplan.planners.recovery.node_assignment import Part, Sites, Splittable, as
 from ftplan.planners.recovery.prefetch import next_tasks, profit_density
 from ftplan.planners.recovery.progress import Progress
 from ftplan.planners.recovery.schedule import Decision, State
+from ftplan.planners.recovery.small_packing import MOST_TASKS, Nodes, TooMuch, whole_size
 
 #: Queries in a row that do not fit before no more are tried.
 MISSES = 300
@@ -144,10 +145,19 @@ def _after(sites: Sites, parts: list[Part]) -> Sites:
 
 
 def packed_exactly(tasks: Sequence[int], cost: FloatArray, sites: Sites, seconds: float) -> list[Part] | None:
-    """Return a packing found by CP-SAT, None where there is none or the problem is too large."""
+    """Return a packing, found by search or by CP-SAT, None where there is none or the problem is too large."""
     hosts = np.flatnonzero(sites.room > 0.0).tolist()
     if len(tasks) * len(hosts) > PAIRS or sites.splittable or not hosts:
         return None
+    if len(tasks) <= MOST_TASKS:
+        try:
+            found = Nodes(sites, hosts).placed([whole_size(float(cost[task])) for task in tasks])
+        except TooMuch:
+            pass
+        else:
+            if found is None:
+                return None
+            return [Part(task, host, float(cost[task])) for task, host in zip(tasks, found, strict=True)]
     from ortools.sat.python import cp_model
 
     model = cp_model.CpModel()
