@@ -5,7 +5,11 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from ortools.linear_solver import pywraplp
+    from ortools.sat.python import cp_model
 
 T = TypeVar("T")
 
@@ -14,7 +18,7 @@ LOOK_S = 0.05
 #: Seconds that a solver may run on after its time limit, and after it was told to stop, before it is left behind.
 LATE_S, STOPPING_S = 0.5, 0.5
 
-_left: list[threading.Thread] = []
+_left: list[threading.Event] = []
 
 
 class SolverStuck(Exception):
@@ -28,6 +32,7 @@ class _Call(Generic[T]):
         self.call = call
         self.returned: list[T] = []
         self.raised: BaseException | None = None
+        self.done = threading.Event()  # a thread whose join was interrupted is taken for ended in Python 3.11
         # A daemon: a solver that does not stop must not keep the process alive.
         self.thread = threading.Thread(target=self._run, name="ftplan-solver", daemon=True)
 
@@ -36,22 +41,24 @@ class _Call(Generic[T]):
             self.returned.append(self.call())
         except BaseException as error:  # raised again where the call was made
             self.raised = error
+        finally:
+            self.done.set()
 
     def ended(self, seconds: float) -> bool:
         """Wait at most so long, open to signals; return whether the call has ended."""
         until = time.monotonic() + seconds
-        while self.thread.is_alive() and (left := until - time.monotonic()) > 0.0:
-            self.thread.join(min(LOOK_S, left))
-        return not self.thread.is_alive()
+        while not self.done.is_set() and (left := until - time.monotonic()) > 0.0:
+            self.done.wait(min(LOOK_S, left))
+        return self.done.is_set()
 
     def stopped(self, stop: Callable[[], object] | None) -> bool:
         """Tell the solver to stop, again and again since it may not have begun; return whether it did."""
         until = time.monotonic() + STOPPING_S
-        while self.thread.is_alive() and time.monotonic() < until:
+        while not self.done.is_set() and time.monotonic() < until:
             if stop is not None:
                 stop()
-            self.thread.join(LOOK_S)
-        return not self.thread.is_alive()
+            self.done.wait(LOOK_S)
+        return self.done.is_set()
 
 
 def interruptible(call: Callable[[], T], stop: Callable[[], object] | None = None, time_limit_s: float = 1e9) -> T:
@@ -84,11 +91,11 @@ def interruptible(call: Callable[[], T], stop: Callable[[], object] | None = Non
         running.thread.start()
         late = not running.ended(time_limit_s + LATE_S) and not running.stopped(stop)
     except BaseException:
-        if running.thread.ident is not None and not running.stopped(stop):
-            _left.append(running.thread)
+        _left.append(running.done)
+        running.stopped(stop)
         raise
     if late:
-        _left.append(running.thread)
+        _left.append(running.done)
         raise SolverStuck(f"a solver did not end {LATE_S + STOPPING_S:g} s after its limit of {time_limit_s:g} s")
     if running.raised is not None:
         raise running.raised
@@ -97,4 +104,42 @@ def interruptible(call: Callable[[], T], stop: Callable[[], object] | None = Non
 
 def left_running() -> bool:
     """Return whether a solver that did not stop still runs: a process must then leave without tidying up after it."""
-    return any(thread.is_alive() for thread in _left)
+    return not all(done.is_set() for done in _left)
+
+
+def solve_sat(model: cp_model.CpModel, solver: cp_model.CpSolver, time_limit_s: float) -> int | None:
+    """Run CP-SAT with its parameters and a time limit; return the status, None where it did not end: it has no answer.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        As it comes.
+    """
+    solver.parameters.max_time_in_seconds = max(time_limit_s, 0.01)
+    solver.parameters.catch_sigint_signal = False
+    try:
+        status: int = interruptible(lambda: solver.solve(model), solver.stop_search, time_limit_s)
+    except SolverStuck:
+        return None
+    return status
+
+
+def solve_linear(
+    solver: pywraplp.Solver, time_limit_s: float, parameters: pywraplp.MPSolverParameters | None = None
+) -> int | None:
+    """Run SCIP or GLOP with a time limit; return the status, None where it did not end.
+
+    SCIP must have been told ``misc/catchctrlc = FALSE``.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        As it comes.
+    """
+    solver.SetTimeLimit(max(int(time_limit_s * 1000), 10))
+    given = () if parameters is None else (parameters,)
+    try:
+        status: int = interruptible(lambda: solver.Solve(*given), solver.InterruptSolve, time_limit_s)
+    except SolverStuck:
+        return None
+    return status

@@ -73,7 +73,7 @@ def test_a_signal_leaves_a_deaf_solver_behind() -> None:
         interruptible(solver.solve)
     assert left_running()
     solver.end.set()
-    interrupts._left[0].join()
+    interrupts._left[0].wait()
     assert not left_running()
 
 
