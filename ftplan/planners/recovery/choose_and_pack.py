@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ftplan.model.topology import FloatArray
+from ftplan.planners.interrupts import solve_sat
 from ftplan.planners.recovery.knapsack import BoolArray
 from ftplan.planners.recovery.node_assignment import Part, Sites
 from ftplan.planners.recovery.schedule import State
@@ -24,6 +25,8 @@ from ftplan.planners.recovery.small_packing import (
 #: Pairs of task and node up to which a solver places tasks, and its deterministic work for that.
 PAIRS = 20_000
 WORK = 8.0
+#: Seconds that it takes to hand the solver one pair: where there is no time for that it is not asked.
+HANDING_S = 5e-5
 #: Priorities that are no whole numbers count in these parts.
 PARTS = 1e4
 
@@ -51,6 +54,8 @@ def choose_and_pack(state: State, sites: Sites, seconds: float) -> tuple[list[Pa
             return _by_search(state, sites, hosts, open_bundles, open_queries)
         except TooMuch:
             pass
+    if seconds <= len(tasks) * len(hosts) * HANDING_S:
+        return [], None
     from ortools.sat.python import cp_model
 
     model = cp_model.CpModel()
@@ -71,8 +76,7 @@ def choose_and_pack(state: State, sites: Sites, seconds: float) -> tuple[list[Pa
     solver.parameters.num_workers = 1
     solver.parameters.random_seed = 0
     solver.parameters.max_deterministic_time = WORK
-    solver.parameters.max_time_in_seconds = seconds
-    status = solver.solve(model)
+    status = solve_sat(model, solver, seconds)
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         return [], None
     bound = float(np.floor(solver.best_objective_bound + 1e-6)) / scale
