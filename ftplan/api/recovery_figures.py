@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -14,6 +13,7 @@ from ftplan.metrics.repair import Downtimes, fidelity_time
 from ftplan.model.failed_queries import failed_queries
 from ftplan.model.rates import rates
 from ftplan.model.topology import FloatArray
+from ftplan.planners.budget import clock
 from ftplan.planners.recovery.arrival_replay import replay
 from ftplan.planners.recovery.blocking import blocking
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
@@ -61,7 +61,7 @@ def before(
 ) -> Figures | None:
     """Return the figures of blocking recovery: everything that is down comes back at once, or nothing.
 
-    None where that is not known at *until_s*, a time of ``time.monotonic``.
+    None where that is not known at *until_s*, a time of ``budget.clock``.
     """
     found = run(problem, _plain(options), blocking, until_s)
     return None if found.status == "no-plan-in-time" else figures(found.answer, problem, fidelity)
@@ -72,7 +72,7 @@ def random(
 ) -> tuple[dict[str, Any] | None, int]:
     """Return the mean figures of random query orders, with how many ``orders`` that are, and how many are wanted.
 
-    Orders are judged while the time lasts until *until_s*, a time of ``time.monotonic``; None where it lasts for none.
+    Orders are judged while the time lasts until *until_s*, a time of ``budget.clock``; None where it lasts for none.
 
     The mean of ``first_back_s`` is over the orders in which a query returns, that of ``last_back_s`` over those in
     which all do.
@@ -86,7 +86,7 @@ def random(
         if result.status == "no-plan-in-time":
             break
         found.append(figures(result.answer, problem, fidelity))
-        if time.monotonic() > until_s:
+        if clock() > until_s:
             break
     if not found:
         return None, count

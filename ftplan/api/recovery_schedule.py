@@ -19,7 +19,7 @@ from ftplan.model.failed_queries import failed_queries
 from ftplan.model.plan import Objective, Plan, Warn
 from ftplan.model.problem import Problem
 from ftplan.planners import registry
-from ftplan.planners.budget import Budget
+from ftplan.planners.budget import Budget, clock
 from ftplan.planners.recovery.arrival_replay import wanted
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.schedule import Schedule
@@ -74,7 +74,7 @@ def recovery_schedule(problem: Problem, row: registry.Row, **options: Any) -> Pl
         If an input is missing, nothing fails, an option is unknown or out of range.
     """
     asked = _checked(options)
-    clock = Budget(asked["time_limit_s"], asked["iterations"])
+    command = Budget(asked["time_limit_s"], asked["iterations"])
     prepared = prepare(problem, **{name: asked[name] for name in _ASKED})
     recovery = prepared.problem
     settings = RecoveryOptions(
@@ -82,7 +82,7 @@ def recovery_schedule(problem: Problem, row: registry.Row, **options: Any) -> Pl
     )
     started = time.perf_counter()
     planner = registry.load(row)
-    result: Result[Schedule] = planner(recovery, replace(settings, time_limit_s=clock.left_s * PLANNED))
+    result: Result[Schedule] = planner(recovery, replace(settings, time_limit_s=command.left_s * PLANNED))
     failed = int(recovery.failed.sum())
     seconds = time.perf_counter() - started
     _log.info("%d failed tasks: %s, planned by %s in %.2f s", failed, result.status, row.name, seconds)
@@ -98,8 +98,8 @@ def recovery_schedule(problem: Problem, row: registry.Row, **options: Any) -> Pl
             asked["arrivals"],
             asked["coordinator_cpu"] if asked["complete_failure"] else 0.0,
         )
-        refusal = infeasible(recovery, replace(settings, time_limit_s=clock.left_s), setting) or result.infeasible
-    summary, cut = _summary(recovery, settings, schedule, asked["samples"], _end(clock))
+        refusal = infeasible(recovery, replace(settings, time_limit_s=command.left_s), setting) or result.infeasible
+    summary, cut = _summary(recovery, settings, schedule, asked["samples"], _end(command))
     return Plan(
         kind=KIND,
         algorithm=row.name,
@@ -111,21 +111,21 @@ def recovery_schedule(problem: Problem, row: registry.Row, **options: Any) -> Pl
         objective=_objective(recovery, settings, result),
         rules=result.rules,
         summary=summary,
-        warnings=(*_warnings(problem, recovery, _limited(result, clock), summary, settings.objective), *cut),
+        warnings=(*_warnings(problem, recovery, _limited(result, command), summary, settings.objective), *cut),
         infeasible=refusal,
         plan=None if schedule is None else schedule.body(recovery),
         tool_version=ftplan.__version__,
     )
 
 
-def _end(clock: Budget) -> float:
-    """Return when the last comparison has to end, as a time of ``time.monotonic``."""
-    return max(clock.started + clock.time_limit_s, time.monotonic()) + GRACE_S
+def _end(command: Budget) -> float:
+    """Return when the last comparison has to end, as a time of ``budget.clock``."""
+    return max(command.started + command.time_limit_s, clock()) + GRACE_S
 
 
-def _limited(result: Result[Schedule], clock: Budget) -> Result[Schedule]:
+def _limited(result: Result[Schedule], command: Budget) -> Result[Schedule]:
     """Return a result whose ``TIME_LIMIT`` names the limit of the command instead of that of a part of it."""
-    text = f"stopped by the clock after {clock.time_limit_s:g} s: another run may differ"
+    text = f"stopped by the clock after {command.time_limit_s:g} s: another run may differ"
     said = (Warn(w.code, text) if w.code == "TIME_LIMIT" else w for w in result.warnings)
     return replace(result, warnings=tuple(said))
 
@@ -204,7 +204,7 @@ def _summary(
     after = None if schedule is None else recovery_figures.figures(schedule, problem, fidelity)
 
     def share(part: float) -> float:
-        now = time.monotonic()
+        now = clock()
         return now + part * max(0.0, end_s - now)
 
     before = recovery_figures.before(problem, settings, share(BLOCKING), fidelity)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass
 
 import numpy as np
 
 from ftplan.model.failed_queries import FailedQueries, failed_queries
 from ftplan.model.topology import FloatArray, IntArray
+from ftplan.planners.budget import clock
 from ftplan.planners.recovery.problem import RecoveryProblem
 from ftplan.planners.recovery.schedule import Outage, Schedule
-
 
 #: Numbers that are held at once for each of recoveries and outages times samples.
 CELLS = 500_000
@@ -32,7 +31,7 @@ def replay(
 ) -> Sampled | None:
     """Play a schedule through with arrival times drawn from their ranges; None where no time is uncertain.
 
-    Samples are played until *until_s*, a time of ``time.monotonic``, some at a time; None where there is time for none.
+    Samples are played until *until_s*, a time of ``budget.clock``, some at a time; None where there is time for none.
 
     Each step waits for the nodes that trigger it, each restore also for its own node and for the restores before it
     there; what is chosen and where it goes stays as planned. A query is back when the last of its tasks is.
@@ -43,7 +42,7 @@ def replay(
     size = sum(len(step.recover) for step in schedule.steps) + len(schedule.outages)
     played: list[Sampled] = []
     first, many = 0, max(1, CELLS // max(1, size))
-    while first < samples and time.monotonic() < until_s:
+    while first < samples and clock() < until_s:
         played.append(_played(schedule, problem, there[:, first : first + many]))
         first += many
     if not played:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import heapq
 import math
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ftplan.model.topology import FloatArray
+from ftplan.planners.budget import clock
 from ftplan.planners.recovery.knapsack import SLACK
 
 #: Tasks that are placed between two looks at the clock.
@@ -67,12 +67,12 @@ def assign_in_order(
 ) -> tuple[list[Part], bool]:
     """Place tasks in their order until one does not fit; return the parts, and whether the clock ended it.
 
-    *until_s* is a time of ``time.monotonic``. Nodes are chosen as by :func:`assign`; cost O(log hosts) a task.
+    *until_s* is a time of ``budget.clock``. Nodes are chosen as by :func:`assign`; cost O(log hosts) a task.
     """
     placing = Placing(cost, sites)
     placed: list[Part] = []
     for number, task in enumerate(tasks):
-        if number % LOOK_EVERY == LOOK_EVERY - 1 and time.monotonic() > until_s:
+        if number % LOOK_EVERY == LOOK_EVERY - 1 and clock() > until_s:
             return placed, True
         parts = placing.place(task)
         if not parts:
