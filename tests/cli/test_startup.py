@@ -45,11 +45,23 @@ def _loaded_by(args: list[str], folder: Path) -> list[str]:
     return list(loaded)
 
 
-def test_verify_loads_what_it_needs(tmp_path: Path) -> None:
+def test_verify_and_a_small_recovery_load_what_they_need(tmp_path: Path) -> None:
     plan = tmp_path / "plan.json"
-    args = ["recovery-schedule", "--algorithm", "operator-centric", "-o", str(plan), "-q", "--no-progress"]
+    args = ["recovery-schedule", "-o", str(plan), "-q", "--no-progress"]
     assert _loaded_by(args, STORM) == []
     assert _loaded_by(["verify", str(plan)], STORM) == []
+
+
+@pytest.mark.parametrize("algorithm", ["operator-centric", "best-density", "dynamic-programming", "exact", "auto"])
+def test_a_small_recovery_compiles_nothing(algorithm: str) -> None:
+    loaded = _loaded_by(["recovery-schedule", "--algorithm", algorithm, "-q", "--no-progress"], STORM)
+    assert "numba" not in loaded
+    assert "pandas" not in loaded
+
+
+def test_a_small_repair_compiles_nothing() -> None:
+    loaded = _loaded_by(["recovery-schedule", "--objective", "priority-time", "-q", "--no-progress"], STORM)
+    assert "numba" not in loaded
 
 
 def test_every_command_has_a_module_and_a_name() -> None:

@@ -57,6 +57,8 @@ def _best(
     results: list[Result[Schedule]] = []
     for number, policy in enumerate(policies):
         left = max(0.0, ends - clock())
+        if left == 0.0 and 0 < number < len(policies) - 1:
+            continue  # the last one has the bound
         share = FIRST if number < len(policies) - 1 else 1.0
         results.append(run(problem, replace(options, time_limit_s=left * share), policy))
     made = [result for result in results if result.answer is not None]

@@ -117,8 +117,10 @@ def closer(problem: NestedKnapsack, step: IntArray, most: FloatArray, budget: Bu
     integral = bool(np.all(problem.priority == np.floor(problem.priority)))
     for k in range(problem.steps):
         here = (step > k).astype(np.int64)
-        if budget.over() or problem.priority @ (1 - here) >= most[k] * (1.0 - 1e-12):
+        if problem.priority @ (1 - here) >= most[k] * (1.0 - 1e-12):
             continue
+        if budget.over():
+            break
         alone = replace(
             problem,
             release=(problem.release > k).astype(np.int64),

@@ -113,6 +113,9 @@ def step_by_step(
     done = np.zeros(problem.queries, dtype=np.bool_)
     bound = None
     for k in range(problem.steps):
+        if k > 0 and budget.over():
+            whole.cut = True
+            break
         used = problem.used(step)[k]
         choice = problem.remaining(done, k, float(used))
         part = budget.part(1.0 / (problem.steps - k))

@@ -75,7 +75,7 @@ def run(
     """
     budget = Budget.of(options)
     latest_s = budget.started + budget.time_limit_s + LATE_S if until_s is None else until_s
-    idle = False
+    idle = late = False
     progress = Progress(problem)
     queries = failed_queries(problem.graph, progress.down)
     outages = Outages(problem, queries, 0.0)
@@ -84,7 +84,7 @@ def run(
     warnings: list[Warn] = []
     overall: float | None = None
     for number, moment in enumerate(times):
-        late = clock() > latest_s
+        late = late or clock() > latest_s
         if late and until_s is not None:
             return Result("no-plan-in-time", None, (), reason="the comparison did not end in time")
         if moment.failures:
