@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import ftplan
 from ftplan.errors import FtplanError, suggestion
 from ftplan.model.plan import InputFile, Plan, Warn, canonical_json
 from ftplan.model.violation import Violation
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,8 +167,10 @@ def changed_objective(before: Plan, after: Plan) -> Mapping[str, Any]:
     }
 
 
-def of_kind(table: Mapping[str, T], plan: Plan, command: str) -> T:
-    """Return the entry for a plan's kind.
+def of_kind(table: Mapping[str, str], plan: Plan, command: str) -> Any:
+    """Import and return the function that a table of ``module:function`` names for a plan's kind.
+
+    Only what answers for this kind is imported: what the others need would take longer than most answers.
 
     Raises
     ------
@@ -178,4 +179,10 @@ def of_kind(table: Mapping[str, T], plan: Plan, command: str) -> T:
     """
     if plan.kind not in table:
         raise FtplanError(f"{command} knows plans of kind {' and '.join(table)}, not yet {plan.kind}")
-    return table[plan.kind]
+    return imported(table[plan.kind])
+
+
+def imported(function: str) -> Any:
+    """Import and return a ``module:function``."""
+    module, name = function.split(":")
+    return getattr(importlib.import_module(module), name)

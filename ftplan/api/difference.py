@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from ftplan.api.answers import Difference, of_kind
-from ftplan.api.checkpoint_difference import diff_allocations
-from ftplan.api.recovery_difference import diff_schedules
-from ftplan.api.replication_difference import diff_replications
 from ftplan.errors import FtplanError
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
 
-_DIFF: Mapping[str, Callable[[Plan, Plan, Problem | None], Difference]] = {
-    "checkpoint-allocation": diff_allocations,
-    "recovery-schedule": diff_schedules,
-    "task-replication": diff_replications,
+_DIFF: Mapping[str, str] = {
+    "checkpoint-allocation": "ftplan.api.checkpoint_difference:diff_allocations",
+    "recovery-schedule": "ftplan.api.recovery_difference:diff_schedules",
+    "task-replication": "ftplan.api.replication_difference:diff_replications",
 }
 
 
@@ -29,7 +26,7 @@ def diff(before: Plan, after: Plan, problem: Problem | None = None) -> Differenc
     """
     if before.kind != after.kind:
         raise FtplanError(f"cannot compare a {before.kind} with a {after.kind}: both plans must be of one kind")
-    compare = of_kind(_DIFF, before, "diff")
+    compare: Callable[[Plan, Plan, Problem | None], Difference] = of_kind(_DIFF, before, "diff")
     for plan, which in ((before, "first"), (after, "second")):
         if plan.plan is None:
             raise FtplanError(f"the {which} plan holds no answer: its status is {plan.status} ({plan.reason})")

@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from ftplan.api.answers import Asked, Evaluation, MetricValue, Scores, of_kind
-from ftplan.api.checkpoint_evaluation import score_allocation
-from ftplan.api.recovery_evaluation import score_schedule
-from ftplan.api.replication_evaluation import score_replication
 from ftplan.errors import FtplanError, suggestion
 from ftplan.metrics.names import METRICS, RENAMED, metric
 from ftplan.model.plan import Plan, Warn
 from ftplan.model.problem import Problem
 
-_SCORES: Mapping[str, Callable[[Plan, Problem, Asked], Scores]] = {
-    "checkpoint-allocation": score_allocation,
-    "recovery-schedule": score_schedule,
-    "task-replication": score_replication,
+_SCORES: Mapping[str, str] = {
+    "checkpoint-allocation": "ftplan.api.checkpoint_evaluation:score_allocation",
+    "recovery-schedule": "ftplan.api.recovery_evaluation:score_schedule",
+    "task-replication": "ftplan.api.replication_evaluation:score_replication",
 }
 
 
@@ -50,7 +47,7 @@ def evaluate(
         If the plan holds no answer, is of a kind that has no metrics yet, names what the problem does not have, or
         a metric is unknown.
     """
-    score = of_kind(_SCORES, plan, "evaluate")
+    score: Callable[[Plan, Problem, Asked], Scores] = of_kind(_SCORES, plan, "evaluate")
     if plan.plan is None:
         raise FtplanError(f"there is nothing to evaluate: the plan's status is {plan.status} ({plan.reason})")
     limits, renamed = _limits(fail_under, plan.kind)

@@ -12,8 +12,6 @@ from typing import Any
 
 from ftplan.errors import FtplanError
 from ftplan.io.cluster_file import load_cluster
-from ftplan.io.failure_file import load_failure
-from ftplan.io.stats_store import load_stats
 from ftplan.io.topology_file import load_topology
 from ftplan.model.cluster import Cluster, Placement
 from ftplan.model.cluster import spread as spread_tasks
@@ -71,8 +69,16 @@ def load(
 
     job: Topology | None = take(load_topology(topology)) if topology is not None else None
     machines: Cluster | None = take(load_cluster(cluster, topology=job)) if cluster is not None else None
-    tables: StatsTables | None = take(load_stats(stats)) if stats is not None else None
-    failures = take(load_failure(failure, topology=job, cluster=machines)) if failure is not None else None
+    tables: StatsTables | None = None
+    if stats is not None:
+        from ftplan.io.stats_store import load_stats  # Arrow is loaded where there are tables to read
+
+        tables = take(load_stats(stats))
+    failures = None
+    if failure is not None:
+        from ftplan.io.failure_file import load_failure
+
+        failures = take(load_failure(failure, topology=job, cluster=machines))
     if tables is not None:
         _require_fresh(tables, max_stats_age_s, min_coverage)
     if machines is not None and job is not None:

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ftplan.api.checkpoint_allocation import allocate_checkpoints
-from ftplan.api.recovery_schedule import recovery_schedule
-from ftplan.api.replicate_tasks import replicate_tasks
+from ftplan.api.answers import imported
 from ftplan.errors import FtplanError
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
 from ftplan.planners import registry
 
-_KINDS: dict[str, Callable[..., Plan]] = {
-    "checkpoint-allocation": allocate_checkpoints,
-    "recovery-schedule": recovery_schedule,
-    "task-replication": replicate_tasks,
+_KINDS: Mapping[str, str] = {
+    "checkpoint-allocation": "ftplan.api.checkpoint_allocation:allocate_checkpoints",
+    "recovery-schedule": "ftplan.api.recovery_schedule:recovery_schedule",
+    "task-replication": "ftplan.api.replicate_tasks:replicate_tasks",
 }
 #: Kinds of plan that answer a failure.
 _OF_A_FAILURE = ("recovery-schedule", "task-replication")
@@ -56,8 +54,9 @@ def plan(
     """
     row = registry.row(command, algorithm)
     selectors = (fail,) if isinstance(fail, str) else tuple(fail)
+    planned: Callable[..., Plan] = imported(_KINDS[row.kind])
     if row.kind in _OF_A_FAILURE:
-        return _KINDS[row.kind](problem, row, fail=selectors, **options)
+        return planned(problem, row, fail=selectors, **options)
     if selectors:
         raise FtplanError(f"{row.command} plans for no failure in particular: leave out fail, or use evaluate")
-    return _KINDS[row.kind](problem, row, **options)
+    return planned(problem, row, **options)

@@ -13,6 +13,7 @@ from ftplan.metrics.repair import Downtimes, fidelity_time
 from ftplan.model.failed_queries import failed_queries
 from ftplan.model.rates import rates
 from ftplan.model.topology import FloatArray
+from ftplan.planners.budget import clock
 from ftplan.planners.recovery.arrival_replay import replay
 from ftplan.planners.recovery.blocking import blocking
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
@@ -55,13 +56,23 @@ def figures(schedule: Schedule | None, problem: RecoveryProblem, fidelity: Fidel
     return found if fidelity is None else {**found, "fidelity_time": fidelity(schedule)}
 
 
-def before(problem: RecoveryProblem, options: RecoveryOptions, fidelity: Fidelity | None = None) -> Figures:
-    """Return the figures of blocking recovery: everything that is down comes back at once, or nothing."""
-    return figures(run(problem, _plain(options), blocking).answer, problem, fidelity)
+def before(
+    problem: RecoveryProblem, options: RecoveryOptions, until_s: float, fidelity: Fidelity | None = None
+) -> Figures | None:
+    """Return the figures of blocking recovery: everything that is down comes back at once, or nothing.
+
+    None where that is not known at *until_s*, a time of ``budget.clock``.
+    """
+    found = run(problem, _plain(options), blocking, until_s)
+    return None if found.status == "no-plan-in-time" else figures(found.answer, problem, fidelity)
 
 
-def random(problem: RecoveryProblem, options: RecoveryOptions, fidelity: Fidelity | None = None) -> dict[str, Any]:
-    """Return the mean figures of random query orders, and how many ``orders`` that are.
+def random(
+    problem: RecoveryProblem, options: RecoveryOptions, until_s: float, fidelity: Fidelity | None = None
+) -> tuple[dict[str, Any] | None, int]:
+    """Return the mean figures of random query orders, with how many ``orders`` that are, and how many are wanted.
+
+    Orders are judged while the time lasts until *until_s*, a time of ``budget.clock``; None where it lasts for none.
 
     The mean of ``first_back_s`` is over the orders in which a query returns, that of ``last_back_s`` over those in
     which all do.
@@ -71,26 +82,37 @@ def random(problem: RecoveryProblem, options: RecoveryOptions, fidelity: Fidelit
     found = []
     for k in range(count):
         drawn = replace(_plain(options), seed=options.seed * ORDERS + k)
-        found.append(figures(run(problem, drawn, random_order).answer, problem, fidelity))
-    mean: dict[str, Any] = {"orders": count}
+        result = run(problem, drawn, random_order, until_s)
+        if result.status == "no-plan-in-time":
+            break
+        found.append(figures(result.answer, problem, fidelity))
+        if clock() > until_s:
+            break
+    if not found:
+        return None, count
+    mean: dict[str, Any] = {"orders": len(found)}
     for name in found[0]:
         values = [float(value) for one in found if (value := one[name]) is not None]
         mean[name] = float(np.mean(values)) if values else None
-    return mean
+    return mean, count
 
 
-def sampled(schedule: Schedule, problem: RecoveryProblem, samples: int, seed: int) -> dict[str, Any] | None:
+def sampled(
+    schedule: Schedule, problem: RecoveryProblem, samples: int, seed: int, until_s: float
+) -> dict[str, Any] | None:
     """Return mean and 95th percentile of a schedule's figures over sampled arrival times, None where all are fixed.
+
+    The first ``samples`` of those wanted, as many as the time until *until_s* lasts for; None where it lasts for none.
 
     Of ``queries_back``, where less is worse, the 5th percentile; ``last_back_s`` is over the samples in which all
     queries return, None where there is none.
     """
-    found = replay(schedule, problem, samples, seed)
+    found = replay(schedule, problem, samples, seed, until_s)
     if found is None:
         return None
     times = found.last_back_s[~np.isnan(found.last_back_s)]
     return {
-        "samples": samples,
+        "samples": len(found.priority_time),
         "priority_time": _spread(found.priority_time, 95),
         "last_back_s": _spread(times, 95) if len(times) else None,
         "queries_back": _spread(found.queries_back.astype(np.float64), 5),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any, Literal
 
 import ftplan
@@ -19,6 +19,8 @@ from ftplan.model.failed_queries import failed_queries
 from ftplan.model.plan import Objective, Plan, Warn
 from ftplan.model.problem import Problem
 from ftplan.planners import registry
+from ftplan.planners.budget import Budget, clock
+from ftplan.planners.recovery.arrival_replay import wanted
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.schedule import Schedule
 from ftplan.planners.result import Result
@@ -29,6 +31,10 @@ KIND = "recovery-schedule"
 OBJECTIVES = ("priority", "priority-time", "fidelity-time")
 #: How far the value that a planner reports may lie from the one recomputed from its plan, relative to it.
 TOLERANCE = 1e-6
+#: Share of the time for the plan; the rest is for what it is compared with, and seconds that this may always take.
+PLANNED, GRACE_S = 0.9, 0.5
+#: Shares of the time left for the comparisons: blocking recovery, random orders.
+BLOCKING, RANDOM = 0.4, 0.8
 #: The most sampled arrivals that a plan is judged on.
 MOST_SAMPLES = 10_000
 
@@ -68,13 +74,15 @@ def recovery_schedule(problem: Problem, row: registry.Row, **options: Any) -> Pl
         If an input is missing, nothing fails, an option is unknown or out of range.
     """
     asked = _checked(options)
+    command = Budget(asked["time_limit_s"], asked["iterations"])
     prepared = prepare(problem, **{name: asked[name] for name in _ASKED})
     recovery = prepared.problem
     settings = RecoveryOptions(
         incremental_from=asked["incremental_from"], **{name: asked[name] for name in _HOW if _is_setting(name)}
     )
     started = time.perf_counter()
-    result: Result[Schedule] = registry.load(row)(recovery, settings)
+    planner = registry.load(row)
+    result: Result[Schedule] = planner(recovery, replace(settings, time_limit_s=command.left_s * PLANNED))
     failed = int(recovery.failed.sum())
     seconds = time.perf_counter() - started
     _log.info("%d failed tasks: %s, planned by %s in %.2f s", failed, result.status, row.name, seconds)
@@ -86,12 +94,12 @@ def recovery_schedule(problem: Problem, row: registry.Row, **options: Any) -> Pl
             asked["max_cpu"],
             assumed,
             problem.cluster is not None,
-            registry.load(row),
+            planner,
             asked["arrivals"],
             asked["coordinator_cpu"] if asked["complete_failure"] else 0.0,
         )
-        refusal = infeasible(recovery, settings, setting) or result.infeasible
-    summary = _summary(recovery, settings, schedule, asked["samples"])
+        refusal = infeasible(recovery, replace(settings, time_limit_s=command.left_s), setting) or result.infeasible
+    summary, cut = _summary(recovery, settings, schedule, asked["samples"], _end(command))
     return Plan(
         kind=KIND,
         algorithm=row.name,
@@ -103,11 +111,23 @@ def recovery_schedule(problem: Problem, row: registry.Row, **options: Any) -> Pl
         objective=_objective(recovery, settings, result),
         rules=result.rules,
         summary=summary,
-        warnings=_warnings(problem, recovery, result, summary, settings.objective),
+        warnings=(*_warnings(problem, recovery, _limited(result, command), summary, settings.objective), *cut),
         infeasible=refusal,
         plan=None if schedule is None else schedule.body(recovery),
         tool_version=ftplan.__version__,
     )
+
+
+def _end(command: Budget) -> float:
+    """Return when the last comparison has to end, as a time of ``budget.clock``."""
+    return max(command.started + command.time_limit_s, clock()) + GRACE_S
+
+
+def _limited(result: Result[Schedule], command: Budget) -> Result[Schedule]:
+    """Return a result whose ``TIME_LIMIT`` names the limit of the command instead of that of a part of it."""
+    text = f"stopped by the clock after {command.time_limit_s:g} s: another run may differ"
+    said = (Warn(w.code, text) if w.code == "TIME_LIMIT" else w for w in result.warnings)
+    return replace(result, warnings=tuple(said))
 
 
 def _is_setting(name: str) -> bool:
@@ -176,10 +196,28 @@ def _value(problem: RecoveryProblem, settings: RecoveryOptions, schedule: Schedu
 
 
 def _summary(
-    problem: RecoveryProblem, settings: RecoveryOptions, schedule: Schedule | None, samples: int
-) -> dict[str, Any]:
+    problem: RecoveryProblem, settings: RecoveryOptions, schedule: Schedule | None, samples: int, end_s: float
+) -> tuple[dict[str, Any], list[Warn]]:
+    """Return the figures beside the plan, and a warning where the clock cut a comparison short."""
     queries = failed_queries(problem.graph, problem.failed)
     fidelity = recovery_figures.fidelity_of(problem) if settings.objective == "fidelity-time" else None
+    after = None if schedule is None else recovery_figures.figures(schedule, problem, fidelity)
+
+    def share(part: float) -> float:
+        now = clock()
+        return now + part * max(0.0, end_s - now)
+
+    before = recovery_figures.before(problem, settings, share(BLOCKING), fidelity)
+    random, orders = recovery_figures.random(problem, settings, share(RANDOM), fidelity)
+    sampled = None
+    if schedule is not None:
+        sampled = recovery_figures.sampled(schedule, problem, samples, settings.seed, end_s)
+    lacking = [] if before is not None else ["no blocking recovery"]
+    if random is None or random["orders"] < orders:
+        lacking.append(f"{0 if random is None else random['orders']} of {orders} random orders")
+    if schedule is not None and wanted(problem, samples) and (sampled is None or sampled["samples"] < samples):
+        lacking.append(f"{0 if sampled is None else sampled['samples']} of {samples} sampled arrivals")
+    text = f"the time limit cut comparisons short: the summary has {', '.join(lacking)}; the plan is what it is"
     return {
         "failed_tasks": int(problem.failed.sum()),
         "failed_cpu": float(problem.cost[problem.failed].sum()),
@@ -187,11 +225,11 @@ def _summary(
         "failed_queries": queries.queries,
         "failed_priority": float(problem.graph.per_task("priority")[queries.query].sum()),
         "shared_fraction": queries.shared_fraction(problem.cost) if queries.queries else None,
-        "before": recovery_figures.before(problem, settings, fidelity),
-        "after": None if schedule is None else recovery_figures.figures(schedule, problem, fidelity),
-        "random": recovery_figures.random(problem, settings, fidelity),
-        "sampled": None if schedule is None else recovery_figures.sampled(schedule, problem, samples, settings.seed),
-    }
+        "before": before,
+        "after": after,
+        "random": random,
+        "sampled": sampled,
+    }, [Warn("COMPARISON_CUT", text)] if lacking else []
 
 
 def _warnings(

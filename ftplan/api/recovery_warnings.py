@@ -34,12 +34,13 @@ def gain_warnings(summary: Mapping[str, Any]) -> tuple[Warn, ...]:
     before, after, random = summary["before"], summary["after"], summary["random"]
     if after is None:
         return ()
-    lost, blocking, expected = (figures["priority_time"] for figures in (after, before, random))
+    lost = after["priority_time"]
+    blocking, expected = (None if figures is None else figures["priority_time"] for figures in (before, random))
     found = []
     if summary["failed_queries"] > 1 and blocking == 0.0:
         text = "there is room for everything at once and restores take no time: no order gains anything"
         found.append(Warn("ORDER_GAINS_NOTHING", text))
-    elif summary["failed_queries"] > 1 and lost >= expected * (1.0 - WORTH_SAYING):
+    elif summary["failed_queries"] > 1 and expected is not None and lost >= expected * (1.0 - WORTH_SAYING):
         what = "loses more than random ones" if lost > expected * (1.0 + WORTH_SAYING) else "gains next to nothing"
         text = (
             f"this order of recovery {what}: priority x time lost is {lost:.6g}, that of random orders {expected:.6g} "
@@ -47,7 +48,7 @@ def gain_warnings(summary: Mapping[str, Any]) -> tuple[Warn, ...]:
             f"{summary['failed_queries']:,} failed queries"
         )
         found.append(Warn("ORDER_GAINS_NOTHING", text))
-    if blocking < lost * (1.0 - 1e-9):
+    if blocking is not None and blocking < lost * (1.0 - 1e-9):
         text = (
             f"blocking recovery would lose less, priority x time {blocking:.6g} against {lost:.6g}: what comes back "
             "early here queues on few nodes or crowds out better queries"

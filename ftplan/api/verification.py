@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from ftplan.api.answers import Verification, of_kind
-from ftplan.api.checkpoint_verification import judge_allocation
-from ftplan.api.recovery_verification import judge_schedule
-from ftplan.api.replication_verification import judge_replication
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
 from ftplan.model.violation import Violation
@@ -15,10 +12,10 @@ from ftplan.model.violation import Violation
 #: From (plan, problem, strict) to what the plan violates and the rules that it was held to.
 Judge = Callable[[Plan, Problem, bool], tuple[list[Violation], tuple[str, ...]]]
 
-_JUDGES: Mapping[str, Judge] = {
-    "checkpoint-allocation": judge_allocation,
-    "recovery-schedule": judge_schedule,
-    "task-replication": judge_replication,
+_JUDGES: Mapping[str, str] = {
+    "checkpoint-allocation": "ftplan.api.checkpoint_verification:judge_allocation",
+    "recovery-schedule": "ftplan.api.recovery_verification:judge_schedule",
+    "task-replication": "ftplan.api.replication_verification:judge_replication",
 }
 
 
@@ -32,7 +29,7 @@ def verify(plan: Plan, problem: Problem, *, strict: bool = False, ignore_stale: 
     FtplanError
         If the plan is of a kind that cannot be verified yet, or an input is missing.
     """
-    judge = of_kind(_JUDGES, plan, "verify")
+    judge: Judge = of_kind(_JUDGES, plan, "verify")
     found = [] if ignore_stale else _stale(plan, problem)
     if plan.plan is None:
         return Verification(tuple(found), (), problem.warnings)

@@ -9,9 +9,11 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from ftplan.api import Plan, Problem, load
+from ftplan.api.loading import load
 from ftplan.errors import FtplanError
 from ftplan.io.plan_file import load_plan
+from ftplan.model.plan import Plan
+from ftplan.model.problem import Problem
 
 _ROLES = ("topology", "cluster", "stats", "failure")
 #: Kinds of plan that answer a failure, and do without a cluster.

@@ -5,6 +5,7 @@ Commands are imported when they are called, so that ``ftplan --help`` starts as 
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import signal
@@ -173,7 +174,19 @@ def main() -> NoReturn:
     if "_FTPLAN_COMPLETE" in os.environ:
         cli.main(prog_name="ftplan")
     signal.signal(signal.SIGTERM, _terminated)
-    sys.exit(run(sys.argv[1:]))
+    code = run(sys.argv[1:])
+    interrupts = sys.modules.get("ftplan.planners.interrupts")
+    if interrupts is not None and interrupts.left_running():
+        _leave(code)
+    sys.exit(code)
+
+
+def _leave(code: int) -> NoReturn:
+    """End the process at once: tidying up beneath a solver that does not stop would wait for it, or crash."""
+    with contextlib.suppress(OSError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(code)
 
 
 if __name__ == "__main__":

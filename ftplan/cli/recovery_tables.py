@@ -28,7 +28,7 @@ _FIGURES = (
 def recovery_answer(plan: Plan) -> Answer:
     """Return a recovery schedule as JSON and as tables."""
     tables = [_headline(plan)]
-    if plan.summary.get("random"):
+    if any(plan.summary.get(name) for name in ("before", "after", "random")):
         tables.append(_beside(plan))
     if plan.summary.get("sampled"):
         tables.append(_sampled(plan.summary["sampled"]))
@@ -66,8 +66,9 @@ def _headline(plan: Plan) -> Table:
 def _beside(plan: Plan) -> Table:
     """Return the plan's figures beside those of blocking recovery and of random orders."""
     before, after, random = (plan.summary.get(name) or {} for name in ("before", "after", "random"))
-    rows = [(text, before.get(name), after.get(name), random.get(name)) for name, text in _FIGURES if name in random]
-    return Table(("", "blocking", "this plan", f"random order (mean of {random.get('orders')})"), rows)
+    known = {**before, **after, **random}
+    rows = [(text, before.get(name), after.get(name), random.get(name)) for name, text in _FIGURES if name in known]
+    return Table(("", "blocking", "this plan", f"random order (mean of {random.get('orders', 0)})"), rows)
 
 
 def _sampled(figures: Mapping[str, Any]) -> Table:

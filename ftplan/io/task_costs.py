@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-import pyarrow.compute as pc
 
 from ftplan.errors import FtplanError, suggestion
 from ftplan.model.cluster import Placement
@@ -162,6 +161,8 @@ def _known(graph: TaskGraph, operator: str) -> int:
 
 def _grouped(table: Any, index: str, columns: tuple[str, ...]) -> dict[str, list[Any]]:
     """Sum columns of a table by (operator, index), in this order; a sum of absent values only is None."""
+    import pyarrow.compute as pc  # loaded where there are tables to sum
+
     keep_none = pc.ScalarAggregateOptions(skip_nulls=True, min_count=1)
     summed = table.group_by(["operator", index]).aggregate([(name, "sum", keep_none) for name in columns])
     summed = summed.sort_by([("operator", "ascending"), (index, "ascending")])

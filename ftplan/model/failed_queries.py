@@ -13,6 +13,8 @@ from ftplan.model.topology import FloatArray, IntArray
 
 #: Queries that are traced upstream at a time; the trace takes an eighth of this in bytes for each task.
 QUERIES_AT_A_TIME = 8192
+#: Answers of a graph that are kept: the same failure is asked about by every planner, policy and comparison.
+KEPT = 4
 _BITS = 64
 
 
@@ -99,8 +101,20 @@ def failed_queries(graph: TaskGraph, failed: BoolArray) -> FailedQueries:
     Notes
     -----
     Sets of queries are rows of bits, combined operator by operator against the streams; a full edge passes one row
-    on. Cost O((tasks + substreams) * queries / 64).
+    on. Cost O((tasks + substreams) * queries / 64). The last answers are kept with the graph: arrays of an answer are
+    not to be written to.
     """
+    key = np.packbits(failed).tobytes()
+    known: FailedQueries | None = graph.traced.pop(key, None)
+    found = trace(graph, failed) if known is None else known
+    graph.traced[key] = found  # the last asked for stands last
+    while len(graph.traced) > KEPT:
+        graph.traced.pop(next(iter(graph.traced)), None)
+    return found
+
+
+def trace(graph: TaskGraph, failed: BoolArray) -> FailedQueries:
+    """Return what :func:`failed_queries` does, traced anew."""
     outputs = np.flatnonzero(graph.output)
     tasks = np.flatnonzero(failed)
     group = np.zeros(len(tasks), dtype=np.int64)
@@ -138,7 +152,13 @@ def _reached(graph: TaskGraph, outputs: IntArray) -> npt.NDArray[np.uint64]:
     reached[outputs, place // _BITS] |= np.uint64(1) << (place % _BITS).astype(np.uint64)
     for i in reversed(graph.order):
         here = reached[graph.slice_of(i)]
-        for edge in graph.out_edges[i]:
+        edges = graph.out_edges[i]
+        if len(edges) > 1 and len(here) == 1 and all(edge.substreams is None for edge in edges):
+            # A task that feeds thousands of operators: whatever their edges are, it feeds all of their tasks.
+            targets = [np.arange(*graph.slice_of(edge.target).indices(graph.tasks)) for edge in edges]
+            here |= np.bitwise_or.reduce(reached[np.concatenate(targets)], axis=0)
+            continue
+        for edge in edges:
             there = reached[graph.slice_of(edge.target)]
             pairs = graph.pairs(edge)
             if pairs is None:

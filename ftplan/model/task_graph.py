@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,11 @@ class TaskGraph:
     """A topology with numbered tasks: operators by id as text, then tasks by index, whatever the order of the file."""
 
     topology: Topology
+
+    @cached_property
+    def traced(self) -> dict[bytes, Any]:
+        """What was last traced of this graph, see :func:`ftplan.model.failed_queries.failed_queries`."""
+        return {}
 
     @cached_property
     def by_id(self) -> tuple[int, ...]:

@@ -12,6 +12,20 @@ from ftplan.model.plan import Warn
 SOLVER_SECONDS_PER_ITERATION = 0.01
 
 
+_apart_s = 0.0
+
+
+def clock() -> float:
+    """Return the seconds of a clock that stands still while functions are compiled: the clock of every budget."""
+    return time.monotonic() - _apart_s
+
+
+def set_apart(seconds: float) -> None:
+    """Let seconds that have just passed count on no budget."""
+    global _apart_s
+    _apart_s += seconds
+
+
 class Limits(Protocol):
     """Options that say how much work a planner may do."""
 
@@ -31,7 +45,7 @@ class Budget:
     time_limit_s: float
     iterations: int | None = None
     cut: bool = False
-    started: float = field(default_factory=time.monotonic)
+    started: float = field(default_factory=clock)
 
     @staticmethod
     def of(options: Limits) -> Budget:
@@ -41,7 +55,7 @@ class Budget:
     @property
     def left_s(self) -> float:
         """Seconds left on the clock, at least 0."""
-        return max(0.0, self.time_limit_s - (time.monotonic() - self.started))
+        return max(0.0, self.time_limit_s - (clock() - self.started))
 
     def over(self) -> bool:
         """Return whether the clock has run out, and remember it."""

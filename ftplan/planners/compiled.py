@@ -1,29 +1,116 @@
-"""Compiled functions, kept on disk where that is possible. Import it late: numba is slow to load."""
+"""Functions that can be compiled, and run as they are where a problem is too small to pay for compiling.
+
+numba takes half a second to load, and a kernel several seconds to compile when the cache is empty: it is loaded with
+the first compiled call. ``kernel(...)`` compiles, ``kernel.plain(...)`` never does; both run the same source.
+"""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
-from typing import Any, TypeVar
+from functools import update_wrapper
+from types import CellType, FunctionType
+from typing import Any
 
-from numba import njit
+from ftplan.planners.budget import set_apart
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+#: Steps of a kernel, about, up to which it is run as it is: a tenth of a second.
+SMALL_WORK = 20_000
+
+_PLAIN: dict[int, dict[str, Any]] = {}
+_FAST: dict[int, dict[str, Any]] = {}
 
 
-def compiled(function: Function, inline: str = "never") -> Function:
-    """Compile a function when it is first called. Division by zero is infinite or NaN, as in numpy.
+class Kernel:
+    """A function of arrays and numbers, in both ways. The kernels that it calls run in the same way as it does.
 
-    The machine code is kept beside the source or in the user's cache. Where neither can be written, such as in a
-    container whose file system is read-only, numba refuses to: then each process compiles anew.
+    Division by zero is infinite or NaN, as in numpy. The machine code is kept beside the source or in the user's cache.
+    Where neither can be written, such as in a container whose file system is read-only, each process compiles anew.
     """
-    result: Function
-    try:
-        result = njit(cache=True, error_model="numpy", inline=inline)(function)
-    except RuntimeError:
-        result = njit(error_model="numpy", inline=inline)(function)
-    return result
+
+    def __init__(self, function: Callable[..., Any], inline: str) -> None:
+        update_wrapper(self, function)
+        self._function: Any = function
+        self._inline = inline
+        self._plain: Callable[..., Any] | None = None
+        self._fast: Any = None
+
+    def __call__(self, *args: Any) -> Any:
+        """Run the machine code. The time that it takes to make it counts on no budget."""
+        began = time.monotonic()
+        fast = self.fast
+        before = sum(fast.stats.cache_misses.values())
+        known = len(fast.overloads)
+        answer = fast(*args)
+        missed = sum(fast.stats.cache_misses.values()) > before or not fast.stats.cache_path
+        if len(fast.overloads) > known and missed:
+            set_apart(time.monotonic() - began)
+        return answer
+
+    @property
+    def plain(self) -> Callable[..., Any]:
+        """The function itself, calling others as they are."""
+        if self._plain is None:
+            import numpy as np
+
+            quiet = np.errstate(all="ignore")
+            self._plain = quiet(_copied(self._function, _PLAIN, lambda kernel: kernel.inner))
+        return self._plain
+
+    @property
+    def inner(self) -> Callable[..., Any]:
+        """The function itself for one that runs as it is already."""
+        function: Callable[..., Any] = _copied(self._function, _PLAIN, lambda kernel: kernel.inner)
+        return function
+
+    @property
+    def fast(self) -> Any:
+        """The dispatcher of numba."""
+        if self._fast is None:
+            from numba import njit
+
+            function = _copied(self._function, _FAST, lambda kernel: kernel.fast)
+            if self._fast is not None:  # made with the others of its module
+                return self._fast
+            try:
+                self._fast = njit(cache=True, error_model="numpy", inline=self._inline)(function)
+            except RuntimeError:
+                self._fast = njit(error_model="numpy", inline=self._inline)(function)
+        return self._fast
 
 
-def inlined(function: Function) -> Function:
-    """Compile a function into those that call it: a call counts references to each array that it passes."""
-    return compiled(function, inline="always")
+def _copied(function: Any, worlds: dict[int, dict[str, Any]], way: Callable[[Kernel], Any]) -> Any:
+    """Return a function with the kernels that it names in one way instead: those of its module and of its closure."""
+    names = function.__globals__
+    world = worlds.get(id(names))
+    if world is None:
+        world = worlds[id(names)] = dict(names)
+        kernels = {name: value for name, value in names.items() if isinstance(value, Kernel)}
+        for name, kernel in kernels.items():
+            world[name] = _Later(kernel)
+        for name, kernel in kernels.items():
+            world[name] = way(kernel)
+    cells = tuple(
+        CellType(way(cell.cell_contents)) if isinstance(cell.cell_contents, Kernel) else cell
+        for cell in function.__closure__ or ()
+    )
+    copied = FunctionType(function.__code__, world, function.__name__, function.__defaults__, cells or None)
+    copied.__qualname__ = function.__qualname__
+    return copied
+
+
+class _Later:
+    """Stands for a kernel while those of its module are made; none is called before all are there."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+
+
+def compiled(function: Callable[..., Any]) -> Any:
+    """Make a kernel of a function."""
+    return Kernel(function, "never")
+
+
+def inlined(function: Callable[..., Any]) -> Any:
+    """Make a kernel that is compiled into those that call it: a call counts references to each array that it passes."""
+    return Kernel(function, "always")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -28,6 +29,39 @@ def test_help_loads_nothing_heavy(args: list[str]) -> None:
 def test_import_ftplan_is_light() -> None:
     probe = f"import sys, ftplan; print([m for m in {HEAVY!r} if m in sys.modules])"
     assert subprocess.check_output([sys.executable, "-c", probe], text=True).strip() == "[]"
+
+
+#: What no command needs for an answer on a small job without statistics.
+NOT_NEEDED = ("pandas", "pyarrow", "networkx", "scipy", "pyspark", "numba", "rich")
+STORM = Path(__file__).parents[2] / "examples" / "storm-recovery"
+
+
+def _loaded_by(args: list[str], folder: Path) -> list[str]:
+    """Return which of the modules that are not needed a command loads on its way."""
+    probe = PROBE.replace(repr(HEAVY), repr((*NOT_NEEDED, "ortools")))
+    done = subprocess.run([sys.executable, "-c", probe, *args], capture_output=True, text=True, check=False, cwd=folder)
+    code, loaded = json.loads(done.stderr.splitlines()[-1])
+    assert code == 0, done.stderr
+    return list(loaded)
+
+
+def test_verify_and_a_small_recovery_load_what_they_need(tmp_path: Path) -> None:
+    plan = tmp_path / "plan.json"
+    args = ["recovery-schedule", "-o", str(plan), "-q", "--no-progress"]
+    assert _loaded_by(args, STORM) == []
+    assert _loaded_by(["verify", str(plan)], STORM) == []
+
+
+@pytest.mark.parametrize("algorithm", ["operator-centric", "best-density", "dynamic-programming", "exact", "auto"])
+def test_a_small_recovery_compiles_nothing(algorithm: str) -> None:
+    loaded = _loaded_by(["recovery-schedule", "--algorithm", algorithm, "-q", "--no-progress"], STORM)
+    assert "numba" not in loaded
+    assert "pandas" not in loaded
+
+
+def test_a_small_repair_compiles_nothing() -> None:
+    loaded = _loaded_by(["recovery-schedule", "--objective", "priority-time", "-q", "--no-progress"], STORM)
+    assert "numba" not in loaded
 
 
 def test_every_command_has_a_module_and_a_name() -> None:

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import sys
+
+import numpy as np
 import pytest
+from hypothesis import given, settings
 from numba.core import caching
 
 from ftplan.planners.compiled import compiled, inlined
+from ftplan.planners.recovery import density_growth, nested_moves
+from ftplan.planners.recovery.fitting import fitting
+from ftplan.planners.recovery.knapsack import SetUnionKnapsack
+from tests.planners.recovery.instances import knapsacks
+from tests.planners.recovery.nested_cases import shared_repair
 
 
 def half(x: float) -> float:
@@ -34,3 +43,43 @@ def test_inlines() -> None:
         return inner(inner(x))
 
     assert compiled(quarter)(3.0) == 0.75
+
+
+def test_runs_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    inner = compiled(half)
+
+    def quarter(x: float) -> float:
+        return float(inner(inner(x)))
+
+    monkeypatch.setitem(sys.modules, "numba", None)
+    assert compiled(quarter).plain(3.0) == 0.75
+
+
+@settings(deadline=None, max_examples=40)
+@given(knapsacks())
+def test_both_ways_grow_the_same_plans(knapsack: SetUnionKnapsack) -> None:
+    _, small = fitting(knapsack)
+    step = density_growth.step_of(small)
+    ranks = len(step.ranked)
+    found = []
+    for grow in (density_growth.grow, density_growth.grow.plain):
+        best = np.zeros(small.queries, dtype=np.bool_)
+        value, cost = grow(step, 0, 1 + ranks + ranks * (ranks - 1) // 2, best, -1.0, np.inf)
+        found.append((best.tolist(), float(value), float(cost)))
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_both_ways_build_the_same_repair(seed: int) -> None:
+    problem = shared_repair(seed, queries=20, steps=5)
+    found = []
+    for build in (nested_moves.build, nested_moves.build.plain):
+        count = np.zeros((len(problem.weight), problem.steps), dtype=np.int32)
+        first = np.zeros(len(problem.weight), dtype=np.int64)
+        slack, step = np.zeros(problem.steps), np.zeros(problem.queries, dtype=np.int64)
+        order = np.random.default_rng(seed).permutation(problem.queries)
+        fixed = (problem.start, problem.member, problem.weight)
+        build(order, problem.release, *fixed, problem.limit, count, first, slack, step)
+        found.append((step.tolist(), slack.tolist(), first.tolist(), count.tolist()))
+    assert found[0] == found[1]
+    assert problem.fits(np.array(found[0][0]))

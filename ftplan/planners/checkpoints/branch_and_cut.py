@@ -11,6 +11,7 @@ from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.arrays import BoolArray, CheckpointProblem
 from ftplan.planners.checkpoints.failover_rows import add_to_solver, first_in_front
 from ftplan.planners.checkpoints.limits import Limits
+from ftplan.planners.interrupts import solve_linear
 
 #: Nodes of the search tree that one iteration buys.
 TREE_NODES_PER_ITERATION = 1
@@ -41,7 +42,8 @@ def branch_and_cut(
 
     value = problem.value(best)
     solver = pywraplp.Solver.CreateSolver("SCIP")
-    settings = f"numerics/feastol = 1e-9\nrandomization/randomseedshift = {seed % 2**31}\n"
+    settings = "misc/catchctrlc = FALSE\n"
+    settings += f"numerics/feastol = 1e-9\nrandomization/randomseedshift = {seed % 2**31}\n"
     if tree_nodes is None and budget.iterations is not None:
         tree_nodes = budget.iterations * TREE_NODES_PER_ITERATION
     if tree_nodes is not None:
@@ -59,10 +61,9 @@ def branch_and_cut(
         hint = {variable: float(chosen[pair]) for pair, variable in variables.items()}
         hint |= {variable: float(best[u, 0] == node) for (u, node), variable in first.items()} if ordered else {}
         solver.SetHint(list(hint), list(hint.values()))
-    solver.SetTimeLimit(max(int(budget.left_s * 1000), 10))
     parameters = pywraplp.MPSolverParameters()
     parameters.SetDoubleParam(parameters.RELATIVE_MIP_GAP, gap)
-    status = solver.Solve(parameters)
+    status = solve_linear(solver, budget.left_s, parameters)
     if status == pywraplp.Solver.INFEASIBLE:
         return best, np.inf
     if status != pywraplp.Solver.OPTIMAL and (tree_nodes is None or budget.left_s < LEAST_TIME_S):

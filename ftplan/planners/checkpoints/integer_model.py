@@ -17,6 +17,7 @@ from ftplan.planners.budget import SOLVER_SECONDS_PER_ITERATION, Budget
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.failover_rows import Pairs, add_to_sat, by_place, first_in_front, first_of_sat
 from ftplan.planners.checkpoints.limits import Limits
+from ftplan.planners.interrupts import solve_sat
 
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model
@@ -241,10 +242,12 @@ def _solve(
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
     solver.parameters.random_seed = seed % 2**31
-    solver.parameters.max_time_in_seconds = max(budget.left_s, 0.01)
     if budget.iterations is not None:
         solver.parameters.max_deterministic_time = budget.iterations * SOLVER_SECONDS_PER_ITERATION
-    status = solver.solve(model)
+    status = solve_sat(model, solver, budget.left_s)
+    if status is None:
+        budget.unfinished()
+        return Answer("unknown")
     least = None if steps is None or status == cp_model.INFEASIBLE else max(solver.best_objective_bound, 0.0) / steps
     if status not in (cp_model.OPTIMAL, cp_model.INFEASIBLE):
         budget.unfinished()

@@ -9,6 +9,7 @@ from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.lagrangian import project
 from ftplan.planners.checkpoints.limits import Limits
+from ftplan.planners.interrupts import solve_linear
 
 
 def relaxed_prices(problem: CheckpointProblem, limits: Limits, budget: Budget) -> FloatArray | None:
@@ -20,7 +21,6 @@ def relaxed_prices(problem: CheckpointProblem, limits: Limits, budget: Budget) -
     from ortools.linear_solver import pywraplp
 
     solver = pywraplp.Solver.CreateSolver("GLOP")
-    solver.SetTimeLimit(max(int(budget.left_s * 1000), 10))
     scale = np.maximum(limits.weight.sum(axis=1), 1e-300) / max(len(problem.nodes), 1)
     unit_cost = max(float(np.abs(problem.cost).max(initial=0.0)), 1e-300)
     infinity = solver.infinity()
@@ -48,7 +48,7 @@ def relaxed_prices(problem: CheckpointProblem, limits: Limits, budget: Budget) -
                 if domain not in domains:
                     domains[domain] = solver.Constraint(0.0, 1.0)
                 domains[domain].SetCoefficient(variable, 1.0)
-    if solver.Solve() != pywraplp.Solver.OPTIMAL:
+    if solve_linear(solver, budget.left_s) != pywraplp.Solver.OPTIMAL:
         return None
     duals = np.array([[row.dual_value() for row in line] for line in rows]).reshape(limits.lower.shape)
     return project(limits, -duals * unit_cost / scale[:, None])

@@ -9,6 +9,7 @@ from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.candidates import Scan
 from ftplan.planners.checkpoints.limits import Limits
+from ftplan.planners.interrupts import solve_linear
 
 #: Columns beside the chosen ones, for each node, that stay open; about one in ten is then used in part.
 OPEN = 30
@@ -56,7 +57,6 @@ def rounded(problem: CheckpointProblem, limits: Limits, found: Scan, prices: Flo
     )
 
     solver = pywraplp.Solver.CreateSolver("GLOP")
-    solver.SetTimeLimit(max(int(budget.left_s * 300), 10))
     scale = np.maximum(limits.weight.sum(axis=1), 1e-300) / max(len(problem.nodes), 1)
     unit_cost = max(problem.largest_cost, 1e-300)
     infinity, objective = solver.infinity(), solver.Objective()
@@ -102,7 +102,7 @@ def rounded(problem: CheckpointProblem, limits: Limits, found: Scan, prices: Flo
     for i, u in enumerate(at.tolist()):
         by_unit.setdefault(u, []).append(i)
     for _ in range(DIVES):
-        if solver.Solve() != pywraplp.Solver.OPTIMAL:
+        if solve_linear(solver, 0.3 * budget.left_s) != pywraplp.Solver.OPTIMAL:
             break
         part[columns] = [v.solution_value() for v in variables]
         split = np.flatnonzero(((part > 1e-6) & (part < 1 - 1e-6)).any(axis=1) & ~settled)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.by_objective import by_objective
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.run import run
@@ -16,10 +17,12 @@ def operator_centric(problem: RecoveryProblem, options: RecoveryOptions) -> Resu
     from ftplan.planners.recovery.best_density import best_density as solver
     from ftplan.planners.recovery.operator_centric import operator_centric as policy
 
+    budget = Budget.of(options)
     result = run(problem, options, policy)
     if options.objective == "priority":
         return result
-    return replace(result, bound=by_objective(problem, options, solver).bound)
+    left = replace(options, time_limit_s=budget.left_s)
+    return replace(result, bound=by_objective(problem, left, solver).bound)
 
 
 def best_density(problem: RecoveryProblem, options: RecoveryOptions) -> Result[Schedule]:

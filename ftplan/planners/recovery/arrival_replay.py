@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from ftplan.model.failed_queries import FailedQueries, failed_queries
 from ftplan.model.topology import FloatArray, IntArray
+from ftplan.planners.budget import clock
 from ftplan.planners.recovery.problem import RecoveryProblem
 from ftplan.planners.recovery.schedule import Outage, Schedule
+
+#: Numbers that are held at once for each of recoveries and outages times samples.
+CELLS = 500_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,17 +26,44 @@ class Sampled:
     queries_back: IntArray
 
 
-def replay(schedule: Schedule, problem: RecoveryProblem, samples: int, seed: int) -> Sampled | None:
+def replay(
+    schedule: Schedule, problem: RecoveryProblem, samples: int, seed: int, until_s: float = math.inf
+) -> Sampled | None:
     """Play a schedule through with arrival times drawn from their ranges; None where no time is uncertain.
+
+    Samples are played until *until_s*, a time of ``budget.clock``, some at a time; None where there is time for none.
 
     Each step waits for the nodes that trigger it, each restore also for its own node and for the restores before it
     there; what is chosen and where it goes stays as planned. A query is back when the last of its tasks is.
     """
-    if samples == 0 or all(low == high for low, high in (arrival.range_s for arrival in problem.arrivals)):
+    if not wanted(problem, samples):
         return None
-    ready, key = _ready(schedule, problem, samples, seed)
+    there = _drawn(problem, samples, seed)
+    size = sum(len(step.recover) for step in schedule.steps) + len(schedule.outages)
+    played: list[Sampled] = []
+    first, many = 0, max(1, CELLS // max(1, size))
+    while first < samples and clock() < until_s:
+        played.append(_played(schedule, problem, there[:, first : first + many]))
+        first += many
+    if not played:
+        return None
+    return Sampled(
+        np.concatenate([one.priority_time for one in played]),
+        np.concatenate([one.last_back_s for one in played]),
+        np.concatenate([one.queries_back for one in played]),
+    )
+
+
+def wanted(problem: RecoveryProblem, samples: int) -> bool:
+    """Return whether there is anything to sample: a time of arrival that is not certain."""
+    return samples > 0 and any(low != high for low, high in (arrival.range_s for arrival in problem.arrivals))
+
+
+def _played(schedule: Schedule, problem: RecoveryProblem, there: FloatArray) -> Sampled:
+    """Return the figures of some samples; *there* is when each host can take tasks, shape (hosts, samples)."""
+    ready, key = _ready(schedule, problem, there)
     outages = list(schedule.outages)
-    back = np.full((samples, len(outages)), np.inf)
+    back = np.full((there.shape[1], len(outages)), np.inf)
     waits = _Waits(schedule, problem, ready, key)
     for column, outage in enumerate(outages):
         if outage.back_s is not None:
@@ -39,11 +71,9 @@ def replay(schedule: Schedule, problem: RecoveryProblem, samples: int, seed: int
     return _figures(outages, back, problem.horizon_s)
 
 
-def _ready(
-    schedule: Schedule, problem: RecoveryProblem, samples: int, seed: int
-) -> tuple[FloatArray, list[tuple[int, int]]]:
+def _ready(schedule: Schedule, problem: RecoveryProblem, there: FloatArray) -> tuple[FloatArray, list[tuple[int, int]]]:
     """Return when each recovery is ready, shape (recoveries, samples), and its (task, step)."""
-    there = _drawn(problem, samples, seed)
+    samples = there.shape[1]
     planned, busy = np.zeros(len(problem.hosts)), np.zeros((len(problem.hosts), samples))
     rows: list[FloatArray] = []
     key: list[tuple[int, int]] = []

@@ -6,6 +6,7 @@ import numpy as np
 
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.best_density import best_density
+from ftplan.planners.recovery.dynamic_programming import planned_outright
 from ftplan.planners.recovery.exact import exact
 from ftplan.planners.recovery.knapsack import BoolArray, Choice, SetUnionKnapsack
 from ftplan.planners.recovery.local_search import local_search
@@ -15,11 +16,14 @@ DENSITY, PROOF, SEARCH = 0.05, 0.6, 0.5
 
 
 def auto(knapsack: SetUnionKnapsack, budget: Budget, seed: int = 0, hint: BoolArray | None = None) -> Choice:
-    """Choose by best-density, then exactly; where that leaves a gap search on, and prove again from what was found.
+    """Choose outright where plans are few; else by best-density, exactly, and at a gap by search and proof again.
 
     Ends as soon as value and bound meet. Guarantee: at least that of best-density where its seeds are complete; the
     bound is the smallest of all. Bounded work (``budget.iterations``) bounds each part.
     """
+    outright = planned_outright(knapsack)
+    if outright is not None:
+        return outright
     best = Choice(np.zeros(knapsack.queries, dtype=np.bool_) if hint is None else hint)
     for solver, share in ((best_density, DENSITY), (exact, PROOF), (local_search, SEARCH), (exact, 1.0)):
         part = budget.part(share)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import time
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ftplan.planners.budget import Budget
+from ftplan.planners.budget import Budget, clock
+from ftplan.planners.compiled import SMALL_WORK
 from ftplan.planners.recovery.fitting import fitting
 from ftplan.planners.recovery.fractional_bound import RAISED, fractional_bound, whole_numbers
 from ftplan.planners.recovery.knapsack import BoolArray, Choice, SetUnionKnapsack
@@ -79,21 +79,23 @@ def grown(knapsack: SetUnionKnapsack, bound: float, budget: Budget) -> tuple[Boo
     best = np.zeros(knapsack.queries, dtype=np.bool_)
     if not knapsack.member.size:
         return ~best, 1, 1  # all queries are free
-    from ftplan.planners.recovery.density_growth import grow, step_of
+    from ftplan.planners.recovery import density_growth
 
-    step: Step = step_of(knapsack)
+    step: Step = density_growth.step_of(knapsack)
     ranks = len(step.ranked)
     seeds = 1 + ranks + ranks * (ranks - 1) // 2
     end = budget.passes(seeds)
+    small = end * (knapsack.queries + len(knapsack.member)) <= 10 * SMALL_WORK  # its steps are short
+    grow = density_growth.grow.plain if small else density_growth.grow
     value, cost = grow(step, 0, 1, best, -1.0, np.inf)
     tried, size = 1, 1
     while tried < end and value < bound * (1.0 - RAISED):
         if budget.over():
             return best, tried, seeds
-        begun = time.monotonic()
+        begun = clock()
         last = min(end, tried + size)
         value, cost = grow(step, tried, last, best, value, cost)
-        took = max(time.monotonic() - begun, 1e-6)
+        took = max(clock() - begun, 1e-6)
         size = max(1, min(2 * size, int(size * min(LOOK_S, budget.left_s) / took)))
         tried = last
     return best, tried if value < bound * (1.0 - RAISED) else seeds, seeds

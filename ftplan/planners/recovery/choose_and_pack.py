@@ -8,15 +8,25 @@ from typing import Any
 import numpy as np
 
 from ftplan.model.topology import FloatArray
+from ftplan.planners.interrupts import solve_sat
 from ftplan.planners.recovery.knapsack import BoolArray
 from ftplan.planners.recovery.node_assignment import Part, Sites
 from ftplan.planners.recovery.schedule import State
+from ftplan.planners.recovery.small_packing import (
+    MOST_BUNDLES,
+    MOST_TASKS,
+    UNIT,
+    Nodes,
+    TooMuch,
+    best_that_fits,
+    whole_size,
+)
 
 #: Pairs of task and node up to which a solver places tasks, and its deterministic work for that.
 PAIRS = 20_000
 WORK = 8.0
-#: Cores count in millionths, so that sums are exact.
-UNIT = 1e6
+#: Seconds that it takes to hand the solver one pair: where there is no time for that it is not asked.
+HANDING_S = 5e-5
 #: Priorities that are no whole numbers count in these parts.
 PARTS = 1e4
 
@@ -33,14 +43,21 @@ def choose_and_pack(state: State, sites: Sites, seconds: float) -> tuple[list[Pa
     Maximise Σ priority z over queries z <= bundle y, Σ over nodes of use[t, n] = y for each task t of the bundle, and
     Σ cores of t use[t, n] <= room of n. Cores are rounded up and room down, so that what is placed fits.
     """
-    from ortools.sat.python import cp_model
-
     queries = state.queries
     hosts = np.flatnonzero(sites.room >= 0.0).tolist()
     open_bundles, open_queries = _possible(state)
     tasks = queries.tasks_of(open_bundles).tolist()
     if not hosts or not tasks or len(tasks) * len(hosts) > PAIRS or sites.splittable:
         return [], None
+    if len(tasks) <= MOST_TASKS and int(open_bundles.sum()) <= MOST_BUNDLES:
+        try:
+            return _by_search(state, sites, hosts, open_bundles, open_queries)
+        except TooMuch:
+            pass
+    if seconds <= len(tasks) * len(hosts) * HANDING_S:
+        return [], None
+    from ortools.sat.python import cp_model
+
     model = cp_model.CpModel()
     bundle_of = dict(zip(queries.task.tolist(), queries.bundle.tolist(), strict=True))
     back = {int(b): model.new_bool_var("") for b in np.flatnonzero(open_bundles)}
@@ -59,8 +76,7 @@ def choose_and_pack(state: State, sites: Sites, seconds: float) -> tuple[list[Pa
     solver.parameters.num_workers = 1
     solver.parameters.random_seed = 0
     solver.parameters.max_deterministic_time = WORK
-    solver.parameters.max_time_in_seconds = seconds
-    status = solver.solve(model)
+    status = solve_sat(model, solver, seconds)
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         return [], None
     bound = float(np.floor(solver.best_objective_bound + 1e-6)) / scale
@@ -75,6 +91,23 @@ def choose_and_pack(state: State, sites: Sites, seconds: float) -> tuple[list[Pa
         if task in kept and solver.value(used)
     ]
     return parts, bound
+
+
+def _by_search(
+    state: State, sites: Sites, hosts: Sequence[int], open_bundles: BoolArray, open_queries: BoolArray
+) -> tuple[list[Part], float]:
+    """Return what :func:`choose_and_pack` does, proven best, for few tasks."""
+    queries = state.queries
+    bundles = np.flatnonzero(open_bundles).tolist()
+    bit = {bundle: 1 << place for place, bundle in enumerate(bundles)}
+    open_ = np.flatnonzero(open_queries)
+    needs = [sum(bit[b] for b in queries.members(q).tolist()) for q in open_.tolist()]
+    tasks = [queries.task[queries.bundle == bundle].tolist() for bundle in bundles]
+    sizes = [[whole_size(float(state.cost[task])) for task in own] for own in tasks]
+    priority = state.problem.graph.per_task("priority")[queries.query[open_]]
+    value, chosen, where = best_that_fits(Nodes(sites, hosts), needs, priority, sizes)
+    kept = [task for place, own in enumerate(tasks) if chosen >> place & 1 for task in own]
+    return [Part(task, host, float(state.cost[task])) for task, host in zip(kept, where, strict=True)], value
 
 
 def placements(

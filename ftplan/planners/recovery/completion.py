@@ -40,8 +40,11 @@ def complete(knapsack: SetUnionKnapsack, chosen: BoolArray, weight: FloatArray, 
     return chosen
 
 
-def trim(knapsack: SetUnionKnapsack, chosen: BoolArray) -> BoolArray:
-    """Drop queries until the rest fits: those with the least priority for their share of what is chosen, in batches."""
+def trim(knapsack: SetUnionKnapsack, chosen: BoolArray, budget: Budget) -> BoolArray:
+    """Drop queries until the rest fits: those with the least priority for their share of what is chosen, in batches.
+
+    Where the time is over, as many at once as have the cores that are lacking.
+    """
     chosen = chosen.copy()
     while not knapsack.fits(chosen):
         entry = chosen[knapsack.row]
@@ -52,7 +55,7 @@ def trim(knapsack: SetUnionKnapsack, chosen: BoolArray) -> BoolArray:
         order = np.argsort(density, kind="stable")
         freed = np.cumsum(share[order])
         enough = int(np.searchsorted(freed, knapsack.cost(chosen) - knapsack.limit)) + 1
-        batch = max(1, int(DROPPED_AT_ONCE * chosen.sum()))
+        batch = enough if budget.over() else max(1, int(DROPPED_AT_ONCE * chosen.sum()))
         chosen[order[: min(batch, enough)]] = False
     return chosen
 
@@ -61,7 +64,7 @@ def best_completion(knapsack: SetUnionKnapsack, starts: list[BoolArray], budget:
     """Return the most valuable choice that grows from any of *starts*, trimmed where they do not fit."""
     best = np.zeros(knapsack.queries, dtype=np.bool_)
     for chosen in starts:
-        fitting = trim(knapsack, chosen)
+        fitting = trim(knapsack, chosen, budget)
         for weight in (knapsack.weight, knapsack.weight / np.maximum(knapsack.sharing, 1)):
             grown = complete(knapsack, fitting, weight, budget)
             if knapsack.fits(grown) and knapsack.value(grown) > knapsack.value(best):

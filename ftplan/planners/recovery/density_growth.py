@@ -64,8 +64,7 @@ def step_of(knapsack: SetUnionKnapsack) -> Step:
     paid = shares(knapsack)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         exact = knapsack.priority / paid
-    density = np.array([rounded(x) for x in exact], dtype=np.float64)
-    price = np.array([rounded(x) for x in cost], dtype=np.float64)
+    density, price = _rounded(exact), _rounded(cost)
     some = np.flatnonzero(np.diff(knapsack.start))
     by_start, by_query = knapsack.by_bundle
     return Step(
@@ -83,6 +82,13 @@ def step_of(knapsack: SetUnionKnapsack) -> Step:
         some[np.lexsort((some, price[some], -density[some]))].astype(np.int64),
         knapsack.limit * (1.0 - ROUNDING),  # what fits here also fits when its cost is summed in another order
     )
+
+
+def _rounded(x: FloatArray) -> FloatArray:
+    """Return what :func:`rounded` makes of each number."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        split = x * SPLIT
+        return np.where(split < np.inf, split - (split - x), x)
 
 
 @compiled

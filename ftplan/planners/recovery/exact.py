@@ -9,6 +9,7 @@ import numpy as np
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.branching import Tree, branch, grow
 from ftplan.planners.recovery.completion import best_completion
+from ftplan.planners.recovery.dynamic_programming import planned_outright
 from ftplan.planners.recovery.fractional_bound import fractional_bound
 from ftplan.planners.recovery.integer_model import priority_unit, solve, too_large
 from ftplan.planners.recovery.knapsack import BoolArray, Choice, SetUnionKnapsack
@@ -110,7 +111,12 @@ def _start(knapsack: SetUnionKnapsack, hint: BoolArray | None) -> Progress:
 
 
 def _close(state: Progress, reduced: Reduction, seed: int, budget: Budget) -> None:
-    """Prices first, then in turn a search, a tree over shared bundles, integer programs, and the tree again."""
+    """All plans where these are few; else prices, then a search, a tree, integer programs, and the tree again."""
+    outright = planned_outright(reduced.knapsack)
+    if outright is not None:
+        state.offer(reduced.back(outright.queries))
+        state.prove(max(reduced.base + reduced.knapsack.value(outright.queries), state.value), "all plans")
+        return
     dual = best_price(reduced.knapsack, budget)
     state.prove(reduced.base + dual.bound, "minimum cuts")
     _improve(state, [reduced], dual, budget)

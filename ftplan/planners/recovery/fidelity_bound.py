@@ -10,6 +10,7 @@ from ftplan.metrics.fidelity import FidelityModel
 from ftplan.model.task_graph import BoolArray
 from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import Budget
+from ftplan.planners.interrupts import solve_linear
 
 #: Entries of the linear program up to which it is solved.
 MOST_ENTRIES = 150_000
@@ -151,8 +152,11 @@ class _Program:
             if budget.over():
                 break
             cores.SetUb(float(capacity[at]))
-            solver.SetTimeLimit(int(max(1.0, 1000.0 * budget.left_s)))
-            if solver.Solve() != pywraplp.Solver.OPTIMAL:
+            status = solve_linear(solver, budget.left_s)
+            if status is None:  # it runs on: neither it nor its prices can be asked any more
+                budget.cut = True
+                break
+            if status != pywraplp.Solver.OPTIMAL:
                 continue
             price = np.maximum([row.dual_value() for row in rows], 0.0)
             most = np.minimum(most, self._line(price, max(0.0, cores.dual_value()), capacity))

@@ -10,6 +10,7 @@ import numpy as np
 
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
+from ftplan.planners.interrupts import SolverStuck, interruptible
 from ftplan.planners.recovery.knapsack import BoolArray, SetUnionKnapsack
 
 #: Nodes of the search tree that one iteration buys.
@@ -62,7 +63,13 @@ def solve(knapsack: SetUnionKnapsack, hint: BoolArray | None, unit: float, seed:
     if hint is not None and hint.any():
         values = {variable: float(h) for variable, h in zip(x, hint.tolist(), strict=True)}
         at.solution_hints.append(mathopt.SolutionHint(variable_values=values))
-    result = mathopt.solve(model, mathopt.SolverType.HIGHS, params=parameters, model_params=at)
+    try:  # HiGHS has no way to be stopped: an interrupt leaves it behind
+        result = interruptible(
+            lambda: mathopt.solve(model, mathopt.SolverType.HIGHS, params=parameters, model_params=at),
+            time_limit_s=budget.left_s,
+        )
+    except SolverStuck:
+        return Solved(None, np.inf, False)
     closed = result.termination.reason == mathopt.TerminationReason.OPTIMAL
     bound = float(result.termination.objective_bounds.dual_bound)
     bound += TOLERANCE * abs(bound)

@@ -10,6 +10,7 @@ import numpy as np
 
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import SOLVER_SECONDS_PER_ITERATION, Budget
+from ftplan.planners.interrupts import solve_sat
 from ftplan.planners.recovery.nested import NestedKnapsack
 
 #: Entries of (query, bundle) times steps up to which the model is built.
@@ -64,10 +65,9 @@ def proved(
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
     solver.parameters.random_seed = seed % 2**31
-    solver.parameters.max_time_in_seconds = max(budget.left_s, 0.01)
     if budget.iterations is not None:
         solver.parameters.max_deterministic_time = budget.iterations * SOLVER_SECONDS_PER_ITERATION
-    status = solver.solve(model)
+    status = solve_sat(model, solver, budget.left_s)
     if status != cp_model.OPTIMAL:
         budget.unfinished()
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
@@ -117,8 +117,10 @@ def closer(problem: NestedKnapsack, step: IntArray, most: FloatArray, budget: Bu
     integral = bool(np.all(problem.priority == np.floor(problem.priority)))
     for k in range(problem.steps):
         here = (step > k).astype(np.int64)
-        if budget.over() or problem.priority @ (1 - here) >= most[k] * (1.0 - 1e-12):
+        if problem.priority @ (1 - here) >= most[k] * (1.0 - 1e-12):
             continue
+        if budget.over():
+            break
         alone = replace(
             problem,
             release=(problem.release > k).astype(np.int64),

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 
 from ftplan.model.topology import FloatArray, IntArray
-from ftplan.planners.budget import Budget
+from ftplan.planners.budget import Budget, clock
+from ftplan.planners.compiled import SMALL_WORK
 from ftplan.planners.recovery.nested import NestedKnapsack
 
 #: Rounds in all for each query; rounds between looks at the clock.
 ROUNDS_PER_QUERY = 400
 MOST_ROUNDS = 1_500_000
 CHUNK = 20_000
+#: Steps of bundles and of times that the rounds between two looks may take, about a fifth of a second.
+CHUNK_WORK = 40_000_000
+#: Queries that a round moves, about.
+MOVED = 36
 #: Temperature at the start and the end, in gains of a mean query.
 HOT, COLD = 0.1, 0.0005
 
@@ -45,12 +48,14 @@ def improved(problem: NestedKnapsack, step: IntArray, budget: Budget, seed: int)
     search.load(step)
     rounds = min(MOST_ROUNDS, problem.queries * budget.passes(ROUNDS_PER_QUERY))
     search.run(0, seed, 0.0, 0.0)  # compiles: not search time
-    began, left_s, done = time.monotonic(), budget.left_s, 0
+    each = MOVED * (len(problem.member) / problem.queries + 2 * problem.steps)
+    chunk = max(20, min(CHUNK, int(CHUNK_WORK / each)))
+    began, left_s, done = clock(), budget.left_s, 0
     while done < rounds and not budget.over():
-        many = min(CHUNK, rounds - done)
+        many = min(chunk, rounds - done)
         search.run(many, seed + done, done / rounds, (done + many) / rounds)
         done += many
-        possible = int(done * left_s / max(time.monotonic() - began, 1e-9))
+        possible = int(done * left_s / max(clock() - began, 1e-9))
         if possible < rounds:  # cool down in the time that there is; a second run may then differ
             rounds, budget.cut = max(possible, done), True
     return search.best_step if problem.fits(search.best_step) else step
@@ -77,8 +82,10 @@ class _Search:
 
     def placed(self, order: IntArray) -> IntArray:
         """Return the steps by :func:`in_order`."""
-        from ftplan.planners.recovery.nested_moves import build
+        from ftplan.planners.recovery import nested_moves
 
+        small = len(self.problem.member) * self.problem.steps <= SMALL_WORK
+        build = nested_moves.build.plain if small else nested_moves.build
         build(order, self.problem.release, *self.fixed, self.limit, self.count, self.first, self.slack, self.step)
         return self.step.copy()
 

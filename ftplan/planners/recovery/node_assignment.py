@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ftplan.model.topology import FloatArray
+from ftplan.planners.budget import clock
 from ftplan.planners.recovery.knapsack import SLACK
+
+#: Tasks that are placed between two looks at the clock.
+LOOK_EVERY = 256
 
 #: First key group and their number of each task that may be split over nodes.
 Splittable = Mapping[int, tuple[int, int]]
@@ -46,32 +51,58 @@ def assign(tasks: Sequence[int], cost: FloatArray, sites: Sites) -> tuple[list[P
     -----
     Su & Zhou, section 5 (end) name the node; the order of the tasks is not said, descending cpu packs best.
     """
-    room = sites.room.copy()
-    pool = sites.pool
-    heap = [(-value, host) for host, value in enumerate(room.tolist()) if value >= 0.0]
-    heapq.heapify(heap)
+    placing = Placing(cost, sites)
     placed: list[Part] = []
     left: list[int] = []
     for task in sorted(tasks, key=lambda t: (-cost[t], t)):
-        need = float(cost[task])
-        host = _near_checkpoint(task, need, room, pool, sites)
-        if host is None:
-            host = _most_room(need, heap, room, pool, sites)
-        if host is None:
-            parts = _split(task, need, room, pool, sites)
-            for part in parts:
-                room[part.host] -= part.cpu
-                pool -= part.cpu if part.host < sites.pooled else 0.0
-                heapq.heappush(heap, (-float(room[part.host]), part.host))
-            placed += parts
-            if not parts:
-                left.append(task)
-            continue
-        room[host] -= need
-        pool -= need if host < sites.pooled else 0.0
-        heapq.heappush(heap, (-float(room[host]), host))
-        placed.append(Part(task, host, need))
+        parts = placing.place(task)
+        placed += parts
+        if not parts:
+            left.append(task)
     return placed, left
+
+
+def assign_in_order(
+    tasks: Iterable[int], cost: FloatArray, sites: Sites, until_s: float = math.inf
+) -> tuple[list[Part], bool]:
+    """Place tasks in their order until one does not fit; return the parts, and whether the clock ended it.
+
+    *until_s* is a time of ``budget.clock``. Nodes are chosen as by :func:`assign`; cost O(log hosts) a task.
+    """
+    placing = Placing(cost, sites)
+    placed: list[Part] = []
+    for number, task in enumerate(tasks):
+        if number % LOOK_EVERY == LOOK_EVERY - 1 and clock() > until_s:
+            return placed, True
+        parts = placing.place(task)
+        if not parts:
+            break
+        placed += parts
+    return placed, False
+
+
+class Placing:
+    """Room while tasks are placed one after another."""
+
+    def __init__(self, cost: FloatArray, sites: Sites) -> None:
+        self._cost, self._sites = cost, sites
+        self._room, self._pool = sites.room.copy(), sites.pool
+        self._heap = [(-value, host) for host, value in enumerate(self._room.tolist()) if value >= 0.0]
+        heapq.heapify(self._heap)
+
+    def place(self, task: int) -> list[Part]:
+        """Place a task on one node or, where it may be split, on several; return no parts where it does not fit."""
+        sites, room = self._sites, self._room
+        need = float(self._cost[task])
+        host = _near_checkpoint(task, need, room, self._pool, sites)
+        if host is None:
+            host = _most_room(need, self._heap, room, self._pool, sites)
+        parts = _split(task, need, room, self._pool, sites) if host is None else [Part(task, host, need)]
+        for part in parts:
+            room[part.host] -= part.cpu
+            self._pool -= part.cpu if part.host < sites.pooled else 0.0
+            heapq.heappush(self._heap, (-float(room[part.host]), part.host))
+        return parts
 
 
 def fits(need: float, have: float) -> bool:
@@ -121,6 +152,8 @@ def _split(task: int, need: float, room: FloatArray, pool: float, sites: Sites) 
     if groups < 2 or need <= 0.0:
         return []
     each = need / groups
+    if int((np.maximum(room, 0.0) / each + SLACK).astype(np.int64).sum()) < groups:
+        return []  # not even without a pool
     parts: list[Part] = []
     following = 0
     for host in sorted(range(len(room)), key=lambda h: (-room[h], h)):

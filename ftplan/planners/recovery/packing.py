@@ -9,12 +9,15 @@ import numpy as np
 
 from ftplan.model.plan import Warn
 from ftplan.model.topology import FloatArray
-from ftplan.planners.recovery.choose_and_pack import PAIRS, choose_and_pack, placements
+from ftplan.planners.budget import clock
+from ftplan.planners.interrupts import solve_sat
+from ftplan.planners.recovery.choose_and_pack import HANDING_S, PAIRS, choose_and_pack, placements
 from ftplan.planners.recovery.knapsack import BoolArray
-from ftplan.planners.recovery.node_assignment import Part, Sites, Splittable, assign, fits
+from ftplan.planners.recovery.node_assignment import Part, Sites, Splittable, assign, assign_in_order, fits
 from ftplan.planners.recovery.prefetch import next_tasks, profit_density
 from ftplan.planners.recovery.progress import Progress
 from ftplan.planners.recovery.schedule import Decision, State
+from ftplan.planners.recovery.small_packing import MOST_TASKS, Nodes, TooMuch, whole_size
 
 #: Queries in a row that do not fit before no more are tried.
 MISSES = 300
@@ -29,19 +32,24 @@ class Packed:
     parts: list[Part]
     warnings: list[Warn]
     bound: float | None = None
+    cut: bool = False  # by the clock
 
 
-def pack(state: State, decision: Decision, progress: Progress, splittable: Splittable, seconds: float) -> Packed:
+def pack(
+    state: State, decision: Decision, progress: Progress, splittable: Splittable, seconds: float, until_s: float
+) -> Packed:
     """Place the tasks of a decision.
 
     First greedily (:func:`assign`), then by a solver. Where no packing is found queries and nodes are chosen together
     (:mod:`choose_and_pack`) or, where that is too much, queries are placed one by one, the densest first. Solvers
-    take at most about *seconds*.
+    take at most about *seconds*; without any, few tasks are packed by search all the same. What is not placed at
+    *until_s*, a time of ``budget.clock``, stays down.
     """
     tasks = decision.tasks.tolist()
     sites = progress.sites(splittable)
     if decision.one_by_one:
-        return Packed(_one_by_one(tasks, state, sites), [])
+        parts, cut = assign_in_order(tasks, state.cost, sites, until_s)
+        return Packed(parts, [], cut=cut)
     placed, left = assign(tasks, state.cost, sites)
     if not left:
         return Packed(_in_order(placed, tasks), [])
@@ -49,8 +57,8 @@ def pack(state: State, decision: Decision, progress: Progress, splittable: Split
     if exact is not None:
         return Packed(_in_order(exact, tasks), [])
     wanted = _whole(state, tasks)
-    placed = _query_by_query(state, wanted, sites)
-    together, bound = choose_and_pack(state, sites, seconds)
+    placed, cut = _query_by_query(state, wanted, sites, until_s)
+    together, bound = choose_and_pack(state, sites, min(seconds, until_s - clock()))
     if _worth(state, together) > _worth(state, placed):
         placed = together
     kept = [part.task for part in placed]
@@ -60,19 +68,7 @@ def pack(state: State, decision: Decision, progress: Progress, splittable: Split
         f"by one; {waiting} of them wait, others may come instead; --parallel-recovery splits tasks with key groups"
     )
     order = state.queries.task[np.isin(state.queries.task, kept)].tolist()
-    return Packed(_in_order(placed, order), [Warn("PACKING_REPAIRED", text)], bound)
-
-
-def _one_by_one(tasks: Sequence[int], state: State, sites: Sites) -> list[Part]:
-    """Place tasks in their order until one does not fit."""
-    placed: list[Part] = []
-    for task in tasks:
-        parts, left = assign([task], state.cost, sites)
-        if left:
-            break
-        placed += parts
-        sites = _after(sites, parts)
-    return placed
+    return Packed(_in_order(placed, order), [Warn("PACKING_REPAIRED", text)], bound, cut)
 
 
 def _whole(state: State, tasks: Sequence[int]) -> BoolArray:
@@ -93,10 +89,10 @@ def _in_order(parts: list[Part], tasks: Sequence[int]) -> list[Part]:
     return sorted(parts, key=lambda part: (place[part.task], part.key_groups or (0, 0)))
 
 
-def _query_by_query(state: State, wanted: BoolArray, sites: Sites) -> list[Part]:
+def _query_by_query(state: State, wanted: BoolArray, sites: Sites, until_s: float) -> tuple[list[Part], bool]:
     """Place whole queries one by one: the *wanted* ones in the order of their density, then all others likewise.
 
-    The others end after :data:`MISSES` in a row that do not fit.
+    The others end after :data:`MISSES` in a row that do not fit. Also returns whether the clock ended it.
     """
     queries = state.queries
     density = profit_density(queries, state.cost, state.problem.graph)
@@ -108,6 +104,8 @@ def _query_by_query(state: State, wanted: BoolArray, sites: Sites) -> list[Part]
     done = np.zeros(queries.bundles, dtype=np.bool_)
     misses = 0
     for query in order.tolist():
+        if clock() > until_s:
+            return placed, True
         bundles = [b for b in queries.members(query).tolist() if not done[b]]
         missing = [int(t) for b in bundles for t in queries.task[by_bundle[start[b] : start[b + 1]]]]
         costs = state.cost[missing]
@@ -125,7 +123,7 @@ def _query_by_query(state: State, wanted: BoolArray, sites: Sites) -> list[Part]
         placed += parts
         sites = _after(sites, parts)
         free, largest = _free(sites)
-    return placed
+    return placed, False
 
 
 def _free(sites: Sites) -> tuple[float, float]:
@@ -144,9 +142,20 @@ def _after(sites: Sites, parts: list[Part]) -> Sites:
 
 
 def packed_exactly(tasks: Sequence[int], cost: FloatArray, sites: Sites, seconds: float) -> list[Part] | None:
-    """Return a packing found by CP-SAT, None where there is none or the problem is too large."""
+    """Return a packing, found by search or by CP-SAT, None where there is none or the problem is too large."""
     hosts = np.flatnonzero(sites.room > 0.0).tolist()
     if len(tasks) * len(hosts) > PAIRS or sites.splittable or not hosts:
+        return None
+    if len(tasks) <= MOST_TASKS:
+        try:
+            found = Nodes(sites, hosts).placed([whole_size(float(cost[task])) for task in tasks])
+        except TooMuch:
+            pass
+        else:
+            if found is None:
+                return None
+            return [Part(task, host, float(cost[task])) for task, host in zip(tasks, found, strict=True)]
+    if seconds <= len(tasks) * len(hosts) * HANDING_S:
         return None
     from ortools.sat.python import cp_model
 
@@ -157,26 +166,18 @@ def packed_exactly(tasks: Sequence[int], cost: FloatArray, sites: Sites, seconds
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
     solver.parameters.max_deterministic_time = PACKING_WORK
-    solver.parameters.max_time_in_seconds = seconds
-    if solver.solve(model) not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+    if solve_sat(model, solver, seconds) not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         return None
     return [Part(task, host, float(cost[task])) for (task, host), used in use.items() if solver.value(used)]
 
 
-def pack_prefetch(state: State, decision: Decision, progress: Progress, splittable: Splittable) -> list[Part]:
+def pack_prefetch(
+    state: State, decision: Decision, progress: Progress, splittable: Splittable, until_s: float
+) -> list[Part]:
     """Place tasks of the next query, in topological order, while they fit; the rest of the capacity stays free."""
     ahead = decision.ahead
     if ahead is None:
         left = state.queries.without(~progress.down)
         ahead = next_tasks(left, state.cost, state.problem.graph, state.hopeless)
-    placed: list[Part] = []
-    sites = progress.sites(splittable)
-    for task in ahead.tolist():
-        if not progress.down[task]:
-            continue
-        parts, short = assign([task], state.cost, sites)
-        if short:
-            break
-        placed += parts
-        sites = _after(sites, parts)
-    return placed
+    still = ahead[progress.down[ahead]].tolist()
+    return assign_in_order(still, state.cost, progress.sites(splittable), until_s)[0]

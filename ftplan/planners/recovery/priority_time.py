@@ -21,6 +21,8 @@ _log = logging.getLogger(__name__)
 
 #: Shares of the time left: for the step-by-step plan, the bounds, the search, the bounds of single steps.
 STEP_BY_STEP, BOUNDS, SEARCH, ALONE = 0.3, 0.3, 0.5, 0.6
+#: Entries of (query, bundle) times steps up to which a proof takes the place of the search.
+FEW_ENTRIES = 1_000
 #: A value this close to its bound is proved best.
 CLOSED = 1e-9
 
@@ -70,11 +72,14 @@ def planned(problem: NestedKnapsack, times: FloatArray, solver: StepSolver, budg
     upper = float(most @ problem.span)
     by_density = np.lexsort((np.arange(problem.queries), -densities(problem)))
     best = max((myopic, in_order(problem, by_density)), key=problem.gained)
-    part = budget.part(SEARCH)
-    best = problem.completed(improved(problem, best, part, seed))
-    budget.cut |= part.cut
     optimal = problem.gained(best) >= upper * (1.0 - CLOSED)
-    if not optimal:
+    few = len(problem.member) * problem.steps <= FEW_ENTRIES  # proved in less time than a search takes to compile
+    if not optimal and not few:
+        part = budget.part(SEARCH)
+        best = problem.completed(improved(problem, best, part, seed))
+        budget.cut |= part.cut
+        optimal = problem.gained(best) >= upper * (1.0 - CLOSED)
+    if not optimal and not few:
         part = budget.part(ALONE)
         most = closer(problem, best, most, part, seed)
         budget.cut |= part.cut
@@ -108,6 +113,9 @@ def step_by_step(
     done = np.zeros(problem.queries, dtype=np.bool_)
     bound = None
     for k in range(problem.steps):
+        if k > 0 and budget.over():
+            whole.cut = True
+            break
         used = problem.used(step)[k]
         choice = problem.remaining(done, k, float(used))
         part = budget.part(1.0 / (problem.steps - k))

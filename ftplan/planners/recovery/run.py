@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
@@ -12,7 +11,7 @@ import numpy as np
 from ftplan.model.failed_queries import FailedQueries, failed_queries
 from ftplan.model.plan import Infeasible, Objective, Status, Warn
 from ftplan.model.topology import FloatArray
-from ftplan.planners.budget import Budget
+from ftplan.planners.budget import Budget, clock
 from ftplan.planners.recovery.fractional_bound import fractional_bound
 from ftplan.planners.recovery.node_assignment import Part, Splittable, fillable
 from ftplan.planners.recovery.outages import Outages
@@ -28,6 +27,8 @@ _log = logging.getLogger(__name__)
 FIRST_STEP = 0.7
 #: Seconds that placing the tasks of a step may take even when the time is over.
 LEAST_PACKING_S = 0.2
+#: Seconds after the end of the time that a step which has begun may still take; later steps recover nothing then.
+LATE_S = 0.3
 
 
 @dataclass(slots=True)
@@ -57,7 +58,9 @@ def moments(problem: RecoveryProblem) -> list[Moment]:
     return [found[at_s] for at_s in sorted(found)]
 
 
-def run(problem: RecoveryProblem, options: RecoveryOptions, policy: Policy) -> Result[Schedule]:
+def run(
+    problem: RecoveryProblem, options: RecoveryOptions, policy: Policy, until_s: float | None = None
+) -> Result[Schedule]:
     """Return the schedule that a policy makes of a failure, step by step (Su & Zhou, section 4.4).
 
     At each step the policy chooses tasks, which are placed (:mod:`packing`); capacity that is left begins the next
@@ -65,8 +68,14 @@ def run(problem: RecoveryProblem, options: RecoveryOptions, policy: Policy) -> R
     down, and the next decision starts from what is back by then. Infeasible only if no query returns within the
     horizon. The bound of the objective ``priority`` sums over the steps the most that each could restore in the state
     that it found; optimal where every step restored that much.
+
+    Steps for which the time does not last recover nothing. With *until_s*, a time of ``budget.clock``, the schedule
+    is a yardstick: it is placed without solvers, so that the clock decides nothing of it, and either whole by then or
+    not made at all (``no-plan-in-time``).
     """
     budget = Budget.of(options)
+    latest_s = budget.started + budget.time_limit_s + LATE_S if until_s is None else until_s
+    idle = late = False
     progress = Progress(problem)
     queries = failed_queries(problem.graph, progress.down)
     outages = Outages(problem, queries, 0.0)
@@ -75,10 +84,17 @@ def run(problem: RecoveryProblem, options: RecoveryOptions, policy: Policy) -> R
     warnings: list[Warn] = []
     overall: float | None = None
     for number, moment in enumerate(times):
+        late = late or clock() > latest_s
+        if late and until_s is not None:
+            return Result("no-plan-in-time", None, (), reason="the comparison did not end in time")
         if moment.failures:
             queries = _fail(moment, progress, outages, steps)
         for arrival in moment.arrivals:
             progress.arrive(arrival.host)
+        if late and number > 0:
+            idle |= bool(queries.queries)
+            steps.append(_idle(problem, moment, queries, progress, number))
+            continue
         coming = tuple(event for later in times[number + 1 :] for event in later.arrivals)
         state = _state(problem, options, number, moment.at_s, queries, progress, coming)
         part = budget.part(_share(number, len(times)))
@@ -86,20 +102,29 @@ def run(problem: RecoveryProblem, options: RecoveryOptions, policy: Policy) -> R
         budget.cut |= part.cut
         if number == 0:
             overall = decision.overall_bound
-        seconds, started = max(LEAST_PACKING_S, budget.left_s / (len(times) - number)), time.monotonic()
-        step, said = _step(state, decision, options, progress, outages, moment, seconds)
-        budget.cut |= time.monotonic() - started >= seconds
+        seconds, started = max(LEAST_PACKING_S, budget.left_s / (len(times) - number)), clock()
+        placing_s = latest_s if until_s is not None else max(latest_s, started + LEAST_PACKING_S)
+        if until_s is not None:
+            seconds = 0.0
+        step, said = _step(state, decision, options, progress, outages, moment, seconds, placing_s)
+        budget.cut |= until_s is None and (clock() - started >= seconds or clock() > latest_s)
         if decision.note:
             _log.info("step %d: %s", number, decision.note)
         warnings += said
         steps.append(step)
         queries = queries.without(~progress.down)
+    if until_s is not None and clock() > until_s:
+        return Result("no-plan-in-time", None, (), reason="the comparison did not end in time")
+    budget.cut |= idle
     schedule = Schedule(
         tuple(steps), outages.closed(times[-1].at_s, queries, progress), _unrecovered(progress, queries)
     )
     warnings = [*problem.warnings, *_blocking(problem, options), *warnings, *budget.warnings()]
     bound = overall if options.objective != "priority" else _most(steps)
     back = any(outage.back_s is not None and outage.back_s <= problem.horizon_s for outage in schedule.outages)
+    if outages.first and not back and idle:
+        reason = f"no query is back by the steps that {options.time_limit_s:g} s lasted for: more time may bring one"
+        return Result("no-plan-in-time", None, (), bound, reason, None, tuple(warnings))
     if outages.first and not back:
         refusal = _infeasible(problem, steps, outages.first_queries)
         return Result("infeasible", None, (), bound, refusal.reason, refusal, tuple(warnings))
@@ -187,6 +212,21 @@ def _state(
     )
 
 
+def _idle(problem: RecoveryProblem, moment: Moment, queries: FailedQueries, progress: Progress, number: int) -> Step:
+    """Return a step that recovers nothing; its bound counts all that is down."""
+    most = float(problem.graph.per_task("priority")[queries.query].sum())
+    return Step(
+        moment.at_s,
+        moment.trigger(problem),
+        progress.capacity,
+        0.0,
+        Objective.of("priority", "max", 0.0, most),
+        _rollback(problem, number, bool(moment.failures)),
+        (),
+        (),
+    )
+
+
 def _step(
     state: State,
     decision: Decision,
@@ -195,6 +235,7 @@ def _step(
     outages: Outages,
     moment: Moment,
     seconds: float,
+    until_s: float,
 ) -> tuple[Step, list[Warn]]:
     """Place what a policy chose, and begin the next query with what is left."""
     problem = state.problem
@@ -202,10 +243,10 @@ def _step(
     if options.parallel_recovery:
         first, groups = problem.graph.key_groups
         splittable = {int(t): (int(first[t]), int(groups[t])) for t in np.flatnonzero(state.down & (groups > 1))}
-    packed = pack(state, decision, progress, splittable, seconds)
+    packed = pack(state, decision, progress, splittable, seconds, until_s)
     recover = _restored(packed.parts, progress, state.at_s, prefetch=False)
     if options.prefetch and decision.prefetch:
-        ahead = pack_prefetch(state, decision, progress, splittable)
+        ahead = pack_prefetch(state, decision, progress, splittable, until_s)
         recover += _restored(ahead, progress, state.at_s, prefetch=True)
     whole = outages.close(state.queries.without(~progress.down), progress, state.step)
     priority = problem.graph.per_task("priority")

@@ -11,6 +11,7 @@ import numpy as np
 from ftplan.model.task_graph import BoolArray
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
+from ftplan.planners.interrupts import SolverStuck, interruptible
 from ftplan.planners.replication.bundles import bundles
 from ftplan.planners.replication.circuit import Circuit
 from ftplan.planners.replication.monomials import Rows, rows
@@ -68,9 +69,15 @@ def integer_program(
     for variable, weight in goal:
         model.objective.set_linear_coefficient(variable, weight)
     model.objective.is_maximize = True
-    answer = mathopt.solve(
-        model, mathopt.SolverType.HIGHS, params=_parameters(budget), model_params=_hint(variables, hint)
-    )
+    parameters, start = _parameters(budget), _hint(variables, hint)
+    try:  # HiGHS has no way to be stopped: an interrupt leaves it behind
+        answer = interruptible(
+            lambda: mathopt.solve(model, mathopt.SolverType.HIGHS, params=parameters, model_params=start),
+            time_limit_s=budget.left_s,
+        )
+    except SolverStuck:
+        budget.unfinished()
+        return Solved(None, np.inf)
     if answer.termination.reason != mathopt.TerminationReason.OPTIMAL:
         budget.unfinished()
     bound = float(answer.termination.objective_bounds.dual_bound) * scale * (1.0 + RAISED)

@@ -13,6 +13,7 @@ import numpy as np
 from ftplan.model.task_graph import BoolArray
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import SOLVER_SECONDS_PER_ITERATION, Budget
+from ftplan.planners.interrupts import solve_sat
 from ftplan.planners.replication.problem import SLACK, ReplicationOptions
 
 #: Without a node.
@@ -154,10 +155,9 @@ def _repaired(problem: PlacementProblem, found: Placed, budget: Budget) -> Place
     model.maximize(sum((worth - loss[pair]) * x for pair, x in chosen.items()))
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
-    solver.parameters.max_time_in_seconds = max(budget.left_s, 0.01)
     if budget.iterations is not None:
         solver.parameters.max_deterministic_time = max(1.0, SOLVER_SECONDS_PER_ITERATION * budget.iterations)
-    status = solver.solve(model)
+    status = solve_sat(model, solver, budget.left_s)
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         return Placed(found.node, False)
     node = np.full(len(allowed), NOWHERE, dtype=np.int64)

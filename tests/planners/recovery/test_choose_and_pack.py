@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from itertools import chain, combinations, product
+from unittest.mock import patch
 
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ftplan.planners.recovery import choose_and_pack, packing
 from ftplan.planners.recovery.algorithms import exact
-from ftplan.planners.recovery.problem import RecoveryOptions
+from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
 from tests.planners.recovery.cases import graph, problem
 
 SIZES = st.sampled_from([0.25, 0.5, 0.6, 0.75, 1.0])
@@ -41,7 +43,6 @@ def test_no_other_queries_that_can_be_placed_are_worth_more(
     unused = {f"s{i}" for i in range(len(own), len(shared))}  # sources that nothing reads are queries of their own
     failed = [f"{operator['id']}/0" for operator in operators]
     case = problem(tasks, failed, {f"n{i}": room for i, room in enumerate(rooms)})
-    result = exact(case, RecoveryOptions(prefetch=False))
     needs = {f"q{i}": ({f"s{i % len(shared)}", f"q{i}"}, priority[i]) for i in range(len(own))}
     needs |= {name: ({name}, 1) for name in unused}
     cost = {str(operator["id"]): float(str(operator["cpu"])) for operator in operators}
@@ -50,6 +51,14 @@ def test_no_other_queries_that_can_be_placed_are_worth_more(
         wanted = set().union(*(needs[name][0] for name in chosen)) if chosen else set()
         if places([cost[name] for name in sorted(wanted)], rooms):
             best = max(best, sum(needs[name][1] for name in chosen))
+    assert_best(case, best)
+    with patch.object(choose_and_pack, "MOST_TASKS", 0), patch.object(packing, "MOST_TASKS", 0):
+        assert_best(case, best)  # by CP-SAT, as where tasks are many
+
+
+def assert_best(case: RecoveryProblem, best: float) -> None:
+    """Assert that the plan of step 0 is worth *best*."""
+    result = exact(case, RecoveryOptions(prefetch=False))
     if result.answer is None:
         assert best == 0
         return
@@ -57,3 +66,10 @@ def test_no_other_queries_that_can_be_placed_are_worth_more(
     assert objective.value == best
     assert objective.bound is not None
     assert objective.bound >= best
+
+
+def test_few_tasks_are_placed_without_a_solver() -> None:
+    tasks = graph([{"id": f"q{i}", "cpu": 0.5, "priority": i + 1} for i in range(3)], [])
+    case = problem(tasks, [f"q{i}/0" for i in range(3)], {"a": 0.7, "b": 0.9})
+    with patch.dict("sys.modules", {"ortools.sat.python": None}):
+        assert_best(case, 5.0)
