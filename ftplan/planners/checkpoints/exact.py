@@ -54,6 +54,9 @@ def exact(problem: CheckpointProblem, options: AllocationOptions) -> Result[Allo
     limits = limits_of(problem, settled.rules)
     if not (limits.names or limits.failover) or not problem.load.size:
         copies, total = cheapest(allowed_cost(problem), problem.domain, problem.copies)
+        if problem.integral:  # with whole costs many nodes tie: they share the load, where the first would get it all
+            shared = regret_greedy(problem, limits)
+            copies = shared if problem.value(shared) <= problem.value(copies) else copies
         return _result(problem, settled, copies, float(total.sum()), budget)
     if limits.names == ("count",) and limits.failover is None:
         flow = cheapest_flow(problem, problem.cost, most_copies(problem, even=False))
