@@ -12,7 +12,7 @@ from ftplan.cli.render import check_output, emit, say, warn
 from ftplan.planners.registry import rows
 
 
-@options.command("allocate-checkpoints")
+@options.command("allocate-checkpoints", alternatives=[("failover_limit", "minimise")])
 @options.inputs
 @click.option(
     "--algorithm",
