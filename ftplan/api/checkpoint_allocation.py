@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import ftplan
 from ftplan.api import upkeep
 from ftplan.api.assignments import current_assignments, moves
-from ftplan.api.unseen_time import judge, seen_and_unseen
+from ftplan.api.checkpoint_worth import even_figures, no_gain, nothing_to_count
+from ftplan.api.unseen_time import FIRST_SHARE, SPLITS, judge, seen_and_unseen
 from ftplan.errors import FtplanError, suggestion
 from ftplan.io.key_group_series import key_group_series
 from ftplan.metrics.allocation_score import AllocationScore, allocation_score
@@ -37,7 +39,7 @@ KIND = "checkpoint-allocation"
 TOLERANCE = 1e-6
 
 _DEFAULTS: dict[str, Any] = {
-    "objective": "correlation",
+    "objective": "usable",
     "correlate": "raw",
     "capacity_per_core": None,
     "overload": OVERLOAD,
@@ -93,7 +95,14 @@ def allocate_checkpoints(problem: Problem, row: registry.Row, **options: Any) ->
     budget = Budget.of(settings)
     started = time.perf_counter()
     allocation_problem = build(topology, cluster, cluster.placement, series, settings)
-    result: Result[Allocation] = registry.load(row)(allocation_problem, settings)
+    fallback = nothing_to_count(allocation_problem, cluster, series, objective)
+    if fallback is not None:
+        objective = replace(objective, name="correlation")
+        settings = replace(settings, objective=objective)
+        allocation_problem = build(topology, cluster, cluster.placement, series, settings)
+    planner = registry.load(row)
+    own = settings if unseen is None else replace(settings, time_limit_s=FIRST_SHARE * settings.time_limit_s)
+    result: Result[Allocation] = planner(allocation_problem, own)
     seconds = time.perf_counter() - started
     shape = f"{len(allocation_problem.operators)} key groups x {len(allocation_problem.nodes)} nodes"
     _log.info("%s: %s, planned by %s in %.2f s", shape, result.status, row.name, seconds)
@@ -101,6 +110,7 @@ def allocate_checkpoints(problem: Problem, row: registry.Row, **options: Any) ->
     if upkeep.asked_for(asked):
         result, report = upkeep.keep_up(result, allowance, cluster, topology, series, settings, budget)
     warnings = [*problem.warnings, *allocation_problem.warnings, *result.warnings]
+    warnings += [] if fallback is None else [fallback]
     if problem.stats is not None:
         known = {warning.code for warning in warnings}
         warnings += [w for w in trust_warnings(problem.stats.manifest) if w.code not in known]
@@ -120,15 +130,24 @@ def allocate_checkpoints(problem: Problem, row: registry.Row, **options: Any) ->
             bound = objective.sign * min(result.bound, objective.sign * value)
     judged = None
     if answer is not None and unseen is not None:
-        judged = judge(answer.assignments, row, allocation_problem, settings, cluster, series, unseen)
+        stand_in = None if report is None else answer.assignments
+        again = _Again(topology, cluster, planner, settings, budget, stand_in)
+        judged = judge(answer.assignments, row, allocation_problem, settings, cluster, series, unseen, again)
+        known = {warning.code for warning in warnings}
+        warnings += [warning for warning in again.warnings if warning.code not in known]
         warnings += judged.warnings
     transfers = None if assignments is None else moves(assignments, cluster.placement, topology, series)
     summary = _summary(allocation_problem, assignments, cluster, series, topology, objective, settings.anti_affinity)
+    if answer is not None and row.name != "even":
+        summary["even"] = even_figures(allocation_problem, settings, cluster, series)
+        warnings += no_gain(summary, objective)
     if judged is not None:
         summary["holdout"] = judged.summary
     if report is not None:
         summary["upkeep"] = upkeep.upkeep_summary(report, allowance, transfers, objective.sign)
     recorded = {name: asked[name] for name in _DEFAULTS if name != "seed"}
+    recorded["objective_requested"] = asked["objective"]
+    recorded["objective"] = objective.name
     recorded["current"] = next((item.path for item in inputs if item.role == "current"), None)
     recorded["balance_requested"] = settings.balance
     recorded["balance"] = answer.rules.balance if answer is not None and "balance" in result.rules else settings.balance
@@ -152,6 +171,35 @@ def allocate_checkpoints(problem: Problem, row: registry.Row, **options: Any) ->
         plan=None if assignments is None else {"assignments": assignments, "moves": transfers},
         tool_version=ftplan.__version__,
     )
+
+
+@dataclass(slots=True)
+class _Again:
+    """Plans anew on a longer part of the trace, with an equal part of the time that is left for each split.
+
+    Upkeep is not repeated: what it kept, *stand_in*, is judged on all splits.
+    """
+
+    topology: Topology
+    cluster: Cluster
+    planner: Callable[..., Result[Allocation]]
+    settings: AllocationOptions
+    budget: Budget
+    stand_in: Sequence[Mapping[str, Any]] | None
+    left: int = SPLITS - 1
+    warnings: tuple[Warn, ...] = ()
+
+    def __call__(self, series: KeyGroupSeries) -> Sequence[Mapping[str, Any]] | None:
+        """Return the assignments of a plan that has seen *series*, None where there is none."""
+        if self.stand_in is not None:
+            return self.stand_in
+        time_s = max(self.budget.left_s / max(self.left, 1), 1e-3)
+        self.left -= 1
+        settings = replace(self.settings, time_limit_s=time_s, bound=False)
+        problem = build(self.topology, self.cluster, self.cluster.placement, series, settings)
+        result = self.planner(problem, settings)
+        self.warnings += tuple(warning for warning in result.warnings if warning.code == "TIME_LIMIT")
+        return None if result.answer is None else result.answer.assignments
 
 
 def require(problem: Problem, measure: str) -> tuple[Topology, Cluster, KeyGroupSeries]:

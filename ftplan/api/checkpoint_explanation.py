@@ -12,7 +12,7 @@ from ftplan.api.checkpoint_verification import objective_of, rules_of
 from ftplan.api.unseen_time import planned_on
 from ftplan.errors import FtplanError
 from ftplan.metrics.checkpoint_balance import checkpoint_balance
-from ftplan.metrics.checkpoint_objective import objective_costs
+from ftplan.metrics.checkpoint_objective import CheckpointObjective, objective_costs
 from ftplan.metrics.planned_copies import planned_copies
 from ftplan.model.checkpoint_moves import CopyMoves
 from ftplan.model.cluster import Cluster
@@ -25,7 +25,7 @@ from ftplan.model.topology import Topology
 _TITLE: Mapping[str, str] = {
     "correlation": "what a copy would cost on each node (low is good)",
     "node-correlation": "what a copy would cost on each node (low is good)",
-    "usable": "minus the windows in which a copy on each node would be usable (low is good)",
+    "usable": "windows of overload in which a copy on each node would be usable (high is good)",
 }
 
 
@@ -55,11 +55,20 @@ def explain_allocation(plan: Plan, problem: Problem, what: Selector) -> Explanat
 def _costs(
     plan: Plan, assignments: Sequence[Mapping[str, Any]], cluster: Cluster, series: KeyGroupSeries
 ) -> dict[tuple[str, int], Any]:
-    """Return what a copy of each group costs on each node in the plan's objective, small is good."""
+    """Return what a copy of each group costs on each node, or in how many windows it is usable there.
+
+    The values of the plan's objective, in its sense.
+    """
     objective = objective_of(plan).resolved(series, cluster)
     copies = planned_copies(assignments, series, cluster)
     cost = objective_costs(objective, series.loads[:, copies.columns], series.window_s, copies.home, cluster)
-    return {series.names[column]: cost[i] for i, column in enumerate(copies.columns.tolist())}
+    values = objective.sign * cost + 0.0
+    return {series.names[column]: values[i] for i, column in enumerate(copies.columns.tolist())}
+
+
+def _called(objective: CheckpointObjective) -> str:
+    """Return the column that holds the values of an objective."""
+    return "usable windows" if objective.name == "usable" else "cost"
 
 
 def _key_group(
@@ -79,21 +88,27 @@ def _key_group(
     moves = CopyMoves.of(assignments, topology, cluster, series, rules_of(plan))
     costs: Any = _costs(plan, assignments, cluster, series).get((what.name, int(what.index or 0)))
     chosen = list(item["checkpoints"])
-    rows = [row for copy in range(max(len(chosen), 1)) for row in _rows(moves, place, copy, chosen, cluster, costs)]
+    objective = objective_of(plan)
+    rows = [
+        row
+        for copy in range(max(len(chosen), 1))
+        for row in _rows(moves, place, copy, chosen, cluster, costs, objective)
+    ]
     load = float(series.mean_load[series.position[what.name, int(what.index or 0)]]) if costs is not None else 0.0
     notes = [f"primary on {item['primary']}, copies on {', '.join(chosen)}; mean load {load:.6g} per window"]
     for copy in chosen if costs is not None else ():
         here = float(costs[cluster.position[copy]])
         open_to = [row for row in rows if row["copy"] == copy and not row["chosen"] and row["ruled out by"] is None]
-        if open_to and here - open_to[0]["cost"] > 1e-12:
-            notes.append(
-                f"{open_to[0]['node']} breaks no rule of the plan and would cost {here - open_to[0]['cost']:.6g} "
-                f"less than {copy}"
+        better = objective.sign * (here - open_to[0][_called(objective)]) if open_to else 0.0
+        if better > 1e-12:
+            would = (
+                f"be usable in {better:.6g} windows more" if objective.name == "usable" else f"cost {better:.6g} less"
             )
-    columns = ("node", "zone", "cost", "chosen", "ruled out by")
+            notes.append(f"{open_to[0]['node']} breaks no rule of the plan and would {would} than {copy}")
+    columns = ("node", "zone", _called(objective), "chosen", "ruled out by")
     return Explanation(
         str(what),
-        f"{what}: {_TITLE[objective_of(plan).name]}",
+        f"{what}: {_TITLE[objective.name]}",
         ("copy", *columns) if len(chosen) > 1 else columns,
         tuple(rows),
         tuple(notes),
@@ -102,9 +117,16 @@ def _key_group(
 
 
 def _rows(
-    moves: CopyMoves, place: int, copy: int, chosen: list[str], cluster: Cluster, costs: Any
+    moves: CopyMoves,
+    place: int,
+    copy: int,
+    chosen: list[str],
+    cluster: Cluster,
+    costs: Any,
+    objective: CheckpointObjective,
 ) -> list[dict[str, Any]]:
-    """Return every node for one copy, the cheapest first: what it costs there, and what rules it out."""
+    """Return every node for one copy, the best first: what it is worth there, and what rules it out."""
+    name = _called(objective)
     rows: list[dict[str, Any]] = []
     for i, node in enumerate(cluster.nodes):
         taken = node.id in chosen
@@ -114,19 +136,19 @@ def _rows(
                 "copy": chosen[copy] if chosen else None,
                 "node": node.id,
                 "zone": node.zone,
-                "cost": None if costs is None else float(costs[i]),
+                name: None if costs is None else float(costs[i]),
                 "chosen": taken,
                 "ruled out by": f"{broken[0].code}: {broken[0].message}" if broken else None,
             }
         )
-    return sorted(rows, key=lambda row: (row["cost"] is None, row["cost"]))
+    return sorted(rows, key=lambda row: 0.0 if row[name] is None else objective.sign * row[name])
 
 
 def _node(
     what: Selector, plan: Plan, assignments: list[Mapping[str, Any]], cluster: Cluster, series: KeyGroupSeries
 ) -> Explanation:
     node = cluster.node(what.name)
-    costs = _costs(plan, assignments, cluster, series)
+    costs, called = _costs(plan, assignments, cluster, series), _called(objective_of(plan))
     position = cluster.position[node.id]
     balance = checkpoint_balance(assignments, cluster, series)
     rows = []
@@ -139,7 +161,7 @@ def _node(
                     "key group": f"{name[0]}/{name[1]}",
                     "primary": item["primary"],
                     "load": float(series.mean_load[series.position[name]]) if name in series.position else 0.0,
-                    "cost": None if cost is None else float(cost[position]),
+                    called: None if cost is None else float(cost[position]),
                 }
             )
     rows.sort(key=lambda r: -r["load"])
@@ -149,7 +171,7 @@ def _node(
     return Explanation(
         str(what),
         f"{what}: the copies that lie here",
-        ("key group", "primary", "load", "cost"),
+        ("key group", "primary", "load", called),
         tuple(rows),
         (f"{len(rows)} copies of load {held:.6g}{share}",),
         (),

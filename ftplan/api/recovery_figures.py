@@ -13,7 +13,7 @@ from ftplan.metrics.repair import Downtimes, fidelity_time
 from ftplan.model.failed_queries import failed_queries
 from ftplan.model.rates import rates
 from ftplan.model.topology import FloatArray
-from ftplan.planners.budget import clock
+from ftplan.planners.budget import now
 from ftplan.planners.recovery.arrival_replay import replay
 from ftplan.planners.recovery.blocking import blocking
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
@@ -86,7 +86,7 @@ def random(
         if result.status == "no-plan-in-time":
             break
         found.append(figures(result.answer, problem, fidelity))
-        if clock() > until_s:
+        if now() > until_s:
             break
     if not found:
         return None, count

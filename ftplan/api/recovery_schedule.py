@@ -19,7 +19,7 @@ from ftplan.model.failed_queries import failed_queries
 from ftplan.model.plan import Objective, Plan, Warn
 from ftplan.model.problem import Problem
 from ftplan.planners import registry
-from ftplan.planners.budget import Budget, clock
+from ftplan.planners.budget import Budget, now
 from ftplan.planners.recovery.arrival_replay import wanted
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.schedule import Schedule
@@ -120,7 +120,7 @@ def recovery_schedule(problem: Problem, row: registry.Row, **options: Any) -> Pl
 
 def _end(command: Budget) -> float:
     """Return when the last comparison has to end, as a time of ``budget.clock``."""
-    return max(command.started + command.time_limit_s, clock()) + GRACE_S
+    return max(command.started + command.time_limit_s, now()) + GRACE_S
 
 
 def _limited(result: Result[Schedule], command: Budget) -> Result[Schedule]:
@@ -204,8 +204,8 @@ def _summary(
     after = None if schedule is None else recovery_figures.figures(schedule, problem, fidelity)
 
     def share(part: float) -> float:
-        now = clock()
-        return now + part * max(0.0, end_s - now)
+        moment = now()
+        return moment + part * max(0.0, end_s - moment)
 
     before = recovery_figures.before(problem, settings, share(BLOCKING), fidelity)
     random, orders = recovery_figures.random(problem, settings, share(RANDOM), fidelity)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -10,7 +11,8 @@ from typing import Any
 
 import ftplan
 from ftplan.api import replication_figures
-from ftplan.api.replication_budget import Budget, parse_budget
+from ftplan.api.replication_budget import Budget as ReplicaBudget
+from ftplan.api.replication_budget import parse_budget
 from ftplan.api.replication_choice import EQUAL, Choice, choose, fewest, met
 from ftplan.api.replication_curve import curve
 from ftplan.api.replication_fitting import LESS, WITHOUT, Attempt, Chooser, fitted
@@ -22,13 +24,17 @@ from ftplan.model.cluster import Cluster
 from ftplan.model.plan import Infeasible, Objective, Plan, Status, Warn
 from ftplan.model.problem import Problem
 from ftplan.model.task_graph import BoolArray
+from ftplan.model.topology import IntArray
 from ftplan.planners import registry
+from ftplan.planners.budget import Budget, now
 from ftplan.planners.replication.placement import Placed, PlacementProblem, place
 from ftplan.planners.replication.problem import ReplicationOptions
 
 _log = logging.getLogger(__name__)
 
 KIND = "task-replication"
+#: Part of the time for the plan where a curve follows; seconds that comparisons may take beyond the limit.
+PLANNED, COMPARING_S = 0.5, 0.5
 
 _DEFAULTS: dict[str, Any] = {
     "budget": None,
@@ -57,7 +63,7 @@ class _Question:
     given: Problem
     prepared: Prepared
     row: registry.Row
-    budget: Budget
+    budget: ReplicaBudget
     settings: ReplicationOptions
     max_cpu: float
     current: Current
@@ -84,15 +90,21 @@ def replicate_tasks(problem: Problem, row: registry.Row, **options: Any) -> Plan
     FtplanError
         If an input is missing, an option is unknown or out of range, or a selector names what is not there.
     """
+    began = now()
     asked = _checked(options)
-    question = _question(problem, row, asked)
+    ends = began + asked["time_limit_s"]
+    question = _question(problem, row, asked, began + (PLANNED if asked["curve"] else 1.0) * asked["time_limit_s"])
     prepared, settings = question.prepared, question.settings
     started = time.perf_counter()
     answer = _answer(question)
     seconds = time.perf_counter() - started
     _log.info("%d tasks: %s, planned by %s in %.2f s", prepared.graph.tasks, answer.status, row.name, seconds)
-    points, said = curve(prepared, row, settings) if asked["curve"] else (None, ())
-    warnings = (*problem.warnings, *prepared.warnings, *answer.warnings, *said)
+    points, said = curve(prepared, row, replace(settings, ends=ends)) if asked["curve"] else (None, ())
+    comparing = Budget(math.inf, ends=max(ends, now()) + COMPARING_S)
+    summary, cut = replication_figures.summary(
+        _spent(question, answer), question.current, answer.node, settings.seed, comparing
+    )
+    warnings = _said((*problem.warnings, *prepared.warnings, *answer.warnings, *said, *cut), settings.time_limit_s)
     return Plan(
         kind=KIND,
         algorithm=row.name,
@@ -103,12 +115,18 @@ def replicate_tasks(problem: Problem, row: registry.Row, **options: Any) -> Plan
         reason=answer.reason,
         objective=_objective(question, answer),
         rules=_rules(question),
-        summary=replication_figures.summary(_spent(question, answer), question.current, answer.node, settings.seed),
-        warnings=tuple(dict.fromkeys(warnings)),
+        summary=summary,
+        warnings=warnings,
         infeasible=answer.infeasible,
         plan=None if answer.node is None else replication_figures.body(prepared, question.current, answer.node, points),
         tool_version=ftplan.__version__,
     )
+
+
+def _said(warnings: tuple[Warn, ...], limit_s: float) -> tuple[Warn, ...]:
+    """Return each warning once; ``TIME_LIMIT`` names the limit of the command, not that of a part of it."""
+    text = f"stopped by the clock after {limit_s:g} s: another run may differ"
+    return tuple(dict.fromkeys(Warn(w.code, text) if w.code == "TIME_LIMIT" else w for w in warnings))
 
 
 def _checked(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -126,7 +144,7 @@ def _checked(options: Mapping[str, Any]) -> dict[str, Any]:
     return asked
 
 
-def _question(problem: Problem, row: registry.Row, asked: Mapping[str, Any]) -> _Question:
+def _question(problem: Problem, row: registry.Row, asked: Mapping[str, Any], ends: float) -> _Question:
     budget = parse_budget(asked["budget"], asked["budget_cpu"], asked["budget_mb"], asked["target"])
     prepared = prepare(
         problem,
@@ -140,7 +158,7 @@ def _question(problem: Problem, row: registry.Row, asked: Mapping[str, Any]) -> 
     limits = Limits.of(asked["max_changes"], asked["threshold"], current.known)
     if budget.target is not None and limits != Limits():
         raise FtplanError("--target: the fewest replicas that reach it leave no room for --max-changes or --threshold")
-    settings = ReplicationOptions(asked["seed"], asked["time_limit_s"], asked["iterations"])
+    settings = ReplicationOptions(asked["seed"], asked["time_limit_s"], asked["iterations"], ends)
     return _Question(problem, prepared, row, budget, settings, float(asked["max_cpu"]), current, limits)
 
 
@@ -153,7 +171,7 @@ def _answer(question: _Question) -> _Answer:
     if choice.replicated is None:
         return _Answer(choice.status, None, choice.bound, choice.reason, choice.infeasible, choice.warnings)
     chosen, warnings = _without_useless(prepared, choice.replicated)
-    plan, kept = limited(prepared, chosen, question.current, question.limits)
+    plan, kept = limited(prepared, chosen, question.current, question.limits, Budget.of(question.settings))
     if isinstance(plan, Infeasible):
         return _Answer("infeasible", None, choice.bound, plan.reason, plan, choice.warnings)
     if kept is not None:
@@ -178,6 +196,10 @@ def _with_target(question: _Question, target: float) -> _Answer:
         return _Answer(choice.status, None, choice.bound, choice.reason, choice.infeasible, choice.warnings)
     chosen, warnings = _without_useless(prepared, choice.replicated)
     answer = _placed(question, chosen, replace(choice, warnings=(*choice.warnings, *warnings)))
+    cut = any(warning.code == "TIME_LIMIT" for warning in answer.warnings)
+    if cut and answer.infeasible is not None:  # fewer replicas may find room and reach it
+        reason = f"no plan was found within the time limit: {answer.reason}"
+        return replace(answer, status="no-plan-in-time", reason=reason, infeasible=None)
     if answer.node is None:
         return answer
     reached = _value(prepared, answer.node)
@@ -210,19 +232,20 @@ def _placed(question: _Question, replicated: BoolArray, choice: Choice) -> _Answ
     def given(chosen: BoolArray) -> tuple[PlacementProblem, Placed]:
         return _nodes(question, cluster, chosen)
 
+    clock = Budget.of(question.settings)
     asked, found = given(replicated)
     if len(found.left) == 0:
         return _with_nodes(question, cluster, choice, asked, found)
     refusal = no_room(asked, found, prepared, cluster, question.max_cpu)
     if question.budget.target is None:
         chooser = None if question.limits != Limits() else _chooser(question)
-        fewer = fitted(prepared, Attempt(asked, found), chooser, given)
-        again = given(fewer)
+        fewer, attempt = fitted(prepared, Attempt(asked, found), chooser, given, clock)
+        again = _nodes(question, cluster, fewer, attempt.nodes(prepared.graph.tasks))
         if fewer.any() and len(again[1].left) == 0:
             text = f"{refusal.reason}: others were chosen; to have these, {refusal.smallest_fix}"
             warnings = (*choice.warnings, Warn("NO_ROOM", text))
-            bound = None if choice.bound is None else min(choice.bound, room_bound(prepared, asked))
-            less = replace(choice, status="feasible", bound=bound, warnings=warnings)
+            bound = None if choice.bound is None else min(choice.bound, room_bound(prepared, asked, clock))
+            less = replace(choice, status="feasible", bound=bound, warnings=(*warnings, *clock.warnings()))
             return _with_nodes(question, cluster, less, *again)
     if not found.proven:
         reason = f"no placement was found within the time limit: {refusal.reason}"
@@ -230,8 +253,10 @@ def _placed(question: _Question, replicated: BoolArray, choice: Choice) -> _Answ
     return _Answer("infeasible", None, choice.bound, refusal.reason, refusal, choice.warnings)
 
 
-def _nodes(question: _Question, cluster: Cluster, replicated: BoolArray) -> tuple[PlacementProblem, Placed]:
-    """Look for nodes; where nodes fail with the primaries, those that lose least."""
+def _nodes(
+    question: _Question, cluster: Cluster, replicated: BoolArray, known: IntArray | None = None
+) -> tuple[PlacementProblem, Placed]:
+    """Look for nodes; where nodes fail with the primaries, those that lose least. *known* has some by task."""
     prepared = question.prepared
     asked = placement_problem(prepared, cluster, replicated, question.current.node, question.max_cpu)
     tasks = asked.task.tolist()
@@ -239,7 +264,8 @@ def _nodes(question: _Question, cluster: Cluster, replicated: BoolArray) -> tupl
     def value(node: Any) -> float:
         return _value(prepared, {task: cluster.nodes[n].id for task, n in zip(tasks, node.tolist(), strict=True)})
 
-    return asked, place(asked, question.settings, value if _nodes_fail(prepared) else None)
+    settled = None if known is None else known[asked.task]
+    return asked, place(asked, question.settings, value if _nodes_fail(prepared) else None, settled)
 
 
 def _nodes_fail(prepared: Prepared) -> bool:

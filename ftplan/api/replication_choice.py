@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -13,9 +12,12 @@ from ftplan.api.replication_problem import Prepared
 from ftplan.model.plan import Infeasible, Status, Warn
 from ftplan.model.task_graph import BoolArray
 from ftplan.planners import registry
+from ftplan.planners.budget import Budget
 from ftplan.planners.replication.problem import Replication, ReplicationOptions, ReplicationProblem
 from ftplan.planners.result import Result
 
+#: Part of the time for a planner without a bound of its own; the rest is for a bound.
+PLANNED = 0.8
 #: A value below a target, or a gap, of less than this is a rounding error.
 EQUAL = 1e-9
 
@@ -45,6 +47,8 @@ def choose(prepared: Prepared, row: registry.Row, options: ReplicationOptions) -
         If the planner exceeds the budget: a fault of it.
     """
     problem = prepared.problem
+    if registry.beside(row, "quick_bound") is None:  # its bound takes time beside it
+        options = replace(options, time_limit_s=PLANNED * options.time_limit_s)
     result: Result[Replication] = registry.load(row)(problem, options)
     if result.answer is None:
         return Choice(None, result.status, result.bound, result.reason, result.infeasible, result.warnings)
@@ -52,11 +56,16 @@ def choose(prepared: Prepared, row: registry.Row, options: ReplicationOptions) -
     if not problem.fits(problem.cost(replicated)):
         raise RuntimeError(f"{row.name} spends {problem.cost(replicated):g} of a budget of {problem.budget:g}")
     value = problem.value(replicated)
-    bound = max(value, result.bound if result.bound is not None else quick_bound(problem))
+    warnings, own = result.warnings, result.bound
+    if own is None:
+        clock = Budget(options.time_limit_s, options.iterations, ends=options.ends)
+        own = quick_bound(problem, clock)
+        warnings = tuple(dict.fromkeys((*warnings, *clock.warnings())))
+    bound = max(value, own)
     status: Status = result.status
     if met(value, bound):
         status, bound = "optimal", value  # bounds are raised a little for rounding errors
-    return Choice(replicated, status, bound, result.reason, warnings=result.warnings)
+    return Choice(replicated, status, bound, result.reason, warnings=warnings)
 
 
 def met(value: float, bound: float) -> bool:
@@ -64,10 +73,10 @@ def met(value: float, bound: float) -> bool:
     return bound - value <= EQUAL * bound
 
 
-def quick_bound(problem: ReplicationProblem) -> float:
-    """Return a proven bound of the metric, cheaply."""
+def quick_bound(problem: ReplicationProblem, clock: Budget) -> float:
+    """Return a proven bound of the metric, cheaply; 1 where there is no time for it."""
     found = registry.beside(registry.row("replicate-tasks", "exact"), "quick_bound")
-    return 1.0 if found is None else float(found(problem))
+    return 1.0 if found is None or clock.over() else float(found(problem, clock))
 
 
 def fewest(prepared: Prepared, row: registry.Row, options: ReplicationOptions, target: float, enough: Enough) -> Choice:
@@ -82,6 +91,7 @@ def fewest(prepared: Prepared, row: registry.Row, options: ReplicationOptions, t
     problem = prepared.problem
     most = int(problem.fails.sum())
     part = replace(options, time_limit_s=options.time_limit_s / max(1.0, 2.0 * math.log2(most + 1.0)))
+    clock = Budget.of(options)
     bounds: dict[int, float] = {}
 
     def at(budget: int) -> Choice:
@@ -92,32 +102,32 @@ def fewest(prepared: Prepared, row: registry.Row, options: ReplicationOptions, t
     low, high, best = -1, most, at(most)
     if best.replicated is None:
         return best
-    while high - low > 1:
+    while high - low > 1 and not clock.over():
         middle = (low + high) // 2
         found = at(middle)
         if found.replicated is not None and _reaches(prepared, found.replicated, target) and enough(found.replicated):
             high, best = middle, found
         else:
             low = middle
-    needed = _least(problem, bounds, target, most)
+    needed = _least(problem, bounds, target, most, Budget(5.0, ends=options.ends))
     assert best.replicated is not None
     count = int(prepared.useful(best.replicated).sum())
     status: Status = "optimal" if count <= needed else "feasible"
-    return replace(best, status=status, bound=float(min(needed, count)))
+    warnings = tuple(dict.fromkeys((*best.warnings, *clock.warnings())))
+    return replace(best, status=status, bound=float(min(needed, count)), warnings=warnings)
 
 
 def _reaches(prepared: Prepared, replicated: BoolArray, target: float) -> bool:
     return prepared.problem.value(replicated) >= target - EQUAL
 
 
-def _least(problem: ReplicationProblem, bounds: dict[int, float], target: float, most: int) -> int:
+def _least(problem: ReplicationProblem, bounds: dict[int, float], target: float, most: int, clock: Budget) -> int:
     """Return how many replicas are needed at least, by the bounds of planners and by quick ones between them."""
     low = max((b for b, bound in bounds.items() if bound < target - EQUAL), default=-1)
     high = min((b for b, bound in bounds.items() if b > low and bound >= target - EQUAL), default=most)
-    started = time.monotonic()
-    while high - low > 1 and time.monotonic() - started < 5.0:
+    while high - low > 1 and not clock.over():
         middle = (low + high) // 2
-        if quick_bound(replace(problem, budget=float(middle))) < target - EQUAL:
+        if quick_bound(replace(problem, budget=float(middle)), clock) < target - EQUAL:
             low = middle
         else:
             high = middle

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +10,7 @@ from ftplan.api.replication_choice import Choice, choose
 from ftplan.api.replication_problem import Prepared
 from ftplan.model.plan import Warn
 from ftplan.planners import registry
+from ftplan.planners.budget import Budget
 from ftplan.planners.replication.exact import quick_bounds
 from ftplan.planners.replication.problem import ReplicationOptions
 
@@ -43,8 +43,11 @@ def curve(
     """
     budgets = budgets_of(prepared)
     whole = registry.beside(row, "curve")
+    clock = Budget.of(options)
     if whole is not None:
-        return _monotone([(b, v, bound) for b, v, bound in whole(prepared.problem, budgets, options)]), ()
+        points = whole(prepared.problem, budgets, options)
+        said = () if len(points) == len(budgets) else (_cut(budgets, len(points), options),)
+        return _monotone([(b, v, bound) for b, v, bound in points]), said
     plans = registry.beside(row, "plans")
     own_bounds: dict[float, float | None] = {}
     if plans is None or len(budgets) <= FEW:
@@ -53,12 +56,18 @@ def curve(
         found = {b: choice.replicated for b, choice in chosen.items() if choice.replicated is not None}
     else:
         cut = ()
-        found = dict(zip(budgets, plans(prepared.problem, budgets, options), strict=True))
-    bounds = quick_bounds(prepared.problem, budgets)
+        found = dict(zip(budgets, plans(prepared.problem, budgets, options), strict=False))
+    worth: dict[float, float] = {}
+    for budget, plan in found.items():
+        if clock.over() and plans is not None and len(budgets) > FEW:
+            break
+        worth[budget] = prepared.problem.value(plan)
+    if len(worth) < len(found) or (not cut and len(found) < len(budgets)):
+        cut = (_cut(budgets, len(worth), options),)
+    bounds = quick_bounds(prepared.problem, budgets, clock)
     for k, budget in enumerate(budgets):
         own = own_bounds.get(budget)
         bounds[k] = bounds[k] if own is None else min(bounds[k], own)
-    worth = {b: prepared.problem.value(plan) for b, plan in found.items()}
     return _monotone([(b, worth[b], bound) for b, bound in zip(budgets, bounds, strict=True) if b in worth]), cut
 
 
@@ -66,17 +75,22 @@ def _chosen(
     prepared: Prepared, row: registry.Row, options: ReplicationOptions, budgets: list[float]
 ) -> tuple[dict[float, Choice], tuple[Warn, ...]]:
     """Ask the planner for each budget, as long as the time limit allows."""
-    started = time.monotonic()
+    clock = Budget.of(options)
     found: dict[float, Choice] = {}
     for k, budget in enumerate(budgets):
-        left = options.time_limit_s - (time.monotonic() - started)
-        if left <= 0.0:
-            text = f"the curve ends at a budget of {budgets[k - 1]:g}: {options.time_limit_s:g} s are over"
-            return found, (Warn("CURVE_CUT", text),)
+        left = clock.left_s
+        if clock.over():
+            return found, (_cut(budgets, k, options),)
         asked = replace(prepared, problem=replace(prepared.problem, budget=budget))
         part = replace(options, time_limit_s=max(left / (len(budgets) - k), 0.01))
         found[budget] = choose(asked, row, part)
     return found, ()
+
+
+def _cut(budgets: list[float], answered: int, options: ReplicationOptions) -> Warn:
+    """Return the warning of a curve whose last budgets are missing."""
+    end = f"ends at a budget of {budgets[answered - 1]:g}" if answered else "is empty"
+    return Warn("CURVE_CUT", f"the curve {end}: {options.time_limit_s:g} s are over")
 
 
 def _monotone(found: list[tuple[float, float, float | None]]) -> list[dict[str, Any]]:

@@ -13,7 +13,9 @@ from ftplan.api.replication_problem import Prepared
 from ftplan.api.replication_upkeep import Current
 from ftplan.metrics.fidelity import FidelityModel
 from ftplan.metrics.key_aligned_fidelity import KeyAlignedModel
+from ftplan.model.plan import Warn
 from ftplan.model.task_graph import BoolArray
+from ftplan.planners.budget import Budget
 
 #: Random choices of the same budget that a plan is held against.
 CHOICES = 20
@@ -47,17 +49,25 @@ def body(
     }
 
 
-def summary(prepared: Prepared, current: Current, node: Mapping[int, str | None] | None, seed: int) -> dict[str, Any]:
-    """Return what the job is like, and the figures before, after, and as the mean of random choices of that budget."""
+def summary(
+    prepared: Prepared, current: Current, node: Mapping[int, str | None] | None, seed: int, clock: Budget
+) -> tuple[dict[str, Any], tuple[Warn, ...]]:
+    """Return what the job is like, and the figures before, after, and as the mean of random choices of that budget.
+
+    A warning says where the clock left out some of these choices; without any the figures are None.
+    """
     problem = prepared.problem
+    random = None if node is None else _random(prepared, node, seed, clock)
+    judged = CHOICES if node is None else random["choices"] if random else 0
+    text = f"the plan is compared with {judged} of {CHOICES} random choices: the time limit is over"
     return {
         "tasks": prepared.graph.tasks,
         "failing_tasks": int(problem.fails.sum()),
         "cases": len(problem.cases),
         "before": _figures(prepared, current.node),
         "after": None if node is None else {**_figures(prepared, node), "by_case": _by_case(prepared, node)},
-        "random": None if node is None else _random(prepared, node, seed),
-    }
+        "random": random,
+    }, () if judged == CHOICES else (Warn("COMPARISON_CUT", text),)
 
 
 def _figures(prepared: Prepared, node: Mapping[int, str | None]) -> dict[str, Any]:
@@ -88,8 +98,8 @@ def _by_case(prepared: Prepared, node: Mapping[int, str | None]) -> list[dict[st
     ]
 
 
-def _random(prepared: Prepared, node: Mapping[int, str | None], seed: int) -> dict[str, Any]:
-    """Return the mean figures of random choices within the budget, on no nodes in particular.
+def _random(prepared: Prepared, node: Mapping[int, str | None], seed: int, clock: Budget) -> dict[str, Any] | None:
+    """Return the mean figures of random choices within the budget, on no nodes in particular; None without any.
 
     Where the plan has nodes these are what it was short of: then the choices have no more replicas than the plan, and
     take no more cores.
@@ -100,13 +110,17 @@ def _random(prepared: Prepared, node: Mapping[int, str | None], seed: int) -> di
         problem = replace(problem, weight=prepared.cpu, budget=float(prepared.cpu[list(node)].sum()))
     fidelity, completeness = [], []
     for k in range(CHOICES):
+        if clock.over():
+            break
         chosen = at_random(problem, seed + k, most)
         fidelity.append(prepared.value(prepared.problem.model, chosen))
         completeness.append(prepared.value(prepared.completeness, chosen))
+    if not fidelity:
+        return None
     return {
         "output_fidelity": float(np.mean(fidelity)),
         "internal_completeness": float(np.mean(completeness)),
-        "choices": CHOICES,
+        "choices": len(fidelity),
     }
 
 

@@ -14,6 +14,7 @@ from ftplan.model.cluster import Cluster
 from ftplan.model.plan import Infeasible
 from ftplan.model.task_graph import BoolArray
 from ftplan.model.topology import FloatArray, IntArray
+from ftplan.planners.budget import Budget
 from ftplan.planners.replication.placement import NOWHERE, Placed, PlacementProblem
 
 #: How finely the size of a node that would help is stated: cores, and 2^20 bytes.
@@ -61,10 +62,10 @@ def placement_problem(
     )
 
 
-def room_bound(prepared: Prepared, asked: PlacementProblem) -> float:
+def room_bound(prepared: Prepared, asked: PlacementProblem, clock: Budget) -> float:
     """Return a bound of the metric: replicas take no more cores than are free on all nodes together."""
     free = float(np.maximum(asked.room_cpu[asked.hosting], 0.0).sum())
-    return quick_bound(replace(prepared.problem, weight=prepared.cpu, budget=free))
+    return quick_bound(replace(prepared.problem, weight=prepared.cpu, budget=free), clock)
 
 
 def _risk(prepared: Prepared, cluster: Cluster, replicated: BoolArray, task: IntArray) -> FloatArray:

@@ -14,6 +14,7 @@ from ftplan.errors import FtplanError
 from ftplan.model.plan import Infeasible, InputFile
 from ftplan.model.problem import Problem
 from ftplan.model.task_graph import BoolArray, TaskGraph
+from ftplan.planners.budget import Budget
 
 #: A gain below this is a rounding error.
 _NOTHING = 1e-12
@@ -79,13 +80,16 @@ class Limits:
         return Limits(max_changes, None if threshold is None else float(threshold))
 
 
-def within_changes(prepared: Prepared, fresh: BoolArray, now: BoolArray, most: int) -> BoolArray | Infeasible:
+def within_changes(
+    prepared: Prepared, fresh: BoolArray, now: BoolArray, most: int, clock: Budget
+) -> BoolArray | Infeasible:
     """Return replicas between those in place and a fresh choice, both of shape (tasks,), with at most *most* changes.
 
     The changes of least worth are undone one by one: a replica that would be started and adds least is not, and one
     that would be stopped stays where the budget has room. Where that ends below the present replicas, these stay.
 
-    Cost: O(changes x (tasks + substreams)). Guarantee: none; the budget is kept.
+    Cost: O(changes x (tasks + substreams)); once the clock runs out all that is left to undo is undone at once.
+    Guarantee: none; the budget is kept.
     """
     problem = prepared.problem
     plan = fresh.copy()
@@ -94,7 +98,9 @@ def within_changes(prepared: Prepared, fresh: BoolArray, now: BoolArray, most: i
         if len(started) == 0:
             return _fewest_stops(prepared, now, most)
         loss = np.round(prepared.losses(plan)[started], 12)
-        plan[started[np.lexsort((started, -problem.weight[started], loss))[0]]] = False
+        order = started[np.lexsort((started, -problem.weight[started], loss))]
+        many = int((plan != now).sum()) - most if clock.over() else 1
+        plan[order[:many]] = False
         _keep_more(prepared, plan, now, most)
     plan = (plan & now) | prepared.useful(plan)  # what is started without use waits
     if problem.fits(problem.cost(now)) and problem.value(now) > problem.value(plan):
@@ -175,7 +181,7 @@ def unchanged(
 
 
 def limited(
-    prepared: Prepared, fresh: BoolArray, current: Current, limits: Limits
+    prepared: Prepared, fresh: BoolArray, current: Current, limits: Limits, clock: Budget
 ) -> tuple[BoolArray | Infeasible, str | None]:
     """Return the replicas that the limits allow, or the limit that none keeps, and why the present ones stay if so."""
     now = current.replicated(prepared.graph.tasks)
@@ -184,4 +190,4 @@ def limited(
         return now, kept
     if limits.max_changes is None or int((fresh != now).sum()) <= limits.max_changes:
         return fresh, None
-    return within_changes(prepared, fresh, now, limits.max_changes), None
+    return within_changes(prepared, fresh, now, limits.max_changes, clock), None

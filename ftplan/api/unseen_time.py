@@ -1,8 +1,13 @@
-"""``--holdout``: plan on the first part of the trace, judge on the rest, beside ``even`` and a random plan."""
+"""``--holdout``: plan on the first part of the trace, judge on the rest, beside ``even`` and a random plan.
+
+The unseen part is cut into splits, one after the other. For each a plan is made on all that lies before it, and judged
+on it alone; how the gain over ``even`` differs from split to split is what its interval tells.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,21 +15,27 @@ import numpy as np
 
 from ftplan.errors import FtplanError
 from ftplan.metrics.allocation_score import allocation_score, wanted_copies
-from ftplan.metrics.checkpoint_objective import copy_values
+from ftplan.metrics.checkpoint_objective import CheckpointObjective, copy_values
 from ftplan.metrics.planned_copies import planned_copies
 from ftplan.model.cluster import Cluster
 from ftplan.model.plan import Plan, Warn
 from ftplan.model.statistics import KeyGroupSeries
-from ftplan.model.topology import FloatArray
 from ftplan.planners import registry
 from ftplan.planners.checkpoints.allocation import Allocation
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.options import AllocationOptions
 from ftplan.planners.result import Result
 
-#: Random plans of ``even`` that a plan is compared with, and Student's t for 95 % at one degree of freedom less.
+#: What makes the assignments of a plan on a part of the trace; None where there is none.
+Planner = Callable[[KeyGroupSeries], Sequence[Mapping[str, Any]] | None]
+
+#: Plans of ``even`` whose mean a plan is compared with.
 EVEN_PLANS = 20
-STUDENT_T = 2.093
+#: Splits of the unseen part, as long as it has so many windows, and Student's t for 95 % by their number.
+SPLITS = 5
+STUDENT_T = {2: 12.706, 3: 4.303, 4: 3.182, 5: 2.776}
+#: Part of the time limit that the plan itself may take where more plans are made for the splits.
+FIRST_SHARE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,91 +81,115 @@ def judge(
     cluster: Cluster,
     seen: KeyGroupSeries,
     unseen: KeyGroupSeries,
+    planner: Planner,
 ) -> Judgement:
     """Score a plan on unseen windows, beside a random plan's expectation and the mean of 20 plans of ``even``.
 
     The capacity of nodes is that of the planned part: machines do not change when load does. The gain over ``even`` is
-    that in usable share, or in the objective where no node is overloaded in unseen time; its 95 % interval is that of
-    the mean over the plans of ``even`` (Student's t). Where the interval reaches 0 the plan gains nothing that would
-    pay for planning, and a warning ``NO_GAIN_ON_UNSEEN_TIME`` says so.
+    that in usable share, or in the objective where no node is overloaded in unseen time: the mean over up to 5 splits,
+    which follow each other in the unseen part. The plan of the first split is *assignments*, those of later ones come
+    from *planner*, which sees all windows before them. The 95 % interval is that of this mean (Student's t), None with
+    fewer than two splits. Where it reaches 0 the plan gains nothing that would pay for planning, and a warning
+    ``NO_GAIN_ON_UNSEEN_TIME`` says so.
     """
     objective = options.objective
     score = allocation_score(assignments, cluster, unseen, objective)
-    even = _even_plans(problem, options, cluster, unseen)
     summary: dict[str, Any] = {
         "windows": {"planned": seen.loads.shape[0], "unseen": unseen.loads.shape[0]},
         "plan": {"usable_share": score.usable_share, score.key: score.value},
         "random": {"usable_share": score.random_usable_share, score.key: score.random},
         "even": None,
+        "splits": [],
         "gain_over_even": None,
     }
-    if even is None:
+    drawn = _even_plans(problem, options)
+    if drawn is None:
         return Judgement(summary, ())
-    summary["even"] = {"plans": EVEN_PLANS, **_with_interval(score.key, even.value)}
-    summary["even"] |= _with_interval("usable_share", even.usable_share)
+    even = _worth(drawn, problem, objective, cluster, unseen)
+    summary["even"] = {"plans": EVEN_PLANS, score.key: even.value, "usable_share": even.usable_share}
     by_share = score.usable_share is not None
-    drawn = even.usable_share if even.usable_share is not None else even.value
-    mine = score.value if score.usable_share is None else score.usable_share
     sign = 1.0 if by_share else -objective.sign
-    mean, low, high = _interval(drawn)
-    gain = sorted((sign * (mine - low), sign * (mine - high)))
-    what = "usable_share" if by_share else score.key
-    summary["gain_over_even"] = {"in": what, "value": sign * (mine - mean), "interval": gain}
-    if gain[0] > 0 or row.name == "even":
+    gains = []
+    for start, end in _splits(unseen.loads.shape[0]):
+        before = replace(seen, loads=np.concatenate([seen.loads, unseen.loads[:start]]))
+        mine = planner(before) if start else assignments
+        if mine is None:
+            continue
+        part = replace(unseen, loads=unseen.loads[start:end])
+        reached = allocation_score(mine, cluster, part, objective)
+        usual = _worth(drawn, problem, objective, cluster, part)
+        values = (reached.usable_share, usual.usable_share) if by_share else (reached.value, usual.value)
+        gain = None if values[0] is None or values[1] is None else sign * (values[0] - values[1])
+        windows = {"planned": before.loads.shape[0], "unseen": end - start}
+        summary["splits"].append({"windows": windows, "plan": values[0], "even": values[1], "gain": gain})
+        if gain is not None:
+            gains.append(gain)
+    if not gains:
         return Judgement(summary, ())
-    shown = f"{what.replace('_', ' ')} {mine:.4g}, even {low:.4g} to {high:.4g}"
-    message = f"on the {unseen.loads.shape[0]} windows that the plan has not seen it gains nothing: {shown}"
+    mean, interval = _interval(gains)
+    what = "usable_share" if by_share else score.key
+    summary["gain_over_even"] = {"in": what, "value": mean, "interval": interval}
+    if (mean if interval is None else interval[0]) > 0 or row.name == "even":
+        return Judgement(summary, ())
+    shown = f"a mean of {mean:+.3g} in {what.replace('_', ' ')} against even over {len(gains)} splits"
+    if interval is not None:
+        shown += f", 95 % interval {interval[0]:+.3g} to {interval[1]:+.3g}"
+    message = f"on the {unseen.loads.shape[0]} windows that the plan has not seen it gains nothing for sure: {shown}"
     advice = "prefer --algorithm even" + ("" if objective.name == "usable" else ", or try --objective usable")
     return Judgement(summary, (Warn("NO_GAIN_ON_UNSEEN_TIME", f"{message}; {advice}"),))
 
 
-@dataclass(frozen=True, eq=False)
-class _Even:
-    """Objective and usable share of several plans of ``even``; no share where no node is overloaded."""
+def _splits(windows: int) -> list[tuple[int, int]]:
+    """Return first window and end of each split of the unseen part, nearly equally long."""
+    count = min(SPLITS, windows)
+    ends = [round(number * windows / count) for number in range(count + 1)]
+    return list(itertools.pairwise(ends))
 
-    value: FloatArray
-    usable_share: FloatArray | None
+
+@dataclass(frozen=True, slots=True)
+class _Worth:
+    """Mean objective and usable share of several plans; no share where no node is overloaded."""
+
+    value: float
+    usable_share: float | None
 
 
-def _even_plans(
-    problem: CheckpointProblem, options: AllocationOptions, cluster: Cluster, series: KeyGroupSeries
-) -> _Even | None:
-    """Return what plans of ``even`` at successive seeds are worth; None where its rules cannot be kept.
-
-    All of them are judged at once, as if they were one plan with 20 times as many copies.
-    """
+def _even_plans(problem: CheckpointProblem, options: AllocationOptions) -> list[Allocation] | None:
+    """Return plans of ``even`` at successive seeds, None where its rules cannot be kept."""
     planner = registry.load(registry.row("allocate-checkpoints", "even"))
     drawn: list[Result[Allocation]] = [
         planner(problem, replace(options, seed=options.seed + number, bound=False)) for number in range(EVEN_PLANS)
     ]
     answers = [result.answer for result in drawn if result.answer is not None]
-    if len(answers) < EVEN_PLANS:
-        return None
+    return answers if len(answers) == EVEN_PLANS else None
+
+
+def _worth(
+    answers: Sequence[Allocation],
+    problem: CheckpointProblem,
+    objective: CheckpointObjective,
+    cluster: Cluster,
+    series: KeyGroupSeries,
+) -> _Worth:
+    """Return what plans are worth on average; all of them are judged at once, as one plan with more copies."""
     one = planned_copies(answers[0].assignments, series, cluster)
     known = [name in series.position for name in zip(problem.operators, problem.key_group.tolist(), strict=True)]
     host = np.concatenate([answer.copies[known].ravel() for answer in answers])
-    group = np.tile(np.repeat(np.arange(one.columns.size), problem.copies), EVEN_PLANS)
-    plans = replace(one, count=one.count * EVEN_PLANS, group=group, host=host)
-    shape = (EVEN_PLANS, host.size // EVEN_PLANS)
-    value = copy_values(options.objective, plans, series, cluster).value.reshape(shape).sum(axis=1)
-    usable = replace(options.objective.resolved(series, cluster), name="usable", correlate="raw")
+    group = np.tile(np.repeat(np.arange(one.columns.size), problem.copies), len(answers))
+    plans = replace(one, count=one.count * len(answers), group=group, host=host)
+    value = float(copy_values(objective, plans, series, cluster).value.sum()) / len(answers)
+    usable = replace(objective.resolved(series, cluster), name="usable", correlate="raw")
     wanted = wanted_copies(usable, one, series, cluster)
     if not wanted:
-        return _Even(value, None)
-    fits = copy_values(usable, plans, series, cluster).value.reshape(shape).sum(axis=1)
-    return _Even(value, fits / wanted)
+        return _Worth(value, None)
+    fits = float(copy_values(usable, plans, series, cluster).value.sum()) / len(answers)
+    return _Worth(value, fits / wanted)
 
 
-def _with_interval(key: str, values: FloatArray | None) -> dict[str, Any]:
-    """Return the mean and its interval as the summary names them."""
-    if values is None:
-        return {key: None, f"{key}_interval": None}
-    mean, low, high = _interval(values)
-    return {key: mean, f"{key}_interval": [low, high]}
-
-
-def _interval(values: FloatArray) -> tuple[float, float, float]:
-    """Return the mean and the ends of its 95 % interval."""
-    mean = float(values.mean())
-    half = STUDENT_T * float(values.std(ddof=1)) / values.size**0.5
-    return mean, mean - half, mean + half
+def _interval(gains: Sequence[float]) -> tuple[float, list[float] | None]:
+    """Return the mean and the ends of its 95 % interval, None of a single value."""
+    mean = float(np.mean(gains))
+    if len(gains) < 2:
+        return mean, None
+    half = STUDENT_T[len(gains)] * float(np.std(gains, ddof=1)) / len(gains) ** 0.5
+    return mean, [mean - half, mean + half]

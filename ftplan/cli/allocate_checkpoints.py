@@ -12,7 +12,7 @@ from ftplan.cli.render import check_output, emit, say, warn
 from ftplan.planners.registry import rows
 
 
-@options.command("allocate-checkpoints")
+@options.command("allocate-checkpoints", alternatives=[("failover_limit", "minimise")])
 @options.inputs
 @click.option(
     "--algorithm",
@@ -21,11 +21,11 @@ from ftplan.planners.registry import rows
 )
 @click.option(
     "--objective",
-    type=click.Choice(["correlation", "node-correlation", "usable"]),
-    default="correlation",
-    help="What is optimised: correlation = load-weighted correlation of each copy with its host's key groups, summed "
-    "over these; node-correlation = with the host's total load; usable = copies whose host could take the key group "
-    "in the windows in which the primary's node is overloaded.",
+    type=click.Choice(["usable", "correlation", "node-correlation"]),
+    default="usable",
+    help="What is optimised: usable = copies whose host could take the key group in the windows in which the "
+    "primary's node is overloaded; correlation = load-weighted correlation of each copy with its host's key groups, "
+    "summed over these (the paper's); node-correlation = with the host's total load.",
 )
 @click.option(
     "--correlate",

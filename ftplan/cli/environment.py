@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import click
+from click.core import ParameterSource
+
+#: Where options come from, the strongest first.
+SOURCES = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT, ParameterSource.DEFAULT_MAP)
 
 #: Options that every command spells alike: one environment variable for all commands.
 SHARED = (
@@ -36,6 +41,24 @@ def name_variables(command: click.Command) -> None:
     for parameter in command.params:
         if isinstance(parameter, click.Option) and parameter.envvar is None and parameter.name not in ("help", None):
             parameter.envvar = variables(str(command.name), str(parameter.name))
+
+
+def give_way(ctx: click.Context, given: dict[str, Any], alternatives: Sequence[Sequence[str]]) -> None:
+    """Take out of *given* what a stronger source replaces, among options of which only one may be given.
+
+    An option of the command line replaces those of the environment and of ``ftplan.toml``, one of the environment
+    those of the file. Two from the same source stay, for the command to refuse.
+    """
+    for names in alternatives:
+        level = {name: _source(ctx, name) for name in names if given[name] not in (None, False, ())}
+        strongest = min(level.values(), default=0)
+        given.update((name, None) for name, own in level.items() if own > strongest)
+
+
+def _source(ctx: click.Context, name: str) -> int:
+    """Return how weak the source of an option's value is, 0 for the command line."""
+    source = ctx.get_parameter_source(name)
+    return SOURCES.index(source) if source in SOURCES else len(SOURCES)
 
 
 def apply_configuration(ctx: click.Context) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import wraps
 from typing import Any, TypeVar
 
 import click
 
-from ftplan.cli.environment import name_variables
+from ftplan.cli.environment import give_way, name_variables
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -105,11 +106,19 @@ def together(*options: Callable[[F], F]) -> Callable[[F], F]:
     return decorate
 
 
-def command(name: str) -> Callable[[Callable[..., Any]], click.Command]:
-    """Return a decorator like ``click.command`` that also names the environment variable of each option."""
+def command(name: str, alternatives: Sequence[Sequence[str]] = ()) -> Callable[[Callable[..., Any]], click.Command]:
+    """Return a decorator like ``click.command`` that also names the environment variable of each option.
+
+    *alternatives* are groups of options of which only one may be given: see :func:`give_way`.
+    """
 
     def decorate(function: Callable[..., Any]) -> click.Command:
-        made = click.command(name, context_settings=SETTINGS)(function)
+        @wraps(function)
+        def settled(**given: Any) -> Any:
+            give_way(click.get_current_context(), given, alternatives)
+            return function(**given)
+
+        made = click.command(name, context_settings=SETTINGS)(settled if alternatives else function)
         name_variables(made)
         return made
 

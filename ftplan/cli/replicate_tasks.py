@@ -12,7 +12,7 @@ from ftplan.cli.render import check_output, emit, say, warn
 from ftplan.planners.registry import rows
 
 
-@options.command("replicate-tasks")
+@options.command("replicate-tasks", alternatives=[("budget", "budget_cpu", "budget_mb", "target")])
 @options.inputs
 @options.failure
 @options.fail

@@ -27,6 +27,8 @@ def plan_answer(plan: Plan) -> Answer:
     rows.append(("expected of a random plan", random.get(name.replace("-", "_"))))
     if random.get("usable_share") is not None:
         rows.append(("usable share at random", random["usable_share"]))
+    if (plan.summary.get("even") or {}).get("usable_share") is not None:
+        rows.append(("usable share of even", plan.summary["even"]["usable_share"]))
     if plan.infeasible is not None:
         rows += [(name.replace("_", " "), value) for name, value in plan.infeasible.to_dict().items()]
     rows.append(("rules", ", ".join(plan.rules or ())))
@@ -78,12 +80,14 @@ def plan_answer(plan: Plan) -> Answer:
 
 def _unseen(holdout: Mapping[str, Any]) -> Table:
     """Return what the plan is worth on the windows that it has not seen, beside even and random plans."""
-    plan, even, random = holdout["plan"], holdout["even"] or {}, holdout["random"]
-    rows = []
-    for key, value in plan.items():
-        interval = even.get(f"{key}_interval")
-        shown = None if interval is None else f"{cell(interval[0])} to {cell(interval[1])}"
-        rows.append((key.replace("_", " "), value, even.get(key), shown, random.get(key)))
-    windows = holdout["windows"]["unseen"]
-    columns = (f"on {windows} unseen windows", "plan", "even", "even, 95 % interval", "random plan")
-    return Table(columns, rows)
+    plan, even, random, gain = holdout["plan"], holdout["even"] or {}, holdout["random"], holdout["gain_over_even"]
+    rows: list[tuple[Any, ...]] = [
+        (key.replace("_", " "), v, even.get(key), random.get(key)) for key, v in plan.items()
+    ]
+    if gain is not None:
+        what = f"gain in {gain['in'].replace('_', ' ')}"
+        rows.append((f"{what}, mean of {len(holdout['splits'])} splits", gain["value"], None, None))
+        if gain["interval"] is not None:
+            low, high = (cell(end) for end in gain["interval"])
+            rows.append((f"{what}, 95 % interval", f"{low} to {high}", None, None))
+    return Table((f"on {holdout['windows']['unseen']} unseen windows", "plan", "even", "random plan"), rows)

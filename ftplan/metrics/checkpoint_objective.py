@@ -113,7 +113,8 @@ def objective_costs(
     if objective.name == "usable":
         assert objective.capacity_per_core is not None
         nodes = loaded_nodes(loads, window_s, home, cluster, objective.capacity_per_core, objective.overload)
-        return np.asarray(0.0 - usable_windows(loads, home, nodes))
+        count = usable_windows(loads, home, nodes)
+        return np.subtract(0.0, count, out=count)
     z, host = _factors(objective, loads, window_s, home, len(cluster.nodes))
     cost: FloatArray = z.T @ host
     if loads.shape[0]:

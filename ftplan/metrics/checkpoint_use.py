@@ -12,8 +12,12 @@ import numpy.typing as npt
 from ftplan.metrics.node_load import NodeLoad
 from ftplan.model.topology import FloatArray, IntArray
 
-#: Comparisons made at once: bounds the memory of :func:`usable_windows` to about 32 MB.
+#: Numbers compared at once by :func:`usable_copies`: bounds its memory to about 32 MB.
 AT_ONCE = 1 << 25
+#: Comparisons of :func:`usable_windows` made at once, a byte each, so that they stay in a core's cache; and windows
+#: of which a byte can hold the count.
+IN_CACHE = 1 << 19
+BYTE_WINDOWS = 255
 
 
 def usable_windows(loads: FloatArray, home: IntArray, nodes: NodeLoad) -> FloatArray:
@@ -31,12 +35,14 @@ def usable_windows(loads: FloatArray, home: IntArray, nodes: NodeLoad) -> FloatA
         windows = np.flatnonzero(overloaded[:, node])
         if not members.size or not windows.size:
             continue
-        step = max(1, AT_ONCE // (members.size * hosts))
+        step = min(max(1, IN_CACHE // (members.size * hosts)), BYTE_WINDOWS)
+        count = np.zeros((members.size, hosts))
         for start in range(0, windows.size, step):
             part = windows[start : start + step]
-            fits = loads[part][:, members][:, :, None] <= room[part][:, None, :]
-            usable[members] += fits.sum(axis=0)
-        usable[members, node] = 0.0
+            fits = loads[part[:, None], members][:, :, None] <= room[part][:, None, :]
+            count += np.add.reduce(fits.view(np.uint8), axis=0, dtype=np.uint8)
+        count[:, node] = 0.0
+        usable[members] = count
     return usable
 
 

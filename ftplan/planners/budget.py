@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -15,8 +16,12 @@ SOLVER_SECONDS_PER_ITERATION = 0.01
 _apart_s = 0.0
 
 
-def clock() -> float:
-    """Return the seconds of a clock that stands still while functions are compiled: the clock of every budget."""
+class OutOfTime(Exception):
+    """The clock ran out in the midst of work that is of no use before its end; whoever began it does without."""
+
+
+def now() -> float:
+    """Return the seconds of the one clock that everything looks at; it stands still while functions are compiled."""
     return time.monotonic() - _apart_s
 
 
@@ -27,7 +32,10 @@ def set_apart(seconds: float) -> None:
 
 
 class Limits(Protocol):
-    """Options that say how much work a planner may do."""
+    """Options that say how much work a planner may do.
+
+    ``ends``, where options have it, is when the whole command has to end, as a time of :func:`now`.
+    """
 
     @property
     def time_limit_s(self) -> float:
@@ -40,28 +48,50 @@ class Limits(Protocol):
 
 @dataclass(slots=True)
 class Budget:
-    """The limits of one planner run. ``cut`` tells that the clock, not the work, ended some part of it."""
+    """The limits of one planner run. ``cut`` tells that the clock, not the work, ended some part of it.
+
+    ``ends`` is when the command that the run is a part of has to end, as a time of :func:`now`: there is one deadline,
+    set where a command begins and handed down, however many runs it takes.
+    """
 
     time_limit_s: float
     iterations: int | None = None
     cut: bool = False
-    started: float = field(default_factory=clock)
+    started: float = field(default_factory=lambda: now())
+    ends: float = math.inf
 
     @staticmethod
     def of(options: Limits) -> Budget:
-        """Return a budget that starts now."""
-        return Budget(options.time_limit_s, options.iterations)
+        """Return a budget that starts now, and ends with the command at the latest."""
+        return Budget(options.time_limit_s, options.iterations, ends=getattr(options, "ends", math.inf))
 
     @property
     def left_s(self) -> float:
         """Seconds left on the clock, at least 0."""
-        return max(0.0, self.time_limit_s - (clock() - self.started))
+        return max(0.0, min(self.started + self.time_limit_s, self.ends) - now())
 
     def over(self) -> bool:
         """Return whether the clock has run out, and remember it."""
         out = self.left_s <= 0.0
         self.cut = self.cut or out
         return out
+
+    def check(self) -> None:
+        """Go on while there is time.
+
+        Raises
+        ------
+        OutOfTime
+            If the clock has run out.
+        """
+        if self.over():
+            raise OutOfTime
+
+    def pays(self, seconds: float) -> bool:
+        """Return whether work of about so many seconds fits, which cannot be stopped; where not it counts as cut."""
+        fits = seconds <= self.left_s
+        self.cut = self.cut or not fits
+        return fits
 
     def unfinished(self) -> None:
         """Note that a solver stopped before its end: by the clock, unless its work was bounded and time is left."""
@@ -73,7 +103,7 @@ class Budget:
 
     def part(self, share: float) -> Budget:
         """Return a budget that ends when *share* of the time that is left here has gone."""
-        return Budget(self.left_s * share, self.iterations)
+        return Budget(self.left_s * share, self.iterations, ends=self.ends)
 
     def warnings(self) -> tuple[Warn, ...]:
         """Return ``TIME_LIMIT`` where the clock cut the work short: a second run may then end elsewhere."""

@@ -56,7 +56,7 @@ def test_from_an_earlier_plan(problem: ftplan.Problem, algorithm: str, balance: 
     assert kept.objective is not None
     assert summary["after"] == pytest.approx(kept.objective.value)
     assert summary["difference"] is None or summary["difference"] <= 0.3 + 1e-9
-    assert kept.objective.bound <= kept.objective.value
+    assert kept.objective.bound >= kept.objective.value
     held = {(a["operator"], a["key_group"]): a["checkpoints"] for a in first.plan["assignments"]}
     for move in kept.plan["moves"]:
         assert move["from"] in held[move["operator"], move["key_group"]]
@@ -66,6 +66,18 @@ def test_from_an_earlier_plan(problem: ftplan.Problem, algorithm: str, balance: 
     if algorithm != "even" and balance != "auto":
         assert again.plan["moves"] == []
         assert str(again.reason).startswith("no change: ")
+
+
+def test_a_plan_of_another_objective_is_kept_up(problem: ftplan.Problem) -> None:
+    """Checkpoints that were planned by correlation are what is in place; their value is that of the new objective."""
+    first = plan(problem, algorithm="exact", objective="correlation")
+    kept = plan(problem, algorithm="exact", balance="none", current=first, max_moves=2)
+    assert first.summary["after"]["usable_share"] is not None
+    assert kept.objective is not None
+    assert kept.objective.name == "usable"
+    assert kept.summary["upkeep"]["moves"] <= 2
+    assert kept.objective.value == kept.summary["upkeep"]["after"] > kept.summary["upkeep"]["before"]
+    assert verify(kept, problem).violations == ()
 
 
 @pytest.mark.parametrize("objective", ["node-correlation", "usable"])

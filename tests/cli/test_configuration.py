@@ -53,3 +53,41 @@ def test_mistakes_in_the_file(ftplan: Run, project: Path) -> None:
         assert said in done.stderr
         assert len(done.stderr.splitlines()) == 1
         assert ftplan("allocate-checkpoints", "--help").returncode == 0
+
+
+def test_a_budget_gives_way_to_a_stronger_source(ftplan: Run, project: Path) -> None:
+    """One budget counts: that of the flag, else of the environment, else of the file; never two from one source."""
+    (project / "ftplan.toml").write_text(TOML + "[replicate-tasks]\nbudget = 3\n")
+    environment = {"FTPLAN_REPLICATE_TASKS_BUDGET_CPU": "2"}
+    for args, env, said in (
+        ((), {}, {"budget": 3}),
+        (("--target", "0.5"), {}, {"target": 0.5}),
+        ((), environment, {"budget_cpu": 2.0}),
+        (("--budget", "1"), environment, {"budget": "1"}),
+        (("--budget-cpu", "1"), environment, {"budget_cpu": 1.0}),
+    ):
+        done = ftplan("replicate-tasks", "--algorithm", "greedy", *args, **env)
+        assert done.returncode == 0, done.stderr
+        options = json.loads(done.stdout)["options"]
+        given = {name: options[name] for name in ("budget", "budget_cpu", "budget_mb", "target")}
+        assert {name: str(value) for name, value in given.items() if value is not None} == {
+            name: str(value) for name, value in said.items()
+        }
+    for args, env in (
+        (("--budget", "1", "--target", "0.5"), environment),
+        ((), environment | {"FTPLAN_REPLICATE_TASKS_TARGET": "0.5"}),
+    ):
+        done = ftplan("replicate-tasks", *args, **env)
+        assert done.returncode == 2
+        assert "give one of them" in done.stderr
+    (project / "ftplan.toml").write_text(TOML + "[replicate-tasks]\nbudget = 3\ntarget = 0.5\n")
+    assert "give one of them" in ftplan("replicate-tasks").stderr
+    assert ftplan("replicate-tasks", "--budget", "1").returncode == 0
+
+
+def test_a_failover_limit_of_the_file_gives_way(ftplan: Run, project: Path) -> None:
+    (project / "ftplan.toml").write_text(TOML.replace('"even"', '"exact"') + "failover-limit = 2\nbalance = 'none'\n")
+    done = ftplan("allocate-checkpoints", "--minimise", "failover", "--copies", "2")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["options"]["failover_limit"] < 2
+    assert ftplan("allocate-checkpoints", "--minimise", "failover", "--failover-limit", "2").returncode == 2

@@ -41,6 +41,14 @@ def test_usable_windows_are_what_the_definition_says(seed: int) -> None:
             assert found[g, i] <= overloaded_windows(home, nodes)[g]
 
 
+def test_usable_windows_counts_beyond_a_byte() -> None:
+    """One node is overloaded in all of 700 windows, the other never, and has room in all but 90 of them."""
+    loads = np.ones((700, 3))
+    loads[:, 2] = np.where(np.arange(700) < 90, 5.0, 0.0)
+    nodes = NodeLoad(node_sums(loads, np.array([0, 0, 1]), 2), np.array([1.0, 4.0]), 1.0)
+    assert usable_windows(loads, np.array([0, 0, 1]), nodes).tolist() == [[0, 610], [0, 610], [0, 0]]
+
+
 def test_default_capacity_means_seventy_percent() -> None:
     loads = np.array([[6.0, 2.0], [2.0, 4.0]])
     series = KeyGroupSeries(

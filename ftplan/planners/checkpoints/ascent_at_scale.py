@@ -72,12 +72,23 @@ def ascend_at_scale(
     Steps look at the candidates of a scan only, which overrates the bound where other nodes have become cheaper;
     each round ends with a scan of all nodes, whose bound is proven. Deterministic but for the clock.
     """
-    prices = sampled_prices(problem, limits, budget) if start is None else start
-    found = scan(problem, limits, prices, CANDIDATES)
-    best = dual_of(problem, limits, prices, found)
+    if start is None:
+        free = np.zeros(limits.lower.shape)
+        found = scan(problem, limits, free, CANDIDATES)
+        best = dual_of(problem, limits, free, found)
+        if problem.rounded(best.bound) >= target:
+            return best, found
+        prices = sampled_prices(problem, limits, budget)
+        priced = scan(problem, limits, prices, CANDIDATES)
+        dual = dual_of(problem, limits, prices, priced)
+        if dual.bound > best.bound:
+            best, found = dual, priced
+    else:
+        found = scan(problem, limits, start, CANDIDATES)
+        best = dual_of(problem, limits, start, found)
     theta, failed, reach = 1.0, 0, REACH
     for _ in range(budget.passes(ROUNDS)):
-        if budget.over() or not np.isfinite(best.bound) or best.bound >= target:
+        if budget.over() or not np.isfinite(best.bound) or problem.rounded(best.bound) >= target:
             break
         part = Part(found.cost, found.nodes, limits.weight, limits.lower, limits.upper, problem.domain, problem.copies)
         distance = reach * max(problem.random_value - best.bound, 0.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -75,3 +75,26 @@ def scan(problem: CheckpointProblem, limits: Limits | None, prices: FloatArray |
     with ThreadPoolExecutor(THREADS) as pool:
         list(pool.map(block, range(0, units, step)))
     return found
+
+
+def keeping(found: Scan, problem: CheckpointProblem, limits: Limits, prices: FloatArray, known: IntArray) -> Scan:
+    """Return a scan with the *known* copies (U, c) of every unit whose priced cost ties with the cheapest.
+
+    Whole costs tie on many nodes, of which a scan chooses the first: all copies pile up there, and say nothing.
+    """
+    units = np.arange(len(known))
+    cost = np.take_along_axis(problem.cost, known, axis=1)
+    total = cost.sum(axis=1)
+    for weight, price in zip(limits.weight, prices, strict=True):
+        total += weight * price[known].sum(axis=1)
+    tied = total <= found.total + 1e-9 * max(problem.largest_cost, 1e-300)
+    nodes, costs = found.nodes.copy(), found.cost.copy()
+    if problem.copies > 1:  # the chosen ones stand first
+        column = np.tile(np.arange(problem.copies), (len(known), 1))
+    else:  # in the place of the first candidate that was not chosen, where it is none itself
+        here = nodes == known
+        spare = np.argmax(nodes != found.copies, axis=1)
+        column = np.where(here.any(axis=1), here.argmax(axis=1), spare)[:, None]
+    rows = units[tied, None]
+    nodes[rows, column[tied]], costs[rows, column[tied]] = known[tied], cost[tied]
+    return replace(found, copies=np.where(tied[:, None], known, found.copies), nodes=nodes, cost=costs)

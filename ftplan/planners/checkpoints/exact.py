@@ -54,6 +54,9 @@ def exact(problem: CheckpointProblem, options: AllocationOptions) -> Result[Allo
     limits = limits_of(problem, settled.rules)
     if not (limits.names or limits.failover) or not problem.load.size:
         copies, total = cheapest(allowed_cost(problem), problem.domain, problem.copies)
+        if problem.integral:  # with whole costs many nodes tie: they share the load, where the first would get it all
+            shared = regret_greedy(problem, limits)
+            copies = shared if problem.value(shared) <= problem.value(copies) else copies
         return _result(problem, settled, copies, float(total.sum()), budget)
     if limits.names == ("count",) and limits.failover is None:
         flow = cheapest_flow(problem, problem.cost, most_copies(problem, even=False))
@@ -70,6 +73,8 @@ def _assigned(
         found = feasible_copies(problem, settled, options, budget)
         if isinstance(found, Result):
             return found
+        if problem.integral:
+            found = _by_regret(problem, limits, found, budget)
         best, dual = price_guided(problem, limits, found, budget)
         if problem.cost.size <= MOST_PAIRS and problem.gap(problem.value(best), dual.bound) > CLOSED:
             best, _ = close_gap(problem, limits, best, dual, options.seed, budget)
@@ -97,6 +102,17 @@ def _assigned(
         best = best if polished is None else polished
         dual = Dual(max(dual.bound, bound), dual.prices, dual.copies)
     return _result(problem, settled, best, dual.bound, budget)
+
+
+def _by_regret(problem: CheckpointProblem, limits: Limits, known: IntArray, budget: Budget) -> IntArray:
+    """Return the copies of Algorithm 3 within all limits where they cost less than *known* ones.
+
+    Whole costs have many ties: there Algorithm 3 is quick, and often within a hair of the bound at prices of 0.
+    """
+    placed = Placed.at(problem, limits, regret_greedy(problem, limits))
+    if not bring_within(placed, budget) or not limits.kept(placed.copies):
+        return known
+    return placed.copies if problem.value(placed.copies) < problem.value(known) else known
 
 
 def _improved(problem: CheckpointProblem, limits: Limits, starts: list[IntArray], budget: Budget) -> IntArray | None:

@@ -6,6 +6,7 @@ from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.ascent_at_scale import ascend_at_scale
+from ftplan.planners.checkpoints.candidates import keeping
 from ftplan.planners.checkpoints.lagrangian import Dual
 from ftplan.planners.checkpoints.limits import Limits
 from ftplan.planners.checkpoints.placed import Placed
@@ -32,8 +33,12 @@ def price_guided(problem: CheckpointProblem, limits: Limits, first: IntArray, bu
     climbing = budget.part(CLIMB_SHARE)
     dual, found = ascend_at_scale(problem, limits, problem.value(best), climbing)
     budget.cut = budget.cut or climbing.cut
+    if problem.gap(problem.value(best), dual.bound) <= 1e-9:
+        return best, dual
     for turn in range(TURNS):
         before = problem.value(best) - dual.bound
+        if problem.integral:
+            found = keeping(found, problem, limits, dual.prices, best)
         near = rounded(problem, limits, found, dual.prices, budget)
         for start in (near, best) if turn else (near,):
             placed = Placed.at(problem, limits, start)

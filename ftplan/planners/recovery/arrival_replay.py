@@ -9,7 +9,7 @@ import numpy as np
 
 from ftplan.model.failed_queries import FailedQueries, failed_queries
 from ftplan.model.topology import FloatArray, IntArray
-from ftplan.planners.budget import clock
+from ftplan.planners.budget import now
 from ftplan.planners.recovery.problem import RecoveryProblem
 from ftplan.planners.recovery.schedule import Outage, Schedule
 
@@ -42,7 +42,7 @@ def replay(
     size = sum(len(step.recover) for step in schedule.steps) + len(schedule.outages)
     played: list[Sampled] = []
     first, many = 0, max(1, CELLS // max(1, size))
-    while first < samples and clock() < until_s:
+    while first < samples and now() < until_s:
         played.append(_played(schedule, problem, there[:, first : first + many]))
         first += many
     if not played:

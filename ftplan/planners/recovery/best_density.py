@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ftplan.planners.budget import Budget, clock
+from ftplan.planners.budget import Budget, now
 from ftplan.planners.compiled import SMALL_WORK
 from ftplan.planners.recovery.fitting import fitting
 from ftplan.planners.recovery.fractional_bound import RAISED, fractional_bound, whole_numbers
@@ -92,10 +92,10 @@ def grown(knapsack: SetUnionKnapsack, bound: float, budget: Budget) -> tuple[Boo
     while tried < end and value < bound * (1.0 - RAISED):
         if budget.over():
             return best, tried, seeds
-        begun = clock()
+        begun = now()
         last = min(end, tried + size)
         value, cost = grow(step, tried, last, best, value, cost)
-        took = max(clock() - begun, 1e-6)
+        took = max(now() - begun, 1e-6)
         size = max(1, min(2 * size, int(size * min(LOOK_S, budget.left_s) / took)))
         tried = last
     return best, tried if value < bound * (1.0 - RAISED) else seeds, seeds

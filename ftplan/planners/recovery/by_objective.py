@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ftplan.metrics.fidelity import fidelity_model
 from ftplan.model.rates import rates
-from ftplan.planners.budget import clock
+from ftplan.planners.budget import now
 from ftplan.planners.recovery.by_queries import by_queries
 from ftplan.planners.recovery.fidelity_time import fidelity_time
 from ftplan.planners.recovery.knapsack import StepSolver
@@ -53,10 +53,10 @@ def _best(
 
     Where all are infeasible that is the answer; where only some are, theirs are not considered.
     """
-    ends = clock() + options.time_limit_s
+    ends = now() + options.time_limit_s
     results: list[Result[Schedule]] = []
     for number, policy in enumerate(policies):
-        left = max(0.0, ends - clock())
+        left = max(0.0, ends - now())
         if left == 0.0 and 0 < number < len(policies) - 1:
             continue  # the last one has the bound
         share = FIRST if number < len(policies) - 1 else 1.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ftplan.model.topology import FloatArray, IntArray
-from ftplan.planners.budget import Budget, clock
+from ftplan.planners.budget import Budget, now
 from ftplan.planners.compiled import SMALL_WORK
 from ftplan.planners.recovery.nested import NestedKnapsack
 
@@ -50,12 +50,12 @@ def improved(problem: NestedKnapsack, step: IntArray, budget: Budget, seed: int)
     search.run(0, seed, 0.0, 0.0)  # compiles: not search time
     each = MOVED * (len(problem.member) / problem.queries + 2 * problem.steps)
     chunk = max(20, min(CHUNK, int(CHUNK_WORK / each)))
-    began, left_s, done = clock(), budget.left_s, 0
+    began, left_s, done = now(), budget.left_s, 0
     while done < rounds and not budget.over():
         many = min(chunk, rounds - done)
         search.run(many, seed + done, done / rounds, (done + many) / rounds)
         done += many
-        possible = int(done * left_s / max(clock() - began, 1e-9))
+        possible = int(done * left_s / max(now() - began, 1e-9))
         if possible < rounds:  # cool down in the time that there is; a second run may then differ
             rounds, budget.cut = max(possible, done), True
     return search.best_step if problem.fits(search.best_step) else step

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ftplan.model.topology import FloatArray
-from ftplan.planners.budget import clock
+from ftplan.planners.budget import now
 from ftplan.planners.recovery.knapsack import SLACK
 
 #: Tasks that are placed between two looks at the clock.
@@ -72,7 +72,7 @@ def assign_in_order(
     placing = Placing(cost, sites)
     placed: list[Part] = []
     for number, task in enumerate(tasks):
-        if number % LOOK_EVERY == LOOK_EVERY - 1 and clock() > until_s:
+        if number % LOOK_EVERY == LOOK_EVERY - 1 and now() > until_s:
             return placed, True
         parts = placing.place(task)
         if not parts:

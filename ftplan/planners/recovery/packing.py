@@ -9,7 +9,7 @@ import numpy as np
 
 from ftplan.model.plan import Warn
 from ftplan.model.topology import FloatArray
-from ftplan.planners.budget import clock
+from ftplan.planners.budget import now
 from ftplan.planners.interrupts import solve_sat
 from ftplan.planners.recovery.choose_and_pack import HANDING_S, PAIRS, choose_and_pack, placements
 from ftplan.planners.recovery.knapsack import BoolArray
@@ -58,7 +58,7 @@ def pack(
         return Packed(_in_order(exact, tasks), [])
     wanted = _whole(state, tasks)
     placed, cut = _query_by_query(state, wanted, sites, until_s)
-    together, bound = choose_and_pack(state, sites, min(seconds, until_s - clock()))
+    together, bound = choose_and_pack(state, sites, min(seconds, until_s - now()))
     if _worth(state, together) > _worth(state, placed):
         placed = together
     kept = [part.task for part in placed]
@@ -104,7 +104,7 @@ def _query_by_query(state: State, wanted: BoolArray, sites: Sites, until_s: floa
     done = np.zeros(queries.bundles, dtype=np.bool_)
     misses = 0
     for query in order.tolist():
-        if clock() > until_s:
+        if now() > until_s:
             return placed, True
         bundles = [b for b in queries.members(query).tolist() if not done[b]]
         missing = [int(t) for b in bundles for t in queries.task[by_bundle[start[b] : start[b + 1]]]]

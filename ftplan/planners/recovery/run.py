@@ -11,7 +11,7 @@ import numpy as np
 from ftplan.model.failed_queries import FailedQueries, failed_queries
 from ftplan.model.plan import Infeasible, Objective, Status, Warn
 from ftplan.model.topology import FloatArray
-from ftplan.planners.budget import Budget, clock
+from ftplan.planners.budget import Budget, now
 from ftplan.planners.recovery.fractional_bound import fractional_bound
 from ftplan.planners.recovery.node_assignment import Part, Splittable, fillable
 from ftplan.planners.recovery.outages import Outages
@@ -84,7 +84,7 @@ def run(
     warnings: list[Warn] = []
     overall: float | None = None
     for number, moment in enumerate(times):
-        late = late or clock() > latest_s
+        late = late or now() > latest_s
         if late and until_s is not None:
             return Result("no-plan-in-time", None, (), reason="the comparison did not end in time")
         if moment.failures:
@@ -102,18 +102,18 @@ def run(
         budget.cut |= part.cut
         if number == 0:
             overall = decision.overall_bound
-        seconds, started = max(LEAST_PACKING_S, budget.left_s / (len(times) - number)), clock()
+        seconds, started = max(LEAST_PACKING_S, budget.left_s / (len(times) - number)), now()
         placing_s = latest_s if until_s is not None else max(latest_s, started + LEAST_PACKING_S)
         if until_s is not None:
             seconds = 0.0
         step, said = _step(state, decision, options, progress, outages, moment, seconds, placing_s)
-        budget.cut |= until_s is None and (clock() - started >= seconds or clock() > latest_s)
+        budget.cut |= until_s is None and (now() - started >= seconds or now() > latest_s)
         if decision.note:
             _log.info("step %d: %s", number, decision.note)
         warnings += said
         steps.append(step)
         queries = queries.without(~progress.down)
-    if until_s is not None and clock() > until_s:
+    if until_s is not None and now() > until_s:
         return Result("no-plan-in-time", None, (), reason="the comparison did not end in time")
     budget.cut |= idle
     schedule = Schedule(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ftplan.model.topology import FloatArray
-from ftplan.planners.budget import Budget
+from ftplan.planners.budget import Budget, OutOfTime
 from ftplan.planners.replication.circuit import Circuit
 from ftplan.planners.replication.reduction import Boxes, reduce
 from ftplan.planners.replication.tables import Chosen, choices
@@ -76,13 +76,17 @@ class Search:
         """Search on within a budget."""
         self.budget = budget
         self.left = None if budget.iterations is None else REDUCTIONS_PER_ITERATION * budget.iterations
-        if self.following == 0:
-            root = self._fitted({}, {}, np.inf, ROOT_STEPS)
-            assert root is not None  # an empty plan fits
-            self._push(root)
-            self._climb(self._middle(root))
-        while self.heap and not self._met(-self.heap[0][0]) and not self._over():
-            self._branch(heapq.heappop(self.heap)[2])
+        try:
+            if self.following == 0:
+                root = self._fitted({}, {}, np.inf, ROOT_STEPS)
+                assert root is not None  # an empty plan fits
+                self._push(root)
+                self._climb(self._middle(root))
+            while self.heap and not self._met(-self.heap[0][0]) and not self._over():
+                self._branch(heapq.heappop(self.heap)[2])
+        except OutOfTime:
+            if self.following == 0:
+                return Searched(self.best, self.value, np.inf)
         bound = max([self.value, self.settled, *(seen.bound for *_, seen in self.heap)])
         return Searched(self.best, self.value, bound)
 
@@ -99,10 +103,14 @@ class Search:
             if self._over():
                 self._push(seen)
                 return
-            child = self._fitted(seen.boxes | box, seen.parts, seen.bound, STEPS)
-            if child is not None and not self._met(child.bound):
-                self._try(self._middle(child))
-                self._push(child)
+            try:
+                child = self._fitted(seen.boxes | box, seen.parts, seen.bound, STEPS)
+                if child is not None and not self._met(child.bound):
+                    self._try(self._middle(child))
+                    self._push(child)
+            except OutOfTime:
+                self._push(seen)
+                raise
 
     def _met(self, bound: float) -> bool:
         return bound <= self.value * (1.0 + MET) + 1e-15
@@ -120,7 +128,7 @@ class Search:
             self.left -= 1
         fixed = all(low == high for k, (low, high) in boxes.items()) and self.shared <= boxes.keys()
         fine = 1 if fixed and self.shared else self.fine
-        found = reduce(self.circuit, room * fine, boxes, parts, fine)
+        found = reduce(self.circuit, room * fine, boxes, parts, fine, self.budget)
         at = min(room * fine, len(found.table.values) - 1)
         return float(found.table.values[at]), choices(found.table, at), found.exact
 
@@ -128,7 +136,12 @@ class Search:
         """Bound within boxes, moving the parts of the cost of each copy towards agreement."""
         best: _Seen | None = None
         for step in range(steps):
-            found = self._bounded(boxes, parts)
+            try:
+                found = self._bounded(boxes, parts)
+            except OutOfTime:
+                if best is None:
+                    raise
+                break
             if found is None:
                 return None
             bounded, chosen, exact = found

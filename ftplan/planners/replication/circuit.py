@@ -13,6 +13,7 @@ import numpy as np
 from ftplan.metrics.fidelity import FidelityModel, Level
 from ftplan.model.task_graph import BoolArray, TaskGraph
 from ftplan.model.topology import FloatArray, IntArray
+from ftplan.planners.budget import Budget
 from ftplan.planners.replication.tables import Block
 
 #: Weights that differ by less than this share are the same: they come from the same rates by different sums.
@@ -36,17 +37,26 @@ class Circuit:
     blocks: list[Block]
 
 
-def circuit(graph: TaskGraph, model: FidelityModel, free: BoolArray, units: IntArray) -> Circuit:
+def circuit(
+    graph: TaskGraph, model: FidelityModel, free: BoolArray, units: IntArray, budget: Budget | None = None
+) -> Circuit:
     """Return the circuit of a topology where some tasks are live for free and the others cost *units*.
 
     Cost O(tasks + substreams); full edges count their tasks only.
+
+    Raises
+    ------
+    OutOfTime
+        If the clock of *budget* runs out.
     """
-    return _Builder(graph, model, free, units).circuit
+    return _Builder(graph, model, free, units, budget).circuit
 
 
 class _Builder:
-    def __init__(self, graph: TaskGraph, model: FidelityModel, free: BoolArray, units: IntArray) -> None:
-        self.free, self.units = free, units
+    def __init__(
+        self, graph: TaskGraph, model: FidelityModel, free: BoolArray, units: IntArray, budget: Budget | None
+    ) -> None:
+        self.free, self.units, self.budget = free, units, budget
         self.circuit = Circuit([], [])
         self.node_of = np.full(graph.tasks, -1, dtype=np.int64)
         self.total = np.ones(graph.tasks)  # what the node of a task must be scaled by, per unit of its weight vector
@@ -90,6 +100,8 @@ class _Builder:
             # in one operator all tasks or none are fed alike; sources among fed tasks are told apart by _fed_unlike
             groups = [members] if i in self.whole else members[:, None]
             for group in groups:
+                if self.budget is not None:
+                    self.budget.check()
                 share = self.whole[i][group - graph.slice_of(i).start] if i in self.whole else np.ones(1)
                 self.node_of[group] = len(self.circuit.nodes)
                 node = self._node(group, share)

@@ -11,7 +11,7 @@ from ftplan.errors import FtplanError
 from ftplan.metrics.fidelity import FidelityModel
 from ftplan.metrics.mc_trees import Choices, listed
 from ftplan.model.topology import FloatArray
-from ftplan.planners.budget import Budget
+from ftplan.planners.budget import Budget, OutOfTime
 from ftplan.planners.replication.problem import Replication, ReplicationOptions, ReplicationProblem
 from ftplan.planners.replication.single_failures import measured
 from ftplan.planners.result import Result
@@ -51,22 +51,29 @@ def dynamic_programming(problem: ReplicationProblem, options: ReplicationOptions
     model = measured(problem)
     if model is None:
         raise FtplanError(f"dynamic-programming needs a metric made of MC-trees, not {problem.metric}: {WAY_OUT}")
-    items = _items(problem, model)
-    plans = _plans(problem, items, Budget.of(options))
-    whole = [plan for plan in plans if not _extends(problem, items, plan, plans)]
-    best = min(_tied(whole, _values(problem, whole)), key=lambda plan: (plans[plan], plan.bit_count(), _tasks(plan)))
+    budget = Budget.of(options)
+    try:
+        items = _items(problem, model, budget)
+        plans = _plans(problem, items, budget)
+        whole = [plan for plan in plans if not _extends(items, plan, plans, budget)]
+        values = _values(problem, whole, budget)
+    except OutOfTime:
+        text = f"dynamic-programming stops after {options.time_limit_s:g} s for {problem.graph.tasks} tasks: {WAY_OUT}"
+        raise FtplanError(text) from None
+    best = min(_tied(whole, values), key=lambda plan: (plans[plan], plan.bit_count(), _tasks(plan)))
     replicated = np.zeros(problem.tasks, dtype=np.bool_)
     replicated[list(_tasks(best))] = True
     return Result("optimal", Replication(replicated), ("budget",), bound=problem.value(replicated))
 
 
-def _items(problem: ReplicationProblem, model: FidelityModel) -> list[int]:
+def _items(problem: ReplicationProblem, model: FidelityModel, budget: Budget) -> list[int]:
     """Return what each tree needs replicas of in each case, as bit masks, each once, smallest first."""
     choices = _choices(model)
     roots = model.outputs[model.weight > 0.0].tolist()
     found: dict[int, None] = {}
     failing = [sum(1 << t for t in np.flatnonzero(case.failed).tolist()) for case in problem.cases if case.weight > 0.0]
     for count, tree in enumerate(listed(roots, choices)):
+        budget.check()
         mask = sum(1 << t for t in tree)
         found.update(dict.fromkeys(mask & failed for failed in failing))
         if count >= 10 * TREES or len(found) > TREES:
@@ -80,28 +87,31 @@ def _plans(problem: ReplicationProblem, items: list[int], budget: Budget) -> dic
     weight = problem.weight.tolist()
     for done, item in enumerate(items):
         for plan, cost in list(plans.items()):
+            budget.check()
             union = plan | item
             total = cost + sum(weight[t] for t in _tasks(item & ~plan))
             if union not in plans and problem.fits(total):
                 plans[union] = total
-        if len(plans) > PLANS or budget.over():
+        if len(plans) > PLANS:
             raise FtplanError(
-                f"dynamic-programming holds up to {PLANS:,} plans for {problem.graph.tasks} tasks and stops after "
-                f"{budget.time_limit_s:g} s: {len(plans):,} after {done + 1} of {len(items)} MC-trees: {WAY_OUT}"
+                f"dynamic-programming holds up to {PLANS:,} plans for {problem.graph.tasks} tasks: {len(plans):,} "
+                f"after {done + 1} of {len(items)} MC-trees: {WAY_OUT}"
             )
     return plans
 
 
-def _extends(problem: ReplicationProblem, items: list[int], plan: int, plans: dict[int, float]) -> bool:
+def _extends(items: list[int], plan: int, plans: dict[int, float], budget: Budget) -> bool:
     """Return whether another tree fits beside a plan."""
+    budget.check()
     return any(item & ~plan and plan | item in plans for item in items)
 
 
-def _values(problem: ReplicationProblem, plans: list[int]) -> FloatArray:
+def _values(problem: ReplicationProblem, plans: list[int], budget: Budget) -> FloatArray:
     """Return the expected fidelity of each plan."""
     values = np.empty(len(plans))
     live = np.zeros(problem.tasks, dtype=np.bool_)
     for k, plan in enumerate(plans):
+        budget.check()
         live[:] = False
         live[list(_tasks(plan))] = True
         values[k] = problem.value(live)

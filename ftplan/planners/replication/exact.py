@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -10,7 +11,7 @@ import numpy as np
 from ftplan.metrics.fidelity import FidelityModel
 from ftplan.model.plan import Status
 from ftplan.model.task_graph import BoolArray
-from ftplan.planners.budget import Budget
+from ftplan.planners.budget import Budget, OutOfTime
 from ftplan.planners.replication.branching import Search
 from ftplan.planners.replication.circuit import Circuit, circuit
 from ftplan.planners.replication.formula import formula
@@ -18,12 +19,15 @@ from ftplan.planners.replication.integer_program import integer_program
 from ftplan.planners.replication.needed import needed
 from ftplan.planners.replication.problem import SLACK, Replication, ReplicationOptions, ReplicationProblem
 from ftplan.planners.replication.reduction import Reduced, reduce
+from ftplan.planners.replication.structure_aware import structure_aware
 from ftplan.planners.replication.tables import choices
 from ftplan.planners.replication.units import Units, units
 from ftplan.planners.result import Result
 
 #: What is added to bounds for rounding errors, of the bound; and the share at which a value counts as the optimum.
 RAISED, MET = 1e-11, 1e-7
+#: Part of the time for the tables: where they are not ready by then, another plan and the integer program do without.
+TABLES = 0.5
 #: Part of the time for branch and bound before an integer program, where operators are large and where they are not
 #: and the choices are few; of what is left for the program; and the gap below which large operators need none.
 BRANCHING, TASTE, TASTE_ITERATIONS, FEW_BLOCKS, PROGRAM, CLOSE = 0.6, 0.1, 20, 1000, 0.8, 0.01
@@ -61,15 +65,17 @@ class _Tables:
     weights: list[float]
 
     @staticmethod
-    def of(problem: ReplicationProblem, model: FidelityModel) -> _Tables:
+    def of(problem: ReplicationProblem, model: FidelityModel, budget: Budget) -> _Tables:
+        """Return the circuits; raises :class:`OutOfTime`."""
         whole = units(problem)
         free = whole.cost == 0
-        circuits = [circuit(problem.graph, model, ~case.failed | free, whole.cost) for case in problem.cases]
+        circuits = [circuit(problem.graph, model, ~case.failed | free, whole.cost, budget) for case in problem.cases]
         total = sum(case.weight for case in problem.cases)
         return _Tables(whole, circuits, [case.weight / total for case in problem.cases])
 
-    def reduced(self) -> list[Reduced]:
-        return [reduce(each, self.units.limit) for each in self.circuits]
+    def reduced(self, budget: Budget) -> list[Reduced]:
+        """Return the table of each circuit; raises :class:`OutOfTime`."""
+        return [reduce(each, self.units.limit, budget=budget) for each in self.circuits]
 
 
 def exact(problem: ReplicationProblem, options: ReplicationOptions) -> Result[Replication]:
@@ -93,10 +99,10 @@ def exact(problem: ReplicationProblem, options: ReplicationOptions) -> Result[Re
     model = formula(problem)
     known = model is not None
     model = problem.model if model is None else model
-    tables = _Tables.of(problem, model)
     free = problem.fails & (problem.weight <= 0.0)
     best = _Best(problem, model, free, problem.value(free), 1.0)
-    _solve(best, tables, budget)
+    with contextlib.suppress(OutOfTime):
+        _solve(best, options, budget)
     replicated = _pruned(problem, model, best.replicated) if known else best.replicated
     bound = best.bound if known else 1.0
     value = problem.value(replicated)
@@ -104,33 +110,39 @@ def exact(problem: ReplicationProblem, options: ReplicationOptions) -> Result[Re
     return Result(status, Replication(replicated), ("budget",), max(bound, value), warnings=budget.warnings())
 
 
-def quick_bound(problem: ReplicationProblem) -> float:
+def quick_bound(problem: ReplicationProblem, budget: Budget | None = None) -> float:
     """Return an upper bound of the score of any replicas within the budget, cheaply; 1 where the formula is unknown.
 
     Exact where all paths nest, see :func:`exact`; else what feeds several parts is copied, each copy at a part of the
-    cost. Cost O(budget · tasks).
+    cost. Cost O(budget · tasks); 1 where the clock of *budget* runs out before.
     """
-    model = formula(problem)
+    clock, model = budget or Budget(np.inf), formula(problem)
     if model is None:
         return 1.0
-    tables = _Tables.of(problem, model)
-    found = sum(w * r.table.values[-1] for w, r in zip(tables.weights, tables.reduced(), strict=True))
+    try:
+        tables = _Tables.of(problem, model, clock)
+        found = sum(w * r.table.values[-1] for w, r in zip(tables.weights, tables.reduced(clock), strict=True))
+    except OutOfTime:
+        return 1.0
     return min(1.0, float(found) * (1.0 + RAISED))
 
 
-def quick_bounds(problem: ReplicationProblem, budgets: Sequence[float]) -> list[float]:
+def quick_bounds(problem: ReplicationProblem, budgets: Sequence[float], budget: Budget | None = None) -> list[float]:
     """Return :func:`quick_bound` for each budget from the tables of the largest: a bound at every cost on the way."""
-    model = formula(problem)
+    clock, model = budget or Budget(np.inf), formula(problem)
     if model is None or not budgets:
         return [1.0] * len(budgets)
-    tables = _Tables.of(replace(problem, budget=max(budgets)), model)
-    if not tables.units.whole:  # costs are rounded by the budget: what a larger one cannot exceed holds for a smaller
-        some = {b: quick_bound(replace(problem, budget=b)) for b in sorted(budgets)[::-1][::10]}
-        return [some[min(other for other in some if other >= b)] for b in budgets]
-    columns = [(w, r.table.values) for w, r in zip(tables.weights, tables.reduced(), strict=True)]
+    try:
+        tables = _Tables.of(replace(problem, budget=max(budgets)), model, clock)
+        if not tables.units.whole:  # costs are rounded by the budget: a larger one's bound holds for a smaller one
+            some = {b: quick_bound(replace(problem, budget=b), clock) for b in sorted(budgets)[::-1][::10]}
+            return [some[min(other for other in some if other >= b)] for b in budgets]
+        columns = [(w, r.table.values) for w, r in zip(tables.weights, tables.reduced(clock), strict=True)]
+    except OutOfTime:
+        return [1.0] * len(budgets)
     found = []
-    for budget in budgets:
-        limit = units(replace(problem, budget=budget)).limit
+    for most in budgets:
+        limit = units(replace(problem, budget=most)).limit
         value = sum(w * float(values[min(limit, len(values) - 1)]) for w, values in columns)
         found.append(min(1.0, value * (1.0 + RAISED)))
     return found
@@ -142,36 +154,53 @@ def curve(
     """Return (budget, value, bound) of the best replicas for each budget.
 
     Where all paths nest, one table has the optimum of every budget; else each budget is solved for itself, in an equal
-    part of the time, and no value is less, no bound more, than that of a smaller, of a larger budget.
+    part of the time, and no value is less, no bound more, than that of a smaller, of a larger budget. Where the clock
+    runs out, the largest budgets are missing.
     """
     if not budgets:
         return []
-    model = formula(problem)
+    model, clock = formula(problem), Budget.of(options)
+    part = clock.part(TABLES)
     if model is not None and len(problem.cases) == 1:
-        largest = _Tables.of(replace(problem, budget=max(budgets)), model)
-        if largest.units.whole and (found := largest.reduced()[0]).exact:
-            values = found.table.values
-            limits = [units(replace(problem, budget=b)).limit for b in budgets]
-            each = [float(values[min(limit, len(values) - 1)]) for limit in limits]
-            return [(b, v, min(1.0, v * (1.0 + RAISED))) for b, v in zip(budgets, each, strict=True)]
-    part = replace(options, time_limit_s=options.time_limit_s / len(budgets))
+        with contextlib.suppress(OutOfTime):
+            largest = _Tables.of(replace(problem, budget=max(budgets)), model, part)
+            if largest.units.whole and (found := largest.reduced(part)[0]).exact:
+                values = found.table.values
+                limits = [units(replace(problem, budget=b)).limit for b in budgets]
+                each = [float(values[min(limit, len(values) - 1)]) for limit in limits]
+                return [(b, v, min(1.0, v * (1.0 + RAISED))) for b, v in zip(budgets, each, strict=True)]
     order = sorted(range(len(budgets)), key=lambda k: budgets[k])
-    points = {}
+    points: dict[int, tuple[float, float]] = {}
     for k in order:
+        if clock.over():
+            break
         here = replace(problem, budget=budgets[k])
-        result = exact(here, part)
+        result = exact(here, replace(options, time_limit_s=clock.left_s / (len(budgets) - len(points))))
         assert result.answer is not None
         assert result.bound is not None
         points[k] = (here.value(result.answer.replicated), result.bound)
+    order = order[: len(points)]
+    if not order:
+        return []
     value = np.maximum.accumulate([points[k][0] for k in order])
     bound = np.minimum.accumulate([points[k][1] for k in reversed(order)])[::-1]
     place = {k: at for at, k in enumerate(order)}
-    return [(b, float(value[place[k]]), float(bound[place[k]])) for k, b in enumerate(budgets)]
+    return [(b, float(value[place[k]]), float(bound[place[k]])) for k, b in enumerate(budgets) if k in place]
 
 
-def _solve(best: _Best, tables: _Tables, budget: Budget) -> None:
-    """Improve plan and bound until they meet or the work is done."""
-    found = tables.reduced()
+def _solve(best: _Best, options: ReplicationOptions, budget: Budget) -> None:
+    """Improve plan and bound until they meet or the work is done; raises :class:`OutOfTime` where the clock ends it."""
+    part = budget.part(TABLES)
+    try:
+        tables = _Tables.of(best.problem, best.model, part)
+        found = tables.reduced(part)
+    except OutOfTime:
+        budget.cut = True
+        other = structure_aware(best.problem, replace(options, time_limit_s=budget.left_s / 2.0)).answer
+        assert other is not None
+        best.offer(other.replicated)
+        _program(best, _Tables.of(best.problem, best.model, budget), budget)
+        return
     bound = sum(w * r.table.values[-1] for w, r in zip(tables.weights, found, strict=True))
     best.offer(best.replicated, float(bound))
     for each, reduced in zip(tables.circuits, found, strict=True):
@@ -207,7 +236,9 @@ def _program(best: _Best, tables: _Tables, budget: Budget) -> None:
     cost, circuits = np.where(problem.fails, problem.weight, 0.0), tables.circuits
     if not tables.units.whole:  # what costs less than a unit is not free here
         one = np.ones(len(cost), dtype=np.int64)
-        circuits = [circuit(problem.graph, best.model, ~case.failed | (cost <= 0.0), one) for case in problem.cases]
+        circuits = [
+            circuit(problem.graph, best.model, ~case.failed | (cost <= 0.0), one, budget) for case in problem.cases
+        ]
     limit = problem.budget + SLACK * max(1.0, abs(problem.budget))
     scale = max(best.bound, 1e-12)
     found = integer_program(circuits, tables.weights, cost, limit, budget, best.replicated, scale)

@@ -9,6 +9,7 @@ import numpy as np
 
 from ftplan.model.task_graph import BoolArray
 from ftplan.model.topology import FloatArray, IntArray
+from ftplan.planners.budget import Budget
 from ftplan.planners.replication.problem import SLACK, Replication, ReplicationOptions, ReplicationProblem
 from ftplan.planners.replication.single_failures import drops
 from ftplan.planners.result import Result
@@ -25,12 +26,14 @@ def greedy(problem: ReplicationProblem, options: ReplicationOptions) -> Result[R
     References: Su & Zhou, *Tolerating correlated failures in massively parallel stream processing engines*, ICDE 2016,
     section IV-B, algorithm 2.
     """
-    return Result("feasible", Replication(ranked(problem, drops(problem))), ("budget",))
+    budget = Budget.of(options)
+    chosen = ranked(problem, drops(problem, budget))
+    return Result("feasible", Replication(chosen), ("budget",), warnings=budget.warnings())
 
 
 def plans(problem: ReplicationProblem, budgets: Sequence[float], options: ReplicationOptions) -> list[BoolArray]:
     """Return the replicas for each budget from one ranking."""
-    worth = drops(problem)
+    worth = drops(problem, Budget.of(options))
     if not (problem.weight[problem.fails] == 1.0).all():
         return [ranked(replace(problem, budget=budget), worth) for budget in budgets]
     order = _order(problem, worth)

@@ -53,18 +53,23 @@ def integer_program(
     products upstream. Without joins this is the compact program of single streams; joins expand into pairs of streams
     as long as there are not too many. *scale* is about the optimum: the solver's tolerances are relative to it.
     Exponential in the worst case; one thread, so that the same work gives the same answer.
+
+    Raises
+    ------
+    OutOfTime
+        If the clock runs out before the program is built.
     """
     if budget.left_s < LEAST_TIME_S:
         budget.unfinished()
         return Solved(None, np.inf)
-    found, outputs = rows(circuits, len(cost), MOST_PRODUCTS)
+    found, outputs = rows(circuits, len(cost), MOST_PRODUCTS, budget)
     if found.variables > MOST_VARIABLES:
         return Solved(None, np.inf)
     from ortools.math_opt.python import mathopt
 
     model = mathopt.Model()
     together = bundles(circuits[0], len(cost)) if len(circuits) == 1 else np.arange(len(cost))
-    variables = _model(model, found, together, cost, limit)
+    variables = _model(model, found, together, cost, limit, budget)
     goal = [(variables[k], w / scale) for k, w in zip(outputs, weights, strict=True)]
     for variable, weight in goal:
         model.objective.set_linear_coefficient(variable, weight)
@@ -114,12 +119,15 @@ def _hint(variables: list[Any], hint: BoolArray) -> mathopt.ModelSolveParameters
     return mathopt.ModelSolveParameters(solution_hints=[mathopt.SolutionHint(variable_values=values)])
 
 
-def _model(model: mathopt.Model, found: Rows, together: IntArray, cost: FloatArray, limit: float) -> list[Any]:
+def _model(
+    model: mathopt.Model, found: Rows, together: IntArray, cost: FloatArray, limit: float, budget: Budget
+) -> list[Any]:
     """Fill the model and return its variables; the tasks of a bundle have one variable in common."""
     own = {t: model.add_variable(lb=0.0, ub=1.0, is_integer=True) for t in np.unique(together).tolist()}
     variables = [own[t] for t in together.tolist()]
     variables += [model.add_variable(lb=0.0, ub=1.0) for _ in range(found.variables - found.tasks)]
     for left, right in zip(found.left, found.right, strict=True):
+        budget.check()
         row = model.add_linear_constraint(ub=sum(w for k, w in right if k < 0))
         row.set_coefficient(variables[left], 1.0)
         for k, weight in right:

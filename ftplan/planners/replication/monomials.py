@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ftplan.planners.budget import Budget
 from ftplan.planners.replication.circuit import Circuit, Node
 from ftplan.planners.replication.tables import Block
 
@@ -28,23 +29,29 @@ class Rows:
     exact: bool = True
 
 
-def rows(circuits: list[Circuit], tasks: int, most: int) -> tuple[Rows, list[int]]:
+def rows(circuits: list[Circuit], tasks: int, most: int, budget: Budget | None = None) -> tuple[Rows, list[int]]:
     """Return the rows of some circuits over the same tasks, and the variable of each circuit's output.
 
     A product of nodes is expanded at the last of them in topological order: what its tasks keep times the product of
     its slots and the rest. With independent inputs there are no products but of single nodes. Beyond *most* variables
     a product is only held to be no more than each factor.
+
+    Raises
+    ------
+    OutOfTime
+        If the clock of *budget* runs out.
     """
     found = Rows(tasks, tasks)
-    return found, [_Expansion(c, found, most).output() for c in circuits]
+    return found, [_Expansion(c, found, most, budget).output() for c in circuits]
 
 
 class _Expansion:
-    def __init__(self, circuit: Circuit, found: Rows, most: int) -> None:
-        self.rows, self.most = found, most
+    def __init__(self, circuit: Circuit, found: Rows, most: int, budget: Budget | None) -> None:
+        self.rows, self.most, self.budget = found, most, budget
         self.nodes: list[Node] = []
         number: list[int] = []
         for node in circuit.nodes:
+            self._look()
             slots = [{number[k]: w for k, w in slot.items()} for slot in node.slots]
             if len(slots) > 1 or (slots and sum(block.most for block in node.blocks) > 1):
                 # each slot becomes a node before it, so that every other node has sums or products, not both
@@ -60,8 +67,13 @@ class _Expansion:
         """Return the variable of the last node, and add all rows that it needs."""
         last = self._product((len(self.nodes) - 1,))
         while self.waiting:
+            self._look()
             self._expand(self.waiting.pop())
         return last
+
+    def _look(self) -> None:
+        if self.budget is not None:
+            self.budget.check()
 
     def _new(self) -> int:
         self.rows.variables += 1

@@ -20,6 +20,8 @@ from ftplan.planners.replication.problem import SLACK, ReplicationOptions
 NOWHERE = -1
 #: More pairs of replica and node than this are not handed to the solver.
 MOST_PAIRS = 300_000
+#: Pairs that are handed to the solver, and looked through by it, in a second, about.
+PAIRS_PER_SECOND = 40_000
 #: At most so many changes of the placement are scored exactly.
 MOST_SCORED = 300
 #: Whole numbers of the solver: cores and 2^20 bytes are counted in millionths, risks in thousandths of the largest.
@@ -89,12 +91,18 @@ class _Room:
         self.mb[node] -= sign * self.problem.memory_mb[replica]
 
 
-def place(problem: PlacementProblem, options: ReplicationOptions, value: Value | None = None) -> Placed:
+def place(
+    problem: PlacementProblem,
+    options: ReplicationOptions,
+    value: Value | None = None,
+    known: IntArray | None = None,
+) -> Placed:
     """Give every replica a node that is neither its primary's nor in its zone and has room in cpu and memory.
 
     Those in place come first, then the others in descending cpu, each where the least is lost should nodes fail
     together, then where it is now, then on the node with most room; what does not fit is repaired by an integer
-    program. With *value* single moves and swaps follow, as long as they raise it.
+    program. With *value* single moves and swaps follow, as long as they raise it. A *known* placement (R,) is taken
+    where none is found in time.
 
     Cost: O(replicas x nodes), beside the program. Guarantee: finds a placement wherever there is one, within the time
     limit and :data:`MOST_PAIRS`; no guarantee on the value.
@@ -103,6 +111,8 @@ def place(problem: PlacementProblem, options: ReplicationOptions, value: Value |
     found = _packed(problem)
     if len(found.left):
         found = _repaired(problem, found, budget)
+    if len(found.left) and known is not None and not (known == NOWHERE).any():
+        found = Placed(known)
     if value is not None and not len(found.left):
         return Placed(_improved(problem, found.node, value, budget), found.proven)
     return found
@@ -126,7 +136,8 @@ def _packed(problem: PlacementProblem) -> Placed:
 def _repaired(problem: PlacementProblem, found: Placed, budget: Budget) -> Placed:
     """Place as many as possible, then with the least risk: maximise placed - risk, one node each, room kept."""
     allowed = [np.flatnonzero(problem.allowed(r)).tolist() for r in range(len(problem.task))]
-    if sum(map(len, allowed)) > MOST_PAIRS:
+    pairs = sum(map(len, allowed))
+    if pairs > MOST_PAIRS or not budget.pays(pairs / PAIRS_PER_SECOND):
         return Placed(found.node, False)
     from ortools.sat.python import cp_model
 

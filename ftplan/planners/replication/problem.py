@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -90,8 +91,9 @@ class Replication:
 
 @dataclass(frozen=True, slots=True)
 class ReplicationOptions:
-    """How to plan: shared by all replication planners."""
+    """How to plan: shared by all replication planners. ``ends``: when the command has to, see :class:`Budget`."""
 
     seed: int = 0
     time_limit_s: float = 60.0
     iterations: int | None = None
+    ends: float = math.inf

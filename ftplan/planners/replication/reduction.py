@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ftplan.model.topology import FloatArray
+from ftplan.planners.budget import Budget
 from ftplan.planners.replication.circuit import Circuit
 from ftplan.planners.replication.tables import Table, constant, of_block, product, scaled, share, total
 
@@ -43,6 +44,7 @@ def reduce(
     boxes: Boxes | None = None,
     parts: Mapping[int, FloatArray] | None = None,
     fine: int = 1,
+    budget: Budget | None = None,
 ) -> Reduced:
     """Return the output's best value at each cost up to *limit*, or a bound of it.
 
@@ -52,13 +54,26 @@ def reduce(
     bounds the optimum from above. Costs are in units / *fine*, so that rounding parts down loses less.
 
     Cost O(limit · tasks) at most.
+
+    Raises
+    ------
+    OutOfTime
+        If the clock of *budget* runs out: half a reduction bounds nothing.
     """
-    return _Reduction(circuit, limit, boxes or {}, parts or {}, fine).run()
+    return _Reduction(circuit, limit, boxes or {}, parts or {}, fine, budget).run()
 
 
 class _Reduction:
-    def __init__(self, circuit: Circuit, limit: int, boxes: Boxes, shares: Mapping[int, FloatArray], fine: int) -> None:
-        self.limit, self.shares = limit, shares
+    def __init__(
+        self,
+        circuit: Circuit,
+        limit: int,
+        boxes: Boxes,
+        shares: Mapping[int, FloatArray],
+        fine: int,
+        budget: Budget | None,
+    ) -> None:
+        self.limit, self.shares, self.budget = limit, shares, budget
         self.parts: dict[int, _Part] = {}
         self.tails: dict[int, dict[int, float]] = {}
         self.owner: dict[int, int] = {}
@@ -67,10 +82,11 @@ class _Reduction:
         self.queued: set[int] = set()
         self.following = len(circuit.nodes)
         for number, node in enumerate(circuit.nodes):
+            self._look()
             tables = [of_block(b, *boxes.get(b.id, (0, b.most)), fine, limit) for b in node.blocks]
             if node.base > 0.0 or not tables:
                 tables.append(constant(node.base))
-            part = _Part(total(tables, limit))
+            part = _Part(total(tables, limit, budget))
             for slot in node.slots:
                 key = len(self.owner)
                 self.owner[key], self.tails[key] = number, dict(slot)
@@ -87,13 +103,19 @@ class _Reduction:
             self._queue(slot)
         while True:
             while self.waiting:
+                self._look()
                 slot = self.waiting.popleft()
                 self.queued.discard(slot)
                 if slot in self.owner:
                     self._contract(slot)
             if not self.parts[self.root].slots:
                 return Reduced(self.parts[self.root].table, self.copies)
+            self._look()
             self._copy(self._stuck())
+
+    def _look(self) -> None:
+        if self.budget is not None:
+            self.budget.check()
 
     def _queue(self, slot: int) -> None:
         if slot not in self.queued:
@@ -129,7 +151,7 @@ class _Reduction:
             del self.parts[number]
             self._fold(slot, owner, scaled(tail.table, weight))
         elif len(tail.out) == 1 and len(owner.slots) == 1:
-            owner.table = product(scaled(tail.table, weight), owner.table, self.limit)
+            owner.table = product(scaled(tail.table, weight), owner.table, self.limit, self.budget)
             owner.slots = tail.slots
             del self.parts[number], self.owner[slot], self.tails[slot]
             for inner in sorted(owner.slots):
@@ -142,7 +164,7 @@ class _Reduction:
 
     def _fold(self, slot: int, owner: _Part, table: Table) -> None:
         """Multiply a part by what fills one of its slots."""
-        owner.table = product(table, owner.table, self.limit)
+        owner.table = product(table, owner.table, self.limit, self.budget)
         owner.slots.discard(slot)
         del self.owner[slot], self.tails[slot]
         self._wake(owner)
@@ -187,7 +209,7 @@ class _Reduction:
         if feed is not None and feed in tails:
             tables.append(constant(tails.pop(feed)))
             self.parts[feed].out.discard(slot)
-        both = _Part(total(tables, self.limit), out={slot})
+        both = _Part(total(tables, self.limit, self.budget), out={slot})
         self.parts[self.following] = both
         tails[self.following] = 1.0
         if feed is not None:

@@ -8,6 +8,7 @@ from ftplan.metrics.fidelity import FidelityModel
 from ftplan.metrics.fidelity_gains import gains
 from ftplan.model.task_graph import BoolArray, TaskGraph
 from ftplan.model.topology import FloatArray
+from ftplan.planners.budget import Budget
 from ftplan.planners.replication.problem import ReplicationProblem
 
 #: Tasks whose failure is scored one by one where a single pass is not exact.
@@ -23,13 +24,14 @@ def measured(problem: ReplicationProblem) -> FidelityModel | None:
     return owner if isinstance(owner, FidelityModel) and problem.score == owner.fidelity else None
 
 
-def drops(problem: ReplicationProblem) -> FloatArray:
+def drops(problem: ReplicationProblem, budget: Budget | None = None) -> FloatArray:
     """Return by how much the expected score falls when only one task fails, shape (tasks,).
 
     A task that fails in some cases only counts with their share of the weight. One backward pass gives the fall
     exactly, but for tasks that reach a join through two of its streams: up to :data:`SCORED` of these are failed one
     by one, more are taken by their derivative, which orders the tasks of one operator alike. A score that is no
-    model's is asked for each task, or, above the same number, taken for output fidelity.
+    model's is asked for each task, or, above the same number, taken for output fidelity. Where the clock of *budget*
+    runs out, the others are not failed one by one either.
     """
     live = np.ones(problem.tasks, dtype=np.bool_)
     model = measured(problem)
@@ -38,6 +40,8 @@ def drops(problem: ReplicationProblem) -> FloatArray:
     again = again if len(again) <= SCORED else again[:0]
     whole = problem.score(live)
     for task in again.tolist():
+        if budget is not None and budget.over():
+            break
         live[task] = False
         fall[task] = whole - problem.score(live)
         live[task] = True

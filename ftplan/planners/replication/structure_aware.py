@@ -59,7 +59,7 @@ def structure_aware(problem: ReplicationProblem, options: ReplicationOptions) ->
     budget = Budget.of(options)
     grower = _Grower(problem, budget)
     nothing = problem.fails & (problem.weight <= 0.0)
-    first = ranked(problem, drops(problem))
+    first = ranked(problem, drops(problem, budget))
     plans = [grower.grown(start) for start in (nothing, grower.pruned(first), *grower.starts(nothing))]
     if measured(problem) is None:
         plans.append(first)
@@ -71,17 +71,20 @@ def plans(problem: ReplicationProblem, budgets: Sequence[float], options: Replic
     """Return replicas for each budget, from one growth up to the largest, or greedy's where these are better.
 
     What :func:`structure_aware` does for one budget alone, other first trees and the improvement at the end, is left
-    out: a smaller budget's plan is what had grown until then.
+    out: a smaller budget's plan is what had grown until then. Where the clock runs out the last budgets have none.
     """
     largest = replace(problem, budget=max(budgets, default=0.0))
     grown: list[BoolArray] = []
-    grower = _Grower(largest, Budget.of(options), grown)
+    budget = Budget.of(options)
+    grower = _Grower(largest, budget, grown)
     grower.grown(problem.fails & (problem.weight <= 0.0))
     costs = [problem.cost(plan) for plan in grown]
-    worth = drops(problem)
+    worth = drops(problem, budget)
     found = []
-    for budget in budgets:
-        here = replace(problem, budget=budget)
+    for most in budgets:
+        if budget.over():
+            break
+        here = replace(problem, budget=most)
         fitting = [plan for plan, cost in zip(grown, costs, strict=True) if here.fits(cost)]
         found.append(_best(here, [*fitting[-1:], ranked(here, worth)]))
     return found
@@ -117,7 +120,7 @@ class _Grower:
 
     def starts(self, plan: BoolArray) -> list[BoolArray]:
         """Return a plan with another tree each: the densest that fits through a task of each operator."""
-        if STARTS * self.problem.tasks > WORK:
+        if STARTS * self.problem.tasks > WORK or self.budget.over():
             return []
         priced = [trees(self.completion, ~failed | plan, self.problem.weight) for _, failed in self.cases]
         density, case, task = self._candidates(plan, priced, self.problem.budget - self.problem.cost(plan))

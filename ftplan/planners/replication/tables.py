@@ -13,6 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ftplan.model.topology import FloatArray, IntArray
+from ftplan.planners.budget import Budget
+
+#: Rows of a convolution between two looks at the clock.
+LOOK = 256
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,19 +79,31 @@ def scaled(table: Table, factor: float) -> Table:
     return table if factor == 1.0 else Table(table.values * factor, "scaled", (table,), label=table.label)
 
 
-def product(first: Table, second: Table, limit: int) -> Table:
-    """Return the best product of two parts at each cost."""
-    return _combined(first, second, limit, "product", np.multiply)
+def product(first: Table, second: Table, limit: int, budget: Budget | None = None) -> Table:
+    """Return the best product of two parts at each cost.
+
+    Raises
+    ------
+    OutOfTime
+        If the clock of *budget* runs out.
+    """
+    return _combined(first, second, limit, "product", np.multiply, budget)
 
 
-def total(parts: Iterable[Table], limit: int) -> Table:
-    """Return the best sum of parts at each cost, the shortest tables first."""
+def total(parts: Iterable[Table], limit: int, budget: Budget | None = None) -> Table:
+    """Return the best sum of parts at each cost, the shortest tables first.
+
+    Raises
+    ------
+    OutOfTime
+        If the clock of *budget* runs out.
+    """
     heap = [(len(table.values), k, table) for k, table in enumerate(parts)]
     heapq.heapify(heap)
     following = len(heap)
     while len(heap) > 1:
         first, second = heapq.heappop(heap)[2], heapq.heappop(heap)[2]
-        both = _combined(first, second, limit, "sum", np.add)
+        both = _combined(first, second, limit, "sum", np.add, budget)
         heapq.heappush(heap, (len(both.values), following, both))
         following += 1
     return heap[0][2]
@@ -141,7 +157,12 @@ def _steps(values: FloatArray) -> IntArray:
 
 
 def _combined(
-    first: Table, second: Table, limit: int, kind: str, combine: Callable[[FloatArray, float], FloatArray]
+    first: Table,
+    second: Table,
+    limit: int,
+    kind: str,
+    combine: Callable[[FloatArray, float], FloatArray],
+    budget: Budget | None,
 ) -> Table:
     """Return the best combination of two parts at each cost up to *limit*."""
     label = min((t.label for t in (first, second) if t.label >= 0), default=-1)
@@ -151,7 +172,9 @@ def _combined(
         a, b, steps_b = b, a, steps_a
     size = min(limit + 1, len(a) + len(b) - 1)
     values = np.full(size, -np.inf)
-    for j in steps_b[steps_b < size].tolist():
+    for count, j in enumerate(steps_b[steps_b < size].tolist()):
+        if budget is not None and count % LOOK == 0:
+            budget.check()
         end = min(len(a), size - j)
         here = values[j : j + end]
         np.maximum(here, combine(a[:end], b[j]), out=here)

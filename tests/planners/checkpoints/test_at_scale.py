@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from ftplan.errors import FtplanError
+from ftplan.metrics.checkpoint_objective import CheckpointObjective
 from ftplan.model.checkpoint_rules import CheckpointRules
+from ftplan.model.cluster import Cluster, Node, Placement
+from ftplan.model.statistics import KeyGroupSeries
+from ftplan.model.topology import Operator, Topology
 from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.ascent_at_scale import ascend_at_scale
 from ftplan.planners.checkpoints.bound import best_dual
+from ftplan.planners.checkpoints.candidates import keeping, scan
+from ftplan.planners.checkpoints.exact import MANY_PAIRS, exact
 from ftplan.planners.checkpoints.exact_at_scale import price_guided
 from ftplan.planners.checkpoints.least_balance import spread_out
 from ftplan.planners.checkpoints.limits import limits_of
 from ftplan.planners.checkpoints.memory import VARIABLE, needed_bytes
 from ftplan.planners.checkpoints.placed import Placed
-from ftplan.planners.checkpoints.problem import AllocationOptions, build
+from ftplan.planners.checkpoints.problem import AllocationOptions, CheckpointProblem, build
 from ftplan.planners.checkpoints.repair import repair
 from ftplan.planners.checkpoints.repair_in_bulk import repair_in_bulk
 from tests.planners.checkpoints.test_every_planner import cluster, job, placement
@@ -53,6 +60,53 @@ def test_bound_at_scale_nears_the_linear_relaxation() -> None:
     relaxed = best_dual(problem, limits, 0.0, Budget(60)).bound
     dual, _ = ascend_at_scale(problem, limits, problem.random_value, Budget(60))
     assert relaxed - 0.01 * abs(relaxed - problem.random_value) <= dual.bound <= relaxed + 1e-6 * abs(relaxed)
+
+
+def daily(groups: int, nodes: int, overload: float) -> CheckpointProblem:
+    """Key groups whose load follows the day with random phases, dealt to equal nodes, by usable copies."""
+    rng = np.random.default_rng(0)
+    size, phase = 10 * rng.lognormal(0.0, 1.0, groups), rng.uniform(0, 2 * np.pi, groups)
+    hour = 2 * np.pi * np.arange(48)[:, None] / 24
+    loads = rng.poisson(size * (1.2 + np.sin(hour + phase))).astype(np.float64)
+    one, nothing = np.ones(groups), np.zeros(groups)
+    topology = Topology((Operator("op", groups, cpu=one, state_bytes=nothing, priority=one, key_groups=groups),), ())
+    ids = tuple(f"n{i + 1}" for i in range(nodes))
+    where = Placement(key_groups={"op": tuple(ids[g * nodes // groups] for g in range(groups))})
+    number = np.arange(groups)
+    series = KeyGroupSeries(
+        ("op",), 0 * number, number, loads, "records", 3600.0, nothing * np.nan, np.zeros(groups, dtype=np.bool_)
+    )
+    options = AllocationOptions(balance=0.05, objective=CheckpointObjective("usable", overload=overload))
+    return build(topology, Cluster(tuple(Node(i, 1.0) for i in ids)), where, series, options)
+
+
+def test_exact_at_scale_proves_usable_copies() -> None:
+    """330,000 pairs with many ties: a tenth of a percent is left after little work, and the bound is a whole number."""
+    problem = daily(4096, 80, 0.85)
+    assert problem.cost.size > MANY_PAIRS
+    options = AllocationOptions(balance=0.05, objective=CheckpointObjective("usable"), iterations=20, time_limit_s=600)
+    result = exact(problem, options)
+    assert result.answer is not None
+    assert result.bound is not None
+    assert result.bound == round(result.bound) <= result.answer.value
+    assert problem.gap(result.answer.value, result.bound) < 0.001
+
+
+@pytest.mark.parametrize("copies", [1, 2])
+def test_known_copies_are_kept_where_they_tie(copies: int) -> None:
+    """Among equally cheap nodes the known ones count as chosen; elsewhere the cheapest do. All are candidates."""
+    problem = replace(daily(60, 6, 0.75), copies=copies)
+    limits = limits_of(problem, CheckpointRules(copies, "node", 0.2))
+    prices = np.zeros(limits.lower.shape)
+    last = np.argsort(np.where(problem.allowed, -np.arange(6), 9), axis=1, kind="stable")[:, :copies]
+    found = scan(problem, limits, prices, 3)
+    kept = keeping(found, problem, limits, prices, last)
+    tied = np.take_along_axis(problem.cost, last, axis=1).sum(axis=1) == found.total
+    assert 0 < tied.sum() < 60
+    assert np.array_equal(kept.copies, np.where(tied[:, None], last, found.copies))
+    assert not np.array_equal(kept.copies, found.copies)
+    assert (kept.nodes[:, :, None] == kept.copies[:, None, :]).any(axis=1).all()
+    assert np.array_equal(kept.cost, np.take_along_axis(np.where(problem.allowed, problem.cost, np.inf), kept.nodes, 1))
 
 
 def test_bulk_repair_reduces_the_breach() -> None:

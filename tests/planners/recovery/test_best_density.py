@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ftplan.planners.budget import Budget, clock
+from ftplan.planners.budget import Budget, now
 from ftplan.planners.recovery.best_density import best_density
 from ftplan.planners.recovery.knapsack import SetUnionKnapsack
 from tests.planners.recovery.instances import brute_force, figure_2, knapsack_of, knapsacks
@@ -93,7 +93,7 @@ def test_a_cut_says_how_far_it_came() -> None:
     knapsack = random_knapsack(30)
     choice = best_density(knapsack, Budget(60.0, 10))
     assert choice.note == "grew 10 of 466 seeds: the guarantee needs all of them"
-    budget = Budget(0.0, started=clock() - 1.0)
+    budget = Budget(0.0, started=now() - 1.0)
     choice = best_density(knapsack, budget)
     assert choice.note == "grew 1 of 466 seeds: the guarantee needs all of them"
     assert choice.queries.any()

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ftplan.errors import FtplanError
-from ftplan.planners.budget import Budget, clock
+from ftplan.planners.budget import Budget, now
 from ftplan.planners.recovery.dynamic_programming import dynamic_programming
 from ftplan.planners.recovery.knapsack import SetUnionKnapsack
 from tests.planners.recovery.instances import brute_force, figure_2, knapsack_of, knapsacks
@@ -78,7 +78,7 @@ def test_refuses_too_many_plans() -> None:
 def test_the_clock_leaves_a_plan_and_a_bound() -> None:
     knapsack = knapsack_of([{q} for q in range(10)], [1.0] * 10, [1.0] * 10, 5.0)
     hint = np.arange(10) < 3
-    budget = Budget(0.0, started=clock() - 1.0)
+    budget = Budget(0.0, started=now() - 1.0)
     choice = dynamic_programming(knapsack, budget, hint=hint)
     assert knapsack.value(choice.queries) >= 3.0
     assert choice.bound == 5.0
