@@ -24,7 +24,7 @@ from tests.metrics.slow_fidelity import Substream, Task, slow_rates
 from tests.planners.replication.cases import problem_of, random_tree
 from tests.topologies import topologies
 
-OPTIONS = ReplicationOptions(time_limit_s=30.0)
+OPTIONS = ReplicationOptions(time_limit_s=3600)
 MOST = 3_000
 #: How a record came to be: its probability and the tasks that took part.
 Lineage = tuple[Fraction, frozenset[Task]]

@@ -64,7 +64,7 @@ def test_valid_plan(planner: Any, balance: Any, anti_affinity: Any, copies: int)
     """The plan keeps every rule it lists, its value is the objective, and its bound is below it."""
     topology, series = job(16, 1)
     options = AllocationOptions(
-        balance=balance, anti_affinity=anti_affinity, copies=copies, bound=True, time_limit_s=20, iterations=30
+        balance=balance, anti_affinity=anti_affinity, copies=copies, bound=True, time_limit_s=3600, iterations=30
     )
     problem = build(topology, cluster(40), placement(), series, options)
     result = planner(problem, options)
@@ -85,7 +85,7 @@ def test_other_objectives(planner: Any, balance: Any, name: Any, correlate: Any)
     topology, series = job(16, 5)
     yardstick = CheckpointObjective(name, correlate)
     options = AllocationOptions(
-        balance=balance, copies=2, bound=True, time_limit_s=20, iterations=30, objective=yardstick
+        balance=balance, copies=2, bound=True, time_limit_s=3600, iterations=30, objective=yardstick
     )
     problem = build(topology, cluster(40), placement(), series, options)
     result = planner(problem, options)
@@ -161,7 +161,7 @@ def test_idle_job(planner: Any) -> None:
 @pytest.mark.parametrize("name", ["correlated", "exact"])
 def test_estimated_statistics_are_planned_per_task(name: str) -> None:
     topology, series = job(16, 4, estimated=True)
-    options = AllocationOptions(balance="auto", time_limit_s=20, iterations=100)
+    options = AllocationOptions(balance="auto", time_limit_s=3600, iterations=100)
     problem = build(topology, cluster(), placement(), series, options)
     assert problem.load.size == 16
     result = registry.load(registry.row("allocate-checkpoints", name))(problem, options)

@@ -32,7 +32,7 @@ asked = st.builds(
         anti_affinity=anti_affinity,
         objective=objective,
         bound=True,
-        time_limit_s=20,
+        time_limit_s=3600,
     ),
     balances,
     st.integers(1, 2),

@@ -40,7 +40,7 @@ asked = st.builds(
         anti_affinity=anti_affinity,
         failover_limit=limit,
         bound=True,
-        time_limit_s=20,
+        time_limit_s=3600,
     ),
     balances,
     st.integers(1, 2),
@@ -144,7 +144,7 @@ def test_exact_is_exhaustive_search(case: Case, options: AllocationOptions) -> N
     assert heuristic.answer.value >= best - scale
     assert heuristic.bound is not None
     assert heuristic.bound <= best + scale
-    assert proven_bound(problem, result.answer.rules, result.answer.value, Budget(20)) <= best + scale
+    assert proven_bound(problem, result.answer.rules, result.answer.value, Budget(3600)) <= best + scale
 
 
 @SLOW
@@ -225,7 +225,12 @@ def test_no_survivor_is_above_the_limit(name: str, balance: Any, anti_affinity: 
     topology, series = job(16, 1)
     planner = registry.load(registry.row("allocate-checkpoints", name))
     least = AllocationOptions(
-        balance=balance, anti_affinity=anti_affinity, copies=copies, minimise="failover", time_limit_s=60, iterations=20
+        balance=balance,
+        anti_affinity=anti_affinity,
+        copies=copies,
+        minimise="failover",
+        time_limit_s=3600,
+        iterations=20,
     )
     result = planner(build(topology, cluster(), placement(), series, least), least)
     assert result.answer is not None

@@ -60,7 +60,7 @@ def upkeeps(draw: Any) -> tuple[Case, AllocationOptions, str, list[list[int]]]:
         copies=copies,
         balance=draw(st.sampled_from(["none", "auto", "count", 0.5, 1.0])),
         anti_affinity=draw(st.sampled_from(["node", "zone"])),
-        time_limit_s=20,
+        time_limit_s=3600,
         iterations=50,
         objective=CheckpointObjective(draw(st.sampled_from(OBJECTIVES))),
         failover_limit=draw(st.sampled_from([None, None, 1.5, 2.5])),

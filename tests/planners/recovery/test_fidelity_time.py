@@ -35,7 +35,7 @@ def test_no_set_of_tasks_exceeds_the_bound(topology: Topology, data: st.DataObje
     down = np.array([data.draw(st.booleans()) for _ in range(tasks.tasks)])
     wanted = down & np.array([data.draw(st.sampled_from([True, True, False])) for _ in range(tasks.tasks)])
     capacity = np.array([0.0, 1.0, 2.5, 4.0, 100.0])
-    most = most_fidelity(model, down, wanted, cost, capacity, Budget(10.0))
+    most = most_fidelity(model, down, wanted, cost, capacity, Budget(3600))
     for chosen in itertools.product([False, True], repeat=int(wanted.sum())):
         live = ~down
         live[np.flatnonzero(wanted)[list(chosen)]] = True
@@ -51,7 +51,7 @@ def test_the_order_holds_each_wanted_task_once(topology: Topology, paths: bool) 
     down = np.arange(tasks.tasks) % 3 != 0
     wanted = down & (np.arange(tasks.tasks) % 5 != 1)
     cost, rank = tasks.per_task("cpu"), tasks.topological_rank
-    orders = [giving_up(model, down, wanted, cost, rank, Budget(10.0), paths=paths).tolist() for _ in range(2)]
+    orders = [giving_up(model, down, wanted, cost, rank, Budget(3600), paths=paths).tolist() for _ in range(2)]
     assert sorted(orders[0]) == np.flatnonzero(wanted).tolist()
     assert orders[0] == orders[1]
 
@@ -76,7 +76,7 @@ def merging_lanes() -> RecoveryProblem:
 def test_lanes_come_back_by_their_rate() -> None:
     case = merging_lanes()
     model = fidelity_model(case.graph, rates(case.graph))
-    options = RecoveryOptions(objective="fidelity-time", time_limit_s=20.0)
+    options = RecoveryOptions(objective="fidelity-time", time_limit_s=3600)
     result = run(case, options, fidelity_time(best_density))
     whole = run(case, options, by_queries(best_density))
     assert result.answer is not None

@@ -31,7 +31,7 @@ from tests.planners.recovery.nested_cases import most_gained, repairs, shared_re
 @settings(deadline=None)
 def test_exact_is_the_best_of_all(repair: NestedKnapsack) -> None:
     never = np.full(repair.queries, repair.steps, dtype=np.int64)
-    step, bound, optimal = proved(repair, never, Budget(20.0), 0)
+    step, bound, optimal = proved(repair, never, Budget(3600), 0)
     best = most_gained(repair)
     assert optimal
     assert repair.fits(step)
@@ -43,7 +43,7 @@ def test_exact_is_the_best_of_all(repair: NestedKnapsack) -> None:
 @given(repairs())
 @settings(deadline=None)
 def test_step_bounds_hold(repair: NestedKnapsack) -> None:
-    most = most_by_step(repair, repair.capacity, Budget(10.0))
+    most = most_by_step(repair, repair.capacity, Budget(3600))
     assert float(most @ repair.span) >= most_gained(repair) * (1 - 1e-9)
 
 
@@ -52,7 +52,7 @@ def test_step_bounds_hold(repair: NestedKnapsack) -> None:
 def test_the_search_never_loses(repair: NestedKnapsack, seed: int) -> None:
     begin = in_order(repair, np.arange(repair.queries))
     assert repair.fits(begin)
-    found = improved(repair, begin, Budget(10.0, iterations=20), seed)
+    found = improved(repair, begin, Budget(3600, iterations=20), seed)
     assert repair.fits(found)
     assert repair.gained(begin) <= repair.gained(found) <= most_gained(repair) * (1 + 1e-9)
     assert repair.gained(found) <= repair.gained(repair.completed(found))
@@ -63,9 +63,9 @@ def test_the_search_never_loses(repair: NestedKnapsack, seed: int) -> None:
 @settings(deadline=None)
 def test_never_worse_than_step_by_step(repair: NestedKnapsack) -> None:
     """A bound of a solver that the plan exceeds would be logged and left out: here none is."""
-    alone, _ = step_by_step(repair, best_density, Budget(10.0), Budget(10.0), 0)
+    alone, _ = step_by_step(repair, best_density, Budget(3600), Budget(3600), 0)
     assert repair.fits(alone)
-    plan = planned(repair, np.zeros(repair.steps), best_density, Budget(20.0, iterations=200), 0)
+    plan = planned(repair, np.zeros(repair.steps), best_density, Budget(3600, iterations=200), 0)
     assert repair.fits(plan.step)
     assert plan.value <= repair.waited(repair.gained(alone)) * (1 + 1e-9)
     assert plan.value <= plan.step_by_step * (1 + 1e-9)
@@ -86,8 +86,8 @@ def test_gap_on_a_repair_of_500_queries() -> None:
     """Local search comes close to the bound, and the bound is no guess."""
     repair = shared_repair(1, 500, 20)
     begin = in_order(repair, np.argsort(-densities(repair), kind="stable"))
-    found = improved(repair, begin, Budget(60.0), 0)
-    least = repair.waited(float(most_by_step(repair, repair.capacity, Budget(60.0)) @ repair.span))
+    found = improved(repair, begin, Budget(3600.0), 0)
+    least = repair.waited(float(most_by_step(repair, repair.capacity, Budget(3600.0)) @ repair.span))
     assert least <= repair.waited(repair.gained(found)) <= 1.01 * least
 
 
@@ -97,7 +97,7 @@ def test_figure_2_brings_back_one_query_later_for_two_at_once() -> None:
     failed = [f"p{i:02}/0" for i in range(3, 13)]
     arriving = [(60.0 * i, f"n{i}", 2.0) for i in range(1, 6)]
     case = problem(tasks, failed, arriving=arriving, horizon_s=600.0)
-    options = RecoveryOptions(objective="priority-time", time_limit_s=20.0)
+    options = RecoveryOptions(objective="priority-time", time_limit_s=3600)
     result = run(case, options, priority_time(best_density))
     myopic = run(case, options, by_queries(best_density))
     assert result.answer is not None
@@ -169,7 +169,7 @@ def test_a_solver_that_is_stopped_at_once_proves_nothing() -> None:
     """CP-SAT says 0 for the bound of a search that it had not begun."""
     repair = shared_repair(1, 100, 5)
     begin = in_order(repair, np.argsort(-densities(repair), kind="stable"))
-    most = most_by_step(repair, repair.capacity, Budget(10.0))
+    most = most_by_step(repair, repair.capacity, Budget(3600))
     for seconds in (0.0, 0.01, 0.05, 0.3):
         step, bound, _ = proved(repair, begin, Budget(seconds), 0)
         assert bound is None or bound >= repair.gained(step) * (1 - 1e-9)
@@ -189,7 +189,7 @@ def test_small_numbers_keep_the_solver_right() -> None:
         capacity=np.array([1.0, 3.0, 5.0, 6.0, 8.0, 9.0]),
         gain=np.array([200.0, 199.0, 197.0, 187.0, 160.0, 158.0, 0.0]),
     )
-    step, bound, optimal = proved(repair, in_order(repair, np.array([4, 5, 3, 1, 0, 2])), Budget(20.0), 0)
+    step, bound, optimal = proved(repair, in_order(repair, np.array([4, 5, 3, 1, 0, 2])), Budget(3600), 0)
     assert repair.gained(step) == pytest.approx(2211.0)
     assert bound == pytest.approx(2211.0)
     assert optimal

@@ -19,7 +19,7 @@ from ftplan.planners.replication.reduction import reduce
 from tests.planners.replication.cases import brute_force, problem_of, random_tree
 from tests.topologies import operator, topologies
 
-OPTIONS = ReplicationOptions(time_limit_s=30.0)
+OPTIONS = ReplicationOptions(time_limit_s=3600)
 SMALL = topologies(operators=4, parallelism=2)
 FEW = settings(max_examples=60, deadline=None)
 
@@ -112,7 +112,7 @@ def test_tables_of_in_trees_equal_the_integer_program(seed: int, joins: float) -
         reduced = reduce(made, budget)
         assert reduced.exact
         none = np.zeros(problem.tasks, dtype=np.bool_)
-        solved = integer_program([made], [1.0], problem.weight, budget, Budget(30.0), none, 1.0)
+        solved = integer_program([made], [1.0], problem.weight, budget, Budget(3600), none, 1.0)
         assert solved.replicated is not None
         value = problem.value(solved.replicated)
         assert reduced.table.values[-1] == pytest.approx(value, abs=1e-7)
@@ -155,7 +155,7 @@ def test_branch_and_bound_equals_all_plans(topology: Topology, budget: int) -> N
     problem = problem_of(topology, budget)
     every = np.ones(problem.tasks, dtype=np.int64)
     made = circuit(problem.graph, problem.model, np.zeros(problem.tasks, dtype=np.bool_), every)
-    found = branch_and_bound(made, budget, Budget(30.0))
+    found = branch_and_bound(made, budget, Budget(3600))
     best = brute_force(problem)
     assert found.value == pytest.approx(best, abs=1e-9)
     assert found.bound == pytest.approx(best, abs=1e-7)
