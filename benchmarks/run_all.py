@@ -133,6 +133,12 @@ SECTIONS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
         "To reach: a gap of at most 0.1 % in 30 s. CP-SAT solves the same program in the same run.",
     ),
     ("startup", "Start of the command line", ("startup.py",), "To reach: at most 4 × the time of importing click."),
+    (
+        "cold-start",
+        "Small commands on a cold and a warm machine",
+        ("cold_start.py",),
+        "Cold is an empty cache of compiled functions, as in CI. Small recoveries compile nothing; local-search does.",
+    ),
 )
 
 

@@ -19,8 +19,6 @@ from ftplan.planners.recovery.knapsack import BoolArray, Choice, SetUnionKnapsac
 LIMIT = 30
 #: Plans held at once, 24 bytes each and as much again to work in.
 PLANS = 4_000_000
-#: Plans held at once where other planners try this first: some hundredths of a second.
-FEW_PLANS = 20_000
 #: Plans whose values or costs differ by less than this share are equal.
 EQUAL = 1e-10
 
@@ -113,18 +111,6 @@ def dynamic_programming(
         choice = Choice(knapsack.whole(hint))
     note = "dynamic-programming was stopped by the clock: the best plan so far is not proven"
     return Choice(choice.queries, max(fractional_bound(knapsack), knapsack.value(choice.queries)), False, note)
-
-
-def planned_outright(knapsack: SetUnionKnapsack) -> Choice | None:
-    """Return the optimum of a step that is so small that going through its plans takes no time; None elsewhere.
-
-    For planners that would load or compile what takes longer than this. Same answer with any seed or clock.
-    """
-    try:
-        choice = dynamic_programming(knapsack, Budget(np.inf), plans=FEW_PLANS)
-    except FtplanError:
-        return None
-    return choice if choice.optimal else None
 
 
 def chosen_of(knapsack: SetUnionKnapsack, queries: IntArray) -> Choice:

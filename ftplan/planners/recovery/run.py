@@ -25,8 +25,8 @@ _log = logging.getLogger(__name__)
 
 #: Share of the time that step 0 may take; the later ones divide what is left.
 FIRST_STEP = 0.7
-#: Seconds that placing the tasks of a step may take even when the time is over.
-LEAST_PACKING_S = 0.2
+#: Seconds that solvers may take to place a step, and that all of its placing may take, even when the time is over.
+LEAST_PACKING_S, PLACING_S = 0.2, 0.5
 #: Seconds after the end of the time that a step which has begun may still take; later steps recover nothing then.
 LATE_S = 0.3
 
@@ -103,7 +103,7 @@ def run(
         if number == 0:
             overall = decision.overall_bound
         seconds, started = max(LEAST_PACKING_S, budget.left_s / (len(times) - number)), now()
-        placing_s = latest_s if until_s is not None else max(latest_s, started + LEAST_PACKING_S)
+        placing_s = latest_s if until_s is not None else max(latest_s, started + PLACING_S)
         if until_s is not None:
             seconds = 0.0
         step, said = _step(state, decision, options, progress, outages, moment, seconds, placing_s)

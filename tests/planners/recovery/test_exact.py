@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery import dynamic_programming
+from ftplan.planners.recovery import outright
 from ftplan.planners.recovery.completion import best_completion
 from ftplan.planners.recovery.exact import exact
 from ftplan.planners.recovery.integer_model import in_integers, priority_unit
@@ -26,7 +26,7 @@ TIME_S = 60.0
 def _plans(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Run each test with small steps planned outright, and without: the answers are worth the same."""
     if request.param == "never":
-        monkeypatch.setattr(dynamic_programming, "FEW_PLANS", 0)
+        monkeypatch.setattr(outright, "FEW_PLANS", 0)
 
 
 def sparse(queries: int, tasks: int, seed: int, share: float) -> SetUnionKnapsack:
