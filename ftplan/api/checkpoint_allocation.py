@@ -117,7 +117,7 @@ def allocate_checkpoints(problem: Problem, row: registry.Row, **options: Any) ->
     if answer is not None:
         value = recomputed(answer.assignments, cluster, series, objective, objective.sign * answer.value, random)
         if result.bound is not None:
-            bound = objective.sign * min(result.bound, objective.sign * value)
+            bound = objective.sign * result.bound
     judged = None
     if answer is not None and unseen is not None:
         judged = judge(answer.assignments, row, allocation_problem, settings, cluster, series, unseen)

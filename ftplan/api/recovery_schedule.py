@@ -16,7 +16,7 @@ from ftplan.api.recovery_warnings import gain_warnings
 from ftplan.errors import FtplanError, suggestion
 from ftplan.metrics.stats_summary import trust_warnings
 from ftplan.model.failed_queries import failed_queries
-from ftplan.model.plan import Objective, Plan, Warn
+from ftplan.model.plan import Objective, Plan, Warn, sound_bound
 from ftplan.model.problem import Problem
 from ftplan.planners import registry
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
@@ -157,8 +157,9 @@ def _objective(problem: RecoveryProblem, settings: RecoveryOptions, result: Resu
         return Objective(name, sense, None, result.bound)
     value = _value(problem, settings, result.answer)
     bound = result.bound
-    if bound is not None:
-        bound = min(bound, value) if sense == "min" else max(bound, value)
+    if bound is not None:  # a sum over all time that ends near 0 is rounded as its parts are
+        size = problem.horizon_s * float(problem.graph.per_task("priority").max(initial=0.0))
+        bound = sound_bound(sense, value, bound, size if name == "priority-time" else 0.0)
     return Objective.of(name, sense, value, bound)
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ftplan.api.replication_problem import Prepared
-from ftplan.model.plan import Infeasible, Status, Warn
+from ftplan.model.plan import Infeasible, Status, Warn, sound_bound
 from ftplan.model.task_graph import BoolArray
 from ftplan.planners import registry
 from ftplan.planners.replication.problem import Replication, ReplicationOptions, ReplicationProblem
@@ -52,7 +52,7 @@ def choose(prepared: Prepared, row: registry.Row, options: ReplicationOptions) -
     if not problem.fits(problem.cost(replicated)):
         raise RuntimeError(f"{row.name} spends {problem.cost(replicated):g} of a budget of {problem.budget:g}")
     value = problem.value(replicated)
-    bound = max(value, result.bound if result.bound is not None else quick_bound(problem))
+    bound = sound_bound("max", value, result.bound if result.bound is not None else quick_bound(problem))
     status: Status = result.status
     if met(value, bound):
         status, bound = "optimal", value  # bounds are raised a little for rounding errors
@@ -103,7 +103,7 @@ def fewest(prepared: Prepared, row: registry.Row, options: ReplicationOptions, t
     assert best.replicated is not None
     count = int(prepared.useful(best.replicated).sum())
     status: Status = "optimal" if count <= needed else "feasible"
-    return replace(best, status=status, bound=float(min(needed, count)))
+    return replace(best, status=status, bound=sound_bound("min", float(count), float(needed)))
 
 
 def _reaches(prepared: Prepared, replicated: BoolArray, target: float) -> bool:

@@ -209,7 +209,7 @@ def _step(
             moment.trigger(problem),
             state.capacity,
             used,
-            Objective.of("priority", "max", value, max(bound, value)),
+            Objective.of("priority", "max", value, bound),
             _rollback(problem, state.step, bool(moment.failures)),
             tuple(recover),
             tuple(whole),
