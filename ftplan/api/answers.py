@@ -48,10 +48,28 @@ class MetricValue:
     sense: str
     unit: str
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as the evaluation file names them."""
+        return {"name": self.name, "value": self.value, "sense": self.sense, "unit": self.unit}
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioScores:
+    """Scores of a plan in one of several weighted alternatives; ``failures`` are all that fails in it."""
+
+    id: str
+    probability: float
+    failures: tuple[str, ...]
+    metrics: tuple[MetricValue, ...]
+
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """Scores of a plan, and the limits of ``--fail-under`` that it does not meet."""
+    """Scores of a plan, and the limits of ``--fail-under`` that it does not meet.
+
+    Where the failure has ``scenarios``, ``metrics`` are their means, weighted by probability, and ``failures`` is what
+    fails in all of them.
+    """
 
     kind: str
     metrics: tuple[MetricValue, ...]
@@ -59,6 +77,7 @@ class Evaluation:
     inputs: tuple[InputFile, ...]
     unmet: tuple[str, ...]
     warnings: tuple[Warn, ...]
+    scenarios: tuple[ScenarioScores, ...] = ()
 
     def __getitem__(self, name: str) -> float | None:
         """Return the value of a metric."""
@@ -76,7 +95,16 @@ class Evaluation:
             "kind": self.kind,
             "inputs": [item.to_dict() for item in self.inputs],
             "failures": list(self.failures),
-            "metrics": [{"name": m.name, "value": m.value, "sense": m.sense, "unit": m.unit} for m in self.metrics],
+            "scenarios": [
+                {
+                    "id": s.id,
+                    "probability": s.probability,
+                    "failures": list(s.failures),
+                    "metrics": [m.to_dict() for m in s.metrics],
+                }
+                for s in self.scenarios
+            ],
+            "metrics": [m.to_dict() for m in self.metrics],
             "unmet": list(self.unmet),
             "warnings": [w.to_dict() for w in self.warnings],
         }

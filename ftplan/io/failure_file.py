@@ -24,7 +24,7 @@ FORMAT = "ftplan/failure"
 SELECTOR_PATTERN = r"^((node|zone|operator):[A-Za-z0-9._-]+|(task|query|key-group):[A-Za-z0-9._-]+/[0-9]+)$"
 
 
-def _selector(value: Any) -> Any:
+def selector_of(value: Any) -> Any:
     """Parse a selector; pydantic reports what the parser says of it."""
     if not isinstance(value, str):
         return value
@@ -36,7 +36,7 @@ def _selector(value: Any) -> Any:
 
 SelectorText = Annotated[
     Selector,
-    BeforeValidator(_selector),
+    BeforeValidator(selector_of),
     WithJsonSchema({"type": "string", "pattern": SELECTOR_PATTERN, "examples": ["zone:rack-a", "task:join/3"]}),
 ]
 
