@@ -44,7 +44,7 @@ def score_allocation(plan: Plan, problem: Problem, asked: Asked) -> Scores:
     values: dict[str, float | None] = dict(_scores(assignments, cluster, series, objective))
     losses: Losses = "zone" if plan.options.get("anti_affinity") == "zone" else "node"
     available = availability(assignments, cluster, series, losses)
-    for name in ("failover-headroom", "loss-probability", "copysets"):
+    for name in ("failover-load-ratio", "loss-probability", "copysets"):
         values[name] = available[name.replace("-", "_")]
     lost = recovery(assignments, failures, topology, cluster, series)
     values["lost-groups"] = lost.failed - lost.recoverable

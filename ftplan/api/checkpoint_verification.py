@@ -9,7 +9,7 @@ from ftplan.api.checkpoint_allocation import parse_balance, require
 from ftplan.api.unseen_time import planned_on
 from ftplan.errors import FtplanError
 from ftplan.metrics.checkpoint_objective import OBJECTIVES, CheckpointObjective, objective_value
-from ftplan.model.checkpoint_rules import CheckpointRules, violations
+from ftplan.model.checkpoint_rules import RULE_CODES, STILL_BROKEN, CheckpointRules, violations
 from ftplan.model.cluster import Cluster
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
@@ -40,11 +40,20 @@ def judge_allocation(plan: Plan, problem: Problem, strict: bool) -> tuple[list[V
         series = planned_on(plan, require(problem, str(plan.options.get("load", "records")))[2])
     assignments = stated_assignments(plan, problem.topology, problem.cluster)
     rules = rules_of(plan, strict)
+    waived = set() if strict else _left_broken(plan)
     found = list(violations(assignments, problem.topology, problem.cluster, series, rules))
+    found = [violation for violation in found if not any(violation.code in RULE_CODES[name] for name in waived)]
     # Where the plan names groups or nodes that do not exist its value means nothing.
     if series is not None and not {v.code for v in found} & {"UNKNOWN_KEY_GROUP", "UNKNOWN_NODE", "ASSIGNED_TWICE"}:
         found += _objective(plan, assignments, series, problem.cluster)
-    return found, rules.names()
+    return found, tuple(name for name in rules.names() if name not in waived)
+
+
+def _left_broken(plan: Plan) -> set[str]:
+    """Return the rules that always hold but that upkeep says it had too few moves to mend."""
+    if not any(warning.code == STILL_BROKEN for warning in plan.warnings):
+        return set()
+    return {"copy-not-with-primary", "copies-on-distinct-nodes"} - set(plan.rules or ())
 
 
 def rules_of(plan: Plan, strict: bool = False) -> CheckpointRules:

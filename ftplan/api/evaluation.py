@@ -11,7 +11,7 @@ from ftplan.api.evaluation_scenarios import in_scenario, mean, scenarios_of
 from ftplan.api.recovery_evaluation import score_schedule
 from ftplan.api.replication_evaluation import score_replication
 from ftplan.errors import FtplanError, suggestion
-from ftplan.metrics.names import METRICS, metric
+from ftplan.metrics.names import METRICS, RENAMED, metric
 from ftplan.model.failure import Scenario
 from ftplan.model.plan import Plan, Warn
 from ftplan.model.problem import Problem
@@ -62,14 +62,14 @@ def evaluate(
     score = of_kind(_SCORES, plan, "evaluate")
     if plan.plan is None:
         raise FtplanError(f"there is nothing to evaluate: the plan's status is {plan.status} ({plan.reason})")
-    limits = [_limit(text, plan.kind) for text in fail_under]
+    limits, renamed = _limits(fail_under, plan.kind)
     asked = Asked((fail,) if isinstance(fail, str) else tuple(fail), load, capacity_per_core, overload)
     scenarios = scenarios_of(plan, problem, asked)
     each = tuple(_in_scenario(score, plan, problem, asked, scenario) for scenario in scenarios)
     scores = _mean(each) if each else score(plan, problem, asked)
     metrics = _metrics(plan.kind, scores.values)
     unmet = tuple(text for m in metrics for text in _unmet(m, limits))
-    warnings = tuple(dict.fromkeys((*problem.warnings, *scores.warnings)))
+    warnings = tuple(dict.fromkeys((*problem.warnings, *renamed, *scores.warnings)))
     return Evaluation(
         plan.kind, metrics, scores.failures, problem.inputs, unmet, warnings, tuple(found for found, _ in each)
     )
@@ -104,6 +104,19 @@ def _mean(each: Sequence[tuple[ScenarioScores, tuple[Warn, ...]]]) -> Scores:
     )
     common = tuple(f for f in scenarios[0].failures if all(f in other.failures for other in scenarios))
     return Scores(values, common, tuple(w for _, said in each for w in said))
+
+
+def _limits(texts: Iterable[str], kind: str) -> tuple[list[tuple[str, float]], tuple[Warn, ...]]:
+    """Return the limits by the names of now, and a warning for each name of before."""
+    limits, warnings = [], []
+    for text in texts:
+        name, equals, number = text.partition("=")
+        if name in RENAMED:
+            now = RENAMED[name]
+            warnings.append(Warn("METRIC_RENAMED", f"--fail-under {text}: {name} is called {now} now: write that"))
+            name = now
+        limits.append(_limit(name + equals + number, kind))
+    return limits, tuple(warnings)
 
 
 def _limit(text: str, kind: str) -> tuple[str, float]:

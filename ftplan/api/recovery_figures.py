@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ftplan.metrics.fidelity import fidelity_model
-from ftplan.metrics.repair import fidelity_time
+from ftplan.metrics.repair import Downtimes, fidelity_time
 from ftplan.model.failed_queries import failed_queries
 from ftplan.model.rates import rates
 from ftplan.model.topology import FloatArray
@@ -42,13 +42,16 @@ def fidelity_of(problem: RecoveryProblem) -> Fidelity:
 def figures(schedule: Schedule | None, problem: RecoveryProblem, fidelity: Fidelity | None = None) -> Figures:
     """Return the figures of a schedule; of None, those of no recovery at all.
 
-    ``priority`` is what step 0 makes whole, ``priority_time`` the sum of priority x seconds down within the horizon;
-    ``queries_back`` counts queries that are back at the horizon. ``fidelity_time`` is only there where asked for.
+    ``priority`` sums over the steps what each restored, as the objective of this name does, and ``priority_step_0``
+    is that of step 0; ``priority_time`` is the sum of priority x seconds down within the horizon; ``queries_back``
+    counts queries that are back at the horizon. ``first_back_s`` is None where none is back by then, ``last_back_s``
+    where one is not. ``fidelity_time`` is only there where asked for.
     """
     if schedule is None:
-        found = _figures(_never(problem), 0.0, problem.horizon_s)
+        found = _figures(_never(problem), [0.0], problem.horizon_s)
     else:
-        found = _figures(schedule.outages, float(schedule.steps[0].objective.value or 0.0), problem.horizon_s)
+        by_step = [float(step.objective.value or 0.0) for step in schedule.steps]
+        found = _figures(schedule.outages, by_step, problem.horizon_s)
     return found if fidelity is None else {**found, "fidelity_time": fidelity(schedule)}
 
 
@@ -60,7 +63,8 @@ def before(problem: RecoveryProblem, options: RecoveryOptions, fidelity: Fidelit
 def random(problem: RecoveryProblem, options: RecoveryOptions, fidelity: Fidelity | None = None) -> dict[str, Any]:
     """Return the mean figures of random query orders, and how many ``orders`` that are.
 
-    The mean of ``first_back_s`` and ``last_back_s`` is over the orders in which a query returns.
+    The mean of ``first_back_s`` is over the orders in which a query returns, that of ``last_back_s`` over those in
+    which all do.
     """
     looks = failed_queries(problem.graph, problem.failed).queries * (1 + len(problem.arrivals) + len(problem.failures))
     count = min(ORDERS, max(LEAST_ORDERS, LOOKS // max(1, looks)))
@@ -78,7 +82,8 @@ def random(problem: RecoveryProblem, options: RecoveryOptions, fidelity: Fidelit
 def sampled(schedule: Schedule, problem: RecoveryProblem, samples: int, seed: int) -> dict[str, Any] | None:
     """Return mean and 95th percentile of a schedule's figures over sampled arrival times, None where all are fixed.
 
-    Of ``queries_back``, where less is worse, the 5th percentile.
+    Of ``queries_back``, where less is worse, the 5th percentile; ``last_back_s`` is over the samples in which all
+    queries return, None where there is none.
     """
     found = replay(schedule, problem, samples, seed)
     if found is None:
@@ -106,20 +111,18 @@ def _never(problem: RecoveryProblem) -> Sequence[Outage]:
     return [Outage(query, float(priority[query]), 0.0, None, "") for query in queries.tolist()]
 
 
-def _figures(outages: Sequence[Outage], priority: float, horizon_s: float) -> Figures:
-    last: dict[int, Outage] = {}
-    lost = 0.0
-    for outage in sorted(outages, key=lambda o: (o.query, o.down_s)):
-        last[outage.query] = outage
-        back_s = horizon_s if outage.back_s is None else min(outage.back_s, horizon_s)
-        lost += outage.priority * max(0.0, back_s - outage.down_s)
-    back = [o for o in last.values() if o.back_s is not None and o.back_s <= horizon_s]
-    times = [o.back_s for o in back if o.back_s is not None]
+def _figures(outages: Sequence[Outage], by_step: Sequence[float], horizon_s: float) -> Figures:
+    query = np.array([outage.query for outage in outages], dtype=np.int64)
+    priority = np.array([outage.priority for outage in outages], dtype=np.float64)
+    down_s = np.array([outage.down_s for outage in outages], dtype=np.float64)
+    back_s = np.array([np.inf if o.back_s is None else o.back_s for o in outages], dtype=np.float64)
+    downtimes = Downtimes(query, priority, down_s, back_s)
     return {
-        "priority": priority,
-        "priority_time": lost,
-        "queries_back": len(back),
-        "priority_back": float(sum(o.priority for o in back)),
-        "first_back_s": min(times, default=None),
-        "last_back_s": max(times, default=None),
+        "priority": float(sum(by_step)),
+        "priority_step_0": by_step[0],
+        "priority_time": downtimes.priority_time(horizon_s),
+        "queries_back": downtimes.queries_back(horizon_s),
+        "priority_back": downtimes.priority_back(horizon_s),
+        "first_back_s": downtimes.first_back_s(horizon_s),
+        "last_back_s": downtimes.last_back_s(horizon_s),
     }

@@ -24,7 +24,7 @@ def repair_scores(found: Outcome, incident: Incident, horizon_s: float) -> dict[
     worth = float(priority[failed].sum())
     capped = np.maximum(np.minimum(back_s, horizon_s) - down_s, 0.0)
     return {
-        "queries-back": 1.0 - len(still) / len(failed) if len(failed) else 1.0,
+        "queries-back-share": 1.0 - len(still) / len(failed) if len(failed) else 1.0,
         "priority-back-share": 1.0 - float(priority[still].sum()) / worth if len(failed) else 1.0,
         "first-back-s": downtimes.first_back_s(horizon_s),
         "last-back-s": downtimes.last_back_s(horizon_s),

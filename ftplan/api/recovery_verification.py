@@ -62,10 +62,14 @@ def _objective(plan: Plan, incident: Incident, found: Replay) -> list[Violation]
 
 
 def _value(name: str, plan: Plan, incident: Incident, found: Replay) -> float:
-    """Return the objective of a schedule whose nodes arrive at its steps."""
+    """Return the objective of a schedule whose nodes arrive at its steps.
+
+    ``priority`` sums over all steps what each restored: what its decision made whole and no failure struck before it
+    was back. A query that fails again after that counts once for each time it was restored.
+    """
     if name == "priority":
         priority = incident.graph.per_task("priority")
-        return float(sum(priority[query] for query, _ in found.moments[0].whole))
+        return float(sum(priority[query] for moment in found.moments for query in found.restored(moment)))
     arrivals = tuple(replace(a, at_s=(m.at_s, m.at_s)) for m in found.moments for a in m.arrivals)
     fixed = replace(incident, arrivals=arrivals)
     steps = (plan.plan or {})["steps"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,11 +11,13 @@ import numpy as np
 
 from ftplan.errors import FtplanError, suggestion
 from ftplan.io.plan_file import load_plan
+from ftplan.model.checkpoint_rules import RULE_CODES, STILL_BROKEN, violations
 from ftplan.model.cluster import Cluster, Placement
 from ftplan.model.key_group_state import key_group_state
 from ftplan.model.plan import InputFile, Plan, Warn
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.topology import Topology
+from ftplan.model.violation import Violation
 from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.allocation import Allocation
 from ftplan.planners.checkpoints.options import AllocationOptions
@@ -140,7 +142,47 @@ def keep_up(
     said = {warning.code for warning in fresh.warnings}
     warnings = require_state(topology, series) if allowance.max_bytes is not None else ()
     warnings += tuple(warning for warning in own.warnings() if warning.code not in said)
+    if report is not None and report.needed is not None and result.answer is not None:
+        rules, broken = kept_rules(result.answer, topology, cluster, series)
+        text = f"{result.reason}; still broken: {_shown(broken)}"
+        text += "; the bound is that of any plan, also one that breaks rules" if result.bound is not None else ""
+        warnings += (Warn(STILL_BROKEN, text),)
+        result = replace(result, rules=rules, reason=f"{result.reason}; still broken: {', '.join(broken)}")
+        report = replace(report, still_broken=tuple(broken))
     return replace(result, warnings=result.warnings + warnings), report
+
+
+def kept_rules(
+    answer: Allocation, topology: Topology, cluster: Cluster, series: KeyGroupSeries
+) -> tuple[tuple[str, ...], dict[str, list[Violation]]]:
+    """Return which rules an allocation keeps, by the checker that ``verify`` uses, and what it breaks of the others.
+
+    A rule that another leans on goes with it: who has a copy beside its primary has one in its primary's zone.
+    """
+    rules, broken = answer.rules, dict[str, list[Violation]]()
+    while True:
+        found = violations(answer.assignments, topology, cluster, series, rules)
+        fresh = {name: [v for v in found if v.code in RULE_CODES[name]] for name in rules.names()}
+        fresh = {name: those for name, those in fresh.items() if those and name not in broken}
+        if not fresh:
+            return tuple(name for name in rules.names() if name not in broken), broken
+        broken |= fresh
+        rules = replace(
+            rules,
+            anti_affinity="node" if "copies-in-distinct-zones" in broken else rules.anti_affinity,
+            balance="none" if broken.keys() & {"balance", "count", "even-count"} else rules.balance,
+            memory=rules.memory and "memory" not in broken,
+            failover_limit=None if "failover" in broken else rules.failover_limit,
+        )
+
+
+def _shown(broken: Mapping[str, Sequence[Violation]]) -> str:
+    """Return each broken rule with the first of its violations and how many more there are."""
+    texts = []
+    for name, found in broken.items():
+        more = f" and {len(found) - 1:,} more" if len(found) > 1 else ""
+        texts.append(f"{name} ({found[0].message}{more})")
+    return ", ".join(texts)
 
 
 def require_state(topology: Topology, series: KeyGroupSeries) -> tuple[Warn, ...]:
@@ -188,5 +230,7 @@ def upkeep_summary(
         "moves": len(sizes),
         "bytes": None if None in sizes else float(sum(sizes)),
         "moves_to_mend_rules": report.mended,
+        "moves_to_mend_all": None if report.needed is None else report.needed[0],
+        "still_broken": list(report.still_broken),
         "bound_by": report.bound_by,
     }

@@ -93,6 +93,7 @@ _CORES = options.Number(0.0)
 )
 @options.search
 @options.output
+@click.option("--detailed-exitcode", is_flag=True, help="Exit 3 when the plan recovers any task.")
 @options.verbosity
 def command(**given: Any) -> int:
     """Plan which failed tasks come back first, where and when.
@@ -148,4 +149,5 @@ def command(**given: Any) -> int:
         if result.infeasible:
             say(f"smallest fix: {result.infeasible.smallest_fix}")
         return 1
-    return 0
+    changed = any(step["recover"] for step in result.plan["steps"])
+    return 3 if given["detailed_exitcode"] and changed else 0

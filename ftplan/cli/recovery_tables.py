@@ -14,7 +14,8 @@ from ftplan.model.plan import Plan
 SHOWN = 40
 
 _FIGURES = (
-    ("priority", "priority back at step 0"),
+    ("priority", "priority restored by all steps"),
+    ("priority_step_0", "priority restored by step 0"),
     ("priority_time", "priority x seconds down"),
     ("queries_back", "queries back"),
     ("priority_back", "priority back"),

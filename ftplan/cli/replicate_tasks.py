@@ -59,6 +59,7 @@ from ftplan.planners.registry import rows
 @click.option("--plot", metavar="FILE", help="Draw that curve, as .svg or .png.")
 @options.search
 @options.output
+@click.option("--detailed-exitcode", is_flag=True, help="Exit 3 when the plan starts or stops replicas.")
 @options.verbosity
 def command(**given: Any) -> int:
     """Plan which tasks get an active replica, and where.
@@ -121,4 +122,6 @@ def command(**given: Any) -> int:
         if result.infeasible:
             say(f"smallest fix: {result.infeasible.smallest_fix}")
         return 1
-    return 0
+    started, stopped = result.plan["activate"], result.plan["deactivate"]
+    changed = bool(started or stopped) if started is not None else bool(result.plan["replicas"])
+    return 3 if given["detailed_exitcode"] and changed else 0

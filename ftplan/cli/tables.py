@@ -38,8 +38,8 @@ def plan_answer(plan: Plan) -> Answer:
     elif plan.options.get("failover_limit") is not None:
         rows.append(("failover limit", plan.options["failover_limit"]))
     before, after = plan.summary.get("before"), plan.summary.get("after")
-    if after and after.get("failover_headroom") is not None:
-        share = f"{cell(after['failover_headroom'])} times its fair share"
+    if after and after.get("failover_load_ratio") is not None:
+        share = f"{cell(after['failover_load_ratio'])} times its fair share"
         rows.append(("worst loss", f"{after['failover_loss']}: {after['failover_survivor']} carries {share}"))
     tables = [Table(("checkpoint allocation", ""), rows)]
     kept = plan.summary.get("upkeep")

@@ -73,14 +73,14 @@ def loss_probability(assignments: Sequence[Mapping[str, Any]], cluster: Cluster)
 def availability(
     assignments: Sequence[Mapping[str, Any]], cluster: Cluster, series: KeyGroupSeries, losses: Losses = "node"
 ) -> dict[str, Any]:
-    """Return headroom, loss probability and copysets as a plan's ``summary`` names them.
+    """Return the worst failover load, loss probability and copysets as a plan's ``summary`` names them.
 
     ``loss_probability`` is exact, or a proven upper bound where ``loss_probability_low``, a lower one, differs.
     """
     headroom = failover_headroom(assignments, cluster, series, losses)
     lost = loss_probability(assignments, cluster)
     return {
-        "failover_headroom": None if headroom.ratio == float("inf") else headroom.ratio,
+        "failover_load_ratio": None if headroom.ratio == float("inf") else headroom.ratio,
         "failover_loss": headroom.loss,
         "failover_survivor": headroom.survivor,
         "loss_probability": None if lost is None else lost.high,

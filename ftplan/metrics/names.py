@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -70,7 +71,7 @@ METRICS: tuple[Metric, ...] = (
     ),
     Metric("recoverable-load-share", _KIND, "max", "share", "the same, weighted by load; 1 where no load fails"),
     Metric(
-        "failover-headroom",
+        "failover-load-ratio",
         _KIND,
         "min",
         "share",
@@ -86,11 +87,17 @@ METRICS: tuple[Metric, ...] = (
     ),
     Metric("copysets", _KIND, "min", "sets", "distinct sets of nodes that hold a key group: primary and copies"),
     Metric(
-        "queries-back", _SCHEDULE, "max", "share", "of the queries that failed, those that are whole at the horizon"
+        "queries-back-share",
+        _SCHEDULE,
+        "max",
+        "share",
+        "of the queries that failed, those that are whole at the horizon",
     ),
     Metric("priority-back-share", _SCHEDULE, "max", "share", "the same, weighted by priority"),
     Metric("first-back-s", _SCHEDULE, "min", "s", "when the first query is back; undefined where none is"),
-    Metric("last-back-s", _SCHEDULE, "min", "s", "when the last query is back; undefined where one is not"),
+    Metric(
+        "last-back-s", _SCHEDULE, "min", "s", "when the last query is back; undefined where one is not, or none failed"
+    ),
     Metric(
         "mean-back-s",
         _SCHEDULE,
@@ -130,6 +137,10 @@ METRICS: tuple[Metric, ...] = (
     ),
     Metric("replicas", _REPLICATION, "min", "replicas", "tasks with an active replica"),
 )
+
+
+#: Names of before that ``--fail-under`` still takes, each with the name of now.
+RENAMED: Mapping[str, str] = {"failover-headroom": "failover-load-ratio", "queries-back": "queries-back-share"}
 
 
 def metric(name: str) -> Metric | None:

@@ -33,15 +33,20 @@ class Downtimes:
         """Return how many of the queries that failed are whole at the horizon."""
         return len(np.unique(self.query)) - len(np.unique(self.query[self._down_at(horizon_s)]))
 
+    def priority_back(self, horizon_s: float) -> float:
+        """Return the summed priority of the queries that failed and are whole at the horizon."""
+        failed, first = np.unique(self.query, return_index=True)
+        still = np.isin(failed, self.query[self._down_at(horizon_s)])
+        return float(self.priority[first[~still]].sum())
+
     def first_back_s(self, horizon_s: float) -> float | None:
         """Return when the first query came back, None if none did within the horizon."""
         return float(self.back_s.min()) if bool((self.back_s <= horizon_s).any()) else None
 
     def last_back_s(self, horizon_s: float) -> float | None:
-        """Return when the last query came back, None where some are down at the horizon or none failed."""
-        if len(self.query) == 0 or self._down_at(horizon_s).any():
-            return None
-        return float(self.back_s[self.back_s <= horizon_s].max(initial=0.0))
+        """Return when the last query came back, None where some are down at the horizon or none failed by then."""
+        back = self.back_s[self.back_s <= horizon_s]
+        return None if len(back) == 0 or self._down_at(horizon_s).any() else float(back.max())
 
     def _down_at(self, horizon_s: float) -> BoolArray:
         return (self.down_s <= horizon_s) & (self.back_s > horizon_s)

@@ -22,6 +22,21 @@ TOLERANCE = 1e-9
 
 MB = 2.0**20
 
+#: What a violation of each rule is called. That there are as many copies as asked for, on nodes that accept them,
+#: belongs to ``copies-on-distinct-nodes``.
+RULE_CODES: Mapping[str, frozenset[str]] = {
+    "copy-not-with-primary": frozenset({"COPY_WITH_PRIMARY"}),
+    "copies-on-distinct-nodes": frozenset({"COPIES_ON_ONE_NODE", "WRONG_COPIES", "NODE_ACCEPTS_NO_CHECKPOINTS"}),
+    "copies-in-distinct-zones": frozenset({"COPY_IN_SAME_ZONE", "COPY_WITH_PRIMARY", "COPIES_ON_ONE_NODE"}),
+    "balance": frozenset({"OVER_BALANCE"}),
+    "count": frozenset({"OVER_BALANCE"}),
+    "even-count": frozenset({"OVER_BALANCE"}),
+    "memory": frozenset({"OVER_CAPACITY"}),
+    "failover": frozenset({"OVER_FAILOVER"}),
+}
+#: The warning of a plan that leaves rules broken which upkeep had too few moves to mend: it is not held to them.
+STILL_BROKEN = "RULES_STILL_BROKEN"
+
 
 @dataclass(frozen=True, slots=True)
 class CheckpointRules:

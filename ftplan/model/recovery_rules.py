@@ -47,7 +47,7 @@ def judged(body: Mapping[str, Any], incident: Incident, found: Replay) -> tuple[
             broken += _rollback(step, moment, number, incident)
             broken += _sums(step, moment)
             broken += _restored(step, moment, found, incident)
-            broken += _step_objective(step, moment, priority)
+            broken += _step_objective(step, moment, found, priority)
     broken += _queries(body, found, incident)
     broken += _unrecovered(body, found, incident)
     broken += _timeline(body, found, priority)
@@ -127,16 +127,16 @@ def _restored(step: Mapping[str, Any], moment: Moment, found: Replay, incident: 
 
 
 def _step_objective(
-    step: Mapping[str, Any], moment: Moment, priority: np.ndarray[tuple[int], np.dtype[np.float64]]
+    step: Mapping[str, Any], moment: Moment, found: Replay, priority: np.ndarray[tuple[int], np.dtype[np.float64]]
 ) -> Iterator[Violation]:
-    """The objective ``priority`` of a step sums those of the queries that it makes whole; no bound lies below."""
+    """The objective ``priority`` of a step sums those of the queries that it restored; no bound lies below."""
     stated = step.get("objective")
     if not stated or stated.get("name") != "priority":
         return
-    value = float(sum(priority[query] for query, _ in moment.whole))
+    value = float(sum(priority[query] for query in found.restored(moment)))
     where = f"steps[{moment.step}]"
     if stated.get("value") is not None and not same(stated["value"], value):
-        text = f"{_place(moment)} states an objective of {stated['value']:.12g}, its queries are worth {value:.12g}"
+        text = f"{_place(moment)} states an objective of {stated['value']:.12g}, what it restored is worth {value:.12g}"
         yield Violation("OBJECTIVE_DIFFERS", text, where)
     bound = stated.get("bound")
     if bound is not None and value > bound and not same(value, bound):

@@ -51,12 +51,14 @@ def test_plans_keep_their_rules_and_state_the_truth(algorithm: str, way: str) ->
 @pytest.mark.parametrize("algorithm", PLANNERS)
 def test_no_planner_beats_a_proof(algorithm: str) -> None:
     problem = example("storm-recovery")
-    best, other = planned(problem, "exact").objective, planned(problem, algorithm).objective
-    assert best is not None
-    assert other is not None
-    assert best.gap == 0.0
-    assert (other.value or 0.0) <= (best.value or 0.0)
-    assert (other.bound or 0.0) >= (best.value or 0.0)
+    best, other = planned(problem, "exact"), planned(problem, algorithm)
+    assert best.status == "optimal"
+    assert best.plan is not None
+    assert other.plan is not None
+    proved, found = (plan.plan["steps"][0]["objective"] for plan in (best, other) if plan.plan is not None)
+    assert proved["gap"] == 0.0
+    # Only step 0 finds the same state with every planner: what comes later follows from what was chosen before.
+    assert found["value"] <= proved["value"] <= found["bound"]
 
 
 @pytest.mark.parametrize("algorithm", PLANNERS)

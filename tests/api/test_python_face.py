@@ -188,8 +188,8 @@ def test_a_failover_limit_is_recorded_and_verified(
     limit = least.options["failover_limit"]
     assert "failover" in (least.rules or ())
     assert verify(least, problem).violations == ()
-    assert least.summary["after"]["failover_headroom"] == pytest.approx(limit, abs=2e-6)
-    assert ftplan.evaluate(least, problem)["failover-headroom"] == least.summary["after"]["failover_headroom"]
+    assert least.summary["after"]["failover_load_ratio"] == pytest.approx(limit, abs=2e-6)
+    assert ftplan.evaluate(least, problem)["failover-load-ratio"] == least.summary["after"]["failover_load_ratio"]
     refused = ftplan.plan("allocate-checkpoints", problem, failover_limit=limit - 0.01, **asked)
     assert refused.status == "infeasible"
     assert refused.infeasible is not None

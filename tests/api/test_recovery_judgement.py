@@ -75,7 +75,7 @@ def test_another_node_too_many_tasks(problem: Problem, plan: Plan) -> None:
 
 def test_scores(problem: Problem, plan: Plan, baseline: Plan) -> None:
     found = ftplan.evaluate(plan, problem)
-    assert (found["queries-back"], found["first-back-s"], found["last-back-s"]) == (1.0, 120.0, 300.0)
+    assert (found["queries-back-share"], found["first-back-s"], found["last-back-s"]) == (1.0, 120.0, 300.0)
     assert found["priority-time"] == 120 + 180 + 300 + 300
     assert found["mean-back-s"] == 225.0
     other = ftplan.evaluate(baseline, problem)
@@ -88,10 +88,36 @@ def test_scores(problem: Problem, plan: Plan, baseline: Plan) -> None:
 
 def test_more_fails_than_the_plan_knows(problem: Problem, plan: Plan) -> None:
     found = ftplan.evaluate(plan, problem, fail=["task:p02/0"])
-    assert found["queries-back"] == 0.25
+    assert found["queries-back-share"] == 0.25
     assert found["unrecovered-tasks"] == 1.0
     assert [warning.code for warning in found.warnings][-1:] == ["TASKS_STAY_DOWN"]
     assert "task:p02/0" in found.failures
+
+
+def test_a_metric_by_its_name_of_before(problem: Problem, plan: Plan) -> None:
+    found = ftplan.evaluate(plan, problem, fail=["task:p02/0"], fail_under=["queries-back=0.5"])
+    assert found.unmet == ("queries-back-share is 0.25, below the limit 0.5",)
+    renamed = [warning.message for warning in found.warnings if warning.code == "METRIC_RENAMED"]
+    assert renamed == ["--fail-under queries-back=0.5: queries-back is called queries-back-share now: write that"]
+    with pytest.raises(ftplan.FtplanError, match=r"metrics: queries-back-share"):
+        ftplan.evaluate(plan, problem, fail_under=["failover-headroom=1"])
+
+
+def test_the_figures_of_a_plan_are_those_of_its_evaluation(problem: Problem) -> None:
+    """One word, one meaning: also where a query stays down or fails again, and where none comes back."""
+    short = ftplan.plan("recovery-schedule", problem, algorithm="best-density", horizon=200.0)
+    found, after = ftplan.evaluate(short, problem), short.summary["after"]
+    assert (after["queries_back"], found["queries-back-share"]) == (2, 0.5)
+    assert after["first_back_s"] == found["first-back-s"] == 120.0
+    assert after["last_back_s"] is found["last-back-s"] is None
+    assert after["priority_time"] == found["priority-time"]
+    storm = EXAMPLE.parent / "storm-recovery"
+    other = ftplan.load(**{kind: storm / f"{kind}.yaml" for kind in ("topology", "cluster", "failure")})
+    again = ftplan.plan("recovery-schedule", other, algorithm="best-density", samples=0)
+    found, after = ftplan.evaluate(again, other), again.summary["after"]
+    assert after["first_back_s"] == found["first-back-s"]
+    assert after["last_back_s"] == pytest.approx(found["last-back-s"])
+    assert again.summary["before"]["first_back_s"] > 0.0
 
 
 def test_explanations(problem: Problem, plan: Plan) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import json
 from pathlib import Path
 from typing import Any
@@ -96,11 +97,44 @@ def test_groups_without_copies_get_them(problem: ftplan.Problem) -> None:
     assert [m["from"] for m in kept.plan["moves"] if m["operator"] == "sessions"] == [None] * 8
     assert kept.summary["upkeep"]["moves_to_mend_rules"] >= 8
     short = plan(problem, max_moves=7, balance="none")
-    assert short.status == "infeasible"
-    assert short.infeasible is not None
-    assert (short.infeasible.limit, short.infeasible.current) == ("max-moves", 7)
-    fixed = plan(problem, max_moves=short.infeasible.needed, balance="none")
+    assert short.status == "feasible"
+    assert short.plan is not None
+    assert len(short.plan["moves"]) == 7
+    assert short.summary["upkeep"]["moves_to_mend_all"] == 8
+    fixed = plan(problem, max_moves=8, balance="none")
     assert verify(fixed, problem).violations == ()
+
+
+@pytest.mark.parametrize("balance", ["none", "auto", "count"])
+@pytest.mark.parametrize("most", [0, 3, 7])
+def test_too_few_moves_mend_a_part_and_say_what_stays_broken(problem: ftplan.Problem, most: int, balance: Any) -> None:
+    """The eight groups of sessions have no copies; the plan claims no rule that it breaks, and names the others."""
+    kept = plan(problem, max_moves=most, balance=balance, bound=True)
+    assert kept.plan is not None
+    assert len(kept.plan["moves"]) == most
+    assert kept.summary["upkeep"]["bound_by"] == "max-moves"
+    assert f"--max-moves {most} allows no more" in str(kept.reason)
+    assert str(kept.reason).startswith("no change: " if most == 0 else f"moved {most} copies: ")
+    broken = kept.summary["upkeep"]["still_broken"]
+    assert "copies-on-distinct-nodes" in broken
+    assert not set(broken) & set(kept.rules or ())
+    said = [w.message for w in kept.warnings if w.code == "RULES_STILL_BROKEN"]
+    assert len(said) == 1
+    assert all(name in said[0] for name in broken)
+    assert "has 0 copies instead of 1" in said[0]
+    found = verify(kept, problem)
+    assert found.violations == ()
+    assert set(found.rules) == set(kept.rules or ())
+    assert {v.code for v in verify(kept, problem, strict=True).violations} >= {"WRONG_COPIES"}
+    assert kept.objective is not None
+    assert kept.objective.bound is not None
+    assert kept.objective.value is not None
+    assert kept.objective.bound <= kept.objective.value
+    emptied = dataclasses.replace(kept, warnings=())
+    assert {v.code for v in verify(emptied, problem).violations} == {"WRONG_COPIES"}
+    document = json.loads(kept.to_json())
+    again = plan(problem, current=document, max_moves=20, balance=balance)
+    assert verify(again, problem).violations == ()
 
 
 def test_a_copy_beside_its_primary_is_moved_first() -> None:

@@ -87,6 +87,21 @@ def test_detailed_exitcode_says_whether_anything_changes(ftplan: Run, project: P
     assert ftplan("diff", "a.json", "b.json").returncode == 0
 
 
+def test_detailed_exitcode_of_replicas_and_schedules(ftplan: Run) -> None:
+    """3 where replicas start or stop, or a task is recovered; else 0, and 1 where there is no plan."""
+    inputs = ("-t", "topology.yaml", "-c", "cluster.yaml", "-q")
+    replicate = ("replicate-tasks", *inputs, "--algorithm", "greedy", "--budget")
+    assert ftplan(*replicate, "8", "-o", "r.json", "--detailed-exitcode").returncode == 3
+    assert ftplan(*replicate, "8", "--detailed-exitcode", "--current", "r.json").returncode == 0
+    assert ftplan(*replicate, "0", "--detailed-exitcode", "--current", "r.json").returncode == 3
+    assert ftplan(*replicate, "0", "--detailed-exitcode").returncode == 0
+    assert ftplan(*replicate, "8").returncode == 0
+    recover = ("recovery-schedule", *inputs, "--algorithm", "best-density", "--fail")
+    assert ftplan(*recover, "node:n1", "--detailed-exitcode").returncode == 3
+    assert ftplan(*recover, "node:n1").returncode == 0
+    assert ftplan(*recover, "node:n1", "--no-arrivals", "--capacity", "0", "--detailed-exitcode").returncode == 1
+
+
 def test_full_disk_is_74(project: Path) -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(

@@ -18,7 +18,8 @@ class Allocation:
 
     ``copies`` has shape (key groups, copies): node positions, ascending within a row; with a failover limit the copy
     that takes over stands in front of the others. ``rules.balance`` is the Δ in force (with ``auto`` the one that was
-    found), ``count``, ``even-count`` or ``none``.
+    found), ``count``, ``even-count`` or ``none``. Upkeep with few moves may leave a key group with fewer copies than
+    the problem asks for: -1 stands for none.
     """
 
     problem: CheckpointProblem
@@ -28,7 +29,11 @@ class Allocation:
     @property
     def value(self) -> float:
         """Cost of the allocation, in load units."""
-        return self.problem.by_group.value(self.copies)
+        problem = self.problem.by_group
+        if bool((self.copies >= 0).all()):
+            return problem.value(self.copies)
+        cost = np.take_along_axis(problem.cost, np.maximum(self.copies, 0), axis=1)
+        return float(cost[self.copies >= 0].sum())
 
     @property
     def assignments(self) -> list[dict[str, Any]]:
@@ -39,7 +44,7 @@ class Allocation:
                 "operator": p.operators[g],
                 "key_group": int(p.key_group[g]),
                 "primary": p.nodes[int(p.group_home[g])],
-                "checkpoints": [p.nodes[int(i)] for i in self.copies[g]],
+                "checkpoints": [p.nodes[int(i)] for i in self.copies[g] if i >= 0],
             }
             for g in range(len(p.operators))
         ]

@@ -25,13 +25,9 @@ NUDGE = 0.01
 
 @dataclass(frozen=True, eq=False)
 class Mended:
-    """Copies (U, c) within all rules; ``least_moves`` and ``least_size`` are proven: no other copies need less.
-
-    ``broken`` names the rules that the present breaks.
-    """
+    """Copies (U, c) within all rules; ``least_moves`` and ``least_size`` are proven: no other copies need less."""
 
     copies: IntArray
-    broken: tuple[str, ...]
     least_moves: int
     least_size: float
 
@@ -48,8 +44,7 @@ def mend(
     """
     kept, forced = _structure(present, limits)
     if limits.kept(kept):
-        return Mended(kept, _broken(present, limits, kept), forced, present.size(kept))
-    broken = _broken(present, limits, kept)
+        return Mended(kept, forced, present.size(kept))
     starts = [back(present, limits, fallback)]
     for weight in (np.ones(kept.shape[0]), present.problem.state):
         if weight.any():
@@ -60,7 +55,7 @@ def mend(
     # What fills a gap has to come whatever the limits say; without a gap one copy has to move.
     least_moves, least_size = max(forced, 1), present.size(kept)
     if int(present.problem.allowed.sum()) > MOST_COLUMNS:
-        return Mended(best, broken, least_moves, least_size)
+        return Mended(best, least_moves, least_size)
     found, bound = _fewest(present, limits, np.ones(kept.shape[0]), best, seed, budget.part(PROOF))
     extra = int(np.maximum(present.count - kept.shape[1], 0).sum())
     least_moves = max(least_moves, int(np.ceil(bound - 1e-6)) + extra if np.isfinite(bound) else 0)
@@ -69,15 +64,7 @@ def mend(
         found, bound = _fewest(present, limits, present.problem.state, best, seed, budget.part(PROOF))
         least_size = max(least_size, bound * (1 - 1e-9) if np.isfinite(bound) else 0.0)
         best = min(best, found, key=lambda copies: _rank(present, copies, allowance))
-    return Mended(best, broken, least_moves, least_size)
-
-
-def _broken(present: Present, limits: Limits, kept: IntArray) -> tuple[str, ...]:
-    """Return what is wrong with the present: copies at all (R1 to R3, or their number), and limits of *kept*."""
-    used = limits.used(kept)
-    rows = np.any((used > limits.upper) | (used < limits.lower), axis=1)
-    names = [name for name, broken in zip(limits.names, rows.tolist(), strict=True) if broken]
-    return (*(["copies"] if present.moves(kept) else []), *names)
+    return Mended(best, least_moves, least_size)
 
 
 def back(present: Present, limits: Limits, copies: IntArray) -> IntArray:

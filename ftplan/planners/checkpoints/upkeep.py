@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import ceil
 
 import numpy as np
 
-from ftplan.model.plan import Infeasible
 from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.allocation import Allocation, allocation
 from ftplan.planners.checkpoints.best_first import best_first
 from ftplan.planners.checkpoints.limits import Limits, limits_of
 from ftplan.planners.checkpoints.mend import Mended, fits, mend, returns
+from ftplan.planners.checkpoints.mend_in_part import least_cost, mend_in_part, padded
 from ftplan.planners.checkpoints.options import AllocationOptions
 from ftplan.planners.checkpoints.placed import Placed
 from ftplan.planners.checkpoints.present import MoveLimits, Moving, Present
@@ -29,7 +28,8 @@ class Upkept:
     """What upkeep did. ``before``, ``after`` and ``fresh`` are costs as planners count them: low is good.
 
     ``bound_by``: ``best`` (a fresh plan is no better), ``threshold``, ``max-moves`` or ``max-bytes``. ``mended`` is
-    how many of the moves were made for broken rules.
+    how many of the moves were made for broken rules. ``needed`` are the moves and bytes that mending all would take,
+    None where it is done; ``still_broken`` names the rules that then stay broken.
     """
 
     before: float
@@ -40,6 +40,8 @@ class Upkept:
     size: float
     mended: int
     bound_by: str
+    needed: tuple[int, float] | None = None
+    still_broken: tuple[str, ...] = ()
 
 
 def upkeep(
@@ -57,8 +59,9 @@ def upkeep(
 
     Guarantee: keeps the rules of the fresh plan; within *max_moves* and *max_bytes*; never costs more than the
     present where that keeps the rules; without limits on moves within the threshold of the fresh plan. The number of
-    moves is not the least, except where nothing but mending was needed and the proof says so. Infeasible where
-    mending is proven to need more than is allowed.
+    moves is not the least, except where nothing but mending was needed and the proof says so. Where mending takes more
+    than is allowed, what is allowed mends a part (:func:`mend_in_part`): the answer then claims no rules, and who
+    knows the cluster says which it keeps.
 
     Source: Madsen & Zhou 2015, section 6, Temporal changes. The difference is relative to what a random plan loses
     against the fresh one, since costs cross zero; the limits, exchanges and mending are additions.
@@ -78,7 +81,7 @@ def upkeep(
         present.value, None, answer.value, problem.random_value, 0, 0.0, mended, over[0] if over else "best"
     )
     if over:
-        return _too_little(fresh, moving, start, allowance), report
+        return _in_part(fresh, nodes, present, limits, start, allowance, report, budget)
     copies = start.copies
     blocked: tuple[str, ...] = ()
     if moving.value > target + _noise(moving):
@@ -157,28 +160,37 @@ def _from_fresh(
     return found, () if problem.value(found) <= target else blocked
 
 
-def _too_little(fresh: Result[Allocation], moving: Moving, start: Mended, allowance: MoveLimits) -> Result[Allocation]:
-    """Return that the limits on moves do not allow to mend what is broken."""
-    needed: list[tuple[str, int, bool]] = []
-    for name in allowance.exceeded(moving.moves, moving.size):
-        if name == "max-moves":
-            needed.append((name, moving.moves, start.least_moves > (allowance.max_moves or 0)))
-        else:
-            proven = "max-bytes" in allowance.exceeded(0, start.least_size)
-            needed.append((name, ceil(moving.size * (1 - 1e-12)), proven))
-    name, least, _ = needed[0]
-    allowed = allowance.max_moves if name == "max-moves" else allowance.max_bytes
-    fix = " ".join(f"--{limit} {value}" for limit, value, _ in needed)
-    broken = ", ".join(start.broken) or "limits"
+def _in_part(
+    fresh: Result[Allocation],
+    nodes: Sequence[Sequence[int]],
+    present: Present,
+    limits: Limits,
+    mended: Mended,
+    allowance: MoveLimits,
+    report: Upkept,
+    budget: Budget,
+) -> tuple[Result[Allocation], Upkept]:
+    """Mend what the limits on moves allow; *mended* is what would keep all rules and takes more."""
+    answer = fresh.answer
+    assert answer is not None
+    needed = present.moves(mended.copies), present.size(mended.copies)
+    part = mend_in_part(present, nodes, limits, allowance, budget)
+    moves, size = part.moves()
+    copies = padded(part)
+    report = replace(report, after=part.value, moves=moves, size=size, mended=moves, needed=needed)
+    over = allowance.exceeded(*needed)
+    proven = {"max-moves": mended.least_moves >= needed[0], "max-bytes": mended.least_size >= needed[1] * (1 - 1e-9)}
+    least = "at least " if all(proven[name] for name in over) else ""
+    given = {"max-moves": allowance.max_moves, "max-bytes": allowance.max_bytes}
+    names = " and ".join(f"--{name} {given[name]:.12g}" for name in over)
+    done = f"moved {moves} copies" if moves != 1 else "moved 1 copy"
     reason = (
-        f"the copies in place break rules ({broken}), and mending them takes {moving.moves} moves of "
-        f"{moving.size:.12g} bytes, more than --{name} {allowed:.12g}"
+        f"{done if moves else 'no change'}: {names} {'allow' if len(over) > 1 else 'allows'} no more, and mending all "
+        f"rules that the copies in place break takes {least}{needed[0]} moves of {needed[1]:.12g} bytes"
     )
-    if not any(proven for _, _, proven in needed):
-        reason += f": {fix} works, and less was not ruled out"
-        return replace(fresh, status="no-plan-in-time", answer=None, bound=None, reason=reason)
-    why = Infeasible(reason, name, allowed, least, fix)
-    return replace(fresh, status="infeasible", answer=None, bound=None, reason=reason, infeasible=why)
+    bound = None if fresh.bound is None else min(least_cost(present), part.value)
+    kept = Allocation(answer.problem, copies, answer.rules)
+    return replace(fresh, status="feasible", answer=kept, rules=(), bound=bound, reason=reason), report
 
 
 def _reason(report: Upkept, allowance: MoveLimits, blocked: tuple[str, ...]) -> str:

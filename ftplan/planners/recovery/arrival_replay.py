@@ -17,7 +17,7 @@ class Sampled:
     """Figures of each sample, shape (samples,): priority x seconds down, when the last query is back, how many are."""
 
     priority_time: FloatArray
-    last_back_s: FloatArray  # NaN where none is back
+    last_back_s: FloatArray  # NaN where one is not back
     queries_back: IntArray
 
 
@@ -120,6 +120,5 @@ def _figures(outages: list[Outage], back: FloatArray, horizon_s: float) -> Sampl
         if outage.query not in last or outages[last[outage.query]].down_s <= outage.down_s:
             last[outage.query] = column
     final = back[:, sorted(last.values())]
-    within = np.where(final <= horizon_s, final, -np.inf)
-    latest = within.max(axis=1, initial=-np.inf)
-    return Sampled(lost, np.where(np.isfinite(latest), latest, np.nan), (final <= horizon_s).sum(axis=1))
+    latest = final.max(axis=1, initial=0.0) if final.shape[1] else np.full(samples, np.inf)
+    return Sampled(lost, np.where(latest <= horizon_s, latest, np.nan), (final <= horizon_s).sum(axis=1))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from ftplan.model.failed_queries import FailedQueries, failed_queries
 from ftplan.model.plan import Infeasible, Objective, Status, Warn
+from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.fractional_bound import fractional_bound
 from ftplan.planners.recovery.node_assignment import Part, Splittable, fillable
@@ -61,7 +63,8 @@ def run(problem: RecoveryProblem, options: RecoveryOptions, policy: Policy) -> R
     At each step the policy chooses tasks, which are placed (:mod:`packing`); capacity that is left begins the next
     query where ``options.prefetch`` says so. A failure on the way is not foreseen: its tasks join those that are
     down, and the next decision starts from what is back by then. Infeasible only if no query returns within the
-    horizon. The value and bound of the objective ``priority`` are those of step 0.
+    horizon. The bound of the objective ``priority`` sums over the steps the most that each could restore in the state
+    that it found; optimal where every step restored that much.
     """
     budget = Budget.of(options)
     progress = Progress(problem)
@@ -71,7 +74,6 @@ def run(problem: RecoveryProblem, options: RecoveryOptions, policy: Policy) -> R
     steps: list[Step] = []
     warnings: list[Warn] = []
     overall: float | None = None
-    optimal = True
     for number, moment in enumerate(times):
         if moment.failures:
             queries = _fail(moment, progress, outages, steps)
@@ -91,18 +93,18 @@ def run(problem: RecoveryProblem, options: RecoveryOptions, policy: Policy) -> R
             _log.info("step %d: %s", number, decision.note)
         warnings += said
         steps.append(step)
-        optimal &= number > 0 or _closed(step.objective)
         queries = queries.without(~progress.down)
     schedule = Schedule(
         tuple(steps), outages.closed(times[-1].at_s, queries, progress), _unrecovered(progress, queries)
     )
     warnings = [*problem.warnings, *_blocking(problem, options), *warnings, *budget.warnings()]
-    bound = overall if options.objective != "priority" else steps[0].objective.bound
+    bound = overall if options.objective != "priority" else _most(steps)
     back = any(outage.back_s is not None and outage.back_s <= problem.horizon_s for outage in schedule.outages)
     if outages.first and not back:
         refusal = _infeasible(problem, steps, outages.first_queries)
         return Result("infeasible", None, (), bound, refusal.reason, refusal, tuple(warnings))
-    status: Status = "optimal" if optimal and options.objective == "priority" else "feasible"
+    optimal = options.objective == "priority" and all(_closed(step.objective) for step in steps)
+    status: Status = "optimal" if optimal else "feasible"
     rules = ("capacity", "arrivals", "whole-queries")
     return Result(status, schedule, rules, bound, None, None, tuple(dict.fromkeys(warnings)))
 
@@ -118,17 +120,28 @@ def _closed(objective: Objective) -> bool:
     return objective.gap is not None and objective.gap <= 1e-9
 
 
+def _most(steps: list[Step]) -> float:
+    """Return the summed priority that the steps could restore, each in the state that it found."""
+    return float(sum(step.objective.bound or 0.0 for step in steps))
+
+
 def _fail(moment: Moment, progress: Progress, outages: Outages, steps: list[Step]) -> FailedQueries:
-    """Apply the failures of a moment; queries that they took down are open again, also in the steps before."""
+    """Apply the failures of a moment; queries that they took down are open again, also in the steps before.
+
+    A step restored what its decision made whole and no failure struck before it was back; its bound stays, since
+    another choice might have been back in time.
+    """
     struck = np.zeros(progress.problem.graph.tasks, dtype=np.bool_)
     for event in moment.failures:
         struck |= progress.fail(event)
     queries = failed_queries(progress.problem.graph, progress.down)
     undone = outages.reopen(queries, progress, moment.at_s)
+    priority = progress.problem.graph.per_task("priority")
     for i, step in enumerate(steps):
         kept = tuple(item for item in step.restored if not (item[0] in undone and item[1] > moment.at_s))
         if len(kept) != len(step.restored):
-            steps[i] = replace(step, restored=kept)
+            objective = Objective.of("priority", "max", _worth(kept, priority), step.objective.bound)
+            steps[i] = replace(step, restored=kept, objective=objective)
     return queries
 
 
@@ -196,7 +209,7 @@ def _step(
         recover += _restored(ahead, progress, state.at_s, prefetch=True)
     whole = outages.close(state.queries.without(~progress.down), progress, state.step)
     priority = problem.graph.per_task("priority")
-    value = float(sum(priority[query] for query, _ in whole))
+    value = _worth(whole, priority)
     bound = decision.bound
     if bound is None:
         bound = fractional_bound(state.knapsack()) if state.queries.queries else 0.0
@@ -216,6 +229,10 @@ def _step(
         ),
         packed.warnings,
     )
+
+
+def _worth(restored: Iterable[tuple[int, float]], priority: FloatArray) -> float:
+    return float(sum(priority[query] for query, _ in restored))
 
 
 def _restored(parts: list[Part], progress: Progress, at_s: float, *, prefetch: bool) -> list[Recovery]:

@@ -116,6 +116,9 @@ def test_a_query_that_was_still_restoring_never_came_back() -> None:
     body = planned(case)
     assert restored(body) == [[], [], ["a"]]
     assert [(q["back_s"]) for q in body["queries"]] == [110.0]
+    assert [(step["objective"]["value"], step["objective"]["bound"]) for step in body["steps"]] == [
+        (0.0, 1.0), (0.0, 0.0), (1.0, 1.0),
+    ]  # fmt: skip
 
 
 def test_an_operator_without_determinism_forces_a_rollback_at_every_failure() -> None:
