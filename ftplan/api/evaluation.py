@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from ftplan.api.answers import Asked, Evaluation, MetricValue, Scores, of_kind
 from ftplan.api.checkpoint_evaluation import score_allocation
+from ftplan.api.option_checks import PlanSource, a_plan, a_problem, call
 from ftplan.api.recovery_evaluation import score_schedule
 from ftplan.api.replication_evaluation import score_replication
 from ftplan.errors import FtplanError, suggestion
@@ -21,7 +22,7 @@ _SCORES: Mapping[str, Callable[[Plan, Problem, Asked], Scores]] = {
 
 
 def evaluate(
-    plan: Plan,
+    plan: Plan | PlanSource,
     problem: Problem,
     *,
     fail: Iterable[str] = (),
@@ -34,6 +35,8 @@ def evaluate(
 
     Parameters
     ----------
+    plan
+        A plan, the path of one, or its document.
     fail
         Selectors of what fails, besides the problem's failure file.
     load
@@ -50,11 +53,14 @@ def evaluate(
         If the plan holds no answer, is of a kind that has no metrics yet, names what the problem does not have, or
         a metric is unknown.
     """
+    plan, problem = a_plan(plan), a_problem(problem)
+    given = {"load": load, "capacity_per_core": capacity_per_core, "overload": overload}
+    asked = call("evaluate", fail=fail, fail_under=fail_under, **given)
     score = of_kind(_SCORES, plan, "evaluate")
     if plan.plan is None:
         raise FtplanError(f"there is nothing to evaluate: the plan's status is {plan.status} ({plan.reason})")
-    limits = [_limit(text, plan.kind) for text in fail_under]
-    scores = score(plan, problem, Asked(tuple(fail), load, capacity_per_core, overload))
+    limits = [_limit(text, plan.kind) for text in asked["fail_under"]]
+    scores = score(plan, problem, Asked(asked["fail"], load, capacity_per_core, overload))
     metrics = tuple(
         MetricValue(m.name, None if value is None else float(value), m.sense, m.unit)
         for m in METRICS

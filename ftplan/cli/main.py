@@ -18,7 +18,7 @@ import click
 from ftplan import __version__
 from ftplan.cli.environment import apply_configuration
 from ftplan.cli.options import SETTINGS
-from ftplan.errors import FtplanError, suggestion
+from ftplan.errors import FtplanError, shortened, suggestion
 
 #: Command, module, what the list of commands says of it. In the order in which a newcomer needs them.
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -86,7 +86,7 @@ def cli(ctx: click.Context) -> None:
 
 
 def _line(text: str) -> None:
-    click.echo(f"ftplan: {' '.join(text.split())}", err=True)
+    click.echo(f"ftplan: {shortened(text)}", err=True)
 
 
 def _debug(args: Sequence[str]) -> bool:
