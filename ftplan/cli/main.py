@@ -16,7 +16,7 @@ from typing import NoReturn
 import click
 
 from ftplan import __version__
-from ftplan.cli.environment import apply_configuration
+from ftplan.cli.environment import apply_configuration, warn_of_unknown_variables
 from ftplan.cli.options import SETTINGS
 from ftplan.errors import FtplanError, shortened, suggestion
 
@@ -83,6 +83,7 @@ def cli(ctx: click.Context) -> None:
     Standard output carries the answer only: JSON in a pipe, a table on a terminal.
     """
     apply_configuration(ctx)
+    warn_of_unknown_variables(ctx)
 
 
 def _line(text: str) -> None:
