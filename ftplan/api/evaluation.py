@@ -8,6 +8,7 @@ from dataclasses import replace
 from ftplan.api.answers import Asked, Evaluation, MetricValue, ScenarioScores, Scores, of_kind
 from ftplan.api.checkpoint_evaluation import score_allocation
 from ftplan.api.evaluation_scenarios import in_scenario, mean, scenarios_of
+from ftplan.api.option_checks import PlanSource, a_plan, a_problem, call
 from ftplan.api.recovery_evaluation import score_schedule
 from ftplan.api.replication_evaluation import score_replication
 from ftplan.errors import FtplanError, suggestion
@@ -26,7 +27,7 @@ _SCORES: Mapping[str, Score] = {
 
 
 def evaluate(
-    plan: Plan,
+    plan: Plan | PlanSource,
     problem: Problem,
     *,
     fail: Iterable[str] = (),
@@ -43,6 +44,8 @@ def evaluate(
 
     Parameters
     ----------
+    plan
+        A plan, the path of one, or its document.
     fail
         Selectors of what fails, besides the problem's failure file.
     load
@@ -59,14 +62,17 @@ def evaluate(
         If the plan holds no answer, is of a kind that has no metrics yet, names what the problem does not have, or
         a metric is unknown.
     """
+    plan, problem = a_plan(plan), a_problem(problem)
+    given = {"load": load, "capacity_per_core": capacity_per_core, "overload": overload}
+    asked = call("evaluate", fail=fail, fail_under=fail_under, **given)
     score = of_kind(_SCORES, plan, "evaluate")
     if plan.plan is None:
         raise FtplanError(f"there is nothing to evaluate: the plan's status is {plan.status} ({plan.reason})")
-    limits, renamed = _limits(fail_under, plan.kind)
-    asked = Asked((fail,) if isinstance(fail, str) else tuple(fail), load, capacity_per_core, overload)
-    scenarios = scenarios_of(plan, problem, asked)
-    each = tuple(_in_scenario(score, plan, problem, asked, scenario) for scenario in scenarios)
-    scores = _mean(each) if each else score(plan, problem, asked)
+    limits, renamed = _limits(asked["fail_under"], plan.kind)
+    question = Asked(asked["fail"], load, capacity_per_core, overload)
+    scenarios = scenarios_of(plan, problem, question)
+    each = tuple(_in_scenario(score, plan, problem, question, scenario) for scenario in scenarios)
+    scores = _mean(each) if each else score(plan, problem, question)
     metrics = _metrics(plan.kind, scores.values)
     unmet = tuple(text for m in metrics for text in _unmet(m, limits))
     warnings = tuple(dict.fromkeys((*problem.warnings, *renamed, *scores.warnings)))

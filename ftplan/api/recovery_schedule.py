@@ -9,7 +9,7 @@ from dataclasses import fields
 from typing import Any, Literal
 
 import ftplan
-from ftplan.api import recovery_figures
+from ftplan.api import recovery_copies, recovery_figures
 from ftplan.api.recovery_fix import Setting, infeasible
 from ftplan.api.recovery_problem import Prepared, prepare
 from ftplan.api.recovery_warnings import gain_warnings
@@ -140,8 +140,8 @@ def _recorded(asked: Mapping[str, Any], prepared: Prepared, problem: Problem) ->
     return {
         **recorded,
         "fail": list(asked["fail"]),
-        "replicas": paths.get("replicas"),
-        "checkpoints": paths.get("checkpoints"),
+        "replicas": recovery_copies.recorded(asked["replicas"], paths.get("replicas")),
+        "checkpoints": recovery_copies.recorded(asked["checkpoints"], paths.get("checkpoints")),
         "cost": prepared.cost,
         "horizon_s": prepared.problem.horizon_s,
         "bandwidth_mb_s": None if bandwidth is None else bandwidth / 2.0**20,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from ftplan.api.answers import Verification, of_kind
 from ftplan.api.checkpoint_verification import judge_allocation
+from ftplan.api.option_checks import PlanSource, a_plan, a_problem, call
 from ftplan.api.recovery_verification import judge_schedule
 from ftplan.api.replication_verification import judge_replication
 from ftplan.model.plan import Plan
@@ -22,8 +23,12 @@ _JUDGES: Mapping[str, Judge] = {
 }
 
 
-def verify(plan: Plan, problem: Problem, *, strict: bool = False, ignore_stale: bool = False) -> Verification:
+def verify(
+    plan: Plan | PlanSource, problem: Problem, *, strict: bool = False, ignore_stale: bool = False
+) -> Verification:
     """Hold a plan to the rules that it names (*strict*: to all) and to the fingerprints of its inputs.
+
+    *plan* is a plan, the path of one, or its document.
 
     Codes: those of the kind, and ``STALE_INPUT`` for an input whose hash changed.
 
@@ -32,6 +37,8 @@ def verify(plan: Plan, problem: Problem, *, strict: bool = False, ignore_stale: 
     FtplanError
         If the plan is of a kind that cannot be verified yet, or an input is missing.
     """
+    plan, problem = a_plan(plan), a_problem(problem)
+    call("verify", strict=strict, ignore_stale=ignore_stale)
     judge = of_kind(_JUDGES, plan, "verify")
     found = [] if ignore_stale else _stale(plan, problem)
     if plan.plan is None:

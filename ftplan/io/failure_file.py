@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema
 from ftplan.errors import FtplanError
 from ftplan.io.cluster_file import NodeModel, check_duplicates, node_entry
 from ftplan.io.documents import Source, read_document
-from ftplan.io.fields import FileModel, Id, NonNegative, Probability, Time, Version
+from ftplan.io.fields import FileModel, Id, Moment, Probability, Time, Version
 from ftplan.io.selector_checks import check_selector
 from ftplan.io.validation import Complaints, Loaded, check_envelope, ignored_keys, validate
 from ftplan.model.cluster import Cluster
@@ -44,7 +44,7 @@ SelectorText = Annotated[
 class TimedFailModel(FileModel):
     """Something fails at a time."""
 
-    at_s: NonNegative = Field(0.0, description="Seconds after the failure that starts the clock")
+    at_s: Moment = Field(0.0, description="Seconds after the failure that starts the clock")
     select: SelectorText = Field(description="What fails")
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow.compute as pc
 
 from ftplan.errors import FtplanError, suggestion
+from ftplan.io.ranges import CORES
 from ftplan.model.cluster import Placement
 from ftplan.model.plan import Warn
 from ftplan.model.problem import StatsTables
@@ -65,6 +66,14 @@ def task_costs(graph: TaskGraph, stats: StatsTables | None, placement: Placement
             cost[tasks] = np.where(open_, _shared(stated[tasks], records, process, open_), cost[tasks])
     missing = np.flatnonzero(np.isnan(cost))
     cost[missing] = stated[missing]
+    most = int(np.argmax(cost))
+    if cost[most] > CORES.high:
+        operator, index = graph.names(np.array([most]))[0]
+        raise FtplanError(
+            f"the statistics say that task {operator}/{index} takes {cost[most]:g} cores, more than {CORES.high:g}: "
+            "mend cpu_ms, or the length of a window"
+        )
+    cost = np.where((cost > 0.0) & (cost < CORES.low), CORES.low, cost)
     return TaskCosts(cost, "statistics", _warnings(graph, missing))
 
 
