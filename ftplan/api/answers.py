@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import ftplan
@@ -16,11 +16,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """The violations found, and the rules that the plan was held to."""
+    """The violations found, the rules that the plan was held to, and what of its statements nobody recomputed."""
 
     violations: tuple[Violation, ...]
     rules: tuple[str, ...]
     warnings: tuple[Warn, ...]
+    not_recomputed: tuple[str, ...] = ()
 
     @property
     def valid(self) -> bool:
@@ -33,6 +34,7 @@ class Verification:
             {
                 "valid": self.valid,
                 "rules": self.rules,
+                "not_recomputed": self.not_recomputed,
                 "violations": [{"code": v.code, "message": v.message, "where": v.where} for v in self.violations],
                 "warnings": [w.to_dict() for w in self.warnings],
             }
@@ -188,6 +190,13 @@ def changed_objective(before: Plan, after: Plan) -> Mapping[str, Any]:
         "from": before.objective.value if before.objective else None,
         "to": after.objective.value if after.objective else None,
     }
+
+
+def with_failures(plan: Plan, fail: tuple[str, ...]) -> Plan:
+    """Return a plan with more of what fails among its own options, so that it is judged under that too."""
+    own = plan.options.get("fail") or ()
+    listed = (own,) if isinstance(own, str) else tuple(own)
+    return replace(plan, options={**plan.options, "fail": list(dict.fromkeys((*listed, *fail)))})
 
 
 def of_kind(table: Mapping[str, T], plan: Plan, command: str) -> T:

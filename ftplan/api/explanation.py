@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
-from ftplan.api.answers import Explanation, of_kind
+from ftplan.api.answers import Explanation, of_kind, with_failures
 from ftplan.api.checkpoint_explanation import explain_allocation
 from ftplan.api.option_checks import PlanSource, a_plan, a_problem, call
 from ftplan.api.recovery_explanation import explain_schedule
@@ -21,8 +21,10 @@ _EXPLAIN: Mapping[str, Callable[[Plan, Problem, Selector], Explanation]] = {
 }
 
 
-def explain(plan: Plan | PlanSource, problem: Problem, selector: str) -> Explanation:
+def explain(plan: Plan | PlanSource, problem: Problem, selector: str, *, fail: Iterable[str] = ()) -> Explanation:
     """Explain one part of a plan: a key group's copies, what lies on a node, and so on by kind.
+
+    *fail* are selectors of what fails besides the failure of *problem* and the plan's own.
 
     Raises
     ------
@@ -31,8 +33,9 @@ def explain(plan: Plan | PlanSource, problem: Problem, selector: str) -> Explana
         or names what the plan does not have.
     """
     plan, problem = a_plan(plan), a_problem(problem)
-    selector = call("explain", selector=selector)["selector"]
+    asked = call("explain", selector=selector, fail=fail)
+    named = asked["fail"]
     of_plan = of_kind(_EXPLAIN, plan, "explain")
     if plan.plan is None:
         raise FtplanError(f"there is nothing to explain: the plan's status is {plan.status} ({plan.reason})")
-    return of_plan(plan, problem, parse_selector(selector))
+    return of_plan(with_failures(plan, named) if named else plan, problem, parse_selector(asked["selector"]))

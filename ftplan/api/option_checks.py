@@ -268,8 +268,14 @@ CALLS: Mapping[str, Mapping[str, Check]] = {
         "overload": optional(FACTOR),
         "fail_under": Check("a limit METRIC=VALUE, or a list of them", _selectors),
     },
-    "verify": {"strict": FLAG, "ignore_stale": FLAG},
-    "explain": {"selector": Check("a selector such as 'task:join/3'", _selector)},
+    "verify": {
+        "strict": FLAG,
+        "ignore_stale": FLAG,
+        "fail": SELECTORS,
+        "prove": FLAG,
+        "time_limit_s": number(0.0, 1e9, above=True),
+    },
+    "explain": {"selector": Check("a selector such as 'task:join/3'", _selector), "fail": SELECTORS},
     "diff": {},
 }
 

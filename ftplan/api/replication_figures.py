@@ -47,8 +47,13 @@ def body(
     }
 
 
-def summary(prepared: Prepared, current: Current, node: Mapping[int, str | None] | None, seed: int) -> dict[str, Any]:
-    """Return what the job is like, and the figures before, after, and as the mean of random choices of that budget."""
+def summary(
+    prepared: Prepared, current: Current, node: Mapping[int, str | None] | None, seed: int, *, random: bool = True
+) -> dict[str, Any]:
+    """Return what the job is like, and the figures before, after, and as the mean of random choices of that budget.
+
+    Without *random* the last of these are None.
+    """
     problem = prepared.problem
     return {
         "tasks": prepared.graph.tasks,
@@ -56,7 +61,7 @@ def summary(prepared: Prepared, current: Current, node: Mapping[int, str | None]
         "cases": len(problem.cases),
         "before": _figures(prepared, current.node),
         "after": None if node is None else {**_figures(prepared, node), "by_case": _by_case(prepared, node)},
-        "random": None if node is None else _random(prepared, node, seed),
+        "random": None if node is None or not random else _random(prepared, node, seed),
     }
 
 

@@ -36,7 +36,7 @@ _NUMBERS = {
 _COUNTS = {"seed", "iterations", "copies", "max_moves", "max_changes", "incremental_from", "samples"}
 _FLAGS = {
     "arrivals", "bound", "complete_failure", "curve", "ignore_stale", "parallel_recovery", "prefetch", "spread",
-    "strict", "worst_case",
+    "prove", "strict", "worst_case",
 }  # fmt: skip
 _PLANS = {"current", "replicas", "checkpoints"}
 _INPUTS = {"topology", "cluster", "stats", "failure"}
@@ -96,7 +96,7 @@ def test_wrong_parameters_of_calls(call: str, name: str, small: ftplan.Problem, 
         "load": ftplan.load,
         "evaluate": lambda **given: ftplan.evaluate(replication, small, **given),
         "verify": lambda **given: verify(replication, small, **given),
-        "explain": lambda **given: explain(replication, small, **given),
+        "explain": lambda **given: explain(replication, small, **{"selector": "task:clicks/0", **given}),
     }
     for value in wrong_values(name):
         with pytest.raises(ftplan.FtplanError) as error:
