@@ -3,7 +3,20 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
+
+#: Characters of an input that a message quotes, and characters of a message.
+LONGEST_QUOTE, LONGEST_MESSAGE = 80, 400
+_QUOTED = re.compile(rf"(?<![\w'\"])(['\"])((?:(?!\1).){{{LONGEST_QUOTE + 1},}}?)(\1)(?!\w)")
+_WORD = re.compile(rf"[^\s/'\"]{{{LONGEST_QUOTE + 1},}}")
+
+
+def shortened(text: str) -> str:
+    """Return a message on one line, with long quotes and long words cut: it may hold whatever an input holds."""
+    text = " ".join(text.split())
+    text = _QUOTED.sub(lambda m: f"{m[1]}{m[2][: LONGEST_QUOTE - 1]}…{m[3]}", text)
+    return _WORD.sub(lambda m: f"{m[0][: LONGEST_QUOTE - 1]}…", text)
 
 
 class FtplanError(Exception):
@@ -16,7 +29,10 @@ class FtplanError(Exception):
     exit_code = 2
 
     def __init__(self, message: str) -> None:
-        super().__init__(" ".join(message.split()))
+        text = shortened(message)
+        if len(text) > LONGEST_MESSAGE:  # what is wrong stands at the start, what would be right at the end
+            text = f"{text[: LONGEST_MESSAGE - 103]} … {text[-100:]}"
+        super().__init__(text)
 
 
 class OutputError(FtplanError):

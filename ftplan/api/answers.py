@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import ftplan
@@ -15,11 +15,12 @@ from ftplan.model.violation import Violation
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """The violations found, and the rules that the plan was held to."""
+    """The violations found, the rules that the plan was held to, and what of its statements nobody recomputed."""
 
     violations: tuple[Violation, ...]
     rules: tuple[str, ...]
     warnings: tuple[Warn, ...]
+    not_recomputed: tuple[str, ...] = ()
 
     @property
     def valid(self) -> bool:
@@ -32,6 +33,7 @@ class Verification:
             {
                 "valid": self.valid,
                 "rules": self.rules,
+                "not_recomputed": self.not_recomputed,
                 "violations": [{"code": v.code, "message": v.message, "where": v.where} for v in self.violations],
                 "warnings": [w.to_dict() for w in self.warnings],
             }
@@ -47,10 +49,28 @@ class MetricValue:
     sense: str
     unit: str
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as the evaluation file names them."""
+        return {"name": self.name, "value": self.value, "sense": self.sense, "unit": self.unit}
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioScores:
+    """Scores of a plan in one of several weighted alternatives; ``failures`` are all that fails in it."""
+
+    id: str
+    probability: float
+    failures: tuple[str, ...]
+    metrics: tuple[MetricValue, ...]
+
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """Scores of a plan, and the limits of ``--fail-under`` that it does not meet."""
+    """Scores of a plan, and the limits of ``--fail-under`` that it does not meet.
+
+    Where the failure has ``scenarios``, ``metrics`` are their means, weighted by probability, and ``failures`` is what
+    fails in all of them.
+    """
 
     kind: str
     metrics: tuple[MetricValue, ...]
@@ -58,6 +78,7 @@ class Evaluation:
     inputs: tuple[InputFile, ...]
     unmet: tuple[str, ...]
     warnings: tuple[Warn, ...]
+    scenarios: tuple[ScenarioScores, ...] = ()
 
     def __getitem__(self, name: str) -> float | None:
         """Return the value of a metric."""
@@ -75,7 +96,16 @@ class Evaluation:
             "kind": self.kind,
             "inputs": [item.to_dict() for item in self.inputs],
             "failures": list(self.failures),
-            "metrics": [{"name": m.name, "value": m.value, "sense": m.sense, "unit": m.unit} for m in self.metrics],
+            "scenarios": [
+                {
+                    "id": s.id,
+                    "probability": s.probability,
+                    "failures": list(s.failures),
+                    "metrics": [m.to_dict() for m in s.metrics],
+                }
+                for s in self.scenarios
+            ],
+            "metrics": [m.to_dict() for m in self.metrics],
             "unmet": list(self.unmet),
             "warnings": [w.to_dict() for w in self.warnings],
         }
@@ -165,6 +195,13 @@ def changed_objective(before: Plan, after: Plan) -> Mapping[str, Any]:
         "from": before.objective.value if before.objective else None,
         "to": after.objective.value if after.objective else None,
     }
+
+
+def with_failures(plan: Plan, fail: tuple[str, ...]) -> Plan:
+    """Return a plan with more of what fails among its own options, so that it is judged under that too."""
+    own = plan.options.get("fail") or ()
+    listed = (own,) if isinstance(own, str) else tuple(own)
+    return replace(plan, options={**plan.options, "fail": list(dict.fromkeys((*listed, *fail)))})
 
 
 def of_kind(table: Mapping[str, str], plan: Plan, command: str) -> Any:

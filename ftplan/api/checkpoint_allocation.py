@@ -127,7 +127,7 @@ def allocate_checkpoints(problem: Problem, row: registry.Row, **options: Any) ->
     if answer is not None:
         value = recomputed(answer.assignments, cluster, series, objective, objective.sign * answer.value, random)
         if result.bound is not None:
-            bound = objective.sign * min(result.bound, objective.sign * value)
+            bound = objective.sign * result.bound
     judged = None
     if answer is not None and unseen is not None:
         stand_in = None if report is None else answer.assignments

@@ -8,6 +8,7 @@ from typing import Any
 from ftplan.api.answers import Asked, Scores
 from ftplan.api.assignments import require_known_nodes, stated_assignments
 from ftplan.api.checkpoint_allocation import require
+from ftplan.api.evaluation_scenarios import with_scenario_fails
 from ftplan.metrics.allocation_score import allocation_score
 from ftplan.metrics.assisted_migrations import migrations
 from ftplan.metrics.availability import availability
@@ -36,6 +37,7 @@ def score_allocation(plan: Plan, problem: Problem, asked: Asked) -> Scores:
     assignments = stated_assignments(plan, topology, cluster)
     require_known_nodes(assignments, cluster)
     failures = [parse_selector(text) for text in asked.fail]
+    problem = with_scenario_fails(problem)
     if problem.failure is not None:
         failures = [entry.select for entry in problem.failure.fail] + failures
     objective = _yardstick(plan, measure, asked.capacity_per_core, asked.overload).resolved(series, cluster)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from ftplan.api.answers import Difference, of_kind
+from ftplan.api.option_checks import PlanSource, a_plan, a_problem
 from ftplan.errors import FtplanError
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
@@ -16,7 +17,7 @@ _DIFF: Mapping[str, str] = {
 }
 
 
-def diff(before: Plan, after: Plan, problem: Problem | None = None) -> Difference:
+def diff(before: Plan | PlanSource, after: Plan | PlanSource, problem: Problem | None = None) -> Difference:
     """Compare two plans of one kind; a *problem* tells how much state moves, where the kind has any to move.
 
     Raises
@@ -24,6 +25,8 @@ def diff(before: Plan, after: Plan, problem: Problem | None = None) -> Differenc
     FtplanError
         If the kinds differ, are of a kind that cannot be compared yet, or a plan holds no answer.
     """
+    before, after = a_plan(before), a_plan(after)
+    problem = None if problem is None else a_problem(problem)
     if before.kind != after.kind:
         raise FtplanError(f"cannot compare a {before.kind} with a {after.kind}: both plans must be of one kind")
     compare: Callable[[Plan, Plan, Problem | None], Difference] = of_kind(_DIFF, before, "diff")

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
-from ftplan.api.answers import Asked, Evaluation, MetricValue, Scores, of_kind
+from ftplan.api.answers import Asked, Evaluation, MetricValue, ScenarioScores, Scores, of_kind
+from ftplan.api.evaluation_scenarios import in_scenario, mean, scenarios_of
+from ftplan.api.option_checks import PlanSource, a_plan, a_problem, call
 from ftplan.errors import FtplanError, suggestion
 from ftplan.metrics.names import METRICS, RENAMED, metric
+from ftplan.model.failure import Scenario
 from ftplan.model.plan import Plan, Warn
 from ftplan.model.problem import Problem
+
+Score = Callable[[Plan, Problem, Asked], Scores]
 
 _SCORES: Mapping[str, str] = {
     "checkpoint-allocation": "ftplan.api.checkpoint_evaluation:score_allocation",
@@ -18,7 +24,7 @@ _SCORES: Mapping[str, str] = {
 
 
 def evaluate(
-    plan: Plan,
+    plan: Plan | PlanSource,
     problem: Problem,
     *,
     fail: Iterable[str] = (),
@@ -29,8 +35,14 @@ def evaluate(
 ) -> Evaluation:
     """Score a plan on the statistics of *problem*, which need not be those it was made from.
 
+    Where the failure has ``scenarios`` the plan is scored in each of them, with what fails besides, and a metric is
+    the mean over them, weighted by probability over the sum of all probabilities: the value expected if one of them
+    happens. A metric that is undefined in one of them is undefined.
+
     Parameters
     ----------
+    plan
+        A plan, the path of one, or its document.
     fail
         Selectors of what fails, besides the problem's failure file.
     load
@@ -47,20 +59,54 @@ def evaluate(
         If the plan holds no answer, is of a kind that has no metrics yet, names what the problem does not have, or
         a metric is unknown.
     """
-    score: Callable[[Plan, Problem, Asked], Scores] = of_kind(_SCORES, plan, "evaluate")
+    plan, problem = a_plan(plan), a_problem(problem)
+    given = {"load": load, "capacity_per_core": capacity_per_core, "overload": overload}
+    asked = call("evaluate", fail=fail, fail_under=fail_under, **given)
+    score: Score = of_kind(_SCORES, plan, "evaluate")
     if plan.plan is None:
         raise FtplanError(f"there is nothing to evaluate: the plan's status is {plan.status} ({plan.reason})")
-    limits, renamed = _limits(fail_under, plan.kind)
-    scores = score(plan, problem, Asked(tuple(fail), load, capacity_per_core, overload))
-    metrics = tuple(
+    limits, renamed = _limits(asked["fail_under"], plan.kind)
+    question = Asked(asked["fail"], load, capacity_per_core, overload)
+    scenarios = scenarios_of(plan, problem, question)
+    each = tuple(_in_scenario(score, plan, problem, question, scenario) for scenario in scenarios)
+    scores = _mean(each) if each else score(plan, problem, question)
+    metrics = _metrics(plan.kind, scores.values)
+    unmet = tuple(text for m in metrics for text in _unmet(m, limits))
+    warnings = tuple(dict.fromkeys((*problem.warnings, *renamed, *scores.warnings)))
+    return Evaluation(
+        plan.kind, metrics, scores.failures, problem.inputs, unmet, warnings, tuple(found for found, _ in each)
+    )
+
+
+def _metrics(kind: str, values: Mapping[str, float | None]) -> tuple[MetricValue, ...]:
+    return tuple(
         MetricValue(m.name, None if value is None else float(value), m.sense, m.unit)
         for m in METRICS
-        if m.kind == plan.kind
-        for value in (scores.values[m.name],)
+        if m.kind == kind
+        for value in (values[m.name],)
     )
-    unmet = tuple(text for m in metrics for text in _unmet(m, limits))
-    warnings = (*problem.warnings, *renamed, *scores.warnings)
-    return Evaluation(plan.kind, metrics, scores.failures, problem.inputs, unmet, warnings)
+
+
+def _in_scenario(
+    score: Score, plan: Plan, problem: Problem, asked: Asked, scenario: Scenario
+) -> tuple[ScenarioScores, tuple[Warn, ...]]:
+    """Score a plan in one scenario; what is said of it names it."""
+    scores = score(plan, in_scenario(problem, scenario), asked)
+    said = tuple(replace(w, message=f"scenario {scenario.id}: {w.message}") for w in scores.warnings)
+    metrics = _metrics(plan.kind, scores.values)
+    return ScenarioScores(scenario.id, scenario.probability, scores.failures, metrics), said
+
+
+def _mean(each: Sequence[tuple[ScenarioScores, tuple[Warn, ...]]]) -> Scores:
+    """Return the weighted means, with what fails in all scenarios; what is said of all of them is said once."""
+    scenarios = [found for found, _ in each]
+    values = mean(
+        [{m.name: m.value for m in found.metrics} for found in scenarios],
+        [found.probability for found in scenarios],
+        [m.name for m in scenarios[0].metrics],
+    )
+    common = tuple(f for f in scenarios[0].failures if all(f in other.failures for other in scenarios))
+    return Scores(values, common, tuple(w for _, said in each for w in said))
 
 
 def _limits(texts: Iterable[str], kind: str) -> tuple[list[tuple[str, float]], tuple[Warn, ...]]:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from ftplan.api.option_checks import call
 from ftplan.errors import FtplanError
 from ftplan.io.cluster_file import load_cluster
 from ftplan.io.topology_file import load_topology
@@ -54,6 +55,8 @@ def load(
     FtplanError
         If an input cannot be read or is invalid; the message names file, place, what is wrong, what would be right.
     """
+    given = {"topology": topology, "cluster": cluster, "stats": stats, "failure": failure}
+    call("load", **given, spread=spread, max_stats_age_s=max_stats_age_s, min_coverage=min_coverage)
     inputs: list[InputFile] = []
     warnings: list[Warn] = []
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ftplan.api.answers import imported
+from ftplan.api.option_checks import SELECTORS, a_problem, checked, plan_options, quoted
 from ftplan.errors import FtplanError
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
@@ -50,10 +51,14 @@ def plan(
     Raises
     ------
     FtplanError
-        If the command, the algorithm or an option is unknown, or an input is missing.
+        If the command, the algorithm or an option is unknown or wrong, or an input is missing.
     """
-    row = registry.row(command, algorithm)
-    selectors = (fail,) if isinstance(fail, str) else tuple(fail)
+    for name, given in (("command", command), ("algorithm", algorithm)):
+        if not isinstance(given, str) and (given is not None or name == "command"):
+            raise FtplanError(f"{name}: {quoted(given)} is not the name of one")
+    problem, row = a_problem(problem), registry.row(command, algorithm)
+    selectors = checked(row.command, {"fail": SELECTORS}, {"fail": fail})["fail"]
+    options = plan_options(row.kind, row.command, options)
     planned: Callable[..., Plan] = imported(_KINDS[row.kind])
     if row.kind in _OF_A_FAILURE:
         return planned(problem, row, fail=selectors, **options)

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from ftplan.errors import FtplanError, suggestion
+from ftplan.io.fingerprint import sha256_of_bytes
 from ftplan.io.plan_file import load_plan
 from ftplan.io.task_state import TaskState
 from ftplan.model.cluster import Cluster
-from ftplan.model.plan import InputFile, Plan
+from ftplan.model.plan import FORMAT, FORMAT_VERSION, InputFile, Plan
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import IntArray
 
@@ -131,7 +132,7 @@ def by_task(items: tuple[Replica, ...], tasks: int, host_of_node: Mapping[str, i
 def _plan(given: Any, flag: str, kind: str) -> tuple[Plan, str, InputFile | None]:
     name, file = flag, None
     if isinstance(given, Plan):
-        plan = given
+        plan, file = given, InputFile(flag.removeprefix("--"), None, sha256_of_bytes(given.to_json().encode()))
     else:
         loaded = load_plan(given)
         plan, file = loaded.value, replace(loaded.input, role=flag.removeprefix("--"))
@@ -141,6 +142,16 @@ def _plan(given: Any, flag: str, kind: str) -> tuple[Plan, str, InputFile | None
     if plan.plan is None:
         raise FtplanError(f"{name}: holds no answer, its status is {plan.status} ({plan.reason})")
     return plan, name, file
+
+
+def recorded(given: Any, path: str | None) -> Any:
+    """Return what a plan's options keep of a plan that it was made with: its path, or what it prescribes."""
+    if given is None or path is not None:
+        return path
+    plan = given if isinstance(given, Plan) else load_plan(given).value
+    key = {"task-replication": "replicas", "checkpoint-allocation": "assignments"}[plan.kind]
+    document = {"format": FORMAT, "format_version": FORMAT_VERSION, "kind": plan.kind}
+    return {**document, "plan": {key: (plan.plan or {})[key]}}
 
 
 def _list(plan: Plan, key: str, name: str) -> list[Any]:

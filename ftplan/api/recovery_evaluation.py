@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ftplan.api.answers import Asked, Scores
+from ftplan.api.evaluation_scenarios import with_scenario_fails
 from ftplan.api.recovery_incident import at_planned_times, horizon_of, incident_of
 from ftplan.api.recovery_scores import repair_scores
 from ftplan.errors import FtplanError, suggestion
@@ -24,7 +25,8 @@ def score_schedule(plan: Plan, problem: Problem, asked: Asked) -> Scores:
     FtplanError
         If an input is missing, or the plan names a task that the topology does not have.
     """
-    whole = incident_of(plan, problem, asked.fail)
+    scenario = problem.failure is not None and bool(problem.failure.scenarios)
+    whole = incident_of(plan, with_scenario_fails(problem), asked.fail, nothing=scenario)
     incident = at_planned_times(whole)
     _require_known_tasks(plan, incident)
     values = repair_scores(outcome((plan.plan or {})["steps"], incident), incident, horizon_of(plan, whole))

@@ -6,8 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from ftplan.api import recovery_copies
-from ftplan.api.recovery_failures import what_fails
+from ftplan.api.recovery_failures import Failed, what_fails
 from ftplan.api.recovery_hosts import default_arrivals, planned_times
 from ftplan.errors import FtplanError
 from ftplan.io.task_costs import task_costs
@@ -23,13 +25,15 @@ from ftplan.model.topology import FloatArray
 _MB = 2.0**20
 
 
-def incident_of(plan: Plan, problem: Problem, fail: Iterable[str] = ()) -> Incident:
+def incident_of(plan: Plan, problem: Problem, fail: Iterable[str] = (), *, nothing: bool = False) -> Incident:
     """Return what a plan is judged against: the failure of *problem*, the plan's own ``--fail``, and more.
 
     Parameters
     ----------
     fail
         Selectors of what fails at the start besides.
+    nothing
+        Nothing at all may fail, as in one of several scenarios.
 
     Raises
     ------
@@ -42,8 +46,11 @@ def incident_of(plan: Plan, problem: Problem, fail: Iterable[str] = ()) -> Incid
     own = options.get("fail") or ()
     selectors = list(dict.fromkeys([*((own,) if isinstance(own, str) else own), *fail]))
     complete = bool(options.get("complete_failure"))
-    failed = what_fails(graph, cluster, problem.failure, selectors, complete)
     listed = problem.failure.fail if problem.failure is not None else ()
+    if nothing and not (listed or selectors or complete):
+        failed = Failed(frozenset(), np.zeros(graph.tasks, dtype=np.bool_))
+    else:
+        failed = what_fails(graph, cluster, problem.failure, selectors, complete)
     arrivals: tuple[Arrival, ...] = ()
     if options.get("arrivals", True):
         arrivals = problem.failure.arrivals if problem.failure is not None else ()

@@ -9,14 +9,14 @@ from dataclasses import fields, replace
 from typing import Any, Literal
 
 import ftplan
-from ftplan.api import recovery_figures
+from ftplan.api import recovery_copies, recovery_figures
 from ftplan.api.recovery_fix import Setting, infeasible
 from ftplan.api.recovery_problem import Prepared, prepare
 from ftplan.api.recovery_warnings import gain_warnings
 from ftplan.errors import FtplanError, suggestion
 from ftplan.metrics.stats_summary import trust_warnings
 from ftplan.model.failed_queries import failed_queries
-from ftplan.model.plan import Objective, Plan, Warn
+from ftplan.model.plan import Objective, Plan, Warn, sound_bound
 from ftplan.model.problem import Problem
 from ftplan.planners import registry
 from ftplan.planners.budget import Budget, now
@@ -160,8 +160,8 @@ def _recorded(asked: Mapping[str, Any], prepared: Prepared, problem: Problem) ->
     return {
         **recorded,
         "fail": list(asked["fail"]),
-        "replicas": paths.get("replicas"),
-        "checkpoints": paths.get("checkpoints"),
+        "replicas": recovery_copies.recorded(asked["replicas"], paths.get("replicas")),
+        "checkpoints": recovery_copies.recorded(asked["checkpoints"], paths.get("checkpoints")),
         "cost": prepared.cost,
         "horizon_s": prepared.problem.horizon_s,
         "bandwidth_mb_s": None if bandwidth is None else bandwidth / 2.0**20,
@@ -177,8 +177,9 @@ def _objective(problem: RecoveryProblem, settings: RecoveryOptions, result: Resu
         return Objective(name, sense, None, result.bound)
     value = _value(problem, settings, result.answer)
     bound = result.bound
-    if bound is not None:
-        bound = min(bound, value) if sense == "min" else max(bound, value)
+    if bound is not None:  # a sum over all time that ends near 0 is rounded as its parts are
+        size = problem.horizon_s * float(problem.graph.per_task("priority").max(initial=0.0))
+        bound = sound_bound(sense, value, bound, size if name == "priority-time" else 0.0)
     return Objective.of(name, sense, value, bound)
 
 

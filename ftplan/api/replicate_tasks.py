@@ -305,9 +305,7 @@ def _objective(question: _Question, answer: _Answer) -> Objective:
         count = None if answer.node is None else float(len(answer.node))
         return Objective.of("replicas", "min", count, answer.bound)
     value = None if answer.node is None else _value(prepared, answer.node)
-    bound = answer.bound
-    if value is not None and bound is not None:
-        bound = min(1.0, max(bound, value))
+    bound = None if answer.bound is None else min(1.0, answer.bound)
     return Objective.of(prepared.problem.metric, "max", value, bound)
 
 

@@ -31,8 +31,7 @@ def asked_of(plan: Plan, problem: Problem, fail: Sequence[str] = (), failure_giv
         If an input is missing, or the plan's options are not what they should be.
     """
     options = plan.options
-    given = [options.get(name) for name in _BUDGETS]
-    budget = Budget("tasks") if all(value is None for value in given) else parse_budget(*given)
+    budget = budget_of(plan)
     named = options.get("fail") or ()
     if isinstance(named, str) or not all(isinstance(item, str) for item in named):
         raise FtplanError("plan: options.fail: expected a list of selectors")
@@ -44,6 +43,12 @@ def asked_of(plan: Plan, problem: Problem, fail: Sequence[str] = (), failure_giv
         metric=str(options.get("metric", "output-fidelity")),
         weight=str(options.get("weight", "rate")),
     )
+
+
+def budget_of(plan: Plan) -> Budget:
+    """Return the budget that a plan was asked to keep, else none."""
+    given = [plan.options.get(name) for name in _BUDGETS]
+    return Budget("tasks") if all(value is None for value in given) else parse_budget(*given)
 
 
 def replicas_of(plan: Plan) -> list[Mapping[str, Any]]:

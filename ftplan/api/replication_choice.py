@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ftplan.api.replication_problem import Prepared
-from ftplan.model.plan import Infeasible, Status, Warn
+from ftplan.model.plan import Infeasible, Status, Warn, sound_bound
 from ftplan.model.task_graph import BoolArray
 from ftplan.planners import registry
 from ftplan.planners.budget import Budget
@@ -61,7 +61,7 @@ def choose(prepared: Prepared, row: registry.Row, options: ReplicationOptions) -
         clock = Budget(options.time_limit_s, options.iterations, ends=options.ends)
         own = quick_bound(problem, clock)
         warnings = tuple(dict.fromkeys((*warnings, *clock.warnings())))
-    bound = max(value, own)
+    bound = sound_bound("max", value, own)
     status: Status = result.status
     if met(value, bound):
         status, bound = "optimal", value  # bounds are raised a little for rounding errors
@@ -114,7 +114,8 @@ def fewest(prepared: Prepared, row: registry.Row, options: ReplicationOptions, t
     count = int(prepared.useful(best.replicated).sum())
     status: Status = "optimal" if count <= needed else "feasible"
     warnings = tuple(dict.fromkeys((*best.warnings, *clock.warnings())))
-    return replace(best, status=status, bound=float(min(needed, count)), warnings=warnings)
+    bound = sound_bound("min", float(count), float(needed))
+    return replace(best, status=status, bound=bound, warnings=warnings)
 
 
 def _reaches(prepared: Prepared, replicated: BoolArray, target: float) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 from ftplan.api.replication_choice import Choice, choose
 from ftplan.api.replication_problem import Prepared
-from ftplan.model.plan import Warn
+from ftplan.model.plan import Warn, sound_bound
 from ftplan.planners import registry
 from ftplan.planners.budget import Budget
 from ftplan.planners.replication.exact import quick_bounds
@@ -103,5 +103,5 @@ def _monotone(found: list[tuple[float, float, float | None]]) -> list[dict[str, 
     for point in reversed(points):
         if point["bound"] is not None:
             least = point["bound"] if least is None else min(least, point["bound"])
-        point["bound"] = None if least is None else max(point["value"], least)
+        point["bound"] = None if least is None else sound_bound("max", point["value"], least)
     return points

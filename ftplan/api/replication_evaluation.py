@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ftplan.api.answers import Asked, Scores
+from ftplan.api.evaluation_scenarios import own_failure, with_scenario_fails
 from ftplan.api.replication_asked import asked_of, nodes_by_task
 from ftplan.api.replication_figures import value
-from ftplan.api.replication_problem import NAMED, Prepared
+from ftplan.api.replication_problem import WORST, Prepared
 from ftplan.errors import FtplanError
 from ftplan.metrics.key_aligned_fidelity import key_aligned_model
 from ftplan.model.plan import Plan, Warn
@@ -15,7 +16,7 @@ from ftplan.model.problem import Problem
 
 
 def score_replication(plan: Plan, problem: Problem, asked: Asked) -> Scores:
-    """Return the metrics of a replication plan: expected values where the failure has scenarios.
+    """Return the metrics of a replication plan, in the failure's only scenario where it has one.
 
     Without a failure everything may fail, or what the plan was made for.
 
@@ -24,8 +25,7 @@ def score_replication(plan: Plan, problem: Problem, asked: Asked) -> Scores:
     FtplanError
         If an input is missing, or the plan names a task or node that is not there.
     """
-    made_with = {item.sha256 for item in plan.inputs if item.role == "failure"}
-    own = all(item.sha256 in made_with for item in problem.inputs if item.role == "failure")
+    own = own_failure(plan, problem)
     if asked.fail and own:
         problem = replace(problem, failure=None)  # what is asked about stands for what the plan was made for
     prepared = asked_of(plan, problem, asked.fail, problem.failure is not None and not own)
@@ -48,9 +48,9 @@ def score_replication(plan: Plan, problem: Problem, asked: Asked) -> Scores:
 
 
 def _failures(plan: Plan, problem: Problem, asked: Asked, prepared: Prepared) -> tuple[str, ...]:
-    """Return what fails as selectors, or the names of the scenarios."""
-    cases = tuple(case.id for case in prepared.problem.cases)
-    if cases != (NAMED,) or (problem.failure is not None and problem.failure.scenarios):
-        return cases
-    listed = [str(entry.select) for entry in problem.failure.fail] if problem.failure is not None else []
+    """Return what fails as selectors; that all tasks do has a name of its own."""
+    if [case.id for case in prepared.problem.cases] == [WORST]:
+        return (WORST,)
+    failure = with_scenario_fails(problem).failure
+    listed = [str(entry.select) for entry in failure.fail] if failure is not None else []
     return tuple(dict.fromkeys((*listed, *(asked.fail or plan.options.get("fail") or ()))))

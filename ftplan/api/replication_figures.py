@@ -50,15 +50,16 @@ def body(
 
 
 def summary(
-    prepared: Prepared, current: Current, node: Mapping[int, str | None] | None, seed: int, clock: Budget
+    prepared: Prepared, current: Current, node: Mapping[int, str | None] | None, seed: int, clock: Budget | None = None
 ) -> tuple[dict[str, Any], tuple[Warn, ...]]:
     """Return what the job is like, and the figures before, after, and as the mean of random choices of that budget.
 
-    A warning says where the clock left out some of these choices; without any the figures are None.
+    A warning says where the clock left out some of these choices; without any, or without a clock, they are None.
     """
     problem = prepared.problem
-    random = None if node is None else _random(prepared, node, seed, clock)
-    judged = CHOICES if node is None else random["choices"] if random else 0
+    compared = node is not None and clock is not None
+    random = _random(prepared, node, seed, clock) if node is not None and clock is not None else None
+    judged = CHOICES if not compared else random["choices"] if random else 0
     text = f"the plan is compared with {judged} of {CHOICES} random choices: the time limit is over"
     return {
         "tasks": prepared.graph.tasks,

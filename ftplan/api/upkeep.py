@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ftplan.errors import FtplanError, suggestion
+from ftplan.io.fingerprint import sha256_of_bytes
 from ftplan.io.plan_file import load_plan
 from ftplan.model.checkpoint_rules import RULE_CODES, STILL_BROKEN, violations
 from ftplan.model.cluster import Cluster, Placement
@@ -69,7 +70,7 @@ def with_current(current: Any, cluster: Cluster, topology: Topology) -> tuple[Cl
     """
     name, file = "--current", None
     if isinstance(current, Plan):
-        plan = current
+        plan, file = current, InputFile("current", None, sha256_of_bytes(current.to_json().encode()))
     else:
         loaded = load_plan(current)
         plan, file = loaded.value, replace(loaded.input, role="current")

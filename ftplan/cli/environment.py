@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Sequence
 from typing import Any
 
 import click
 from click.core import ParameterSource
+
+from ftplan.errors import FtplanError, suggestion
 
 #: Where options come from, the strongest first.
 SOURCES = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT, ParameterSource.DEFAULT_MAP)
@@ -30,6 +34,10 @@ SHARED = (
 )
 
 
+#: Variables that stand for no option.
+OTHERS = ("FTPLAN_DEBUG", "FTPLAN_MAX_MEMORY_GB", "FTPLAN_GOLDEN")
+
+
 def variables(command: str, option: str) -> list[str]:
     """Return the environment variables of an option: ``FTPLAN_COMMAND_OPTION``, and ``FTPLAN_OPTION`` if shared."""
     own = f"FTPLAN_{command}_{option}".upper().replace("-", "_")
@@ -40,7 +48,38 @@ def name_variables(command: click.Command) -> None:
     """Give every option of a command its environment variables, shown in ``--help``."""
     for parameter in command.params:
         if isinstance(parameter, click.Option) and parameter.envvar is None and parameter.name not in ("help", None):
-            parameter.envvar = variables(str(command.name), str(parameter.name))
+            flags = [flag for flag in parameter.opts if flag.startswith("--")]
+            names = [*(flag.removeprefix("--").replace("-", "_") for flag in flags[:1]), str(parameter.name)]
+            parameter.envvar = [v for name in dict.fromkeys(names) for v in variables(str(command.name), name)]
+
+
+def warn_of_unknown_variables(ctx: click.Context) -> None:
+    """Name the variables ``FTPLAN_*`` that no option reads, on standard error, unless it shall be quiet."""
+    args: list[str] = ctx.obj["args"]
+    candidates = sorted(name for name in os.environ if name.startswith("FTPLAN_") and name not in OTHERS)
+    if not candidates or _quiet(ctx.invoked_subcommand, args):
+        return
+    group = ctx.command
+    assert isinstance(group, click.Group)
+    shared = {f"FTPLAN_{option}".upper() for option in SHARED}
+    if set(candidates) <= shared:
+        return
+    known = {*shared, *OTHERS[:2]}
+    for name in group.list_commands(ctx):  # imports every command, which only an unusual variable is worth
+        command = group.get_command(ctx, name)
+        for item in command.params if command is not None else ():
+            known.update([item.envvar] if isinstance(item.envvar, str) else item.envvar or ())
+    for name in candidates:
+        if name not in known:
+            text = f"unknown environment variable {name}{suggestion(name, sorted(known))} is ignored"
+            click.echo(f"ftplan: warning: {text} [UNKNOWN_VARIABLE]", err=True)
+
+
+def _quiet(command: str | None, args: list[str]) -> bool:
+    if any(re.fullmatch(r"--quiet|-[a-z]*q[a-z]*", arg) for arg in args):
+        return True
+    names = variables(command or "", "quiet")
+    return any(os.environ.get(name, "").lower() in ("1", "true", "t", "yes", "y", "on") for name in names)
 
 
 def give_way(ctx: click.Context, given: dict[str, Any], alternatives: Sequence[Sequence[str]]) -> None:
@@ -73,6 +112,7 @@ def apply_configuration(ctx: click.Context) -> None:
     if "--help" in args or "-h" in args:
         return
     from ftplan.io.configuration import find_configuration
+    from ftplan.io.documents import display_name
 
     name = ctx.invoked_subcommand
     group = ctx.command
@@ -87,6 +127,10 @@ def apply_configuration(ctx: click.Context) -> None:
     settings: dict[str, Any] = {k: v for k, v in configuration.inputs.items() if k in parameter}
     settings.update(configuration.commands.get(name, {}))
     repeatable = {str(p.name) for p in command.params if p.nargs == -1 or getattr(p, "multiple", False)}
+    for key, value in settings.items():
+        if isinstance(value, list) and key not in repeatable:
+            shown = display_name(configuration.path)
+            raise FtplanError(f"{shown}: [{name}] {key.replace('_', '-')}: expected one value, not a list")
     ctx.default_map = {
         name: {k: [v] if k in repeatable and not isinstance(v, list) else v for k, v in settings.items()}
     }

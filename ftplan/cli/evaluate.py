@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ftplan.cli import options
 from ftplan.cli.render import Answer, Table, check_output, emit, say, warn
+
+if TYPE_CHECKING:
+    from ftplan.api import Evaluation
+
+
+def scenario_tables(found: Evaluation) -> list[Table]:
+    """Return a table with a row for each scenario, of the metrics that are not the same in all of them."""
+    if not found.scenarios:
+        return []
+    values = [{m.name: m.value for m in scenario.metrics} for scenario in found.scenarios]
+    names = [m.name for m in found.metrics if any(one[m.name] != values[0][m.name] for one in values)]
+    rows = [
+        (s.id, s.probability, ", ".join(s.failures) or "nothing", *(one[name] for name in names))
+        for s, one in zip(found.scenarios, values, strict=True)
+    ]
+    title = "in each scenario" + ("" if names else ": all metrics are as in the mean")
+    return [Table(("scenario", "probability", "failed", *names), rows, title)]
 
 
 @options.command("evaluate")
@@ -40,7 +57,8 @@ from ftplan.cli.render import Answer, Table, check_output, emit, say, warn
 def command(plan: str, **given: Any) -> int:
     """Score a plan, also one that ftplan did not make, under failures or on other statistics.
 
-    Inputs that are not given are read from the paths that the plan names.
+    Inputs that are not given are read from the paths that the plan names. Where the failure file has scenarios, each is
+    scored, and a metric is the mean over them by probability.
     """
     from ftplan.api import evaluate
     from ftplan.cli.inputs import problem_of_plan
@@ -59,8 +77,10 @@ def command(plan: str, **given: Any) -> int:
     warn(found.warnings, quiet=given["quiet"])
     rows = [(m.name, m.value, {"min": "low", "max": "high"}[m.sense], m.unit) for m in found.metrics]
     title = f"failed: {', '.join(found.failures)}" if found.failures else None
+    if found.scenarios:
+        title = f"mean over {len(found.scenarios)} scenarios, by probability" + (f"; {title}" if title else "")
     emit(
-        Answer(found.to_json(), [Table(("metric", "value", "better", "unit"), rows, title)]),
+        Answer(found.to_json(), [Table(("metric", "value", "better", "unit"), rows, title), *scenario_tables(found)]),
         output=given["output"],
         form=given["format"],
         force=given["force"],

@@ -14,6 +14,8 @@ from ftplan.cli.render import Answer, Table, check_output, emit, warn
 @click.argument("plan", metavar="PLAN")
 @click.argument("selector", metavar="SELECTOR")
 @options.inputs
+@options.failure
+@options.fail
 @options.output
 @options.verbosity
 def command(plan: str, selector: str, **given: Any) -> None:
@@ -28,7 +30,7 @@ def command(plan: str, selector: str, **given: Any) -> None:
 
     check_output(given["output"], given["force"])
     loaded, problem = problem_of_plan(plan, given)
-    found = explain(loaded, problem, selector)
+    found = explain(loaded, problem, selector, fail=given["fail"])
     warn(found.warnings, quiet=given["quiet"])
     rows = [tuple(row[name] for name in found.columns) for row in found.rows]
     tables = [Table(found.columns, rows, found.title)]

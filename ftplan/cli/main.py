@@ -17,9 +17,9 @@ from typing import NoReturn
 import click
 
 from ftplan import __version__
-from ftplan.cli.environment import apply_configuration
+from ftplan.cli.environment import apply_configuration, warn_of_unknown_variables
 from ftplan.cli.options import SETTINGS
-from ftplan.errors import FtplanError, suggestion
+from ftplan.errors import FtplanError, shortened, suggestion
 
 #: Command, module, what the list of commands says of it. In the order in which a newcomer needs them.
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -84,10 +84,11 @@ def cli(ctx: click.Context) -> None:
     Standard output carries the answer only: JSON in a pipe, a table on a terminal.
     """
     apply_configuration(ctx)
+    warn_of_unknown_variables(ctx)
 
 
 def _line(text: str) -> None:
-    click.echo(f"ftplan: {' '.join(text.split())}", err=True)
+    click.echo(f"ftplan: {shortened(text)}", err=True)
 
 
 def _debug(args: Sequence[str]) -> bool:

@@ -9,6 +9,8 @@ from typing import IO, Any
 
 import click
 
+from ftplan.errors import shortened
+
 
 @dataclass(frozen=True, slots=True)
 class Table:
@@ -97,7 +99,7 @@ def _print_tables(answer: Answer, form: str, stream: IO[str]) -> None:
 def say(text: str, *, quiet: bool = False) -> None:
     """Say something beside the answer, on standard error."""
     if not quiet:
-        click.echo(f"ftplan: {' '.join(text.split())}", err=True)
+        click.echo(f"ftplan: {shortened(text)}", err=True)
 
 
 def warn(warnings: Iterable[Any], *, quiet: bool = False) -> None:

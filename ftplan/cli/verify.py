@@ -13,12 +13,26 @@ from ftplan.cli.render import Answer, Table, check_output, emit, say, warn
 @options.command("verify")
 @click.argument("plan", metavar="PLAN")
 @options.inputs
+@options.failure
+@options.fail
 @click.option("--strict", is_flag=True, help="Hold the plan to every rule, not only to those that it names.")
 @click.option("--ignore-stale", is_flag=True, help="Do not mind inputs that changed since the plan was made.")
+@click.option("--prove", is_flag=True, help="Plan again to judge the bound and what else cannot be recomputed.")
+@click.option(
+    "--time-limit",
+    type=options.DURATION,
+    default="60s",
+    metavar="TIME",
+    help="With --prove: how long each of up to two planners may search.",
+)
 @options.output
 @options.verbosity
 def command(plan: str, **given: Any) -> int:
-    """Hold a plan to the rules that it names and to the fingerprints of its inputs.
+    """Hold a plan to the rules that it names, to its inputs and to what it states.
+
+    Everything that follows from plan and inputs is recomputed; the rest, such as the bound, is named as not recomputed.
+    --prove plans again with the plan's options and algorithm, and where that does not reach its bound with the exact
+    one: a bound that a plan beats is refuted, and one tighter than what planning again proves is not proven.
 
     Inputs that are not given are read from the paths that the plan names. Exit 1 when anything is violated.
     """
@@ -27,12 +41,22 @@ def command(plan: str, **given: Any) -> int:
 
     check_output(given["output"], given["force"])
     loaded, problem = problem_of_plan(plan, given)
-    found = verify(loaded, problem, strict=given["strict"], ignore_stale=given["ignore_stale"])
+    found = verify(
+        loaded,
+        problem,
+        strict=given["strict"],
+        ignore_stale=given["ignore_stale"],
+        fail=given["fail"],
+        prove=given["prove"],
+        time_limit_s=given["time_limit"],
+    )
     warn(found.warnings, quiet=given["quiet"])
     rows = [(v.code, v.where, v.message) for v in found.violations]
     tables = [Table(("code", "where", "what"), rows)] if rows else []
     verdict = "valid" if found.valid else f"{len(rows)} violation(s)"
-    notes = [f"{verdict}; held to: {', '.join(found.rules)}"]
+    notes = [f"{verdict}; held to: {', '.join(found.rules) or 'no rule, since there is no plan'}"]
+    if found.not_recomputed:
+        notes.append(f"not recomputed: {', '.join(found.not_recomputed)}")
     emit(
         Answer(found.to_json(), tables, notes),
         output=given["output"],

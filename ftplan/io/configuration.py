@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import tomllib
@@ -126,10 +127,16 @@ def _checked(table: Mapping[str, Any], title: str, known: Options, name: str) ->
         if spelled not in called:
             shown = sorted(item.replace("_", "-") for item in called)
             raise FtplanError(f"{name}: [{title}] unknown key {key!r}{suggestion(key.replace('_', '-'), shown)}")
+        if not all(map(_is_plain, value if isinstance(value, list) else [value])):
+            raise FtplanError(f"{name}: [{title}] {key}: expected text, a number, true or false, or a list of these")
         if called[spelled] in result:
             raise FtplanError(f"{name}: [{title}] {key}: is given twice (dashes and underscores are the same)")
         result[called[spelled]] = value
     return result
+
+
+def _is_plain(value: Any) -> bool:
+    return isinstance(value, (str, int)) or (isinstance(value, float) and math.isfinite(value))
 
 
 def _relative(value: Any, path: Path) -> Any:

@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema
 from ftplan.errors import FtplanError
 from ftplan.io.cluster_file import NodeModel, check_duplicates, node_entry
 from ftplan.io.documents import Source, read_document
-from ftplan.io.fields import FileModel, Id, NonNegative, Probability, Time, Version
+from ftplan.io.fields import FileModel, Id, Moment, Probability, Time, Version
 from ftplan.io.selector_checks import check_selector
 from ftplan.io.validation import Complaints, Loaded, check_envelope, ignored_keys, validate
 from ftplan.model.cluster import Cluster
@@ -24,7 +24,7 @@ FORMAT = "ftplan/failure"
 SELECTOR_PATTERN = r"^((node|zone|operator):[A-Za-z0-9._-]+|(task|query|key-group):[A-Za-z0-9._-]+/[0-9]+)$"
 
 
-def _selector(value: Any) -> Any:
+def selector_of(value: Any) -> Any:
     """Parse a selector; pydantic reports what the parser says of it."""
     if not isinstance(value, str):
         return value
@@ -36,7 +36,7 @@ def _selector(value: Any) -> Any:
 
 SelectorText = Annotated[
     Selector,
-    BeforeValidator(_selector),
+    BeforeValidator(selector_of),
     WithJsonSchema({"type": "string", "pattern": SELECTOR_PATTERN, "examples": ["zone:rack-a", "task:join/3"]}),
 ]
 
@@ -44,7 +44,7 @@ SelectorText = Annotated[
 class TimedFailModel(FileModel):
     """Something fails at a time."""
 
-    at_s: NonNegative = Field(0.0, description="Seconds after the failure that starts the clock")
+    at_s: Moment = Field(0.0, description="Seconds after the failure that starts the clock")
     select: SelectorText = Field(description="What fails")
 
 

@@ -4,8 +4,20 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, StringConstraints, Tag
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    StringConstraints,
+    Tag,
+)
+from pydantic_core import CoreSchema, core_schema
 
+from ftplan.io import ranges
 from ftplan.model.names import ID_PATTERN
 
 #: Tags of union branches; places in error messages leave them out.
@@ -40,32 +52,64 @@ def _time_branch(value: Any) -> str:
     return "<range>" if isinstance(value, list) else "<time>"
 
 
+class Within:
+    """Holds a number to a range, in the reader and in the JSON Schema."""
+
+    def __init__(self, allowed: ranges.Range) -> None:
+        self.allowed = allowed
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_after_validator_function(self.allowed.checked, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return {**handler(schema), **self.allowed.schema()}
+
+
 Id = Annotated[str, StringConstraints(pattern=ID_PATTERN)]
 Count = Annotated[int, Field(ge=1, le=MAX_COUNT), BeforeValidator(_whole)]
-Index = Annotated[int, Field(ge=0), BeforeValidator(_whole)]
-NonNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-Finite = Annotated[float, Field(allow_inf_nan=False)]
-Probability = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Index = Annotated[int, Field(ge=0, le=MAX_COUNT), BeforeValidator(_whole)]
+Rows = Annotated[int, Field(ge=0, le=2**63 - 1), BeforeValidator(_whole)]
+
+#: Numbers of a plan: what follows from inputs within their ranges stays far below the largest.
+NonNegative = Annotated[float, Field(ge=0, le=ranges.LARGEST, allow_inf_nan=False)]
+Positive = Annotated[float, Field(gt=0, le=ranges.LARGEST, allow_inf_nan=False)]
+Finite = Annotated[float, Field(ge=-ranges.LARGEST, le=ranges.LARGEST, allow_inf_nan=False)]
+
+#: Numbers of an input.
+Cores = Annotated[float, Field(ge=0, allow_inf_nan=False), Within(ranges.CORES)]
+Rate = Annotated[float, Field(ge=0, allow_inf_nan=False), Within(ranges.RATE)]
+Selectivity = Annotated[float, Field(ge=0, allow_inf_nan=False), Within(ranges.SELECTIVITY)]
+Share = Annotated[float, Field(ge=0, allow_inf_nan=False), Within(ranges.SHARE)]
+Bytes = Annotated[float, Field(ge=0, allow_inf_nan=False), Within(ranges.BYTES)]
+MemoryMb = Annotated[float, Field(gt=0, allow_inf_nan=False), Within(ranges.MEMORY_MB)]
+Priority = Annotated[float, Field(gt=0, allow_inf_nan=False), Within(ranges.PRIORITY)]
+Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False), Within(ranges.SECONDS)]
+Interval = Annotated[float, Field(gt=0, allow_inf_nan=False), Within(ranges.INTERVAL_S)]
+Bandwidth = Annotated[float, Field(gt=0, allow_inf_nan=False), Within(ranges.BANDWIDTH_MB_S)]
+Probability = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False), Within(ranges.PROBABILITY)]
 
 #: A number, or a list with one number per task.
-PerTask = Annotated[
-    Annotated[NonNegative, Tag(NUMBER_TAG)] | Annotated[list[NonNegative], Tag(LIST_TAG)], Discriminator(_branch)
+CoresPerTask = Annotated[
+    Annotated[Cores, Tag(NUMBER_TAG)] | Annotated[list[Cores], Tag(LIST_TAG)], Discriminator(_branch)
 ]
-PositivePerTask = Annotated[
-    Annotated[Positive, Tag(NUMBER_TAG)] | Annotated[list[Positive], Tag(LIST_TAG)], Discriminator(_branch)
+RatePerTask = Annotated[Annotated[Rate, Tag(NUMBER_TAG)] | Annotated[list[Rate], Tag(LIST_TAG)], Discriminator(_branch)]
+BytesPerTask = Annotated[
+    Annotated[Bytes, Tag(NUMBER_TAG)] | Annotated[list[Bytes], Tag(LIST_TAG)], Discriminator(_branch)
+]
+PriorityPerTask = Annotated[
+    Annotated[Priority, Tag(NUMBER_TAG)] | Annotated[list[Priority], Tag(LIST_TAG)], Discriminator(_branch)
 ]
 
 #: Seconds, or a range of seconds.
+Moment = Annotated[float, Field(ge=0, allow_inf_nan=False), Within(ranges.TIME_S)]
 Time = Annotated[
-    Annotated[NonNegative, Tag("<time>")]
-    | Annotated[list[NonNegative], Field(min_length=2, max_length=2), Tag("<range>")],
+    Annotated[Moment, Tag("<time>")] | Annotated[list[Moment], Field(min_length=2, max_length=2), Tag("<range>")],
     Discriminator(_time_branch),
 ]
 
 #: [from index, to index, records/s]
 Substream = Annotated[
-    tuple[Annotated[int, Field(ge=0, le=MAX_COUNT)], Annotated[int, Field(ge=0, le=MAX_COUNT)], NonNegative],
+    tuple[Annotated[int, Field(ge=0, le=MAX_COUNT)], Annotated[int, Field(ge=0, le=MAX_COUNT)], Rate],
     BeforeValidator(_as_tuple),
 ]
 

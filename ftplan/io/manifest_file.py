@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from ftplan.errors import FtplanError
 from ftplan.io.documents import Document
-from ftplan.io.fields import FileModel, Id, Index, Positive, Probability, Version
+from ftplan.io.fields import Count, FileModel, Id, Interval, Probability, Rows, Version
 from ftplan.io.validation import check_envelope, validate
 from ftplan.model.statistics import LogInput, Manifest, Measure, OperatorStatistics, Resolution, TableFile
 
@@ -45,14 +45,14 @@ class LogInputModel(FileModel):
     """A log file that was read."""
 
     path: str = Field(description="Where the file lay")
-    bytes: Index | None = Field(None, description="Its size")
+    bytes: Rows | None = Field(None, description="Its size")
     sha256: str | None = Field(None, description="Its hash; null for a file on a remote store")
 
 
 class OperatorStatisticsModel(FileModel):
     """What the statistics say of one operator as a whole."""
 
-    key_groups: Annotated[int, Field(ge=1, lt=2**31)] | None = Field(None, description="Number of key groups")
+    key_groups: Count | None = Field(None, description="Number of key groups")
     key_hash: str | None = Field(None, description="How keys became key groups")
     resolution: Resolution = Field("key_group", description="What was measured")
     estimated: bool = Field(False, description="true: values were spread over key groups")
@@ -62,7 +62,7 @@ class OperatorStatisticsModel(FileModel):
 class TableFileModel(FileModel):
     """A Parquet file of the folder."""
 
-    rows: Index = Field(description="Number of rows")
+    rows: Rows = Field(description="Number of rows")
     sha256: str | None = Field(None, description="Hash of the file")
 
 
@@ -72,12 +72,12 @@ class ManifestModel(FileModel):
     format: Literal["ftplan/stats"]
     format_version: Version
     tool_version: str | None = Field(None, description="Version of ftplan that wrote the folder")
-    window_s: Positive = Field(description="Length of a window in seconds; windows are aligned to the epoch")
+    window_s: Interval = Field(description="Length of a window in seconds; windows are aligned to the epoch")
     start: Instant = Field(description="Start of the first window, UTC")
     end: Instant = Field(description="End of the last window, UTC")
-    windows: Index | None = Field(None, description="(end - start) / window_s")
-    rows_read: Index = Field(0, description="Rows of the log that were read")
-    rows_rejected: Index = Field(0, description="Rows of the log that could not be used")
+    windows: Rows | None = Field(None, description="(end - start) / window_s")
+    rows_read: Rows = Field(0, description="Rows of the log that were read")
+    rows_rejected: Rows = Field(0, description="Rows of the log that could not be used")
     coverage: Probability = Field(1.0, description="Share of the windows with records")
     engine: str | None = Field(None, description="What computed the statistics")
     measures: list[Measure] | None = Field(None, description="What the log measures")

@@ -134,7 +134,7 @@ def _arrow(table: Any, kind: str) -> Any:
         if hasattr(table, "to_arrow"):
             return table.to_arrow()
         return pa.Table.from_pandas(table, preserve_index=False)
-    except (pa.ArrowException, TypeError, ValueError, AttributeError) as error:
+    except (pa.ArrowException, TypeError, ValueError, OverflowError, AttributeError) as error:
         reason = (str(error).splitlines() or ["unreadable"])[0]
         raise FtplanError(f"statistics: {kind}: cannot be made an Arrow table: {reason}") from None
 

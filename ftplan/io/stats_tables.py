@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from ftplan.errors import FtplanError, suggestion
 from ftplan.io.manifest_file import EPOCH
+from ftplan.io.ranges import MEASURED
 from ftplan.model.statistics import TABLES, Column, Manifest
 
 _ARROW: Mapping[str, Any] = {
@@ -112,6 +113,11 @@ def _check_values(values: Any, column: Column, name: str) -> None:
         value = numbers[row]
         got = f"must be at least 0, got {value:g}" if np.isfinite(value) else f"must be a finite number, got {value}"
         raise FtplanError(f"{name}: column {column.name!r}: row {row}: {got.replace('nan', 'NaN')}")
+    if column.type == "double":
+        beyond = (numbers > MEASURED.high) | ((numbers > 0.0) & (numbers < MEASURED.low))
+        if beyond.any():
+            row = _first(beyond)
+            raise FtplanError(f"{name}: column {column.name!r}: row {row}: must be {MEASURED}, got {numbers[row]:g}")
 
 
 def window_numbers(window_start: Any, manifest: Manifest) -> Any:

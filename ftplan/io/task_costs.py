@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ftplan.errors import FtplanError, suggestion
+from ftplan.io.ranges import CORES
 from ftplan.model.cluster import Placement
 from ftplan.model.plan import Warn
 from ftplan.model.problem import StatsTables
@@ -64,6 +65,14 @@ def task_costs(graph: TaskGraph, stats: StatsTables | None, placement: Placement
             cost[tasks] = np.where(open_, _shared(stated[tasks], records, process, open_), cost[tasks])
     missing = np.flatnonzero(np.isnan(cost))
     cost[missing] = stated[missing]
+    most = int(np.argmax(cost))
+    if cost[most] > CORES.high:
+        operator, index = graph.name(most)
+        raise FtplanError(
+            f"the statistics say that task {operator}/{index} takes {cost[most]:g} cores, more than {CORES.high:g}: "
+            "mend cpu_ms, or the length of a window"
+        )
+    cost = np.where((cost > 0.0) & (cost < CORES.low), CORES.low, cost)
     return TaskCosts(cost, "statistics", _warnings(graph, missing))
 
 

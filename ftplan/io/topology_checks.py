@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ftplan.io.ranges import DERIVED
 from ftplan.io.validation import Complaints, unknown
 from ftplan.model.plan import Warn
 from ftplan.model.rates import sent_by
@@ -101,6 +102,40 @@ def _check_substreams(
 
 def _tasks(count: int) -> str:
     return "1 task (0)" if count == 1 else f"{count} tasks (0 to {count - 1})"
+
+
+def check_rates(topology: Topology, complaints: Complaints) -> None:
+    """Check that the rates which follow from selectivities stay within what the models carry."""
+    senders: list[list[tuple[int, Edge]]] = [[] for _ in topology.operators]
+    leaving: list[list[Edge]] = [[] for _ in topology.operators]
+    for edge in topology.edges:
+        senders[edge.target].append((edge.source, edge))
+        leaving[edge.source].append(edge)
+    waiting = [len(edges) for edges in senders]
+    ready = [i for i, count in enumerate(waiting) if count == 0]
+    out = [0.0] * len(waiting)
+    while ready:
+        i = ready.pop()
+        operator = topology.operators[i]
+        if operator.rate_out is not None:
+            out[i] = float(operator.rate_out.sum())
+        elif senders[i]:
+            out[i] = operator.selectivity * sum(_carried(edge, out[source]) for source, edge in senders[i])
+        else:
+            out[i] = float(operator.parallelism)
+        if out[i] and not DERIVED.holds(out[i]):
+            text = f"its derived rate of {out[i]:g} records/s must be {DERIVED}: mend selectivity, or give rate_out"
+            complaints.add(f"operators[{i}]", text)
+            return
+        for edge in leaving[i]:
+            waiting[edge.target] -= 1
+            if waiting[edge.target] == 0:
+                ready.append(edge.target)
+
+
+def _carried(edge: Edge, sent: float) -> float:
+    """Return the records per second on an edge."""
+    return sent if edge.substreams is None else float(edge.substreams.rate.sum())
 
 
 def find_cycle(nodes: Sequence[str], edges: Sequence[tuple[str, str]]) -> tuple[str, ...] | None:

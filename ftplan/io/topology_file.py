@@ -8,8 +8,22 @@ import numpy as np
 from pydantic import Field
 
 from ftplan.io.documents import Source, collection_paused, read_document
-from ftplan.io.fields import Count, FileModel, Id, NonNegative, PerTask, Positive, PositivePerTask, Substream, Version
-from ftplan.io.topology_checks import check_edges, check_operators, rate_warnings
+from ftplan.io.fields import (
+    BytesPerTask,
+    CoresPerTask,
+    Count,
+    FileModel,
+    Id,
+    Interval,
+    PriorityPerTask,
+    RatePerTask,
+    Seconds,
+    Selectivity,
+    Share,
+    Substream,
+    Version,
+)
+from ftplan.io.topology_checks import check_edges, check_operators, check_rates, rate_warnings
 from ftplan.io.validation import Complaints, Loaded, check_envelope, ignored_keys, validate
 from ftplan.model.plan import InputFile
 from ftplan.model.topology import Checkpointing, Edge, FloatArray, Operator, Substreams, Topology
@@ -20,7 +34,7 @@ FORMAT = "ftplan/topology"
 class CheckpointModel(FileModel):
     """How an operator checkpoints."""
 
-    interval_s: Positive | None = Field(None, description="Seconds between two checkpoints")
+    interval_s: Interval | None = Field(None, description="Seconds between two checkpoints")
     kind: Literal["incremental", "full"] = Field("incremental", description="Changes only, or the whole state")
 
 
@@ -35,18 +49,18 @@ class OperatorModel(FileModel):
         "independent", description="correlated: a join, which needs all of its input streams"
     )
     key_groups: Count | None = Field(None, description="Number of key groups; left out: no keyed state")
-    selectivity: NonNegative = Field(1.0, description="Output records per input record")
-    cpu: PerTask = Field(1.0, description="Cores per task; a number, or a list with one number per task")
-    rate_out: PerTask | None = Field(None, description="Records per second leaving each task; default: derived")
-    input_share: list[NonNegative] | None = Field(
+    selectivity: Selectivity = Field(1.0, description="Output records per input record")
+    cpu: CoresPerTask = Field(1.0, description="Cores per task; a number, or a list with one number per task")
+    rate_out: RatePerTask | None = Field(None, description="Records per second leaving each task; default: derived")
+    input_share: list[Share] | None = Field(
         None, description="How full and split edges divide among the tasks of this operator; default: equally"
     )
-    state_bytes: PerTask = Field(0.0, description="Bytes of state per task; a number, or a list")
-    record_time_s: NonNegative | None = Field(None, description="Cpu seconds per record; default: cpu / input rate")
+    state_bytes: BytesPerTask = Field(0.0, description="Bytes of state per task; a number, or a list")
+    record_time_s: Seconds | None = Field(None, description="Cpu seconds per record; default: cpu / input rate")
     checkpoint: CheckpointModel | None = Field(None, description="How the operator checkpoints")
     deterministic: bool = Field(True, description="false: every new failure needs a global rollback")
     output: bool | None = Field(None, description="Default: an operator without outgoing edges is an output")
-    priority: PositivePerTask = Field(1.0, description="Of each query that ends here; a number, or a list")
+    priority: PriorityPerTask = Field(1.0, description="Of each query that ends here; a number, or a list")
 
 
 class EdgeModel(FileModel):
@@ -89,6 +103,8 @@ def load_topology(source: Source, name: str | None = None) -> Loaded[Topology]:
         check_edges(model, complaints)
         complaints.finish()
         topology = _built(model)
+        check_rates(topology, complaints)
+        complaints.finish()
         warnings, ignored = ignored_keys(TopologyModel, value, document.name)
         warnings += tuple(rate_warnings(topology, model, document.name))
     return Loaded(topology, InputFile("topology", document.path, document.sha256), warnings, ignored)

@@ -38,6 +38,10 @@ TABLE_OF_KIND: Mapping[str, str] = {
 }
 
 
+#: A bound that a value beats by less than this, relative to the larger of the sizes compared, is a rounding error.
+ROUNDING = 1e-9
+
+
 def canonical_number(value: float) -> float:
     """Round to 12 significant digits, the precision that plans promise; negative zero becomes zero."""
     return float(f"{value:.12g}") + 0.0
@@ -71,6 +75,29 @@ def canonical_json(document: Mapping[str, Any]) -> str:
     return json.dumps(canonical(document), sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
+def sound_bound(sense: Literal["min", "max"], value: float, bound: float, size: float = 0.0) -> float:
+    """Return a bound that a value was found under; one that the value beats by rounding only becomes the value.
+
+    Parameters
+    ----------
+    sense
+        ``max``: nothing is worth more than the bound; ``min``: nothing less.
+    size
+        What rounding errors are relative to where that is more than value and bound, for sums that cancel out.
+
+    Raises
+    ------
+    RuntimeError
+        If the value beats the bound by more than rounding: then the bound was never one, a fault of whoever proved it.
+    """
+    beyond = value - bound if sense == "max" else bound - value
+    if beyond <= 0.0:
+        return bound
+    if not beyond <= ROUNDING * max(abs(value), abs(bound), abs(size), 1e-9):
+        raise RuntimeError(f"a bound of {bound!r} was reported as proven, and a plan is worth {value!r} ({sense})")
+    return value
+
+
 @dataclass(frozen=True, slots=True)
 class Objective:
     """Value and proven bound of the optimised quantity.
@@ -97,9 +124,15 @@ class Objective:
 
         The scale is ``max(|value|, 1e-9)``, or ``|random - bound|`` for objectives that cross zero, where *random*
         is the expected value of a random plan.
+
+        Raises
+        ------
+        RuntimeError
+            If the value beats the bound (:func:`sound_bound`).
         """
         if value is None or bound is None:
             return Objective(name, sense, value, bound)
+        bound = sound_bound(sense, value, bound, random or 0.0)
         scale = max(abs(value) if random is None else abs(random - bound), 1e-9)
         return Objective(name, sense, value, bound, scale, abs(bound - value) / scale)
 

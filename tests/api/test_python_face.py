@@ -205,7 +205,7 @@ def test_only_some_planners_keep_a_failover_limit(problem: ftplan.Problem) -> No
     assert plan.options["failover_limit"] is None
     with pytest.raises(ftplan.FtplanError, match="leave out --failover-limit"):
         ftplan.plan("allocate-checkpoints", problem, failover_limit=1.2, minimise="failover")
-    with pytest.raises(ftplan.FtplanError, match="--failover-limit: 'x' is no number"):
+    with pytest.raises(ftplan.FtplanError, match="--failover-limit: 'x' is not a number"):
         ftplan.plan("allocate-checkpoints", problem, failover_limit="x")
 
 

@@ -160,7 +160,7 @@ def test_options_are_recorded_and_inputs_have_roles() -> None:
     assert [item.role for item in plan.inputs] == ["topology", "cluster"]
     with pytest.raises(ftplan.FtplanError, match=r"unknown option 'horizons' \(did you mean 'horizon'\?\)"):
         schedule(loaded(), fail=["zone:a"], horizons=1)
-    with pytest.raises(ftplan.FtplanError, match=r"--objective: unknown 'prority'.*did you mean 'priority'"):
+    with pytest.raises(ftplan.FtplanError, match=r"--objective: 'prority' is not one of .*did you mean 'priority'"):
         schedule(loaded(), fail=["zone:a"], objective="prority")
 
 

@@ -27,16 +27,16 @@ def found(plan: ftplan.Plan, strict: bool = False, **changes: Any) -> list[str]:
     ("plan", "strict", "expected"),
     [
         (by_hand(("sink", 0, "n4")), True, []),
-        (by_hand(("sink", 0, None)), True, []),
-        (by_hand(("sink", 9, None)), False, ["UNKNOWN_TASK"]),
-        (by_hand(("sinks", 0, None)), False, ["UNKNOWN_TASK"]),
-        (by_hand(("sink", 0, None), ("sink", 0, "n4")), False, ["ASSIGNED_TWICE"]),
+        (by_hand(("sink", 0, None)), True, ["NODE_MISSING"]),
+        (by_hand(("sink", 9, "n4")), False, ["UNKNOWN_TASK"]),
+        (by_hand(("sinks", 0, "n4")), False, ["UNKNOWN_TASK"]),
+        (by_hand(("sink", 0, "n4"), ("sink", 0, "n4")), False, ["ASSIGNED_TWICE"]),
         (by_hand(("sink", 0, "n9")), False, ["UNKNOWN_NODE"]),
         (by_hand(("sink", 0, "n1")), False, ["REPLICA_WITH_PRIMARY"]),
         (by_hand(("sink", 0, "n2")), False, []),
         (by_hand(("sink", 0, "n2")), True, ["REPLICA_IN_SAME_ZONE"]),
-        (by_hand(("sink", 0, None), options={"budget": 0}), False, ["OVER_BUDGET"]),
-        (by_hand(("sink", 0, None), options={"target": 0.5}), False, ["BELOW_TARGET"]),
+        (by_hand(("sink", 0, "n4"), options={"budget": 0}), False, ["OVER_BUDGET"]),
+        (by_hand(("sink", 0, "n4"), options={"target": 0.5}), False, ["BELOW_TARGET"]),
     ],
 )
 def test_codes(plan: ftplan.Plan, strict: bool, expected: list[str]) -> None:
@@ -62,7 +62,8 @@ def test_a_stated_objective_is_recomputed() -> None:
     assert found(load_plan(document).value) == []
     document["objective"]["value"] = 0.6
     document["objective"]["bound"] = 0.4
-    assert found(load_plan(document).value) == ["OBJECTIVE_DIFFERS", "OBJECTIVE_DIFFERS"]
+    codes = ["OBJECTIVE_DIFFERS", "OBJECTIVE_DIFFERS", "GAP_DIFFERS", "STATUS_DIFFERS"]
+    assert found(load_plan(document).value) == codes
 
 
 def test_a_changed_input_is_stale() -> None:

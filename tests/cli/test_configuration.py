@@ -46,6 +46,11 @@ def test_mistakes_in_the_file(ftplan: Run, project: Path) -> None:
         ("[inputs]\ntopologie = 'x'\n", "did you mean 'topology'?"),
         ("[inputs\n", "ftplan.toml: line 1"),
         ("[allocate-checkpoints]\ncopies = 'many'\n", "copies"),
+        ("[allocate-checkpoints]\ncopies = {a = 1}\n", "copies: expected text, a number, true or false"),
+        ("[allocate-checkpoints]\ncopies = 2024-01-01\n", "copies: expected text, a number, true or false"),
+        ("[allocate-checkpoints]\ncopies = [2]\n", "copies: expected one value, not a list"),
+        ("[allocate-checkpoints]\ncopies = nan\n", "copies"),
+        ("[allocate-checkpoints]\ncopies = inf\n", "copies"),
     ):
         (project / "ftplan.toml").write_text(text)
         done = ftplan("allocate-checkpoints")
@@ -91,3 +96,37 @@ def test_a_failover_limit_of_the_file_gives_way(ftplan: Run, project: Path) -> N
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["options"]["failover_limit"] < 2
     assert ftplan("allocate-checkpoints", "--minimise", "failover", "--failover-limit", "2").returncode == 2
+
+
+def test_unknown_variables_are_named(ftplan: Run) -> None:
+    for name, said in (
+        ("FTPLAN_ALLOCATE_CHECKPOINTS_COPYS", " (did you mean 'FTPLAN_ALLOCATE_CHECKPOINTS_COPIES'?)"),
+        ("FTPLAN_SEEDS", " (did you mean 'FTPLAN_SEED'?)"),
+        ("FTPLAN_XYZZY_42", ""),
+    ):
+        done = ftplan("check", "topology.yaml", **{name: "1"})
+        line = f"ftplan: warning: unknown environment variable {name}{said} is ignored [UNKNOWN_VARIABLE]"
+        assert (done.returncode, done.stderr.splitlines()) == (0, [line])
+        for quiet in ({"args": ["-q"]}, {"env": {"FTPLAN_QUIET": "1"}}, {"env": {"FTPLAN_CHECK_QUIET": "true"}}):
+            done = ftplan("check", "topology.yaml", *quiet.get("args", ()), **{name: "1", **quiet.get("env", {})})  # type: ignore[dict-item]
+            assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_known_variables_are_not_named(ftplan: Run) -> None:
+    known = {
+        "FTPLAN_SEED": "1",
+        "FTPLAN_DEBUG": "",
+        "FTPLAN_MAX_MEMORY_GB": "4",
+        "FTPLAN_REPLICATE_TASKS_BUDGET": "3",
+        "FTPLAN_ALLOCATE_CHECKPOINTS_LOAD": "records",
+        "FTPLAN_ALLOCATE_CHECKPOINTS_MEASURE": "records",
+    }
+    done = ftplan("check", "topology.yaml", **known)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_an_option_is_called_by_its_flag(ftplan: Run) -> None:
+    inputs = ("-t", "topology.yaml", "-c", "cluster.yaml", "-s", "stats")
+    done = ftplan("allocate-checkpoints", *inputs, FTPLAN_ALLOCATE_CHECKPOINTS_LOAD="bytes")
+    assert done.returncode == 2
+    assert "'bytes'" in done.stderr

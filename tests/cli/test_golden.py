@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run
+from tests.cli.documents import check_output, check_written, texts
 
 CASES = Path(__file__).resolve().parent / "golden"
 
@@ -29,7 +30,12 @@ def outcome(case: str, ftplan: Run, project: Path) -> dict[str, str]:
         if not line.startswith("ftplan"):
             subprocess.run(["bash", "-c", line], cwd=project, check=True)
             continue
-        done = ftplan(*shlex.split(line)[1:])
+        args = shlex.split(line)[1:]
+        before = texts(project)
+        done = ftplan(*args)
+        check_written(before, texts(project), done.stdout)
+        if args[0] == "evaluate" and done.returncode < 2:  # shown as a table: the document says the same
+            assert check_output(ftplan(*args, "--format", "json").stdout) == 1
     assert done is not None
     return {
         "stdout": re.sub(r"\s+$", "", done.stdout, flags=re.MULTILINE) + "\n" * bool(done.stdout.strip()),

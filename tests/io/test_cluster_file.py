@@ -88,7 +88,7 @@ def test_warnings() -> None:
 
 
 ids = st.text("abn019._-", min_size=1, max_size=4)
-shares = st.floats(0, 1)
+shares = st.just(0.0) | st.floats(1e-9, 1)
 
 
 @st.composite
@@ -97,7 +97,7 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
     optional: dict[str, st.SearchStrategy[Any]] = {
         "memory_mb": st.floats(1, 1e6),
         "zone": ids,
-        "used_cpu": st.floats(0, 9),
+        "used_cpu": st.just(0.0) | st.floats(1e-9, 9),
         "accepts": st.lists(st.sampled_from(["tasks", "checkpoints"]), unique=True),
         "failure_probability": shares,
     }

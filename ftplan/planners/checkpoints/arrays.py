@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ftplan.metrics.correlation import expected_random
-from ftplan.model.plan import Warn
+from ftplan.model.plan import ROUNDING, Warn, sound_bound
 from ftplan.model.topology import FloatArray, IntArray
 
 BoolArray = npt.NDArray[np.bool_]
@@ -90,8 +90,15 @@ class CheckpointProblem:
         return float(np.ceil(bound - 1e-6 - 1e-9 * abs(bound)) + 0.0)
 
     def settled_bound(self, value: float, bound: float) -> float:
-        """Return a proven bound for a plan of this value: the value itself where only rounding lies between them."""
+        """Return a proven bound for a plan of this value: the value itself where only rounding lies between them.
+
+        Raises
+        ------
+        RuntimeError
+            If the plan costs less than the bound by more than rounding.
+        """
         bound = self.rounded(bound)
         largest = np.maximum(self.cost.max(axis=1, initial=0.0), -self.cost.min(axis=1, initial=0.0))
         noise = 1e-12 * self.copies * float(largest.sum())
+        bound = sound_bound("min", value, bound, max(abs(self.random_value), noise / ROUNDING))
         return value if bound >= value - noise else bound

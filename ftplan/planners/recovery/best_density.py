@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ftplan.model.plan import sound_bound
 from ftplan.planners.budget import Budget, now
 from ftplan.planners.compiled import SMALL_WORK
 from ftplan.planners.recovery.fitting import fitting
@@ -59,7 +60,7 @@ def best_density(knapsack: SetUnionKnapsack, budget: Budget, seed: int = 0, hint
     value = knapsack.value(chosen)
     optimal = value >= bound * (1.0 - 10 * RAISED)
     note = None if optimal or tried == seeds else f"grew {tried:,} of {seeds:,} seeds: the guarantee needs all of them"
-    return Choice(chosen, max(bound, value), optimal, note)
+    return Choice(chosen, sound_bound("max", value, bound), optimal, note)
 
 
 def ratio(knapsack: SetUnionKnapsack) -> float:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ftplan.errors import FtplanError
+from ftplan.model.plan import sound_bound
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.fitting import ROUNDING, fitting
@@ -110,7 +111,9 @@ def dynamic_programming(
     if hint is not None and start > knapsack.value(choice.queries):
         choice = Choice(knapsack.whole(hint))
     note = "dynamic-programming was stopped by the clock: the best plan so far is not proven"
-    return Choice(choice.queries, max(fractional_bound(knapsack), knapsack.value(choice.queries)), False, note)
+    return Choice(
+        choice.queries, sound_bound("max", knapsack.value(choice.queries), fractional_bound(knapsack)), False, note
+    )
 
 
 def chosen_of(knapsack: SetUnionKnapsack, queries: IntArray) -> Choice:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ftplan.model.plan import sound_bound
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.branching import Tree, branch, grow
 from ftplan.planners.recovery.completion import best_completion
@@ -216,7 +217,7 @@ def _back(steps: list[Reduction], queries: BoolArray) -> BoolArray:
 
 def _answer(state: Progress, reduced: Reduction) -> Choice:
     """Return the choice with a sentence on the way to it."""
-    bound = max(state.bound, state.value)
+    bound = sound_bound("max", state.value, state.bound)
     note = f"bound by {state.by}"
     if state.open_queries:
         note += f", {state.open_queries} of {reduced.knapsack.queries} groups of queries left to the integer program"

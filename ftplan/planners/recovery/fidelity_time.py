@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ftplan.metrics.fidelity import FidelityModel, fidelity_model
+from ftplan.model.plan import sound_bound
 from ftplan.model.rates import rates
 from ftplan.model.task_graph import BoolArray
 from ftplan.model.topology import FloatArray, IntArray
@@ -73,7 +74,7 @@ def plan_order(
     capacity, kept = capacity_with_failures(state, problem, times) if state.problem.failures else (problem.limit, True)
     possible = wanted if kept else state.down
     most = most_fidelity(model, state.down, possible, state.cost, capacity, budget.part(BOUND))
-    return FidelityPlan(order, value, max(value, float(most @ problem.span)), way)
+    return FidelityPlan(order, value, sound_bound("max", value, float(most @ problem.span)), way)
 
 
 def _by_step(state: State, step: IntArray, urgency: FloatArray, steps: int, wanted: BoolArray) -> IntArray:

@@ -181,10 +181,11 @@ def fillable(room: FloatArray, sizes: FloatArray) -> FloatArray:
     Notes
     -----
     Sums are attainable in multiples of a millionth of a core; sizes count rounded down and room rounded up, so that
-    the answer never is too small. Where there are more than 64 sizes or the sums too many, the room itself is it.
+    the answer never is too small. Where there are more than 64 sizes or the sums too many, or a size is less than a
+    millionth, the room itself is it.
     """
     units = np.unique(np.floor(sizes[sizes > 0.0] * 1e6 + 1e-3).astype(np.int64))
-    if len(units) == 0:
+    if len(units) == 0 or units[0] == 0:
         return room.copy()
     unit = int(np.gcd.reduce(units))
     room = np.maximum(room, 0.0)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ftplan.model.plan import sound_bound
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.by_queries import tasks_in_order
@@ -98,7 +99,7 @@ def planned(problem: NestedKnapsack, times: FloatArray, solver: StepSolver, budg
         times,
         densities(problem),
         value,
-        min(value, problem.waited(upper)),
+        sound_bound("min", value, problem.waited(upper), problem.waited(0.0)),
         float(most[0]),
         optimal,
         problem.waited(problem.gained(myopic)),

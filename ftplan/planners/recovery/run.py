@@ -69,7 +69,7 @@ def run(
     horizon. The bound of the objective ``priority`` sums over the steps the most that each could restore in the state
     that it found; optimal where every step restored that much.
 
-    Steps for which the time does not last recover nothing. With *until_s*, a time of ``budget.clock``, the schedule
+    Steps for which the time does not last recover nothing. With *until_s*, a time of ``budget.now``, the schedule
     is a yardstick: it is placed without solvers, so that the clock decides nothing of it, and either whole by then or
     not made at all (``no-plan-in-time``).
     """
@@ -263,7 +263,7 @@ def _step(
             moment.trigger(problem),
             state.capacity,
             used,
-            Objective.of("priority", "max", value, max(bound, value)),
+            Objective.of("priority", "max", value, bound),
             _rollback(problem, state.step, bool(moment.failures)),
             tuple(recover),
             tuple(whole),

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ftplan.metrics.fidelity import FidelityModel
-from ftplan.model.plan import Status
+from ftplan.model.plan import Status, sound_bound
 from ftplan.model.task_graph import BoolArray
 from ftplan.planners.budget import Budget, OutOfTime
 from ftplan.planners.replication.branching import Search
@@ -42,13 +42,16 @@ class _Best:
     replicated: BoolArray
     value: float
     bound: float
+    known: bool = True  # whether the model is the problem's own formula
 
     def offer(self, replicated: BoolArray, bound: float = np.inf) -> None:
         """Take a plan where it fits and is better, and a bound where it is less."""
         value = self.problem.value(replicated)
         if self.problem.fits(self.problem.cost(replicated)) and value > self.value:
             self.replicated, self.value = replicated, value
-        self.bound = max(self.value, min(self.bound, bound * (1.0 + RAISED)))
+        least = min(self.bound, bound * (1.0 + RAISED))
+        # A bound of another formula than the problem's only steers the search, and no answer states it.
+        self.bound = sound_bound("max", self.value, least) if self.known else max(self.value, least)
 
     @property
     def proven(self) -> bool:
@@ -100,14 +103,16 @@ def exact(problem: ReplicationProblem, options: ReplicationOptions) -> Result[Re
     known = model is not None
     model = problem.model if model is None else model
     free = problem.fails & (problem.weight <= 0.0)
-    best = _Best(problem, model, free, problem.value(free), 1.0)
+    best = _Best(problem, model, free, problem.value(free), 1.0, known)
     with contextlib.suppress(OutOfTime):
         _solve(best, options, budget)
     replicated = _pruned(problem, model, best.replicated) if known else best.replicated
     bound = best.bound if known else 1.0
     value = problem.value(replicated)
     status: Status = "optimal" if value >= bound * (1.0 - MET) else "feasible"
-    return Result(status, Replication(replicated), ("budget",), max(bound, value), warnings=budget.warnings())
+    return Result(
+        status, Replication(replicated), ("budget",), sound_bound("max", value, bound), warnings=budget.warnings()
+    )
 
 
 def quick_bound(problem: ReplicationProblem, budget: Budget | None = None) -> float:

@@ -26,6 +26,8 @@ PAIRS_PER_SECOND = 40_000
 MOST_SCORED = 300
 #: Whole numbers of the solver: cores and 2^20 bytes are counted in millionths, risks in thousandths of the largest.
 _FINE, _RISKS = 1e6, 1000
+#: The solver's sums must stay below 2^63: the largest number of units that a replica or a node may have.
+_MOST_UNITS = 1e15
 
 #: The expected value of a placement, shape (R,).
 Value = Callable[[IntArray], float]
@@ -149,7 +151,9 @@ def _repaired(problem: PlacementProblem, found: Placed, budget: Budget) -> Place
             for n in nodes:
                 model.add_hint(chosen[r, n], n == found.node[r])
     for need, have in ((problem.cpu, problem.room_cpu), (problem.memory_mb, problem.room_mb)):
-        sizes = np.ceil(need * _FINE - 0.5).astype(np.int64)
+        largest = max(float(need.max(initial=0.0)), float(have[np.isfinite(have)].max(initial=0.0)))
+        fine = min(_FINE, _MOST_UNITS / largest) if largest > 0.0 else _FINE
+        sizes = np.ceil(need * fine - 0.5).astype(np.int64)
         for n in range(len(have)):
             here = [(r, n) for r in range(len(allowed)) if (r, n) in chosen]
             if here and np.isfinite(have[n]):
@@ -157,7 +161,7 @@ def _repaired(problem: PlacementProblem, found: Placed, budget: Budget) -> Place
                 if have[n] < 0.0:
                     model.add(sum(chosen[pair] for pair in here) == 0)
                 else:
-                    model.add(sum(terms) <= int(np.floor(have[n] * _FINE + 0.5)))
+                    model.add(sum(terms) <= int(np.floor(have[n] * fine + 0.5)))
     most = float(problem.risk.max(initial=0.0))
     scale = _RISKS / most if most > 0.0 else 0.0
     worth = 2 * (_RISKS + 1) * len(allowed) + 1

@@ -1,0 +1,172 @@
+"""What only planning again can say of a plan: whether its bound is one, and its figures of other plans."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from ftplan.api.statements import UNANSWERED, differences, shown
+from ftplan.errors import FtplanError
+from ftplan.model.plan import Plan, canonical
+from ftplan.model.problem import Problem
+from ftplan.model.violation import Violation
+
+#: A bound is proven again if it lies within this of the bound at hand, relative to their size.
+EQUAL = 1e-6
+#: Options that plans record beside what was asked: they follow from it.
+_DERIVED: Mapping[str, tuple[str, ...]] = {
+    "checkpoint-allocation": ("balance_requested", "capacity_per_core_requested", "spread"),
+    "recovery-schedule": ("cost", "horizon_s", "bandwidth_mb_s", "spread"),
+    "task-replication": ("budget_unit", "budget_limit", "cases", "spread"),
+}
+#: Parts of a summary that depend on the question and the seed alone, not on the plan.
+_OF_THE_QUESTION = {
+    "checkpoint-allocation": (),
+    "recovery-schedule": ("before", "random"),
+    "task-replication": (),
+}
+
+
+def prove(
+    plan: Plan, problem: Problem, left: tuple[str, ...], *, valid: bool, time_limit_s: float
+) -> tuple[list[Violation], tuple[str, ...]]:
+    """Plan again, and return what that refutes and which of the statements *left* nobody has recomputed still.
+
+    First by the plan's own algorithm, options and seed; then, where the plan states a bound that this does not prove,
+    by the exact one. Each may search for *time_limit_s*.
+
+    What this decides:
+
+    * A stated bound that a plan found now beats is no bound: ``BOUND_REFUTED``, for certain.
+    * A stated bound that is tighter than every bound proved now is ``BOUND_NOT_PROVEN``: it may hold, but nobody here
+      can tell; a longer time limit may.
+    * Else the bound is proved again: the same or a tighter one was found. A plan (*valid* in all else) whose value
+      meets it proves itself.
+    * A status infeasible is wrong where a plan is found: ``STATUS_DIFFERS``. Where planning again is infeasible too,
+      the limit and the fix must be the same.
+    * With the same answer as the plan's, all that the plan states is compared (``PROOF_DIFFERS``). With another one
+      only what depends on the question alone: figures of blocking recovery and of random orders.
+
+    Raises
+    ------
+    FtplanError
+        If the plan does not say what it was asked, so that nobody can ask again.
+    """
+    again = _again(plan, problem, plan.algorithm, time_limit_s)
+    found: list[Violation] = []
+    done: set[str] = set()
+    tries = [again]
+    if plan.objective is not None and plan.objective.bound is not None:
+        if not _reached(plan, again) and plan.algorithm != "exact":
+            tries.append(_again(plan, problem, "exact", time_limit_s))
+        found += _bound(plan, tries)
+        done.add("bound")
+    if plan.status == "infeasible":
+        found += _infeasible(plan, again)
+        done.add("infeasible")
+    for name in _OF_THE_QUESTION[plan.kind]:
+        if name in plan.summary and name in again.summary and f"summary.{name}" in left:
+            found += _compared(plan.summary[name], again.summary[name], f"summary.{name}")
+            done.add(f"summary.{name}")
+    if valid and plan.status == again.status and canonical(plan.plan) == canonical(again.plan):
+        found += _compared(plan.summary, again.summary, "summary")
+        done.update(name for name in left if name.startswith(("summary", "plan")))
+    elif "plan.curve" in left:
+        found += _curve(plan, again)
+    kept = tuple(name for name in left if name not in done)
+    return found, kept
+
+
+def _asked(plan: Plan) -> dict[str, Any]:
+    """Return the options of the question, without what was derived from it."""
+    asked = {name: value for name, value in plan.options.items() if name not in _DERIVED[plan.kind]}
+    if plan.kind == "checkpoint-allocation":
+        for name in ("balance", "capacity_per_core"):
+            if f"{name}_requested" in plan.options:
+                asked[name] = plan.options[f"{name}_requested"]
+        if plan.options.get("minimise") is not None:
+            asked["failover_limit"] = None
+    return asked
+
+
+def _again(plan: Plan, problem: Problem, algorithm: str | None, time_limit_s: float) -> Plan:
+    from ftplan.api.planning import plan as planned
+
+    if not plan.options:
+        raise FtplanError("--prove: the plan has no options, so that nobody can ask again what it answers")
+    asked = {**_asked(plan), "time_limit_s": time_limit_s, "seed": plan.seed}
+    if plan.kind == "checkpoint-allocation" and plan.objective is not None and plan.objective.bound is not None:
+        asked["bound"] = True
+        problem = replace(problem, failure=None)
+    started = time.monotonic()
+    try:
+        return planned(plan.kind, problem, algorithm=algorithm, **asked)
+    except FtplanError as error:
+        seconds = time.monotonic() - started
+        raise FtplanError(f"--prove: planning again failed after {seconds:.1f} s: {error}") from None
+
+
+def _slack(*values: float) -> float:
+    return EQUAL * max(1e-9, *map(abs, values))
+
+
+def _sign(plan: Plan) -> float:
+    """Return 1 where more is better, else -1."""
+    return 1.0 if plan.objective is not None and plan.objective.sense == "max" else -1.0
+
+
+def _reached(plan: Plan, again: Plan) -> bool:
+    """Return whether planning again proved a bound at least as tight as the plan's."""
+    stated = plan.objective.bound if plan.objective is not None else None
+    proved = again.objective.bound if again.objective is not None else None
+    if stated is None or proved is None:
+        return stated is None
+    return _sign(plan) * (proved - stated) <= _slack(stated, proved)
+
+
+def _bound(plan: Plan, tries: list[Plan]) -> list[Violation]:
+    assert plan.objective is not None
+    stated = plan.objective.bound
+    assert stated is not None
+    sign = _sign(plan)
+    values = [t.objective.value for t in tries if t.objective is not None and t.objective.value is not None]
+    best = max(values, key=lambda value: sign * value, default=None)
+    if best is not None and sign * (best - stated) > _slack(stated, best):
+        text = f"the bound {stated:.12g} is none: planning again found a plan worth {best:.12g}"
+        return [Violation("BOUND_REFUTED", text, "objective.bound")]
+    if any(_reached(plan, again) for again in tries):
+        return []
+    bounds = [t.objective.bound for t in tries if t.objective is not None and t.objective.bound is not None]
+    closest = min(bounds, key=lambda bound: sign * bound, default=None)
+    what = "no bound" if closest is None else f"only {closest:.12g}"
+    text = f"the bound {stated:.12g} is not proven: planning again proves {what}; a longer --time-limit may do more"
+    return [Violation("BOUND_NOT_PROVEN", text, "objective.bound")]
+
+
+def _infeasible(plan: Plan, again: Plan) -> list[Violation]:
+    if again.status not in UNANSWERED:
+        return [Violation("STATUS_DIFFERS", "the status is infeasible, but planning again finds a plan", "status")]
+    if plan.infeasible is None or again.infeasible is None:
+        return []
+    return _compared(plan.infeasible.to_dict(), again.infeasible.to_dict(), "infeasible")
+
+
+def _curve(plan: Plan, again: Plan) -> list[Violation]:
+    """Hold each point's bound to what planning again reaches with that budget."""
+    worth = {point["budget"]: point["value"] for point in (again.plan or {}).get("curve") or ()}
+    found = []
+    for k, point in enumerate((plan.plan or {}).get("curve") or ()):
+        reached, bound = worth.get(point["budget"]), point.get("bound")
+        if reached is not None and bound is not None and reached > bound + _slack(reached):
+            text = f"plan.curve[{k}] has a bound of {bound:.12g}, planning again reaches {reached:.12g}"
+            found.append(Violation("BOUND_REFUTED", text, f"plan.curve[{k}]"))
+    return found
+
+
+def _compared(stated: Any, again: Any, name: str) -> list[Violation]:
+    return [
+        Violation("PROOF_DIFFERS", f"{place} states {shown(said)}, planning again says {shown(is_so)}", place)
+        for place, said, is_so in differences(canonical(stated), canonical(again), name)
+    ]

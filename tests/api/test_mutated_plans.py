@@ -1,0 +1,216 @@
+"""Every statement of a plan that is changed is found by verify, but for those that are named here with the reason."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ftplan
+from ftplan.api import verify
+from ftplan.errors import FtplanError
+from ftplan.io.plan_file import load_plan
+
+ROOT = Path(__file__).resolve().parents[2]
+SMALL, FIGURE = ROOT / "tests" / "data" / "small", ROOT / "examples" / "figure-2"
+
+Path_ = tuple[str | int, ...]
+
+#: Statements that verify cannot or need not judge, by place; all others must be found.
+UNJUDGED: dict[str, str] = {
+    r"algorithm|tool_version|seed": "who made the plan: no part of what it says",
+    r"reason|warnings.*|.*\.reason": "sentences for people",
+    r"format_version": "a later minor version is read all the same",
+    r"inputs\[\]\.(role|path)|inputs": "the inputs that are given count; what a plan does not name is not compared",
+    r"rules(\[\])?": "a rule that is not named is not promised",
+    r"summary\.(before|random|sampled)\..*": "of a schedule: other plans', only planning again tells (--prove)",
+    r"summary\.random\.(output_fidelity|internal_completeness|choices)": "of random choices: --prove",
+    r"summary\.upkeep\.(before|fresh|difference|moves_to_mend_rules|bound_by).*": "of the fresh plan: --prove",
+    r"summary\.holdout.*": "of twenty other plans on unseen time: --prove",
+    r"plan\.curve\[\]\.(budget|value|bound)|plan\.curve": "of other plans, unless it contradicts itself: --prove",
+    r"plan\.steps\[\]\.recover\[\]\.(prefetch|ready_s)": "why and when a task was begun is the plan's choice",
+    r"objective\.bound": "where there is no value to hold it against",
+    r"infeasible\.(current|needed|limit|smallest_fix|reason)": "only planning again tells (--prove)",
+}
+#: Options that follow from others or from the inputs. All others are the question: where another one has the same
+#: answer, nothing that the plan states is false.
+DERIVED = {"budget_limit", "budget_unit", "cases", "horizon_s", "capacity_per_core"}
+
+
+def leaves(document: Any, place: Path_ = ()) -> Iterator[Path_]:
+    """Yield the places of all values; of long lists the first two entries and the last."""
+    if isinstance(document, dict):
+        for key, value in document.items():
+            yield from leaves(value, (*place, key))
+    elif isinstance(document, list):
+        yield place
+        for number in sorted({0, 1, len(document) - 1} & set(range(len(document)))):
+            yield from leaves(document[number], (*place, number))
+    else:
+        yield place
+
+
+def changed(value: Any) -> Iterator[Any]:
+    """Yield false values for a true one."""
+    if isinstance(value, bool):
+        yield not value
+    elif isinstance(value, (int, float)):
+        yield value + max(1, abs(value) // 50)
+        yield value - max(1, abs(value) // 50)
+        if isinstance(value, float) and abs(value) > 1e-6:
+            yield value * 1.001
+    elif isinstance(value, str):
+        yield value + "x"
+    elif isinstance(value, list) and value:
+        yield value[1:]
+        yield value[:-1]
+        yield [*value, value[0]]
+        yield []
+
+
+def at(document: Any, place: Path_) -> Any:
+    for key in place:
+        document = document[key]
+    return document
+
+
+def put(document: Any, place: Path_, value: Any) -> Any:
+    made = copy.deepcopy(document)
+    at(made, place[:-1])[place[-1]] = value
+    return made
+
+
+def named(place: Path_) -> str:
+    return re.sub(r"\.\[", "[", ".".join("[]" if isinstance(key, int) else key for key in place))
+
+
+def found(document: Any, problem: ftplan.Problem) -> bool:
+    """Return whether a document is refused or found to be wrong."""
+    try:
+        return not verify(load_plan(document).value, problem).valid
+    except FtplanError:
+        return True
+
+
+def missed(document: Any, problem: ftplan.Problem) -> tuple[int, list[str]]:
+    """Return how many changes were made, and the places of those that nobody found."""
+    made, left = 0, []
+    for place in leaves(document):
+        for value in changed(at(document, place)):
+            made += 1
+            if not found(put(document, place, value), problem):
+                left.append(f"{named(place)}: {at(document, place)!r} -> {value!r}"[:160])
+    return made, left
+
+
+def excused(line: str) -> bool:
+    place = line.split(": ")[0]
+    if place.startswith("options."):
+        return place.split(".")[1].split("[")[0] not in DERIVED
+    return any(re.fullmatch(pattern, place) for pattern in UNJUDGED)
+
+
+def small(**more: Any) -> ftplan.Problem:
+    return ftplan.load(topology=SMALL / "topology.yaml", cluster=SMALL / "cluster.yaml", **more)
+
+
+def figure(**more: Any) -> ftplan.Problem:
+    return ftplan.load(**{name: FIGURE / f"{name}.yaml" for name in ("topology", "cluster", "failure")}, **more)
+
+
+FAILURE = {
+    "format": "ftplan/failure",
+    "format_version": "1.0",
+    "fail": ["node:n1", {"at_s": 200, "select": "node:n3"}],
+    "arrivals": [
+        {"at_s": 100, "node": {"id": "r1", "cpu": 2}},
+        {"at_s": [150, 250], "node": {"id": "r2", "cpu": 4}},
+        {"at_s": 300, "node": {"id": "r3", "cpu": 4}},
+    ],
+}
+SCENARIOS = {
+    "format": "ftplan/failure",
+    "format_version": "1.0",
+    "scenarios": [
+        {"id": "a", "probability": 0.1, "fail": ["zone:a"]},
+        {"id": "b", "probability": 0.3, "fail": ["zone:b", "node:n5"]},
+    ],
+}
+
+
+def checkpoint(folder: Path) -> tuple[ftplan.Plan, ftplan.Problem]:
+    problem = small(stats=SMALL / "stats")
+    return ftplan.plan("allocate-checkpoints", problem, algorithm="exact", objective="correlation"), problem
+
+
+def upkeep(folder: Path) -> tuple[ftplan.Plan, ftplan.Problem]:
+    problem = small(stats=SMALL / "stats")
+    current = ftplan.plan("allocate-checkpoints", problem, algorithm="even", objective="usable")
+    (folder / "current.json").write_text(current.to_json())
+    chosen: dict[str, Any] = {"current": folder / "current.json", "max_moves": 3, "balance": "count"}
+    return ftplan.plan("allocate-checkpoints", problem, algorithm="correlated", objective="usable", **chosen), problem
+
+
+def failover(folder: Path) -> tuple[ftplan.Plan, ftplan.Problem]:
+    problem = small(stats=SMALL / "stats")
+    chosen: dict[str, Any] = {"copies": 2, "anti_affinity": "zone", "failover_limit": 3.0, "balance": "none"}
+    return ftplan.plan("allocate-checkpoints", problem, algorithm="exact", **chosen), problem
+
+
+def schedule(folder: Path) -> tuple[ftplan.Plan, ftplan.Problem]:
+    problem = figure()
+    return ftplan.plan("recovery-schedule", problem, algorithm="best-density"), problem
+
+
+def struck_again(folder: Path) -> tuple[ftplan.Plan, ftplan.Problem]:
+    problem = small(failure=FAILURE)
+    chosen: dict[str, Any] = {"objective": "priority-time", "bandwidth": 1.0, "capacity": 3.0}
+    return ftplan.plan("recovery-schedule", problem, algorithm="best-density", **chosen), problem
+
+
+def replication(folder: Path) -> tuple[ftplan.Plan, ftplan.Problem]:
+    problem = small()
+    current = ftplan.plan("replicate-tasks", problem, algorithm="greedy", budget=2, fail=["zone:b"])
+    (folder / "replicas.json").write_text(current.to_json())
+    chosen: dict[str, Any] = {"current": folder / "replicas.json", "curve": True, "fail": ["operator:clicks"]}
+    return ftplan.plan("replicate-tasks", problem, algorithm="exact", budget="50%", **chosen), problem
+
+
+def scenarios(folder: Path) -> tuple[ftplan.Plan, ftplan.Problem]:
+    problem = small(failure=SCENARIOS)
+    return ftplan.plan("replicate-tasks", problem, algorithm="structure-aware", budget=3), problem
+
+
+def target(folder: Path) -> tuple[ftplan.Plan, ftplan.Problem]:
+    problem = small()
+    return ftplan.plan("replicate-tasks", problem, algorithm="exact", target=0.4), problem
+
+
+def no_room(folder: Path) -> tuple[ftplan.Plan, ftplan.Problem]:
+    problem = figure()
+    chosen: dict[str, Any] = {"arrivals": False, "capacity": 0.0}
+    return ftplan.plan("recovery-schedule", problem, algorithm="best-density", **chosen), problem
+
+
+CASES = [
+    checkpoint, upkeep, failover, schedule, struck_again, replication, scenarios, target, no_room,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
+def test_every_change_is_found(case: Any, tmp_path: Path) -> None:
+    plan, problem = case(tmp_path)
+    document = json.loads(plan.to_json())
+    assert verify(load_plan(document).value, problem).violations == ()
+    made, left = missed(document, problem)
+    if plan.objective is not None and plan.objective.value is not None:
+        assert not any(line.startswith("objective.") for line in left)
+    unexpected = [line for line in left if not excused(line)]
+    print(f"{case.__name__}: {made} changes, {made - len(left)} found, {len(left) - len(unexpected)} of no account")
+    assert unexpected == [], "\n".join(unexpected)
+    assert made - len(left) > (0.7 if plan.plan is not None else 0.3) * made

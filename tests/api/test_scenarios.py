@@ -1,0 +1,138 @@
+"""Scenarios of a failure file count in every evaluation: each one's values, and their mean by probability."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+import ftplan
+from ftplan.api import Evaluation
+from ftplan.cli.main import run
+from ftplan.errors import FtplanError
+from ftplan.io.evaluation_file import load_evaluation
+from ftplan.io.schemas import schema
+
+ROOT = Path(__file__).resolve().parents[2]
+SMALL = ROOT / "tests" / "data" / "small"
+FILES = {"topology": SMALL / "topology.yaml", "cluster": SMALL / "cluster.yaml"}
+STATS = {**FILES, "stats": SMALL / "stats"}
+
+#: Weights that do not sum to 1, one of them 0, and one in which nothing more fails than in all.
+SCENARIOS: list[dict[str, Any]] = [
+    {"id": "racks", "probability": 0.02, "fail": ["zone:b", "zone:c"]},
+    {"id": "calm", "probability": 0.06, "fail": []},
+    {"id": "never", "probability": 0.0, "fail": ["zone:a", "zone:b"]},
+]
+
+
+def failure(*fail: str, scenarios: Any = SCENARIOS) -> dict[str, Any]:
+    return {"format": "ftplan/failure", "format_version": "1.0", "fail": list(fail), "scenarios": scenarios}
+
+
+def planned(kind: str) -> ftplan.Plan:
+    problem = ftplan.load(**(STATS if kind == "checkpoint-allocation" else FILES), spread=True)
+    if kind == "checkpoint-allocation":
+        return ftplan.plan(kind, problem, algorithm="even")
+    if kind == "recovery-schedule":
+        return ftplan.plan(kind, problem, algorithm="best-density", fail=["node:n1"])
+    return ftplan.plan(kind, problem, algorithm="structure-aware", budget=4)
+
+
+def evaluated(plan: ftplan.Plan, given: Any, **more: Any) -> Evaluation:
+    files = STATS if plan.kind == "checkpoint-allocation" else FILES
+    return ftplan.evaluate(plan, ftplan.load(**files, failure=given, spread=True), **more)
+
+
+def values(metrics: Any) -> dict[str, float | None]:
+    return {m.name: m.value for m in metrics}
+
+
+KINDS = ("checkpoint-allocation", "recovery-schedule", "task-replication")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_mean_of_what_each_scenario_is_worth_alone(kind: str) -> None:
+    plan = planned(kind)
+    found = evaluated(plan, failure("task:clicks/0"))
+    assert [(s.id, s.probability) for s in found.scenarios] == [("calm", 0.06), ("never", 0.0), ("racks", 0.02)]
+    assert "task:clicks/0" in found.failures
+    assert "zone:b" not in found.failures
+    alone = {
+        s["id"]: values(evaluated(plan, failure("task:clicks/0", *s["fail"], scenarios=[])).metrics) for s in SCENARIOS
+    }
+    differing = 0
+    for scenario in found.scenarios:
+        assert values(scenario.metrics) == alone[scenario.id]
+    for metric in found.metrics:
+        calm, rack = alone["calm"][metric.name], alone["racks"][metric.name]
+        if calm is None or rack is None:
+            assert metric.value is None
+        else:
+            assert metric.value == pytest.approx(0.75 * calm + 0.25 * rack, rel=1e-12, abs=1e-12)
+            differing += calm != rack
+    assert differing, "the scenarios differ in nothing: the case shows nothing"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nothing_fails_in_a_scenario(kind: str) -> None:
+    plan = planned(kind)
+    if kind == "recovery-schedule":
+        plan = ftplan.Plan(kind, plan.plan)  # made by hand: it names no failure of its own
+    found = evaluated(plan, failure())
+    calm = next(s for s in found.scenarios if s.id == "calm")
+    assert calm.failures == ()
+    best = {
+        "checkpoint-allocation": ("recoverable-share", 1.0),
+        "recovery-schedule": ("priority-back-share", 1.0),
+        "task-replication": ("output-fidelity", 1.0),
+    }
+    name, value = best[kind]
+    assert values(calm.metrics)[name] == value
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_documents_are_what_the_schema_says(kind: str) -> None:
+    for given in (failure("task:clicks/0"), failure("node:n1", scenarios=[])):
+        document = json.loads(evaluated(planned(kind), given).to_json())
+        jsonschema.validate(document, schema("evaluation"))
+        assert load_evaluation(document).value == document
+    worst = ftplan.evaluate(planned("task-replication"), ftplan.load(**FILES, spread=True))
+    assert worst.failures == ("worst-case",)
+    jsonschema.validate(json.loads(worst.to_json()), schema("evaluation"))
+    load_evaluation(json.loads(worst.to_json()))
+    with pytest.raises(FtplanError, match="failures"):
+        load_evaluation({**json.loads(worst.to_json()), "failures": ["worst"]})
+
+
+def test_limits_hold_for_the_mean(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    plan = planned("task-replication")
+    mean = evaluated(plan, failure())["output-fidelity"]
+    assert mean is not None
+    assert evaluated(plan, failure(), fail_under=[f"output-fidelity={mean - 1e-9}"]).unmet == ()
+    assert len(evaluated(plan, failure(), fail_under=[f"output-fidelity={mean + 1e-3}"]).unmet) == 1
+    (tmp_path / "plan.json").write_text(plan.to_json())
+    (tmp_path / "failure.json").write_text(json.dumps(failure()))
+    args = [
+        *("evaluate", str(tmp_path / "plan.json"), "-f", str(tmp_path / "failure.json"), "--format", "table", "-q"),
+        *("-t", str(FILES["topology"]), "-c", str(FILES["cluster"]), "--spread"),
+    ]
+    assert run(args) == 0
+    shown = capsys.readouterr().out
+    assert "mean over 3 scenarios" in shown
+    assert all(f"{s['id']} " in shown for s in SCENARIOS)
+
+
+def test_scenarios_without_any_weight_are_refused() -> None:
+    given = failure(scenarios=[{"id": "a", "probability": 0, "fail": ["zone:b"]}])
+    with pytest.raises(FtplanError, match="probability 0"):
+        evaluated(planned("checkpoint-allocation"), given)
+
+
+def test_what_fails_besides_fails_in_each_scenario() -> None:
+    plan = planned("checkpoint-allocation")
+    one = evaluated(plan, failure(), fail=["node:n2"])
+    assert values(one.metrics) == values(evaluated(plan, failure("node:n2")).metrics)
