@@ -68,7 +68,7 @@ def task_costs(graph: TaskGraph, stats: StatsTables | None, placement: Placement
     cost[missing] = stated[missing]
     most = int(np.argmax(cost))
     if cost[most] > CORES.high:
-        operator, index = graph.names(np.array([most]))[0]
+        operator, index = next(iter(graph.names(np.array([most]))))
         raise FtplanError(
             f"the statistics say that task {operator}/{index} takes {cost[most]:g} cores, more than {CORES.high:g}: "
             "mend cpu_ms, or the length of a window"
