@@ -282,8 +282,8 @@ def _folder(document: dict[str, Any], random: Random) -> str:
             pq.write_table(pa.Table.from_pylist(document[kind]), f"stats/{kind}.parquet")
     if "placement" in document:
         Path("stats/placement.yaml").write_text(yaml.safe_dump(document["placement"]))
-    if random.random() < 0.2:
-        path = Path("stats/key_groups.parquet")
+    path = Path("stats/key_groups.parquet")
+    if random.random() < 0.2 and path.exists():
         data = bytearray(path.read_bytes())
         for _ in range(random.randint(1, 5)):
             data[random.randrange(len(data))] ^= 1 << random.randrange(8)
