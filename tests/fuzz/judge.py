@@ -206,7 +206,7 @@ def _configuration(number: int, case: Case, random: Random) -> Judged:
         for args in (["check", "ftplan.toml"], ["recovery-schedule"], ["replicate-tasks"]):
             out, said = io.StringIO(), io.StringIO()
             with redirect_stdout(out), redirect_stderr(said):
-                code = found.step(" ".join(args), lambda args=args: run([*args, "--no-progress"][: 1 + len(args)]))
+                code = found.step(" ".join(args), lambda args=args: run([*args]), limit_s=60.0)
             lines = said.getvalue().splitlines()
             if code == 2:
                 found.message(args[0], lines[-1] if lines else "")
