@@ -80,7 +80,7 @@ def whole(low: int, high: int = 2**31 - 1) -> Check:
     """Return a check for a whole number within limits."""
 
     def take(value: Any) -> int:
-        if isinstance(value, bool) or not isinstance(value, Integral) or not low <= value <= high:
+        if isinstance(value, bool) or not isinstance(value, Integral) or not low <= int(value) <= high:
             raise ValueError
         return int(value)
 
@@ -158,9 +158,12 @@ def _limit(value: Any) -> Any:
 def _budget(value: Any) -> Any:
     if isinstance(value, str) and len(value) <= 20:
         return value
-    if isinstance(value, Real) and not isinstance(value, bool) and 0 <= value <= 1e15 and float(value).is_integer():
-        return int(value) if isinstance(value, Integral) else float(value)
-    raise ValueError
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise ValueError
+    found = float(value)
+    if not 0 <= found <= 1e15 or not found.is_integer():
+        raise ValueError
+    return int(found) if isinstance(value, Integral) else found
 
 
 def optional(check: Check) -> Check:
@@ -173,7 +176,7 @@ SELECTORS = Check("a selector such as 'node:n1', or a list of them", _selectors)
 PLAN = optional(Check("a plan, the path of one, or its document", _plan))
 SOURCE = optional(Check("a path, or a document as a mapping", lambda v: v if isinstance(v, Mapping) else _path(v)))
 FACTOR = number(0.0, 1e9)
-CORES = number(0.0, 1e9)
+CORES = number(0.0, 1e12)
 BANDWIDTH = number(1e-6, 1e9)
 HORIZON = number(1e-6, 1e10)
 SHARE = number(0.0, 1.0, above=True)

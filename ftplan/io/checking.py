@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ftplan.errors import FtplanError
+from ftplan.errors import FtplanError, shortened
 from ftplan.io.cluster_file import load_cluster
 from ftplan.io.configuration import read_configuration
 from ftplan.io.documents import Document, display_name, read_document
@@ -124,7 +124,7 @@ def _ignored(loaded: Loaded[Any], name: str) -> tuple[Warn, ...]:
         if f" {all_places[0]}: " not in warned:
             more = f" (and {len(all_places) - 1} more)" if len(all_places) > 1 else ""
             texts.append(f"{name}: {all_places[0]}: unknown key is ignored{more}")
-    return tuple(Warn("UNKNOWN_KEY", text) for text in texts)
+    return tuple(Warn("UNKNOWN_KEY", shortened(text)) for text in texts)
 
 
 def _topology(source: Any, known: _Known) -> tuple[Loaded[Topology], dict[str, int]]:

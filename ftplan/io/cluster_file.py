@@ -8,7 +8,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from ftplan.io.documents import Source, read_document
-from ftplan.io.fields import Bandwidth, Cores, FileModel, Id, MemoryMb, Probability, Seconds, Version
+from ftplan.io.fields import Bandwidth, FileModel, Id, MemoryMb, NodeCores, Probability, Seconds, Version
 from ftplan.io.placement_checks import check_placement
 from ftplan.io.validation import Complaints, Loaded, check_envelope, ignored_keys, validate
 from ftplan.model.cluster import ACCEPTS, Cluster, Network, Node, Placement, Zone
@@ -23,10 +23,10 @@ class NodeModel(FileModel):
     """A machine."""
 
     id: Id = Field(description="Unique name")
-    cpu: Cores = Field(description="Cores")
+    cpu: NodeCores = Field(description="Cores")
     memory_mb: MemoryMb | None = Field(None, description="Memory in units of 2^20 bytes")
     zone: Id | None = Field(None, description="Zone with which the node fails; left out: a zone of its own")
-    used_cpu: Cores = Field(0.0, description="Cores in use by other work")
+    used_cpu: NodeCores = Field(0.0, description="Cores in use by other work")
     accepts: list[Literal["tasks", "checkpoints"]] = Field(
         default=["tasks", "checkpoints"], description="What may be placed here"
     )

@@ -77,6 +77,7 @@ Finite = Annotated[float, Field(ge=-ranges.LARGEST, le=ranges.LARGEST, allow_inf
 
 #: Numbers of an input.
 Cores = Annotated[float, Field(ge=0, allow_inf_nan=False), Within(ranges.CORES)]
+NodeCores = Annotated[float, Field(ge=0, allow_inf_nan=False), Within(ranges.NODE_CORES)]
 Rate = Annotated[float, Field(ge=0, allow_inf_nan=False), Within(ranges.RATE)]
 Selectivity = Annotated[float, Field(ge=0, allow_inf_nan=False), Within(ranges.SELECTIVITY)]
 Share = Annotated[float, Field(ge=0, allow_inf_nan=False), Within(ranges.SHARE)]

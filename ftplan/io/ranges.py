@@ -37,7 +37,9 @@ class Range:
         return {"minimum": 0, "maximum": self.high, "not": {"exclusiveMinimum": 0, "exclusiveMaximum": self.low}}
 
 
+#: Of a task, and of a node, which may have to take many.
 CORES = Range(1e-9, 1e6)
+NODE_CORES = Range(1e-9, 1e12)
 RATE = Range(1e-9, 1e12)
 SELECTIVITY = Range(1e-9, 1e9)
 SHARE = Range(1e-9, 1e9)

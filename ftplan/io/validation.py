@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from ftplan.errors import FtplanError, suggestion
+from ftplan.errors import FtplanError, shortened, suggestion
 from ftplan.io.documents import Document
 from ftplan.io.sentences import described, explained
 from ftplan.model.plan import InputFile, Warn
@@ -212,4 +212,4 @@ def ignored_keys(
         elif near := suggestion(key, sorted(known - {"format", "format_version"})):
             warnings[key] = (f"{name}: {full}: unknown key is ignored{near}", 0)
     texts = (text + (f" (and {more} more)" if more else "") for text, more in warnings.values())
-    return tuple(Warn("UNKNOWN_KEY", text) for text in texts), tuple(places)
+    return tuple(Warn("UNKNOWN_KEY", shortened(text)) for text in texts), tuple(places)

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
 from collections import Counter
 from typing import Any
 
@@ -40,13 +41,16 @@ def _work(given: argparse.Namespace) -> int:
         os.dup2(noise.fileno(), 2)
         os.dup2(noise.fileno(), 1)
         from tests.fuzz.corpus import cases
-        from tests.fuzz.judge import judge
+        from tests.fuzz.judge import Judged, judge
 
         cases()
         for number in range(given.first, given.first + given.documents):
             noise.seek(0)
             noise.truncate()
-            found = judge(number, every=not given.one, limit_s=given.limit)
+            try:
+                found = judge(number, every=not given.one, limit_s=given.limit)
+            except Exception:
+                found = Judged(number, "the fuzzer itself", faults=[traceback.format_exc()[-300:]])
             sys.stdout.flush()
             sys.stderr.flush()
             noise.seek(0)

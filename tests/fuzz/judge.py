@@ -206,7 +206,7 @@ def _configuration(number: int, case: Case, random: Random) -> Judged:
         for args in (["check", "ftplan.toml"], ["recovery-schedule"], ["replicate-tasks"]):
             out, said = io.StringIO(), io.StringIO()
             with redirect_stdout(out), redirect_stderr(said):
-                code = found.step(" ".join(args), lambda args=args: run([*args, "--no-progress"][: 1 + len(args)]))
+                code = found.step(" ".join(args), lambda args=args: run([*args]), limit_s=60.0)
             lines = said.getvalue().splitlines()
             if code == 2:
                 found.message(args[0], lines[-1] if lines else "")
@@ -282,8 +282,8 @@ def _folder(document: dict[str, Any], random: Random) -> str:
             pq.write_table(pa.Table.from_pylist(document[kind]), f"stats/{kind}.parquet")
     if "placement" in document:
         Path("stats/placement.yaml").write_text(yaml.safe_dump(document["placement"]))
-    if random.random() < 0.2:
-        path = Path("stats/key_groups.parquet")
+    path = Path("stats/key_groups.parquet")
+    if random.random() < 0.2 and path.exists():
         data = bytearray(path.read_bytes())
         for _ in range(random.randint(1, 5)):
             data[random.randrange(len(data))] ^= 1 << random.randrange(8)

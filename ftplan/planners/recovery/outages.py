@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from ftplan.model.failed_queries import FailedQueries
+from ftplan.model.repair import whole_from
 from ftplan.planners.recovery.problem import RecoveryProblem
 from ftplan.planners.recovery.progress import Progress
 from ftplan.planners.recovery.schedule import Outage
@@ -20,7 +21,7 @@ class Outages:
         self.first = bool(queries.queries)
         self._problem = problem
         self._priority = problem.graph.per_task("priority")
-        self._floor: dict[int, float] = {}  # when the tasks run that an open query got back before the last failure
+        self._floor: dict[int, float] = {}  # by task: when all upstream runs that was not down at the last failure
         self._open: dict[int, Outage] = {}
         self._done: list[Outage] = []
         for query in queries.query.tolist():
@@ -69,14 +70,9 @@ class Outages:
         return undone
 
     def _remember(self, progress: Progress) -> None:
-        """Note until when the tasks restore that the queries of before the failure have back."""
-        before = self._needs
-        running = ~progress.down[before.task]
-        latest = np.zeros(before.bundles)
-        np.maximum.at(latest, before.bundle[running], progress.ready[before.task[running]])
-        for row, query in enumerate(before.query.tolist()):
-            ready = float(latest[before.members(row)].max(initial=0.0))
-            self._floor[query] = max(ready, self._floor.get(query, 0.0))
+        """Note until when the tasks restore that run or are about to, for each query that needs them."""
+        latest = whole_from(self._problem.graph, np.where(progress.down, 0.0, progress.ready))
+        self._floor = dict(enumerate(latest.tolist()))
 
     def closed(self, end_s: float, left: FailedQueries, progress: Progress) -> tuple[Outage, ...]:
         """Return all outages, those that are still open with the reason."""

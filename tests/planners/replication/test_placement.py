@@ -65,3 +65,23 @@ def test_moves_raise_the_value_and_keep_the_rules(seed: int) -> None:
     better = place(asked, ReplicationOptions(), value)
     assert valid(asked, tuple(better.node.tolist()))
     assert value(better.node) >= value(first.node) - 1e-12
+
+
+def test_the_largest_states_are_placed() -> None:
+    """Sums in millionths would not fit into the solver's numbers; without it six replicas find no node."""
+    sizes, nodes = np.array([3.0] * 12 + [2.0] * 18), 12
+    asked = PlacementProblem(
+        task=np.arange(30),
+        cpu=np.zeros(30),
+        memory_mb=sizes * 1.6e11,
+        primary=np.full(30, NOWHERE),
+        present=np.full(30, NOWHERE),
+        room_cpu=np.ones(nodes),
+        room_mb=np.full(nodes, 6.0 * 1.6e11),
+        zone=np.arange(nodes),
+        hosting=np.ones(nodes, dtype=np.bool_),
+        risk=np.zeros((30, nodes)),
+    )
+    found = place(asked, ReplicationOptions(time_limit_s=60.0))
+    assert len(found.left) == 0
+    assert np.bincount(found.node, sizes, nodes).max() == 6.0
