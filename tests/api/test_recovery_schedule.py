@@ -290,6 +290,10 @@ def test_the_plan_is_judged_on_sampled_arrivals() -> None:
     assert found["last_back_s"]["mean"] == pytest.approx(planned + 1, rel=0.02)
     assert found["last_back_s"]["p95"] == pytest.approx(100 + 200 * 0.95**0.5 + 1, rel=0.02)
     assert found["queries_back"] == {"mean": 2.0, "p5": 2.0}
+    short = schedule(problem, fail=fail, samples=4000, bandwidth=8, prefetch=False, horizon=250.0).summary["sampled"]
+    within = (249 - 100) / 200  # the later of two nodes by then; where one query is not back, no last one is
+    assert short["last_back_s"]["mean"] == pytest.approx(100 + 200 * within * 2 / 3 + 1, rel=0.02)
+    assert short["queries_back"]["mean"] == pytest.approx(2 * within**2 + 2 * within * (1 - within), rel=0.02)
     assert schedule(problem, fail=fail, samples=0).summary["sampled"] is None
     assert schedule(loaded(), fail=["zone:a"], arrivals=False).summary["sampled"] is None
 

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 import ftplan
-from ftplan.api import verify
+from ftplan.api import explain, verify
 
 SMALL = Path(__file__).resolve().parent.parent / "data" / "small"
 CLUSTER = yaml.safe_load((SMALL / "cluster.yaml").read_text())
@@ -154,6 +154,10 @@ def test_too_few_moves_mend_a_part_and_say_what_stays_broken(problem: ftplan.Pro
     assert kept.objective.bound is not None
     assert kept.objective.value is not None
     assert kept.objective.bound <= kept.objective.value
+    bare = next(a for a in kept.plan["assignments"] if not a["checkpoints"])
+    told = explain(kept, problem, f"key-group:{bare['operator']}/{bare['key_group']}")
+    assert f"primary on {bare['primary']}, no copies; mean load" in told.notes[0]
+    assert told.notes[1] == kept.reason
     emptied = dataclasses.replace(kept, warnings=())
     assert {v.code for v in verify(emptied, problem).violations} == {"WRONG_COPIES"}
     document = json.loads(kept.to_json())

@@ -10,10 +10,10 @@ import numpy as np
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.limits import Limits
-from ftplan.planners.checkpoints.present import MoveLimits, Present
+from ftplan.planners.checkpoints.present import ROUNDING, MoveLimits, Present
 
-#: Pairs of copy and node that one look for the best change goes through; beyond it the heaviest units count.
-LOOKS = 1_000_000
+#: Pairs of unit and node up to which every change is looked at before each move; beyond it units go one by one.
+LOOKS = 200_000
 #: Changes of costs and breaches below this, relative to their size, are rounding.
 NOISE = 1e-9
 
@@ -41,6 +41,9 @@ class InPart:
     nodes: list[list[int]]
     used: FloatArray = field(init=False)  # (R, N)
     scale: FloatArray = field(init=False)  # (R,)
+    faults: IntArray = field(init=False)  # (U,) defects of each unit
+    _moved: int = field(init=False)
+    _size: float = field(init=False)
 
     def __post_init__(self) -> None:
         """Add up what the nodes hold."""
@@ -50,22 +53,15 @@ class InPart:
         rows = [np.bincount(hosts, np.repeat(values, count), nodes) for values in weight]
         self.used = np.array(rows, dtype=np.float64).reshape(weight.shape[0], nodes)
         self.scale = np.maximum(weight.sum(axis=1) / max(nodes, 1), 1e-300)
+        self.faults = np.array([self.defects_of(unit) for unit in range(len(self.nodes))], dtype=np.int64)
+        found = [self._moves_of(unit, self.nodes[unit]) for unit in range(len(self.nodes))]
+        self._moved, self._size = sum(moves for moves, _ in found), float(sum(size for _, size in found))
 
     @property
     def value(self) -> float:
         """Cost of the copies."""
         cost = self.present.problem.cost
         return float(sum(cost[unit, row].sum() for unit, row in enumerate(self.nodes)))
-
-    @property
-    def defects(self) -> int:
-        """Defects of all units."""
-        return int(sum(self.defects_of(unit) for unit in range(len(self.nodes))))
-
-    @property
-    def breach(self) -> float:
-        """How far the nodes are beyond the limits, 0 where all are kept."""
-        return float((self._beyond(self.used) / self.scale[:, None]).sum())
 
     @property
     def failover_excess(self) -> float:
@@ -81,8 +77,7 @@ class InPart:
 
     def moves(self) -> tuple[int, float]:
         """Return how many moves, and bytes that arrive, lead here from the present."""
-        found = [self._moves_of(unit, self.nodes[unit]) for unit in range(len(self.nodes))]
-        return sum(moves for moves, _ in found), float(sum(size for _, size in found))
+        return self._moved, self._size
 
     def defects_of(self, unit: int) -> int:
         """Return the defects of one unit."""
@@ -138,7 +133,7 @@ class InPart:
             fills[:nodes] = p.allowed[unit] & ~np.isin(p.domain, sorted(good))
         length = np.full(nodes + 1, len(rest) + 1)
         length[nodes] = len(rest)
-        defects = np.maximum(length, p.copies) - len(good) - fills - self.defects_of(unit)
+        defects = np.maximum(length, p.copies) - len(good) - fills - int(self.faults[unit])
 
         weight = self.limits.weight[:, unit][:, None]
         before = self._beyond(self.used)
@@ -190,30 +185,32 @@ class InPart:
         if allowance.max_moves is not None:
             good &= after <= allowance.max_moves
         if allowance.max_bytes is not None:
-            good &= ~np.array([bool(MoveLimits(0.0, None, allowance.max_bytes).exceeded(0, b)) for b in bytes_after])
+            good &= bytes_after <= allowance.max_bytes * (1 + ROUNDING)
         return good
 
-    def make(self, unit: int, leaving: int | None, coming: int | None) -> None:
+    def make(self, change: _Change) -> None:
         """Make a change; the copy that comes takes the place of the one that leaves."""
-        row, weight = self.nodes[unit], self.limits.weight[:, unit]
-        if leaving is None:
-            assert coming is not None
-            row.append(coming)
-        elif coming is None:
-            row.remove(leaving)
+        row = list(self.nodes[change.unit])
+        if change.leaving is None:
+            assert change.coming is not None
+            row.append(change.coming)
+        elif change.coming is None:
+            row.remove(change.leaving)
         else:
-            row[row.index(leaving)] = coming
-        if leaving is not None:
-            self.used[:, leaving] -= weight
-        if coming is not None:
-            self.used[:, coming] += weight
+            row[row.index(change.leaving)] = change.coming
+        self.place(change.unit, row)
 
-    def undo(self, unit: int, row: list[int]) -> None:
-        """Give a unit the copies back that it had."""
+    def place(self, unit: int, row: list[int]) -> None:
+        """Give a unit these copies."""
         weight = self.limits.weight[:, unit][:, None]
+        moves, size = self._moves_of(unit, self.nodes[unit])
         self.used[:, self.nodes[unit]] -= weight
         self.used[:, row] += weight
         self.nodes[unit] = row
+        self.faults[unit] = self.defects_of(unit)
+        now, now_size = self._moves_of(unit, row)
+        self._moved += now - moves
+        self._size += now_size - size
 
 
 def mend_in_part(
@@ -224,32 +221,57 @@ def mend_in_part(
     *nodes* holds the node positions of each unit's copies now. Guarantee: within the allowance; none of defects,
     breach and failover excess is more than now, nor the cost where the others are the same; where a single change
     gains and is affordable, something gains. Greedy, one change at a time: not the best that the moves allow. Cost
-    O(min(U c N, :data:`LOOKS`)) a move, until the time is up.
+    O(U c N) a move in small problems, O(c N) in large ones (:data:`LOOKS`), until the time is up.
     """
     part = InPart(present, limits, [list(row) for row in nodes])
-    heavy = np.argsort(-present.problem.load, kind="stable").tolist()
-    most = max(1, LOOKS // max(1, present.problem.copies * present.problem.cost.shape[1]))
-    banned: set[tuple[int, int, int]] = set()
-    excess = part.failover_excess
-    while not budget.over():
-        broken = [unit for unit in heavy if part.defects_of(unit)]
-        change = part.best(broken[:most], allowance, banned) if broken else None
-        if change is None or change.gain[0] == 0:
-            change = part.best(heavy[:most], allowance, banned)
-        if change is None:
-            break
-        row = list(part.nodes[change.unit])
-        part.make(change.unit, change.leaving, change.coming)
-        now = part.failover_excess
-        if now > excess * (1 + NOISE) + NOISE:
-            part.undo(change.unit, row)
-            end = present.problem.cost.shape[1]
-            ids = (-1 if change.leaving is None else change.leaving, end if change.coming is None else change.coming)
-            banned.add((change.unit, *ids))
-            continue
-        excess = now
-        banned.clear()
+    heavy: IntArray = np.argsort(-present.problem.load, kind="stable")
+    search = _best_of_all if heavy.size * present.problem.cost.shape[1] <= LOOKS else _one_by_one
+    search(part, heavy, allowance, budget)
     return part
+
+
+def _best_of_all(part: InPart, heavy: IntArray, allowance: MoveLimits, budget: Budget) -> None:
+    """Make the change that gains most of all, again and again."""
+    banned: set[tuple[int, int, int]] = set()
+    while not budget.over():
+        broken = heavy[part.faults[heavy] > 0].tolist()
+        change = part.best(broken, allowance, banned) if broken else None
+        if change is None or change.gain[0] == 0:
+            change = part.best(heavy.tolist(), allowance, banned)
+        if change is None:
+            return
+        if _tried(part, change):
+            banned.clear()
+        else:
+            end = part.present.problem.cost.shape[1]
+            left = -1 if change.leaving is None else change.leaving
+            banned.add((change.unit, left, end if change.coming is None else change.coming))
+
+
+def _one_by_one(part: InPart, heavy: IntArray, allowance: MoveLimits, budget: Budget) -> None:
+    """Go through the units, the heaviest first, and make what gains most for each: defects, breaches, then cost."""
+    nothing: set[tuple[int, int, int]] = set()
+    for least in ((-1, np.inf), (0, -NOISE), (0, np.inf)):
+        changed = True
+        while changed:
+            changed = False
+            units = heavy[part.faults[heavy] > 0] if least[0] else heavy
+            for unit in units.tolist():
+                if budget.over() or allowance.exceeded(part.moves()[0] + 1, 0.0):
+                    return
+                change = part.best([unit], allowance, nothing)
+                if change is not None and change.gain[:2] <= least:
+                    changed |= _tried(part, change)
+
+
+def _tried(part: InPart, change: _Change) -> bool:
+    """Make a change, and take it back where survivors would take over more beyond the failover limit than now."""
+    excess, row = part.failover_excess, list(part.nodes[change.unit])
+    part.make(change)
+    if part.failover_excess <= excess * (1 + NOISE) + NOISE:
+        return True
+    part.place(change.unit, row)
+    return False
 
 
 def padded(part: InPart) -> IntArray:
