@@ -51,7 +51,8 @@ SECTIONS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
         "allocation-at-scale",
         "Checkpoint allocation at scale",
         ("allocation_at_scale.py",),
-        "Raw CP-SAT and raw HiGHS solve the same model in the same run with the same time limit.",
+        "Both objectives; usable, the default, counts windows. Raw CP-SAT and raw HiGHS solve the same model in the "
+        "same run with the same time limit.",
     ),
     (
         "ceph-peer",

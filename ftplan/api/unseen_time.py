@@ -35,7 +35,7 @@ EVEN_PLANS = 20
 SPLITS = 5
 STUDENT_T = {2: 12.706, 3: 4.303, 4: 3.182, 5: 2.776}
 #: Part of the time limit that the plan itself may take where more plans are made for the splits.
-FIRST_SHARE = 0.5
+FIRST_SHARE = 1 / 3
 
 
 @dataclass(frozen=True, slots=True)

@@ -188,6 +188,30 @@ def test_holdout_interval_comes_from_splits_that_see_all_before_them(problem: ft
     assert ("NO_GAIN_ON_UNSEEN_TIME" in {w.code for w in plan.warnings}) == (gain["interval"][0] <= 0)
 
 
+def test_the_plans_of_a_holdout_share_the_time_limit(problem: ftplan.Problem, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The plan takes a third at most, each of the four other splits an equal part of what is left."""
+    from ftplan.planners import registry
+
+    load, limits = registry.load, []
+
+    def recording(row: registry.Row) -> Any:
+        def planner(problem: Any, options: Any) -> Any:
+            if row.name == "correlated":
+                limits.append(options.time_limit_s)
+            return load(row)(problem, options)
+
+        return planner
+
+    monkeypatch.setattr(registry, "load", recording)
+    ftplan.plan("allocate-checkpoints", problem, holdout=0.4, time_limit_s=900.0)
+    assert len(limits) == 5
+    assert limits[0] == 300.0
+    for limit, most in zip(limits[1:], (225.0, 300.0, 450.0, 900.0), strict=True):
+        assert 0.9 * most < limit <= most
+    ftplan.plan("allocate-checkpoints", problem, time_limit_s=900.0)
+    assert limits[5:] == [900.0]
+
+
 def test_one_unseen_window_has_no_interval(problem: ftplan.Problem) -> None:
     held = ftplan.plan("allocate-checkpoints", problem, holdout=0.01).summary["holdout"]
     assert len(held["splits"]) == 1
