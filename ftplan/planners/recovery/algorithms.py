@@ -4,25 +4,48 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ftplan.errors import FtplanError
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.by_objective import by_objective
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.run import run
-from ftplan.planners.recovery.schedule import Schedule
+from ftplan.planners.recovery.schedule import Decision, Policy, Schedule, State
 from ftplan.planners.result import Result
+
+#: Plans of a step that may be held at once to say what an order by operators could have restored: little work.
+FEW_PLANS = 200_000
 
 
 def operator_centric(problem: RecoveryProblem, options: RecoveryOptions) -> Result[Schedule]:
-    """Recover the cheapest task whose upstream lives, step by step (:mod:`operator_centric`)."""
+    """Recover the cheapest task whose upstream lives, step by step (:mod:`operator_centric`).
+
+    The bound of a step is what dynamic programming restores at most, where that takes few plans.
+    """
     from ftplan.planners.recovery.best_density import best_density as solver
     from ftplan.planners.recovery.operator_centric import operator_centric as policy
 
     budget = Budget.of(options)
-    result = run(problem, options, policy)
     if options.objective == "priority":
-        return result
+        return run(problem, options, bounded(policy))
+    result = run(problem, options, policy)
     left = replace(options, time_limit_s=budget.left_s)
     return replace(result, bound=by_objective(problem, left, solver).bound)
+
+
+def bounded(policy: Policy) -> Policy:
+    """Return a policy that says besides what could be restored at most at each step, where few plans tell."""
+    from ftplan.planners.recovery.dynamic_programming import dynamic_programming as solver
+
+    def decide(state: State, budget: Budget, seed: int) -> Decision:
+        decision, part = policy(state, budget, seed), budget.part(1.0)
+        try:
+            bound = solver(state.knapsack(), part, seed, plans=FEW_PLANS).bound
+        except FtplanError:  # too many queries or plans: the fractional bound stays
+            return decision
+        budget.cut |= part.cut
+        return replace(decision, bound=bound)
+
+    return decide
 
 
 def best_density(problem: RecoveryProblem, options: RecoveryOptions) -> Result[Schedule]:

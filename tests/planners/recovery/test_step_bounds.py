@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from ftplan.planners.budget import Budget
+from ftplan.planners.recovery.algorithms import bounded
 from ftplan.planners.recovery.by_queries import by_queries
 from ftplan.planners.recovery.exact import exact
 from ftplan.planners.recovery.operator_centric import operator_centric
@@ -21,7 +22,7 @@ from tests.planners.recovery.cases import graph, problem
 
 POLICIES: dict[str, Policy] = {
     "exact": by_queries(exact),
-    "operator-centric": operator_centric,
+    "operator-centric": bounded(operator_centric),
     "random": random_order,
 }
 
