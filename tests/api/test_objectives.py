@@ -261,15 +261,6 @@ def test_without_usable_copies_correlation_decides(problem: ftplan.Problem, aske
     assert verify(load_plan(json.loads(plan.to_json())).value, problem).valid
 
 
-def test_ties_share_the_load(problem: ftplan.Problem) -> None:
-    """Without a balance rule many places are equally good; they do not all go to the first node."""
-    plan = ftplan.plan("allocate-checkpoints", problem, algorithm="exact", balance="none")
-    assert plan.status == "optimal"
-    assert plan.plan is not None
-    hosts = [node for item in plan.plan["assignments"] for node in item["checkpoints"]]
-    assert max(hosts.count(node) for node in hosts) <= 4
-
-
 def test_no_gain_recommends_even(problem: ftplan.Problem) -> None:
     """Loads that are drawn anew in every window hold nothing to learn."""
     assert problem.stats is not None

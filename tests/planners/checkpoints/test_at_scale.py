@@ -92,6 +92,17 @@ def test_exact_at_scale_proves_usable_copies() -> None:
     assert problem.gap(result.answer.value, result.bound) < 0.001
 
 
+def test_ties_share_the_load_without_a_balance_rule() -> None:
+    """Many nodes are equally good for most groups: the first of them does not get all, and nothing is lost by it."""
+    problem = daily(400, 20, 0.85)
+    result = exact(problem, AllocationOptions(balance="none", objective=CheckpointObjective("usable")))
+    assert result.answer is not None
+    assert result.status == "optimal"
+    assert result.answer.value == np.where(problem.allowed, problem.cost, 0.0).min(axis=1).sum()
+    held = np.bincount(result.answer.copies[:, 0], problem.load, 20)
+    assert held.max() < 0.25 * held.sum()
+
+
 @pytest.mark.parametrize("copies", [1, 2])
 def test_known_copies_are_kept_where_they_tie(copies: int) -> None:
     """Among equally cheap nodes the known ones count as chosen; elsewhere the cheapest do. All are candidates."""
