@@ -22,7 +22,7 @@ def operator_centric(problem: RecoveryProblem, options: RecoveryOptions) -> Resu
     if options.objective == "priority":
         return result
     left = replace(options, time_limit_s=budget.left_s)
-    return replace(result, bound=by_objective(problem, left, solver).bound)
+    return replace(result, bound=by_objective(problem, left, solver, bound_only=True).bound)
 
 
 def best_density(problem: RecoveryProblem, options: RecoveryOptions) -> Result[Schedule]:
