@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from numba.core import caching
 
+from ftplan.planners import compiled as compiled_module
 from ftplan.planners.compiled import compiled, inlined
 from ftplan.planners.recovery import density_growth, nested_moves
 from ftplan.planners.recovery.fitting import fitting
@@ -43,6 +44,16 @@ def test_inlines() -> None:
         return inner(inner(x))
 
     assert compiled(quarter)(3.0) == 0.75
+
+
+def test_what_it_takes_to_compile_is_set_apart_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    apart: list[float] = []
+    monkeypatch.setattr(compiled_module, "set_apart", apart.append)
+    monkeypatch.setattr(caching.CompileResultCacheImpl, "_locator_classes", [])
+    kernel = compiled(half)
+    assert kernel(3.0) == kernel(3.0) == 1.5
+    assert len(apart) == 1
+    assert apart[0] > 0.0
 
 
 def test_runs_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,7 +29,7 @@ def operator_centric(problem: RecoveryProblem, options: RecoveryOptions) -> Resu
         return run(problem, options, bounded(policy))
     result = run(problem, options, policy)
     left = replace(options, time_limit_s=budget.left_s)
-    return replace(result, bound=by_objective(problem, left, solver).bound)
+    return replace(result, bound=by_objective(problem, left, solver, bound_only=True).bound)
 
 
 def bounded(policy: Policy) -> Policy:

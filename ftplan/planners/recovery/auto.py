@@ -31,6 +31,8 @@ def auto(knapsack: SetUnionKnapsack, budget: Budget, seed: int = 0, hint: BoolAr
         best = _better(knapsack, best, found)
         if best.optimal:
             return best
+        if budget.over():  # the rest could begin nothing
+            break
         if share == 1.0:
             budget.cut |= part.cut
     return best

@@ -24,18 +24,21 @@ FIRST = 0.3
 CLOSED = 1e-9
 
 
-def by_objective(problem: RecoveryProblem, options: RecoveryOptions, solver: StepSolver) -> Result[Schedule]:
+def by_objective(
+    problem: RecoveryProblem, options: RecoveryOptions, solver: StepSolver, bound_only: bool = False
+) -> Result[Schedule]:
     """Return the schedule that a one-step solver makes for ``options.objective``.
 
     For ``priority-time`` and ``fidelity-time`` schedules of several policies are made in full, with placement, restore
     times and failures, and judged by the metric itself: what the plan in sums over the nodes promises may not come
-    true, and then the step-by-step schedule is the answer. The bound is that of the policy for the objective.
+    true, and then the step-by-step schedule is the answer. The bound is that of the policy for the objective; with *bound_only* no other schedule is made.
     """
     parallel = options.parallel_recovery
     if options.objective == "priority":
         return run(problem, options, by_queries(solver))
     if options.objective == "priority-time":
         policies: list[Policy] = [by_queries(solver), priority_time(solver, parallel=parallel)]
+        policies = policies[-1:] if bound_only else policies
         return _best(problem, options, policies, lambda found: -priority_time_of(found, problem))
     model = fidelity_model(problem.graph, rates(problem.graph))
     policies = [
@@ -43,6 +46,7 @@ def by_objective(problem: RecoveryProblem, options: RecoveryOptions, solver: Ste
         priority_time(solver, parallel=parallel),
         fidelity_time(solver, parallel=parallel),
     ]
+    policies = policies[-1:] if bound_only else policies
     return _best(problem, options, policies, lambda found: fidelity_time_of(found, problem, model))
 
 

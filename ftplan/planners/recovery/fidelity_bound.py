@@ -37,6 +37,8 @@ def most_fidelity(
     """
     start = model.intact(~down)
     most = _outputs_alone(model, start, down, wanted, cost, capacity)
+    if budget.over():
+        return most
     program = _Program.of(model, start, down, wanted, cost)
     if len(program.value) > MOST_ENTRIES:
         return most

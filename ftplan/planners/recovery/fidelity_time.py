@@ -65,6 +65,8 @@ def plan_order(
     weight[model.outputs] = model.weight
     worth = np.maximum(weight[queries.query], 1e-9 / max(1, len(model.outputs)))
     for way, valued in (("output weights", replace(problem, priority=worth)), ("priorities", problem)):
+        if len(orders) > 2 and budget.over():
+            break
         part = budget.part(WHOLE / 2)
         plan = planned(valued, times, solver, part, seed)
         budget.cut |= part.cut

@@ -12,6 +12,8 @@ from ftplan.planners.recovery.knapsack import Choice, SetUnionKnapsack
 
 #: Plans held at once: some hundredths of a second.
 FEW_PLANS = 20_000
+#: Queries above which different ones are not even counted.
+MOST_QUERIES = 200
 #: Seeds that are grown for a plan that leaves later steps more than the cheapest does.
 SEEDS = 32
 
@@ -22,6 +24,8 @@ def planned_outright(knapsack: SetUnionKnapsack) -> Choice | None:
     Of equal plans the one that grew by density, if it is among them: what is begun beyond them serves later steps. Same
     answer with any seed or clock.
     """
+    if knapsack.queries > MOST_QUERIES:
+        return None
     try:
         choice = dynamic_programming(knapsack, Budget(np.inf), plans=FEW_PLANS)
     except FtplanError:
