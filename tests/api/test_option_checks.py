@@ -116,7 +116,7 @@ def test_wrong_parameters_of_calls(call: str, name: str, small: ftplan.Problem, 
         held(error, name)
 
 
-def test_what_the_issue_names(small: ftplan.Problem) -> None:
+def test_some_messages_in_full(small: ftplan.Problem) -> None:
     for options, said in (
         ({"copies": "a"}, "--copies: 'a' is not a whole number from 1 to 2,147,483,647"),
         ({"seed": "x"}, "--seed: 'x' is not a whole number from 0 to 2,147,483,647"),

@@ -35,7 +35,7 @@ from tests.fuzz.mutations import mutated
 BEYOND_S = 2.0
 #: Tables of statistics.
 TABLES = ("key_groups", "tasks", "substreams")
-#: Keys of an answer in which a path leads to the machine of the one who runs this.
+#: Parts of some of the examples; explain refuses those that a plan does not have.
 SELECTORS = ("node:n1", "node:n2", "zone:rack-a", "task:join/0", "query:p09/0", "key-group:alerts/1", "operator:x")
 
 
