@@ -62,7 +62,7 @@ def verify(
     named = call("verify", fail=fail, **given)["fail"]
     kind: Judges = of_kind(_JUDGES, plan, "verify")
     warnings = problem.warnings
-    if plan.kind == "checkpoint-allocation" and (named or problem.failure is not None):
+    if plan.kind == "checkpoint-allocation" and named:
         text = "a checkpoint allocation keeps its rules or not whatever fails: evaluate scores it under a failure"
         warnings += (Warn("FAILURE_IGNORED", text),)
     elif named:

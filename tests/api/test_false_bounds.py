@@ -40,7 +40,7 @@ def wrong(planner: Callable[..., Any], by: float) -> Callable[..., Any]:
         found = planner(problem, options)
         value = found.answer.value if hasattr(found.answer, "value") else None
         if value is None and hasattr(found.answer, "steps"):
-            value = found.answer.steps[0].objective.value
+            value = sum(step.objective.value for step in found.answer.steps)
         if value is None:
             value = problem.value(found.answer.replicated)
         return replace(found, status="optimal", bound=value + by * max(abs(value), 1.0))

@@ -57,9 +57,13 @@ def test_verify_recomputes_the_plans_own_objective(
         {"sense": {"max": "min", "min": "max"}[plan.objective.sense]},
     ):
         lied = dataclasses.replace(plan, objective=dataclasses.replace(plan.objective, **lie))  # type: ignore[arg-type]
-        assert {v.code for v in verify(lied, problem).violations} == {"OBJECTIVE_DIFFERS"}, lie
-    loose = dataclasses.replace(plan.objective, bound=plan.objective.value + better)
-    assert verify(dataclasses.replace(plan, objective=loose), problem).valid
+        follow = {"GAP_DIFFERS", "STATUS_DIFFERS"} if "bound" in lie else set()
+        assert {v.code for v in verify(lied, problem).violations} - follow == {"OBJECTIVE_DIFFERS"}, lie
+    loose = dataclasses.replace(plan.objective, bound=plan.objective.value + better, scale=None, gap=None)
+    assert [v.code for v in verify(dataclasses.replace(plan, objective=loose), problem).violations] == [
+        "STATUS_DIFFERS"
+    ]
+    assert verify(dataclasses.replace(plan, objective=loose, status="feasible"), problem).valid
     for changed in ({"overload": 0.5}, {"correlate": "raw"}, {"holdout": 0.7}):
         matters = ("overload" in changed) == (plan.objective.name == "usable") or "holdout" in changed
         other = dataclasses.replace(plan, options={**plan.options, **changed})

@@ -102,7 +102,8 @@ data = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(text, inner, max_size=3),
     max_leaves=6,
 )
-objectives = st.builds(Objective.of, text, st.sampled_from(["min", "max"]), st.none() | number, st.none() | number)
+maybe = st.none() | number
+objectives = st.builds(Objective, text, st.sampled_from(["min", "max"]), maybe, maybe, maybe, maybe)
 rows = st.fixed_dictionaries(
     {"operator": st.just("a.b"), "key_group": st.integers(0, 9), "checkpoints": st.just(["n1"]), "extra": data}
 )
