@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,9 +28,10 @@ from ftplan.model.problem import Problem
 from ftplan.model.statistics import MEASURES, KeyGroupSeries
 from ftplan.model.topology import Topology
 from ftplan.planners import registry
-from ftplan.planners.budget import Budget
+from ftplan.planners.budget import Budget, now
 from ftplan.planners.checkpoints.allocation import Allocation
 from ftplan.planners.checkpoints.problem import AllocationOptions, CheckpointProblem, build
+from ftplan.planners.checkpoints.upkeep import LEAST_SHARE
 from ftplan.planners.result import Result
 
 _log = logging.getLogger(__name__)
@@ -37,6 +39,8 @@ _log = logging.getLogger(__name__)
 KIND = "checkpoint-allocation"
 #: How far the value that a planner reports may lie from the value recomputed from its plan, relative to its scale.
 TOLERANCE = 1e-6
+#: Seconds that the figures beside a plan take for each load of a key group in a window, about.
+SECONDS_PER_LOAD = 2e-7
 
 _DEFAULTS: dict[str, Any] = {
     "objective": "usable",
@@ -66,6 +70,7 @@ def allocate_checkpoints(problem: Problem, row: registry.Row, **options: Any) ->
     FtplanError
         If an input is missing, an option is unknown or out of range.
     """
+    began = now()
     asked = _checked(options)
     topology, cluster, whole = require(problem, str(asked["load"]))
     series, unseen = seen_and_unseen(whole, asked["holdout"])
@@ -82,6 +87,7 @@ def allocate_checkpoints(problem: Problem, row: registry.Row, **options: Any) ->
         objective=objective,
         failover_limit=parse_failover_limit(asked["failover_limit"]),
         minimise=asked["minimise"],
+        ends=began + asked["time_limit_s"] - _finishing_s(whole, asked["copies"], asked["time_limit_s"]),
     )
     inputs = tuple(item for item in problem.inputs if item.role != "failure")
     if asked["current"] is not None:
@@ -102,6 +108,8 @@ def allocate_checkpoints(problem: Problem, row: registry.Row, **options: Any) ->
         allocation_problem = build(topology, cluster, cluster.placement, series, settings)
     planner = registry.load(row)
     own = settings if unseen is None else replace(settings, time_limit_s=FIRST_SHARE * settings.time_limit_s)
+    if upkeep.asked_for(asked):
+        own = replace(own, time_limit_s=min(own.time_limit_s, (1.0 - LEAST_SHARE) * budget.left_s))
     result: Result[Allocation] = planner(allocation_problem, own)
     seconds = time.perf_counter() - started
     shape = f"{len(allocation_problem.operators)} key groups x {len(allocation_problem.nodes)} nodes"
@@ -132,14 +140,19 @@ def allocate_checkpoints(problem: Problem, row: registry.Row, **options: Any) ->
     if answer is not None and unseen is not None:
         stand_in = None if report is None else answer.assignments
         again = _Again(topology, cluster, planner, settings, budget, stand_in)
-        judged = judge(answer.assignments, row, allocation_problem, settings, cluster, series, unseen, again)
+        clock = Budget(math.inf, ends=max(began + settings.time_limit_s, now()))
+        judged = judge(answer.assignments, row, allocation_problem, settings, cluster, series, unseen, again, clock)
         known = {warning.code for warning in warnings}
         warnings += [warning for warning in again.warnings if warning.code not in known]
         warnings += judged.warnings
     transfers = None if assignments is None else moves(assignments, cluster.placement, topology, series)
     summary = _summary(allocation_problem, assignments, cluster, series, topology, objective, settings.anti_affinity)
     if answer is not None and row.name != "even":
-        summary["even"] = even_figures(allocation_problem, settings, cluster, series)
+        summary["even"] = None
+        if now() < began + settings.time_limit_s:
+            summary["even"] = even_figures(allocation_problem, settings, cluster, series)
+        else:
+            warnings.append(Warn("COMPARISON_CUT", "the plan is not compared with even: the time limit is over"))
         warnings += no_gain(summary, objective)
     if judged is not None:
         summary["holdout"] = judged.summary
@@ -166,7 +179,7 @@ def allocate_checkpoints(problem: Problem, row: registry.Row, **options: Any) ->
         objective=Objective.of(objective.name, objective.sense, value, bound, None if objective.integral else random),
         rules=result.rules,
         summary=summary,
-        warnings=tuple(dict.fromkeys(warnings)),  # planners repeat those of the problem
+        warnings=_said(warnings, settings.time_limit_s),  # planners repeat those of the problem
         infeasible=result.infeasible,
         plan=None if assignments is None else {"assignments": assignments, "moves": transfers},
         tool_version=ftplan.__version__,
@@ -200,6 +213,23 @@ class _Again:
         result = self.planner(problem, settings)
         self.warnings += tuple(warning for warning in result.warnings if warning.code == "TIME_LIMIT")
         return None if result.answer is None else result.answer.assignments
+
+
+def _finishing_s(series: KeyGroupSeries, copies: int, time_limit_s: float) -> float:
+    """Return about how many seconds the figures beside a plan take, at most half of the limit: the search ends before.
+
+    They are few passes over the series of all hosts of copies.
+    """
+    return min(0.5 * time_limit_s, SECONDS_PER_LOAD * series.loads.size * (1 + copies))
+
+
+def _said(warnings: list[Warn], limit_s: float) -> tuple[Warn, ...]:
+    """Return each warning once; ``TIME_LIMIT`` names the limit of the command, not that of a part of it."""
+    whole = f"stopped by the clock after {limit_s:g} s: another run may differ"
+    said = [w for w in warnings if w.code == "TIME_LIMIT"]
+    ended = [replace(w, message=whole) for w in said if w.message.startswith("stopped")]
+    kept = dict.fromkeys(w for w in warnings if w.code != "TIME_LIMIT")
+    return tuple(kept) + tuple((ended or said)[:1])
 
 
 def require(problem: Problem, measure: str) -> tuple[Topology, Cluster, KeyGroupSeries]:

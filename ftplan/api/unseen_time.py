@@ -21,6 +21,7 @@ from ftplan.model.cluster import Cluster
 from ftplan.model.plan import Plan, Warn
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.planners import registry
+from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.allocation import Allocation
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.options import AllocationOptions
@@ -82,6 +83,7 @@ def judge(
     seen: KeyGroupSeries,
     unseen: KeyGroupSeries,
     planner: Planner,
+    clock: Budget,
 ) -> Judgement:
     """Score a plan on unseen windows, beside a random plan's expectation and the mean of 20 plans of ``even``.
 
@@ -102,15 +104,18 @@ def judge(
         "splits": [],
         "gain_over_even": None,
     }
-    drawn = _even_plans(problem, options)
+    drawn = _even_plans(problem, options, clock)
     if drawn is None:
-        return Judgement(summary, ())
+        cut = Warn("COMPARISON_CUT", "on unseen time the plan is not compared with even: the time limit is over")
+        return Judgement(summary, (cut,) if clock.cut else ())
     even = _worth(drawn, problem, objective, cluster, unseen)
-    summary["even"] = {"plans": EVEN_PLANS, score.key: even.value, "usable_share": even.usable_share}
+    summary["even"] = {"plans": len(drawn), score.key: even.value, "usable_share": even.usable_share}
     by_share = score.usable_share is not None
     sign = 1.0 if by_share else -objective.sign
     gains = []
     for start, end in _splits(unseen.loads.shape[0]):
+        if clock.over():
+            break
         before = replace(seen, loads=np.concatenate([seen.loads, unseen.loads[:start]]))
         mine = planner(before) if start else assignments
         if mine is None:
@@ -124,19 +129,23 @@ def judge(
         summary["splits"].append({"windows": windows, "plan": values[0], "even": values[1], "gain": gain})
         if gain is not None:
             gains.append(gain)
+    said: tuple[Warn, ...] = ()
+    if clock.cut:
+        text = f"{len(drawn)} of {EVEN_PLANS} plans of even and {len(summary['splits'])} splits"
+        said = (Warn("COMPARISON_CUT", f"on unseen time the plan is compared with {text}: the time limit is over"),)
     if not gains:
-        return Judgement(summary, ())
+        return Judgement(summary, said)
     mean, interval = _interval(gains)
     what = "usable_share" if by_share else score.key
     summary["gain_over_even"] = {"in": what, "value": mean, "interval": interval}
     if (mean if interval is None else interval[0]) > 0 or row.name == "even":
-        return Judgement(summary, ())
+        return Judgement(summary, said)
     shown = f"a mean of {mean:+.3g} in {what.replace('_', ' ')} against even over {len(gains)} splits"
     if interval is not None:
         shown += f", 95 % interval {interval[0]:+.3g} to {interval[1]:+.3g}"
     message = f"on the {unseen.loads.shape[0]} windows that the plan has not seen it gains nothing for sure: {shown}"
     advice = "prefer --algorithm even" + ("" if objective.name == "usable" else ", or try --objective usable")
-    return Judgement(summary, (Warn("NO_GAIN_ON_UNSEEN_TIME", f"{message}; {advice}"),))
+    return Judgement(summary, (Warn("NO_GAIN_ON_UNSEEN_TIME", f"{message}; {advice}"), *said))
 
 
 def _splits(windows: int) -> list[tuple[int, int]]:
@@ -154,14 +163,18 @@ class _Worth:
     usable_share: float | None
 
 
-def _even_plans(problem: CheckpointProblem, options: AllocationOptions) -> list[Allocation] | None:
-    """Return plans of ``even`` at successive seeds, None where its rules cannot be kept."""
+def _even_plans(problem: CheckpointProblem, options: AllocationOptions, clock: Budget) -> list[Allocation] | None:
+    """Return plans of ``even`` at successive seeds, as far as there is time; None where its rules cannot be kept."""
     planner = registry.load(registry.row("allocate-checkpoints", "even"))
-    drawn: list[Result[Allocation]] = [
-        planner(problem, replace(options, seed=options.seed + number, bound=False)) for number in range(EVEN_PLANS)
-    ]
-    answers = [result.answer for result in drawn if result.answer is not None]
-    return answers if len(answers) == EVEN_PLANS else None
+    answers: list[Allocation] = []
+    for number in range(EVEN_PLANS):
+        if clock.over():
+            break
+        result: Result[Allocation] = planner(problem, replace(options, seed=options.seed + number, bound=False))
+        if result.answer is None:
+            return None
+        answers.append(result.answer)
+    return answers or None
 
 
 def _worth(

@@ -23,7 +23,7 @@ from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.allocation import Allocation
 from ftplan.planners.checkpoints.options import AllocationOptions
 from ftplan.planners.checkpoints.present import MoveLimits
-from ftplan.planners.checkpoints.upkeep import LEAST_SHARE, Upkept, upkeep
+from ftplan.planners.checkpoints.upkeep import Upkept, upkeep
 from ftplan.planners.result import Result
 
 #: Options that ask for upkeep, and their defaults; a threshold that is not given is 0.
@@ -124,7 +124,7 @@ def keep_up(
     settings: AllocationOptions,
     budget: Budget,
 ) -> tuple[Result[Allocation], Upkept | None]:
-    """Return the upkeep of the checkpoints in place towards a fresh result; *budget* began before the fresh plan.
+    """Return the upkeep of the checkpoints in place towards a fresh result; *budget* is that of the whole command.
 
     The checkpoints in place are those of the cluster's placement.
     """
@@ -137,8 +137,7 @@ def keep_up(
         [position[node] for node in now[operator][group]] if operator in now else []
         for operator, group in zip(p.operators, p.key_group.tolist(), strict=True)
     ]
-    time_s = max(budget.left_s, LEAST_SHARE * settings.time_limit_s)
-    own = Budget(time_s, settings.iterations)
+    own = Budget(budget.left_s, settings.iterations)
     result, report = upkeep(fresh, nodes, allowance, settings, own)
     said = {warning.code for warning in fresh.warnings}
     warnings = require_state(topology, series) if allowance.max_bytes is not None else ()

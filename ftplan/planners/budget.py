@@ -11,6 +11,8 @@ from ftplan.model.plan import Warn
 
 #: Deterministic solver seconds that one iteration buys.
 SOLVER_SECONDS_PER_ITERATION = 0.01
+#: Share of the time limit that may be left where a search counts as stopped by the clock, not only a part of it.
+ENDED = 0.1
 
 
 _apart_s = 0.0
@@ -109,4 +111,7 @@ class Budget:
         """Return ``TIME_LIMIT`` where the clock cut the work short: a second run may then end elsewhere."""
         if not self.cut:
             return ()
-        return (Warn("TIME_LIMIT", f"stopped by the clock after {self.time_limit_s:g} s: another run may differ"),)
+        how = f"stopped by the clock after {self.time_limit_s:g} s"
+        if self.left_s > ENDED * self.time_limit_s:
+            how = f"the clock ended a part of the search that had a share of the {self.time_limit_s:g} s"
+        return (Warn("TIME_LIMIT", f"{how}: another run may differ"),)

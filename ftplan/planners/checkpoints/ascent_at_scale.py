@@ -76,7 +76,7 @@ def ascend_at_scale(
         free = np.zeros(limits.lower.shape)
         found = scan(problem, limits, free, CANDIDATES)
         best = dual_of(problem, limits, free, found)
-        if problem.rounded(best.bound) >= target:
+        if problem.rounded(best.bound) >= target or budget.over():
             return best, found
         prices = sampled_prices(problem, limits, budget)
         priced = scan(problem, limits, prices, CANDIDATES)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import replace
 
 from ftplan.model.checkpoint_rules import CheckpointRules
-from ftplan.planners.budget import Budget
+from ftplan.planners.budget import Budget, OutOfTime
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.ascent_at_scale import ascend_at_scale
 from ftplan.planners.checkpoints.failover_dual import best_failover_dual
@@ -48,7 +49,8 @@ def proven_bound(problem: CheckpointProblem, rules: CheckpointRules, target: flo
     if not limits.names:
         return float(cheapest(allowed_cost(problem), problem.domain, problem.copies)[1].sum())
     if limits.names == ("count",) and problem.split is None:
-        flow = cheapest_flow(problem, problem.cost, most_copies(problem, rules.balance == "even-count"))
-        if flow is not None:
-            return flow.bound
+        with contextlib.suppress(OutOfTime):
+            flow = cheapest_flow(problem, problem.cost, most_copies(problem, rules.balance == "even-count"), budget)
+            if flow is not None:
+                return flow.bound
     return best_dual(problem, limits, target, budget).bound

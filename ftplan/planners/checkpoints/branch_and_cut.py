@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ftplan.model.topology import FloatArray, IntArray
-from ftplan.planners.budget import Budget
+from ftplan.planners.budget import Budget, OutOfTime
 from ftplan.planners.checkpoints.arrays import BoolArray, CheckpointProblem
 from ftplan.planners.checkpoints.failover_rows import add_to_solver, first_in_front
 from ftplan.planners.checkpoints.limits import Limits
@@ -49,7 +49,10 @@ def branch_and_cut(
     if tree_nodes is not None:
         settings += f"limits/totalnodes = {tree_nodes}\n"
     solver.SetSolverSpecificParametersAsString(settings)
-    variables = _model(solver, problem, limits, columns)
+    try:
+        variables = _model(solver, problem, limits, columns, budget)
+    except OutOfTime:
+        return best, -np.inf
     first, ordered = variables, limits.failover is not None and problem.copies > 1
     if limits.failover is not None:
         if bool((limits.failover.upper < 0).any()):
@@ -109,8 +112,16 @@ def _rows(problem: CheckpointProblem, limits: Limits) -> tuple[FloatArray, Float
     return weight, lower, upper
 
 
-def _model(solver: Any, problem: CheckpointProblem, limits: Limits, columns: BoolArray) -> dict[tuple[int, int], Any]:
-    """Fill the solver: one Boolean a column, c of them a unit, at most one a domain, the limits of every node."""
+def _model(
+    solver: Any, problem: CheckpointProblem, limits: Limits, columns: BoolArray, budget: Budget
+) -> dict[tuple[int, int], Any]:
+    """Fill the solver: one Boolean a column, c of them a unit, at most one a domain, the limits of every node.
+
+    Raises
+    ------
+    OutOfTime
+        If the clock runs out.
+    """
     weight, lower, upper = _rows(problem, limits)
     infinity = solver.infinity()
 
@@ -124,6 +135,7 @@ def _model(solver: Any, problem: CheckpointProblem, limits: Limits, columns: Boo
     objective, unit_cost = solver.Objective(), _unit_cost(problem)
     variables = {}
     for u in range(problem.load.size):
+        budget.check()
         once = solver.Constraint(problem.copies, problem.copies)
         domains: dict[int, Any] = {}
         for node in np.flatnonzero(columns[u]).tolist():

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ftplan.planners.budget import Budget
+from ftplan.planners.budget import Budget, OutOfTime
 from ftplan.planners.checkpoints.allocation import Allocation, allocation
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.bound import proven_bound
 from ftplan.planners.checkpoints.failover_repair import bring_within, improve_within
 from ftplan.planners.checkpoints.greedy import regret_greedy
 from ftplan.planners.checkpoints.idle import spread_idle
-from ftplan.planners.checkpoints.limits import limits_of
+from ftplan.planners.checkpoints.limits import Limits, limits_of
 from ftplan.planners.checkpoints.options import AllocationOptions
 from ftplan.planners.checkpoints.placed import Placed
 from ftplan.planners.checkpoints.settle import Settled, feasible_copies, settle
@@ -38,8 +38,8 @@ def correlated(problem: CheckpointProblem, options: AllocationOptions) -> Result
     if not isinstance(settled, Settled):
         return settled
     limits = limits_of(problem, settled.rules)
-    placed = Placed.at(problem, limits, regret_greedy(problem, limits))
-    if bring_within(placed, budget):
+    placed = _placed(problem, limits, budget)
+    if placed is not None:
         copies = placed.copies
     else:
         found = feasible_copies(problem, settled, options, budget)
@@ -60,3 +60,12 @@ def correlated(problem: CheckpointProblem, options: AllocationOptions) -> Result
         closed = problem.gap(answer.value, bound) <= 1e-9
         result = replace(result, status="optimal" if closed else "feasible", bound=bound)
     return replace(result, warnings=result.warnings + budget.warnings())
+
+
+def _placed(problem: CheckpointProblem, limits: Limits, budget: Budget) -> Placed | None:
+    """Return what Algorithm 3 and repair find, None where they get stuck or the clock ends them."""
+    try:
+        placed = Placed.at(problem, limits, regret_greedy(problem, limits, budget))
+    except OutOfTime:
+        return None
+    return placed if bring_within(placed, budget) else None

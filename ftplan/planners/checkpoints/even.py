@@ -6,7 +6,7 @@ import numpy as np
 
 from ftplan.model.checkpoint_rules import CheckpointRules
 from ftplan.model.topology import FloatArray, IntArray
-from ftplan.planners.budget import Budget
+from ftplan.planners.budget import Budget, OutOfTime
 from ftplan.planners.checkpoints.allocation import Allocation, allocation
 from ftplan.planners.checkpoints.arrays import BoolArray, CheckpointProblem
 from ftplan.planners.checkpoints.baseline import without_zones
@@ -42,7 +42,12 @@ def even(problem: CheckpointProblem, options: AllocationOptions) -> Result[Alloc
     rng = np.random.default_rng(options.seed)
     copies = _dealt(p, most, rng)
     if copies is None:
-        flow = cheapest_flow(p, rng.random(p.cost.shape), most)
+        try:
+            flow = cheapest_flow(p, rng.random(p.cost.shape), most, budget)
+        except OutOfTime:
+            late = "even copies were not found within the time limit, and not ruled out: raise --time-limit"
+            said = p.warnings + budget.warnings()
+            return Result("no-plan-in-time", None, rules.names(), reason=late, warnings=said)
         if flow is None:
             return infeasible(p, rules, infeasible_count(p, rules), budget)
         copies = flow.copies

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import numpy as np
 
 from ftplan.model.topology import IntArray
-from ftplan.planners.budget import Budget
+from ftplan.planners.budget import Budget, OutOfTime
 from ftplan.planners.checkpoints.allocation import Allocation, allocation
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.bound import best_dual
@@ -55,13 +57,15 @@ def exact(problem: CheckpointProblem, options: AllocationOptions) -> Result[Allo
     if not (limits.names or limits.failover) or not problem.load.size:
         copies, total = cheapest(allowed_cost(problem), problem.domain, problem.copies)
         if problem.integral:  # with whole costs many nodes tie: they share the load, where the first would get it all
-            shared = regret_greedy(problem, limits)
-            copies = shared if problem.value(shared) <= problem.value(copies) else copies
+            with contextlib.suppress(OutOfTime):
+                shared = regret_greedy(problem, limits, budget)
+                copies = shared if problem.value(shared) <= problem.value(copies) else copies
         return _result(problem, settled, copies, float(total.sum()), budget)
     if limits.names == ("count",) and limits.failover is None:
-        flow = cheapest_flow(problem, problem.cost, most_copies(problem, even=False))
-        if flow is not None:
-            return _result(problem, settled, flow.copies, flow.bound, budget)
+        with contextlib.suppress(OutOfTime):
+            flow = cheapest_flow(problem, problem.cost, most_copies(problem, even=False), budget)
+            if flow is not None:
+                return _result(problem, settled, flow.copies, flow.bound, budget)
     return _assigned(problem, settled, limits, options, budget)
 
 
@@ -73,13 +77,19 @@ def _assigned(
         found = feasible_copies(problem, settled, options, budget)
         if isinstance(found, Result):
             return found
-        if problem.integral:
+        if problem.integral and not budget.over():
             found = _by_regret(problem, limits, found, budget)
         best, dual = price_guided(problem, limits, found, budget)
-        if problem.cost.size <= MOST_PAIRS and problem.gap(problem.value(best), dual.bound) > CLOSED:
+        if (
+            problem.cost.size <= MOST_PAIRS
+            and not budget.over()
+            and problem.gap(problem.value(best), dual.bound) > CLOSED
+        ):
             best, _ = close_gap(problem, limits, best, dual, options.seed, budget)
         return _result(problem, settled, best, dual.bound, budget)
-    first = _improved(problem, limits, [regret_greedy(problem, limits)], budget)
+    first: IntArray | None = None
+    with contextlib.suppress(OutOfTime):
+        first = _improved(problem, limits, [regret_greedy(problem, limits, budget)], budget)
     if first is None:
         found = feasible_copies(problem, settled, options, budget)
         if isinstance(found, Result):
@@ -109,7 +119,10 @@ def _by_regret(problem: CheckpointProblem, limits: Limits, known: IntArray, budg
 
     Whole costs have many ties: there Algorithm 3 is quick, and often within a hair of the bound at prices of 0.
     """
-    placed = Placed.at(problem, limits, regret_greedy(problem, limits))
+    try:
+        placed = Placed.at(problem, limits, regret_greedy(problem, limits, budget))
+    except OutOfTime:
+        return known
     if not bring_within(placed, budget) or not limits.kept(placed.copies):
         return known
     return placed.copies if problem.value(placed.copies) < problem.value(known) else known

@@ -33,7 +33,7 @@ def price_guided(problem: CheckpointProblem, limits: Limits, first: IntArray, bu
     climbing = budget.part(CLIMB_SHARE)
     dual, found = ascend_at_scale(problem, limits, problem.value(best), climbing)
     budget.cut = budget.cut or climbing.cut
-    if problem.gap(problem.value(best), dual.bound) <= 1e-9:
+    if problem.gap(problem.value(best), dual.bound) <= 1e-9 or budget.over():
         return best, dual
     for turn in range(TURNS):
         before = problem.value(best) - dual.bound

@@ -7,7 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ftplan.model.topology import FloatArray, IntArray
+from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
+from ftplan.planners.checkpoints.flow_process import flows_elsewhere, flows_of
+
+#: Pairs of unit and node up to which the flow is solved in this process, which cannot be stopped meanwhile.
+MOST_HERE = 300_000
 
 #: The solver multiplies costs by the number of vertices: their product stays below this.
 LARGEST_COST = 2.0**60
@@ -21,7 +26,9 @@ class Flow:
     bound: float
 
 
-def cheapest_flow(problem: CheckpointProblem, cost: FloatArray, most: FloatArray) -> Flow | None:
+def cheapest_flow(
+    problem: CheckpointProblem, cost: FloatArray, most: FloatArray, budget: Budget | None = None
+) -> Flow | None:
     """Return the cheapest allocation with at most ``most[i]`` copies on node i, None where there is none.
 
     Units must be single key groups. *cost* has shape (U, N), *most* (N,). Costs are rounded down to integers of about
@@ -30,9 +37,12 @@ def cheapest_flow(problem: CheckpointProblem, cost: FloatArray, most: FloatArray
 
     Vertices: source, units, (unit, domain) where a unit must not have two copies in one domain of several nodes,
     nodes, sink.
-    """
-    from ortools.graph.python import min_cost_flow
 
+    Raises
+    ------
+    OutOfTime
+        If the clock of *budget* runs out before.
+    """
     units, nodes = cost.shape
     if units == 0:
         return Flow(np.zeros((0, problem.copies), dtype=np.int64), 0.0)
@@ -67,13 +77,11 @@ def cheapest_flow(problem: CheckpointProblem, cost: FloatArray, most: FloatArray
     room = np.minimum(most, units * problem.copies).astype(np.int64)
     arcs(node_at + np.arange(nodes), np.full(nodes, sink), np.maximum(room, 0), np.zeros(nodes, dtype=np.int64))
 
-    solver = min_cost_flow.SimpleMinCostFlow()
-    index = solver.add_arcs_with_capacity_and_unit_cost(*map(np.concatenate, (start, end, capacity, price)))
-    supply = units * problem.copies
-    solver.set_nodes_supplies(np.array([0, sink]), np.array([supply, -supply]))
-    if solver.solve() != solver.OPTIMAL:
+    network = tuple(np.concatenate(part).astype(np.int64) for part in (start, end, capacity, price))
+    solve = flows_of if unit.size <= MOST_HERE else flows_elsewhere
+    flows = solve(network, sink, units * problem.copies, budget or Budget(np.inf))
+    if flows is None:
         return None
-    flows = np.asarray(solver.flows(index))
     first = units + (distinct.size if grouped else 0)
     used = flows[first : first + unit.size] > 0
     copies = node[used].reshape(units, problem.copies)

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ftplan.model.topology import FloatArray, IntArray
+from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.arrays import BoolArray, CheckpointProblem
 from ftplan.planners.checkpoints.candidates import scan
 from ftplan.planners.checkpoints.limits import Limits
@@ -16,7 +17,7 @@ from ftplan.planners.checkpoints.limits import Limits
 SAME_VALUE = 1e-10
 
 
-def regret_greedy(problem: CheckpointProblem, limits: Limits) -> IntArray:
+def regret_greedy(problem: CheckpointProblem, limits: Limits, budget: Budget | None = None) -> IntArray:
     """Place every copy in the order of Algorithm 3 and return the copies (U, c).
 
     R1 to R3 always hold; the upper limits hold unless a copy fits nowhere; lower limits are not looked at.
@@ -33,6 +34,11 @@ def regret_greedy(problem: CheckpointProblem, limits: Limits) -> IntArray:
     5. at the last rank, where there is no next value, the regret is infinite: nothing else is left for the copy;
     6. a copy that was placed by the fallback (lines 11 to 14) leaves the list, else the loop never ends, and the
        fallback keeps constraint 1; what it breaks of constraint 2 is repaired afterwards.
+
+    Raises
+    ------
+    OutOfTime
+        If the clock of *budget* runs out: copies without a place are no allocation.
     """
     units, c = problem.load.size, problem.copies
     copies = np.full((units, c), -1, dtype=np.int64)
@@ -42,6 +48,8 @@ def regret_greedy(problem: CheckpointProblem, limits: Limits) -> IntArray:
     best, heap = _first_regrets(problem, quantum)
     heapq.heapify(heap)
     while heap:
+        if budget is not None:
+            budget.check()
         _, u, k = heapq.heappop(heap)
         free = _free(problem, copies[u], problem.allowed[u])
         open_nodes = free & np.all(used + limits.weight[:, u, None] <= limits.upper, axis=0)

@@ -53,7 +53,7 @@ def fits_into(problem: CheckpointProblem, budget: Budget) -> bool:
 
 def find(problem: CheckpointProblem, limits: Limits, hint: IntArray | None, seed: int, budget: Budget) -> Answer:
     """Find copies within all limits, or prove that there are none. Cost exponential in the worst case."""
-    if int(problem.allowed.sum()) > MOST_COLUMNS:
+    if int(problem.allowed.sum()) > MOST_COLUMNS or not fits_into(problem, budget):
         return Answer("unknown")
     from ortools.sat.python import cp_model
 
@@ -94,7 +94,7 @@ def least_stretch(
     The upper limits of *row* become ``upper + g unit`` and the lower ones ``lower - g unit``, with *unit* of shape
     (N,). ``least`` is a proven lower bound of g.
     """
-    if int(problem.allowed.sum()) > MOST_COLUMNS:
+    if int(problem.allowed.sum()) > MOST_COLUMNS or not fits_into(problem, budget):
         return Answer("unknown")
     from ortools.sat.python import cp_model
 

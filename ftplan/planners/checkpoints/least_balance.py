@@ -10,7 +10,7 @@ import numpy as np
 from ftplan.metrics.checkpoint_balance import deviation
 from ftplan.model.checkpoint_rules import CheckpointRules
 from ftplan.model.topology import IntArray
-from ftplan.planners.budget import Budget
+from ftplan.planners.budget import SOLVER_SECONDS_PER_ITERATION, Budget
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.failover import failover_of, most_taken
 from ftplan.planners.checkpoints.failover_repair import bring_within
@@ -22,6 +22,9 @@ from ftplan.planners.checkpoints.placed import Placed
 STEP = 2.0**-21
 #: Halvings of the interval in which Δ is looked for by repair alone.
 HALVINGS = 24
+#: Part of the time for the proof that no smaller Δ is possible: of the clock, and of the limit in the solver's own,
+#: deterministic seconds.
+PROOF, PROOF_WORK = 0.6, 0.2
 #: Units that are looked at at once: bounds the memory.
 UNITS_AT_ONCE = 4096
 
@@ -96,7 +99,10 @@ def least_balance(
     limits = Limits(at_zero.names, at_zero.weight, lower_limits, at_zero.upper, at_zero.failover)
     most = best[0] if best else float(np.max(fair.sum() / np.where(fair > 0, fair, np.inf), initial=1.0))
     hint = best[1] if best else None
-    part = budget.part(0.4)
+    # Bounded by work before the clock, so that another run that ends in time ends alike.
+    part = budget.part(PROOF)
+    work = int(PROOF_WORK * budget.time_limit_s / SOLVER_SECONDS_PER_ITERATION)
+    part.iterations = max(1, work) if part.iterations is None else part.iterations
     answer = Answer("unknown")
     if failover_limit is None or fits_into(problem, budget):
         answer = least_stretch(problem, limits, "balance", fair, 1 / STEP, most + STEP, hint, seed, part)

@@ -13,7 +13,7 @@ from ftplan.planners.interrupts import solve_linear
 
 
 def relaxed_prices(problem: CheckpointProblem, limits: Limits, budget: Budget) -> FloatArray | None:
-    """Return the prices (R, N) at which the Lagrangian dual equals the linear relaxation, None where GLOP fails.
+    """Return the prices (R, N) at which the Lagrangian dual equals the linear relaxation; None where GLOP is late.
 
     They are only a proposal: the bound is computed from them in floating point, so that GLOP's tolerances cannot make
     it wrong. Cost of a simplex run on ``allowed.sum()`` columns.
@@ -35,6 +35,8 @@ def relaxed_prices(problem: CheckpointProblem, limits: Limits, budget: Budget) -
     objective = solver.Objective()
     weights = limits.weight / scale[:, None]
     for u in range(problem.load.size):
+        if budget.over():
+            return None
         once = solver.Constraint(problem.copies, problem.copies)
         domains = {}
         for node in np.flatnonzero(problem.allowed[u]).tolist():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -24,7 +25,8 @@ class AllocationOptions:
     bounds the work deterministically: passes of the dual and of the local search, and a hundredth of the solver's
     deterministic second each; None leaves only the clock, ``time_limit_s``. ``bound`` asks the heuristics for a
     proven bound; ``exact`` always gives one. ``failover_limit`` is the largest load of a survivor relative to its fair
-    share, after the loss of any one node or zone; ``minimise`` failover finds the smallest one first.
+    share, after the loss of any one node or zone; ``minimise`` failover finds the smallest one first. ``ends`` is when
+    the command has to end, see :class:`ftplan.planners.budget.Budget`.
 
     Raises
     ------
@@ -43,6 +45,7 @@ class AllocationOptions:
     objective: CheckpointObjective = field(default_factory=CheckpointObjective)
     failover_limit: float | None = None
     minimise: Literal["failover"] | None = None
+    ends: float = math.inf
 
     def __post_init__(self) -> None:
         if self.copies < 1:

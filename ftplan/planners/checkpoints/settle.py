@@ -21,6 +21,11 @@ from ftplan.planners.checkpoints.options import LEAST_AUTO_BALANCE, AllocationOp
 from ftplan.planners.checkpoints.placed import Placed
 from ftplan.planners.result import Result
 
+#: Part of the time that is left for the proof that there is no allocation.
+PROOF = 0.6
+#: Seconds that finding the smallest fix may always take.
+FIX_S = 1.0
+
 
 @dataclass(frozen=True, eq=False)
 class Settled:
@@ -100,7 +105,9 @@ def no_plan(
 ) -> Result[Allocation]:
     """Return ``infeasible`` with its fix where that is proven, ``no-plan-in-time`` else."""
     if proven is None:
-        proven = find(problem, limits_of(problem, rules), None, options.seed, budget).status == "infeasible"
+        part = budget.part(PROOF)  # the rest is for the fix
+        proven = find(problem, limits_of(problem, rules), None, options.seed, part).status == "infeasible"
+        budget.cut = budget.cut or part.cut
     if not proven:
         return Result(
             "no-plan-in-time",
@@ -109,8 +116,8 @@ def no_plan(
             reason="no allocation was found within the limits, and none was ruled out: raise --time-limit",
             warnings=problem.warnings + budget.warnings(),
         )
-    # The proof stands; finding the smallest fix may take as long again.
-    extra = Budget(max(options.time_limit_s, 5.0), None if options.iterations is None else options.iterations + 100)
+    # The proof stands; finding the smallest fix may take a little beyond the limit.
+    extra = Budget(max(budget.left_s, FIX_S), None if options.iterations is None else options.iterations + 100)
     return infeasible(problem, rules, explain(problem, rules, options.seed, extra), budget)
 
 

@@ -1,0 +1,132 @@
+"""``time_limit_s`` bounds the whole of a plan: with a clock that runs by looks, not by seconds.
+
+Every look at the clock takes a second of it, so that the deadline falls in the midst of the work, at the same place on
+every machine. What still looks at the clock after that must be little.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ftplan
+from ftplan.api import replicate_tasks, verify
+from ftplan.planners import budget
+from ftplan.planners.budget import Budget, OutOfTime
+from ftplan.planners.replication.circuit import circuit
+from ftplan.planners.replication.placement import PlacementProblem, place
+from ftplan.planners.replication.problem import ReplicationOptions
+from ftplan.planners.replication.reduction import reduce
+
+WIDE, LAYERS = 12, 5
+
+
+class Clock:
+    """Goes on by one second at each look."""
+
+    def __init__(self) -> None:
+        self.time = 0.0
+
+    def __call__(self) -> float:
+        self.time += 1.0
+        return self.time
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(budget, "now", clock)
+    monkeypatch.setattr(replicate_tasks, "now", clock)
+    return clock
+
+
+def job() -> dict[str, Any]:
+    rng = np.random.default_rng(0)
+    operators = [{"id": f"o{k}", "parallelism": WIDE, "cpu": 0.5} for k in range(LAYERS)]
+    edges = []
+    for k in range(LAYERS - 1):
+        ends = zip(np.repeat(np.arange(WIDE), 2).tolist(), rng.integers(0, WIDE, 2 * WIDE).tolist(), strict=True)
+        streams = [[s, t, round(float(rng.lognormal()), 3)] for s, t in sorted(set(ends))]
+        edges.append({"from": f"o{k}", "to": f"o{k + 1}", "substreams": streams})
+    return {"format": "ftplan/topology", "format_version": "1.0", "operators": operators, "edges": edges}
+
+
+def placed() -> dict[str, Any]:
+    """Ten nodes with room for few replicas, so that the choice is fitted again and again."""
+    nodes = [f"n{k}" for k in range(10)]
+    tasks = {f"o{k}": [nodes[(k * WIDE + t) % 10] for t in range(WIDE)] for k in range(LAYERS)}
+    machines = [{"id": n, "cpu": 4.5, "zone": f"z{k % 5}"} for k, n in enumerate(nodes)]
+    return {"format": "ftplan/cluster", "format_version": "1.0", "nodes": machines, "placement": {"tasks": tasks}}
+
+
+def failing() -> dict[str, Any]:
+    scenarios = [{"id": f"n{k}", "probability": 0.1, "fail": [f"node:n{k}"]} for k in range(10)]
+    return {"format": "ftplan/failure", "format_version": "1.0", "scenarios": scenarios}
+
+
+@pytest.mark.parametrize("algorithm", ["greedy", "structure-aware", "exact"])
+@pytest.mark.parametrize("limit", [5.0, 50.0, 500.0])
+@pytest.mark.parametrize("more", [{"budget": 30}, {"budget": 30, "curve": True}, {"target": 0.5}], ids=str)
+def test_no_work_after_the_deadline(clock: Clock, algorithm: str, limit: float, more: dict[str, Any]) -> None:
+    problem = ftplan.load(topology=job(), cluster=placed(), failure=failing())
+    clock.time = 0.0
+    plan = ftplan.plan("replicate-tasks", problem, algorithm=algorithm, time_limit_s=limit, **more)
+    # the looks of one more round of each step that the plan goes through, instead of hundreds of thousands
+    assert clock.time <= limit + 300.0
+    assert plan.status in ("feasible", "optimal", "no-plan-in-time")
+    if plan.plan is not None:
+        assert verify(plan, problem).valid
+
+
+def test_random_choices_are_cut_and_counted(clock: Clock) -> None:
+    problem = ftplan.load(topology=job())
+    plan = ftplan.plan("replicate-tasks", problem, algorithm="greedy", budget=20, time_limit_s=1.0)
+    assert plan.summary["random"] is None
+    said = {w.code: w.message for w in plan.warnings}
+    assert "0 of 20 random choices" in said["COMPARISON_CUT"]
+    assert said["TIME_LIMIT"] == "stopped by the clock after 1 s: another run may differ"
+
+
+def test_a_reduction_ends_with_the_clock(clock: Clock) -> None:
+    from ftplan.api.replication_budget import parse_budget
+    from ftplan.api.replication_problem import prepare
+
+    problem = prepare(ftplan.load(topology=job()), parse_budget(20, None, None, None)).problem
+    free, one = np.zeros(problem.tasks, dtype=np.bool_), np.ones(problem.tasks, dtype=np.int64)
+    made = circuit(problem.graph, problem.model, free, one)
+    clock.time = 0.0
+    with pytest.raises(OutOfTime):
+        reduce(made, 20, budget=Budget(30.0))
+    assert clock.time <= 35.0
+
+
+def test_a_known_placement_is_kept_where_none_is_found_in_time() -> None:
+    """Two replicas of one core on two nodes of one: first fit puts the small one where only the large one fits."""
+    problem = PlacementProblem(
+        task=np.arange(3), cpu=np.array([2.0, 2.0, 1.0]), memory_mb=np.array([1.0, 1.0, 3.0]),
+        primary=np.full(3, -1), present=np.full(3, -1),
+        room_cpu=np.array([2.0, 3.0]), room_mb=np.array([4.0, 2.0]),
+        zone=np.arange(2), hosting=np.ones(2, dtype=np.bool_), risk=np.zeros((3, 2)),
+    )  # fmt: skip
+    late = ReplicationOptions(time_limit_s=60.0, ends=0.0)
+    assert len(place(problem, late).left) > 0
+    known = np.array([0, 1, 1])
+    assert place(problem, late, None, known).node.tolist() == known.tolist()
+
+
+def test_parts_end_with_the_command(clock: Clock) -> None:
+    whole = Budget(100.0, ends=10.0)
+    assert whole.part(1.0).ends == 10.0
+    clock.time = 20.0
+    assert whole.over()
+    assert whole.part(0.5).left_s == 0.0
+
+
+def test_the_warning_tells_a_part_from_the_whole(clock: Clock) -> None:
+    some = Budget(1000.0)
+    some.cut = True
+    assert "a part of the search" in some.warnings()[0].message
+    clock.time = 2000.0
+    assert "stopped by the clock after 1000 s" in some.warnings()[0].message
