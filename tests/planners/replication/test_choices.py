@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from itertools import pairwise
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import ftplan
 from ftplan.errors import FtplanError
 from ftplan.metrics.fidelity_gains import useful
 from ftplan.model.task_graph import TaskGraph
@@ -161,3 +163,20 @@ def test_twenty_thousand_tasks_in_seconds() -> None:
     found = structure_aware(problem, OPTIONS).answer.replicated
     assert time.perf_counter() - began < 20.0
     assert problem.value(found) >= value(greedy, problem)
+
+
+def test_a_huge_rate_of_a_task_that_costs_nothing() -> None:
+    """What a tree is worth for its cost stays finite, without a warning of numpy."""
+    topology = {
+        "format": "ftplan/topology",
+        "format_version": "1.0",
+        "operators": [{"id": "a", "parallelism": 2, "rate_out": 1e12, "cpu": 0}, {"id": "b", "rate_out": 1e12}],
+        "edges": [{"from": "a", "to": "b"}],
+    }
+    problem = ftplan.load(topology=topology)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for algorithm in ("greedy", "structure-aware", "exact", "dynamic-programming"):
+            plan = ftplan.plan("replicate-tasks", problem, algorithm=algorithm, budget_cpu=1.0, weight="priority")
+            assert plan.objective is not None
+            assert plan.objective.value == 1.0
