@@ -17,7 +17,7 @@ from ftplan.model.violation import Violation
 EQUAL = 1e-6
 #: Options that plans record beside what was asked: they follow from it.
 _DERIVED: Mapping[str, tuple[str, ...]] = {
-    "checkpoint-allocation": ("balance_requested", "capacity_per_core_requested", "spread"),
+    "checkpoint-allocation": ("balance_requested", "capacity_per_core_requested", "objective_requested", "spread"),
     "recovery-schedule": ("cost", "horizon_s", "bandwidth_mb_s", "spread"),
     "task-replication": ("budget_unit", "budget_limit", "cases", "spread"),
 }
@@ -83,7 +83,7 @@ def _asked(plan: Plan) -> dict[str, Any]:
     """Return the options of the question, without what was derived from it."""
     asked = {name: value for name, value in plan.options.items() if name not in _DERIVED[plan.kind]}
     if plan.kind == "checkpoint-allocation":
-        for name in ("balance", "capacity_per_core"):
+        for name in ("balance", "capacity_per_core", "objective"):
             if f"{name}_requested" in plan.options:
                 asked[name] = plan.options[f"{name}_requested"]
         if plan.options.get("minimise") is not None:

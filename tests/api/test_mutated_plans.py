@@ -31,6 +31,7 @@ UNJUDGED: dict[str, str] = {
     r"summary\.(before|random|sampled)\..*": "of a schedule: other plans', only planning again tells (--prove)",
     r"summary\.random\.(output_fidelity|internal_completeness|choices)": "of random choices: --prove",
     r"summary\.upkeep\.(before|fresh|difference|moves_to_mend_rules|bound_by).*": "of the fresh plan: --prove",
+    r"summary\.even\..*": "of another plan: --prove",
     r"summary\.holdout.*": "of twenty other plans on unseen time: --prove",
     r"plan\.curve\[\]\.(budget|value|bound)|plan\.curve": "of other plans, unless it contradicts itself: --prove",
     r"plan\.steps\[\]\.recover\[\]\.(prefetch|ready_s)": "why and when a task was begun is the plan's choice",

@@ -132,7 +132,7 @@ def _structure(present: Present, limits: Limits) -> tuple[IntArray, int]:
             if room.any():
                 i = int(np.where(room, p.cost[u], np.inf).argmin())
             else:
-                over = np.sum(np.maximum(used + weight - limits.upper, 0.0) / np.maximum(weight, 1e-300), axis=0)
+                over = np.sum(np.maximum(used + weight - limits.upper, 0.0) / np.maximum(weight, 1e-200), axis=0)
                 i = int(np.where(free, over, np.inf).argmin())
             copies[u, k] = i
             used[:, i] += limits.weight[:, u]

@@ -13,6 +13,9 @@ from ftplan.metrics.fidelity_gains import gains, level_owner, others
 from ftplan.model.task_graph import BoolArray
 from ftplan.model.topology import FloatArray, IntArray
 
+#: What costs nothing counts as this in a ratio: the largest worth over it is still a number.
+LEAST_COST = 1e-200
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Slots:
@@ -150,7 +153,7 @@ def _upstream(
     level = slots.level
 
     def score(worth: FloatArray, cost: FloatArray) -> FloatArray:
-        cost = np.maximum(cost, 1e-300)
+        cost = np.maximum(cost, LEAST_COST)
         return np.where(worth > 0.0, (1.0 + 1e-6 * worth if cheapest else worth) / cost, -1.0)
 
     sender, worth = level.sender, level.weight * value[level.sender]
@@ -207,7 +210,7 @@ class _Down:
             open_ = ~self.used[sender] & (weight > 0.0) & np.isfinite(cost[slot])
             sender, weight, slot = sender[open_], weight[open_], slot[open_]
             worth = base[slot] + rise[slot] * weight * value[sender]
-            price = np.maximum(cost[slot] + up_cost[sender], 1e-300)
+            price = np.maximum(cost[slot] + up_cost[sender], LEAST_COST)
             score = (1.0 + 1e-6 * worth) / price if cheapest else worth / price
             order = np.lexsort((slot, -score, sender))
             order = order[np.append(True, np.diff(sender[order]) > 0)] if len(order) else order
@@ -233,10 +236,10 @@ class _Down:
         """Offer each full edge's best consumer, as its best sender sees it, to all its senders."""
         level, (base, rise, cost), (up_cost, value) = slots.level, by_slot, by_task
         each = level.gather_weight * value[level.gathered]
-        ordered = (each / np.maximum(up_cost[level.gathered], 1e-300))[slots.gather_order]
+        ordered = (each / np.maximum(up_cost[level.gathered], LEAST_COST))[slots.gather_order]
         best = slots.gather_order[_first_best(ordered, slots.first_of_gathering)]
         worth = base[level.spread_slot] + rise[level.spread_slot] * level.spread_weight * each[best][level.spread]
-        price = np.maximum(cost[level.spread_slot] + up_cost[level.gathered[best]][level.spread], 1e-300)
+        price = np.maximum(cost[level.spread_slot] + up_cost[level.gathered[best]][level.spread], LEAST_COST)
         score = (1.0 + 1e-6 * worth) / price if cheapest else worth / price
         order = np.lexsort((level.spread_slot, -score, level.spread))
         first = np.searchsorted(level.spread[order], np.arange(level.gatherings))

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+<<<<<<< HEAD
+||||||| 15d5c30
+import time
+=======
+import time
+import warnings
+>>>>>>> inputs
 from itertools import pairwise
 
 import numpy as np
@@ -9,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import ftplan
 from ftplan.errors import FtplanError
 from ftplan.metrics.fidelity_gains import useful
 from ftplan.model.task_graph import TaskGraph
@@ -159,3 +167,20 @@ def test_twenty_thousand_tasks() -> None:
     problem = problem_of(graph.topology, graph.tasks // 10)
     found = structure_aware(problem, OPTIONS).answer.replicated
     assert problem.value(found) >= value(greedy, problem)
+
+
+def test_a_huge_rate_of_a_task_that_costs_nothing() -> None:
+    """What a tree is worth for its cost stays finite, without a warning of numpy."""
+    topology = {
+        "format": "ftplan/topology",
+        "format_version": "1.0",
+        "operators": [{"id": "a", "parallelism": 2, "rate_out": 1e12, "cpu": 0}, {"id": "b", "rate_out": 1e12}],
+        "edges": [{"from": "a", "to": "b"}],
+    }
+    problem = ftplan.load(topology=topology)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for algorithm in ("greedy", "structure-aware", "exact", "dynamic-programming"):
+            plan = ftplan.plan("replicate-tasks", problem, algorithm=algorithm, budget_cpu=1.0, weight="priority")
+            assert plan.objective is not None
+            assert plan.objective.value == 1.0
