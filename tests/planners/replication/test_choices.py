@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-<<<<<<< HEAD
-||||||| 15d5c30
-import time
-=======
-import time
 import warnings
->>>>>>> inputs
 from itertools import pairwise
 
 import numpy as np
