@@ -44,7 +44,7 @@ def cell(value: Any) -> str:
         return f"{value:,}"
     if isinstance(value, float):
         if value.is_integer() and abs(value) < 1e15:
-            return f"{value:,.0f}"
+            return f"{value + 0.0:,.0f}"  # no -0
         if abs(value) >= 1e6 or abs(value) < 1e-4:
             return f"{value:.3e}"
         return f"{value:,.4g}" if abs(value) < 10_000 else f"{value:,.0f}"
