@@ -31,7 +31,8 @@ def by_objective(
 
     For ``priority-time`` and ``fidelity-time`` schedules of several policies are made in full, with placement, restore
     times and failures, and judged by the metric itself: what the plan in sums over the nodes promises may not come
-    true, and then the step-by-step schedule is the answer. The bound is that of the policy for the objective; with *bound_only* no other schedule is made.
+    true, and then the step-by-step schedule is the answer. The bound is that of the policy for the
+    objective; with *bound_only* no other schedule is made.
     """
     parallel = options.parallel_recovery
     if options.objective == "priority":
