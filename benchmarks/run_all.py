@@ -136,8 +136,8 @@ SECTIONS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
         "time-limits",
         "Time limits and interrupts",
         ("time_limits.py",),
-        "To reach: `plan`, all that is neither starting, reading nor writing, at most 2 s above the limit; an interrupt "
-        "ends a command within 2 s with exit code 130.",
+        "To reach: `plan`, all that is neither starting, reading nor writing, at most 2 s above the limit; an "
+        "interrupt ends a command within 2 s with exit code 130.",
     ),
     ("startup", "Start of the command line", ("startup.py",), "To reach: at most 4 × the time of importing click."),
 )
