@@ -73,8 +73,8 @@ def test_no_work_after_the_deadline(clock: Clock, algorithm: str, limit: float, 
     problem = ftplan.load(topology=job(), cluster=placed(), failure=failing())
     clock.time = 0.0
     plan = ftplan.plan("replicate-tasks", problem, algorithm=algorithm, time_limit_s=limit, **more)
-    # the looks of one more round of each step that the plan goes through, instead of hundreds of thousands
-    assert clock.time <= limit + 300.0
+    # the looks that steps take to see that it is over; where each had a clock of its own there were 42 to 134 more
+    assert clock.time <= limit + 40.0
     assert plan.status in ("feasible", "optimal", "no-plan-in-time")
     if plan.plan is not None:
         assert verify(plan, problem).valid
