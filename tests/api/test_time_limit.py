@@ -6,6 +6,7 @@ every machine. What still looks at the clock after that must be little.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -130,3 +131,18 @@ def test_the_warning_tells_a_part_from_the_whole(clock: Clock) -> None:
     assert "a part of the search" in some.warnings()[0].message
     clock.time = 2000.0
     assert "stopped by the clock after 1000 s" in some.warnings()[0].message
+
+
+def test_a_flow_that_is_cut_still_gives_copies_within_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    from ftplan.planners.checkpoints import flow
+
+    monkeypatch.setattr(flow, "flows_of", _late)
+    root = Path(__file__).resolve().parent.parent / "data" / "small"
+    problem = ftplan.load(topology=root / "topology.yaml", cluster=root / "cluster.yaml", stats=root / "stats")
+    plan = ftplan.plan("allocate-checkpoints", problem, algorithm="exact", balance="count")
+    assert plan.plan is not None
+    assert verify(plan, problem).valid
+
+
+def _late(*args: object) -> None:
+    raise OutOfTime
