@@ -6,6 +6,7 @@ every machine. What still looks at the clock after that must be little.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -73,8 +74,8 @@ def test_no_work_after_the_deadline(clock: Clock, algorithm: str, limit: float, 
     problem = ftplan.load(topology=job(), cluster=placed(), failure=failing())
     clock.time = 0.0
     plan = ftplan.plan("replicate-tasks", problem, algorithm=algorithm, time_limit_s=limit, **more)
-    # the looks of one more round of each step that the plan goes through, instead of hundreds of thousands
-    assert clock.time <= limit + 300.0
+    # the looks that steps take to see that it is over; where each had a clock of its own there were 42 to 134 more
+    assert clock.time <= limit + 40.0
     assert plan.status in ("feasible", "optimal", "no-plan-in-time")
     if plan.plan is not None:
         assert verify(plan, problem).valid
@@ -130,3 +131,18 @@ def test_the_warning_tells_a_part_from_the_whole(clock: Clock) -> None:
     assert "a part of the search" in some.warnings()[0].message
     clock.time = 2000.0
     assert "stopped by the clock after 1000 s" in some.warnings()[0].message
+
+
+def test_a_flow_that_is_cut_still_gives_copies_within_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    from ftplan.planners.checkpoints import flow
+
+    monkeypatch.setattr(flow, "flows_of", _late)
+    root = Path(__file__).resolve().parent.parent / "data" / "small"
+    problem = ftplan.load(topology=root / "topology.yaml", cluster=root / "cluster.yaml", stats=root / "stats")
+    plan = ftplan.plan("allocate-checkpoints", problem, algorithm="exact", balance="count")
+    assert plan.plan is not None
+    assert verify(plan, problem).valid
+
+
+def _late(*args: object) -> None:
+    raise OutOfTime

@@ -40,7 +40,7 @@ def even(problem: CheckpointProblem, options: AllocationOptions) -> Result[Alloc
         return infeasible(p, rules, blocked, budget)
     most = most_copies(p, even=True)
     rng = np.random.default_rng(options.seed)
-    copies = _dealt(p, most, rng)
+    copies = dealt(p, most, rng)
     if copies is None:
         try:
             flow = cheapest_flow(p, rng.random(p.cost.shape), most, budget)
@@ -58,7 +58,7 @@ def even(problem: CheckpointProblem, options: AllocationOptions) -> Result[Alloc
     return Result("feasible", answer, rules.names(), bound, warnings=p.warnings + budget.warnings())
 
 
-def _dealt(problem: CheckpointProblem, most: FloatArray, rng: np.random.Generator) -> IntArray | None:
+def dealt(problem: CheckpointProblem, most: FloatArray, rng: np.random.Generator) -> IntArray | None:
     """Deal shuffled places to the copies and swap conflicts away; None where a conflict finds no partner.
 
     Places beyond the number of copies stay in the deck as partners.

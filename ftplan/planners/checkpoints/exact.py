@@ -11,6 +11,7 @@ from ftplan.planners.budget import Budget, OutOfTime
 from ftplan.planners.checkpoints.allocation import Allocation, allocation
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.bound import best_dual
+from ftplan.planners.checkpoints.even import dealt
 from ftplan.planners.checkpoints.exact_at_scale import price_guided
 from ftplan.planners.checkpoints.failover_gap import close_failover_gap
 from ftplan.planners.checkpoints.failover_repair import bring_within, improve_within
@@ -62,10 +63,17 @@ def exact(problem: CheckpointProblem, options: AllocationOptions) -> Result[Allo
                 copies = shared if problem.value(shared) <= problem.value(copies) else copies
         return _result(problem, settled, copies, float(total.sum()), budget)
     if limits.names == ("count",) and limits.failover is None:
-        with contextlib.suppress(OutOfTime):
-            flow = cheapest_flow(problem, problem.cost, most_copies(problem, even=False), budget)
+        most = most_copies(problem, even=False)
+        try:
+            flow = cheapest_flow(problem, problem.cost, most, budget)
             if flow is not None:
                 return _result(problem, settled, flow.copies, flow.bound, budget)
+        except OutOfTime:  # any copies within the limits, and a bound without these
+            at_random = dealt(problem, most, np.random.default_rng(options.seed))
+            apart = problem.copies == 1 or problem.domain_kind == "node"
+            if at_random is not None and apart and limits.kept(at_random):
+                total = cheapest(allowed_cost(problem), problem.domain, problem.copies)[1]
+                return _result(problem, settled, at_random, float(total.sum()), budget)
     return _assigned(problem, settled, limits, options, budget)
 
 
