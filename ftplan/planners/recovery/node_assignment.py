@@ -180,23 +180,27 @@ def fillable(room: FloatArray, sizes: FloatArray) -> FloatArray:
 
     Notes
     -----
-    Sums are attainable in multiples of a millionth of a core; sizes count rounded down and room rounded up, so that
-    the answer never is too small. Where there are more than 64 sizes or the sums too many, or a size is less than a
-    millionth, the room itself is it.
+    Sums are counted in millionths of a core, sizes rounded down and room rounded up; what rounding took off the sizes
+    comes on top for as many tasks as a host can hold, so that the answer never is too small. Where there are more
+    than 64 sizes or the sums too many, or a size is less than a millionth, the room itself is it.
     """
-    units = np.unique(np.floor(sizes[sizes > 0.0] * 1e6 + 1e-3).astype(np.int64))
+    sizes = sizes[sizes > 0.0]
+    floors = np.floor(sizes * 1e6 + 1e-3).astype(np.int64)
+    units = np.unique(floors)
     if len(units) == 0 or units[0] == 0:
         return room.copy()
     unit = int(np.gcd.reduce(units))
     room = np.maximum(room, 0.0)
     have = np.ceil(room * 1e6 - 1e-3).astype(np.int64) // unit
-    answer: FloatArray = np.minimum(room, have * unit * 1e-6 + 1e-9)
+    lost = max(0.0, float((sizes - floors * 1e-6).max()))
+    slack = lost * np.ceil(room / float(sizes.min())) + 1e-9
+    answer: FloatArray = np.minimum(room, have * unit * 1e-6 + slack)
     answer[have * unit < units[0]] = 0.0
     if len(units) > 64 or int(have.max(initial=0)) > 20_000:
         return answer
     largest = _largest_sums((units // unit).tolist(), int(have.max(initial=0)))
     attainable = np.array([largest[h] for h in have.tolist()], dtype=np.float64) * unit * 1e-6
-    return np.asarray(np.minimum(answer, attainable + 1e-9), dtype=np.float64)
+    return np.asarray(np.minimum(answer, attainable + slack), dtype=np.float64)
 
 
 def _largest_sums(sizes: list[int], limit: int) -> list[int]:
