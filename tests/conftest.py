@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 #: Checks of health that hold for every test; the one for slowness is a clock.
@@ -16,3 +17,10 @@ settings.load_profile("ci" if os.environ.get("CI") else "here")
 # Most of a short Spark run is compiling: the first compiler alone halves it.
 for name in ("SPARK_SUBMIT_OPTS", "SPARK_DAEMON_JAVA_OPTS"):
     os.environ.setdefault(name, "-XX:TieredStopAtLevel=1")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep the tests of an engine in one of the processes that share the tests: they share its session."""
+    for item in items:
+        if "session" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.xdist_group("sail" if "[sail" in item.name else "spark"))

@@ -11,7 +11,7 @@ import pytest
 import ftplan
 from ftplan.api import recovery_fix, verify
 from ftplan.model import failed_queries
-from ftplan.planners import budget
+from ftplan.planners import budget, compiled
 from tests.api.recovery_cases import CLUSTER, TOPOLOGY, loaded
 
 ARRIVALS = 200
@@ -32,6 +32,7 @@ class Ticking:
 def ticking(monkeypatch: pytest.MonkeyPatch) -> Ticking:
     clock = Ticking(0.0)
     monkeypatch.setattr(budget, "time", clock)
+    monkeypatch.setattr(compiled, "set_apart", lambda seconds: None)  # those are seconds of another clock
     return clock
 
 

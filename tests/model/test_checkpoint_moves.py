@@ -44,7 +44,7 @@ def plans(draw: Any) -> tuple[Case, CheckpointRules, list[dict[str, Any]]]:
     )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200)
 @given(plans(), st.booleans())
 def test_agrees_with_the_checker(what: tuple[Case, CheckpointRules, list[dict[str, Any]]], placed: bool) -> None:
     """On a plan that keeps its rules exactly; on another, nothing is found that the checker does not find."""

@@ -86,7 +86,7 @@ def keeps_rules(case: Case, result: Result[Any]) -> bool:
     )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120)
 @given(upkeeps(), st.sampled_from([0.0, 0.1, 0.5]))
 def test_unlimited_upkeep(what: tuple[Case, AllocationOptions, str, list[list[int]]], threshold: float) -> None:
     """It keeps the rules, ends within the threshold, and never costs more than a present that keeps the rules."""
@@ -118,7 +118,7 @@ def test_unlimited_upkeep(what: tuple[Case, AllocationOptions, str, list[list[in
             assert report.moves == 0
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120)
 @given(upkeeps(), st.integers(0, 6), st.none() | st.sampled_from([0.0, 1.0, 2.0, 3.0]))
 def test_limits_on_moves_and_bytes(
     what: tuple[Case, AllocationOptions, str, list[list[int]]], most: int, most_mb: float | None
@@ -248,7 +248,7 @@ def over(limits: Any, row: int, rows: list[list[int]], node: int) -> float:
     return max(0.0, used - float(limits.upper[row, node]))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80)
 @given(upkeeps())
 def test_fewest_moves_to_mend(what: tuple[Case, AllocationOptions, str, list[list[int]]]) -> None:
     """On small cases no allocation within the rules is nearer to the present than the mended one."""
