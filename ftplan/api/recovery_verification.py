@@ -84,7 +84,14 @@ def _objective(plan: Plan, incident: Incident, found: Replay) -> list[Violation]
     value = _value(stated.name, plan, incident, found)
     sense = "min" if stated.name == "priority-time" else "max"
     slack = TOLERANCE * max(abs(value), 1e-9)
-    return judge_objective(stated, Worth(value, sense, slack), plan.status)
+    broken = judge_objective(stated, Worth(value, sense, slack), plan.status)
+    bounds = [(step.get("objective") or {}).get("bound") for step in (plan.plan or {})["steps"]]
+    if stated.name == "priority" and stated.bound is not None and None not in bounds:
+        total = float(sum(bounds))
+        if abs(stated.bound - total) > TOLERANCE * max(abs(total), 1e-9):
+            text = f"the plan states a bound of {stated.bound:.12g}, those of its steps sum to {total:.12g}"
+            broken.append(Violation("OBJECTIVE_DIFFERS", text, "objective.bound"))
+    return broken
 
 
 def _steps(plan: Plan, incident: Incident, found: Replay) -> Iterator[Violation]:
