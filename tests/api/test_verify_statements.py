@@ -115,6 +115,15 @@ def test_status_and_answer_agree(tmp_path: Path) -> None:
     assert codes(replace(plan, objective=bare, status="feasible"), problem) == []
 
 
+def test_the_bound_of_a_schedule_is_that_of_its_steps(tmp_path: Path) -> None:
+    plan, problem = schedule(tmp_path)
+    assert plan.objective is not None
+    assert plan.objective.value is not None
+    assert plan.objective.bound is not None
+    raised = Objective.of("priority", "max", plan.objective.value, plan.objective.bound + 1.0)
+    assert codes(replace(plan, objective=raised, status="feasible"), problem) == ["OBJECTIVE_DIFFERS"]
+
+
 @pytest.mark.parametrize("case", [checkpoint, schedule, replication], ids=lambda case: case.__name__)
 def test_envelopes(case: Any, tmp_path: Path) -> None:
     plan, problem = case(tmp_path)
