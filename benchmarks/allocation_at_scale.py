@@ -53,7 +53,7 @@ RUNS = (
     Run("large", 32_768, 400, 0, "exact", 60.0, "gap ≤ 0.1 % in ≤ 60 s"),
     Run("largest", 65_536, 2_048, 21, "exact", 90.0, "gap ≤ 1 % in ≤ 120 s, ≤ 12 GB", "auto"),
     *(
-        Run(name, groups, nodes, 0, algorithm, 60.0, target)
+        Run(name, groups, nodes, 0, algorithm, 20.0, target)
         for name, groups, nodes in (("small-peers", 1_024, 50), ("peers", 4_096, 100))
         for algorithm, target in (("exact", "no worse than both below"), ("cp-sat", "peer"), ("highs", "peer"))
     ),

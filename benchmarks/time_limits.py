@@ -1,6 +1,7 @@
 """Whether ``--time-limit`` bounds each planning command, and an interrupt ends it: prints Markdown tables.
 
-    python benchmarks/time_limits.py [--quick] [--only TEXT ...] [--limits 1 10] [--folder FOLDER] [--no-interrupts]
+    python benchmarks/time_limits.py [--quick] [--only TEXT ...] [--limits 1 10] [--folder FOLDER]
+    [--no-limits] [--no-interrupts]
 
 Every planner of every planning command runs on the largest inputs of the other benchmarks, each run a process of its
 own. ``plan`` is the time within :func:`ftplan.plan`, so all that is neither starting, reading nor writing; ``rest`` is
@@ -31,7 +32,8 @@ LATE_S = 2.0
 FOLDER_OF_CHILD = "FTPLAN_BENCH_TIMES"
 #: Runs a command line, and writes how long ``ftplan.plan`` took and when it began.
 CHILD = f"""
-import json, os, sys, time
+import json, os, signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a script that runs in the background has it ignored
 import ftplan
 from ftplan.cli import main
 plan = ftplan.plan
@@ -303,9 +305,11 @@ def chosen(only: list[str] | None, quick: bool) -> Iterator[tuple[Case, str]]:
 
 
 def run(folder: Path, asked: argparse.Namespace) -> None:
-    limits = asked.limits or ([1.0] if asked.quick else [1.0, 5.0])
-    print("| command | input | algorithm | limit (s) | wall (s) | plan (s) | rest (s) | above the limit (s) | answer |")
-    print("|---|---|---|--:|--:|--:|--:|--:|---|")
+    limits = [] if asked.no_limits else asked.limits or ([1.0] if asked.quick else [1.0, 5.0])
+    if limits:
+        columns = "command | input | algorithm | limit (s) | wall (s) | plan (s) | rest (s) | above the limit (s)"
+        print(f"| {columns} | answer |")
+        print("|---|---|---|--:|--:|--:|--:|--:|---|")
     late = count = 0
     for case, algorithm in chosen(asked.only, asked.quick):
         for limit in limits:
@@ -318,7 +322,8 @@ def run(folder: Path, asked: argparse.Namespace) -> None:
                 f"{said if code in (0, 1) else f'exit {code}: {said}'} |",
                 flush=True,
             )
-    print(f"\n{count - late} of {count} runs end within {LATE_S:g} s of their limit.")
+    if count:
+        print(f"\n{count - late} of {count} runs end within {LATE_S:g} s of their limit.")
     if asked.no_interrupts:
         return
     print("\n| command | input | algorithm | interrupted after (s) | ends after (s) | exit | output empty |")
@@ -338,6 +343,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="without the largest inputs, one limit")
     parser.add_argument("--only", nargs="*", metavar="TEXT", help="cases whose command, name and algorithm hold a text")
     parser.add_argument("--limits", nargs="*", type=float, metavar="S")
+    parser.add_argument("--no-limits", action="store_true", help="interrupts only")
     parser.add_argument("--folder", type=Path, help="keep the inputs here, and use those that are there")
     parser.add_argument("--no-interrupts", action="store_true")
     asked = parser.parse_args()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -13,6 +14,10 @@ settings.register_profile("here", **UNHURRIED)
 # Where nobody looks at a failing example the same examples run every time; by hand, new ones do.
 settings.register_profile("ci", derandomize=True, **UNHURRIED)
 settings.load_profile("ci" if os.environ.get("CI") else "here")
+
+# Whatever runs in the background of a script has interrupts ignored, and so have the commands that it starts.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Most of a short Spark run is compiling: the first compiler alone halves it.
 for name in ("SPARK_SUBMIT_OPTS", "SPARK_DAEMON_JAVA_OPTS"):
