@@ -28,8 +28,8 @@ from ftplan.model.cluster import Cluster, Node, Placement
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.topology import Operator, Topology
 from ftplan.planners import registry
-from ftplan.planners.checkpoints.limits import Limits, limits_of
 from ftplan.planners.checkpoints.problem import AllocationOptions, CheckpointProblem, build
+from ftplan.planners.checkpoints.rules.limits import Limits, limits_of
 
 WINDOWS = 288
 OBJECTIVES = ("usable", "correlation")

@@ -28,7 +28,7 @@ from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.algorithms import operator_centric
 from ftplan.planners.recovery.best_density import best_density
 from ftplan.planners.recovery.dynamic_programming import dynamic_programming
-from ftplan.planners.recovery.knapsack import SetUnionKnapsack
+from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack
 from ftplan.planners.recovery.problem import Host, RecoveryOptions, RecoveryProblem
 
 FIGURE = Path(__file__).resolve().parent / "figures" / "figure-16.svg"

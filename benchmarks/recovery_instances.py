@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ftplan.planners.recovery.knapsack import SetUnionKnapsack
+from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack
 
 
 def sparse(queries: int, tasks: int, capacity: float, seed: int, zipf: float = 0.8) -> SetUnionKnapsack:

@@ -24,12 +24,12 @@ from ftplan.model.rates import rates
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import Edge, Operator, Substreams, Topology
 from ftplan.planners.recovery.best_density import best_density
-from ftplan.planners.recovery.by_objective import by_objective
-from ftplan.planners.recovery.by_queries import by_queries
-from ftplan.planners.recovery.knapsack import StepSolver
+from ftplan.planners.recovery.knapsack.instance import StepSolver
 from ftplan.planners.recovery.problem import ArrivalEvent, Host, RecoveryOptions, RecoveryProblem
-from ftplan.planners.recovery.run import run
-from ftplan.planners.recovery.score import fidelity_time_of, priority_time_of
+from ftplan.planners.recovery.schedule.by_objective import by_objective
+from ftplan.planners.recovery.schedule.by_queries import by_queries
+from ftplan.planners.recovery.schedule.construction import run
+from ftplan.planners.recovery.schedule.score import fidelity_time_of, priority_time_of
 
 ARRIVALS = 20
 

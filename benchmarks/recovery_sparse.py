@@ -21,7 +21,7 @@ from recovery_instances import sparse
 
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.exact import exact
-from ftplan.planners.recovery.knapsack import SetUnionKnapsack
+from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack
 
 
 @dataclass(frozen=True)

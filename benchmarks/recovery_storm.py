@@ -28,7 +28,7 @@ from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import Edge, Operator, Partitioning, Topology
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.exact import exact
-from ftplan.planners.recovery.knapsack import SetUnionKnapsack
+from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack
 
 NODES, USED, MOST_USED, TOPOLOGIES = 20, 0.7, 0.8, 40
 

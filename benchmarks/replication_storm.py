@@ -29,9 +29,9 @@ from ftplan.model.rates import rates
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import Edge, Operator, Topology
 from ftplan.planners.budget import Budget
-from ftplan.planners.replication.circuit import circuit
 from ftplan.planners.replication.exact import curve, exact
-from ftplan.planners.replication.integer_program import integer_program
+from ftplan.planners.replication.models.circuit import circuit
+from ftplan.planners.replication.models.integer_program import integer_program
 from ftplan.planners.replication.problem import FailureCase, ReplicationOptions, ReplicationProblem
 
 TOPOLOGIES, SHARES, POINTS, PEER_IN_TREES = 40, (0.1, 0.25, 0.5), 100, 3

@@ -19,9 +19,9 @@ from ftplan.metrics.fidelity import fidelity_model
 from ftplan.model.rates import rates
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import Edge, Operator, Partitioning, Topology
-from ftplan.planners.replication.circuit import circuit
 from ftplan.planners.replication.exact import exact
-from ftplan.planners.replication.monomials import rows
+from ftplan.planners.replication.models.circuit import circuit
+from ftplan.planners.replication.models.monomials import rows
 from ftplan.planners.replication.problem import FailureCase, ReplicationOptions, ReplicationProblem
 
 SEEDS, OPERATORS, LEAST, MOST, PARTS = range(3), 10, 300, 700, 1_000_000

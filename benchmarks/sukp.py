@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery.knapsack import BoolArray, SetUnionKnapsack
+from ftplan.planners.recovery.knapsack.instance import BoolArray, SetUnionKnapsack
 from ftplan.planners.recovery.local_search import local_search
 
 

@@ -25,7 +25,11 @@ for name in ("SPARK_SUBMIT_OPTS", "SPARK_DAEMON_JAVA_OPTS"):
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the tests of an engine in one of the processes that share the tests: they share its session."""
+    """Keep the tests of an engine in one of the processes that share the tests: they share its session.
+
+    What starts an engine goes first, so that the long tests do not run alone at the end.
+    """
     for item in items:
         if "session" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.xdist_group("sail" if "[sail" in item.name else "spark"))
+    items.sort(key=lambda item: "spark_stats" not in item.path.parts and not item.get_closest_marker("spark"))

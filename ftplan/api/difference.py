@@ -11,9 +11,9 @@ from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
 
 _DIFF: Mapping[str, str] = {
-    "checkpoint-allocation": "ftplan.api.checkpoint_difference:diff_allocations",
-    "recovery-schedule": "ftplan.api.recovery_difference:diff_schedules",
-    "task-replication": "ftplan.api.replication_difference:diff_replications",
+    "checkpoint-allocation": "ftplan.api.checkpoints.diff:diff_allocations",
+    "recovery-schedule": "ftplan.api.recovery.diff:diff_schedules",
+    "task-replication": "ftplan.api.replication.diff:diff_replications",
 }
 
 

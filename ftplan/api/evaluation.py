@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from ftplan.api.answers import Asked, Evaluation, MetricValue, ScenarioScores, Scores, of_kind
-from ftplan.api.evaluation_scenarios import in_scenario, mean, scenarios_of
 from ftplan.api.option_checks import PlanSource, a_plan, a_problem, call
+from ftplan.api.scenarios import in_scenario, mean, scenarios_of
 from ftplan.errors import FtplanError, suggestion
 from ftplan.metrics.names import METRICS, RENAMED, metric
 from ftplan.model.failure import Scenario
@@ -17,9 +17,9 @@ from ftplan.model.problem import Problem
 Score = Callable[[Plan, Problem, Asked], Scores]
 
 _SCORES: Mapping[str, str] = {
-    "checkpoint-allocation": "ftplan.api.checkpoint_evaluation:score_allocation",
-    "recovery-schedule": "ftplan.api.recovery_evaluation:score_schedule",
-    "task-replication": "ftplan.api.replication_evaluation:score_replication",
+    "checkpoint-allocation": "ftplan.api.checkpoints.score:score_allocation",
+    "recovery-schedule": "ftplan.api.recovery.score:score_schedule",
+    "task-replication": "ftplan.api.replication.score:score_replication",
 }
 
 

@@ -12,9 +12,9 @@ from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
 
 _EXPLAIN: Mapping[str, str] = {
-    "checkpoint-allocation": "ftplan.api.checkpoint_explanation:explain_allocation",
-    "recovery-schedule": "ftplan.api.recovery_explanation:explain_schedule",
-    "task-replication": "ftplan.api.replication_explanation:explain_replication",
+    "checkpoint-allocation": "ftplan.api.checkpoints.explain:explain_allocation",
+    "recovery-schedule": "ftplan.api.recovery.explain:explain_schedule",
+    "task-replication": "ftplan.api.replication.explain:explain_replication",
 }
 
 

@@ -13,9 +13,9 @@ from ftplan.model.problem import Problem
 from ftplan.planners import registry
 
 _KINDS: Mapping[str, str] = {
-    "checkpoint-allocation": "ftplan.api.checkpoint_allocation:allocate_checkpoints",
-    "recovery-schedule": "ftplan.api.recovery_schedule:recovery_schedule",
-    "task-replication": "ftplan.api.replicate_tasks:replicate_tasks",
+    "checkpoint-allocation": "ftplan.api.checkpoints.make:allocate_checkpoints",
+    "recovery-schedule": "ftplan.api.recovery.make:recovery_schedule",
+    "task-replication": "ftplan.api.replication.make:replicate_tasks",
 }
 #: Kinds of plan that answer a failure.
 _OF_A_FAILURE = ("recovery-schedule", "task-replication")

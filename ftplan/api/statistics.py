@@ -12,10 +12,10 @@ import ftplan
 from ftplan.api.loading import Source
 from ftplan.api.loading import load as load_inputs
 from ftplan.errors import FtplanError, suggestion
-from ftplan.io.key_group_series import key_group_series
 from ftplan.io.output import new_folder, refuse_existing
 from ftplan.io.stats_store import load_stats
 from ftplan.io.topology_file import load_topology
+from ftplan.metrics.key_group_series import key_group_series
 from ftplan.metrics.stats_summary import StatsSummary, summarise
 from ftplan.model.statistics import MEASURES, Manifest
 
@@ -101,14 +101,15 @@ def sweep_stats(
     cluster: Source | None = None,
     load: str = "records",
 ) -> list[dict[str, Any]]:
-    """Return figures for each number of key groups; see :func:`ftplan.api.key_group_sweep.sweep_key_groups`.
+    """Return figures for each number of key groups; see
+    :func:`ftplan.api.checkpoints.key_group_sweep.sweep_key_groups`.
 
     Raises
     ------
     FtplanError
         If an input cannot be read or is invalid, or a number does not divide the one measured.
     """
-    from ftplan.api.key_group_sweep import sweep_key_groups
+    from ftplan.api.checkpoints.key_group_sweep import sweep_key_groups
 
     if load not in MEASURES:
         raise FtplanError(f"--load: unknown {load!r}{suggestion(load, MEASURES)}: one of {', '.join(MEASURES)}")

@@ -15,9 +15,9 @@ from ftplan.model.problem import Problem
 from ftplan.model.violation import Violation
 
 _JUDGES: Mapping[str, str] = {
-    "checkpoint-allocation": "ftplan.api.checkpoint_verification:JUDGES",
-    "recovery-schedule": "ftplan.api.recovery_verification:JUDGES",
-    "task-replication": "ftplan.api.replication_verification:JUDGES",
+    "checkpoint-allocation": "ftplan.api.checkpoints.judge:JUDGES",
+    "recovery-schedule": "ftplan.api.recovery.judge:JUDGES",
+    "task-replication": "ftplan.api.replication.judge:JUDGES",
 }
 #: Roles of inputs that are plans; their hashes are looked up where the plan says that they lie.
 _PLANS = ("current", "replicas", "checkpoints")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ftplan.api.answers import Difference
-from ftplan.api.checkpoint_difference import AllocationDifference
-from ftplan.api.recovery_difference import ScheduleDifference
-from ftplan.api.replication_difference import ReplicationDifference
+from ftplan.api.checkpoints.diff import AllocationDifference
+from ftplan.api.recovery.diff import ScheduleDifference
+from ftplan.api.replication.diff import ReplicationDifference
 from ftplan.cli.render import Table, cell
 
 

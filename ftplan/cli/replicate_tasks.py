@@ -75,7 +75,7 @@ def command(**given: Any) -> int:
 
     check_output(given["output"], given["force"])
     if given["plot"] is not None:
-        from ftplan.api.replication_plot import check_plot
+        from ftplan.api.replication.plot import check_plot
 
         check_plot(given["plot"], given["force"])
     if given["topology"] is None:
@@ -107,7 +107,7 @@ def command(**given: Any) -> int:
         say(f"algorithm: {result.algorithm} (the default; exact proves the optimum)", quiet=given["quiet"])
     warn(result.warnings, quiet=given["quiet"])
     if given["plot"] is not None and result.plan is not None:
-        from ftplan.api.replication_plot import plot_curve
+        from ftplan.api.replication.plot import plot_curve
 
         plot_curve(result, given["plot"], given["force"])
     emit(

@@ -14,11 +14,11 @@ from ftplan.io.configuration import read_configuration
 from ftplan.io.documents import Document, display_name, read_document
 from ftplan.io.evaluation_file import load_evaluation
 from ftplan.io.failure_file import load_failure
-from ftplan.io.key_group_series import key_group_series
 from ftplan.io.plan_file import load_plan
 from ftplan.io.stats_store import load_stats
 from ftplan.io.topology_file import load_topology
 from ftplan.io.validation import FORMATS, Loaded, check_envelope
+from ftplan.metrics.key_group_series import key_group_series
 from ftplan.model.cluster import Cluster
 from ftplan.model.failure import Failure
 from ftplan.model.plan import TABLE_OF_KIND, Plan, Warn

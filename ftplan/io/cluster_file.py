@@ -9,7 +9,7 @@ from pydantic import Field
 
 from ftplan.io.documents import Source, read_document
 from ftplan.io.fields import Bandwidth, FileModel, Id, MemoryMb, NodeCores, Probability, Seconds, Version
-from ftplan.io.placement_checks import check_placement
+from ftplan.io.placement_checks import PlacementModel, check_placement
 from ftplan.io.validation import Complaints, Loaded, check_envelope, ignored_keys, validate
 from ftplan.model.cluster import ACCEPTS, Cluster, Network, Node, Placement, Zone
 from ftplan.model.names import natural_key
@@ -57,24 +57,6 @@ class NetworkModel(FileModel):
 
     bandwidth_mb_s: Bandwidth | None = Field(None, description="Bandwidth in 2^20 bytes per second")
     delay_s: Seconds | None = Field(None, description="Delay in seconds")
-
-
-class PlacementModel(FileModel):
-    """Node ids by operator id."""
-
-    tasks: dict[Id, list[Id]] | None = Field(None, description="Node of each task")
-    key_groups: dict[Id, list[Id]] | None = Field(None, description="Node of each key group")
-    checkpoints: dict[Id, list[list[Id]]] | None = Field(None, description="Nodes of the copies of each key group")
-    replicas: dict[Id, list[Id | None]] | None = Field(None, description="Node of each task's replica, or null")
-
-    def build(self) -> Placement:
-        """Return the placement."""
-        return Placement(
-            {name: tuple(nodes) for name, nodes in (self.tasks or {}).items()},
-            {name: tuple(nodes) for name, nodes in (self.key_groups or {}).items()},
-            {name: tuple(map(tuple, copies)) for name, copies in (self.checkpoints or {}).items()},
-            {name: tuple(nodes) for name, nodes in (self.replicas or {}).items()},
-        )
 
 
 class ClusterModel(FileModel):

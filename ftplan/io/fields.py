@@ -17,7 +17,7 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, core_schema
 
-from ftplan.io import ranges
+from ftplan.model import ranges
 from ftplan.model.names import ID_PATTERN
 
 #: Tags of union branches; places in error messages leave them out.

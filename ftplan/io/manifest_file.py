@@ -11,11 +11,9 @@ from ftplan.errors import FtplanError
 from ftplan.io.documents import Document
 from ftplan.io.fields import Count, FileModel, Id, Interval, Probability, Rows, Version
 from ftplan.io.validation import check_envelope, validate
-from ftplan.model.statistics import LogInput, Manifest, Measure, OperatorStatistics, Resolution, TableFile
+from ftplan.model.statistics import EPOCH, LogInput, Manifest, Measure, OperatorStatistics, Resolution, TableFile
 
 FORMAT = "ftplan/stats"
-
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def _instant(value: Any) -> Any:

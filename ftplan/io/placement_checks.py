@@ -1,17 +1,36 @@
-"""Whether a placement names nodes and operators that there are, one node per task or key group."""
+"""A placement in a file, and whether it names nodes and operators that there are, one node per task or key group."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from pydantic import Field
+
+from ftplan.io.fields import FileModel, Id
 from ftplan.io.validation import Complaints, unknown
+from ftplan.model.cluster import Placement
 from ftplan.model.topology import Topology
 
-if TYPE_CHECKING:
-    from ftplan.io.cluster_file import PlacementModel
-
 PARTS = ("tasks", "key_groups", "checkpoints", "replicas")
+
+
+class PlacementModel(FileModel):
+    """Node ids by operator id."""
+
+    tasks: dict[Id, list[Id]] | None = Field(None, description="Node of each task")
+    key_groups: dict[Id, list[Id]] | None = Field(None, description="Node of each key group")
+    checkpoints: dict[Id, list[list[Id]]] | None = Field(None, description="Nodes of the copies of each key group")
+    replicas: dict[Id, list[Id | None]] | None = Field(None, description="Node of each task's replica, or null")
+
+    def build(self) -> Placement:
+        """Return the placement."""
+        return Placement(
+            {name: tuple(nodes) for name, nodes in (self.tasks or {}).items()},
+            {name: tuple(nodes) for name, nodes in (self.key_groups or {}).items()},
+            {name: tuple(map(tuple, copies)) for name, copies in (self.checkpoints or {}).items()},
+            {name: tuple(nodes) for name, nodes in (self.replicas or {}).items()},
+        )
 
 
 def check_placement(

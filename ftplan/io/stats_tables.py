@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import timedelta
 from typing import Any
 
 import numpy as np
@@ -11,9 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ftplan.errors import FtplanError, suggestion
-from ftplan.io.manifest_file import EPOCH
-from ftplan.io.ranges import MEASURED
-from ftplan.model.statistics import TABLES, Column, Manifest
+from ftplan.model.ranges import MEASURED
+from ftplan.model.statistics import TABLES, Column, Manifest, window_numbers
 
 _ARROW: Mapping[str, Any] = {
     "string": pa.string(),
@@ -118,15 +116,6 @@ def _check_values(values: Any, column: Column, name: str) -> None:
         if beyond.any():
             row = _first(beyond)
             raise FtplanError(f"{name}: column {column.name!r}: row {row}: must be {MEASURED}, got {numbers[row]:g}")
-
-
-def window_numbers(window_start: Any, manifest: Manifest) -> Any:
-    """Return (window number from 0, whether it is on the grid) for a column of times, int64 and bool arrays."""
-    window_us = round(manifest.window_s * 1e6)
-    start_us = (manifest.start - EPOCH) // timedelta(microseconds=1)
-    passed = window_start.cast(pa.int64()).to_numpy() - start_us
-    number = passed // window_us
-    return number, number * window_us == passed
 
 
 def _time(scalar: Any) -> str:

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ftplan.io.ranges import DERIVED
 from ftplan.io.validation import Complaints, unknown
 from ftplan.model.plan import Warn
+from ftplan.model.ranges import DERIVED
 from ftplan.model.rates import sent_by
 from ftplan.model.topology import Edge, FloatArray, Topology
 
 if TYPE_CHECKING:
-    from ftplan.io.topology_file import EdgeModel, OperatorModel, TopologyModel
+    from ftplan.io.topology_model import EdgeModel, OperatorModel, TopologyModel
 
 #: Relative difference between ``rate_out`` and substreams from which on there is a warning.
 RATE_TOLERANCE = 0.01

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ftplan.metrics.fidelity import FidelityModel
-from ftplan.model.task_graph import BoolArray
+from ftplan.model.task_graph import BoolArray, TaskGraph
 from ftplan.model.topology import FloatArray, IntArray
 
 #: Times at which output fidelity is computed; where more tasks change one by one, times are rounded up to a grid.
@@ -47,6 +47,18 @@ class Downtimes:
         """Return when the last query came back, None where some are down at the horizon or none failed by then."""
         back = self.back_s[self.back_s <= horizon_s]
         return None if len(back) == 0 or self._down_at(horizon_s).any() else float(back.max())
+
+    def figures(self, by_step: Sequence[float], horizon_s: float) -> dict[str, float | int | None]:
+        """Return the figures of a schedule as summaries name them; *by_step* is what each step restored."""
+        return {
+            "priority": float(sum(by_step)),
+            "priority_step_0": by_step[0],
+            "priority_time": self.priority_time(horizon_s),
+            "queries_back": self.queries_back(horizon_s),
+            "priority_back": self.priority_back(horizon_s),
+            "first_back_s": self.first_back_s(horizon_s),
+            "last_back_s": self.last_back_s(horizon_s),
+        }
 
     def _down_at(self, horizon_s: float) -> BoolArray:
         return (self.down_s <= horizon_s) & (self.back_s > horizon_s)
@@ -91,3 +103,21 @@ def fidelity_time(model: FidelityModel, live: BoolArray, changes: Iterable[Chang
             live[change.tasks] = change.live
         since, fidelity = at_s, model.fidelity(live)
     return total + fidelity * (horizon_s - since)
+
+
+def whole_from(graph: TaskGraph, ready: FloatArray) -> FloatArray:
+    """Return when each task and everything upstream of it runs, infinite where some of it is down, shape (tasks,).
+
+    Cost O(tasks + substreams): the latest time passes down the streams, over a full edge as one number.
+    """
+    latest = ready.copy()
+    for i in graph.order:
+        here = latest[graph.slice_of(i)]
+        for edge in graph.in_edges[i]:
+            senders = latest[graph.slice_of(edge.source)]
+            pairs = graph.pairs(edge)
+            if pairs is None:
+                np.maximum(here, senders.max(initial=0.0), out=here)
+            else:
+                np.maximum.at(here, pairs[1], senders[pairs[0]])
+    return latest

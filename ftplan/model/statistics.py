@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from ftplan.model.topology import FloatArray, IntArray
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 Measure = Literal["records", "bytes", "cpu_ms"]
 Resolution = Literal["key_group", "task", "operator"]
@@ -163,3 +165,12 @@ class KeyGroupSeries:
     def position(self) -> Mapping[tuple[str, int], int]:
         """Column of each (operator id, key group)."""
         return {name: i for i, name in enumerate(self.names)}
+
+
+def window_numbers(window_start: Any, manifest: Manifest) -> Any:
+    """Return (window number from 0, whether it is on the grid) for a column of times, int64 and bool arrays."""
+    window_us = round(manifest.window_s * 1e6)
+    start_us = (manifest.start - EPOCH) // timedelta(microseconds=1)
+    passed = window_start.cast("int64").to_numpy() - start_us
+    number = passed // window_us
+    return number, number * window_us == passed

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import ftplan
-from ftplan.api.replicate_tasks import replicate_tasks
+from ftplan.api.replication.make import replicate_tasks
 from ftplan.planners.registry import Row
 from ftplan.planners.replication.problem import Replication, ReplicationOptions, ReplicationProblem
 from ftplan.planners.result import Result

@@ -13,11 +13,11 @@ import pytest
 
 import ftplan
 from ftplan.api import explain, verify
-from ftplan.api.unseen_time import seen_and_unseen
-from ftplan.io.key_group_series import key_group_series
+from ftplan.api.checkpoints.unseen_time import seen_and_unseen
 from ftplan.io.plan_file import load_plan
 from ftplan.metrics.allocation_score import allocation_score
 from ftplan.metrics.checkpoint_objective import CheckpointObjective, objective_value
+from ftplan.metrics.key_group_series import key_group_series
 
 SMALL = Path(__file__).resolve().parent.parent / "data" / "small"
 ASKED: list[dict[str, Any]] = [

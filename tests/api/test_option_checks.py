@@ -12,7 +12,10 @@ import numpy as np
 import pytest
 
 import ftplan
-from ftplan.api import checkpoint_allocation, diff, explain, option_checks, recovery_schedule, replicate_tasks, verify
+from ftplan.api import diff, explain, option_checks, verify
+from ftplan.api.checkpoints import make as checkpoint_allocation
+from ftplan.api.recovery import make as recovery_schedule
+from ftplan.api.replication import make as replicate_tasks
 from ftplan.cli.main import run
 from ftplan.planners.registry import rows
 

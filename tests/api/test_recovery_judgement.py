@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 import ftplan
 from ftplan.api import diff, explain, verify
-from ftplan.api.recovery_incident import incident_of
+from ftplan.api.recovery.incident import incident_of
 from ftplan.io.plan_file import load_plan
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
-from ftplan.model.recovery_replay import replay
+from ftplan.simulation.recovery_replay import replay
 from tests.topologies import topologies
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "figure-2"

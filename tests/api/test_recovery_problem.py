@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import ftplan
-from ftplan.api.recovery_problem import prepare, recovery_problem
+from ftplan.api.recovery.problem import prepare, recovery_problem
 from ftplan.planners.recovery.problem import RecoveryProblem
 from tests.api.recovery_cases import CLUSTER, TOPOLOGY, loaded, statistics
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import ftplan
-from ftplan.api import recovery_fix, verify
+from ftplan.api import verify
+from ftplan.api.recovery import fix as recovery_fix
 from ftplan.model import failed_queries
 from ftplan.planners import budget, compiled
 from tests.api.recovery_cases import CLUSTER, TOPOLOGY, loaded

@@ -12,7 +12,7 @@ import yaml
 
 import ftplan
 from ftplan.api import verify
-from ftplan.api.replication_plot import check_plot, plot_curve
+from ftplan.api.replication.plot import check_plot, plot_curve
 from ftplan.io.plan_file import load_plan
 from tests.api.replication_cases import CLUSTER, PLACEMENT, TOPOLOGY, loaded, names, planned
 

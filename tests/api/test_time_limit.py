@@ -13,13 +13,14 @@ import numpy as np
 import pytest
 
 import ftplan
-from ftplan.api import replicate_tasks, verify
+from ftplan.api import verify
+from ftplan.api.replication import make as replicate_tasks
 from ftplan.planners import budget
 from ftplan.planners.budget import Budget, OutOfTime
-from ftplan.planners.replication.circuit import circuit
-from ftplan.planners.replication.placement import PlacementProblem, place
+from ftplan.planners.replication.models.circuit import circuit
+from ftplan.planners.replication.models.reduction import reduce
+from ftplan.planners.replication.placement.placement import PlacementProblem, place
 from ftplan.planners.replication.problem import ReplicationOptions
-from ftplan.planners.replication.reduction import reduce
 
 WIDE, LAYERS = 12, 5
 
@@ -91,8 +92,8 @@ def test_random_choices_are_cut_and_counted(clock: Clock) -> None:
 
 
 def test_a_reduction_ends_with_the_clock(clock: Clock) -> None:
-    from ftplan.api.replication_budget import parse_budget
-    from ftplan.api.replication_problem import prepare
+    from ftplan.api.replication.budget import parse_budget
+    from ftplan.api.replication.problem import prepare
 
     problem = prepare(ftplan.load(topology=job()), parse_budget(20, None, None, None)).problem
     free, one = np.zeros(problem.tasks, dtype=np.bool_), np.ones(problem.tasks, dtype=np.int64)
@@ -134,7 +135,7 @@ def test_the_warning_tells_a_part_from_the_whole(clock: Clock) -> None:
 
 
 def test_a_flow_that_is_cut_still_gives_copies_within_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    from ftplan.planners.checkpoints import flow
+    from ftplan.planners.checkpoints.models import flow
 
     monkeypatch.setattr(flow, "flows_of", _late)
     root = Path(__file__).resolve().parent.parent / "data" / "small"

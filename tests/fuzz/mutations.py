@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from random import Random
 from typing import Any
 
-from ftplan.io import ranges
+from ftplan.model import ranges
 
 #: Values that readers and planners like least.
 JUNK: tuple[Any, ...] = (

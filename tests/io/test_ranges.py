@@ -11,12 +11,12 @@ import pytest
 import ftplan
 from ftplan.api import verify
 from ftplan.errors import FtplanError, shortened
-from ftplan.io import ranges
 from ftplan.io.cluster_file import load_cluster
 from ftplan.io.failure_file import load_failure
 from ftplan.io.schemas import schema
 from ftplan.io.stats_store import load_stats
 from ftplan.io.topology_file import load_topology
+from ftplan.model import ranges
 from tests.io import examples
 from tests.io.examples import said
 

@@ -15,7 +15,7 @@ from ftplan.metrics.mc_trees import complete, count_mc_trees, mc_trees
 from ftplan.model.rates import rates
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import Edge, Topology
-from ftplan.planners.replication.single_failures import meeting_again
+from ftplan.planners.replication.search.single_failures import meeting_again
 from tests.topologies import operator, topologies
 
 

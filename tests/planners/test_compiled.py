@@ -11,9 +11,10 @@ from numba.core import caching
 
 from ftplan.planners import compiled as compiled_module
 from ftplan.planners.compiled import compiled, inlined
-from ftplan.planners.recovery import density_growth, nested_moves
-from ftplan.planners.recovery.fitting import fitting
-from ftplan.planners.recovery.knapsack import SetUnionKnapsack
+from ftplan.planners.recovery.horizon import ruin_and_recreate_moves as nested_moves
+from ftplan.planners.recovery.knapsack import density_growth
+from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack
+from ftplan.planners.recovery.knapsack.residual import fitting
 from tests.planners.recovery.instances import knapsacks
 from tests.planners.recovery.nested_cases import shared_repair
 

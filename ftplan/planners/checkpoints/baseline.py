@@ -11,10 +11,10 @@ from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.allocation import Allocation, allocation
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
-from ftplan.planners.checkpoints.bound import proven_bound
-from ftplan.planners.checkpoints.infeasibility import too_few_domains
+from ftplan.planners.checkpoints.bounds.any_rules import proven_bound
 from ftplan.planners.checkpoints.options import AllocationOptions
-from ftplan.planners.checkpoints.settle import infeasible
+from ftplan.planners.checkpoints.rules.infeasibility import too_few_domains
+from ftplan.planners.checkpoints.rules.settle import infeasible
 from ftplan.planners.result import Result
 
 #: Rows of random numbers that are drawn at once.

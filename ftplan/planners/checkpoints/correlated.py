@@ -7,14 +7,14 @@ from dataclasses import replace
 from ftplan.planners.budget import Budget, OutOfTime
 from ftplan.planners.checkpoints.allocation import Allocation, allocation
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
-from ftplan.planners.checkpoints.bound import proven_bound
-from ftplan.planners.checkpoints.failover_repair import bring_within, improve_within
-from ftplan.planners.checkpoints.greedy import regret_greedy
-from ftplan.planners.checkpoints.idle import spread_idle
-from ftplan.planners.checkpoints.limits import Limits, limits_of
+from ftplan.planners.checkpoints.bounds.any_rules import proven_bound
 from ftplan.planners.checkpoints.options import AllocationOptions
-from ftplan.planners.checkpoints.placed import Placed
-from ftplan.planners.checkpoints.settle import Settled, feasible_copies, settle
+from ftplan.planners.checkpoints.rules.idle import spread_idle
+from ftplan.planners.checkpoints.rules.limits import Limits, limits_of
+from ftplan.planners.checkpoints.rules.settle import Settled, feasible_copies, settle
+from ftplan.planners.checkpoints.search.failover_repair import bring_within, improve_within
+from ftplan.planners.checkpoints.search.greedy import regret_greedy
+from ftplan.planners.checkpoints.search.working_allocation import Placed
 from ftplan.planners.result import Result
 
 #: Copies up to which an allocation that only keeps the failover limit is made cheaper: larger ones would take long.

@@ -10,22 +10,22 @@ from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget, OutOfTime
 from ftplan.planners.checkpoints.allocation import Allocation, allocation
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
-from ftplan.planners.checkpoints.bound import best_dual
+from ftplan.planners.checkpoints.bounds.any_rules import best_dual
+from ftplan.planners.checkpoints.bounds.lagrangian import Dual
 from ftplan.planners.checkpoints.even import dealt
-from ftplan.planners.checkpoints.exact_at_scale import price_guided
-from ftplan.planners.checkpoints.failover_gap import close_failover_gap
-from ftplan.planners.checkpoints.failover_repair import bring_within, improve_within
-from ftplan.planners.checkpoints.flow import cheapest_flow
-from ftplan.planners.checkpoints.greedy import regret_greedy
-from ftplan.planners.checkpoints.idle import spread_idle
-from ftplan.planners.checkpoints.lagrangian import Dual
-from ftplan.planners.checkpoints.limits import Limits, limits_of, most_copies
-from ftplan.planners.checkpoints.memory import SEARCHED_PAIRS
+from ftplan.planners.checkpoints.models.exact_at_scale import price_guided
+from ftplan.planners.checkpoints.models.failover_gap import close_failover_gap
+from ftplan.planners.checkpoints.models.flow import cheapest_flow
+from ftplan.planners.checkpoints.models.reduced_model import close_gap
+from ftplan.planners.checkpoints.models.separate import allowed_cost, cheapest
 from ftplan.planners.checkpoints.options import AllocationOptions
-from ftplan.planners.checkpoints.placed import Placed
-from ftplan.planners.checkpoints.reduced_model import close_gap
-from ftplan.planners.checkpoints.separate import allowed_cost, cheapest
-from ftplan.planners.checkpoints.settle import Settled, feasible_copies, settle
+from ftplan.planners.checkpoints.rules.idle import spread_idle
+from ftplan.planners.checkpoints.rules.limits import Limits, limits_of, most_copies
+from ftplan.planners.checkpoints.rules.memory import SEARCHED_PAIRS
+from ftplan.planners.checkpoints.rules.settle import Settled, feasible_copies, settle
+from ftplan.planners.checkpoints.search.failover_repair import bring_within, improve_within
+from ftplan.planners.checkpoints.search.greedy import regret_greedy
+from ftplan.planners.checkpoints.search.working_allocation import Placed
 from ftplan.planners.result import Result
 
 #: A gap, relative to what a random plan loses, that counts as closed: the rounding of sums of thousands of numbers.

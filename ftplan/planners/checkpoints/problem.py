@@ -17,8 +17,8 @@ from ftplan.model.plan import Warn
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.topology import FloatArray, IntArray, Operator, Topology
 from ftplan.planners.checkpoints.arrays import BoolArray, CheckpointProblem
-from ftplan.planners.checkpoints.memory import require_memory
 from ftplan.planners.checkpoints.options import AllocationOptions
+from ftplan.planners.checkpoints.rules.memory import require_memory
 
 __all__ = ["AllocationOptions", "CheckpointProblem", "build"]
 

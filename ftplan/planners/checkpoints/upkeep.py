@@ -10,13 +10,13 @@ import numpy as np
 from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.allocation import Allocation, allocation
-from ftplan.planners.checkpoints.best_first import best_first
-from ftplan.planners.checkpoints.limits import Limits, limits_of
-from ftplan.planners.checkpoints.mend import Mended, fits, mend, returns
-from ftplan.planners.checkpoints.mend_in_part import least_cost, mend_in_part, padded
 from ftplan.planners.checkpoints.options import AllocationOptions
-from ftplan.planners.checkpoints.placed import Placed
-from ftplan.planners.checkpoints.present import MoveLimits, Moving, Present
+from ftplan.planners.checkpoints.rules.limits import Limits, limits_of
+from ftplan.planners.checkpoints.search.best_first import best_first
+from ftplan.planners.checkpoints.search.copies_in_place import MoveLimits, Moving, Present
+from ftplan.planners.checkpoints.search.partial_restoration import least_cost, mend_in_part, padded
+from ftplan.planners.checkpoints.search.restoration import Mended, fits, mend, returns
+from ftplan.planners.checkpoints.search.working_allocation import Placed
 from ftplan.planners.result import Result
 
 #: Share of the time limit that upkeep has after a fresh plan took all of it.

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from ftplan.errors import FtplanError
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery.by_objective import by_objective
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
-from ftplan.planners.recovery.run import run
-from ftplan.planners.recovery.schedule import Decision, Policy, Schedule, State
+from ftplan.planners.recovery.schedule.by_objective import by_objective
+from ftplan.planners.recovery.schedule.construction import run
+from ftplan.planners.recovery.schedule.schedule import Decision, Policy, Schedule, State
 from ftplan.planners.result import Result
 
 #: Plans of a step that may be held at once to say what an order by operators could have restored: little work.

@@ -7,9 +7,9 @@ import numpy as np
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.best_density import best_density
 from ftplan.planners.recovery.exact import exact
-from ftplan.planners.recovery.knapsack import BoolArray, Choice, SetUnionKnapsack
+from ftplan.planners.recovery.knapsack.enumeration import planned_outright
+from ftplan.planners.recovery.knapsack.instance import BoolArray, Choice, SetUnionKnapsack
 from ftplan.planners.recovery.local_search import local_search
-from ftplan.planners.recovery.outright import planned_outright
 
 #: Shares of the time left: for the seeds of best-density, for a first proof, for the search before the long proof.
 DENSITY, PROOF, SEARCH = 0.05, 0.6, 0.5

@@ -10,12 +10,12 @@ import numpy as np
 from ftplan.model.plan import sound_bound
 from ftplan.planners.budget import Budget, now
 from ftplan.planners.compiled import SMALL_WORK
-from ftplan.planners.recovery.fitting import fitting
-from ftplan.planners.recovery.fractional_bound import RAISED, fractional_bound, whole_numbers
-from ftplan.planners.recovery.knapsack import BoolArray, Choice, SetUnionKnapsack
+from ftplan.planners.recovery.knapsack.fractional_bound import RAISED, fractional_bound, whole_numbers
+from ftplan.planners.recovery.knapsack.instance import BoolArray, Choice, SetUnionKnapsack
+from ftplan.planners.recovery.knapsack.residual import fitting
 
 if TYPE_CHECKING:
-    from ftplan.planners.recovery.density_growth import Step
+    from ftplan.planners.recovery.knapsack.density_growth import Step
 
 #: Seconds of seeds between two looks at the clock.
 LOOK_S = 0.05
@@ -80,7 +80,7 @@ def grown(knapsack: SetUnionKnapsack, bound: float, budget: Budget) -> tuple[Boo
     best = np.zeros(knapsack.queries, dtype=np.bool_)
     if not knapsack.member.size:
         return ~best, 1, 1  # all queries are free
-    from ftplan.planners.recovery import density_growth
+    from ftplan.planners.recovery.knapsack import density_growth
 
     step: Step = density_growth.step_of(knapsack)
     ranks = len(step.ranked)

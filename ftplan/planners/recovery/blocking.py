@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery.node_assignment import fits
-from ftplan.planners.recovery.schedule import Decision, State
+from ftplan.planners.recovery.schedule.node_assignment import fits
+from ftplan.planners.recovery.schedule.schedule import Decision, State
 
 
 def blocking(state: State, budget: Budget, seed: int) -> Decision:

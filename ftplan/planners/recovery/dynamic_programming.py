@@ -11,9 +11,9 @@ from ftplan.errors import FtplanError
 from ftplan.model.plan import sound_bound
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery.fitting import ROUNDING, fitting
-from ftplan.planners.recovery.fractional_bound import fractional_bound, shares
-from ftplan.planners.recovery.knapsack import BoolArray, Choice, SetUnionKnapsack
+from ftplan.planners.recovery.knapsack.fractional_bound import fractional_bound, shares
+from ftplan.planners.recovery.knapsack.instance import BoolArray, Choice, SetUnionKnapsack
+from ftplan.planners.recovery.knapsack.residual import ROUNDING, fitting
 
 #: Different failed queries that are planned unless the caller asks for more; the paper plans 18. Up to here plans are
 #: few enough, and take less than a second, unless many queries cost and are worth about the same.

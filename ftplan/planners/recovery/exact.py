@@ -8,15 +8,15 @@ import numpy as np
 
 from ftplan.model.plan import sound_bound
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery.branching import Tree, branch, grow
-from ftplan.planners.recovery.completion import best_completion
-from ftplan.planners.recovery.fractional_bound import fractional_bound
-from ftplan.planners.recovery.integer_model import priority_unit, solve, too_large
-from ftplan.planners.recovery.knapsack import BoolArray, Choice, SetUnionKnapsack
-from ftplan.planners.recovery.lagrangian_bound import Dual, best_price
+from ftplan.planners.recovery.knapsack.branching import Tree, branch, grow
+from ftplan.planners.recovery.knapsack.completion import best_completion
+from ftplan.planners.recovery.knapsack.enumeration import planned_outright
+from ftplan.planners.recovery.knapsack.fractional_bound import fractional_bound
+from ftplan.planners.recovery.knapsack.instance import BoolArray, Choice, SetUnionKnapsack
+from ftplan.planners.recovery.knapsack.integer_model import priority_unit, solve, too_large
+from ftplan.planners.recovery.knapsack.lagrangian_bound import Dual, best_price
+from ftplan.planners.recovery.knapsack.reduction import Fixed, Reduction, reduce
 from ftplan.planners.recovery.local_search import local_search
-from ftplan.planners.recovery.outright import planned_outright
-from ftplan.planners.recovery.reduction import Fixed, Reduction, reduce
 
 #: Parts of the gap between bound and value in which better choices are looked for first, and the last: everywhere.
 SLICES = (1 / 16, 1 / 4, 1.0)

@@ -18,10 +18,10 @@ import numpy as np
 
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery.knapsack import BoolArray, Choice, SetUnionKnapsack
+from ftplan.planners.recovery.knapsack.instance import BoolArray, Choice, SetUnionKnapsack
 
 if TYPE_CHECKING:
-    from ftplan.planners.recovery.local_search_kernels import Rows, State, Tuning
+    from ftplan.planners.recovery.knapsack.tabu_moves import Rows, State, Tuning
 
 #: The search ends when this many rounds a query have brought nothing better.
 PATIENCE = 40
@@ -106,7 +106,7 @@ def _merged(row: IntArray, bundle: IntArray, weight: FloatArray) -> tuple[IntArr
 
 def _searched(knapsack: SetUnionKnapsack, core: Core, budget: Budget, seed: int, hint: BoolArray | None) -> BoolArray:
     """Return the best choice of the core's queries that the search finds, shape (Q of the core,)."""
-    from ftplan.planners.recovery import local_search_kernels as kernels
+    from ftplan.planners.recovery.knapsack import tabu_moves as kernels
 
     unit = _unit(float(core.weight.sum()))
     limit = float(np.floor(knapsack.limit / unit) * unit)
@@ -125,7 +125,7 @@ def _searched(knapsack: SetUnionKnapsack, core: Core, budget: Budget, seed: int,
 
 def _run(rows: Rows, state: State, limit: float, tuning: Tuning, budget: Budget) -> None:
     """Search until the rounds, the patience or the clock have run out."""
-    from ftplan.planners.recovery import local_search_kernels as kernels
+    from ftplan.planners.recovery.knapsack import tabu_moves as kernels
 
     rounds = np.iinfo(np.int64).max if budget.iterations is None else budget.iterations
     patience = PATIENCE * len(rows.priority)
@@ -139,7 +139,7 @@ def _run(rows: Rows, state: State, limit: float, tuning: Tuning, budget: Budget)
 
 def _adopt(rows: Rows, state: State, limit: float, hint: BoolArray) -> None:
     """Begin with the hint where it is better than the greedy choice."""
-    from ftplan.planners.recovery import local_search_kernels as kernels
+    from ftplan.planners.recovery.knapsack import tabu_moves as kernels
 
     for query in np.flatnonzero(state.best & ~hint):
         kernels.take(rows, state, int(query))
@@ -156,7 +156,7 @@ def _unit(total: float) -> float:
 
 def _rows(core: Core, unit: float) -> Rows:
     """Return the core by rows and columns, weights and priorities rounded so that their sums are exact."""
-    from ftplan.planners.recovery.local_search_kernels import Rows
+    from ftplan.planners.recovery.knapsack.tabu_moves import Rows
 
     value_unit = _unit(float(core.priority.sum()))
     by_column = np.argsort(core.member, kind="stable")
@@ -177,7 +177,7 @@ def _starts(index: IntArray, size: int) -> np.ndarray[tuple[int], np.dtype[np.ui
 
 def _state(rows: Rows, seed: int) -> State:
     """Return the empty choice."""
-    from ftplan.planners.recovery.local_search_kernels import State
+    from ftplan.planners.recovery.knapsack.tabu_moves import State
 
     queries, bundles = len(rows.priority), len(rows.weight)
     add = np.zeros(queries)
@@ -200,7 +200,7 @@ def _state(rows: Rows, seed: int) -> State:
 
 def _tuning(rows: Rows) -> Tuning:
     """Return the parameters: weight is dear where queries share much (measured: density 0.10), cheap where little."""
-    from ftplan.planners.recovery.local_search_kernels import Tuning
+    from ftplan.planners.recovery.knapsack.tabu_moves import Tuning
 
     dense = len(rows.member) >= DENSE * len(rows.priority) * len(rows.weight)
     return Tuning(

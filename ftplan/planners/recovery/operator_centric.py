@@ -8,8 +8,8 @@ import numpy as np
 
 from ftplan.model.topology import Edge, IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery.node_assignment import fits
-from ftplan.planners.recovery.schedule import Decision, State
+from ftplan.planners.recovery.schedule.node_assignment import fits
+from ftplan.planners.recovery.schedule.schedule import Decision, State
 
 
 def operator_centric(state: State, budget: Budget, seed: int) -> Decision:

@@ -6,7 +6,7 @@ import numpy as np
 
 from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery.schedule import Decision, State
+from ftplan.planners.recovery.schedule.schedule import Decision, State
 
 
 def random_order(state: State, budget: Budget, seed: int) -> Decision:

@@ -13,7 +13,7 @@ from ftplan.metrics.mc_trees import Choices, listed
 from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import Budget, OutOfTime
 from ftplan.planners.replication.problem import Replication, ReplicationOptions, ReplicationProblem
-from ftplan.planners.replication.single_failures import measured
+from ftplan.planners.replication.search.single_failures import measured
 from ftplan.planners.result import Result
 
 #: Different MC-trees, as far as they fail, that are planned.

@@ -12,16 +12,16 @@ from ftplan.metrics.fidelity import FidelityModel
 from ftplan.model.plan import Status, sound_bound
 from ftplan.model.task_graph import BoolArray
 from ftplan.planners.budget import Budget, OutOfTime
-from ftplan.planners.replication.branching import Search
-from ftplan.planners.replication.circuit import Circuit, circuit
 from ftplan.planners.replication.formula import formula
-from ftplan.planners.replication.integer_program import integer_program
+from ftplan.planners.replication.models.circuit import Circuit, circuit
+from ftplan.planners.replication.models.integer_program import integer_program
+from ftplan.planners.replication.models.reduction import Reduced, reduce
+from ftplan.planners.replication.models.tables import choices
+from ftplan.planners.replication.models.units import Units, units
 from ftplan.planners.replication.needed import needed
 from ftplan.planners.replication.problem import SLACK, Replication, ReplicationOptions, ReplicationProblem
-from ftplan.planners.replication.reduction import Reduced, reduce
+from ftplan.planners.replication.search.branching import Search
 from ftplan.planners.replication.structure_aware import structure_aware
-from ftplan.planners.replication.tables import choices
-from ftplan.planners.replication.units import Units, units
 from ftplan.planners.result import Result
 
 #: What is added to bounds for rounding errors, of the bound; and the share at which a value counts as the optimum.

@@ -11,7 +11,7 @@ from ftplan.model.task_graph import BoolArray
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.replication.problem import SLACK, Replication, ReplicationOptions, ReplicationProblem
-from ftplan.planners.replication.single_failures import drops
+from ftplan.planners.replication.search.single_failures import drops
 from ftplan.planners.result import Result
 
 

@@ -11,11 +11,11 @@ from ftplan.metrics.fidelity_gains import gains, useful
 from ftplan.model.task_graph import BoolArray
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.replication.completion import Completion, Trees, trees
-from ftplan.planners.replication.decomposition import anchors
 from ftplan.planners.replication.greedy import ranked, significant
 from ftplan.planners.replication.problem import Replication, ReplicationOptions, ReplicationProblem
-from ftplan.planners.replication.single_failures import drops, measured
+from ftplan.planners.replication.search.completion import Completion, Trees, trees
+from ftplan.planners.replication.search.decomposition import anchors
+from ftplan.planners.replication.search.single_failures import drops, measured
 from ftplan.planners.result import Result
 
 #: Replicas that are given up in turn, times tasks of the topology.

@@ -15,18 +15,18 @@ from ftplan.model.cluster import Cluster, Node, Placement
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.topology import Operator, Topology
 from ftplan.planners.budget import Budget
-from ftplan.planners.checkpoints.ascent_at_scale import ascend_at_scale
-from ftplan.planners.checkpoints.bound import best_dual
-from ftplan.planners.checkpoints.candidates import keeping, scan
+from ftplan.planners.checkpoints.bounds.any_rules import best_dual
+from ftplan.planners.checkpoints.bounds.ascent_at_scale import ascend_at_scale
+from ftplan.planners.checkpoints.bounds.candidates import keeping, scan
 from ftplan.planners.checkpoints.exact import MANY_PAIRS, exact
-from ftplan.planners.checkpoints.exact_at_scale import price_guided
-from ftplan.planners.checkpoints.least_balance import spread_out
-from ftplan.planners.checkpoints.limits import limits_of
-from ftplan.planners.checkpoints.memory import VARIABLE, needed_bytes
-from ftplan.planners.checkpoints.placed import Placed
+from ftplan.planners.checkpoints.models.exact_at_scale import price_guided
 from ftplan.planners.checkpoints.problem import AllocationOptions, CheckpointProblem, build
-from ftplan.planners.checkpoints.repair import repair
-from ftplan.planners.checkpoints.repair_in_bulk import repair_in_bulk
+from ftplan.planners.checkpoints.rules.least_balance import spread_out
+from ftplan.planners.checkpoints.rules.limits import limits_of
+from ftplan.planners.checkpoints.rules.memory import VARIABLE, needed_bytes
+from ftplan.planners.checkpoints.search.repair import repair
+from ftplan.planners.checkpoints.search.repair_in_bulk import repair_in_bulk
+from ftplan.planners.checkpoints.search.working_allocation import Placed
 from tests.planners.checkpoints.test_every_planner import cluster, job, placement
 
 

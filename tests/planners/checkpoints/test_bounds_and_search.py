@@ -12,17 +12,17 @@ from hypothesis import strategies as st
 from ftplan.model.checkpoint_rules import CheckpointRules, violations
 from ftplan.planners import registry
 from ftplan.planners.budget import Budget
-from ftplan.planners.checkpoints.bound import best_dual
+from ftplan.planners.checkpoints.bounds.any_rules import best_dual
+from ftplan.planners.checkpoints.bounds.lagrangian import ascend, dual_value
 from ftplan.planners.checkpoints.exact import exact
-from ftplan.planners.checkpoints.lagrangian import ascend, dual_value
-from ftplan.planners.checkpoints.least_balance import spread_out
-from ftplan.planners.checkpoints.limits import limits_of
-from ftplan.planners.checkpoints.local_search import improve
-from ftplan.planners.checkpoints.neighbourhood import exchange
-from ftplan.planners.checkpoints.placed import Placed
+from ftplan.planners.checkpoints.models.reduced_model import open_columns
 from ftplan.planners.checkpoints.problem import AllocationOptions, build
-from ftplan.planners.checkpoints.reduced_model import open_columns
-from ftplan.planners.checkpoints.repair import repair
+from ftplan.planners.checkpoints.rules.least_balance import spread_out
+from ftplan.planners.checkpoints.rules.limits import limits_of
+from ftplan.planners.checkpoints.search.local_search import improve
+from ftplan.planners.checkpoints.search.neighbourhood import exchange
+from ftplan.planners.checkpoints.search.repair import repair
+from ftplan.planners.checkpoints.search.working_allocation import Placed
 from tests.planners.checkpoints.cases import Case, cases
 from tests.planners.checkpoints.test_every_planner import cluster, job, placement
 

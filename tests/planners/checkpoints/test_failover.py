@@ -18,12 +18,12 @@ from ftplan.model.cluster import Cluster, Node, Placement
 from ftplan.model.topology import Operator, Topology
 from ftplan.planners import registry
 from ftplan.planners.budget import Budget
-from ftplan.planners.checkpoints.bound import proven_bound
+from ftplan.planners.checkpoints.bounds.any_rules import proven_bound
+from ftplan.planners.checkpoints.bounds.failover_dual import failover_dual, open_failover_columns, ordered_cheapest
 from ftplan.planners.checkpoints.correlated import correlated
 from ftplan.planners.checkpoints.exact import exact
-from ftplan.planners.checkpoints.failover_dual import failover_dual, open_failover_columns, ordered_cheapest
-from ftplan.planners.checkpoints.limits import limits_of
 from ftplan.planners.checkpoints.problem import AllocationOptions, build
+from ftplan.planners.checkpoints.rules.limits import limits_of
 from ftplan.planners.result import Result
 from tests.planners.checkpoints.cases import Case, Found, cases, costs, exhaustive, keeps
 from tests.planners.checkpoints.test_every_planner import cluster, job, placement

@@ -18,10 +18,10 @@ from ftplan.model.checkpoint_rules import violations
 from ftplan.model.cluster import Node
 from ftplan.planners import registry
 from ftplan.planners.budget import Budget
-from ftplan.planners.checkpoints import mend_in_part
-from ftplan.planners.checkpoints.limits import limits_of
-from ftplan.planners.checkpoints.present import MoveLimits, Present
 from ftplan.planners.checkpoints.problem import AllocationOptions
+from ftplan.planners.checkpoints.rules.limits import limits_of
+from ftplan.planners.checkpoints.search import partial_restoration as mend_in_part
+from ftplan.planners.checkpoints.search.copies_in_place import MoveLimits, Present
 from ftplan.planners.checkpoints.upkeep import Upkept, upkeep
 from ftplan.planners.result import Result
 from tests.planners.checkpoints.cases import Case, cases

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from hypothesis import strategies as st
 
-from ftplan.planners.recovery.knapsack import SetUnionKnapsack
+from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack
 
 #: Figure 2 of Su & Zhou as a knapsack: tasks 3 to 12 of one core each, four queries of priority 1.
 FIGURE_2 = ({3, 5, 7, 9}, {3, 4, 5, 7, 10}, {3, 4, 6, 8, 11}, {3, 4, 6, 8, 12})

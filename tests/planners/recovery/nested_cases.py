@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 from hypothesis import strategies as st
 
-from ftplan.planners.recovery.nested import NestedKnapsack
+from ftplan.planners.recovery.horizon.time_indexed import NestedKnapsack
 
 
 @st.composite

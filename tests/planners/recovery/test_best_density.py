@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ftplan.planners.budget import Budget, now
 from ftplan.planners.recovery.best_density import best_density
-from ftplan.planners.recovery.knapsack import SetUnionKnapsack
+from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack
 from tests.planners.recovery.instances import brute_force, figure_2, knapsack_of, knapsacks
 
 

@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery.branching import branch, grow
 from ftplan.planners.recovery.exact import exact
-from ftplan.planners.recovery.integer_model import priority_unit
-from ftplan.planners.recovery.knapsack import SetUnionKnapsack
-from ftplan.planners.recovery.lagrangian_bound import best_price
+from ftplan.planners.recovery.knapsack.branching import branch, grow
+from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack
+from ftplan.planners.recovery.knapsack.integer_model import priority_unit
+from ftplan.planners.recovery.knapsack.lagrangian_bound import best_price
 from tests.planners.recovery.instances import brute_force, knapsack_of, knapsacks
 
 TIME_S = 60.0

@@ -9,9 +9,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ftplan.planners.recovery import choose_and_pack, packing
 from ftplan.planners.recovery.algorithms import exact
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
+from ftplan.planners.recovery.schedule import choose_and_pack, packing
 from tests.planners.recovery.cases import graph, problem
 
 SIZES = st.sampled_from([0.25, 0.5, 0.6, 0.75, 1.0])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from ftplan.errors import FtplanError
 from ftplan.planners.budget import Budget, now
 from ftplan.planners.recovery.dynamic_programming import dynamic_programming
-from ftplan.planners.recovery.knapsack import SetUnionKnapsack
+from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack
 from tests.planners.recovery.instances import brute_force, figure_2, knapsack_of, knapsacks
 
 

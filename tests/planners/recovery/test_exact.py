@@ -9,14 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery import outright
-from ftplan.planners.recovery.completion import best_completion
 from ftplan.planners.recovery.exact import exact
-from ftplan.planners.recovery.integer_model import in_integers, priority_unit
-from ftplan.planners.recovery.knapsack import SetUnionKnapsack
-from ftplan.planners.recovery.lagrangian_bound import best_price
-from ftplan.planners.recovery.priced_closure import priced_closure
-from ftplan.planners.recovery.reduction import Fixed, reduce
+from ftplan.planners.recovery.knapsack import enumeration as outright
+from ftplan.planners.recovery.knapsack.completion import best_completion
+from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack
+from ftplan.planners.recovery.knapsack.integer_model import in_integers, priority_unit
+from ftplan.planners.recovery.knapsack.lagrangian_bound import best_price
+from ftplan.planners.recovery.knapsack.priced_closure import priced_closure
+from ftplan.planners.recovery.knapsack.reduction import Fixed, reduce
 from tests.planners.recovery.instances import brute_force, figure_2, knapsack_of, knapsacks
 
 TIME_S = 60.0

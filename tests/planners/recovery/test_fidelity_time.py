@@ -15,13 +15,13 @@ from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import Topology
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.best_density import best_density
-from ftplan.planners.recovery.by_queries import by_queries
-from ftplan.planners.recovery.fidelity_bound import most_fidelity
-from ftplan.planners.recovery.fidelity_order import giving_up
-from ftplan.planners.recovery.fidelity_time import fidelity_time
+from ftplan.planners.recovery.horizon.fidelity_bound import most_fidelity
+from ftplan.planners.recovery.horizon.fidelity_order import giving_up
+from ftplan.planners.recovery.horizon.fidelity_time import fidelity_time
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
-from ftplan.planners.recovery.run import run
-from ftplan.planners.recovery.score import fidelity_time_of
+from ftplan.planners.recovery.schedule.by_queries import by_queries
+from ftplan.planners.recovery.schedule.construction import run
+from ftplan.planners.recovery.schedule.score import fidelity_time_of
 from tests.planners.recovery.cases import graph, problem
 from tests.topologies import topologies
 

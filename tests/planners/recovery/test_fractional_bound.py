@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from ftplan.planners.recovery.fractional_bound import fractional_bound
-from ftplan.planners.recovery.knapsack import SetUnionKnapsack
+from ftplan.planners.recovery.knapsack.fractional_bound import fractional_bound
+from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack
 from tests.planners.recovery.instances import brute_force, knapsack_of, knapsacks
 
 

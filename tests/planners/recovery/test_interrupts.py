@@ -15,12 +15,13 @@ from ortools.sat.python import cp_model
 from ftplan.metrics.fidelity import fidelity_model
 from ftplan.model.rates import rates
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery import choose_and_pack, nested_search, packing
 from ftplan.planners.recovery.algorithms import exact
-from ftplan.planners.recovery.fidelity_bound import most_fidelity
-from ftplan.planners.recovery.integer_model import solve
-from ftplan.planners.recovery.nested_exact import proved
+from ftplan.planners.recovery.horizon import ruin_and_recreate as nested_search
+from ftplan.planners.recovery.horizon.fidelity_bound import most_fidelity
+from ftplan.planners.recovery.horizon.time_indexed_model import proved
+from ftplan.planners.recovery.knapsack.integer_model import solve
 from ftplan.planners.recovery.problem import RecoveryOptions
+from ftplan.planners.recovery.schedule import choose_and_pack, packing
 from tests.planners.recovery.cases import figure_2, graph, problem
 from tests.planners.recovery.instances import knapsack_of
 from tests.planners.recovery.nested_cases import shared_repair

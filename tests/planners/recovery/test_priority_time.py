@@ -13,16 +13,16 @@ from ftplan.metrics.fidelity import fidelity_model
 from ftplan.model.rates import rates
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.best_density import best_density
-from ftplan.planners.recovery.by_objective import by_objective
-from ftplan.planners.recovery.by_queries import by_queries
-from ftplan.planners.recovery.nested import NestedKnapsack
-from ftplan.planners.recovery.nested_bound import most_by_step
-from ftplan.planners.recovery.nested_exact import closer, proved
-from ftplan.planners.recovery.nested_search import densities, improved, in_order
-from ftplan.planners.recovery.priority_time import planned, priority_time, step_by_step
+from ftplan.planners.recovery.horizon.priority_time import planned, priority_time, step_by_step
+from ftplan.planners.recovery.horizon.ruin_and_recreate import densities, improved, in_order
+from ftplan.planners.recovery.horizon.time_indexed import NestedKnapsack
+from ftplan.planners.recovery.horizon.time_indexed_bound import most_by_step
+from ftplan.planners.recovery.horizon.time_indexed_model import closer, proved
 from ftplan.planners.recovery.problem import RecoveryOptions
-from ftplan.planners.recovery.run import run
-from ftplan.planners.recovery.score import fidelity_time_of, priority_time_of
+from ftplan.planners.recovery.schedule.by_objective import by_objective
+from ftplan.planners.recovery.schedule.by_queries import by_queries
+from ftplan.planners.recovery.schedule.construction import run
+from ftplan.planners.recovery.schedule.score import fidelity_time_of, priority_time_of
 from tests.planners.recovery.cases import figure_2, graph, problem
 from tests.planners.recovery.nested_cases import most_gained, repairs, shared_repair
 

@@ -9,6 +9,7 @@ import pytest
 
 from ftplan.planners.recovery.algorithms import best_density, operator_centric
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
+from ftplan.planners.recovery.schedule.body import body
 from tests.planners.recovery.cases import figure_2, graph, problem
 
 PLAIN = RecoveryOptions()
@@ -17,7 +18,7 @@ PLAIN = RecoveryOptions()
 def planned(case: RecoveryProblem, options: RecoveryOptions = PLAIN, planner: Any = best_density) -> dict[str, Any]:
     result = planner(case, options)
     assert result.answer is not None, result.reason
-    return dict(result.answer.body(case))
+    return dict(body(result.answer, case))
 
 
 def recovered(body: dict[str, Any]) -> list[list[str]]:

@@ -8,10 +8,10 @@ import pytest
 from ftplan.metrics.fidelity import fidelity_model
 from ftplan.model.rates import rates
 from ftplan.planners.recovery.best_density import best_density
-from ftplan.planners.recovery.by_queries import by_queries
 from ftplan.planners.recovery.problem import RecoveryOptions
-from ftplan.planners.recovery.run import run
-from ftplan.planners.recovery.score import changes, fidelity_time_of, priority_time_of
+from ftplan.planners.recovery.schedule.by_queries import by_queries
+from ftplan.planners.recovery.schedule.construction import run
+from ftplan.planners.recovery.schedule.score import changes, fidelity_time_of, priority_time_of
 from tests.planners.recovery.cases import graph, problem
 
 

@@ -11,13 +11,13 @@ import pytest
 
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.algorithms import bounded
-from ftplan.planners.recovery.by_queries import by_queries
 from ftplan.planners.recovery.exact import exact
 from ftplan.planners.recovery.operator_centric import operator_centric
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.random_order import random_order
-from ftplan.planners.recovery.run import run
-from ftplan.planners.recovery.schedule import Decision, Policy, State
+from ftplan.planners.recovery.schedule.by_queries import by_queries
+from ftplan.planners.recovery.schedule.construction import run
+from ftplan.planners.recovery.schedule.schedule import Decision, Policy, State
 from tests.planners.recovery.cases import graph, problem
 
 POLICIES: dict[str, Policy] = {

@@ -15,11 +15,11 @@ from ftplan.errors import FtplanError
 from ftplan.metrics.fidelity_gains import useful
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import Edge, Topology
-from ftplan.planners.replication.decomposition import anchors, decompose, units
 from ftplan.planners.replication.dynamic_programming import dynamic_programming
 from ftplan.planners.replication.greedy import greedy
 from ftplan.planners.replication.problem import ReplicationOptions, ReplicationProblem
-from ftplan.planners.replication.single_failures import drops, measured
+from ftplan.planners.replication.search.decomposition import anchors, decompose, units
+from ftplan.planners.replication.search.single_failures import drops, measured
 from ftplan.planners.replication.structure_aware import structure_aware
 from tests.planners.replication.instances import brute_force, problem_of, problems
 from tests.topologies import operator

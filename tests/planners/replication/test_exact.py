@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from ftplan.model.topology import Edge, Topology
 from ftplan.planners.budget import Budget
 from ftplan.planners.replication import greedy, structure_aware
-from ftplan.planners.replication.branching import branch_and_bound
-from ftplan.planners.replication.circuit import circuit
 from ftplan.planners.replication.exact import curve, exact, quick_bound, quick_bounds
-from ftplan.planners.replication.integer_program import integer_program
+from ftplan.planners.replication.models.circuit import circuit
+from ftplan.planners.replication.models.integer_program import integer_program
+from ftplan.planners.replication.models.reduction import reduce
 from ftplan.planners.replication.problem import ReplicationOptions, ReplicationProblem
-from ftplan.planners.replication.reduction import reduce
+from ftplan.planners.replication.search.branching import branch_and_bound
 from tests.planners.replication.cases import brute_force, problem_of, random_tree
 from tests.topologies import operator, topologies
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ftplan.planners.replication.placement import NOWHERE, PlacementProblem, place
+from ftplan.planners.replication.placement.placement import NOWHERE, PlacementProblem, place
 from ftplan.planners.replication.problem import ReplicationOptions
 
 

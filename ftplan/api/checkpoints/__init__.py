@@ -1,0 +1,1 @@
+"""Plans of kind ``checkpoint-allocation``: made, judged, scored, explained, compared."""

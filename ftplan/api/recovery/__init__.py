@@ -1,0 +1,1 @@
+"""Plans of kind ``recovery-schedule``: made, judged, scored, explained, compared."""

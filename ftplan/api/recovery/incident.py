@@ -1,0 +1,127 @@
+"""From a recovery plan and its inputs to the incident that the plan is judged against."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ftplan.api.recovery import copies as recovery_copies
+from ftplan.api.recovery.failures import Failed, what_fails
+from ftplan.api.recovery.hosts import default_arrivals, planned_times
+from ftplan.errors import FtplanError
+from ftplan.metrics.task_costs import task_costs
+from ftplan.metrics.task_state import task_state
+from ftplan.model.failure import Arrival, Fail
+from ftplan.model.names import natural_key, parse_selector
+from ftplan.model.plan import Plan
+from ftplan.model.problem import Problem
+from ftplan.model.task_graph import TaskGraph
+from ftplan.model.topology import FloatArray
+from ftplan.simulation.incident import Incident, Transfers
+
+_MB = 2.0**20
+
+
+def incident_of(plan: Plan, problem: Problem, fail: Iterable[str] = (), *, nothing: bool = False) -> Incident:
+    """Return what a plan is judged against: the failure of *problem*, the plan's own ``--fail``, and more.
+
+    Parameters
+    ----------
+    fail
+        Selectors of what fails at the start besides.
+    nothing
+        Nothing at all may fail, as in one of several scenarios.
+
+    Raises
+    ------
+    FtplanError
+        If the topology is missing, nothing fails, or the plan's options name what is not there.
+    """
+    if problem.topology is None:
+        raise FtplanError("a recovery schedule is judged against its topology: give --topology")
+    graph, cluster, options = TaskGraph(problem.topology), problem.cluster, plan.options
+    own = options.get("fail") or ()
+    selectors = list(dict.fromkeys([*((own,) if isinstance(own, str) else own), *fail]))
+    complete = bool(options.get("complete_failure"))
+    listed = problem.failure.fail if problem.failure is not None else ()
+    if nothing and not (listed or selectors or complete):
+        failed = Failed(frozenset(), np.zeros(graph.tasks, dtype=np.bool_))
+    else:
+        failed = what_fails(graph, cluster, problem.failure, selectors, complete)
+    arrivals: tuple[Arrival, ...] = ()
+    if options.get("arrivals", True):
+        arrivals = problem.failure.arrivals if problem.failure is not None else ()
+        arrivals = arrivals or default_arrivals(cluster, failed)[0]
+    items, _ = recovery_copies.replicas(options.get("replicas"), graph, cluster)
+    capacity = options.get("capacity")
+    return Incident(
+        graph=graph,
+        cost=_cost(plan, problem, graph),
+        fail=(*listed, *(Fail(parse_selector(text)) for text in selectors)),
+        cluster=cluster,
+        arrivals=arrivals,
+        max_cpu=float(options.get("max_cpu") or 0.8),
+        capacity=None if capacity is None else float(capacity),
+        replicas={item.task: item.node for item in items},
+        reserved=_reserved(arrivals, options) if complete else {},
+        complete=complete,
+        transfers=_transfers(plan, problem, graph, failed.nodes),
+    )
+
+
+def horizon_of(plan: Plan, incident: Incident) -> float:
+    """Return the plan's horizon, else twice the last arrival, 600 s without any; never before a later failure."""
+    for name in ("horizon_s", "horizon"):
+        if plan.options.get(name) is not None:
+            return float(plan.options[name])
+    last = max((arrival.at_s[1] for arrival in incident.arrivals), default=0.0)
+    return max([2.0 * last if last > 0.0 else 600.0, *(entry.at_s for entry in incident.fail)])
+
+
+def at_planned_times(incident: Incident) -> Incident:
+    """Return the incident with every node arriving when plans expect it, where it arrives within a range."""
+    times = planned_times(incident.arrivals)
+    fixed = tuple(replace(a, at_s=(t, t)) for a, t in zip(incident.arrivals, times, strict=True))
+    return replace(incident, arrivals=fixed)
+
+
+def _cost(plan: Plan, problem: Problem, graph: TaskGraph) -> FloatArray:
+    """Return the cores of each task from where the plan has them."""
+    source = plan.options.get("cost")
+    if source == "statistics" and problem.stats is None:
+        raise FtplanError("the plan's costs come from statistics: give --stats")
+    placement = problem.cluster.placement if problem.cluster is not None else None
+    return task_costs(graph, None if source == "topology" else problem.stats, placement).cost
+
+
+def _reserved(arrivals: tuple[Arrival, ...], options: Mapping[str, Any]) -> dict[str, float]:
+    """Return what the coordinator takes on the first node that arrives (Su & Zhou, section 6)."""
+    hosting = [arrival for arrival in arrivals if "tasks" in arrival.node.accepts]
+    cpu = options.get("coordinator_cpu")
+    order = sorted(
+        zip(planned_times(hosting), hosting, strict=True), key=lambda item: (item[0], natural_key(item[1].node.id))
+    )
+    return {order[0][1].node.id: 0.5 if cpu is None else float(cpu)} if order else {}
+
+
+def _transfers(plan: Plan, problem: Problem, graph: TaskGraph, failed: frozenset[str]) -> Transfers | None:
+    """Return how long restores take, None where they take no time."""
+    cluster = problem.cluster
+    bandwidth = plan.options.get("bandwidth_mb_s") or plan.options.get("bandwidth")
+    if bandwidth is None and cluster is not None:
+        bandwidth = cluster.network.bandwidth_mb_s
+    state = task_state(graph, problem.stats)
+    if not bandwidth or not state.total.any():
+        return None
+    copies, _ = recovery_copies.checkpoint_copies(plan.options.get("checkpoints"), graph, cluster)
+    live = [node.id for node in cluster.nodes if node.id not in failed] if cluster is not None else []
+    local = recovery_copies.local_bytes(graph, state, copies, {node: i for i, node in enumerate(live)})
+    return Transfers(
+        state.total,
+        float(bandwidth) * _MB,
+        (cluster.network.delay_s or 0.0) if cluster is not None else 0.0,
+        {(task, live[host]): size for (task, host), size in local.items()},
+    )

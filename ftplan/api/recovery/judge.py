@@ -1,0 +1,194 @@
+"""Does a recovery schedule keep its rules, and is its objective right?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ftplan.api.recovery.incident import horizon_of, incident_of
+from ftplan.api.recovery.repair_metrics import repair_scores
+from ftplan.api.statements import (
+    Judged,
+    Judges,
+    Worth,
+    judge_objective,
+    judge_options,
+    judge_summary,
+    unknown_objective,
+)
+from ftplan.metrics.repair import Downtimes
+from ftplan.model.cluster import Cluster
+from ftplan.model.failed_queries import failed_queries
+from ftplan.model.plan import Objective, Plan
+from ftplan.model.problem import Problem
+from ftplan.model.violation import Violation
+from ftplan.simulation.incident import Incident
+from ftplan.simulation.recovery_outcome import outcome
+from ftplan.simulation.recovery_replay import Replay, replay
+from ftplan.simulation.recovery_rules import RULES, judged
+
+OBJECTIVES = ("priority", "priority-time", "fidelity-time")
+#: How far a stated objective may lie from the recomputed one, relative to its size.
+TOLERANCE = 1e-6
+
+
+def judge_schedule(plan: Plan, problem: Problem, strict: bool) -> Judged:
+    """Return what a recovery schedule violates, the rules that it was held to, and what was not recomputed.
+
+    The rules are always all of them. Codes: those of :mod:`ftplan.simulation.recovery_rules` and
+    :mod:`ftplan.api.statements`, and ``ROLLBACK_MISSING`` for a step that has to begin with a global rollback and does
+    not say so, in a plan that says it elsewhere or names what made it.
+
+    Raises
+    ------
+    FtplanError
+        If an input is missing.
+    """
+    incident = incident_of(plan, problem)
+    body = plan.plan or {}
+    found = replay(body["steps"], incident)
+    broken = list(judged(body, incident, found))
+    broken += _steps(plan, incident, found)
+    broken += _options(plan, incident)
+    left = (
+        ["plan.steps.objective.bound"]
+        if any((step.get("objective") or {}).get("bound") for step in body["steps"])
+        else []
+    )
+    # Where the plan starts what it cannot, its value means nothing.
+    if not found.faults:
+        broken += _objective(plan, incident, found)
+        if plan.summary:
+            differing, more = judge_summary(plan, _summary(plan, problem, incident, found))
+            broken, left = [*broken, *differing], [*left, *more]
+    return Judged(broken, RULES, tuple(left))
+
+
+def judge_question(plan: Plan, problem: Problem) -> Judged:
+    """Return what a plan without an answer states falsely of its question, and what was not recomputed."""
+    incident = incident_of(plan, problem)
+    true: dict[str, Any] = _summary(plan, problem, incident, replay((), incident))
+    true["after"] = None
+    broken, left = judge_summary(plan, true)
+    return Judged([*_options(plan, incident), *broken], (), left)
+
+
+def _objective(plan: Plan, incident: Incident, found: Replay) -> list[Violation]:
+    stated = plan.objective
+    if stated is None or stated.value is None:
+        return []
+    if stated.name not in OBJECTIVES:
+        return [unknown_objective(stated, OBJECTIVES)]
+    value = _value(stated.name, plan, incident, found)
+    sense = "min" if stated.name == "priority-time" else "max"
+    slack = TOLERANCE * max(abs(value), 1e-9)
+    broken = judge_objective(stated, Worth(value, sense, slack), plan.status)
+    bounds: list[Any] = [(step.get("objective") or {}).get("bound") for step in (plan.plan or {})["steps"]]
+    if stated.name == "priority" and stated.bound is not None and None not in bounds:
+        total = float(sum(bounds))
+        if abs(stated.bound - total) > TOLERANCE * max(abs(total), 1e-9):
+            text = f"the plan states a bound of {stated.bound:.12g}, those of its steps sum to {total:.12g}"
+            broken.append(Violation("OBJECTIVE_DIFFERS", text, "objective.bound"))
+    return broken
+
+
+def _steps(plan: Plan, incident: Incident, found: Replay) -> Iterator[Violation]:
+    """What steps state of their own choice: its gap follows from value and bound, and a rollback is not left out."""
+    made_here = plan.algorithm is not None or plan.tool_version is not None
+    steps = (plan.plan or {})["steps"]
+    stated = made_here or any(step.get("global_rollback") is not None for step in steps)
+    nondeterministic = not all(operator.deterministic for operator in incident.graph.topology.operators)
+    for number, moment in enumerate(found.moments):
+        if moment.step is None:
+            continue
+        step, where = steps[moment.step], f"steps[{moment.step}]"
+        forced = number == 0 or (bool(moment.failures) and nondeterministic)
+        if forced and stated and step.get("global_rollback") is None:
+            text = f"step {moment.step} does not say that it begins with a global rollback, and it has to"
+            yield Violation("ROLLBACK_MISSING", text, where)
+        elif number == 0 and step.get("global_rollback") is False:
+            text = f"step {moment.step} states global_rollback false, but live tasks go back when the failure is met"
+            yield Violation("WRONG_ROLLBACK", text, where)
+        objective = step.get("objective") or {}
+        if objective.get("name") not in (None, "priority"):
+            text = f"step {moment.step} names the objective {objective['name']!r}: of a step it is priority"
+            yield Violation("OBJECTIVE_DIFFERS", text, where)
+        if objective.get("name") == "priority" and objective.get("value") is not None:
+            names = ("value", "bound", "scale", "gap")
+            own = Objective("priority", objective.get("sense") or "max", *(objective.get(name) for name in names))
+            worth = Worth(float(objective["value"]), "max", TOLERANCE * max(abs(float(objective["value"])), 1e-9))
+            for item in judge_objective(own, worth, of=f"step {moment.step}"):
+                if item.code == "GAP_DIFFERS" or item.where == "objective.sense":
+                    yield replace(item, where=where)
+
+
+def _options(plan: Plan, incident: Incident) -> list[Violation]:
+    """The horizon follows from the failure where it was not asked for."""
+    asked = {name: value for name, value in plan.options.items() if name != "horizon_s"}
+    return judge_options(plan, {"horizon_s": horizon_of(replace(plan, options=asked), incident)})
+
+
+def _summary(plan: Plan, problem: Problem, incident: Incident, found: Replay) -> dict[str, Any]:
+    """Recompute what failed, and the figures of the schedule; others' figures need planners."""
+    graph, priority = incident.graph, incident.graph.per_task("priority")
+    start = found.moments[0]
+    down = np.zeros(graph.tasks, dtype=np.bool_) if start.down is None else start.down
+    queries = failed_queries(graph, down)
+    after = _after(plan, incident, found) if plan.plan is not None else None
+    return {
+        "failed_tasks": int(down.sum()),
+        "failed_cpu": float(incident.cost[down].sum()),
+        "failed_nodes": len(_nodes(problem.cluster, incident)),
+        "failed_queries": queries.queries,
+        "failed_priority": float(priority[queries.query].sum()),
+        "shared_fraction": queries.shared_fraction(incident.cost) if queries.queries else None,
+        "after": after,
+    }
+
+
+def _nodes(cluster: Cluster | None, incident: Incident) -> set[str]:
+    """Return the nodes of the cluster that fail at the start."""
+    nodes = () if cluster is None else cluster.nodes
+    if incident.complete:
+        return {node.id for node in nodes}
+    failed = [entry.select for entry in incident.fail if entry.at_s == 0.0]
+    zones = {item.name for item in failed if item.kind == "zone"}
+    return {item.name for item in failed if item.kind == "node"} | {node.id for node in nodes if node.zone in zones}
+
+
+def _after(plan: Plan, incident: Incident, found: Replay) -> dict[str, Any]:
+    """Return the figures of the schedule as its summary names them."""
+    priority = incident.graph.per_task("priority")
+    horizon_s = horizon_of(plan, incident)
+    query = np.array([o.query for o in found.outages], dtype=np.int64)
+    down_s = np.array([o.down_s for o in found.outages], dtype=np.float64)
+    back_s = np.array([np.inf if o.back_s is None else o.back_s for o in found.outages], dtype=np.float64)
+    downtimes = Downtimes(query, priority[query], down_s, back_s)
+    by_step = [float(sum(priority[query] for query in found.restored(moment))) for moment in found.moments]
+    after: dict[str, Any] = dict(downtimes.figures(by_step, horizon_s))
+    stated = plan.summary.get("after")
+    if isinstance(stated, Mapping) and "fidelity_time" in stated:
+        after["fidelity_time"] = _value("fidelity-time", plan, incident, found)
+    return after
+
+
+def _value(name: str, plan: Plan, incident: Incident, found: Replay) -> float:
+    """Return the objective of a schedule whose nodes arrive at its steps.
+
+    ``priority`` sums over all steps what each restored: what its decision made whole and no failure struck before it
+    was back. A query that fails again after that counts once for each time it was restored.
+    """
+    if name == "priority":
+        priority = incident.graph.per_task("priority")
+        return float(sum(priority[query] for moment in found.moments for query in found.restored(moment)))
+    arrivals = tuple(replace(a, at_s=(m.at_s, m.at_s)) for m in found.moments for a in m.arrivals)
+    fixed = replace(incident, arrivals=arrivals)
+    steps = (plan.plan or {})["steps"]
+    scores = repair_scores(outcome(steps, fixed), fixed, horizon_of(plan, incident))
+    return float(scores[name] or 0.0)
+
+
+JUDGES = Judges(judge_schedule, judge_question, RULES, OBJECTIVES)

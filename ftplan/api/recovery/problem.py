@@ -1,0 +1,214 @@
+"""From files to what a recovery planner is asked: what failed, what it costs, where there is room and when."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from ftplan.api.recovery import copies as recovery_copies
+from ftplan.api.recovery.failures import Failed, what_fails
+from ftplan.api.recovery.hosts import Room, default_arrivals, default_horizon_s, room, with_coordinator
+from ftplan.api.recovery_warnings import warnings_of
+from ftplan.errors import FtplanError
+from ftplan.metrics.task_costs import task_costs
+from ftplan.metrics.task_state import task_state
+from ftplan.model.cluster import Cluster
+from ftplan.model.failure import Arrival
+from ftplan.model.plan import InputFile, Warn
+from ftplan.model.problem import Problem
+from ftplan.model.task_graph import TaskGraph
+from ftplan.model.topology import FloatArray, IntArray
+from ftplan.planners.recovery.problem import RecoveryProblem
+
+_MB = 2.0**20
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A recovery problem, where its costs come from, and the fingerprints of the plans that were read for it."""
+
+    problem: RecoveryProblem
+    cost: Literal["topology", "statistics"]
+    inputs: tuple[InputFile, ...]
+
+
+def recovery_problem(problem: Problem, **options: Any) -> RecoveryProblem:
+    """Return what a recovery planner is asked; options as in :func:`prepare`."""
+    return prepare(problem, **options).problem
+
+
+def prepare(
+    problem: Problem,
+    *,
+    fail: Iterable[str] = (),
+    capacity: float | None = None,
+    max_cpu: float = 0.8,
+    horizon: float | None = None,
+    replicas: Any = None,
+    checkpoints: Any = None,
+    bandwidth: float | None = None,
+    arrivals: bool = True,
+    complete_failure: bool = False,
+    coordinator_cpu: float = 0.5,
+    incremental_from: int = 2,
+) -> Prepared:
+    """Build a recovery problem.
+
+    Parameters
+    ----------
+    fail
+        Selectors of what fails at the start; they add to the problem's failure file.
+    capacity
+        Cores at the start: caps what the cluster has left; without a cluster it is all there is.
+    max_cpu
+        Share of a node's cores that may be used, in (0, 1].
+    horizon
+        Seconds after which a query that is not back counts no further; None: twice the last arrival.
+    replicas, checkpoints
+        A plan, its path or its document; wins over the cluster's placement.
+    bandwidth
+        2^20 bytes per second between two nodes; None takes the cluster's.
+    arrivals
+        False plans without any new node.
+    complete_failure
+        All nodes failed; the first new one gives *coordinator_cpu* cores to the coordinator (Su & Zhou, section 6).
+    incremental_from
+        With fewer failed nodes a warning tells what blocking recovery would do.
+
+    Raises
+    ------
+    FtplanError
+        If an input is missing, an option out of range, or a selector or plan names what is not there.
+    """
+    _check_ranges(capacity, max_cpu, horizon, bandwidth, coordinator_cpu)
+    if problem.topology is None:
+        raise FtplanError("a recovery schedule needs topology: give --topology (in Python topology=...)")
+    cluster, failure = problem.cluster, problem.failure
+    graph = TaskGraph(problem.topology)
+    failed = what_fails(graph, cluster, failure, fail, complete_failure)
+    given = failure.arrivals if failure is not None and arrivals else ()
+    _require_room(cluster, capacity, given, complete_failure)
+    costs = task_costs(graph, problem.stats, cluster.placement if cluster is not None else None)
+    state = task_state(graph, problem.stats)
+    items, replica_file = recovery_copies.replicas(replicas, graph, cluster)
+    copies, checkpoint_file = recovery_copies.checkpoint_copies(checkpoints, graph, cluster)
+    standing = () if complete_failure else tuple(item for item in items if item.node not in failed.nodes)
+    live = _live(graph, cluster, failed, standing)
+    expected: tuple[Arrival, ...] = tuple(given)
+    said: tuple[Warn, ...] = ()
+    if not expected and arrivals:
+        expected, said = default_arrivals(cluster, failed)
+    found = room(cluster, expected, failed, _used(live, standing, costs.cost), max_cpu, capacity)
+    if complete_failure:
+        found = with_coordinator(found, coordinator_cpu)
+    standby = recovery_copies.by_task(standing, graph.tasks, found.live)
+    standby[live.by_replica] = recovery_copies.NONE
+    if bandwidth is None and cluster is not None:
+        bandwidth = cluster.network.bandwidth_mb_s
+    built = RecoveryProblem(
+        graph=graph,
+        cost=costs.cost,
+        failed=live.down,
+        home=_home(live, found),
+        standby=standby,
+        hosts=found.hosts,
+        present=found.present,
+        arrivals=found.arrivals,
+        failures=failed.events,
+        capacity=capacity if cluster is not None else None,
+        state_bytes=state.total if state.total.any() else None,
+        local_bytes=recovery_copies.local_bytes(graph, state, copies, found.live),
+        bandwidth_bytes_s=None if bandwidth is None else bandwidth * _MB,
+        delay_s=(cluster.network.delay_s or 0.0) if cluster is not None else 0.0,
+        horizon_s=horizon if horizon is not None else default_horizon_s(found.arrivals, failed),
+        failed_nodes=len(failed.nodes),
+    )
+    warnings = (*costs.warnings, *failed.warnings, *said, *found.warnings)
+    warnings += warnings_of(built, incremental_from, known_nodes=cluster is not None)
+    files = tuple(item for item in (replica_file, checkpoint_file) if item is not None)
+    return Prepared(replace(built, warnings=tuple(dict.fromkeys(warnings))), costs.source, files)
+
+
+@dataclass(frozen=True, eq=False)
+class _Live:
+    """Which tasks are down; on which node each other one lives (None where unknown); which live by their replica."""
+
+    down: Any  # (T,) bool
+    node: list[str | None]  # (T,)
+    by_replica: IntArray
+
+
+def _live(graph: TaskGraph, cluster: Cluster | None, failed: Failed, standing: tuple[Any, ...]) -> _Live:
+    """Let live replicas take over from failed tasks."""
+    down = failed.tasks.copy()
+    node: list[str | None] = [None] * graph.tasks
+    placed = cluster.placement.tasks if cluster is not None and cluster.placement is not None else {}
+    for operator, nodes in placed.items():
+        tasks = graph.slice_of(graph.topology.position[operator])
+        node[tasks] = nodes
+    taken = [item for item in standing if down[item.task]]
+    for item in taken:
+        down[item.task] = False
+        node[item.task] = item.node
+    for task in np.flatnonzero(down).tolist():
+        node[task] = None
+    return _Live(down, node, np.array([item.task for item in taken], dtype=np.int64))
+
+
+def _used(live: _Live, standing: tuple[Any, ...], cost: FloatArray) -> Mapping[str, float]:
+    """Return the cores of live tasks and of live replicas that have not taken over, by node."""
+    used: dict[str, float] = {}
+    over = set(live.by_replica.tolist())
+    running = list(enumerate(live.node))
+    running += [(item.task, item.node) for item in standing if item.task not in over]
+    for task, node in running:
+        if node is not None:
+            used[node] = used.get(node, 0.0) + float(cost[task])
+    return used
+
+
+def _home(live: _Live, found: Room) -> IntArray:
+    return np.array([-1 if node is None else found.live.get(node, -1) for node in live.node], dtype=np.int64)
+
+
+def _require_room(
+    cluster: Cluster | None, capacity: float | None, given: tuple[Arrival, ...], complete_failure: bool
+) -> None:
+    if complete_failure:
+        if capacity is not None:
+            raise FtplanError("--complete-failure: no node is left at step 0, so that --capacity caps nothing: drop it")
+        if cluster is None and not given:
+            raise FtplanError("--complete-failure: no node arrives: give --cluster, or arrivals in a failure file")
+        return
+    if cluster is None and capacity is None:
+        raise FtplanError(
+            "where is room for what comes back? give --cluster (with placement.tasks, so that what runs on each node "
+            "is known) or --capacity CORES"
+        )
+
+
+def _check_ranges(
+    capacity: float | None, max_cpu: float, horizon: float | None, bandwidth: float | None, coordinator_cpu: float
+) -> None:
+    for name, value, low in (
+        ("--capacity", capacity, 0.0),
+        ("--horizon", horizon, None),
+        ("--bandwidth", bandwidth, None),
+        ("--coordinator-cpu", coordinator_cpu, 0.0),
+        ("--max-cpu", max_cpu, None),
+    ):
+        if value is None:
+            continue
+        if not _is_number(value) or not math.isfinite(value) or value < 0.0 or (low is None and value == 0.0):
+            limit = "of at least 0" if low is not None else "above 0"
+            raise FtplanError(f"{name}: {value!r} is not a finite number {limit}")
+    if max_cpu > 1.0:
+        raise FtplanError(f"--max-cpu: {max_cpu!r} is a share of a node's cores: at most 1")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)

@@ -1,0 +1,51 @@
+"""What a recovery schedule is worth, under its own failure or another one."""
+
+from __future__ import annotations
+
+from ftplan.api.answers import Asked, Scores
+from ftplan.api.recovery.incident import at_planned_times, horizon_of, incident_of
+from ftplan.api.recovery.repair_metrics import repair_scores
+from ftplan.api.scenarios import with_scenario_fails
+from ftplan.errors import FtplanError, suggestion
+from ftplan.model.plan import Plan, Warn
+from ftplan.model.problem import Problem
+from ftplan.simulation.incident import Incident
+from ftplan.simulation.recovery_outcome import outcome
+
+
+def score_schedule(plan: Plan, problem: Problem, asked: Asked) -> Scores:
+    """Carry a recovery schedule out (:func:`ftplan.simulation.recovery_outcome.outcome`) and score what comes of it.
+
+    The failure is that of *problem*, the plan's own ``--fail`` and what is asked besides. Under another failure than
+    the plan was made for nobody plans anew: a task waits for its node, what did not fail is passed over, and what the
+    plan does not name stays down.
+
+    Raises
+    ------
+    FtplanError
+        If an input is missing, or the plan names a task that the topology does not have.
+    """
+    scenario = problem.failure is not None and bool(problem.failure.scenarios)
+    whole = incident_of(plan, with_scenario_fails(problem), asked.fail, nothing=scenario)
+    incident = at_planned_times(whole)
+    _require_known_tasks(plan, incident)
+    values = repair_scores(outcome((plan.plan or {})["steps"], incident), incident, horizon_of(plan, whole))
+    failures = tuple(dict.fromkeys(str(entry.select) for entry in incident.fail))
+    return Scores(values, failures, _warnings(values))
+
+
+def _require_known_tasks(plan: Plan, incident: Incident) -> None:
+    topology = incident.graph.topology
+    for step in (plan.plan or {})["steps"]:
+        for item in step["recover"]:
+            if item["operator"] not in topology.position:
+                near = suggestion(item["operator"], topology.position)
+                raise FtplanError(f"plan: unknown operator {item['operator']!r}{near}: verify names all that is wrong")
+            incident.graph.number(item["operator"], item["index"])
+
+
+def _warnings(values: dict[str, float | None]) -> tuple[Warn, ...]:
+    left = int(values["unrecovered-tasks"] or 0)
+    if not left:
+        return ()
+    return (Warn("TASKS_STAY_DOWN", f"{left:,} failed tasks do not come back by this plan under this failure"),)

@@ -1,0 +1,1 @@
+"""Plans of kind ``task-replication``: made, judged, scored, explained, compared."""

@@ -1,0 +1,284 @@
+"""Why a task has an active replica, or none, and what stands on a node."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ftplan.api.answers import Explanation
+from ftplan.api.replication.asked import asked_of, max_cpu_of, nodes_by_task
+from ftplan.api.replication.candidates import COLUMNS, Rooms
+from ftplan.api.replication.figures import value
+from ftplan.api.replication.problem import Prepared
+from ftplan.errors import FtplanError
+from ftplan.metrics.mc_trees import count_mc_trees, trees_through
+from ftplan.model.names import Selector
+from ftplan.model.plan import Plan
+from ftplan.model.problem import Problem
+
+#: Other choices that are scored, the most promising first.
+SCORED = 40
+#: More trees than this are given in powers of ten.
+_MANY = 10**9
+#: A change of worth below this is a rounding error.
+_NOTHING = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class _Chosen:
+    """A plan as a question, with its replicas and what they are worth."""
+
+    prepared: Prepared
+    node: dict[int, str | None]
+    worth: float
+    budget: float | None  # None where the plan states none
+    rooms: Rooms | None  # None without a cluster
+    plan: Plan
+
+    def name(self, task: int) -> str:
+        return "{}/{}".format(*self.prepared.graph.name(task))
+
+    def value(self, node: dict[int, str | None]) -> float:
+        return value(self.prepared, self.prepared.measured, node)
+
+    def with_one(self, task: int, without: int | None = None) -> tuple[dict[int, str | None], bool]:
+        """Return the replicas with one of a task, and without that of another; and whether a node has room for it.
+
+        It stands where it would be put, without a node where there is no room or no cluster.
+        """
+        rest = {k: v for k, v in self.node.items() if k != without}
+        place = None if self.rooms is None else self.rooms.best(task, without)
+        return {**rest, task: place}, self.rooms is None or place is not None
+
+
+def explain_replication(plan: Plan, problem: Problem, what: Selector) -> Explanation:
+    """Explain a task (``task:OP/I``) or what stands on a node (``node:ID``).
+
+    A task: what the metric loses without its replica, or gains with one and what stands against that, how many
+    MC-trees of live tasks contain it, every other candidate for its place with what the plan would be worth then, and
+    every node with the rule that rules it out. Cost: :data:`SCORED` evaluations and looks at all nodes.
+
+    Raises
+    ------
+    FtplanError
+        If the selector is of another kind or names what is not there.
+    """
+    prepared = asked_of(plan, problem)
+    node = nodes_by_task(plan, prepared.graph)
+    limited = any(plan.options.get(name) is not None for name in ("budget", "budget_cpu", "budget_mb"))
+    rooms = None
+    if problem.cluster is not None:
+        rooms = Rooms.of(prepared, problem.cluster, node, max_cpu_of(plan), plan.rules)
+    worth = value(prepared, prepared.measured, node)
+    budget = prepared.problem.budget if limited else None
+    chosen = _Chosen(prepared, node, worth, budget, rooms, plan)
+    if what.kind == "task":
+        return _task(what, chosen)
+    if what.kind == "node":
+        return _node(what, problem, chosen)
+    raise FtplanError(f"{what}: a task replication explains task:OPERATOR/INDEX and node:ID")
+
+
+def _task(what: Selector, chosen: _Chosen) -> Explanation:
+    task = chosen.prepared.graph.number(what.name, int(what.index or 0))
+    if not chosen.prepared.problem.fails[task]:
+        raise FtplanError(f"{what}: does not fail in any case that the plan is for, so that a replica is of no use")
+    has = task in chosen.node
+    if has:
+        other, room = {k: v for k, v in chosen.node.items() if k != task}, True
+    else:
+        other, room = chosen.with_one(task)
+    reached = chosen.value(other)
+    metric = chosen.prepared.problem.metric
+    rows = _instead(task, chosen) if has else _in_place_of(task, chosen)
+    nodes = () if chosen.rooms is None else tuple(chosen.rooms.rows(task))
+    if has:
+        place = "" if chosen.node[task] is None else f" on {chosen.node[task]}"
+        drop = chosen.worth - reached
+        notes = [f"has a replica{place}: without it {metric} falls by {drop:.6g}, from {chosen.worth:.6g}"]
+        notes += [_trees(task, chosen), *_displaced(rows)]
+        title = "what could stand in its place"
+    else:
+        gain = reached - chosen.worth
+        notes = [f"has no replica: with one {metric} would grow by {gain:.6g}, from {chosen.worth:.6g}"]
+        notes += [*_cost(task, chosen), *_room(task, chosen, nodes), _trees(task, chosen)]
+        notes += _against(task, gain, room, rows, chosen)
+        title = "what it could stand in place of"
+    columns = ("task", metric, "change", "ruled out by")
+    named = COLUMNS if nodes else ()
+    said = chosen.prepared.warnings
+    return Explanation(str(what), f"{what}: {title}", columns, tuple(rows), tuple(notes), said, named, nodes)
+
+
+def _cost(task: int, chosen: _Chosen) -> list[str]:
+    if chosen.budget is None:
+        return []
+    takes = float(chosen.prepared.problem.weight[task])
+    fits = "fits" if _fits(task, chosen) else f"does not fit, by {takes - _left(chosen):.6g},"
+    return [f"it takes {takes:.6g} of the budget and {fits} into the {_left(chosen):.6g} that are left"]
+
+
+def _left(chosen: _Chosen) -> float:
+    return (chosen.budget or 0.0) - float(chosen.prepared.problem.weight[list(chosen.node)].sum())
+
+
+def _fits(task: int, chosen: _Chosen) -> bool:
+    """Return whether one more replica is within the budget."""
+    problem = chosen.prepared.problem
+    return chosen.budget is None or problem.fits(float(problem.weight[[*chosen.node, task]].sum()))
+
+
+def _room(task: int, chosen: _Chosen, nodes: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Say how many nodes could take one more replica, or what is nearest to it."""
+    if not nodes:
+        return []
+    free = [row["node"] for row in nodes if row["ruled out by"] is None]
+    if free:
+        more = f" and {len(free) - 1:,} more" if len(free) > 1 else ""
+        return [f"{free[0]}{more} could take it"]
+    full = [row for row in nodes if "missing" in row["ruled out by"]]
+    if not full:
+        return ["no node could take it, whatever its room"]
+    return [f"no node could take it: {full[0]['node']}, which has most room, {full[0]['ruled out by']}"]
+
+
+def _against(task: int, gain: float, room: bool, rows: list[dict[str, Any]], chosen: _Chosen) -> list[str]:
+    """Say in one line why a task has no replica; with the exchange that comes nearest where budget or room decide."""
+    better = [row for row in rows if row["ruled out by"] is None]
+    if better:
+        which = f"it in place of {better[0]['task']}"
+        return [f"{which} breaks no rule and would be worth {better[0]['change']:.6g} more"]
+    if gain <= _NOTHING:
+        return ["it has none because alone it would gain nothing"]
+    if _fits(task, chosen) and room:
+        most = chosen.plan.options.get("max_changes")
+        why = f"{chosen.plan.algorithm} did not find it" if most is None else f"--max-changes {most} stands against it"
+        return [f"budget and room allow it: {why}"]
+    reasons = [text for holds, text in ((_fits(task, chosen), "the budget"), (room, "want of room")) if not holds]
+    text = f"it has none because of {' and '.join(reasons)}"
+    possible = [row for row in rows if not _impossible(row)]
+    if not possible:
+        return [text]
+    return [f"{text}; in place of {possible[0]['task']} it would be worth {_change(possible[0]['change'])}"]
+
+
+def _impossible(row: Mapping[str, Any]) -> bool:
+    return str(row["ruled out by"]).startswith(("OVER_BUDGET", "OVER_CAPACITY"))
+
+
+def _change(change: float) -> str:
+    return f"{abs(change):.6g} {'less' if change < 0.0 else 'more'}" if abs(change) > _NOTHING else "as much"
+
+
+def _trees(task: int, chosen: _Chosen) -> str:
+    """Say how many MC-trees contain the task, in the heaviest case in which it fails."""
+    prepared = chosen.prepared
+    cases = [(case, k) for k, case in enumerate(prepared.problem.cases) if case.failed[task]]
+    case, place = max(cases, key=lambda item: (item[0].weight, -item[1]))
+    replicated = np.zeros(prepared.graph.tasks, dtype=np.bool_)
+    replicated[list(chosen.node)] = True
+    live = prepared.live(replicated, [chosen.node.get(t) for t in range(prepared.graph.tasks)])[place]
+    through, whole = trees_through(prepared.graph, live, task), count_mc_trees(prepared.graph, live)
+    if task in chosen.node:
+        return f"in case {case.id} it completes {_count(through)} of {_count(whole)} live MC-trees"
+    return f"in case {case.id} a replica would complete {_count(through)} MC-trees beside {_count(whole)} live ones"
+
+
+def _count(trees: int) -> str:
+    return f"{trees:,}" if trees < _MANY else f"about 10^{len(str(trees)) - 1}"
+
+
+def _instead(task: int, chosen: _Chosen) -> list[dict[str, Any]]:
+    """Return the plan's worth with another task's replica in the place of this one, the best first."""
+    problem = chosen.prepared.problem
+    rest = {k: v for k, v in chosen.node.items() if k != task}
+    open_to = np.flatnonzero(problem.fails)
+    slope = _slopes(chosen, rest)
+    order = open_to[np.lexsort((open_to, -np.round(slope[open_to], 12)))].tolist()
+    others = [other for other in order if other not in chosen.node][:SCORED]
+    return _sorted([_row(other, other, *chosen.with_one(other, task), chosen) for other in others])
+
+
+def _in_place_of(task: int, chosen: _Chosen) -> list[dict[str, Any]]:
+    """Return the plan's worth with this task's replica in the place of another one's, the best first."""
+    losses = chosen.prepared.losses(_mask(chosen, chosen.node))
+    order = sorted(chosen.node, key=lambda other: (round(float(losses[other]), 12), other))[:SCORED]
+    return _sorted([_row(other, task, *chosen.with_one(task, other), chosen) for other in order])
+
+
+def _row(other: int, enters: int, node: dict[int, str | None], room: bool, chosen: _Chosen) -> dict[str, Any]:
+    """Return the exchange with another task: what it is worth, and what rules it out, budget and room first."""
+    problem = chosen.prepared.problem
+    reached = chosen.value(node)
+    cost = float(problem.weight[list(node)].sum())
+    ruled_out = None
+    if chosen.budget is not None and not problem.fits(cost):
+        ruled_out = f"OVER_BUDGET: {cost:.6g} of {problem.budget:.6g}"
+    elif not room:
+        ruled_out = f"OVER_CAPACITY: no node could take a replica of {chosen.name(enters)}"
+    elif reached <= chosen.worth + _NOTHING:
+        ruled_out = "worth no more" if abs(reached - chosen.worth) <= _NOTHING else "worth less"
+    return {
+        "task": chosen.name(other),
+        problem.metric: reached,
+        "change": reached - chosen.worth,
+        "ruled out by": ruled_out,
+    }
+
+
+def _sorted(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return sorted(rows, key=lambda row: -round(row["change"], 12))
+
+
+def _displaced(rows: list[dict[str, Any]]) -> list[str]:
+    """Say which other choice comes nearest of those that budget and room allow, or that one is better."""
+    better = [row for row in rows if row["ruled out by"] is None]
+    if better:
+        text = f"{better[0]['task']} in its place breaks no rule and would be worth {better[0]['change']:.6g} more"
+        return [text]
+    possible = [row for row in rows if not _impossible(row)]
+    if not possible:
+        return ["no other task could stand in its place, by budget and room"] if rows else []
+    return [f"displaced: {possible[0]['task']}, which in its place would be worth {_change(possible[0]['change'])}"]
+
+
+def _slopes(chosen: _Chosen, node: dict[int, str | None]) -> np.ndarray[Any, np.dtype[np.float64]]:
+    prepared = chosen.prepared
+    total = np.zeros(prepared.graph.tasks)
+    for case, live in zip(prepared.problem.cases, prepared.live(_mask(chosen, node)), strict=True):
+        slope = prepared.measured.slope(live, prepared.measured.intact(live))
+        total += case.weight * np.where(case.failed, slope, 0.0)
+    return total
+
+
+def _mask(chosen: _Chosen, node: dict[int, str | None]) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    replicated = np.zeros(chosen.prepared.graph.tasks, dtype=np.bool_)
+    replicated[list(node)] = True
+    return replicated
+
+
+def _node(what: Selector, problem: Problem, chosen: _Chosen) -> Explanation:
+    if problem.cluster is None:
+        raise FtplanError(f"{what}: there is no cluster: give --cluster")
+    node = problem.cluster.node(what.name)
+    prepared = chosen.prepared
+    losses = prepared.losses(_mask(chosen, chosen.node))
+    rows = [
+        {
+            "replica of": chosen.name(task),
+            "primary": prepared.primary[task],
+            "cores": float(prepared.cpu[task]),
+            "state, MB": float(prepared.memory_mb[task]),
+            "worth": float(losses[task]),
+        }
+        for task in sorted(chosen.node)
+        if chosen.node[task] == node.id
+    ]
+    homes = [task for task, home in enumerate(prepared.primary) if home == node.id]
+    cores = float(prepared.cpu[homes].sum())
+    note = f"{len(homes)} primaries take {cores:.6g} cores here, other work {node.used_cpu:.6g}, of {node.cpu:.6g}"
+    columns = ("replica of", "primary", "cores", "state, MB", "worth")
+    return Explanation(str(what), f"{what}: the replicas that stand here", columns, tuple(rows), (note,), ())

@@ -1,0 +1,200 @@
+"""Does a replication plan keep its rules, and is its objective right?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ftplan.api.replication.asked import asked_of, budget_of, max_cpu_of, nodes_by_task, replicas_of
+from ftplan.api.replication.figures import body, summary, value
+from ftplan.api.replication.problem import METRICS, Prepared
+from ftplan.api.replication.upkeep import Current, current_of
+from ftplan.api.statements import (
+    Judged,
+    Judges,
+    Worth,
+    judge_objective,
+    judge_options,
+    judge_summary,
+    unknown_objective,
+)
+from ftplan.model.plan import Plan
+from ftplan.model.problem import Problem
+from ftplan.model.replication_rules import BUDGET, RULES, ReplicationLimits, violations
+from ftplan.model.violation import Violation
+
+#: The rules that a plan may name.
+KNOWN_RULES = ("target", *RULES)
+#: How far a stated objective may lie from the recomputed one.
+TOLERANCE = 1e-9
+
+
+def judge_replication(plan: Plan, problem: Problem, strict: bool) -> Judged:
+    """Return what a replication plan violates, the rules that it was held to, and what was not recomputed.
+
+    A plan that names no rules is held to its budget, where it states one, and with a cluster to keep replicas from
+    their primaries; *strict* adds zones, capacity and memory.
+
+    Codes: of :mod:`ftplan.model.replication_rules` and :mod:`ftplan.api.statements`, ``BELOW_TARGET``, ``NODE_MISSING``
+    for a replica without a node although there is a cluster, ``CHANGES_DIFFER`` for what is to start and to stop, and
+    ``CURVE_DIFFERS`` for a curve that contradicts itself or the plan.
+
+    Raises
+    ------
+    FtplanError
+        If an input is missing, or the plan's options are not what they should be.
+    """
+    prepared = asked_of(plan, problem)
+    rules = _rules(plan, strict)
+    limited = BUDGET in rules and plan.options.get("target") is None
+    limits = ReplicationLimits(
+        graph=prepared.graph,
+        cluster=problem.cluster,
+        primary=prepared.primary,
+        cpu=prepared.cpu,
+        memory_mb=prepared.memory_mb,
+        weight=prepared.problem.weight,
+        budget=prepared.problem.budget if limited else math.inf,
+        max_cpu=max_cpu_of(plan),
+    )
+    found = list(violations(replicas_of(plan), limits, rules))
+    if problem.cluster is not None:
+        found += _without_node(plan)
+    # Where the plan names tasks or nodes that do not exist its value means nothing.
+    if {item.code for item in found} & {"UNKNOWN_TASK", "UNKNOWN_NODE", "ASSIGNED_TWICE", "NODE_MISSING"}:
+        return Judged(found, rules)
+    node = nodes_by_task(plan, prepared.graph)
+    found += _objective(plan, prepared, node)
+    found += _options(plan, prepared)
+    found += _curve(plan, prepared, node)
+    curve = (plan.plan or {}).get("curve")
+    left: tuple[str, ...] = ("plan.curve",) if curve else ()
+    current = _current(plan, problem, prepared)
+    if current is not None:
+        found += _changes(plan, prepared, current, node)
+        if (plan.plan or {}).get("activate") is not None and not current.known:
+            left = (*left, "plan.activate", "plan.deactivate")
+    elif (plan.plan or {}).get("activate") is not None:
+        left = (*left, "plan.activate", "plan.deactivate")
+    if plan.summary:
+        true, _ = summary(prepared, current or Current({}, False), node, plan.seed)
+        true.pop("random")
+        if current is None:
+            true.pop("before")
+        broken, more = judge_summary(plan, true)
+        found, left = [*found, *broken], (*left, *more)
+    return Judged(found, rules, left)
+
+
+def _without_node(plan: Plan) -> Iterator[Violation]:
+    """With a cluster every replica has a node: one on no node in particular would never fail."""
+    body = plan.plan or {}
+    for name in ("replicas", "activate"):
+        for item in body.get(name) or ():
+            if item.get("node") is None:
+                where = f"task:{item['operator']}/{item['index']}"
+                yield Violation("NODE_MISSING", f"{name}: {where} has no node, although there is a cluster", where)
+
+
+def _current(plan: Plan, problem: Problem, prepared: Prepared) -> Current | None:
+    """Return the replicas that were in place for the plan; None where the file that said so is not there."""
+    path = plan.options.get("current")
+    if path is None and not any(item.role == "current" for item in plan.inputs):
+        return current_of(None, problem, prepared.graph)
+    if not isinstance(path, str) or not Path(path).exists():
+        return None
+    return current_of(path, problem, prepared.graph)
+
+
+def _changes(plan: Plan, prepared: Prepared, current: Current, node: Mapping[int, str | None]) -> Iterator[Violation]:
+    """What is to start and to stop leads from the replicas in place to the plan's."""
+    true = body(prepared, current, node, None)
+    for name in ("activate", "deactivate"):
+        stated = (plan.plan or {}).get(name)
+        if stated is None or true[name] is None:
+            continue
+        said, is_so = ({(e["operator"], e["index"], e.get("node")) for e in some} for some in (stated, true[name]))
+        for operator, index, place in sorted(said ^ is_so, key=lambda e: (e[0], e[1], str(e[2]))):
+            where = f"task:{operator}/{index}"
+            on = "" if place is None else f" on {place}"
+            what = f"is listed{on}, but not to {name}" if (operator, index, place) in said else f"is to {name}{on}"
+            yield Violation("CHANGES_DIFFER", f"{name}: {where} {what}", where)
+        if len(said) < len(stated):
+            yield Violation("CHANGES_DIFFER", f"{name}: lists a replica more than once", f"plan.{name}")
+
+
+def _options(plan: Plan, prepared: Prepared) -> list[Violation]:
+    """The unit and limit of the budget, and the cases, follow from the other options and the failure."""
+    asked = budget_of(plan)
+    limit = None if asked.target is not None else prepared.problem.budget
+    true: dict[str, Any] = {"budget_unit": asked.unit, "cases": [case.id for case in prepared.problem.cases]}
+    if limit is not None and math.isfinite(limit):
+        true["budget_limit"] = limit
+    return judge_options(plan, true)
+
+
+def _curve(plan: Plan, prepared: Prepared, node: Mapping[int, str | None]) -> Iterator[Violation]:
+    """More is never worse, nothing beats a bound, and the plan itself is within the bound of its budget."""
+    points = (plan.plan or {}).get("curve") or ()
+    for k, point in enumerate(points):
+        where = f"plan.curve[{k}]"
+        if point.get("bound") is not None and point["value"] > point["bound"] + TOLERANCE:
+            text = f"{where} is worth {point['value']:.12g}, more than its bound {point['bound']:.12g}"
+            yield Violation("CURVE_DIFFERS", text, where)
+        before = points[k - 1] if k else {"budget": -math.inf, "value": 0.0}
+        if point["budget"] <= before["budget"] or point["value"] < before["value"] - TOLERANCE:
+            yield Violation("CURVE_DIFFERS", f"{where} does not rise above the point before it", where)
+        lower = before.get("bound")
+        if point.get("bound") is not None and lower is not None and point["bound"] < lower - TOLERANCE:
+            yield Violation("CURVE_DIFFERS", f"{where} has a bound below that of a smaller budget", where)
+    if not points:
+        return
+    chosen = np.zeros(prepared.graph.tasks, dtype=np.bool_)
+    chosen[list(node)] = True
+    cost, worth = prepared.problem.cost(chosen), value(prepared, prepared.measured, node)
+    for k, point in enumerate(points):
+        bound = point.get("bound")
+        if bound is not None and cost <= point["budget"] and worth > bound + TOLERANCE:
+            text = f"plan.curve[{k}]: the plan takes {cost:.12g} and is worth {worth:.12g}, more than {bound:.12g}"
+            yield Violation("CURVE_DIFFERS", text, f"plan.curve[{k}]")
+
+
+def judge_question(plan: Plan, problem: Problem) -> Judged:
+    """Return what a plan without an answer states falsely of its question, and what was not recomputed."""
+    prepared = asked_of(plan, problem)
+    current = _current(plan, problem, prepared)
+    true, _ = summary(prepared, current or Current({}, False), None, plan.seed)
+    if current is None:
+        true.pop("before")
+    broken, left = judge_summary(plan, true)
+    return Judged([*_options(plan, prepared), *broken], (), left)
+
+
+def _rules(plan: Plan, strict: bool) -> tuple[str, ...]:
+    named = (BUDGET, RULES[1]) if plan.rules is None else plan.rules
+    return (*(rule for rule in named if rule not in RULES), *(r for r in RULES if r in named or strict))
+
+
+def _objective(plan: Plan, prepared: Prepared, node: Mapping[int, str | None]) -> list[Violation]:
+    reached = value(prepared, prepared.measured, node)
+    target = plan.options.get("target")
+    found = []
+    if target is not None and reached < target - TOLERANCE:
+        text = f"{prepared.problem.metric} is {reached:.12g}, below the target {target:.12g}"
+        found.append(Violation("BELOW_TARGET", text))
+    stated = plan.objective
+    if stated is None or stated.value is None:
+        return found
+    known = (prepared.problem.metric,) if target is None else ("replicas",)
+    if stated.name not in known:
+        return [*found, unknown_objective(stated, known)]
+    if stated.name == "replicas":
+        return found + judge_objective(stated, Worth(float(len(node)), "min", TOLERANCE), plan.status)
+    return found + judge_objective(stated, Worth(reached, "max", TOLERANCE), plan.status)
+
+
+JUDGES = Judges(judge_replication, judge_question, KNOWN_RULES, (*METRICS, "replicas"))

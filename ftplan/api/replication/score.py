@@ -1,0 +1,56 @@
+"""What a replication plan is worth under failures and at rates other than those it was made for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ftplan.api.answers import Asked, Scores
+from ftplan.api.replication.asked import asked_of, nodes_by_task
+from ftplan.api.replication.figures import value
+from ftplan.api.replication.problem import WORST, Prepared
+from ftplan.api.scenarios import own_failure, with_scenario_fails
+from ftplan.errors import FtplanError
+from ftplan.metrics.key_aligned_fidelity import key_aligned_model
+from ftplan.model.plan import Plan, Warn
+from ftplan.model.problem import Problem
+
+
+def score_replication(plan: Plan, problem: Problem, asked: Asked) -> Scores:
+    """Return the metrics of a replication plan, in the failure's only scenario where it has one.
+
+    Without a failure everything may fail, or what the plan was made for.
+
+    Raises
+    ------
+    FtplanError
+        If an input is missing, or the plan names a task or node that is not there.
+    """
+    own = own_failure(plan, problem)
+    if asked.fail and own:
+        problem = replace(problem, failure=None)  # what is asked about stands for what the plan was made for
+    prepared = asked_of(plan, problem, asked.fail, problem.failure is not None and not own)
+    node = nodes_by_task(plan, prepared.graph)
+    known = problem.cluster.position if problem.cluster is not None else None
+    for name in node.values():
+        if name is not None and known is not None and name not in known:
+            raise FtplanError(f"plan: the cluster has no node {name!r}: verify names everything that is wrong")
+    warnings: tuple[Warn, ...] = prepared.warnings
+    if known is None and any(name is not None for name in node.values()):
+        text = "the replicas have nodes and there is no cluster: no replica fails with its node"
+        warnings += (Warn("NODES_IGNORED", text),)
+    values = {
+        "output-fidelity": value(prepared, prepared.problem.model, node),
+        "key-aligned-fidelity": value(prepared, key_aligned_model(prepared.graph, prepared.problem.rates), node),
+        "internal-completeness": value(prepared, prepared.completeness, node),
+        "replicas": float(len(node)),
+    }
+    return Scores(values, _failures(plan, problem, asked, prepared), warnings)
+
+
+def _failures(plan: Plan, problem: Problem, asked: Asked, prepared: Prepared) -> tuple[str, ...]:
+    """Return what fails as selectors; that all tasks do has a name of its own."""
+    if [case.id for case in prepared.problem.cases] == [WORST]:
+        return (WORST,)
+    failure = with_scenario_fails(problem).failure
+    listed = [str(entry.select) for entry in failure.fail] if failure is not None else []
+    return tuple(dict.fromkeys((*listed, *(asked.fail or plan.options.get("fail") or ()))))

@@ -1,0 +1,1 @@
+"""Proven bounds: Lagrangian duals and linear relaxations."""

@@ -1,0 +1,56 @@
+"""A proven bound for any rules, without looking for the best plan."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import replace
+
+from ftplan.model.checkpoint_rules import CheckpointRules
+from ftplan.planners.budget import Budget, OutOfTime
+from ftplan.planners.checkpoints.arrays import CheckpointProblem
+from ftplan.planners.checkpoints.bounds.ascent_at_scale import ascend_at_scale
+from ftplan.planners.checkpoints.bounds.failover_dual import best_failover_dual
+from ftplan.planners.checkpoints.bounds.lagrangian import Dual, ascend, dual_value
+from ftplan.planners.checkpoints.bounds.linear_relaxation import relaxed_prices
+from ftplan.planners.checkpoints.models.flow import cheapest_flow
+from ftplan.planners.checkpoints.models.separate import allowed_cost, cheapest
+from ftplan.planners.checkpoints.rules.limits import Limits, limits_of, most_copies
+
+#: Allowed pairs of unit and node above which the linear relaxation is left to the subgradient steps.
+MOST_COLUMNS = 300_000
+#: Pairs above which the steps go over a sample, and over a few nodes of each unit.
+MANY_PAIRS = 1_000_000
+
+
+def best_dual(problem: CheckpointProblem, limits: Limits, target: float, budget: Budget) -> Dual:
+    """Return the best Lagrangian dual: by the linear relaxation where it is small, by subgradient steps else."""
+    if int(problem.allowed.sum()) <= MOST_COLUMNS:
+        prices = relaxed_prices(problem, limits, budget)
+        if prices is not None:
+            dual = dual_value(problem, limits, prices)
+            zero = dual_value(problem, limits, prices * 0.0)
+            return dual if dual.bound > zero.bound else zero
+    if problem.cost.size > MANY_PAIRS:
+        return ascend_at_scale(problem, limits, target, budget)[0]
+    return ascend(problem, limits, target, budget)
+
+
+def proven_bound(problem: CheckpointProblem, rules: CheckpointRules, target: float, budget: Budget) -> float:
+    """Return a bound below the cost of every allocation that keeps the rules; *target* is the value of one.
+
+    Exact where the units separate or only their number is limited (but for rounding), else the Lagrangian dual.
+    """
+    if not problem.load.size:
+        return 0.0
+    limits = limits_of(problem, rules)
+    if limits.failover is not None:
+        prices = best_dual(problem, replace(limits, failover=None), target, budget).prices
+        return best_failover_dual(problem, limits, prices, target, budget).bound
+    if not limits.names:
+        return float(cheapest(allowed_cost(problem), problem.domain, problem.copies)[1].sum())
+    if limits.names == ("count",) and problem.split is None:
+        with contextlib.suppress(OutOfTime):
+            flow = cheapest_flow(problem, problem.cost, most_copies(problem, rules.balance == "even-count"), budget)
+            if flow is not None:
+                return flow.bound
+    return best_dual(problem, limits, target, budget).bound

@@ -1,0 +1,1 @@
+"""Exact models: integer programs, flows, independent units."""

@@ -1,0 +1,90 @@
+"""The rows of the failover rule in the integer models: which copy is first is decided there too."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import floor
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ftplan.model.topology import FloatArray, IntArray
+from ftplan.planners.checkpoints.arrays import CheckpointProblem
+from ftplan.planners.checkpoints.rules.failover import Failover
+
+if TYPE_CHECKING:
+    from ortools.sat.python import cp_model
+
+#: A Boolean for each pair of unit and node.
+Pairs = Mapping[tuple[int, int], Any]
+
+
+def first_of_sat(model: cp_model.CpModel, problem: CheckpointProblem, chosen: Pairs) -> Pairs:
+    """Return a Boolean of CP-SAT for each pair that tells whether the unit's first copy is there."""
+    if problem.copies == 1:
+        return chosen
+    first = {pair: model.new_bool_var("") for pair in chosen}
+    for pair, variable in first.items():
+        model.add_implication(variable, chosen[pair])
+    by_unit: dict[int, list[Any]] = {}
+    for (unit, _), variable in first.items():
+        by_unit.setdefault(unit, []).append(variable)
+    for variables in by_unit.values():
+        model.add_exactly_one(variables)
+    return first
+
+
+def by_place(failover: Failover, first: Pairs) -> dict[tuple[int, int], list[tuple[int, Any]]]:
+    """Return the units, with their variables, that a survivor may take over after a loss: by (loss, node)."""
+    places: dict[tuple[int, int], list[tuple[int, Any]]] = {}
+    for (unit, node), variable in first.items():
+        places.setdefault((int(failover.loss[unit]), node), []).append((unit, variable))
+    return places
+
+
+def add_to_sat(model: cp_model.CpModel, failover: Failover, first: Pairs, factor: float, floors: FloatArray) -> None:
+    """Add the rule to a CP-SAT model: loads in units of 1/factor, *floors* (U,) are rounded down."""
+    from ortools.sat.python import cp_model
+
+    if bool((failover.upper < 0).any()):
+        model.add_bool_or([])
+        return
+    for (loss, node), column in by_place(failover, first).items():
+        if not np.isfinite(failover.upper[loss, node]):
+            continue
+        weights = [int(floors[unit]) for unit, _ in column]
+        most = floor(failover.upper[loss, node] * factor)
+        if sum(weights) > most:
+            model.add(cp_model.LinearExpr.weighted_sum([v for _, v in column], weights) <= most)
+
+
+def add_to_solver(solver: Any, problem: CheckpointProblem, failover: Failover, chosen: Pairs) -> Pairs:
+    """Add the rule to a model of ``pywraplp`` and return the variables of the first copies."""
+    first = chosen
+    if problem.copies > 1:
+        first = {pair: solver.BoolVar("") for pair in chosen}
+        once: dict[int, Any] = {}
+        for (unit, node), variable in first.items():
+            if unit not in once:
+                once[unit] = solver.Constraint(1.0, 1.0)
+            once[unit].SetCoefficient(variable, 1.0)
+            there = solver.Constraint(-solver.infinity(), 0.0)
+            there.SetCoefficient(variable, 1.0)
+            there.SetCoefficient(chosen[unit, node], -1.0)
+    factor = len(problem.nodes) / max(float(failover.load.sum()), 1e-300)
+    for (loss, node), column in by_place(failover, first).items():
+        most = float(failover.upper[loss, node])
+        if float(failover.load[[unit for unit, _ in column]].sum()) > most:
+            row = solver.Constraint(-solver.infinity(), most * factor)
+            for unit, variable in column:
+                row.SetCoefficient(variable, float(failover.load[unit] * factor))
+    return first
+
+
+def first_in_front(copies: IntArray, first: Mapping[int, int]) -> IntArray:
+    """Return the copies (U, c) with each unit's first copy, a node, in column 0; the others keep their order."""
+    ordered = copies.copy()
+    for unit, node in first.items():
+        row = copies[unit]
+        ordered[unit] = [node, *row[row != node]]
+    return ordered

@@ -1,0 +1,88 @@
+"""A limit on the number of copies per node alone makes the allocation a flow of least cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ftplan.model.topology import FloatArray, IntArray
+from ftplan.planners.budget import Budget
+from ftplan.planners.checkpoints.arrays import CheckpointProblem
+from ftplan.planners.checkpoints.models.flow_process import flows_elsewhere, flows_of
+
+#: Pairs of unit and node up to which the flow is solved in this process, which cannot be stopped meanwhile.
+MOST_HERE = 300_000
+
+#: The solver multiplies costs by the number of vertices: their product stays below this.
+LARGEST_COST = 2.0**60
+
+
+@dataclass(frozen=True, eq=False)
+class Flow:
+    """The cheapest copies (U, c) under the limits, and a bound below the cost of any others."""
+
+    copies: IntArray
+    bound: float
+
+
+def cheapest_flow(
+    problem: CheckpointProblem, cost: FloatArray, most: FloatArray, budget: Budget | None = None
+) -> Flow | None:
+    """Return the cheapest allocation with at most ``most[i]`` copies on node i, None where there is none.
+
+    Units must be single key groups. *cost* has shape (U, N), *most* (N,). Costs are rounded down to integers of about
+    15 digits; the bound is the optimum of the rounded costs, so it holds whatever the rounding. Cost of the solver:
+    O(V² E log(V C)), far less in practice.
+
+    Vertices: source, units, (unit, domain) where a unit must not have two copies in one domain of several nodes,
+    nodes, sink.
+
+    Raises
+    ------
+    OutOfTime
+        If the clock of *budget* runs out before.
+    """
+    units, nodes = cost.shape
+    if units == 0:
+        return Flow(np.zeros((0, problem.copies), dtype=np.int64), 0.0)
+    unit, node = np.nonzero(problem.allowed)
+    domains = int(problem.domain.max()) + 1
+    grouped = problem.copies > 1 and np.unique(problem.domain).size < nodes
+    node_at = units + 1
+    pair_at = node_at + nodes
+    sink = pair_at + (units * domains if grouped else 0)
+    largest = max(float(np.abs(cost[unit, node]).max(initial=0.0)), 1e-30)
+    factor = 2.0 ** np.floor(np.log2(LARGEST_COST / (sink + 2) / largest))
+    costs = np.floor(cost[unit, node] * factor).astype(np.int64)
+
+    start, end, capacity, price = [], [], [], []
+
+    def arcs(a: IntArray, b: IntArray, c: IntArray, p: IntArray) -> None:
+        start.append(a)
+        end.append(b)
+        capacity.append(c)
+        price.append(p)
+
+    ones, zeros = np.ones(unit.size, dtype=np.int64), np.zeros(unit.size, dtype=np.int64)
+    every = np.arange(units)
+    arcs(np.zeros(units, dtype=np.int64), every + 1, np.full(units, problem.copies), zeros[:1].repeat(units))
+    if grouped:
+        pair = unit * domains + problem.domain[node]
+        distinct = np.unique(pair)
+        arcs(distinct // domains + 1, pair_at + distinct, ones[: distinct.size], zeros[: distinct.size])
+        arcs(pair_at + pair, node_at + node, ones, costs)
+    else:
+        arcs(unit + 1, node_at + node, ones, costs)
+    room = np.minimum(most, units * problem.copies).astype(np.int64)
+    arcs(node_at + np.arange(nodes), np.full(nodes, sink), np.maximum(room, 0), np.zeros(nodes, dtype=np.int64))
+
+    network = tuple(np.concatenate(part).astype(np.int64) for part in (start, end, capacity, price))
+    solve = flows_of if unit.size <= MOST_HERE else flows_elsewhere
+    flows = solve(network, sink, units * problem.copies, budget or Budget(np.inf))
+    if flows is None:
+        return None
+    first = units + (distinct.size if grouped else 0)
+    used = flows[first : first + unit.size] > 0
+    copies = node[used].reshape(units, problem.copies)
+    return Flow(np.asarray(copies, dtype=np.int64), float(int(costs[used].sum()) / factor))

@@ -1,0 +1,1 @@
+"""What couples the key groups, the least limits that can be kept, and why none can be."""

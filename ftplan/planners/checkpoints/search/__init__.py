@@ -1,0 +1,1 @@
+"""Allocations made and improved: greedy, moves, swaps, neighbourhoods, rounding."""

@@ -1,0 +1,1 @@
+"""The whole repair as one choice: priority-time and fidelity-time."""

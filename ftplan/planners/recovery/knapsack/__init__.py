@@ -1,0 +1,1 @@
+"""One recovery step: a set-union knapsack, its bounds and its searches."""

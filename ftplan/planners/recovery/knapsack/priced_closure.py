@@ -1,0 +1,82 @@
+"""The knapsack with a price on each core instead of a capacity: a maximum closure, by one minimum cut.
+
+Picard, Maximal closure of a graph (Management Science 22, 1976): source to query with its priority, query to its
+bundles, bundle to sink with its priced weight; the source's side of a minimum cut is the best set of queries.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ftplan.model.topology import FloatArray, IntArray
+from ftplan.planners.recovery.knapsack.instance import BoolArray, SetUnionKnapsack
+
+#: Integer profits sum to at most 2 to this power: exact in floating point, and far from an overflow.
+PROFIT_BITS = 50
+#: What rounding in floating point may take from a bound.
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class PricedClosure:
+    """The best closure at one price, with upper bounds on the value of every choice that fits.
+
+    ``bound`` holds for all choices, ``if_out[q]`` for those without query q, ``if_in[q]`` for those with it,
+    ``if_paid[b]`` and ``if_barred[b]`` for those that pay bundle b and that do not.
+    """
+
+    queries: BoolArray  # (Q,)
+    bound: float
+    if_in: FloatArray  # (Q,)
+    if_out: FloatArray  # (Q,)
+    if_paid: FloatArray  # (B,)
+    if_barred: FloatArray  # (B,)
+
+
+def priced_closure(knapsack: SetUnionKnapsack, price: float) -> PricedClosure:
+    """Return max over sets of queries of value - price × (cost - limit), an upper bound on the knapsack's optimum.
+
+    Profits are rounded up and priced weights down to integers, so the bound holds in exact arithmetic. A maximum
+    flow is a way to split each bundle's price among its queries; what a query keeps of its priority, and what a bundle
+    lacks of its price, is lost when it is decided the other way: the bounds under a condition. Cost of one flow.
+    """
+    scale = 2.0 ** (PROFIT_BITS - 1 - np.ceil(np.log2(max(float(knapsack.priority.sum()), 1e-200))))
+    profit = np.ceil(knapsack.priority * scale).astype(np.int64)
+    total = int(profit.sum())
+    exact = np.minimum(knapsack.weight * price * scale * (1 - 1e-15), float(total))
+    toll = np.floor(exact).astype(np.int64)
+    queries, kept, unpaid = _cut(knapsack, profit, toll)
+    value = float(kept.sum()) / scale + price * knapsack.limit
+    slack = ROUNDING * (abs(value) + total / scale)
+
+    def less(loss: FloatArray) -> FloatArray:
+        return np.asarray(value + slack - loss / scale, dtype=np.float64)
+
+    row, member = knapsack.row, knapsack.member
+    if_in = less(np.bincount(row, unpaid[member], knapsack.queries).astype(np.float64))
+    if_barred = less(np.bincount(member, kept[row], knapsack.bundles).astype(np.float64))
+    return PricedClosure(queries, value + slack, if_in, less(kept), less(unpaid), if_barred)
+
+
+def _cut(knapsack: SetUnionKnapsack, profit: IntArray, toll: IntArray) -> tuple[BoolArray, FloatArray, FloatArray]:
+    """Return the source's side of a minimum cut, and what a maximum flow leaves of profits (Q,) and tolls (B,)."""
+    from ortools.graph.python import max_flow
+
+    queries, bundles = knapsack.queries, knapsack.bundles
+    source, sink = queries + bundles, queries + bundles + 1
+    flow = max_flow.SimpleMaxFlow()
+    every = np.arange(source)
+    tail = np.concatenate((np.full(queries, source), knapsack.row, every[queries:]))
+    head = np.concatenate((every[:queries], queries + knapsack.member, np.full(bundles, sink)))
+    capacity = np.concatenate((profit, profit[knapsack.row], toll))
+    arcs = flow.add_arcs_with_capacity(tail, head, capacity)
+    flow.add_arc_with_capacity(source, sink, 0)  # both ends exist also where there are no bundles
+    if flow.solve(source, sink) != flow.OPTIMAL:
+        raise RuntimeError("the maximum flow of a recovery step was not found")
+    used = np.asarray(flow.flows(arcs), dtype=np.int64)
+    side = np.zeros(sink + 1, dtype=np.bool_)
+    side[np.asarray(flow.get_source_side_min_cut(), dtype=np.int64)] = True
+    kept, unpaid = profit - used[:queries], toll - used[len(used) - bundles :]
+    return side[:queries], kept.astype(np.float64), unpaid.astype(np.float64)

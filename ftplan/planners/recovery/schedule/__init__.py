@@ -1,0 +1,1 @@
+"""From steps to a schedule: failures, arrivals, nodes."""

@@ -1,0 +1,118 @@
+"""A recovery schedule: which task comes back in which step, where, and when its query is whole."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from ftplan.model.failed_queries import FailedQueries
+from ftplan.model.plan import Objective
+from ftplan.model.task_graph import BoolArray
+from ftplan.model.topology import FloatArray, IntArray
+from ftplan.planners.budget import Budget
+from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack
+from ftplan.planners.recovery.problem import ArrivalEvent, RecoveryProblem
+
+
+@dataclass(frozen=True, slots=True)
+class Recovery:
+    """A task, or with parallel recovery the part of one with key groups ``[first, last]``, starts on a host."""
+
+    task: int
+    host: int
+    cpu: float
+    ready_s: float
+    prefetch: bool = False
+    key_groups: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What is decided at one time. ``restored`` are (output task, time at which its query is whole again)."""
+
+    at_s: float
+    trigger: str
+    capacity: float
+    used: float
+    objective: Objective
+    global_rollback: bool
+    recover: tuple[Recovery, ...]
+    restored: tuple[tuple[int, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Outage:
+    """A query that was down: since when, until when (None: not within the schedule), and why."""
+
+    query: int  # output task
+    priority: float
+    down_s: float
+    back_s: float | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """The answer of every recovery planner. A query that fails twice has two outages."""
+
+    steps: tuple[Step, ...]
+    outages: tuple[Outage, ...]
+    unrecovered: tuple[tuple[int, str], ...]  # (task, reason)
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """What a policy sees at a step: what is down, what is free, and what is expected. It does not see failures ahead.
+
+    ``cost`` is by task number; ``room`` by host, 0 for hosts that are not there. ``fillable`` is what of the capacity
+    tasks of these sizes can use at all (two tasks of 0.3 cores leave 0.2 of a node's 0.8 empty); ``largest`` the
+    biggest task that fits anywhere.
+    """
+
+    problem: RecoveryProblem
+    step: int
+    at_s: float
+    queries: FailedQueries
+    down: BoolArray
+    cost: FloatArray
+    room: FloatArray
+    capacity: float  # cores free just before the step
+    fillable: float  # cores, at most capacity
+    too_large: BoolArray  # (T,) tasks that fit on no node now
+    hopeless: BoolArray  # (T,) nor on any that is expected
+    coming: tuple[ArrivalEvent, ...]
+
+    def knapsack(self) -> SetUnionKnapsack:
+        """Return the choice of this step as a set-union knapsack; what fits on no node is made too heavy for it."""
+        q = self.queries
+        priority = self.problem.graph.per_task("priority")[q.query]
+        weight = q.weight(self.cost)
+        weight[q.bundle[self.too_large[q.task]]] += 2.0 * self.fillable + 1.0
+        return SetUnionKnapsack(priority, weight, q.start, q.member, self.fillable)
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """What a policy wants back at a step: tasks in the order in which they shall be placed and restored.
+
+    ``bound`` limits the summed priority of the queries that any decision makes whole at this step. A policy that
+    looks ahead says at step 0 in ``overall_bound`` what no schedule exceeds in the objective of the whole repair (or
+    falls below, where less is better). ``ahead`` are tasks to begin with what is left, in this order, None for those
+    of the densest missing query; ``prefetch`` says whether anything may be begun at all. ``one_by_one``: the tasks
+    count in their order, not as whole queries; where one does not fit the rest is left out.
+    """
+
+    tasks: IntArray
+    bound: float | None = None
+    note: str | None = None
+    overall_bound: float | None = None
+    ahead: IntArray | None = None
+    prefetch: bool = True
+    one_by_one: bool = False
+
+
+class Policy(Protocol):
+    """Decides step by step; a :class:`StepSolver` becomes one, the operator-centric order is one."""
+
+    def __call__(self, state: State, budget: Budget, seed: int) -> Decision:
+        """Return what shall come back at this step."""

@@ -1,0 +1,1 @@
+"""Output fidelity as circuits, tables and integer programs."""

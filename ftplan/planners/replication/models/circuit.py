@@ -1,0 +1,222 @@
+"""Output fidelity as a small circuit: operators whose tasks are all fed alike become one node, others a node a task.
+
+A node keeps the product of its slots times what its own tasks keep; a slot is a weighted sum of nodes. Between full
+edges only the weighted mean of an operator counts, so that the choice there is how many of its heaviest tasks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ftplan.metrics.fidelity import FidelityModel, Level
+from ftplan.model.task_graph import BoolArray, TaskGraph
+from ftplan.model.topology import FloatArray, IntArray
+from ftplan.planners.budget import Budget
+from ftplan.planners.replication.models.tables import Block
+
+#: Weights that differ by less than this share are the same: they come from the same rates by different sums.
+ALIKE = 1e-11
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    """One operator, task, gathering of a full edge, or (the last) the output: base plus blocks, times the slots."""
+
+    base: float
+    blocks: list[Block]
+    slots: list[dict[int, float]] = field(default_factory=list)  # weight of each node
+
+
+@dataclass(slots=True, eq=False)
+class Circuit:
+    """Nodes in topological order; the last is the output."""
+
+    nodes: list[Node]
+    blocks: list[Block]
+
+
+def circuit(
+    graph: TaskGraph, model: FidelityModel, free: BoolArray, units: IntArray, budget: Budget | None = None
+) -> Circuit:
+    """Return the circuit of a topology where some tasks are live for free and the others cost *units*.
+
+    Cost O(tasks + substreams); full edges count their tasks only.
+
+    Raises
+    ------
+    OutOfTime
+        If the clock of *budget* runs out.
+    """
+    return _Builder(graph, model, free, units, budget).circuit
+
+
+class _Builder:
+    def __init__(
+        self, graph: TaskGraph, model: FidelityModel, free: BoolArray, units: IntArray, budget: Budget | None
+    ) -> None:
+        self.free, self.units, self.budget = free, units, budget
+        self.circuit = Circuit([], [])
+        self.node_of = np.full(graph.tasks, -1, dtype=np.int64)
+        self.total = np.ones(graph.tasks)  # what the node of a task must be scaled by, per unit of its weight vector
+        self.whole = self._whole_operators(graph, model)
+        fed = np.zeros(graph.tasks, dtype=np.bool_)
+        for level in model.levels:
+            fed[level.task] = True
+        self._add_tasks(graph, np.flatnonzero(~fed), None)
+        for level in model.levels:
+            self._add_level(graph, level)
+        self._add_output(model)
+
+    def _whole_operators(self, graph: TaskGraph, model: FidelityModel) -> dict[int, FloatArray]:
+        """Return the share of each task in its operator, for operators fed alike and used as a whole only."""
+        used: dict[int, list[FloatArray]] = {}
+        alike = np.ones(len(graph.topology.operators), dtype=np.bool_)
+        for level in model.levels:
+            alike[np.unique(graph.operator_of[level.sender])] = False
+            for _, senders, weights in _gatherings(level):
+                i = int(graph.operator_of[senders[0]])
+                used.setdefault(i, []).append(_over(graph, i, senders, weights))
+            _find_fed_unlike(graph, level, alike)
+        by_operator = graph.operator_of[model.outputs]
+        for i in np.unique(by_operator).tolist():
+            here = by_operator == i
+            used.setdefault(i, []).append(_over(graph, i, model.outputs[here], model.weight[here]))
+        found = {}
+        for i in np.flatnonzero(alike).tolist():
+            shares = [vector / vector.sum() for vector in used.get(i, []) if vector.sum() > 0.0]
+            if all(np.allclose(other, shares[0], rtol=ALIKE, atol=0.0) for other in shares[1:]):
+                tasks = graph.slice_of(i)
+                found[i] = shares[0] if shares else np.zeros(tasks.stop - tasks.start)
+        return found
+
+    def _add_tasks(self, graph: TaskGraph, tasks: IntArray, level: Level | None) -> None:
+        """Add the nodes of tasks, whole operators where possible; *level* feeds them."""
+        operators = graph.operator_of[tasks]
+        slots = _Slots(level, self._gathered(graph, level)) if level is not None else None
+        for i in dict.fromkeys(operators.tolist()):
+            members = tasks[operators == i]
+            # in one operator all tasks or none are fed alike; sources among fed tasks are told apart by _fed_unlike
+            groups = [members] if i in self.whole else members[:, None]
+            for group in groups:
+                if self.budget is not None:
+                    self.budget.check()
+                share = self.whole[i][group - graph.slice_of(i).start] if i in self.whole else np.ones(1)
+                self.node_of[group] = len(self.circuit.nodes)
+                node = self._node(group, share)
+                if slots is not None:
+                    node.slots = slots.of(int(group[0]), self.node_of)
+                self.circuit.nodes.append(node)
+
+    def _add_level(self, graph: TaskGraph, level: Level) -> None:
+        self._add_tasks(graph, level.task, level)
+
+    def _gathered(self, graph: TaskGraph, level: Level) -> dict[int, tuple[int, float]]:
+        """Return the node and factor of each gathering of a level, adding nodes where the senders are single tasks."""
+        found = {}
+        for number, senders, weights in _gatherings(level):
+            if int(graph.operator_of[senders[0]]) in self.whole:
+                found[number] = (int(self.node_of[senders[0]]), float(weights.sum()))
+                continue
+            node = Node(1.0, [], [_sum_of(self.node_of[senders], weights / max(weights.sum(), 1e-300))])
+            found[number] = (len(self.circuit.nodes), float(weights.sum()))
+            self.circuit.nodes.append(node)
+        return found
+
+    def _node(self, tasks: IntArray, share: FloatArray) -> Node:
+        """Return the node of tasks with these shares: free ones at once, others in a block per cost."""
+        free = self.free[tasks]
+        node = Node(float(share[free].sum()), [])
+        for cost in np.unique(self.units[tasks[~free]]).tolist():
+            some = np.flatnonzero(~free & (self.units[tasks] == cost) & (share > 0.0))
+            some = some[np.argsort(-share[some], kind="stable")]
+            if len(some):
+                kept = np.concatenate([[0.0], np.cumsum(share[some])])
+                block = Block(len(self.circuit.blocks), tasks[some], kept, int(cost))
+                self.circuit.blocks.append(block)
+                node.blocks.append(block)
+        return node
+
+    def _add_output(self, model: FidelityModel) -> None:
+        self.circuit.nodes.append(Node(1.0, [], [_sum_of(self.node_of[model.outputs], model.weight)]))
+
+
+def _sum_of(nodes: IntArray, weights: FloatArray) -> dict[int, float]:
+    """Return weights by node; several tasks of one node add up."""
+    found: dict[int, float] = {}
+    for node, weight in zip(nodes.tolist(), weights.tolist(), strict=True):
+        if weight > 0.0:
+            found[node] = found.get(node, 0.0) + weight
+    return found
+
+
+def _over(graph: TaskGraph, operator: int, tasks: IntArray, weights: FloatArray) -> FloatArray:
+    """Return weights by index in an operator."""
+    part = graph.slice_of(operator)
+    return np.bincount(tasks - part.start, weights, minlength=part.stop - part.start).astype(np.float64, copy=False)
+
+
+def _gatherings(level: Level) -> list[tuple[int, IntArray, FloatArray]]:
+    """Return (number, senders, weights) of each gathering."""
+    if not level.gatherings:
+        return []
+    ends = np.flatnonzero(np.diff(level.gathering)) + 1
+    senders, weights = np.split(level.gathered, ends), np.split(level.gather_weight, ends)
+    numbers = level.gathering[np.concatenate([[0], ends])].tolist()
+    return list(zip(numbers, senders, weights, strict=True))
+
+
+def _find_fed_unlike(graph: TaskGraph, level: Level, alike: BoolArray) -> None:
+    """Clear *alike* for the operators of a level whose tasks are not all fed the same."""
+    owner = np.repeat(level.task, np.diff(np.append(level.first, level.slots)))
+    alike[np.unique(graph.operator_of[owner[level.slot]])] = False
+    order = np.lexsort((level.spread, level.spread_slot))
+    slot, spread, weight = level.spread_slot[order], level.spread[order], level.spread_weight[order]
+    operators = graph.operator_of[level.task]
+    for i in np.unique(operators).tolist():
+        if not alike[i]:
+            continue
+        tasks = graph.slice_of(i)
+        count = tasks.stop - tasks.start
+        here = graph.operator_of[owner[slot]] == i
+        entries = int(here.sum())
+        if int((operators == i).sum()) != count or entries % count:
+            alike[i] = False
+            continue
+        slots = slot[here].reshape(count, -1)
+        # number the slots within each task: the pattern must be the same for all of them
+        within = slots - slots[:, :1]
+        by_task = owner[slots] == np.arange(tasks.start, tasks.stop)[:, None]
+        feeds = spread[here].reshape(count, -1)
+        same = (within == within[:1]).all() and by_task.all() and (feeds == feeds[:1]).all()
+        weights = weight[here].reshape(count, -1)
+        alike[i] = bool(same) and np.allclose(weights, weights[:1], rtol=ALIKE, atol=0.0)
+
+
+class _Slots:
+    """The slots of a level's tasks as sums of nodes."""
+
+    def __init__(self, level: Level, gathered: dict[int, tuple[int, float]]) -> None:
+        self.level, self.gathered = level, gathered
+        self.end = np.append(level.first[1:], level.slots)
+        self.by_slot = np.argsort(level.slot, kind="stable")
+        self.start = np.searchsorted(level.slot[self.by_slot], np.arange(level.slots + 1))
+        self.by_spread = np.argsort(level.spread_slot, kind="stable")
+        self.spread_start = np.searchsorted(level.spread_slot[self.by_spread], np.arange(level.slots + 1))
+
+    def of(self, task: int, node_of: IntArray) -> list[dict[int, float]]:
+        """Return the slots of a task."""
+        level = self.level
+        at = int(np.searchsorted(level.task, task))
+        found = []
+        for s in range(int(level.first[at]), int(self.end[at])):
+            pairs = self.by_slot[self.start[s] : self.start[s + 1]]
+            slot = _sum_of(node_of[level.sender[pairs]], level.weight[pairs])
+            for k in self.by_spread[self.spread_start[s] : self.spread_start[s + 1]].tolist():
+                node, factor = self.gathered[int(level.spread[k])]
+                weight = factor * float(level.spread_weight[k])
+                if weight > 0.0:
+                    slot[node] = slot.get(node, 0.0) + weight
+            found.append(slot)
+        return found

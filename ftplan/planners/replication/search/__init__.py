@@ -1,0 +1,1 @@
+"""MC-trees, units and branching over shared operators."""

@@ -1,0 +1,64 @@
+"""Which queries are down since when, and when they are back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ftplan.model.task_graph import TaskGraph
+from ftplan.model.topology import FloatArray
+
+
+@dataclass(slots=True)
+class Outage:
+    """A query that was down, from a time until another; None: not within the schedule."""
+
+    query: int  # output task
+    down_s: float
+    back_s: float | None = None
+    moment: int | None = None  # number of the moment at which the last of its tasks started
+
+
+class Outages:
+    """Kept in the order of time; *latest* is what :func:`ftplan.metrics.repair.whole_from` returns."""
+
+    def __init__(self, graph: TaskGraph) -> None:
+        self._outputs = np.flatnonzero(graph.output)
+        self._open: dict[int, Outage] = {}
+        self._done: list[Outage] = []
+
+    def open(self, latest: FloatArray, at_s: float) -> list[tuple[int, int]]:
+        """Begin the outages of queries that are down; one that would have ended later than now goes on.
+
+        Returns the queries of the latter, with the moment that would have ended it.
+        """
+        down = self._outputs[np.isinf(latest[self._outputs])].tolist()
+        going_on = set(down)
+        kept, undone = [], []
+        for outage in self._done:
+            if outage.query in going_on and outage.back_s is not None and outage.back_s > at_s:
+                undone.append((outage.query, outage.moment or 0))
+                outage.back_s = outage.moment = None
+                self._open[outage.query] = outage
+            else:
+                kept.append(outage)
+        self._done = kept
+        for query in down:
+            self._open.setdefault(query, Outage(query, at_s))
+        return undone
+
+    def close(self, latest: FloatArray, moment: int) -> list[tuple[int, float]]:
+        """End the outages of queries that are whole; return them with the time from which on they are."""
+        whole = [query for query in sorted(self._open) if not np.isinf(latest[query])]
+        found = []
+        for query in whole:
+            outage = self._open.pop(query)
+            outage.back_s, outage.moment = max(outage.down_s, float(latest[query])), moment
+            self._done.append(outage)
+            found.append((query, outage.back_s))
+        return found
+
+    def all(self) -> tuple[Outage, ...]:
+        """Return all outages, by query and time."""
+        return tuple(sorted([*self._done, *self._open.values()], key=lambda o: (o.query, o.down_s)))
