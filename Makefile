@@ -38,7 +38,7 @@ arrows: $(STAMP)
 	$(BIN)/lint-imports
 
 unit: $(STAMP)
-	$(BIN)/python -m pytest -n auto --dist loadgroup
+	$(BIN)/python -m pytest
 
 format: $(STAMP) ## reformat the code
 	$(BIN)/ruff check --fix .

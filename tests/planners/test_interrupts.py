@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from collections.abc import Iterator
 
 import pytest
 
@@ -35,6 +36,14 @@ class _Solver:
         self.told.set()
         if not self.deaf:
             self.end.set()
+
+
+@pytest.fixture(autouse=True)
+def own_handler() -> Iterator[None]:
+    """Take interrupts here, whatever an engine that other tests keep open would do with them."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def test_returns_what_the_call_returns() -> None:
