@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pkgutil import resolve_name
 from typing import Any
 
 import ftplan
@@ -216,10 +216,4 @@ def of_kind(table: Mapping[str, str], plan: Plan, command: str) -> Any:
     """
     if plan.kind not in table:
         raise FtplanError(f"{command} knows plans of kind {' and '.join(table)}, not yet {plan.kind}")
-    return imported(table[plan.kind])
-
-
-def imported(function: str) -> Any:
-    """Import and return a ``module:function``."""
-    module, name = function.split(":")
-    return getattr(importlib.import_module(module), name)
+    return resolve_name(table[plan.kind])

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from pkgutil import resolve_name
 from typing import Any
 
-from ftplan.api.answers import imported
 from ftplan.api.option_checks import SELECTORS, a_problem, checked, plan_options, quoted
 from ftplan.errors import FtplanError
 from ftplan.model.plan import Plan
@@ -59,7 +59,7 @@ def plan(
     problem, row = a_problem(problem), registry.row(command, algorithm)
     selectors = checked(row.command, {"fail": SELECTORS}, {"fail": fail})["fail"]
     options = plan_options(row.kind, row.command, options)
-    planned: Callable[..., Plan] = imported(_KINDS[row.kind])
+    planned: Callable[..., Plan] = resolve_name(_KINDS[row.kind])
     if row.kind in _OF_A_FAILURE:
         return planned(problem, row, fail=selectors, **options)
     if selectors:

@@ -51,6 +51,10 @@ class Worth:
     slack: float
     random: float | None = None
 
+    def scale(self, bound: float) -> float:
+        """Return what a gap to *bound* is relative to."""
+        return max(abs(self.value) if self.random is None else abs(self.random - bound), 1e-9)
+
 
 def same(stated: Any, true: Any, slack: float = 0.0) -> bool:
     """Return whether a statement is true up to the rounding of plans."""
@@ -195,8 +199,7 @@ def _gap(stated: Objective, worth: Worth, of: str) -> Iterator[Violation]:
                 text = f"{of} states a {name} of {getattr(stated, name):.12g} without a bound"
                 yield Violation("GAP_DIFFERS", text, f"objective.{name}")
         return
-    size = abs(worth.value) if worth.random is None else abs(worth.random - stated.bound)
-    scale = max(size, 1e-9)
+    scale = worth.scale(stated.bound)
     if stated.scale is not None and not same(stated.scale, scale, worth.slack):
         text = f"{of} states a scale of {stated.scale:.12g}, value and bound have {scale:.12g}"
         yield Violation("GAP_DIFFERS", text, "objective.scale")
@@ -210,9 +213,9 @@ def _optimal(stated: Objective, worth: Worth) -> Iterator[Violation]:
     if stated.bound is None:
         yield Violation("STATUS_DIFFERS", "the status is optimal, but there is no bound", "status")
         return
-    size = abs(worth.value) if worth.random is None else abs(worth.random - stated.bound)
-    gap = abs(stated.bound - worth.value) / max(size, 1e-9)
-    if gap > max(OPTIMAL, worth.slack / max(size, 1e-9)):
+    scale = worth.scale(stated.bound)
+    gap = abs(stated.bound - worth.value) / scale
+    if gap > max(OPTIMAL, worth.slack / scale):
         yield Violation("STATUS_DIFFERS", f"the status is optimal, but the gap is {gap:.6g}", "status")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -111,7 +112,17 @@ class Budget:
         """Return ``TIME_LIMIT`` where the clock cut the work short: a second run may then end elsewhere."""
         if not self.cut:
             return ()
-        how = f"stopped by the clock after {self.time_limit_s:g} s"
-        if self.left_s > ENDED * self.time_limit_s:
-            how = f"the clock ended a part of the search that had a share of the {self.time_limit_s:g} s"
+        if self.left_s <= ENDED * self.time_limit_s:
+            return (stopped(self.time_limit_s),)
+        how = f"the clock ended a part of the search that had a share of the {self.time_limit_s:g} s"
         return (Warn("TIME_LIMIT", f"{how}: another run may differ"),)
+
+
+def stopped(limit_s: float) -> Warn:
+    """Return the warning that the clock ended a search, or a whole command, of so many seconds."""
+    return Warn("TIME_LIMIT", f"stopped by the clock after {limit_s:g} s: another run may differ")
+
+
+def of_command(warnings: Iterable[Warn], limit_s: float) -> tuple[Warn, ...]:
+    """Return each warning once; ``TIME_LIMIT`` names the limit of the command, not that of a part of it."""
+    return tuple(dict.fromkeys(stopped(limit_s) if w.code == "TIME_LIMIT" else w for w in warnings))

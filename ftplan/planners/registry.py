@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from pkgutil import resolve_name
 from typing import Any
 
 from ftplan.errors import FtplanError, suggestion
@@ -183,7 +184,7 @@ def row(command: str, name: str | None) -> Row:
 
 def load(planner: Row) -> Callable[..., Any]:
     """Import and return a planner's function."""
-    loaded: Callable[..., Any] = _named(planner.function)
+    loaded: Callable[..., Any] = resolve_name(planner.function)
     return loaded
 
 
@@ -192,8 +193,3 @@ def beside(planner: Row, name: str) -> Callable[..., Any] | None:
     module = importlib.import_module(planner.function.partition(":")[0])
     found: Callable[..., Any] | None = getattr(module, name, None)
     return found
-
-
-def _named(function: str) -> Any:
-    module, _, name = function.partition(":")
-    return getattr(importlib.import_module(module), name)

@@ -74,22 +74,22 @@ def test_budgets_weights_and_metrics(options: dict[str, Any], expected: list[str
         ({}, "how many replicas may there be"),
         ({"budget": 1, "target": 0.5}, "--budget and --target: give one of them"),
         ({"budget": "101%"}, "--budget: '101%' is neither"),
-        ({"budget": -1}, "--budget: -1 is neither"),
-        ({"budget": 1.5}, "--budget: 1.5 is neither"),
+        ({"budget": -1}, "--budget: -1 is not a number of replicas"),
+        ({"budget": 1.5}, "--budget: 1.5 is not a number of replicas"),
         ({"target": 0.0}, "--target: 0.0 is not a number above 0"),
-        ({"budget_cpu": -1.0}, "--budget-cpu: -1.0 is not a finite number"),
-        ({"budget": 1, "metric": "output"}, "--metric: unknown 'output'.*output-fidelity"),
-        ({"budget": 1, "weight": "rates"}, r"--weight: unknown 'rates' \(did you mean 'rate'\?\)"),
+        ({"budget_cpu": -1.0}, "--budget-cpu: -1.0 is not a number of at least 0"),
+        ({"budget": 1, "metric": "output"}, "--metric: 'output' is not one of output-fidelity"),
+        ({"budget": 1, "weight": "rates"}, r"--weight: 'rates' is not .* \(did you mean 'rate'\?\)"),
         ({"budget": 1, "budgett": 1}, r"unknown option 'budgett' \(did you mean 'budget'\?\)"),
         ({"budget": 1, "max_changes": 1}, "need the replicas now in place"),
-        ({"budget": 1, "max_cpu": 0.0}, "--max-cpu: 0.0 is a share"),
+        ({"budget": 1, "max_cpu": 0.0}, "--max-cpu: 0.0 is not a number above 0"),
         ({"budget": 1, "fail": ["node:n1"]}, "without a cluster"),
         ({"budget": 1, "fail": ["task:sinks/0"]}, "sinks"),
     ],
 )
 def test_mistakes_are_one_sentence(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ftplan.FtplanError, match=message) as caught:
-        planned(loaded(with_cluster=False), **options)
+        ftplan.plan("replicate-tasks", loaded(with_cluster=False), **options)
     assert "\n" not in str(caught.value)
 
 

@@ -37,17 +37,6 @@ from ftplan.model.violation import Violation
 TOLERANCE = 1e-9
 #: So many distinct sets of nodes take seconds to add up to a probability of loss, which is then not recomputed.
 MANY_SETS = 1000
-#: The rules that a plan may name.
-KNOWN_RULES = (
-    "copy-not-with-primary",
-    "copies-on-distinct-nodes",
-    "copies-in-distinct-zones",
-    "balance",
-    "count",
-    "even-count",
-    "memory",
-    "failover",
-)
 #: What ``--strict`` asks of the balance where the plan names no limit of its own.
 STRICT_BALANCE = 0.05
 
@@ -298,4 +287,4 @@ def _upkeep(plan: Plan, value: float, needed: list[dict[str, Any]] | None) -> di
     }
 
 
-JUDGES = Judges(judge_allocation, judge_question, KNOWN_RULES, tuple(OBJECTIVES))
+JUDGES = Judges(judge_allocation, judge_question, tuple(RULE_CODES), tuple(OBJECTIVES))

@@ -28,7 +28,7 @@ from ftplan.model.problem import Problem
 from ftplan.model.statistics import MEASURES, KeyGroupSeries
 from ftplan.model.topology import Topology
 from ftplan.planners import registry
-from ftplan.planners.budget import Budget, now
+from ftplan.planners.budget import Budget, now, stopped
 from ftplan.planners.checkpoints.allocation import Allocation
 from ftplan.planners.checkpoints.problem import AllocationOptions, CheckpointProblem, build
 from ftplan.planners.checkpoints.upkeep import LEAST_SHARE
@@ -71,7 +71,7 @@ def allocate_checkpoints(problem: Problem, row: registry.Row, **options: Any) ->
         If an input is missing, an option is unknown or out of range.
     """
     began = now()
-    asked = _checked(options)
+    asked = {**_DEFAULTS, **options}
     topology, cluster, whole = require(problem, str(asked["load"]))
     series, unseen = seen_and_unseen(whole, asked["holdout"])
     objective = CheckpointObjective.of_options(asked).resolved(series, cluster)
@@ -225,9 +225,8 @@ def _finishing_s(series: KeyGroupSeries, copies: int, time_limit_s: float) -> fl
 
 def _said(warnings: list[Warn], limit_s: float) -> tuple[Warn, ...]:
     """Return each warning once; ``TIME_LIMIT`` names the limit of the command, not that of a part of it."""
-    whole = f"stopped by the clock after {limit_s:g} s: another run may differ"
     said = [w for w in warnings if w.code == "TIME_LIMIT"]
-    ended = [replace(w, message=whole) for w in said if w.message.startswith("stopped")]
+    ended = [stopped(limit_s) for w in said if w.message.startswith("stopped")]
     kept = dict.fromkeys(w for w in warnings if w.code != "TIME_LIMIT")
     return tuple(kept) + tuple((ended or said)[:1])
 
@@ -286,16 +285,6 @@ def parse_failover_limit(text: Any) -> float | None:
 def answer_lacks(result: Result[Allocation], rule: str) -> bool:
     """Return whether there is an answer that does not promise a rule."""
     return result.answer is not None and rule not in result.rules
-
-
-def _checked(options: Mapping[str, Any]) -> dict[str, Any]:
-    for name in options:
-        if name not in _DEFAULTS:
-            raise FtplanError(
-                f"allocate-checkpoints: unknown option {name!r}{suggestion(name, _DEFAULTS)}: "
-                f"one of {', '.join(sorted(_DEFAULTS))}"
-            )
-    return {**_DEFAULTS, **options}
 
 
 def recomputed(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 from typing import Any, Literal
 
@@ -14,13 +14,12 @@ from ftplan.api.recovery import figures as recovery_figures
 from ftplan.api.recovery.fix import Setting, infeasible
 from ftplan.api.recovery.problem import Prepared, prepare
 from ftplan.api.recovery_warnings import gain_warnings
-from ftplan.errors import FtplanError, suggestion
 from ftplan.metrics.stats_summary import trust_warnings
 from ftplan.model.failed_queries import failed_queries
 from ftplan.model.plan import Objective, Plan, Warn, sound_bound
 from ftplan.model.problem import Problem
 from ftplan.planners import registry
-from ftplan.planners.budget import Budget, now
+from ftplan.planners.budget import Budget, now, of_command
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.schedule.arrival_replay import wanted
 from ftplan.planners.recovery.schedule.body import body
@@ -30,15 +29,12 @@ from ftplan.planners.result import Result
 _log = logging.getLogger(__name__)
 
 KIND = "recovery-schedule"
-OBJECTIVES = ("priority", "priority-time", "fidelity-time")
 #: How far the value that a planner reports may lie from the one recomputed from its plan, relative to it.
 TOLERANCE = 1e-6
 #: Share of the time for the plan; the rest is for what it is compared with, and seconds that this may always take.
 PLANNED, GRACE_S = 0.9, 0.5
 #: Shares of the time left for the comparisons: blocking recovery, random orders.
 BLOCKING, RANDOM = 0.4, 0.8
-#: The most sampled arrivals that a plan is judged on.
-MOST_SAMPLES = 10_000
 
 #: Options that say what is asked, for :func:`ftplan.api.recovery.problem.prepare`.
 _ASKED: dict[str, Any] = {
@@ -75,7 +71,7 @@ def recovery_schedule(problem: Problem, row: registry.Row, **options: Any) -> Pl
     FtplanError
         If an input is missing, nothing fails, an option is unknown or out of range.
     """
-    asked = _checked(options)
+    asked = {**_DEFAULTS, **options}
     command = Budget(asked["time_limit_s"], asked["iterations"])
     prepared = prepare(problem, **{name: asked[name] for name in _ASKED})
     recovery = prepared.problem
@@ -102,6 +98,7 @@ def recovery_schedule(problem: Problem, row: registry.Row, **options: Any) -> Pl
         )
         refusal = infeasible(recovery, replace(settings, time_limit_s=command.left_s), setting) or result.infeasible
     summary, cut = _summary(recovery, settings, schedule, asked["samples"], _end(command))
+    said = of_command(result.warnings, command.time_limit_s)
     return Plan(
         kind=KIND,
         algorithm=row.name,
@@ -113,7 +110,7 @@ def recovery_schedule(problem: Problem, row: registry.Row, **options: Any) -> Pl
         objective=_objective(recovery, settings, result),
         rules=result.rules,
         summary=summary,
-        warnings=(*_warnings(problem, recovery, _limited(result, command), summary, settings.objective), *cut),
+        warnings=(*_warnings(problem, recovery, said, summary, settings.objective), *cut),
         infeasible=refusal,
         plan=None if schedule is None else body(schedule, recovery),
         tool_version=ftplan.__version__,
@@ -125,33 +122,8 @@ def _end(command: Budget) -> float:
     return max(command.started + command.time_limit_s, now()) + GRACE_S
 
 
-def _limited(result: Result[Schedule], command: Budget) -> Result[Schedule]:
-    """Return a result whose ``TIME_LIMIT`` names the limit of the command instead of that of a part of it."""
-    text = f"stopped by the clock after {command.time_limit_s:g} s: another run may differ"
-    said = (Warn(w.code, text) if w.code == "TIME_LIMIT" else w for w in result.warnings)
-    return replace(result, warnings=tuple(said))
-
-
 def _is_setting(name: str) -> bool:
     return name in {field.name for field in fields(RecoveryOptions)}
-
-
-def _checked(options: Mapping[str, Any]) -> dict[str, Any]:
-    for name in options:
-        if name not in _DEFAULTS:
-            raise FtplanError(
-                f"recovery-schedule: unknown option {name!r}{suggestion(name, _DEFAULTS)}: "
-                f"one of {', '.join(sorted(_DEFAULTS))}"
-            )
-    asked = {**_DEFAULTS, **options}
-    objective = asked["objective"]
-    if objective not in OBJECTIVES:
-        near = suggestion(str(objective), OBJECTIVES)
-        raise FtplanError(f"--objective: unknown {objective!r}{near}: one of {', '.join(OBJECTIVES)}")
-    if not isinstance(asked["samples"], int) or not 0 <= asked["samples"] <= MOST_SAMPLES:
-        raise FtplanError(f"--samples: {asked['samples']!r} is not a whole number from 0 to {MOST_SAMPLES:,}")
-    asked["fail"] = (asked["fail"],) if isinstance(asked["fail"], str) else tuple(asked["fail"])
-    return asked
 
 
 def _recorded(asked: Mapping[str, Any], prepared: Prepared, problem: Problem) -> dict[str, Any]:
@@ -236,12 +208,12 @@ def _summary(
 
 
 def _warnings(
-    problem: Problem, recovery: RecoveryProblem, result: Result[Schedule], summary: Mapping[str, Any], objective: str
+    problem: Problem, recovery: RecoveryProblem, said: Iterable[Warn], summary: Mapping[str, Any], objective: str
 ) -> tuple[Warn, ...]:
     """Return all warnings once; of blocking recovery only what the problem says, which knows when it would end."""
     own = {warning.code for warning in recovery.warnings}
     found = [*problem.warnings, *recovery.warnings]
-    found += [w for w in result.warnings if w.code not in own and w.code != "BLOCKING_RECOVERY"]
+    found += [w for w in said if w.code not in own and w.code != "BLOCKING_RECOVERY"]
     if problem.stats is not None:
         found += trust_warnings(problem.stats.manifest)
     if objective != "fidelity-time":

@@ -19,14 +19,14 @@ from ftplan.api.replication.fitting import LESS, WITHOUT, Attempt, Chooser, fitt
 from ftplan.api.replication.hosts import no_room, placement_problem, room_bound
 from ftplan.api.replication.problem import Prepared, prepare
 from ftplan.api.replication.upkeep import Current, Limits, current_of, limited, unchanged
-from ftplan.errors import FtplanError, suggestion
+from ftplan.errors import FtplanError
 from ftplan.model.cluster import Cluster
 from ftplan.model.plan import Infeasible, Objective, Plan, Status, Warn
 from ftplan.model.problem import Problem
 from ftplan.model.task_graph import BoolArray
 from ftplan.model.topology import IntArray
 from ftplan.planners import registry
-from ftplan.planners.budget import Budget, now
+from ftplan.planners.budget import Budget, now, of_command
 from ftplan.planners.replication.placement.placement import Placed, PlacementProblem, place
 from ftplan.planners.replication.problem import ReplicationOptions
 
@@ -88,10 +88,10 @@ def replicate_tasks(problem: Problem, row: registry.Row, **options: Any) -> Plan
     Raises
     ------
     FtplanError
-        If an input is missing, an option is unknown or out of range, or a selector names what is not there.
+        If an input is missing, options contradict each other, or a selector names what is not there.
     """
     began = now()
-    asked = _checked(options)
+    asked = {**_DEFAULTS, **options}
     ends = began + asked["time_limit_s"]
     question = _question(problem, row, asked, began + (PLANNED if asked["curve"] else 1.0) * asked["time_limit_s"])
     prepared, settings = question.prepared, question.settings
@@ -104,7 +104,7 @@ def replicate_tasks(problem: Problem, row: registry.Row, **options: Any) -> Plan
     summary, cut = replication_figures.summary(
         _spent(question, answer), question.current, answer.node, settings.seed, comparing
     )
-    warnings = _said((*problem.warnings, *prepared.warnings, *answer.warnings, *said, *cut), settings.time_limit_s)
+    warnings = of_command((*problem.warnings, *prepared.warnings, *answer.warnings, *said, *cut), settings.time_limit_s)
     return Plan(
         kind=KIND,
         algorithm=row.name,
@@ -121,27 +121,6 @@ def replicate_tasks(problem: Problem, row: registry.Row, **options: Any) -> Plan
         plan=None if answer.node is None else replication_figures.body(prepared, question.current, answer.node, points),
         tool_version=ftplan.__version__,
     )
-
-
-def _said(warnings: tuple[Warn, ...], limit_s: float) -> tuple[Warn, ...]:
-    """Return each warning once; ``TIME_LIMIT`` names the limit of the command, not that of a part of it."""
-    text = f"stopped by the clock after {limit_s:g} s: another run may differ"
-    return tuple(dict.fromkeys(Warn(w.code, text) if w.code == "TIME_LIMIT" else w for w in warnings))
-
-
-def _checked(options: Mapping[str, Any]) -> dict[str, Any]:
-    for name in options:
-        if name not in _DEFAULTS:
-            raise FtplanError(
-                f"replicate-tasks: unknown option {name!r}{suggestion(name, _DEFAULTS)}: "
-                f"one of {', '.join(sorted(_DEFAULTS))}"
-            )
-    asked = {**_DEFAULTS, **options}
-    asked["fail"] = (asked["fail"],) if isinstance(asked["fail"], str) else tuple(asked["fail"])
-    share = asked["max_cpu"]
-    if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0.0 < share <= 1.0:
-        raise FtplanError(f"--max-cpu: {share!r} is a share of a node's cores: above 0 and at most 1")
-    return asked
 
 
 def _question(problem: Problem, row: registry.Row, asked: Mapping[str, Any], ends: float) -> _Question:

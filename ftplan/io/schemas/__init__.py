@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 from ftplan.errors import FtplanError, suggestion
@@ -43,8 +43,7 @@ def schema(kind: str) -> dict[str, Any]:
 
 def generate(kind: str) -> dict[str, Any]:
     """Return the JSON Schema of a kind of file, generated from its model."""
-    module, _, name = MODELS[kind].partition(":")
-    model = getattr(importlib.import_module(module), name)
+    model = resolve_name(MODELS[kind])
     generated: dict[str, Any] = _tidy(model.model_json_schema(by_alias=True), top=True)
     if kind == "plan":
         _add_bodies(generated)
