@@ -14,7 +14,6 @@ from ftplan.planners.checkpoints.bounds.any_rules import best_dual
 from ftplan.planners.checkpoints.bounds.lagrangian import Dual
 from ftplan.planners.checkpoints.even import dealt
 from ftplan.planners.checkpoints.models.exact_at_scale import price_guided
-from ftplan.planners.checkpoints.models.failover_gap import close_failover_gap
 from ftplan.planners.checkpoints.models.flow import cheapest_flow
 from ftplan.planners.checkpoints.models.reduced_model import close_gap
 from ftplan.planners.checkpoints.models.separate import allowed_cost, cheapest
@@ -104,19 +103,12 @@ def _assigned(
             return found
         improved = _improved(problem, limits, [found], budget)
         first = found if improved is None else improved
-    if limits.failover is not None:
-
-        def polish(starts: list[IntArray]) -> IntArray | None:
-            return _improved(problem, limits, starts, budget)
-
-        best, bound = close_failover_gap(problem, limits, first, polish, options.seed, budget)
-        return _result(problem, settled, best, bound, budget)
     dual = best_dual(problem, limits, problem.value(first), budget)
     second = _improved(problem, limits, [dual.copies], budget)
     best = first if second is None or problem.value(first) <= problem.value(second) else second
     if problem.gap(problem.value(best), dual.bound) > CLOSED and not budget.over():
         best, bound = close_gap(problem, limits, best, dual, options.seed, budget)
-        polished = _improved(problem, limits, [best], budget)
+        polished = None if limits.failover else _improved(problem, limits, [best], budget)
         best = best if polished is None else polished
         dual = Dual(max(dual.bound, bound), dual.prices, dual.copies)
     return _result(problem, settled, best, dual.bound, budget)

@@ -14,8 +14,8 @@ from ftplan.planners import registry
 from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.bounds.any_rules import best_dual
 from ftplan.planners.checkpoints.bounds.lagrangian import ascend, dual_value
+from ftplan.planners.checkpoints.bounds.reduced_costs import open_columns
 from ftplan.planners.checkpoints.exact import exact
-from ftplan.planners.checkpoints.models.reduced_model import open_columns
 from ftplan.planners.checkpoints.problem import AllocationOptions, build
 from ftplan.planners.checkpoints.rules.least_balance import spread_out
 from ftplan.planners.checkpoints.rules.limits import limits_of

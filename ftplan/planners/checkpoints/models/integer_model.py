@@ -15,7 +15,13 @@ import numpy as np
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import SOLVER_SECONDS_PER_ITERATION, Budget
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
-from ftplan.planners.checkpoints.models.failover_rows import Pairs, add_to_sat, by_place, first_in_front, first_of_sat
+from ftplan.planners.checkpoints.models.failover_rows import (
+    Pairs,
+    add_to_sat,
+    by_survivor,
+    first_in_front,
+    first_of_sat,
+)
 from ftplan.planners.checkpoints.rules.limits import Limits
 from ftplan.planners.interrupts import solve_sat
 
@@ -148,7 +154,7 @@ def least_failover_limit(
     total = max(float(failover.load.sum()), float(failover.fair.max(initial=0.0)) * most)
     factor = STRETCH_TOTAL / total if total > 0 else 1.0
     floors, own = np.floor(failover.load * factor), np.floor(failover.own * factor)
-    for (loss, node), column in by_place(failover, first).items():
+    for (loss, node), column in by_survivor(failover, first).items():
         taken = cp_model.LinearExpr.weighted_sum([v for _, v in column], [int(floors[u]) for u, _ in column])
         model.add(taken + int(own[node]) <= int(np.ceil(failover.fair[loss, node] * factor / steps)) * g)
     model.minimize(g)
