@@ -18,10 +18,10 @@ from ftplan.planners.checkpoints.models.flow import cheapest_flow
 from ftplan.planners.checkpoints.models.reduced_model import close_gap
 from ftplan.planners.checkpoints.models.separate import allowed_cost, cheapest
 from ftplan.planners.checkpoints.options import AllocationOptions
+from ftplan.planners.checkpoints.rules.feasibility import RulesInForce, feasible_copies, rules_in_force
 from ftplan.planners.checkpoints.rules.idle import spread_idle
 from ftplan.planners.checkpoints.rules.limits import Limits, limits_of, most_copies
 from ftplan.planners.checkpoints.rules.memory import SEARCHED_PAIRS
-from ftplan.planners.checkpoints.rules.settle import Settled, feasible_copies, settle
 from ftplan.planners.checkpoints.search.failover_repair import bring_within, improve_within
 from ftplan.planners.checkpoints.search.greedy import regret_greedy
 from ftplan.planners.checkpoints.search.working_allocation import Placed
@@ -50,8 +50,8 @@ def exact(problem: CheckpointProblem, options: AllocationOptions) -> Result[Allo
     Source: Madsen & Zhou 2015, section 6, the formulation; it gave up on exhaustive search at 7 checkpoints × 20 nodes.
     """
     budget = Budget.of(options)
-    settled = settle(problem, options, budget)
-    if not isinstance(settled, Settled):
+    settled = rules_in_force(problem, options, budget)
+    if not isinstance(settled, RulesInForce):
         return settled
     limits = limits_of(problem, settled.rules)
     if not (limits.names or limits.failover) or not problem.load.size:
@@ -77,7 +77,7 @@ def exact(problem: CheckpointProblem, options: AllocationOptions) -> Result[Allo
 
 
 def _assigned(
-    problem: CheckpointProblem, settled: Settled, limits: Limits, options: AllocationOptions, budget: Budget
+    problem: CheckpointProblem, settled: RulesInForce, limits: Limits, options: AllocationOptions, budget: Budget
 ) -> Result[Allocation]:
     """Solve the coupled problem: dual, incumbent, reduced costs, branch and cut."""
     if problem.cost.size > MANY_PAIRS and limits.failover is None:
@@ -142,7 +142,7 @@ def _improved(problem: CheckpointProblem, limits: Limits, starts: list[IntArray]
 
 
 def _result(
-    problem: CheckpointProblem, settled: Settled, copies: IntArray, bound: float, budget: Budget
+    problem: CheckpointProblem, settled: RulesInForce, copies: IntArray, bound: float, budget: Budget
 ) -> Result[Allocation]:
     """Return the result with its status by the gap."""
     spread = spread_idle(problem, limits_of(problem, settled.rules), np.asarray(copies))
