@@ -10,6 +10,7 @@ import numpy as np
 from ftplan.model.checkpoint_rules import CheckpointRules
 from ftplan.model.plan import Infeasible
 from ftplan.model.topology import FloatArray
+from ftplan.model.units import MB
 from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.models.integer_model import Stretch, find, least_stretch
@@ -17,7 +18,7 @@ from ftplan.planners.checkpoints.rules.failover_infeasibility import infeasible_
 from ftplan.planners.checkpoints.rules.least_balance import UNBOUNDED_BALANCE, least_balance
 from ftplan.planners.checkpoints.rules.least_failover import least_failover
 from ftplan.planners.checkpoints.rules.least_limit import number, rounded_up
-from ftplan.planners.checkpoints.rules.limits import MB, limits_of, most_copies
+from ftplan.planners.checkpoints.rules.limits import limits_of, most_copies
 
 
 def too_few_domains(problem: CheckpointProblem) -> Infeasible | None:
