@@ -94,9 +94,9 @@ class RuleInputs:
     ) -> RuleInputs:
         """Return the inputs with the primaries of a placement, default the cluster's."""
         placement = cluster.placement if placement is None else placement
-        homes = (
-            {} if placement is None else {o.id: primaries(o.id, topology, placement) for o in topology.keyed_operators}
-        )
+        homes = {}
+        if placement is not None:
+            homes = {o.id: primaries(o.id, topology, placement) for o in topology.keyed_operators}
         known = {name: nodes for name, nodes in homes.items() if nodes is not None}
         return RuleInputs(topology, cluster, series, rules, known)
 
@@ -253,7 +253,10 @@ def _missing(inputs: RuleInputs, record: Record) -> Iterator[Violation]:
 
 
 def fair_shares(cluster: Cluster) -> FloatArray:
-    """Return the fair share of each node: its part of the cpu of nodes that accept checkpoints (all zero: equal)."""
+    """Return each node's fair share of all copies, shape (N,): its part of the cpu of nodes that accept checkpoints.
+
+    They share equally where none of them has any cpu; the others have 0.
+    """
     cpu = np.where(cluster.accepting("checkpoints"), cluster.cpu, 0.0)
     if not cpu.any():
         cpu = cluster.accepting("checkpoints").astype(np.float64)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ftplan.model.tolerances import ROUNDING, TINY
 from ftplan.model.topology import FloatArray
 from ftplan.planners.checkpoints.arrays import BoolArray, CheckpointProblem
 from ftplan.planners.checkpoints.bounds.failover_dual import ordered_cheapest, paid_by_first
@@ -19,7 +20,7 @@ def open_columns(problem: CheckpointProblem, limits: Limits, dual: Dual, value: 
     *value*, no better plan has it. Where costs are whole, a better plan is better by 1.
     """
     reduced = _reduced(problem, limits, dual) if dual.first is None else _reduced_with_first(problem, limits, dual)
-    most = value + 1e-9 * max(abs(value), 1e-300)
+    most = value + ROUNDING * max(abs(value), TINY)
     if problem.integral and dual.first is None:
         most -= 1 - 1e-6
     return np.asarray(problem.allowed & (dual.bound + reduced <= most))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -56,28 +57,18 @@ def cheapest_flow(
     factor = 2.0 ** np.floor(np.log2(LARGEST_COST / (sink + 2) / largest))
     costs = np.floor(cost[unit, node] * factor).astype(np.int64)
 
-    start, end, capacity, price = [], [], [], []
-
-    def arcs(a: IntArray, b: IntArray, c: IntArray, p: IntArray) -> None:
-        start.append(a)
-        end.append(b)
-        capacity.append(c)
-        price.append(p)
-
-    ones, zeros = np.ones(unit.size, dtype=np.int64), np.zeros(unit.size, dtype=np.int64)
     every = np.arange(units)
-    arcs(np.zeros(units, dtype=np.int64), every + 1, np.full(units, problem.copies), zeros[:1].repeat(units))
+    arcs: list[tuple[Any, ...]] = [(0, every + 1, problem.copies, 0)]  # tail, head, capacity, cost
     if grouped:
         pair = unit * domains + problem.domain[node]
         distinct = np.unique(pair)
-        arcs(distinct // domains + 1, pair_at + distinct, ones[: distinct.size], zeros[: distinct.size])
-        arcs(pair_at + pair, node_at + node, ones, costs)
+        arcs += [(distinct // domains + 1, pair_at + distinct, 1, 0), (pair_at + pair, node_at + node, 1, costs)]
     else:
-        arcs(unit + 1, node_at + node, ones, costs)
-    room = np.minimum(most, units * problem.copies).astype(np.int64)
-    arcs(node_at + np.arange(nodes), np.full(nodes, sink), np.maximum(room, 0), np.zeros(nodes, dtype=np.int64))
-
-    network = tuple(np.concatenate(part).astype(np.int64) for part in (start, end, capacity, price))
+        arcs.append((unit + 1, node_at + node, 1, costs))
+    room = np.maximum(np.minimum(most, units * problem.copies).astype(np.int64), 0)
+    arcs.append((node_at + np.arange(nodes), sink, room, 0))
+    columns = zip(*(np.broadcast_arrays(*arc) for arc in arcs), strict=True)
+    network = tuple(np.concatenate(column).astype(np.int64) for column in columns)
     solve = flows_of if unit.size <= MOST_HERE else flows_elsewhere
     flows = solve(network, sink, units * problem.copies, budget or Budget(np.inf))
     if flows is None:

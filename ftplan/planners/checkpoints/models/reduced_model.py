@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
@@ -47,7 +48,7 @@ def close_gap(
         tree_nodes = FEW_TREE_NODES
     best = exchange(problem, limits, columns, best, dual, seed, budget, rounds, tree_nodes)
     value = problem.value(best)
-    if problem.gap(value, dual.bound) <= 1e-9 or budget.over() or not small:
+    if problem.gap(value, dual.bound) <= ROUNDING or budget.over() or not small:
         return best, dual.bound
     columns = open_columns(problem, limits, dual, value)
     best, bound = branch_and_cut(problem, limits, columns, best, seed, budget, gap=0.0)

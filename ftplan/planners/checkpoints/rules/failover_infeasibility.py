@@ -12,14 +12,14 @@ from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.rules.failover import failover_of, loss_name, ratios
-from ftplan.planners.checkpoints.rules.least_failover import least_conceivable, least_failover
+from ftplan.planners.checkpoints.rules.least_failover import failover_lower_bound, least_failover
 from ftplan.planners.checkpoints.rules.least_limit import number, rounded_up
 
 
 def unattainable_failover(problem: CheckpointProblem) -> Infeasible | None:
     """Return why no limit at all can be kept: a node without cpu has load, or would have to take some over."""
     failover = failover_of(problem, 1.0)
-    if np.isfinite(least_conceivable(problem, failover)):
+    if np.isfinite(failover_lower_bound(problem, failover)):
         return None
     own = ratios(failover, np.zeros_like(failover.fair))
     loss, node = divmod(int(own.argmax()), own.shape[1])

@@ -13,7 +13,7 @@ def spread_idle(problem: CheckpointProblem, limits: Limits, copies: IntArray) ->
     """Return copies (U, c) in which those of idle units are spread over the nodes by number; the value stays.
 
     A unit is idle when it has no load and costs nothing anywhere. Algorithm 3 breaks ties by checkpointed load, which
-    an idle unit does not add to, so that all of them would lie on one node (a departure from Madsen & Zhou 2015).
+    an idle unit does not add to, so that all of them would lie on one node (a departure from [Madsen2015]).
     Each copy goes where the fewest are, ties to the first node, within all limits; where that fails, nothing changes.
     Cost O(idle units × c × N).
     """

@@ -9,6 +9,7 @@ import numpy as np
 
 from ftplan.model.checkpoint_rules import CheckpointRules
 from ftplan.model.plan import Infeasible
+from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray
 from ftplan.model.units import MB
 from ftplan.planners.budget import Budget
@@ -107,7 +108,7 @@ def infeasible_memory(
     if result.copies is None:
         return None
     over = np.where(known, limits.used(result.copies)[row] - limits.upper[row], -np.inf)
-    growth = max(1, ceil(float(np.max(np.where(known, over, 0.0))) / MB - 1e-9))
+    growth = max(1, ceil(float(np.max(np.where(known, over, 0.0))) / MB - ROUNDING))
     node = int(np.argmax(over))
     return Infeasible(
         reason="the state of primaries and copies does not fit into the nodes' memory",

@@ -93,12 +93,12 @@ def least_limit(
             high = min(best.value, middle)
         else:
             low = middle
-    answer = prove(best)
-    if answer.copies is not None:
-        best = family.better(best, answer.copies)
+    result = prove(best)
+    if result.copies is not None:
+        best = family.better(best, result.copies)
     if best is None:
         return None
-    return LeastLimit(best.value, best.copies, best.value <= max(family.lower, answer.least or 0.0) + 2e-6)
+    return LeastLimit(best.value, best.copies, best.value <= max(family.lower, result.least or 0.0) + 2e-6)
 
 
 def rounded_up(value: float) -> float:
