@@ -12,8 +12,7 @@ from ftplan.planners.checkpoints.allocation import Allocation
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.models.integer_model import find
 from ftplan.planners.checkpoints.options import LEAST_AUTO_BALANCE, AllocationOptions
-from ftplan.planners.checkpoints.rules.failover_infeasibility import unattainable_failover
-from ftplan.planners.checkpoints.rules.infeasibility import explain, too_few_domains
+from ftplan.planners.checkpoints.rules.infeasibility import explain, too_few_domains, unattainable_failover
 from ftplan.planners.checkpoints.rules.least_balance import UNBOUNDED_BALANCE, least_balance
 from ftplan.planners.checkpoints.rules.least_failover import least_failover
 from ftplan.planners.checkpoints.rules.least_limit import LeastLimit, longest_first, number
@@ -67,7 +66,7 @@ def rules_in_force(
     if not problem.load.size:
         return RulesInForce(replace(rules, balance=LEAST_AUTO_BALANCE))
     part = budget if rules.failover_limit is None else budget.part(BALANCE)
-    least = least_balance(problem, rules.memory, LEAST_AUTO_BALANCE, options.seed, part, rules.failover_limit, witness)
+    least = least_balance(problem, rules, LEAST_AUTO_BALANCE, options.seed, part, witness)
     budget.cut = budget.cut or part.cut
     if least is None:
         return no_plan(problem, replace(rules, balance=UNBOUNDED_BALANCE), options, budget)

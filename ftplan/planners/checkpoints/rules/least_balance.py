@@ -26,25 +26,23 @@ UNITS_AT_ONCE = 4096
 UNBOUNDED_BALANCE = 1e6
 
 
-# Seven values: the problem, five rules, and the usual seed and budget.
 def least_balance(
     problem: CheckpointProblem,
-    memory: bool,
+    rules: CheckpointRules,
     at_least: float,
     seed: int,
     budget: Budget,
-    failover_limit: float | None = None,
     known: IntArray | None = None,
 ) -> LeastLimit | None:
-    """Return the smallest Δ from *at_least* up for which there is an allocation; None where none was found.
+    """Return the smallest Δ from *at_least* up for which there is an allocation within the other *rules*, else None.
 
-    Every unit must have enough allowed domains. The failover limit, if any, holds besides; *known* is an allocation
-    (U, c) within it. Simple bounds (the heaviest copy, fewer copies than nodes) or CP-SAT prove the least.
-    Deterministic but for the clock.
+    Every unit must have enough allowed domains. *known* is an allocation (U, c) within the failover limit, if any.
+    Simple bounds (the heaviest copy, fewer copies than nodes) or CP-SAT prove the least. Deterministic but for the
+    clock.
     """
 
     def limits(balance: float) -> Limits:
-        return limits_of(problem, CheckpointRules(problem.copies, "node", balance, memory, failover_limit))
+        return limits_of(problem, replace(rules, balance=balance))
 
     def prove(best: LeastLimit | None) -> SatResult:
         fair, at_zero = fair_loads(problem), limits(0.0)
@@ -56,17 +54,17 @@ def least_balance(
         work = int(PROOF_WORK * budget.time_limit_s / SOLVER_SECONDS_PER_ITERATION)
         part.iterations = max(1, work) if part.iterations is None else part.iterations
         stretch = Stretch("balance", fair, 0.0, most + STEP, 1 / STEP)
-        result = least_stretch(
-            problem, replace(at_zero, lower=lower), stretch, best.copies if best else None, seed, part
-        )
+        hint = best.copies if best else None
+        result = least_stretch(problem, replace(at_zero, lower=lower), stretch, hint, seed, part)
         budget.cut = budget.cut or part.cut
         return result
 
-    lower = max(at_least, balance_lower_bound(problem), _lower_bound_with_failover(problem, failover_limit))
-    worst = _deviation(problem, longest_first(problem))
+    lower = max(at_least, balance_lower_bound(problem), _lower_bound_with_failover(problem, rules))
+    start = longest_first(problem)
+    worst = _deviation(problem, start)
     trials = (max(worst, lower) * (1 + ROUNDING),) if np.isfinite(worst) else ()
     family = LimitFamily(limits, lambda copies: _deviation(problem, copies), at_least, lower)
-    return least_limit(problem, family, (lower, *trials, UNBOUNDED_BALANCE), prove, budget, known)
+    return least_limit(problem, family, start, (lower, *trials, UNBOUNDED_BALANCE), prove, budget, known)
 
 
 def balance_lower_bound(problem: CheckpointProblem) -> float:
@@ -88,12 +86,12 @@ def balance_lower_bound(problem: CheckpointProblem) -> float:
     return bound * (1 - NOISE)
 
 
-def _lower_bound_with_failover(problem: CheckpointProblem, failover_limit: float | None) -> float:
+def _lower_bound_with_failover(problem: CheckpointProblem, rules: CheckpointRules) -> float:
     """Return a Δ below which no allocation can be since a failover limit keeps single copies off loaded nodes."""
-    if failover_limit is None or problem.copies > 1 or not problem.load.any():
+    if rules.failover_limit is None or problem.copies > 1 or not problem.load.any():
         return 0.0
     fair = fair_loads(problem)
-    most = most_takeover(failover_of(problem, failover_limit))
+    most = most_takeover(failover_of(problem, rules.failover_limit))
     short = 1.0 - most[fair > 0] / fair[fair > 0]
     return float(short.max(initial=0.0)) * (1 - NOISE)
 

@@ -12,7 +12,14 @@ from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.models.integer_model import SatResult, Stretch, fits_into, least_stretch
 from ftplan.planners.checkpoints.rules.failover import Failover, failover_of, ratios
-from ftplan.planners.checkpoints.rules.least_limit import STEP, LeastLimit, LimitFamily, least_limit, rounded_up
+from ftplan.planners.checkpoints.rules.least_limit import (
+    STEP,
+    LeastLimit,
+    LimitFamily,
+    least_limit,
+    longest_first,
+    rounded_up,
+)
 from ftplan.planners.checkpoints.rules.limits import Limits, limits_of
 
 #: The smallest limit that is ever asked for: with it, all survivors carry exactly their fair shares.
@@ -73,4 +80,4 @@ def least_failover(problem: CheckpointProblem, rules: CheckpointRules, seed: int
         return result if kept else replace(result, copies=None)
 
     family = LimitFamily(at, failover.headroom, LEAST, lower)
-    return least_limit(problem, family, (rounded_up(lower), most), prove, budget)
+    return least_limit(problem, family, longest_first(problem), (rounded_up(lower), most), prove, budget)

@@ -56,6 +56,7 @@ class LimitFamily:
 def least_limit(
     problem: CheckpointProblem,
     family: LimitFamily,
+    start: IntArray,
     trials: tuple[float, ...],
     prove: Callable[[LeastLimit | None], SatResult],
     budget: Budget,
@@ -63,12 +64,11 @@ def least_limit(
 ) -> LeastLimit | None:
     """Return the smallest value for which there is an allocation; None where none was found.
 
-    Repair at the first of the *trials* and, where that fails, at the others until one works, then at shrinking values;
-    *prove* looks for a smaller value than the best, or rules it out. *known* is an allocation (U, c) to begin with.
-    Deterministic but for the clock.
+    Repair of *start* (U, c) at the first of the *trials* and, where that fails, at the others until one works, then at
+    shrinking values; *prove* looks for a smaller value than the best, or rules it out. *known* is an allocation (U, c)
+    that keeps some value. Deterministic but for the clock.
     """
     best = None if known is None else family.better(None, known)
-    start = longest_first(problem)
 
     def attempt(value: float) -> bool:
         nonlocal best
