@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pkgutil import resolve_name
 from typing import Any
 
 import ftplan
 from ftplan.errors import FtplanError, suggestion
+from ftplan.metrics.names import metrics_of
 from ftplan.model.plan import InputFile, Plan, Warn, canonical_json
 from ftplan.model.violation import Violation
 
@@ -52,6 +52,12 @@ class MetricValue:
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as the evaluation file names them."""
         return {"name": self.name, "value": self.value, "sense": self.sense, "unit": self.unit}
+
+
+def scored(kind: str, values: Mapping[str, float | None]) -> tuple[MetricValue, ...]:
+    """Return the values of all metrics of a kind of plan, in their order."""
+    named = [(m, values[m.name]) for m in metrics_of(kind)]
+    return tuple(MetricValue(m.name, None if v is None else float(v), m.sense, m.unit) for m, v in named)
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,18 +208,3 @@ def with_failures(plan: Plan, fail: tuple[str, ...]) -> Plan:
     own = plan.options.get("fail") or ()
     listed = (own,) if isinstance(own, str) else tuple(own)
     return replace(plan, options={**plan.options, "fail": list(dict.fromkeys((*listed, *fail)))})
-
-
-def of_kind(table: Mapping[str, str], plan: Plan, command: str) -> Any:
-    """Import and return the function that a table of ``module:function`` names for a plan's kind.
-
-    Only what answers for this kind is imported: what the others need would take longer than most answers.
-
-    Raises
-    ------
-    FtplanError
-        If there is none.
-    """
-    if plan.kind not in table:
-        raise FtplanError(f"{command} knows plans of kind {' and '.join(table)}, not yet {plan.kind}")
-    return resolve_name(table[plan.kind])

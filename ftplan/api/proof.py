@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from ftplan.api.kinds import PlanKind
 from ftplan.api.statements import UNANSWERED, differences, shown
 from ftplan.errors import FtplanError
 from ftplan.model.plan import Plan, canonical
@@ -15,22 +15,10 @@ from ftplan.model.violation import Violation
 
 #: A bound is proven again if it lies within this of the bound at hand, relative to their size.
 EQUAL = 1e-6
-#: Options that plans record beside what was asked: they follow from it.
-_DERIVED: Mapping[str, tuple[str, ...]] = {
-    "checkpoint-allocation": ("balance_requested", "capacity_per_core_requested", "objective_requested", "spread"),
-    "recovery-schedule": ("cost", "horizon_s", "bandwidth_mb_s", "spread"),
-    "task-replication": ("budget_unit", "budget_limit", "cases", "spread"),
-}
-#: Parts of a summary that depend on the question and the seed alone, not on the plan.
-_OF_THE_QUESTION = {
-    "checkpoint-allocation": (),
-    "recovery-schedule": ("before", "random"),
-    "task-replication": (),
-}
 
 
 def prove(
-    plan: Plan, problem: Problem, left: tuple[str, ...], *, valid: bool, time_limit_s: float
+    plan: Plan, problem: Problem, kind: PlanKind, left: tuple[str, ...], *, valid: bool, time_limit_s: float
 ) -> tuple[list[Violation], tuple[str, ...]]:
     """Plan again, and return what that refutes and which of the statements *left* nobody has recomputed still.
 
@@ -54,19 +42,19 @@ def prove(
     FtplanError
         If the plan does not say what it was asked, so that nobody can ask again.
     """
-    again = _again(plan, problem, plan.algorithm, time_limit_s)
+    again = _again(plan, problem, kind, plan.algorithm, time_limit_s)
     found: list[Violation] = []
     done: set[str] = set()
     tries = [again]
     if plan.objective is not None and plan.objective.bound is not None:
         if not _reached(plan, again) and plan.algorithm != "exact":
-            tries.append(_again(plan, problem, "exact", time_limit_s))
+            tries.append(_again(plan, problem, kind, "exact", time_limit_s))
         found += _bound(plan, tries)
         done.add("bound")
     if plan.status == "infeasible":
         found += _infeasible(plan, again)
         done.add("infeasible")
-    for name in _OF_THE_QUESTION[plan.kind]:
+    for name in kind.summary_of_question:
         if name in plan.summary and name in again.summary and f"summary.{name}" in left:
             found += _compared(plan.summary[name], again.summary[name], f"summary.{name}")
             done.add(f"summary.{name}")
@@ -79,26 +67,15 @@ def prove(
     return found, kept
 
 
-def _asked(plan: Plan) -> dict[str, Any]:
-    """Return the options of the question, without what was derived from it."""
-    asked = {name: value for name, value in plan.options.items() if name not in _DERIVED[plan.kind]}
-    if plan.kind == "checkpoint-allocation":
-        for name in ("balance", "capacity_per_core", "objective"):
-            if f"{name}_requested" in plan.options:
-                asked[name] = plan.options[f"{name}_requested"]
-        if plan.options.get("minimise") is not None:
-            asked["failover_limit"] = None
-    return asked
-
-
-def _again(plan: Plan, problem: Problem, algorithm: str | None, time_limit_s: float) -> Plan:
-    from ftplan.api.planning import plan as planned
+def _again(plan: Plan, problem: Problem, kind: PlanKind, algorithm: str | None, time_limit_s: float) -> Plan:
+    from ftplan.api.verbs import plan as planned
 
     if not plan.options:
         raise FtplanError("--prove: the plan has no options, so that nobody can ask again what it answers")
-    asked = {**_asked(plan), "time_limit_s": time_limit_s, "seed": plan.seed}
-    if plan.kind == "checkpoint-allocation" and plan.objective is not None and plan.objective.bound is not None:
+    asked = {**kind.options.asked_by(plan), "time_limit_s": time_limit_s, "seed": plan.seed}
+    if "bound" in kind.options.options() and plan.objective is not None and plan.objective.bound is not None:
         asked["bound"] = True
+    if not kind.row.answers_failure:
         problem = replace(problem, failure=None)
     started = time.monotonic()
     try:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ftplan.cli import options
-from ftplan.cli.render import Answer, Table, check_output, emit, say, warn
+from ftplan.cli.render import Answer, Table, check_output, emit_answer, say, warn
 
 if TYPE_CHECKING:
     from ftplan.api import Evaluation
@@ -79,12 +79,9 @@ def command(plan: str, **given: Any) -> int:
     title = f"failed: {', '.join(found.failures)}" if found.failures else None
     if found.scenarios:
         title = f"mean over {len(found.scenarios)} scenarios, by probability" + (f"; {title}" if title else "")
-    emit(
+    emit_answer(
         Answer(found.to_json(), [Table(("metric", "value", "better", "unit"), rows, title), *scenario_tables(found)]),
-        output=given["output"],
-        form=given["format"],
-        force=given["force"],
-        quiet=given["quiet"],
+        given,
     )
     for line in found.unmet:
         say(line)

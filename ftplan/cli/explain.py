@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from ftplan.cli import options
-from ftplan.cli.render import Answer, Table, check_output, emit, warn
+from ftplan.cli.render import Answer, Table, check_output, emit_answer, warn
 
 
 @options.command("explain")
@@ -37,10 +37,4 @@ def command(plan: str, selector: str, **given: Any) -> None:
     if found.candidate_columns:
         others = [tuple(row[name] for name in found.candidate_columns) for row in found.candidates]
         tables.append(Table(found.candidate_columns, others, f"{found.selector}: where it could stand"))
-    emit(
-        Answer(found.to_json(), tables, found.notes),
-        output=given["output"],
-        form=given["format"],
-        force=given["force"],
-        quiet=given["quiet"],
-    )
+    emit_answer(Answer(found.to_json(), tables, found.notes), given)

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from ftplan.cli import options
-from ftplan.cli.render import Answer, Table, check_output, emit, warn
+from ftplan.cli.render import Answer, Table, check_output, emit_answer, warn
 
 
 @options.command("stats-summary")
@@ -53,13 +53,7 @@ def command(stats: str, topology: str | None, measure: str, top: int, **given: A
         )
         document["key_group_sweep"] = sweep
         tables.append(Table(tuple(sweep[0]), [tuple(row.values()) for row in sweep], "number of key groups"))
-    emit(
-        Answer(canonical_json(document), tables),
-        output=given["output"],
-        form=given["format"],
-        force=given["force"],
-        quiet=given["quiet"],
-    )
+    emit_answer(Answer(canonical_json(document), tables), given)
 
 
 def _numbers(text: str) -> list[int]:

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from ftplan.cli import options
-from ftplan.cli.render import Answer, Table, check_output, emit, say, warn
+from ftplan.cli.render import Answer, Table, check_output, emit_answer, say, warn
 
 
 @options.command("verify")
@@ -57,13 +57,7 @@ def command(plan: str, **given: Any) -> int:
     notes = [f"{verdict}; held to: {', '.join(found.rules) or 'no rule, since there is no plan'}"]
     if found.not_recomputed:
         notes.append(f"not recomputed: {', '.join(found.not_recomputed)}")
-    emit(
-        Answer(found.to_json(), tables, notes),
-        output=given["output"],
-        form=given["format"],
-        force=given["force"],
-        quiet=given["quiet"],
-    )
+    emit_answer(Answer(found.to_json(), tables, notes), given)
     if not found.valid:
         say(f"{plan}: {rows[0][0]}: {rows[0][2]}" + (f" (and {len(rows) - 1} more)" if len(rows) > 1 else ""))
     return 0 if found.valid else 1

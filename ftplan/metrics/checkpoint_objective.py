@@ -17,9 +17,10 @@ from ftplan.errors import FtplanError, suggestion
 from ftplan.metrics.adjusted_load import CORRELATE, Correlate, adjusted
 from ftplan.metrics.checkpoint_use import usable_at_random, usable_copies, usable_windows
 from ftplan.metrics.correlation import COPIES_AT_ONCE, node_sums, standardised
-from ftplan.metrics.node_load import OVERLOAD, capacity_of, loaded_nodes
+from ftplan.metrics.node_load import capacity_of, loaded_nodes
 from ftplan.metrics.planned_copies import PlannedCopies, planned_copies
 from ftplan.model.cluster import Cluster
+from ftplan.model.defaults import OVERLOAD
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.topology import FloatArray, IntArray
 
@@ -68,17 +69,6 @@ class CheckpointObjective:
         for option, number in (("--capacity-per-core", self.capacity_per_core), ("--overload", self.overload)):
             if number is not None and (isinstance(number, (bool, str)) or not 0 <= number < float("inf")):
                 raise FtplanError(f"{option}: {number!r} is not a number of at least 0")
-
-    @staticmethod
-    def of_options(options: Mapping[str, Any], name: str | None = None) -> CheckpointObjective:
-        """Return the objective that a plan's options describe, *name* instead of theirs where given."""
-        chosen: Any = name or options.get("objective") or "correlation"
-        return CheckpointObjective(
-            chosen,
-            "raw" if name == "usable" else options.get("correlate") or "raw",
-            options.get("capacity_per_core"),
-            OVERLOAD if options.get("overload") is None else options["overload"],
-        )
 
     @property
     def sense(self) -> Literal["min", "max"]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from ftplan.errors import FtplanError
+from ftplan.model.kinds import row
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -15,28 +16,7 @@ if TYPE_CHECKING:
 FORMAT = "ftplan/plan"
 FORMAT_VERSION = "1.0"
 
-Kind = Literal["checkpoint-allocation", "task-replication", "recovery-schedule", "rebalance", "peer-ring", "scale-out"]
 Status = Literal["optimal", "feasible", "infeasible", "no-plan-in-time"]
-
-KINDS: tuple[Kind, ...] = (
-    "checkpoint-allocation",
-    "task-replication",
-    "recovery-schedule",
-    "rebalance",
-    "peer-ring",
-    "scale-out",
-)
-
-#: The list of records that makes a plan of each kind a table.
-TABLE_OF_KIND: Mapping[str, str] = {
-    "checkpoint-allocation": "assignments",
-    "task-replication": "replicas",
-    "recovery-schedule": "steps",
-    "rebalance": "moves",
-    "peer-ring": "ring",
-    "scale-out": "operators",
-}
-
 
 #: A bound that a value beats by less than this, relative to the larger of the sizes compared, is a rounding error.
 ROUNDING = 1e-9
@@ -250,4 +230,4 @@ class Plan:
 
         if self.plan is None:
             raise FtplanError(f"there is no plan to show: status is {self.status} ({self.reason})")
-        return pd.DataFrame(list(self.plan[TABLE_OF_KIND[self.kind]]))
+        return pd.DataFrame(list(self.plan[row(self.kind).table]))

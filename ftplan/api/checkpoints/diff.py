@@ -58,7 +58,7 @@ class AllocationDifference(Difference):
         )
 
 
-def diff_allocations(before: Plan, after: Plan, problem: Problem | None) -> Difference:
+def diff(before: Plan, after: Plan, problem: Problem | None) -> Difference:
     """Compare two checkpoint allocations.
 
     The order of the copies of a group does not count; a group that only one plan knows is added or removed. How many

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from ftplan.api.checkpoints.assignments import current_assignments, moves, stated_assignments
-from ftplan.api.checkpoints.make import parse_balance, require
-from ftplan.api.checkpoints.unseen_time import planned_on
-from ftplan.api.checkpoints.upkeep import with_current
+from ftplan.api.checkpoints.options import CheckpointAllocationOptions
+from ftplan.api.checkpoints.problem import objective_of, planned_on, require, with_current
 from ftplan.api.statements import (
     Judged,
     Judges,
@@ -24,7 +23,7 @@ from ftplan.api.statements import (
 from ftplan.errors import FtplanError
 from ftplan.metrics.allocation_score import AllocationScore, allocation_score
 from ftplan.metrics.availability import availability, copysets
-from ftplan.metrics.checkpoint_objective import OBJECTIVES, CheckpointObjective
+from ftplan.metrics.checkpoint_objective import OBJECTIVES
 from ftplan.model.checkpoint_rules import RULE_CODES, STILL_BROKEN, CheckpointRules, violations
 from ftplan.model.cluster import Cluster
 from ftplan.model.failover import Losses
@@ -56,7 +55,7 @@ def judge_allocation(plan: Plan, problem: Problem, strict: bool) -> Judged:
         raise FtplanError("verify needs the topology and the cluster: give --topology and --cluster")
     series: KeyGroupSeries | None = None
     if problem.stats is not None:
-        series = planned_on(plan, require(problem, str(plan.options.get("load", "records")))[2])
+        series = planned_on(plan, require(problem, CheckpointAllocationOptions.of_plan(plan).load)[2])
     assignments = stated_assignments(plan, problem.topology, problem.cluster)
     rules = rules_of(plan, strict)
     waived = set() if strict else _left_broken(plan)
@@ -96,8 +95,8 @@ def _options(plan: Plan, series: KeyGroupSeries, cluster: Cluster) -> list[Viola
     if plan.objective is not None and plan.objective.name in OBJECTIVES:
         true["objective"] = plan.objective.name
     if "capacity_per_core_requested" in plan.options:
-        asked = {**plan.options, "capacity_per_core": plan.options["capacity_per_core_requested"]}
-        true["capacity_per_core"] = CheckpointObjective.of_options(asked).resolved(series, cluster).capacity_per_core
+        asked = replace(objective_of(plan), capacity_per_core=plan.options["capacity_per_core_requested"])
+        true["capacity_per_core"] = asked.resolved(series, cluster).capacity_per_core
     return judge_options(plan, true)
 
 
@@ -118,25 +117,19 @@ def rules_of(plan: Plan, strict: bool = False) -> CheckpointRules:
     if not isinstance(copies, int):
         copies = _usual_copies(plan)
     balance: Any = "none"
-    stated = parse_balance(plan.options.get("balance", STRICT_BALANCE))
+    stated = plan.options.get("balance", STRICT_BALANCE)
     if "count" in named:
         balance = "count"
     elif "even-count" in named:
         balance = "even-count"
     if "balance" in named or (strict and balance == "none"):
-        balance = stated if isinstance(stated, float) else STRICT_BALANCE
+        balance = float(stated) if isinstance(stated, (int, float)) else STRICT_BALANCE
     zoned = strict or "copies-in-distinct-zones" in named
     limit = plan.options.get("failover_limit")
     if "failover" in named and not isinstance(limit, (int, float)):
         raise FtplanError("plan: rules names failover, but options.failover_limit is no number")
     limit = float(limit) if isinstance(limit, (int, float)) and "failover" in named else None
     return CheckpointRules(copies, "zone" if zoned else "node", balance, strict or "memory" in named, limit)
-
-
-def objective_of(plan: Plan) -> CheckpointObjective:
-    """Return the objective that a plan names, with the options that it was planned with; correlation if none."""
-    name = plan.objective.name if plan.objective is not None and plan.objective.name in OBJECTIVES else None
-    return CheckpointObjective.of_options(plan.options, name)
 
 
 def _usual_copies(plan: Plan) -> int:
@@ -241,7 +234,7 @@ def _summary(
     assert problem.cluster is not None
     assert problem.topology is not None
     given, topology = problem.cluster, problem.topology
-    losses: Losses = "zone" if plan.options.get("anti_affinity") == "zone" else "node"
+    losses: Losses = "zone" if CheckpointAllocationOptions.of_plan(plan).anti_affinity == "zone" else "node"
     found: dict[str, Any] = {
         "after": score.to_dict() | _availability(assignments, given, series, losses),
         "random": score.random_to_dict() | {score.key: _random(plan, assignments, score, series, given)},

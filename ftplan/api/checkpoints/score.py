@@ -7,7 +7,8 @@ from typing import Any
 
 from ftplan.api.answers import Asked, Scores
 from ftplan.api.checkpoints.assignments import require_known_nodes, stated_assignments
-from ftplan.api.checkpoints.make import require
+from ftplan.api.checkpoints.options import CheckpointAllocationOptions
+from ftplan.api.checkpoints.problem import require
 from ftplan.api.scenarios import with_scenario_fails
 from ftplan.metrics.allocation_score import allocation_score
 from ftplan.metrics.assisted_migrations import migrations
@@ -24,7 +25,7 @@ from ftplan.model.problem import Problem
 from ftplan.model.statistics import KeyGroupSeries
 
 
-def score_allocation(plan: Plan, problem: Problem, asked: Asked) -> Scores:
+def score(plan: Plan, problem: Problem, asked: Asked) -> Scores:
     """Score a checkpoint allocation on the statistics of *problem*, which need not be those it was made from.
 
     Raises
@@ -32,7 +33,8 @@ def score_allocation(plan: Plan, problem: Problem, asked: Asked) -> Scores:
     FtplanError
         If the plan names what the problem does not have, or an input is missing.
     """
-    measure = asked.load or str(plan.options.get("load", "records"))
+    own = CheckpointAllocationOptions.of_plan(plan)
+    measure = asked.load or own.load
     topology, cluster, series = require(problem, measure)
     assignments = stated_assignments(plan, topology, cluster)
     require_known_nodes(assignments, cluster)
@@ -40,9 +42,9 @@ def score_allocation(plan: Plan, problem: Problem, asked: Asked) -> Scores:
     problem = with_scenario_fails(problem)
     if problem.failure is not None:
         failures = [entry.select for entry in problem.failure.fail] + failures
-    objective = _yardstick(plan, measure, asked.capacity_per_core, asked.overload).resolved(series, cluster)
+    objective = _yardstick(own, measure, asked).resolved(series, cluster)
     values: dict[str, float | None] = dict(_scores(assignments, cluster, series, objective))
-    losses: Losses = "zone" if plan.options.get("anti_affinity") == "zone" else "node"
+    losses: Losses = "zone" if own.anti_affinity == "zone" else "node"
     available = availability(assignments, cluster, series, losses)
     for name in ("failover-load-ratio", "loss-probability", "copysets"):
         values[name] = available[name.replace("-", "_")]
@@ -62,17 +64,12 @@ def _bounded(available: Mapping[str, Any]) -> list[Warn]:
     return [Warn("LOSS_PROBABILITY_BOUNDED", text)]
 
 
-def _yardstick(
-    plan: Plan, measure: str, capacity_per_core: float | None, overload: float | None
-) -> CheckpointObjective:
+def _yardstick(own: CheckpointAllocationOptions, measure: str, asked: Asked) -> CheckpointObjective:
     """Return the plain correlation with the capacity that is asked for, else the plan's if it is in the same unit."""
-    same_unit = measure == plan.options.get("load", "records")
-    planned = plan.options.get("capacity_per_core") if same_unit else None
-    return CheckpointObjective.of_options(
-        {
-            "capacity_per_core": planned if capacity_per_core is None else capacity_per_core,
-            "overload": plan.options.get("overload") if overload is None else overload,
-        }
+    planned = own.capacity_per_core if measure == own.load else None
+    return CheckpointObjective(
+        capacity_per_core=planned if asked.capacity_per_core is None else asked.capacity_per_core,
+        overload=own.overload if asked.overload is None else asked.overload,
     )
 
 

@@ -13,12 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from ftplan.errors import FtplanError
 from ftplan.metrics.allocation_score import allocation_score, wanted_copies
 from ftplan.metrics.checkpoint_objective import CheckpointObjective, copy_values
 from ftplan.metrics.planned_copies import planned_copies
 from ftplan.model.cluster import Cluster
-from ftplan.model.plan import Plan, Warn
+from ftplan.model.plan import Warn
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.planners import registry
 from ftplan.planners.budget import Budget
@@ -45,33 +44,6 @@ class Judgement:
 
     summary: Mapping[str, Any]
     warnings: tuple[Warn, ...]
-
-
-def seen_and_unseen(series: KeyGroupSeries, holdout: Any) -> tuple[KeyGroupSeries, KeyGroupSeries | None]:
-    """Return the windows to plan on and those to judge on: the last *holdout* of the range, in whole windows.
-
-    The number of unseen windows is rounded, with at least one on either side. Without a holdout all windows are seen.
-    Key groups that are idle in one part stay in it; state sizes are those of the whole trace.
-
-    Raises
-    ------
-    FtplanError
-        If the holdout is no share between 0 and 1, or there are fewer than two windows.
-    """
-    if holdout is None:
-        return series, None
-    if isinstance(holdout, (bool, str)) or not 0 < holdout < 1:
-        raise FtplanError(f"--holdout: {holdout!r} is not a share between 0 and 1, such as 0.3")
-    windows = series.loads.shape[0]
-    if windows < 2:
-        raise FtplanError(f"--holdout: {windows} windows cannot be split: compute the statistics with shorter windows")
-    split = windows - min(max(round(windows * holdout), 1), windows - 1)
-    return replace(series, loads=series.loads[:split]), replace(series, loads=series.loads[split:])
-
-
-def planned_on(plan: Plan, series: KeyGroupSeries) -> KeyGroupSeries:
-    """Return the part of the statistics that a plan was made on."""
-    return seen_and_unseen(series, plan.options.get("holdout"))[0]
 
 
 def judge(

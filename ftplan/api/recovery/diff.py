@@ -41,7 +41,7 @@ class ScheduleDifference(Difference):
         )
 
 
-def diff_schedules(before: Plan, after: Plan, problem: Problem | None) -> Difference:
+def diff(before: Plan, after: Plan, problem: Problem | None) -> Difference:
     """Compare two recovery schedules; a task that only one plan starts comes from or goes to null."""
     old, new = _starts(before), _starts(after)
     changes: list[Mapping[str, Any]] = []

@@ -56,7 +56,7 @@ class _Played:
         return needed
 
 
-def explain_schedule(plan: Plan, problem: Problem, what: Selector) -> Explanation:
+def explain(plan: Plan, problem: Problem, what: Selector) -> Explanation:
     """Explain a query (``query:OP/I``), a task (``task:OP/I``) or what comes back on a node (``node:ID``).
 
     Of a query or task that fails more than once the last time is explained.

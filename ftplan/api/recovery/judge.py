@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ftplan.api.recovery.incident import horizon_of, incident_of
+from ftplan.api.recovery.options import OBJECTIVES
 from ftplan.api.recovery.repair_metrics import repair_scores
 from ftplan.api.statements import (
     Judged,
@@ -30,7 +31,6 @@ from ftplan.simulation.recovery_outcome import outcome
 from ftplan.simulation.recovery_replay import Replay, replay
 from ftplan.simulation.recovery_rules import RULES, judged
 
-OBJECTIVES = ("priority", "priority-time", "fidelity-time")
 #: How far a stated objective may lie from the recomputed one, relative to its size.
 TOLERANCE = 1e-6
 

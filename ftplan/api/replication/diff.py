@@ -39,7 +39,7 @@ class ReplicationDifference(Difference):
         )
 
 
-def diff_replications(before: Plan, after: Plan, problem: Problem | None) -> Difference:
+def diff(before: Plan, after: Plan, problem: Problem | None) -> Difference:
     """Compare two replication plans; a replica moves only between two nodes that are known."""
     old, new = _nodes(before), _nodes(after)
     changes: list[Mapping[str, Any]] = []

@@ -9,13 +9,13 @@ import numpy as np
 
 from ftplan.model.failed_queries import FailedQueries, failed_queries
 from ftplan.model.plan import Warn
-from ftplan.planners.recovery.problem import RecoveryProblem
+from ftplan.planners.recovery.problem import INCREMENTAL_FROM, RecoveryProblem
 
 #: An order that loses less than a random one by a smaller share than this gains nothing worth the name.
 WORTH_SAYING = 0.01
 
 
-def warnings_of(problem: RecoveryProblem, incremental_from: int, known_nodes: bool) -> tuple[Warn, ...]:
+def warnings_of(problem: RecoveryProblem, known_nodes: bool) -> tuple[Warn, ...]:
     """Return warnings on shared tasks, blocking recovery and unknown restore times.
 
     *known_nodes* tells whether a cluster says which nodes there are.
@@ -24,8 +24,8 @@ def warnings_of(problem: RecoveryProblem, incremental_from: int, known_nodes: bo
         return ()
     queries = failed_queries(problem.graph, problem.failed)
     found = [*_order_gains_nothing(problem, queries), *_restores(problem)]
-    if known_nodes and problem.failed_nodes < incremental_from:
-        found.append(_blocking(problem, incremental_from))
+    if known_nodes and problem.failed_nodes < INCREMENTAL_FROM:
+        found.append(_blocking(problem))
     return tuple(found)
 
 
@@ -99,13 +99,13 @@ def _restores(problem: RecoveryProblem) -> list[Warn]:
     return [Warn("RESTORE_TIME_UNKNOWN", text)]
 
 
-def _blocking(problem: RecoveryProblem, incremental_from: int) -> Warn:
+def _blocking(problem: RecoveryProblem) -> Warn:
     when = blocking_capacity_s(problem)
     cost = float(problem.cost[problem.failed].sum())
     nodes = {0: "no node", 1: "1 node"}.get(problem.failed_nodes, f"{problem.failed_nodes} nodes")
     until = "never comes here" if when is None else (f"is there at {when:g} s" if when > 0.0 else "is there at once")
     text = (
-        f"{nodes} failed, fewer than --incremental-from {incremental_from}: Su & Zhou then block until there is room "
+        f"{nodes} failed, fewer than {INCREMENTAL_FROM}: Su & Zhou then block until there is room "
         f"for all that failed, {cost:g} cores in sum, which {until}; this plan recovers step by step all the same"
     )
     return Warn("BLOCKING_RECOVERY", text)

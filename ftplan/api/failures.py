@@ -10,11 +10,10 @@ import numpy as np
 from ftplan.errors import FtplanError
 from ftplan.io.selector_checks import check_selector
 from ftplan.model.cluster import Cluster
-from ftplan.model.failure import Arrival, Fail, Failure
+from ftplan.model.failure import Arrival, Fail, Failure, FailureEvent
 from ftplan.model.names import Selector, parse_selector
 from ftplan.model.plan import Warn
 from ftplan.model.task_graph import BoolArray, TaskGraph
-from ftplan.planners.recovery.problem import FailureEvent
 
 
 @dataclass(frozen=True, eq=False)
