@@ -27,7 +27,8 @@ def body(**changes: Any) -> dict[str, Any]:
     ("document", "message"),
     [
         (plan(kind="checkpoints"), "kind: expected 'checkpoint-allocation', 'task-replication', 'recovery-schedule', "
-         "'rebalance', 'peer-ring', 'scale-out' or 'drain-schedule', got 'checkpoints' (did you mean 'checkpoint-allocation'?)"),
+         "'rebalance', 'peer-ring', 'scale-out' or 'drain-schedule', got 'checkpoints' "
+         "(did you mean 'checkpoint-allocation'?)"),
         (plan(plan=None), "plan: is null, but the status is not infeasible or no-plan-in-time"),
         (plan(plan=[]), "plan: expected a mapping, got a list"),
         (plan(plan={}), "plan.assignments: is missing"),
