@@ -15,7 +15,7 @@ from ftplan.api.checkpoints.assignments import moves
 from ftplan.api.checkpoints.figures import summary
 from ftplan.api.checkpoints.options import CheckpointAllocationOptions
 from ftplan.api.checkpoints.problem import require, seen_and_unseen, stated_objective, with_current
-from ftplan.api.checkpoints.unseen_time import FIRST_SHARE, SPLITS, Judgement, judge
+from ftplan.api.checkpoints.unseen_time import FIRST_SHARE, SPLITS, Holdout, Judgement, judge
 from ftplan.api.checkpoints.usable_gain import even_figures, no_gain, nothing_to_count
 from ftplan.metrics.checkpoint_objective import CheckpointObjective, objective_value
 from ftplan.metrics.stats_summary import trust_warnings
@@ -243,17 +243,8 @@ def _on_unseen_time(
         return None, ()
     again = _Again(asked, None if report is None else answer.assignments)
     clock = Budget(math.inf, ends=max(asked.ends, now()))
-    judged = judge(
-        answer.assignments,
-        asked.planner,
-        asked.problem,
-        asked.settings,
-        asked.cluster,
-        asked.series,
-        asked.unseen,
-        again,
-        clock,
-    )
+    holdout = Holdout(asked.problem, asked.settings, asked.cluster, asked.series, asked.unseen)
+    judged = judge(answer.assignments, asked.planner.name, holdout, again, clock)
     return judged, again.warnings
 
 
