@@ -169,38 +169,46 @@ class Difference:
     ``changes`` are what carrying out the second plan instead of the first changes in the cluster.
     """
 
-    kind: str
+    before: Plan
+    after: Plan
     changes: tuple[Mapping[str, Any], ...]
-    options: tuple[Mapping[str, Any], ...]  # {name, from, to}
-    objective: Mapping[str, Any]  # {name, from, to}
+
+    @property
+    def kind(self) -> str:
+        """The kind of both plans."""
+        return self.before.kind
 
     @property
     def changed(self) -> bool:
         """Whether carrying out the second plan instead of the first changes anything in the cluster."""
         return bool(self.changes)
 
+    @property
+    def options(self) -> tuple[Mapping[str, Any], ...]:
+        """The options that differ, as ``{name, from, to}``, by name."""
+        old, new = self.before.options, self.after.options
+        return tuple(
+            {"name": name, "from": old.get(name), "to": new.get(name)}
+            for name in sorted(set(old) | set(new))
+            if old.get(name) != new.get(name)
+        )
+
+    @property
+    def objective(self) -> Mapping[str, Any]:
+        """The two values of the objective, as ``{name, from, to}``."""
+        stated = self.after.objective or self.before.objective
+        was, becomes = (plan.objective.value if plan.objective else None for plan in (self.before, self.after))
+        return {"name": stated.name if stated else None, "from": was, "to": becomes}
+
+    @property
+    def details(self) -> Mapping[str, Any]:
+        """What the JSON says beside what all kinds say."""
+        return {}
+
     def to_json(self) -> str:
         """Return the difference as JSON text."""
-        raise NotImplementedError
-
-
-def changed_options(before: Plan, after: Plan) -> tuple[Mapping[str, Any], ...]:
-    """Return the options that differ, as ``{name, from, to}``, by name."""
-    return tuple(
-        {"name": name, "from": before.options.get(name), "to": after.options.get(name)}
-        for name in sorted(set(before.options) | set(after.options))
-        if before.options.get(name) != after.options.get(name)
-    )
-
-
-def changed_objective(before: Plan, after: Plan) -> Mapping[str, Any]:
-    """Return the two values of the objective as ``{name, from, to}``."""
-    stated = after.objective or before.objective
-    return {
-        "name": stated.name if stated else None,
-        "from": before.objective.value if before.objective else None,
-        "to": after.objective.value if after.objective else None,
-    }
+        common = {name: getattr(self, name) for name in ("kind", "changed", "changes", "options", "objective")}
+        return canonical_json({**common, **self.details})
 
 
 def with_failures(plan: Plan, fail: tuple[str, ...]) -> Plan:
