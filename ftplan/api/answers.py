@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import ftplan
@@ -34,8 +34,8 @@ class Verification:
                 "valid": self.valid,
                 "rules": self.rules,
                 "not_recomputed": self.not_recomputed,
-                "violations": [{"code": v.code, "message": v.message, "where": v.where} for v in self.violations],
-                "warnings": [w.to_dict() for w in self.warnings],
+                "violations": [asdict(violation) for violation in self.violations],
+                "warnings": [warning.to_dict() for warning in self.warnings],
             }
         )
 
@@ -51,7 +51,7 @@ class MetricValue:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as the evaluation file names them."""
-        return {"name": self.name, "value": self.value, "sense": self.sense, "unit": self.unit}
+        return asdict(self)
 
 
 def scored(kind: str, values: Mapping[str, float | None]) -> tuple[MetricValue, ...]:
@@ -102,16 +102,8 @@ class Evaluation:
             "kind": self.kind,
             "inputs": [item.to_dict() for item in self.inputs],
             "failures": list(self.failures),
-            "scenarios": [
-                {
-                    "id": s.id,
-                    "probability": s.probability,
-                    "failures": list(s.failures),
-                    "metrics": [m.to_dict() for m in s.metrics],
-                }
-                for s in self.scenarios
-            ],
-            "metrics": [m.to_dict() for m in self.metrics],
+            "scenarios": [asdict(scenario) for scenario in self.scenarios],
+            "metrics": [asdict(metric) for metric in self.metrics],
             "unmet": list(self.unmet),
             "warnings": [w.to_dict() for w in self.warnings],
         }

@@ -43,28 +43,28 @@ def prove(
         If the plan does not say what it was asked, so that nobody can ask again.
     """
     again = _again(plan, problem, kind, plan.algorithm, time_limit_s)
-    found: list[Violation] = []
+    refuted: list[Violation] = []
     done: set[str] = set()
     tries = [again]
     if plan.objective is not None and plan.objective.bound is not None:
         if not _reached(plan, again) and plan.algorithm != "exact":
             tries.append(_again(plan, problem, kind, "exact", time_limit_s))
-        found += _bound(plan, tries)
+        refuted += _bound(plan, tries)
         done.add("bound")
     if plan.status == "infeasible":
-        found += _infeasible(plan, again)
+        refuted += _infeasible(plan, again)
         done.add("infeasible")
     for name in kind.summary_of_question:
         if name in plan.summary and name in again.summary and f"summary.{name}" in left:
-            found += _compared(plan.summary[name], again.summary[name], f"summary.{name}")
+            refuted += _compared(plan.summary[name], again.summary[name], f"summary.{name}")
             done.add(f"summary.{name}")
     if valid and plan.status == again.status and canonical(plan.plan) == canonical(again.plan):
-        found += _compared(plan.summary, again.summary, "summary")
+        refuted += _compared(plan.summary, again.summary, "summary")
         done.update(name for name in left if name.startswith(("summary", "plan")))
     elif "plan.curve" in left:
-        found += _curve(plan, again)
+        refuted += _curve(plan, again)
     kept = tuple(name for name in left if name not in done)
-    return found, kept
+    return refuted, kept
 
 
 def _again(plan: Plan, problem: Problem, kind: PlanKind, algorithm: str | None, time_limit_s: float) -> Plan:
@@ -133,13 +133,13 @@ def _infeasible(plan: Plan, again: Plan) -> list[Violation]:
 def _curve(plan: Plan, again: Plan) -> list[Violation]:
     """Hold each point's bound to what planning again reaches with that budget."""
     worth = {point["budget"]: point["value"] for point in (again.plan or {}).get("curve") or ()}
-    found = []
+    refuted = []
     for k, point in enumerate((plan.plan or {}).get("curve") or ()):
         reached, bound = worth.get(point["budget"]), point.get("bound")
         if reached is not None and bound is not None and reached > bound + _slack(reached):
             text = f"plan.curve[{k}] has a bound of {bound:.12g}, planning again reaches {reached:.12g}"
-            found.append(Violation("BOUND_REFUTED", text, f"plan.curve[{k}]"))
-    return found
+            refuted.append(Violation("BOUND_REFUTED", text, f"plan.curve[{k}]"))
+    return refuted
 
 
 def _compared(stated: Any, again: Any, name: str) -> list[Violation]:

@@ -45,13 +45,13 @@ def in_each(
     kind: PlanKind, plan: Plan, problem: Problem, asked: Asked, scenarios: Sequence[Scenario]
 ) -> tuple[tuple[ScenarioScores, tuple[Warn, ...]], ...]:
     """Score a plan in each scenario; what is said of it names the scenario."""
-    found = []
+    scored_scenarios = []
     for scenario in scenarios:
         scores = kind.score(plan, in_scenario(problem, scenario), asked)
         said = tuple(replace(w, message=f"scenario {scenario.id}: {w.message}") for w in scores.warnings)
         metrics = scored(plan.kind, scores.values)
-        found.append((ScenarioScores(scenario.id, scenario.probability, scores.failures, metrics), said))
-    return tuple(found)
+        scored_scenarios.append((ScenarioScores(scenario.id, scenario.probability, scores.failures, metrics), said))
+    return tuple(scored_scenarios)
 
 
 def mean_of(each: Sequence[tuple[ScenarioScores, tuple[Warn, ...]]]) -> Scores:
@@ -85,14 +85,14 @@ def mean(
     values: Sequence[Mapping[str, float | None]], weights: Sequence[float], names: Sequence[str]
 ) -> dict[str, float | None]:
     """Return the weighted mean of each metric; None where it is undefined in a scenario that may happen."""
-    found: dict[str, float | None] = {}
+    means: dict[str, float | None] = {}
     for name in names:
         rows = [(one[name], weight) for one, weight in zip(values, weights, strict=True) if weight > 0.0]
         known = [(value, weight) for value, weight in rows if value is not None]
         if len(known) < len(rows):
-            found[name] = None
+            means[name] = None
         elif all(value == known[0][0] for value, _ in known):
-            found[name] = known[0][0]
+            means[name] = known[0][0]
         else:
-            found[name] = sum(value * weight for value, weight in known) / sum(weight for _, weight in known)
-    return found
+            means[name] = sum(value * weight for value, weight in known) / sum(weight for _, weight in known)
+    return means

@@ -30,7 +30,7 @@ def command(before: str, after: str, **given: Any) -> int:
 
     check_output(given["output"], given["force"])
     second = load_plan(after).value
-    found = diff(load_plan(before).value, second, state_of_plan(second, given))
-    tables, notes = view(found.kind).difference(found)
-    emit_answer(Answer(found.to_json(), tables, notes), given)
-    return 3 if given["detailed_exitcode"] and found.changed else 0
+    difference = diff(load_plan(before).value, second, state_of_plan(second, given))
+    tables, notes = view(difference.kind).difference(difference)
+    emit_answer(Answer(difference.to_json(), tables, notes), given)
+    return 3 if given["detailed_exitcode"] and difference.changed else 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from ftplan.errors import FtplanError
@@ -118,14 +118,7 @@ class Objective:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as the plan file names them."""
-        return {
-            "name": self.name,
-            "sense": self.sense,
-            "value": self.value,
-            "bound": self.bound,
-            "scale": self.scale,
-            "gap": self.gap,
-        }
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,13 +133,7 @@ class Infeasible:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as the plan file names them."""
-        return {
-            "reason": self.reason,
-            "limit": self.limit,
-            "current": self.current,
-            "needed": self.needed,
-            "smallest_fix": self.smallest_fix,
-        }
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +145,7 @@ class Warn:
 
     def to_dict(self) -> dict[str, str]:
         """Return the fields as the plan file names them."""
-        return {"code": self.code, "message": self.message}
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +158,7 @@ class InputFile:
 
     def to_dict(self) -> dict[str, str | None]:
         """Return the fields as the plan file names them."""
-        return {"role": self.role, "path": self.path, "sha256": self.sha256}
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)

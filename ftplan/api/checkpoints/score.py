@@ -76,19 +76,19 @@ def _yardstick(own: CheckpointAllocationOptions, measure: str, asked: Asked) -> 
 def _scores(
     assignments: Any, cluster: Cluster, series: KeyGroupSeries, objective: CheckpointObjective
 ) -> dict[str, float | None]:
-    found = allocation_score(assignments, cluster, series, objective)
+    score = allocation_score(assignments, cluster, series, objective)
     copies = planned_copies(assignments, series, cluster)
     loads = series.loads[:, copies.columns]
     per_core = objective.capacity_per_core or 0.0
     nodes = loaded_nodes(loads, series.window_s, copies.home, cluster, per_core, objective.overload)
-    gain = (found.random - found.value) / abs(found.random) if found.random else None
+    gain = (score.random - score.value) / abs(score.random) if score.random else None
     return {
-        "correlation": found.value,
-        "random-correlation": found.random,
+        "correlation": score.value,
+        "random-correlation": score.random,
         "gain-over-random": gain,
-        "usable-share": found.usable_share,
+        "usable-share": score.usable_share,
         "assisted-migrations": migrations(loads, copies, nodes).share,
-        "imbalance": found.imbalance,
-        "max-copies-per-node": found.max_copies_per_node,
-        "zone-separation": found.zone_separation,
+        "imbalance": score.imbalance,
+        "max-copies-per-node": score.max_copies_per_node,
+        "zone-separation": score.zone_separation,
     }

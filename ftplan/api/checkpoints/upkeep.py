@@ -86,8 +86,8 @@ def kept_rules(
     """
     rules, broken = answer.rules, dict[str, list[Violation]]()
     while True:
-        found = violations(answer.assignments, topology, cluster, series, rules)
-        fresh = {name: [v for v in found if v.code in RULE_CODES[name]] for name in rules.names()}
+        breaches = violations(answer.assignments, topology, cluster, series, rules)
+        fresh = {name: [v for v in breaches if v.code in RULE_CODES[name]] for name in rules.names()}
         fresh = {name: those for name, those in fresh.items() if those and name not in broken}
         if not fresh:
             return tuple(name for name in rules.names() if name not in broken), broken
@@ -104,9 +104,9 @@ def kept_rules(
 def _shown(broken: Mapping[str, Sequence[Violation]]) -> str:
     """Return each broken rule with the first of its violations and how many more there are."""
     texts = []
-    for name, found in broken.items():
-        more = f" and {len(found) - 1:,} more" if len(found) > 1 else ""
-        texts.append(f"{name} ({found[0].message}{more})")
+    for name, breaches in broken.items():
+        more = f" and {len(breaches) - 1:,} more" if len(breaches) > 1 else ""
+        texts.append(f"{name} ({breaches[0].message}{more})")
     return ", ".join(texts)
 
 

@@ -28,18 +28,18 @@ def default_arrivals(cluster: Cluster | None, failed: Failed) -> tuple[tuple[Arr
     lost = [(at_s, node) for at_s, node in lost if "tasks" in cluster.node(node).accepts]
     taken = {node.id for node in cluster.nodes}
     names = (name for k in range(1, len(lost) + len(taken) + 1) if (name := f"new-{k}") not in taken)
-    found = []
+    coming = []
     for (at_s, node), name in zip(sorted(lost, key=lambda item: (item[0], natural_key(item[1]))), names, strict=False):
         arrives = (at_s + NEW_NODE_S[0], at_s + NEW_NODE_S[1])
-        found.append(Arrival(arrives, Node(name, cluster.node(node).cpu)))
-    if not found:
+        coming.append(Arrival(arrives, Node(name, cluster.node(node).cpu)))
+    if not coming:
         return (), ()
-    count = "1 new node" if len(found) == 1 else f"{len(found)} new nodes"
+    count = "1 new node" if len(coming) == 1 else f"{len(coming)} new nodes"
     text = (
-        f"no arrivals are given: {count} with the cores of those that failed, {found[0].node.id} and so on, can host "
+        f"no arrivals are given: {count} with the cores of those that failed, {coming[0].node.id} and so on, can host "
         "tasks 2 to 6 minutes after the failure (arrivals in a failure file say better, --no-arrivals plans without)"
     )
-    return tuple(found), (Warn("DEFAULT_ARRIVALS", text.replace(" and so on,", ",") if len(found) == 1 else text),)
+    return tuple(coming), (Warn("DEFAULT_ARRIVALS", text.replace(" and so on,", ",") if len(coming) == 1 else text),)
 
 
 def planned_times(arrivals: Sequence[Arrival]) -> list[float]:

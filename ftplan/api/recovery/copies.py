@@ -25,7 +25,7 @@ def local_bytes(
 
     Hosts are those that live at the start: what arrives later comes empty.
     """
-    found: dict[tuple[int, int], float] = {}
+    bytes_there: dict[tuple[int, int], float] = {}
     for operator in sorted(copies):
         position = graph.topology.position[operator]
         owner: IntArray = graph.topology.operators[position].task_of_key_groups() + int(graph.offset[position])
@@ -34,8 +34,8 @@ def local_bytes(
             for node in dict.fromkeys(nodes):
                 if node in host_of_node and size[group] > 0.0:
                     key = (int(owner[group]), host_of_node[node])
-                    found[key] = found.get(key, 0.0) + float(size[group])
-    return dict(sorted(found.items()))
+                    bytes_there[key] = bytes_there.get(key, 0.0) + float(size[group])
+    return dict(sorted(bytes_there.items()))
 
 
 def by_task(items: tuple[Replica, ...], tasks: int, host_of_node: Mapping[str, int]) -> IntArray:
@@ -43,7 +43,7 @@ def by_task(items: tuple[Replica, ...], tasks: int, host_of_node: Mapping[str, i
 
     *host_of_node* holds the live nodes.
     """
-    found = np.full(tasks, NONE, dtype=np.int64)
+    host = np.full(tasks, NONE, dtype=np.int64)
     for item in items:
-        found[item.task] = ANYWHERE if item.node is None else host_of_node.get(item.node, NONE)
-    return found
+        host[item.task] = ANYWHERE if item.node is None else host_of_node.get(item.node, NONE)
+    return host

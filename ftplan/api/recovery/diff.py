@@ -54,16 +54,16 @@ def _one(values: list[Any]) -> Any:
 
 
 def _starts(plan: Plan) -> dict[tuple[str, int], list[dict[str, Any]]]:
-    found: dict[tuple[str, int], list[dict[str, Any]]] = {}
+    starts: dict[tuple[str, int], list[dict[str, Any]]] = {}
     for step in (plan.plan or {})["steps"]:
         for item in step["recover"]:
             start = {"at_s": step["at_s"], "node": item.get("node")}
-            found.setdefault((item["operator"], item["index"]), []).append(start)
-    return found
+            starts.setdefault((item["operator"], item["index"]), []).append(start)
+    return starts
 
 
 def _returns(plan: Plan) -> dict[tuple[str, int], list[float | None]]:
-    found: dict[tuple[str, int], list[float | None]] = {}
+    returns: dict[tuple[str, int], list[float | None]] = {}
     for item in (plan.plan or {}).get("queries") or ():
-        found.setdefault((item["operator"], item["index"]), []).append(item.get("back_s"))
-    return found
+        returns.setdefault((item["operator"], item["index"]), []).append(item.get("back_s"))
+    return returns

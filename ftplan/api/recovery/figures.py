@@ -49,11 +49,11 @@ def figures(schedule: Schedule | None, problem: RecoveryProblem, fidelity: Fidel
     where one is not. ``fidelity_time`` is only there where asked for.
     """
     if schedule is None:
-        found = _figures(_never(problem), [0.0], problem.horizon_s)
+        values = _figures(_never(problem), [0.0], problem.horizon_s)
     else:
         by_step = [float(step.objective.value or 0.0) for step in schedule.steps]
-        found = _figures(schedule.outages, by_step, problem.horizon_s)
-    return found if fidelity is None else {**found, "fidelity_time": fidelity(schedule)}
+        values = _figures(schedule.outages, by_step, problem.horizon_s)
+    return values if fidelity is None else {**values, "fidelity_time": fidelity(schedule)}
 
 
 def before(
@@ -79,20 +79,20 @@ def random(
     """
     looks = failed_queries(problem.graph, problem.failed).queries * (1 + len(problem.arrivals) + len(problem.failures))
     count = min(ORDERS, max(LEAST_ORDERS, LOOKS // max(1, looks)))
-    found = []
+    orders_drawn = []
     for k in range(count):
         drawn = replace(_plain(options), seed=options.seed * ORDERS + k)
         result = run(problem, drawn, random_order, until_s)
         if result.status == "no-plan-in-time":
             break
-        found.append(figures(result.answer, problem, fidelity))
+        orders_drawn.append(figures(result.answer, problem, fidelity))
         if now() > until_s:
             break
-    if not found:
+    if not orders_drawn:
         return None, count
-    mean: dict[str, Any] = {"orders": len(found)}
-    for name in found[0]:
-        values = [float(value) for one in found if (value := one[name]) is not None]
+    mean: dict[str, Any] = {"orders": len(orders_drawn)}
+    for name in orders_drawn[0]:
+        values = [float(value) for one in orders_drawn if (value := one[name]) is not None]
         mean[name] = float(np.mean(values)) if values else None
     return mean, count
 

@@ -72,17 +72,17 @@ def room(
     return Room(tuple(hosts), len(live), events, index)
 
 
-def with_coordinator(found: Room, cpu: float) -> Room:
+def with_coordinator(before: Room, cpu: float) -> Room:
     """Return the hosts after the first one that is there, or arrives, gave *cpu* cores to the coordinator."""
-    if not found.hosts or cpu == 0.0:
-        return found
-    first = found.hosts[0]
-    warnings = found.warnings
+    if not before.hosts or cpu == 0.0:
+        return before
+    first = before.hosts[0]
+    warnings = before.warnings
     if first.room < cpu:
         text = f"{first.id} has room for {first.room:g} cores, less than the coordinator's {cpu:g}"
         warnings += (Warn("COORDINATOR_TIGHT", text),)
-    hosts = (replace(first, room=max(0.0, first.room - cpu)), *found.hosts[1:])
-    return replace(found, hosts=hosts, warnings=warnings)
+    hosts = (replace(first, room=max(0.0, first.room - cpu)), *before.hosts[1:])
+    return replace(before, hosts=hosts, warnings=warnings)
 
 
 def default_horizon_s(arrivals: Iterable[ArrivalEvent], failed: Failed) -> float:

@@ -184,10 +184,10 @@ def _warnings(
 ) -> tuple[Warn, ...]:
     """Return all warnings once."""
     own = {warning.code for warning in recovery.warnings}
-    found = [*problem.warnings, *recovery.warnings]
-    found += [w for w in said if w.code not in own]
+    warnings = [*problem.warnings, *recovery.warnings]
+    warnings += [w for w in said if w.code not in own]
     if problem.stats is not None:
-        found += trust_warnings(problem.stats.manifest)
+        warnings += trust_warnings(problem.stats.manifest)
     if objective != "fidelity-time":
-        found += [w for w in gain_warnings(summary) if w.code not in own]
-    return tuple(dict.fromkeys(found))
+        warnings += [w for w in gain_warnings(summary) if w.code not in own]
+    return tuple(dict.fromkeys(warnings))

@@ -68,10 +68,10 @@ def prepare(problem: Problem, options: RecoveryScheduleOptions) -> Prepared:
     said: tuple[Warn, ...] = ()
     if not expected and options.arrivals:
         expected, said = default_arrivals(cluster, failed)
-    found = room(cluster, expected, failed, _used(live, standing, costs.cost), options.max_cpu, options.capacity)
+    host_room = room(cluster, expected, failed, _used(live, standing, costs.cost), options.max_cpu, options.capacity)
     if options.complete_failure:
-        found = with_coordinator(found, options.coordinator_cpu)
-    standby = recovery_copies.by_task(standing, graph.tasks, found.live)
+        host_room = with_coordinator(host_room, options.coordinator_cpu)
+    standby = recovery_copies.by_task(standing, graph.tasks, host_room.live)
     standby[live.by_replica] = recovery_copies.NONE
     bandwidth, horizon = options.bandwidth, options.horizon
     if bandwidth is None and cluster is not None:
@@ -80,21 +80,21 @@ def prepare(problem: Problem, options: RecoveryScheduleOptions) -> Prepared:
         graph=graph,
         cost=costs.cost,
         failed=live.down,
-        home=_home(live, found),
+        home=_home(live, host_room),
         standby=standby,
-        hosts=found.hosts,
-        present=found.present,
-        arrivals=found.arrivals,
+        hosts=host_room.hosts,
+        present=host_room.present,
+        arrivals=host_room.arrivals,
         failures=failed.events,
         capacity=options.capacity if cluster is not None else None,
         state_bytes=state.total if state.total.any() else None,
-        local_bytes=recovery_copies.local_bytes(graph, state, copies, found.live),
+        local_bytes=recovery_copies.local_bytes(graph, state, copies, host_room.live),
         bandwidth_bytes_s=None if bandwidth is None else bandwidth * _MB,
         delay_s=(cluster.network.delay_s or 0.0) if cluster is not None else 0.0,
-        horizon_s=horizon if horizon is not None else default_horizon_s(found.arrivals, failed),
+        horizon_s=horizon if horizon is not None else default_horizon_s(host_room.arrivals, failed),
         failed_nodes=len(failed.nodes),
     )
-    warnings = (*costs.warnings, *failed.warnings, *said, *found.warnings)
+    warnings = (*costs.warnings, *failed.warnings, *said, *host_room.warnings)
     warnings += warnings_of(built, known_nodes=cluster is not None)
     files = tuple(item for item in (replica_file, checkpoint_file) if item is not None)
     return Prepared(replace(built, warnings=tuple(dict.fromkeys(warnings))), costs.source, files)
@@ -138,8 +138,8 @@ def _used(live: _Live, standing: tuple[Any, ...], cost: FloatArray) -> Mapping[s
     return used
 
 
-def _home(live: _Live, found: Room) -> IntArray:
-    return np.array([-1 if node is None else found.live.get(node, -1) for node in live.node], dtype=np.int64)
+def _home(live: _Live, host_room: Room) -> IntArray:
+    return np.array([-1 if node is None else host_room.live.get(node, -1) for node in live.node], dtype=np.int64)
 
 
 def _require_room(

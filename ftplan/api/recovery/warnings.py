@@ -23,10 +23,10 @@ def warnings_of(problem: RecoveryProblem, known_nodes: bool) -> tuple[Warn, ...]
     if not problem.failed.any():
         return ()
     queries = failed_queries(problem.graph, problem.failed)
-    found = [*_order_gains_nothing(problem, queries), *_restores(problem)]
+    warnings = [*_order_gains_nothing(problem, queries), *_restores(problem)]
     if known_nodes and problem.failed_nodes < INCREMENTAL_FROM:
-        found.append(_blocking(problem))
-    return tuple(found)
+        warnings.append(_blocking(problem))
+    return tuple(warnings)
 
 
 def gain_warnings(summary: Mapping[str, Any]) -> tuple[Warn, ...]:
@@ -36,10 +36,10 @@ def gain_warnings(summary: Mapping[str, Any]) -> tuple[Warn, ...]:
         return ()
     lost = after["priority_time"]
     blocking, expected = (None if figures is None else figures["priority_time"] for figures in (before, random))
-    found = []
+    warnings = []
     if summary["failed_queries"] > 1 and blocking == 0.0:
         text = "there is room for everything at once and restores take no time: no order gains anything"
-        found.append(Warn("ORDER_GAINS_NOTHING", text))
+        warnings.append(Warn("ORDER_GAINS_NOTHING", text))
     elif summary["failed_queries"] > 1 and expected is not None and lost >= expected * (1.0 - WORTH_SAYING):
         what = "loses more than random ones" if lost > expected * (1.0 + WORTH_SAYING) else "gains next to nothing"
         text = (
@@ -47,14 +47,14 @@ def gain_warnings(summary: Mapping[str, Any]) -> tuple[Warn, ...]:
             f"on average; {summary['shared_fraction']:.0%} of the failed cost is shared by all "
             f"{summary['failed_queries']:,} failed queries"
         )
-        found.append(Warn("ORDER_GAINS_NOTHING", text))
+        warnings.append(Warn("ORDER_GAINS_NOTHING", text))
     if blocking is not None and blocking < lost * (1.0 - 1e-9):
         text = (
             f"blocking recovery would lose less, priority x time {blocking:.6g} against {lost:.6g}: what comes back "
             "early here queues on few nodes or crowds out better queries"
         )
-        found.append(Warn("BLOCKING_LOSES_LESS", text))
-    return tuple(found)
+        warnings.append(Warn("BLOCKING_LOSES_LESS", text))
+    return tuple(warnings)
 
 
 def blocking_capacity_s(problem: RecoveryProblem) -> float | None:

@@ -20,7 +20,7 @@ class View(Protocol):
     def answer(self, plan: Plan) -> Answer:
         """Return a plan as JSON and as tables: how good it is first."""
 
-    def difference(self, found: Any) -> tuple[list[Table], list[str]]:
+    def difference(self, difference: Any) -> tuple[list[Table], list[str]]:
         """Return the tables of a difference, and the notes below them."""
 
 
@@ -65,12 +65,14 @@ def refusal(plan: Plan) -> list[tuple[str, Any]]:
     return [("reason", plan.reason)] if plan.reason else []
 
 
-def changed_options(found: Difference) -> list[Table]:
+def changed_options(difference: Difference) -> list[Table]:
     """Return a table of the options that differ, if any do."""
-    rows = [(o["name"], o["from"], o["to"]) for o in found.options]
+    rows = [(o["name"], o["from"], o["to"]) for o in difference.options]
     return [Table(("option", "from", "to"), rows)] if rows else []
 
 
-def changed_objective(found: Difference) -> str:
+def changed_objective(difference: Difference) -> str:
     """Return the two values of the objective, as a note."""
-    return f"{found.objective['name'] or 'objective'}: {found.objective['from']} -> {found.objective['to']}"
+    return (
+        f"{difference.objective['name'] or 'objective'}: {difference.objective['from']} -> {difference.objective['to']}"
+    )

@@ -100,17 +100,17 @@ def _unseen(holdout: Mapping[str, Any]) -> Table:
     return Table((f"on {holdout['windows']['unseen']} unseen windows", "plan", "even", "random plan"), rows)
 
 
-def difference(found: AllocationDifference) -> tuple[list[Table], list[str]]:
+def difference(changed: AllocationDifference) -> tuple[list[Table], list[str]]:
     """Return the tables of a difference, and the notes below them."""
-    rows = [(f"key-group:{c['operator']}/{c['key_group']}", c["what"], c["from"], c["to"]) for c in found.changes]
+    rows = [(f"key-group:{c['operator']}/{c['key_group']}", c["what"], c["from"], c["to"]) for c in changed.changes]
     tables = [Table(("key group", "what", "from", "to"), rows)] if rows else []
-    tables += changed_options(found)
-    if found.moves:
-        moves = [(f"key-group:{m['operator']}/{m['key_group']}", m["from"], m["to"], m["bytes"]) for m in found.moves]
+    tables += changed_options(changed)
+    if changed.moves:
+        moves = [(f"key-group:{m['operator']}/{m['key_group']}", m["from"], m["to"], m["bytes"]) for m in changed.moves]
         tables.append(Table(("copy of", "from", "to", "bytes"), moves))
-    size = "an unknown number of" if found.bytes_moved is None else cell(int(found.bytes_moved))
+    size = "an unknown number of" if changed.bytes_moved is None else cell(int(changed.bytes_moved))
     groups = len({row[0] for row in rows})
     return tables, [
-        f"{found.copies_moved} copies move, {size} bytes",
-        f"{groups} of {found.key_groups} key groups change; {changed_objective(found)}",
+        f"{changed.copies_moved} copies move, {size} bytes",
+        f"{groups} of {changed.key_groups} key groups change; {changed_objective(changed)}",
     ]

@@ -126,12 +126,12 @@ def _range(key_groups: Sequence[int] | None) -> str:
     return "" if key_groups is None else f" [{key_groups[0]}–{key_groups[1]}]"
 
 
-def difference(found: ScheduleDifference) -> tuple[list[Table], list[str]]:
+def difference(changed: ScheduleDifference) -> tuple[list[Table], list[str]]:
     """Return the tables of a difference, and the notes below them."""
-    rows = [(f"task:{c['operator']}/{c['index']}", c["what"], c["from"], c["to"]) for c in found.changes]
+    rows = [(f"task:{c['operator']}/{c['index']}", c["what"], c["from"], c["to"]) for c in changed.changes]
     tables = [Table(("task", "what", "from", "to"), rows)] if rows else []
-    back = [(f"query:{q['operator']}/{q['index']}", q["from"], q["to"]) for q in found.queries]
+    back = [(f"query:{q['operator']}/{q['index']}", q["from"], q["to"]) for q in changed.queries]
     tables += [Table(("query", "back before, s", "after"), back)] if back else []
-    tables += changed_options(found)
+    tables += changed_options(changed)
     tasks = len({row[0] for row in rows})
-    return tables, [f"{tasks} of {found.tasks} tasks change, {len(back)} queries; {changed_objective(found)}"]
+    return tables, [f"{tasks} of {changed.tasks} tasks change, {len(back)} queries; {changed_objective(changed)}"]

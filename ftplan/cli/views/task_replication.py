@@ -98,10 +98,10 @@ def _curve(points: Sequence[Mapping[str, Any]], unit: str) -> Table:
     return Table((f"budget, {_UNITS.get(unit, unit)}", "value", "bound"), rows, title=title)
 
 
-def difference(found: ReplicationDifference) -> tuple[list[Table], list[str]]:
+def difference(changed: ReplicationDifference) -> tuple[list[Table], list[str]]:
     """Return the tables of a difference, and the notes below them."""
-    rows = [(f"task:{c['operator']}/{c['index']}", c["what"], c["from"], c["to"]) for c in found.changes]
+    rows = [(f"task:{c['operator']}/{c['index']}", c["what"], c["from"], c["to"]) for c in changed.changes]
     tables = [Table(("replica of", "what", "from", "to"), rows)] if rows else []
-    started, stopped, moved = (found.count(what) for what in ("activate", "deactivate", "move"))
-    note = f"{started} replicas start, {stopped} stop, {moved} move; {changed_objective(found)}"
-    return [*tables, *changed_options(found)], [note]
+    started, stopped, moved = (changed.count(what) for what in ("activate", "deactivate", "move"))
+    note = f"{started} replicas start, {stopped} stop, {moved} move; {changed_objective(changed)}"
+    return [*tables, *changed_options(changed)], [note]
