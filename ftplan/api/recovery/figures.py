@@ -63,8 +63,8 @@ def before(
 
     None where that is not known at *until_s*, a time of ``budget.clock``.
     """
-    found = run(problem, _plain(options), blocking, until_s)
-    return None if found.status == "no-plan-in-time" else figures(found.answer, problem, fidelity)
+    blocked = run(problem, _plain(options), blocking, until_s)
+    return None if blocked.status == "no-plan-in-time" else figures(blocked.answer, problem, fidelity)
 
 
 def random(
@@ -107,15 +107,15 @@ def sampled(
     Of ``queries_back``, where less is worse, the 5th percentile; ``last_back_s`` is over the samples in which all
     queries return, None where there is none.
     """
-    found = replay(schedule, problem, samples, seed, until_s)
-    if found is None:
+    replayed = replay(schedule, problem, samples, seed, until_s)
+    if replayed is None:
         return None
-    times = found.last_back_s[~np.isnan(found.last_back_s)]
+    times = replayed.last_back_s[~np.isnan(replayed.last_back_s)]
     return {
-        "samples": len(found.priority_time),
-        "priority_time": _spread(found.priority_time, 95),
+        "samples": len(replayed.priority_time),
+        "priority_time": _spread(replayed.priority_time, 95),
         "last_back_s": _spread(times, 95) if len(times) else None,
-        "queries_back": _spread(found.queries_back.astype(np.float64), 5),
+        "queries_back": _spread(replayed.queries_back.astype(np.float64), 5),
     }
 
 
