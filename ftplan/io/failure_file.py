@@ -101,7 +101,7 @@ def load_failure(
     complaints = Complaints(document.name)
     check_duplicates([scenario.id for scenario in model.scenarios], "scenarios", complaints)
     _check_arrivals(model, complaints)
-    arriving = {arrival.node.id for arrival in model.arrivals}
+    arriving = [arrival.node.build() for arrival in model.arrivals]
     fails = [("fail", model.fail)]
     fails += [(f"scenarios[{i}].fail", scenario.fail) for i, scenario in enumerate(model.scenarios)]
     for place, entries in fails:

@@ -66,7 +66,7 @@ def loss_probability(assignments: Sequence[Mapping[str, Any]], cluster: Cluster)
     given = [n.failure_probability for n in cluster.nodes] + [z.failure_probability for z in cluster.zones]
     if all(probability is None for probability in given):
         return None
-    zone_of = {n.id: n.zone for n in cluster.nodes if n.zone is not None and zones.get(n.zone, 0.0) > 0.0}
+    zone_of = {n.id: n.zone_id for n in cluster.nodes if zones.get(n.zone_id, 0.0) > 0.0}
     return union_probability(copysets(assignments), nodes, zones, zone_of)
 
 

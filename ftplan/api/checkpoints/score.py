@@ -9,6 +9,7 @@ from ftplan.api.answers import Asked, Scores
 from ftplan.api.checkpoints.assignments import require_known_nodes, stated_assignments
 from ftplan.api.checkpoints.make import require
 from ftplan.api.scenarios import with_scenario_fails
+from ftplan.io.selector_checks import check_selector
 from ftplan.metrics.allocation_score import allocation_score
 from ftplan.metrics.assisted_migrations import migrations
 from ftplan.metrics.availability import availability
@@ -18,6 +19,7 @@ from ftplan.metrics.node_load import loaded_nodes
 from ftplan.metrics.planned_copies import planned_copies
 from ftplan.model.cluster import Cluster
 from ftplan.model.failover import Losses
+from ftplan.model.failure import Failure
 from ftplan.model.names import parse_selector
 from ftplan.model.plan import Plan, Warn
 from ftplan.model.problem import Problem
@@ -36,10 +38,10 @@ def score_allocation(plan: Plan, problem: Problem, asked: Asked) -> Scores:
     topology, cluster, series = require(problem, measure)
     assignments = stated_assignments(plan, topology, cluster)
     require_known_nodes(assignments, cluster)
-    failures = [parse_selector(text) for text in asked.fail]
-    problem = with_scenario_fails(problem)
-    if problem.failure is not None:
-        failures = [entry.select for entry in problem.failure.fail] + failures
+    failure = with_scenario_fails(problem).failure or Failure()
+    failures = [entry.select for entry in failure.fail] + [parse_selector(text) for text in asked.fail]
+    for selector in failures:
+        check_selector(selector, topology, cluster, [arrival.node for arrival in failure.arrivals])
     objective = _yardstick(plan, measure, asked.capacity_per_core, asked.overload).resolved(series, cluster)
     values: dict[str, float | None] = dict(_scores(assignments, cluster, series, objective))
     losses: Losses = "zone" if plan.options.get("anti_affinity") == "zone" else "node"

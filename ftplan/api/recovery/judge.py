@@ -151,12 +151,11 @@ def _summary(plan: Plan, problem: Problem, incident: Incident, found: Replay) ->
 
 def _nodes(cluster: Cluster | None, incident: Incident) -> set[str]:
     """Return the nodes of the cluster that fail at the start."""
-    nodes = () if cluster is None else cluster.nodes
+    if cluster is None:
+        return set()
     if incident.complete:
-        return {node.id for node in nodes}
-    failed = [entry.select for entry in incident.fail if entry.at_s == 0.0]
-    zones = {item.name for item in failed if item.kind == "zone"}
-    return {item.name for item in failed if item.kind == "node"} | {node.id for node in nodes if node.zone in zones}
+        return set(cluster.position)
+    return {node for entry in incident.fail if entry.at_s == 0.0 for node in cluster.nodes_of(entry.select)}
 
 
 def _after(plan: Plan, incident: Incident, found: Replay) -> dict[str, Any]:
