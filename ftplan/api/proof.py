@@ -11,10 +11,9 @@ from ftplan.api.statements import UNANSWERED, differences, shown
 from ftplan.errors import FtplanError
 from ftplan.model.plan import Plan, canonical
 from ftplan.model.problem import Problem
+from ftplan.model.tolerances import LEAST_SCALE, SOLVED
 from ftplan.model.violation import Violation
 
-#: A bound is proven again if it lies within this of the bound at hand, relative to their size.
-EQUAL = 1e-6
 #: Options that plans record beside what was asked: they follow from it.
 _DERIVED: Mapping[str, tuple[str, ...]] = {
     "checkpoint-allocation": ("balance_requested", "capacity_per_core_requested", "objective_requested", "spread"),
@@ -109,7 +108,7 @@ def _again(plan: Plan, problem: Problem, algorithm: str | None, time_limit_s: fl
 
 
 def _slack(*values: float) -> float:
-    return EQUAL * max(1e-9, *map(abs, values))
+    return SOLVED * max(LEAST_SCALE, *map(abs, values))
 
 
 def _sign(plan: Plan) -> float:

@@ -9,6 +9,7 @@ import click
 from ftplan.cli import options
 from ftplan.cli.progress import progress
 from ftplan.cli.render import check_output, emit, say, warn
+from ftplan.model.defaults import OVERLOAD
 from ftplan.planners.registry import rows
 
 
@@ -42,7 +43,7 @@ from ftplan.planners.registry import rows
 @click.option(
     "--overload",
     type=options.Number(0.0),
-    default=0.85,
+    default=OVERLOAD,
     metavar="X",
     help="A node is overloaded in a window when its utilisation exceeds this.",
 )

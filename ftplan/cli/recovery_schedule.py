@@ -9,6 +9,7 @@ import click
 from ftplan.cli import options
 from ftplan.cli.progress import progress
 from ftplan.cli.render import check_output, emit, say, warn
+from ftplan.model.defaults import MAX_CPU
 from ftplan.planners.registry import rows
 
 _CORES = options.Number(0.0)
@@ -50,7 +51,7 @@ _CORES = options.Number(0.0)
     help="Cores at step 0: caps what the cluster has left; without a cluster it is all there is.",
 )
 @click.option(
-    "--max-cpu", type=options.SHARE, default=0.8, metavar="SHARE", help="Share of a node's cores that may be used."
+    "--max-cpu", type=options.SHARE, default=MAX_CPU, metavar="SHARE", help="Share of a node's cores that may be used."
 )
 @click.option(
     "--horizon",

@@ -9,6 +9,7 @@ import click
 from ftplan.cli import options
 from ftplan.cli.progress import progress
 from ftplan.cli.render import check_output, emit, say, warn
+from ftplan.model.defaults import MAX_CPU
 from ftplan.planners.registry import rows
 
 
@@ -42,7 +43,7 @@ from ftplan.planners.registry import rows
     "--weight", type=click.Choice(["rate", "priority"]), default="rate", help="What an output task counts in fidelity."
 )
 @click.option(
-    "--max-cpu", type=options.SHARE, default=0.8, metavar="SHARE", help="Share of a node's cores that may be used."
+    "--max-cpu", type=options.SHARE, default=MAX_CPU, metavar="SHARE", help="Share of a node's cores that may be used."
 )
 @click.option(
     "--current",

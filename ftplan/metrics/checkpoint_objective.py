@@ -17,10 +17,12 @@ from ftplan.errors import FtplanError, suggestion
 from ftplan.metrics.adjusted_load import CORRELATE, Correlate, adjusted
 from ftplan.metrics.checkpoint_use import usable_at_random, usable_copies, usable_windows
 from ftplan.metrics.correlation import COPIES_AT_ONCE, node_sums, standardised
-from ftplan.metrics.node_load import OVERLOAD, capacity_of, loaded_nodes
+from ftplan.metrics.node_load import capacity_of, loaded_nodes
 from ftplan.metrics.planned_copies import PlannedCopies, planned_copies
 from ftplan.model.cluster import Cluster
+from ftplan.model.defaults import OVERLOAD
 from ftplan.model.statistics import KeyGroupSeries
+from ftplan.model.tolerances import NOISE
 from ftplan.model.topology import FloatArray, IntArray
 
 ObjectiveName = Literal["correlation", "node-correlation", "usable"]
@@ -191,6 +193,6 @@ def _factors(
     if total.size:
         # Series that cancel or add up to a constant leave rounding noise, which must not become a correlation.
         scale = np.bincount(home, np.abs(series).max(axis=0), nodes) if home.size else np.zeros(nodes)
-        steady = np.ptp(total, axis=0) <= 1e-12 * scale
+        steady = np.ptp(total, axis=0) <= NOISE * scale
         total[:, steady] = 0.0
     return z, standardised(total)

@@ -10,6 +10,7 @@ from math import prod
 import numpy as np
 
 from ftplan.model.names import natural_key
+from ftplan.model.tolerances import NOISE
 from ftplan.model.topology import FloatArray
 
 #: Sets looked at, over all branchings, before the rest is bounded instead.
@@ -62,7 +63,7 @@ def union_probability(
     order = [z for z in sorted(zones, key=natural_key) if z in set(zone_of.values())]
     low, high = _zones(frozenset(sets), order, zones, zone_of, search)
     low, high = max(low, 0.0), min(high, 1.0)
-    if high - low <= 1e-12 * high:
+    if high - low <= NOISE * high:
         low = high
     return LossProbability(low, high)
 

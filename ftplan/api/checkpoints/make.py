@@ -19,13 +19,14 @@ from ftplan.metrics.allocation_score import AllocationScore, allocation_score
 from ftplan.metrics.availability import availability
 from ftplan.metrics.checkpoint_objective import CheckpointObjective, objective_value
 from ftplan.metrics.key_group_series import key_group_series
-from ftplan.metrics.node_load import OVERLOAD
 from ftplan.metrics.stats_summary import trust_warnings
 from ftplan.model.cluster import Cluster
+from ftplan.model.defaults import OVERLOAD
 from ftplan.model.failover import Losses
 from ftplan.model.plan import Objective, Plan, Warn
 from ftplan.model.problem import Problem
 from ftplan.model.statistics import MEASURES, KeyGroupSeries
+from ftplan.model.tolerances import LEAST_SCALE, SOLVED
 from ftplan.model.topology import Topology
 from ftplan.planners import registry
 from ftplan.planners.budget import Budget, now, stopped
@@ -37,8 +38,6 @@ from ftplan.planners.result import Result
 _log = logging.getLogger(__name__)
 
 KIND = "checkpoint-allocation"
-#: How far the value that a planner reports may lie from the value recomputed from its plan, relative to its scale.
-TOLERANCE = 1e-6
 #: Seconds that the figures beside a plan take for each load of a key group in a window, about.
 SECONDS_PER_LOAD = 2e-7
 
@@ -297,7 +296,7 @@ def recomputed(
 ) -> float:
     """Return the objective recomputed from the plan alone; a planner that reports another value has a fault."""
     value = objective_value(objective, assignments, series, cluster)
-    if abs(value - reported) > TOLERANCE * max(abs(value), abs(random - value), 1e-9):
+    if abs(value - reported) > SOLVED * max(abs(value), abs(random - value), LEAST_SCALE):
         raise RuntimeError(f"the planner reports {reported!r}, its plan is worth {value!r}")
     return value
 

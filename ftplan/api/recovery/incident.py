@@ -14,15 +14,15 @@ from ftplan.api.recovery.hosts import default_arrivals, planned_times
 from ftplan.errors import FtplanError
 from ftplan.metrics.task_costs import task_costs
 from ftplan.metrics.task_state import task_state
+from ftplan.model.defaults import COORDINATOR_CPU, HORIZON_S, MAX_CPU
 from ftplan.model.failure import Arrival, Fail
 from ftplan.model.names import natural_key, parse_selector
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import FloatArray
+from ftplan.model.units import MB
 from ftplan.simulation.incident import Incident, Transfers
-
-_MB = 2.0**20
 
 
 def incident_of(plan: Plan, problem: Problem, fail: Iterable[str] = (), *, nothing: bool = False) -> Incident:
@@ -63,7 +63,7 @@ def incident_of(plan: Plan, problem: Problem, fail: Iterable[str] = (), *, nothi
         fail=(*listed, *(Fail(parse_selector(text)) for text in selectors)),
         cluster=cluster,
         arrivals=arrivals,
-        max_cpu=float(options.get("max_cpu") or 0.8),
+        max_cpu=float(options.get("max_cpu") or MAX_CPU),
         capacity=None if capacity is None else float(capacity),
         replicas={item.task: item.node for item in items},
         reserved=_reserved(arrivals, options) if complete else {},
@@ -78,7 +78,7 @@ def horizon_of(plan: Plan, incident: Incident) -> float:
         if plan.options.get(name) is not None:
             return float(plan.options[name])
     last = max((arrival.at_s[1] for arrival in incident.arrivals), default=0.0)
-    return max([2.0 * last if last > 0.0 else 600.0, *(entry.at_s for entry in incident.fail)])
+    return max([2.0 * last if last > 0.0 else HORIZON_S, *(entry.at_s for entry in incident.fail)])
 
 
 def at_planned_times(incident: Incident) -> Incident:
@@ -104,7 +104,7 @@ def _reserved(arrivals: tuple[Arrival, ...], options: Mapping[str, Any]) -> dict
     order = sorted(
         zip(planned_times(hosting), hosting, strict=True), key=lambda item: (item[0], natural_key(item[1].node.id))
     )
-    return {order[0][1].node.id: 0.5 if cpu is None else float(cpu)} if order else {}
+    return {order[0][1].node.id: COORDINATOR_CPU if cpu is None else float(cpu)} if order else {}
 
 
 def _transfers(plan: Plan, problem: Problem, graph: TaskGraph, failed: frozenset[str]) -> Transfers | None:
@@ -121,7 +121,7 @@ def _transfers(plan: Plan, problem: Problem, graph: TaskGraph, failed: frozenset
     local = recovery_copies.local_bytes(graph, state, copies, {node: i for i, node in enumerate(live)})
     return Transfers(
         state.total,
-        float(bandwidth) * _MB,
+        float(bandwidth) * MB,
         (cluster.network.delay_s or 0.0) if cluster is not None else 0.0,
         {(task, live[host]): size for (task, host), size in local.items()},
     )

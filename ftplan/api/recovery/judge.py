@@ -24,6 +24,7 @@ from ftplan.model.cluster import Cluster
 from ftplan.model.failed_queries import failed_queries
 from ftplan.model.plan import Objective, Plan
 from ftplan.model.problem import Problem
+from ftplan.model.tolerances import LEAST_SCALE, SOLVED
 from ftplan.model.violation import Violation
 from ftplan.simulation.incident import Incident
 from ftplan.simulation.recovery_outcome import outcome
@@ -31,8 +32,6 @@ from ftplan.simulation.recovery_replay import Replay, replay
 from ftplan.simulation.recovery_rules import RULES, judged
 
 OBJECTIVES = ("priority", "priority-time", "fidelity-time")
-#: How far a stated objective may lie from the recomputed one, relative to its size.
-TOLERANCE = 1e-6
 
 
 def judge_schedule(plan: Plan, problem: Problem, strict: bool) -> Judged:
@@ -84,12 +83,12 @@ def _objective(plan: Plan, incident: Incident, found: Replay) -> list[Violation]
         return [unknown_objective(stated, OBJECTIVES)]
     value = _value(stated.name, plan, incident, found)
     sense = "min" if stated.name == "priority-time" else "max"
-    slack = TOLERANCE * max(abs(value), 1e-9)
+    slack = SOLVED * max(abs(value), LEAST_SCALE)
     broken = judge_objective(stated, Worth(value, sense, slack), plan.status)
     bounds: list[Any] = [(step.get("objective") or {}).get("bound") for step in (plan.plan or {})["steps"]]
     if stated.name == "priority" and stated.bound is not None and None not in bounds:
         total = float(sum(bounds))
-        if abs(stated.bound - total) > TOLERANCE * max(abs(total), 1e-9):
+        if abs(stated.bound - total) > SOLVED * max(abs(total), LEAST_SCALE):
             text = f"the plan states a bound of {stated.bound:.12g}, those of its steps sum to {total:.12g}"
             broken.append(Violation("OBJECTIVE_DIFFERS", text, "objective.bound"))
     return broken
@@ -119,7 +118,7 @@ def _steps(plan: Plan, incident: Incident, found: Replay) -> Iterator[Violation]
         if objective.get("name") == "priority" and objective.get("value") is not None:
             names = ("value", "bound", "scale", "gap")
             own = Objective("priority", objective.get("sense") or "max", *(objective.get(name) for name in names))
-            worth = Worth(float(objective["value"]), "max", TOLERANCE * max(abs(float(objective["value"])), 1e-9))
+            worth = Worth(float(objective["value"]), "max", SOLVED * max(abs(float(objective["value"])), LEAST_SCALE))
             for item in judge_objective(own, worth, of=f"step {moment.step}"):
                 if item.code == "GAP_DIFFERS" or item.where == "objective.sense":
                     yield replace(item, where=where)

@@ -15,9 +15,12 @@ from ftplan.api.recovery.fix import Setting, infeasible
 from ftplan.api.recovery.problem import Prepared, prepare
 from ftplan.api.recovery_warnings import gain_warnings
 from ftplan.metrics.stats_summary import trust_warnings
+from ftplan.model.defaults import COORDINATOR_CPU, MAX_CPU
 from ftplan.model.failed_queries import failed_queries
 from ftplan.model.plan import Objective, Plan, Warn, sound_bound
 from ftplan.model.problem import Problem
+from ftplan.model.tolerances import LEAST_SCALE, SOLVED
+from ftplan.model.units import MB
 from ftplan.planners import registry
 from ftplan.planners.budget import Budget, now, of_command
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
@@ -29,8 +32,6 @@ from ftplan.planners.result import Result
 _log = logging.getLogger(__name__)
 
 KIND = "recovery-schedule"
-#: How far the value that a planner reports may lie from the one recomputed from its plan, relative to it.
-TOLERANCE = 1e-6
 #: Share of the time for the plan; the rest is for what it is compared with, and seconds that this may always take.
 PLANNED, GRACE_S = 0.9, 0.5
 #: Shares of the time left for the comparisons: blocking recovery, random orders.
@@ -40,14 +41,14 @@ BLOCKING, RANDOM = 0.4, 0.8
 _ASKED: dict[str, Any] = {
     "fail": (),
     "capacity": None,
-    "max_cpu": 0.8,
+    "max_cpu": MAX_CPU,
     "horizon": None,
     "replicas": None,
     "checkpoints": None,
     "bandwidth": None,
     "arrivals": True,
     "complete_failure": False,
-    "coordinator_cpu": 0.5,
+    "coordinator_cpu": COORDINATOR_CPU,
     "incremental_from": 2,
 }
 #: Options that say how to plan.
@@ -138,7 +139,7 @@ def _recorded(asked: Mapping[str, Any], prepared: Prepared, problem: Problem) ->
         "checkpoints": recovery_copies.recorded(asked["checkpoints"], paths.get("checkpoints")),
         "cost": prepared.cost,
         "horizon_s": prepared.problem.horizon_s,
-        "bandwidth_mb_s": None if bandwidth is None else bandwidth / 2.0**20,
+        "bandwidth_mb_s": None if bandwidth is None else bandwidth / MB,
         "spread": any(warning.code == "SPREAD" for warning in problem.warnings),
     }
 
@@ -165,7 +166,7 @@ def _value(problem: RecoveryProblem, settings: RecoveryOptions, schedule: Schedu
     steps = body(schedule, problem)["steps"]
     value = float(sum(item["priority"] for step in steps for item in step["restored"]))
     reported = float(sum(step.objective.value or 0.0 for step in schedule.steps))
-    if abs(value - reported) > TOLERANCE * max(abs(value), 1e-9):
+    if abs(value - reported) > SOLVED * max(abs(value), LEAST_SCALE):
         raise RuntimeError(f"the planner reports {reported!r}, its plan is worth {value!r}")
     return value
 

@@ -17,14 +17,14 @@ from ftplan.errors import FtplanError
 from ftplan.metrics.task_costs import task_costs
 from ftplan.metrics.task_state import task_state
 from ftplan.model.cluster import Cluster
+from ftplan.model.defaults import COORDINATOR_CPU, MAX_CPU
 from ftplan.model.failure import Arrival
 from ftplan.model.plan import InputFile, Warn
 from ftplan.model.problem import Problem
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import FloatArray, IntArray
+from ftplan.model.units import MB
 from ftplan.planners.recovery.problem import RecoveryProblem
-
-_MB = 2.0**20
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,14 +46,14 @@ def prepare(
     *,
     fail: Iterable[str] = (),
     capacity: float | None = None,
-    max_cpu: float = 0.8,
+    max_cpu: float = MAX_CPU,
     horizon: float | None = None,
     replicas: Any = None,
     checkpoints: Any = None,
     bandwidth: float | None = None,
     arrivals: bool = True,
     complete_failure: bool = False,
-    coordinator_cpu: float = 0.5,
+    coordinator_cpu: float = COORDINATOR_CPU,
     incremental_from: int = 2,
 ) -> Prepared:
     """Build a recovery problem.
@@ -122,7 +122,7 @@ def prepare(
         capacity=capacity if cluster is not None else None,
         state_bytes=state.total if state.total.any() else None,
         local_bytes=recovery_copies.local_bytes(graph, state, copies, found.live),
-        bandwidth_bytes_s=None if bandwidth is None else bandwidth * _MB,
+        bandwidth_bytes_s=None if bandwidth is None else bandwidth * MB,
         delay_s=(cluster.network.delay_s or 0.0) if cluster is not None else 0.0,
         horizon_s=horizon if horizon is not None else default_horizon_s(found.arrivals, failed),
         failed_nodes=len(failed.nodes),

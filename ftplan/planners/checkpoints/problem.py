@@ -16,13 +16,12 @@ from ftplan.model.key_group_state import key_group_state
 from ftplan.model.plan import Warn
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.topology import FloatArray, IntArray, Operator, Topology
+from ftplan.model.units import MB
 from ftplan.planners.checkpoints.arrays import BoolArray, CheckpointProblem
 from ftplan.planners.checkpoints.options import AllocationOptions
 from ftplan.planners.checkpoints.rules.memory import require_memory
 
 __all__ = ["AllocationOptions", "CheckpointProblem", "build"]
-
-MB = 2.0**20
 
 
 def build(
