@@ -1,4 +1,4 @@
-"""How key groups rise and fall together, and what a checkpoint costs on each node (Madsen & Zhou 2015, section 6).
+"""How key groups rise and fall together, and what a checkpoint costs on each node ([Madsen2015], section 6).
 
 Everything rests on standardised series Z, whose inner products are Pearson's correlations: the correlation of a key
 group with all groups of a node is one product with the sum of their columns, so no groups-by-groups matrix is needed.
@@ -65,7 +65,7 @@ def cost_matrix(loads: FloatArray, home: IntArray, nodes: int) -> FloatArray:
     """Return ``cost(g, i) = load(g) * sum of corr(g, h) over the groups h with primary on i``, shape (K, N).
 
     *loads* has shape (W, K), in load units per window; load(g) is a column's mean. Values are in load units; smaller
-    is better. Cost O(W K N) in one matrix product. Source: Madsen & Zhou 2015, section 6; the sum over the
+    is better. Cost O(W K N) in one matrix product. Source: [Madsen2015], section 6; the sum over the
     node's groups is the reading that the toolkit fixes.
     """
     z = standardised(loads)

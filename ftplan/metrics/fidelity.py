@@ -1,4 +1,4 @@
-"""Output fidelity: how much of what a job puts out still rests on all of its input (Su & Zhou, ICDE 2016, section III).
+"""Output fidelity: how much of what a job puts out still rests on all of its input ([SuZhou2016], section III).
 
 The paper's recursion is over losses. Here it is over what is *intact*, 1 - loss: a mean of losses is 1 minus the mean
 of what is intact, and a join's ``1 - Π(1 - loss)`` becomes a plain product, without a rounding error at the ends.

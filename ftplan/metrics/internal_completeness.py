@@ -1,6 +1,6 @@
-"""Internal completeness: how many of the records that tasks would process they still process (Bellavista et al.).
+"""Internal completeness: how many of the records that tasks would process they still process ([Bellavista2014]).
 
-It counts work that never reaches an output, and knows no joins: Su & Zhou, ICDE 2016, section VI-B, show where it
+It counts work that never reaches an output, and knows no joins: [SuZhou2016], section VI-B, shows where it
 misleads. It is here for comparison.
 """
 

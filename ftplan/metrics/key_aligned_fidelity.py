@@ -1,8 +1,8 @@
 """Key-aligned fidelity: output fidelity where a loss upstream of several streams of one join counts once.
 
 A → B, A → C by key ranges, B ⋈ C by key, half of A lost: output fidelity takes the streams as unrelated and keeps 1/4;
-with aligned keys they lack the same keys, and 1/2 is kept. The rules are those of output fidelity (Su & Zhou, ICDE
-2016, section III) but for joins:
+with aligned keys they lack the same keys, and 1/2 is kept. The rules are those of output fidelity ([SuZhou2016],
+section III) but for joins:
 
 - An operator whose inputs all come by range (one-to-one, split, merge) and have one *root* shares that root. Every
   other operator (a source, one behind a full edge or measured substreams, one that mixes roots) is its own root.

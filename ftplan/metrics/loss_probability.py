@@ -56,7 +56,7 @@ def union_probability(
 
     Branches on the zones, then on the nodes that most sets have, with parts that share no node apart and the same
     part only once. What the work does not reach is bounded: from above by ``1 - product of (1 - P(set))`` (the sets
-    are increasing events, Harris 1960), from below by Bonferroni and by sets that share no node. Cost exponential in
+    are increasing events, [Harris1960]), from below by Bonferroni and by sets that share no node. Cost exponential in
     the worst case, bounded by :data:`WORK`; deterministic.
     """
     search = _Search(nodes, WORK)

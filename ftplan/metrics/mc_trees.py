@@ -1,4 +1,4 @@
-"""Minimal complete trees (MC-trees): the least sets of live tasks that put something out (Su & Zhou, definition 1).
+"""Minimal complete trees (MC-trees): the least sets of live tasks that put something out ([SuZhou2016], definition 1).
 
 An output task stands at the root. Below a task with independent inputs stands one substream of one stream, below a
 join one substream of every stream; sources, and tasks that no substream enters, are leaves.

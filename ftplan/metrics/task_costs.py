@@ -36,7 +36,7 @@ def task_costs(graph: TaskGraph, stats: StatsTables | None, placement: Placement
 
     1. ``cpu_ms`` of the ``tasks`` table, over windows x window length;
     2. ``cpu_ms`` of its key groups, likewise;
-    3. its share, by records, of the cpu of the process that hosts it (Su & Zhou, section 2.3). A process is the tasks
+    3. its share, by records, of the cpu of the process that hosts it ([SuZhouTR], section 2.3). A process is the tasks
        of one operator on one node, and its cpu the sum of what the topology says of them; without a placement it is
        the whole operator;
     4. the topology's cpu, with a warning.

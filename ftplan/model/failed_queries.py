@@ -20,7 +20,7 @@ _BITS = 64
 
 @dataclass(frozen=True, eq=False)
 class FailedQueries:
-    """The failed queries and the failed tasks that they wait for (Su & Zhou, section 2.3).
+    """The failed queries and the failed tasks that they wait for ([SuZhouTR], section 2.3).
 
     A query is an output task and everything upstream of it, whatever the kind of inputs. Failed tasks that stand in
     exactly the same queries form a *bundle*: they come back together or not at all, and thousands of tasks behind a

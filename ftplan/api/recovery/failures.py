@@ -37,7 +37,7 @@ def what_fails(
     fail
         Selectors of what fails at the start; they add to the failure file.
     complete
-        All nodes fail at the start, and all tasks with them (Su & Zhou, section 6).
+        All nodes fail at the start, and all tasks with them ([SuZhouTR], section 6).
 
     Raises
     ------

@@ -98,7 +98,7 @@ def _cost(plan: Plan, problem: Problem, graph: TaskGraph) -> FloatArray:
 
 
 def _reserved(arrivals: tuple[Arrival, ...], options: Mapping[str, Any]) -> dict[str, float]:
-    """Return what the coordinator takes on the first node that arrives (Su & Zhou, section 6)."""
+    """Return what the coordinator takes on the first node that arrives ([SuZhouTR], section 6)."""
     hosting = [arrival for arrival in arrivals if "tasks" in arrival.node.accepts]
     cpu = options.get("coordinator_cpu")
     order = sorted(

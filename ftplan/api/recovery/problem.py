@@ -75,7 +75,7 @@ def prepare(
     arrivals
         False plans without any new node.
     complete_failure
-        All nodes failed; the first new one gives *coordinator_cpu* cores to the coordinator (Su & Zhou, section 6).
+        All nodes failed; the first new one gives *coordinator_cpu* cores to the coordinator ([SuZhouTR], section 6).
     incremental_from
         With fewer failed nodes a warning tells what blocking recovery would do.
 

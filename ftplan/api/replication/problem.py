@@ -82,7 +82,7 @@ class Prepared:
         """Return the replicas without which the metric would be lower in some case, shape (tasks,).
 
         All others may go at once: fidelity is a polynomial with coefficients of at least 0, and each of its terms that
-        counts has useful tasks only (Su & Zhou, section IV: replicas outside complete MC-trees are wasted).
+        counts has useful tasks only ([SuZhou2016], section IV: replicas outside complete MC-trees are wasted).
         """
         needed = np.zeros(self.graph.tasks, dtype=np.bool_)
         for case, live in zip(self.problem.cases, self.live(replicated, node), strict=True):

@@ -1,4 +1,4 @@
-"""Replicas that run already: which to start and which to stop when rates or budgets change (Su & Zhou, section V-C)."""
+"""Which of the replicas in place to stop, and which to start, as rates or budgets change: [SuZhou2016], section V-C."""
 
 from __future__ import annotations
 
