@@ -16,8 +16,8 @@ import numpy as np
 from ftplan.errors import FtplanError, suggestion
 from ftplan.metrics.adjusted_load import CORRELATE, Correlate, adjusted
 from ftplan.metrics.checkpoint_use import usable_at_random, usable_copies, usable_windows
-from ftplan.metrics.correlation import COPIES_AT_ONCE, node_sums, standardised
-from ftplan.metrics.node_load import capacity_of, loaded_nodes
+from ftplan.metrics.correlation import node_sums, standardised
+from ftplan.metrics.node_load import NodeLoad, capacity_of, node_load
 from ftplan.metrics.planned_copies import PlannedCopies, planned_copies
 from ftplan.model.cluster import Cluster
 from ftplan.model.defaults import OVERLOAD
@@ -27,6 +27,8 @@ from ftplan.model.topology import FloatArray, IntArray
 
 ObjectiveName = Literal["correlation", "node-correlation", "usable"]
 OBJECTIVES: tuple[ObjectiveName, ...] = get_args(ObjectiveName)
+#: Copies whose series are gathered at once: bounds the memory of :func:`copy_values`.
+COPIES_AT_ONCE = 8192
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +105,12 @@ class CheckpointObjective:
             return self
         return replace(self, capacity_per_core=capacity_of(series, cluster))
 
+    def node_load(self, loads: FloatArray, window_s: float, home: IntArray, cluster: Cluster) -> NodeLoad:
+        """Return load and capacity of all nodes under groups of these loads (W, K) and primaries (K,)."""
+        if self.capacity_per_core is None:
+            raise ValueError("the objective has no capacity yet: see resolved()")
+        return node_load(loads, window_s, home, cluster, self.capacity_per_core, self.overload)
+
 
 def objective_costs(
     objective: CheckpointObjective, loads: FloatArray, window_s: float, home: IntArray, cluster: Cluster
@@ -113,9 +121,7 @@ def objective_costs(
     must be resolved. Cost O(W K N).
     """
     if objective.name == "usable":
-        assert objective.capacity_per_core is not None
-        nodes = loaded_nodes(loads, window_s, home, cluster, objective.capacity_per_core, objective.overload)
-        count = usable_windows(loads, home, nodes)
+        count = usable_windows(loads, home, objective.node_load(loads, window_s, home, cluster))
         return np.subtract(0.0, count, out=count)
     z, host = _factors(objective, loads, window_s, home, len(cluster.nodes))
     cost: FloatArray = z.T @ host
@@ -144,10 +150,7 @@ def copy_values(
     accepts = cluster.accepting("checkpoints")
     objective = objective.resolved(series, cluster)
     if objective.name == "usable":
-        assert objective.capacity_per_core is not None
-        nodes = loaded_nodes(
-            loads, series.window_s, plan.home, cluster, objective.capacity_per_core, objective.overload
-        )
+        nodes = objective.node_load(loads, series.window_s, plan.home, cluster)
         return CopyValues(
             usable_copies(loads, plan.home, plan.group, plan.host, nodes),
             usable_at_random(loads, plan.home, accepts, nodes) * plan.count,

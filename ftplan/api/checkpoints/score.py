@@ -15,7 +15,6 @@ from ftplan.metrics.assisted_migrations import migrations
 from ftplan.metrics.availability import availability
 from ftplan.metrics.checkpoint_objective import CheckpointObjective
 from ftplan.metrics.checkpoint_recovery import recovery
-from ftplan.metrics.node_load import loaded_nodes
 from ftplan.metrics.planned_copies import planned_copies
 from ftplan.model.cluster import Cluster
 from ftplan.model.failover import Losses
@@ -84,8 +83,7 @@ def _scores(
     found = allocation_score(assignments, cluster, series, objective)
     copies = planned_copies(assignments, series, cluster)
     loads = series.loads[:, copies.columns]
-    per_core = objective.capacity_per_core or 0.0
-    nodes = loaded_nodes(loads, series.window_s, copies.home, cluster, per_core, objective.overload)
+    nodes = objective.node_load(loads, series.window_s, copies.home, cluster)
     gain = (found.random - found.value) / abs(found.random) if found.random else None
     return {
         "correlation": found.value,

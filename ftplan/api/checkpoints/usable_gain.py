@@ -10,7 +10,6 @@ import numpy as np
 
 from ftplan.metrics.allocation_score import allocation_score
 from ftplan.metrics.checkpoint_objective import CheckpointObjective
-from ftplan.metrics.node_load import loaded_nodes
 from ftplan.metrics.planned_copies import planned_copies
 from ftplan.model.cluster import Cluster
 from ftplan.model.plan import Warn
@@ -41,9 +40,8 @@ def nothing_to_count(
         for o, g, i in zip(p.operators, p.key_group.tolist(), p.group_home.tolist(), strict=True)
     ]
     plan = planned_copies(bare, series, cluster)
-    per_core = objective.capacity_per_core or 0.0
     loads = series.loads[:, plan.columns]
-    nodes = loaded_nodes(loads, series.window_s, plan.home, cluster, per_core, objective.overload)
+    nodes = objective.node_load(loads, series.window_s, plan.home, cluster)
     hosts = np.unique(plan.home)
     windows = series.loads.shape[0]
     if not nodes.overloaded[:, hosts].any():
