@@ -7,6 +7,7 @@ of what is intact, and a join's ``1 - Π(1 - loss)`` becomes a plain product, wi
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,15 +56,21 @@ class Level:
         """Return what is intact of each slot, shape (slots,)."""
         return np.minimum(self.sums(intact), 1.0)
 
-    def slot_slopes(self, live: BoolArray, intact: FloatArray, slope: FloatArray) -> FloatArray:
-        """Return how output fidelity grows with each slot, shape (slots,), from how it does with each task."""
-        means = self.means(intact)
-        zero = means == 0.0  # the product of the others: without a division where a join lacks one stream
-        kept = np.multiply.reduceat(np.where(zero, 1.0, means), self.first)
-        zeros = np.add.reduceat(zero.astype(np.int64), self.first)
-        owner = self.owner
-        others = np.where(zeros[owner] == zero, kept[owner] / np.where(zero, 1.0, means), 0.0)
-        return np.asarray((slope[self.task] * live[self.task])[owner] * others, dtype=np.float64)
+    def others(self, values: FloatArray) -> FloatArray:
+        """Return for each slot the product of the values of its task's other slots, shape (slots,)."""
+        if self.slots == len(self.task):
+            return np.ones(self.slots)
+        owner, zero = self.owner, values == 0.0
+        rest = np.where(zero, 1.0, values)  # no division by 0 where a join lacks one stream
+        zeros = np.add.reduceat(zero.astype(np.int64), self.first)[owner]
+        return np.where(zeros == zero, np.multiply.reduceat(rest, self.first)[owner] / rest, 0.0)
+
+    def slot_slopes(self, live: BoolArray, means: FloatArray, slope: FloatArray) -> FloatArray:
+        """Return how output fidelity grows with each slot, shape (slots,), from how it does with each task.
+
+        *means* are what is intact of each slot, shape (slots,).
+        """
+        return np.asarray((slope[self.task] * live[self.task])[self.owner] * self.others(means), dtype=np.float64)
 
     def pass_back(self, slopes: FloatArray, slope: FloatArray) -> None:
         """Add to the slope of each sender what the slots' slopes, shape (slots,), make of it; slope: (tasks,)."""
@@ -84,29 +91,32 @@ class FidelityModel:
 
     def intact(self, live: BoolArray) -> FloatArray:
         """Return 1 - loss of each task's output, shape (tasks,)."""
-        intact = live.astype(np.float64)
+        return self.intact_and_means(live)[0]
+
+    def intact_and_means(self, live: BoolArray) -> tuple[FloatArray, tuple[FloatArray, ...]]:
+        """Return 1 - loss of each task's output, (tasks,), and what is intact of each slot, (slots,), by level."""
+        intact, means = live.astype(np.float64), []
         for level in self.levels:
-            kept = np.multiply.reduceat(level.means(intact), level.first)
+            means.append(level.means(intact))
+            kept = np.multiply.reduceat(means[-1], level.first)
             intact[level.task] = np.where(live[level.task], kept, 0.0)
-        return intact
+        return intact, tuple(means)
 
     def slope(self, live: BoolArray, intact: FloatArray) -> FloatArray:
         """Return how output fidelity grows with what is intact of each task, the rest as it is, shape (tasks,).
 
-        Parameters
-        ----------
-        intact
-            As :meth:`intact` returns it for *live*.
-
-        Notes
-        -----
-        The derivative, by one pass against the streams. Times ``intact`` it is what is lost if only that task fails:
-        exactly so, unless the task reaches one join on two ways.
+        *intact* is as :meth:`intact` returns it for *live*. The derivative, by one pass against the streams; times
+        ``intact`` it is what is lost if only that task fails: exactly so, unless the task reaches one join on two
+        ways. Cost O(tasks + substreams).
         """
+        return self.slope_by_means(live, [level.means(intact) for level in self.levels])
+
+    def slope_by_means(self, live: BoolArray, means: Sequence[FloatArray]) -> FloatArray:
+        """Return :meth:`slope` from what is intact of each slot, by level."""
         slope = np.zeros(len(live))
         slope[self.outputs] = self.weight
-        for level in reversed(self.levels):
-            level.pass_back(level.slot_slopes(live, intact, slope), slope)
+        for level, mean in zip(reversed(self.levels), reversed(means), strict=True):
+            level.pass_back(level.slot_slopes(live, mean, slope), slope)
         return slope
 
     def losses(self, live: BoolArray) -> FloatArray:
@@ -118,17 +128,6 @@ class FidelityModel:
         if len(self.outputs) == 0:
             return 1.0
         return min(1.0, float(self.weight @ self.intact(live)[self.outputs]))
-
-
-def output_fidelity(graph: TaskGraph, rates: Rates, live: BoolArray) -> float:
-    """Return the output fidelity where only some tasks live.
-
-    Parameters
-    ----------
-    live
-        Shape (tasks,). To score many sets of live tasks, keep :func:`fidelity_model` and ask that.
-    """
-    return fidelity_model(graph, rates).fidelity(live)
 
 
 def fidelity_model(graph: TaskGraph, rates: Rates) -> FidelityModel:
