@@ -13,8 +13,6 @@ from ftplan.model.cluster import Cluster
 from ftplan.model.failover import Losses, takeover
 from ftplan.model.statistics import KeyGroupSeries
 
-__all__ = ["Headroom", "LossProbability", "availability", "copysets", "failover_headroom", "loss_probability"]
-
 
 @dataclass(frozen=True, slots=True)
 class Headroom:

@@ -14,7 +14,7 @@ from ftplan.model.topology import Topology
 
 
 @dataclass(frozen=True, slots=True)
-class Recovery:
+class RecoverableGroups:
     """Key groups (and their mean load) whose primary failed, and those of them with a live copy."""
 
     failed: int
@@ -29,7 +29,7 @@ def recovery(
     topology: Topology,
     cluster: Cluster,
     series: KeyGroupSeries,
-) -> Recovery:
+) -> RecoverableGroups:
     """Judge an allocation under failures of nodes, zones, operators, tasks or key groups that are known to exist.
 
     A key group fails with its node, its operator, its task, or by itself; a copy is lost with its node only.
@@ -59,7 +59,7 @@ def recovery(
         if any(node not in down for node in item["checkpoints"]):
             recoverable += 1
             recoverable_load += load
-    return Recovery(failed, failed_load, recoverable, recoverable_load)
+    return RecoverableGroups(failed, failed_load, recoverable, recoverable_load)
 
 
 def _hits(selector: Selector, operator: str, group: int, topology: Topology) -> bool:

@@ -125,9 +125,11 @@ class FidelityModel:
 
     def fidelity(self, live: BoolArray) -> float:
         """Return the output fidelity, between 0 and 1; 1 where the topology has no output."""
-        if len(self.outputs) == 0:
-            return 1.0
-        return min(1.0, float(self.weight @ self.intact(live)[self.outputs]))
+        return self.of_intact(self.intact(live))
+
+    def of_intact(self, intact: FloatArray) -> float:
+        """Return the weighted mean of what is intact of the outputs, from that of each task, (tasks,)."""
+        return min(1.0, float(self.weight @ intact[self.outputs])) if len(self.outputs) else 1.0
 
 
 def fidelity_model(graph: TaskGraph, rates: Rates) -> FidelityModel:

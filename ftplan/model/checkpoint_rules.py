@@ -215,7 +215,10 @@ def judge_copies(
 
 
 def fair_shares(cluster: Cluster) -> FloatArray:
-    """Return the fair share of each node: its part of the cpu of nodes that accept checkpoints (all zero: equal)."""
+    """Return each node's fair share of all copies, shape (N,): its part of the cpu of nodes that accept checkpoints.
+
+    They share equally where none of them has any cpu; the others have 0.
+    """
     cpu = np.where(cluster.accepting("checkpoints"), cluster.cpu, 0.0)
     if not cpu.any():
         cpu = cluster.accepting("checkpoints").astype(np.float64)

@@ -117,18 +117,18 @@ class TaskGraph:
     @cached_property
     def out_edges(self) -> tuple[tuple[Edge, ...], ...]:
         """Edges that leave each operator, by position."""
-        found: list[list[Edge]] = [[] for _ in self.topology.operators]
-        for edge in self.topology.edges:
-            found[edge.source].append(edge)
-        return tuple(map(tuple, found))
+        return self._edges_by([edge.source for edge in self.topology.edges])
 
     @cached_property
     def in_edges(self) -> tuple[tuple[Edge, ...], ...]:
         """Edges that enter each operator, by position."""
-        found: list[list[Edge]] = [[] for _ in self.topology.operators]
-        for edge in self.topology.edges:
-            found[edge.target].append(edge)
-        return tuple(map(tuple, found))
+        return self._edges_by([edge.target for edge in self.topology.edges])
+
+    def _edges_by(self, ends: list[int]) -> tuple[tuple[Edge, ...], ...]:
+        edges: list[list[Edge]] = [[] for _ in self.topology.operators]
+        for end, edge in zip(ends, self.topology.edges, strict=True):
+            edges[end].append(edge)
+        return tuple(map(tuple, edges))
 
     @cached_property
     def topological_rank(self) -> IntArray:

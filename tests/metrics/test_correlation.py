@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from ftplan.errors import FtplanError
 from ftplan.metrics import correlation
-from ftplan.metrics.checkpoint_balance import checkpoint_balance, fair_shares
+from ftplan.metrics.checkpoint_balance import checkpoint_balance
 from ftplan.metrics.checkpoint_objective import CheckpointObjective, objective_costs, objective_value
 from ftplan.metrics.correlation import expected_random, standardised, strongest_pairs
+from ftplan.model.checkpoint_rules import fair_shares
 from ftplan.model.cluster import Cluster, Node
 from ftplan.model.statistics import KeyGroupSeries
 

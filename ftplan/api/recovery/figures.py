@@ -34,7 +34,7 @@ def fidelity_of(problem: RecoveryProblem) -> Fidelity:
     model = fidelity_model(problem.graph, rates(problem.graph))
 
     def integral(schedule: Schedule | None) -> float:
-        events = [] if schedule is None else changes(schedule, problem)
+        events = {} if schedule is None else changes(schedule, problem)
         return fidelity_time(model, ~problem.failed, events, problem.horizon_s)
 
     return integral

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from ftplan.errors import FtplanError
-from ftplan.metrics.checkpoint_balance import fair_shares
 from ftplan.metrics.checkpoint_objective import objective_costs
+from ftplan.model.checkpoint_rules import fair_shares
 from ftplan.model.cluster import Cluster, Placement, primaries
 from ftplan.model.failover import loss_of_nodes
 from ftplan.model.key_group_state import key_group_state
