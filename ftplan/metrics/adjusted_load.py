@@ -13,7 +13,6 @@ from ftplan.model.tolerances import NOISE
 from ftplan.model.topology import FloatArray
 
 Correlate = Literal["raw", "share", "residual"]
-CORRELATE: tuple[Correlate, ...] = ("raw", "share", "residual")
 DAY_S = 86_400.0
 
 

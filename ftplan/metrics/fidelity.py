@@ -119,10 +119,6 @@ class FidelityModel:
             level.pass_back(level.slot_slopes(live, mean, slope), slope)
         return slope
 
-    def losses(self, live: BoolArray) -> FloatArray:
-        """Return the loss of each task's output, shape (tasks,), between 0 and 1."""
-        return np.asarray(1.0 - self.intact(live), dtype=np.float64)
-
     def fidelity(self, live: BoolArray) -> float:
         """Return the output fidelity, between 0 and 1; 1 where the topology has no output."""
         return self.of_intact(self.intact(live))
@@ -134,15 +130,14 @@ class FidelityModel:
 
 def fidelity_model(graph: TaskGraph, rates: Rates) -> FidelityModel:
     """Prepare the scoring of a topology; O(tasks + substreams), full edges count their tasks only."""
-    depth = _depths(graph)
     incoming: dict[int, dict[int, list[Stream]]] = defaultdict(lambda: defaultdict(list))
     for stream in rates.streams:
         incoming[stream.target][stream.source].append(stream)
     levels: list[Level] = []
-    for at in range(1, max(depth, default=0) + 1):
+    for at in range(1, max(graph.depth, default=0) + 1):
         builder = _LevelBuilder(graph)
         for i in graph.by_id:
-            if depth[i] == at:
+            if graph.depth[i] == at:
                 builder.add(i, list(incoming[i].values()))
         if (level := builder.level()) is not None:
             levels.append(level)
@@ -156,15 +151,6 @@ def _output_weights(rates: Rates, outputs: IntArray) -> FloatArray:
         if (total := weight.sum()) > 0.0:
             return np.asarray(weight / total, dtype=np.float64)
     return np.full(len(outputs), 1.0 / max(1, len(outputs)))
-
-
-def _depths(graph: TaskGraph) -> list[int]:
-    """Return the longest path from a source to each operator, by position."""
-    depth = [0] * len(graph.topology.operators)
-    for i in graph.order:
-        for edge in graph.out_edges[i]:
-            depth[edge.target] = max(depth[edge.target], depth[i] + 1)
-    return depth
 
 
 class _LevelBuilder:

@@ -9,7 +9,7 @@ import numpy as np
 from ftplan.errors import FtplanError, suggestion
 from ftplan.model.problem import StatsTables
 from ftplan.model.statistics import MEASURES, KeyGroupSeries, Measure, window_numbers
-from ftplan.model.topology import IntArray, Operator, Topology
+from ftplan.model.topology import FloatArray, IntArray, Operator, Topology
 
 #: Largest matrix, in numbers of 8 bytes.
 MAX_CELLS = 2_000_000_000
@@ -124,7 +124,7 @@ def beyond_key_groups(name: str, count: int, key_group: int) -> FtplanError:
     )
 
 
-def _filled(stats: StatsTables, measure: str, named: list[str]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def _filled(stats: StatsTables, measure: str, named: list[str]) -> FloatArray:
     """Return the measure's column with 0 for absent values; an operator without any value is refused."""
     table = stats.tables["key_groups"]
     values = table[measure]
@@ -135,8 +135,7 @@ def _filled(stats: StatsTables, measure: str, named: list[str]) -> np.ndarray[tu
             if name not in having:
                 raise FtplanError(f"the statistics have no {measure!r} of operator {name!r}")
         values = values.fill_null(0.0)
-    result: np.ndarray[tuple[int], np.dtype[np.float64]] = values.to_numpy()
-    return result
+    return np.asarray(values.to_numpy(), dtype=np.float64)
 
 
 def _refuse_duplicates(

@@ -100,19 +100,24 @@ class TaskGraph:
 
     @cached_property
     def order(self) -> tuple[int, ...]:
-        """Positions of the operators in topological order: by the longest way from a source, then by id as text."""
+        """Positions of the operators in topological order: by :attr:`depth`, then by id as text."""
         operators = self.topology.operators
+        return tuple(sorted(range(len(operators)), key=lambda i: (self.depth[i], operators[i].id)))
+
+    @cached_property
+    def depth(self) -> tuple[int, ...]:
+        """Edges on the longest way from a source to each operator, by position."""
         waiting = [len(edges) for edges in self.in_edges]
-        level = [0] * len(operators)
+        depth = [0] * len(waiting)
         ready = [i for i, count in enumerate(waiting) if count == 0]
         while ready:
             i = ready.pop()
             for edge in self.out_edges[i]:
-                level[edge.target] = max(level[edge.target], level[i] + 1)
+                depth[edge.target] = max(depth[edge.target], depth[i] + 1)
                 waiting[edge.target] -= 1
                 if waiting[edge.target] == 0:
                     ready.append(edge.target)
-        return tuple(sorted(range(len(operators)), key=lambda i: (level[i], operators[i].id)))
+        return tuple(depth)
 
     @cached_property
     def out_edges(self) -> tuple[tuple[Edge, ...], ...]:

@@ -171,19 +171,9 @@ def test_node_correlation_weighs_heavy_groups() -> None:
     assert node[0, 2] == summed[0, 2] == 0
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"name": "usabel"}, "did you mean 'usable'"),
-        ({"correlate": "shares"}, "did you mean 'share'"),
-        ({"name": "usable", "correlate": "share"}, "leave out --correlate"),
-        ({"capacity_per_core": -1.0}, "--capacity-per-core"),
-        ({"overload": float("nan")}, "--overload"),
-    ],
-)
-def test_wrong_options_are_named(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(FtplanError, match=message):
-        CheckpointObjective(**options)
+def test_usable_copies_know_no_correlations() -> None:
+    with pytest.raises(FtplanError, match="leave out --correlate"):
+        CheckpointObjective("usable", "share")
 
 
 def test_unknown_node_of_a_plan_is_named() -> None:

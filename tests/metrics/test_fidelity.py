@@ -33,7 +33,7 @@ def test_figure_2(inputs: str, loss: float) -> None:
     live = np.ones(5, dtype=np.bool_)
     live[graph.number("b", 1)] = False
     model = fidelity_model(graph, rates(graph))
-    assert model.losses(live)[graph.number("c", 0)] == pytest.approx(loss)
+    assert 1 - model.intact(live)[graph.number("c", 0)] == pytest.approx(loss)
     assert model.fidelity(live) == pytest.approx(1 - loss)
 
 
@@ -56,7 +56,7 @@ def test_losses_follow_the_rules(topology: Topology, data: st.DataObject) -> Non
     for (i, k), alive in live.items():
         flags[graph.offset[i] + k] = alive
     model = fidelity_model(graph, rates(graph))
-    losses = model.losses(flags)
+    losses = 1 - model.intact(flags)
     for (i, k), loss in slow_losses(topology, live).items():
         assert losses[graph.offset[i] + k] == pytest.approx(loss, abs=1e-12)
     assert model.fidelity(flags) == pytest.approx(slow_fidelity(topology, live), abs=1e-12)
