@@ -41,11 +41,11 @@ def failover_headroom(
     load = np.array([0.0 if c is None else series.mean_load[c] for c in columns], dtype=np.float64)
     home = np.array([cluster.position[a["primary"]] for a in items], dtype=np.int64)
     copies = [[cluster.position[node] for node in a["checkpoints"]] for a in items]
-    found = takeover(cluster, losses, home, copies, load)
+    after = takeover(cluster, losses, home, copies, load)
     if not load.any():
         return Headroom(None, None, None)
-    loss, node = found.worst
-    return Headroom(float(found.ratio[loss, node]), found.names[loss], cluster.nodes[node].id)
+    loss, node = after.worst
+    return Headroom(float(after.ratio[loss, node]), after.names[loss], cluster.nodes[node].id)
 
 
 def copysets(assignments: Sequence[Mapping[str, Any]]) -> frozenset[frozenset[str]]:

@@ -1,4 +1,4 @@
-"""What a checkpoint allocation is good for: three objectives, as costs for planners and recomputed from a plan alone.
+"""The three objectives of checkpoint allocations, as costs for planners and recomputed from a plan alone.
 
 ``correlation`` and ``node-correlation`` are sums over all copies of load times correlation, low is good; ``usable``
 counts copies that could be used in windows of overload, high is good. Shapes: W windows, K key groups, N nodes,
@@ -163,7 +163,7 @@ def objective_value(
     series: KeyGroupSeries,
     cluster: Cluster,
 ) -> float:
-    """Return what a plan is worth, from its assignments and the statistics alone, primaries as the plan states them.
+    """Return a plan's objective value, from its assignments and the statistics alone; primaries as the plan states.
 
     Raises
     ------

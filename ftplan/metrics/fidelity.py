@@ -177,15 +177,15 @@ class _LevelBuilder:
                 self._add_stream(edges, rate[k], edges_in[k], np.ones(count), slot)
             return
         slot = self._new_slots(tasks.start, np.asarray(edges_in.sum(axis=0) > 0))
-        total, present = rate.sum(axis=0), np.maximum((edges_in > 0).sum(axis=0), 1)
+        total, streams_in = rate.sum(axis=0), np.maximum((edges_in > 0).sum(axis=0), 1)
         for k, edges in enumerate(streams):
-            part = np.divide(rate[k], total, out=1.0 / present, where=total > 0.0)
+            part = np.divide(rate[k], total, out=1.0 / streams_in, where=total > 0.0)
             self._add_stream(edges, rate[k], edges_in[k], part, slot)
 
-    def _new_slots(self, offset: int, present: BoolArray) -> IntArray:
+    def _new_slots(self, offset: int, receives: BoolArray) -> IntArray:
         """Give a slot to each task that has the stream; -1 to the others."""
-        receivers = np.flatnonzero(present)
-        slot = np.full(len(present), -1, dtype=np.int64)
+        receivers = np.flatnonzero(receives)
+        slot = np.full(len(receives), -1, dtype=np.int64)
         slot[receivers] = np.arange(self.slots, self.slots + len(receivers))
         self.slots += len(receivers)
         self.owner.append(receivers + offset)

@@ -153,9 +153,8 @@ def _part(sets: Sets, search: _Enumeration) -> tuple[float, float]:
     p = search.down[node]
     a = _union(_absorbed(frozenset(one - {node} for one in sets), search), search)
     b = _union(frozenset(one for one in sets if node not in one), search)
-    found = p * a[0] + (1 - p) * b[0], p * a[1] + (1 - p) * b[1]
-    search.known[sets] = found
-    return found
+    search.known[sets] = p * a[0] + (1 - p) * b[0], p * a[1] + (1 - p) * b[1]
+    return search.known[sets]
 
 
 def _parts(sets: Sets) -> list[Sets]:
@@ -177,8 +176,8 @@ def _parts(sets: Sets) -> list[Sets]:
     parts: dict[str, list[frozenset[str]]] = {}
     for one in sets:
         parts.setdefault(root(next(iter(one))), []).append(one)
-    found = [frozenset(part) for part in parts.values()]
-    return sorted(found, key=lambda part: min(natural_key(n) for one in part for n in one))
+    components = map(frozenset, parts.values())
+    return sorted(components, key=lambda part: min(natural_key(n) for one in part for n in one))
 
 
 def _bounds(sets: Sets, search: _Enumeration) -> tuple[float, float]:

@@ -69,13 +69,13 @@ def _entering(stream: InputStream, trees: list[int], receivers: int) -> list[int
 
 def _combined(entering: list[int | None], join: bool) -> int:
     """Return the trees of one task from those of its streams."""
-    present = [count for count in entering if count is not None]
-    if not present:
+    counts = [count for count in entering if count is not None]
+    if not counts:
         return 1
     product = 1
-    for count in present:
+    for count in counts:
         product *= count
-    return product if join else sum(present)
+    return product if join else sum(counts)
 
 
 def trees_through(graph: TaskGraph, live: BoolArray, task: int) -> int:

@@ -106,11 +106,11 @@ def failed_queries(graph: TaskGraph, failed: BoolArray) -> FailedQueries:
     """
     key = np.packbits(failed).tobytes()
     known: FailedQueries | None = graph.traced.pop(key, None)
-    found = trace(graph, failed) if known is None else known
-    graph.traced[key] = found  # the last asked for stands last
+    traced = trace(graph, failed) if known is None else known
+    graph.traced[key] = traced  # the last asked for stands last
     while len(graph.traced) > KEPT:
         graph.traced.pop(next(iter(graph.traced)), None)
-    return found
+    return traced
 
 
 def trace(graph: TaskGraph, failed: BoolArray) -> FailedQueries:

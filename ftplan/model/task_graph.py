@@ -161,19 +161,19 @@ class TaskGraph:
 
     def upstream(self, tasks: BoolArray) -> BoolArray:
         """Return *tasks* and all tasks upstream of them, shape (tasks,)."""
-        found = tasks.copy()
+        upstream = tasks.copy()
         for i in reversed(self.order):
-            here = found[self.slice_of(i)]
+            here = upstream[self.slice_of(i)]
             if not here.any():
                 continue
             for edge in self.in_edges[i]:
-                senders = found[self.slice_of(edge.source)]
+                senders = upstream[self.slice_of(edge.source)]
                 pairs = self.pairs(edge)
                 if pairs is None:
                     senders[:] = True
                 else:
                     senders[pairs[0][here[pairs[1]]]] = True
-        return found
+        return upstream
 
     def selected(self, selector: Selector) -> BoolArray:
         """Return the tasks that an ``operator:``, ``task:``, ``query:`` or ``key-group:`` selector names.

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ftplan.metrics.repair import whole_from
+from ftplan.metrics.downtimes import whole_from
 from ftplan.model.failure import Arrival
 from ftplan.model.names import Selector, natural_key
 from ftplan.model.tolerances import ROUNDING

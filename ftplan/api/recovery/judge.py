@@ -19,7 +19,7 @@ from ftplan.api.statements import (
     judge_summary,
     unknown_objective,
 )
-from ftplan.metrics.repair import Downtimes
+from ftplan.metrics.downtimes import Downtimes
 from ftplan.model.cluster import Cluster
 from ftplan.model.failed_queries import failed_queries
 from ftplan.model.plan import Objective, Plan

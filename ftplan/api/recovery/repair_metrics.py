@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ftplan.metrics.downtimes import Downtimes, fidelity_time
 from ftplan.metrics.fidelity import fidelity_model
-from ftplan.metrics.repair import Downtimes, fidelity_time
 from ftplan.model.rates import rates
 from ftplan.simulation.incident import Incident
 from ftplan.simulation.recovery_outcome import Outcome

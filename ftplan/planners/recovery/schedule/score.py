@@ -6,8 +6,8 @@ from collections import defaultdict
 
 import numpy as np
 
+from ftplan.metrics.downtimes import Changes, Downtimes, fidelity_time
 from ftplan.metrics.fidelity import FidelityModel
-from ftplan.metrics.repair import Changes, Downtimes, fidelity_time
 from ftplan.planners.recovery.problem import RecoveryProblem
 from ftplan.planners.recovery.schedule.construction import moments
 from ftplan.planners.recovery.schedule.node_assignment import Part

@@ -1,4 +1,4 @@
-"""What a whole repair is worth: how long queries are down, and how much output is intact meanwhile."""
+"""How long queries are down while a failure is recovered from, and how much output is intact meanwhile."""
 
 from __future__ import annotations
 
