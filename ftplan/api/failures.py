@@ -36,7 +36,7 @@ def what_fails(
     fail
         Selectors of what fails at the start; they add to the failure file.
     complete
-        All nodes fail at the start, and all tasks with them (Su & Zhou, section 6).
+        All nodes fail at the start, and all tasks with them ([SuZhouTR], section 6).
 
     Raises
     ------
@@ -60,7 +60,7 @@ def what_fails(
     for entry in listed:
         if entry.at_s == 0.0:
             if entry.select.kind in ("node", "zone"):
-                nodes |= _nodes(entry.select, _placed(cluster, entry.select), ())
+                nodes |= _placed(cluster, entry.select).nodes_of(entry.select)
             else:
                 tasks |= graph.selected(entry.select)
     warnings: tuple[Warn, ...] = ()
@@ -75,7 +75,7 @@ def what_fails(
 def _given(
     fail: Iterable[str], graph: TaskGraph, cluster: Cluster | None, arrivals: Iterable[Arrival]
 ) -> Iterator[Selector]:
-    arriving = {arrival.node.id for arrival in arrivals}
+    arriving = [arrival.node for arrival in arrivals]
     for text in (fail,) if isinstance(fail, str) else fail:
         try:
             selector = parse_selector(text)
@@ -101,14 +101,6 @@ def _placed(cluster: Cluster | None, selector: Selector | None) -> Cluster:
     return cluster
 
 
-def _nodes(selector: Selector, cluster: Cluster, arrivals: Iterable[Arrival]) -> set[str]:
-    """Return the ids of the nodes that a ``node:`` or ``zone:`` selector names, among live and arriving ones."""
-    if selector.kind == "node":
-        return {selector.name}
-    arriving = {item.node.id for item in arrivals if item.node.zone == selector.name}
-    return arriving | {node.id for node in cluster.nodes if node.zone == selector.name}
-
-
 def _tasks_on(graph: TaskGraph, cluster: Cluster, nodes: set[str]) -> tuple[BoolArray, tuple[Warn, ...]]:
     """Return the tasks that run on some nodes; operators without a placement are taken as running elsewhere."""
     tasks = np.zeros(graph.tasks, dtype=np.bool_)
@@ -131,7 +123,7 @@ def _event(
     if selector.kind not in ("node", "zone"):
         tasks = np.flatnonzero(graph.selected(selector))
         return FailureEvent(at_s, str(selector), frozenset(), tasks)
-    arriving = {item.node.id for item in arrivals}
-    needs_placement = selector.kind == "zone" or selector.name not in arriving
-    where = _placed(cluster, selector) if needs_placement or cluster is None else cluster
-    return FailureEvent(at_s, str(selector), frozenset(_nodes(selector, where, arrivals)), np.zeros(0, dtype=np.int64))
+    arriving = frozenset(item.node.id for item in arrivals if item.node.named_by(selector))
+    if cluster is None or not arriving or not cluster.nodes_of(selector) <= arriving:
+        cluster = _placed(cluster, selector)
+    return FailureEvent(at_s, str(selector), arriving | cluster.nodes_of(selector), np.zeros(0, dtype=np.int64))

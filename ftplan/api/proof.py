@@ -11,10 +11,8 @@ from ftplan.api.statements import UNANSWERED, differences, shown
 from ftplan.errors import FtplanError
 from ftplan.model.plan import Plan, canonical
 from ftplan.model.problem import Problem
+from ftplan.model.tolerances import LEAST_SCALE, SOLVED
 from ftplan.model.violation import Violation
-
-#: A bound is proven again if it lies within this of the bound at hand, relative to their size.
-EQUAL = 1e-6
 
 
 def prove(
@@ -86,7 +84,7 @@ def _again(plan: Plan, problem: Problem, kind: PlanKind, algorithm: str | None, 
 
 
 def _slack(*values: float) -> float:
-    return EQUAL * max(1e-9, *map(abs, values))
+    return SOLVED * max(LEAST_SCALE, *map(abs, values))
 
 
 def _sign(plan: Plan) -> float:

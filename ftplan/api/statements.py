@@ -9,14 +9,9 @@ from typing import Any, NamedTuple
 from ftplan.errors import suggestion
 from ftplan.model.plan import Objective, Plan, canonical
 from ftplan.model.problem import Problem
+from ftplan.model.tolerances import LEAST_SCALE, NOISE, ROUNDING, SOLVED, STATED
 from ftplan.model.violation import Violation
 
-#: Numbers of a plan are rounded to 12 digits: what differs by more than this, relative to its size, was not recomputed.
-EQUAL = 1e-7
-#: Where a value is next to nothing its size says nothing.
-NOTHING = 1e-12
-#: The largest gap with which a plan may call itself optimal.
-OPTIMAL = 1e-6
 #: Statuses of a plan without an answer.
 UNANSWERED = ("infeasible", "no-plan-in-time")
 
@@ -53,14 +48,14 @@ class Worth:
 
     def scale(self, bound: float) -> float:
         """Return what a gap to *bound* is relative to."""
-        return max(abs(self.value) if self.random is None else abs(self.random - bound), 1e-9)
+        return max(abs(self.value) if self.random is None else abs(self.random - bound), LEAST_SCALE)
 
 
 def same(stated: Any, true: Any, slack: float = 0.0) -> bool:
     """Return whether a statement is true up to the rounding of plans."""
     if isinstance(stated, bool) or isinstance(true, bool) or not _numbers(stated, true):
         return type(stated) is type(true) and bool(stated == true)
-    return bool(abs(stated - true) <= max(EQUAL * max(abs(stated), abs(true)), NOTHING, slack))
+    return bool(abs(stated - true) <= max(STATED * max(abs(stated), abs(true)), NOISE, slack))
 
 
 def _numbers(*values: Any) -> bool:
@@ -204,7 +199,7 @@ def _gap(stated: Objective, worth: Worth, of: str) -> Iterator[Violation]:
         text = f"{of} states a scale of {stated.scale:.12g}, value and bound have {scale:.12g}"
         yield Violation("GAP_DIFFERS", text, "objective.scale")
     gap = abs(stated.bound - worth.value) / scale
-    if stated.gap is not None and not same(stated.gap, gap, max(worth.slack / scale, 1e-9)):
+    if stated.gap is not None and not same(stated.gap, gap, max(worth.slack / scale, ROUNDING)):
         text = f"{of} states a gap of {stated.gap:.12g}, value and bound lie {gap:.12g} apart"
         yield Violation("GAP_DIFFERS", text, "objective.gap")
 
@@ -215,7 +210,7 @@ def _optimal(stated: Objective, worth: Worth) -> Iterator[Violation]:
         return
     scale = worth.scale(stated.bound)
     gap = abs(stated.bound - worth.value) / scale
-    if gap > max(OPTIMAL, worth.slack / scale):
+    if gap > max(SOLVED, worth.slack / scale):
         yield Violation("STATUS_DIFFERS", f"the status is optimal, but the gap is {gap:.6g}", "status")
 
 

@@ -13,6 +13,7 @@ import click
 
 from ftplan.api.option_fields import Option, PlanOptions, flag
 from ftplan.cli.environment import give_way, name_variables
+from ftplan.model.units import MB
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -82,7 +83,7 @@ class Bandwidth(Size):
         """Return units of 2^20 bytes per second."""
         text = str(value).strip().lower().removesuffix("/s")
         bare = re.fullmatch(r"[0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?", text)
-        speed = float(text) if bare else super().convert(text, param, ctx) / 2.0**20
+        speed = float(text) if bare else super().convert(text, param, ctx) / MB
         if not 0.0 < speed < math.inf:
             self.fail(f"{value!r}: a bandwidth is more than 0 and finite", param, ctx)
         return speed

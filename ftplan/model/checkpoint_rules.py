@@ -14,13 +14,10 @@ from ftplan.model.cluster import Cluster, Placement, primaries
 from ftplan.model.failover import takeover
 from ftplan.model.key_group_state import key_group_state
 from ftplan.model.statistics import KeyGroupSeries
+from ftplan.model.tolerances import NOISE, ROUNDING
 from ftplan.model.topology import FloatArray, IntArray, Topology
+from ftplan.model.units import MB
 from ftplan.model.violation import Violation
-
-#: Relative tolerance of every comparison of loads and of bytes.
-TOLERANCE = 1e-9
-
-MB = 2.0**20
 
 #: What a violation of each rule is called. That there are as many copies as asked for, on nodes that accept them,
 #: belongs to ``copies-on-distinct-nodes``.
@@ -218,7 +215,10 @@ def judge_copies(
 
 
 def fair_shares(cluster: Cluster) -> FloatArray:
-    """Return the fair share of each node: its part of the cpu of nodes that accept checkpoints (all zero: equal)."""
+    """Return each node's fair share of all copies, shape (N,): its part of the cpu of nodes that accept checkpoints.
+
+    They share equally where none of them has any cpu; the others have 0.
+    """
     cpu = np.where(cluster.accepting("checkpoints"), cluster.cpu, 0.0)
     if not cpu.any():
         cpu = cluster.accepting("checkpoints").astype(np.float64)
@@ -247,7 +247,7 @@ def judge_balance(
     for i in nodes:
         node = cluster.nodes[i]
         low, high = (1 - rules.balance) * fair[i], (1 + rules.balance) * fair[i]
-        slack = TOLERANCE * fair[i]
+        slack = ROUNDING * fair[i]
         if (load[i] < low - slack or load[i] > high + slack) and "checkpoints" in node.accepts:
             yield Violation(
                 "OVER_BALANCE",
@@ -269,7 +269,7 @@ def most_held(copies: int, cluster: Cluster, rules: CheckpointRules) -> IntArray
     """Return how many of this many copies each node may hold by ``count`` or ``even-count``, shape (N,)."""
     accepts = cluster.accepting("checkpoints")
     share = fair_shares(cluster) if rules.balance == "count" else accepts / max(int(accepts.sum()), 1)
-    return np.array([ceil(copies * part * (1 - 1e-12)) for part in share], dtype=np.int64)
+    return np.array([ceil(copies * part * (1 - NOISE)) for part in share], dtype=np.int64)
 
 
 def judge_count(nodes: Iterable[int], held: IntArray, most: IntArray, cluster: Cluster) -> Iterator[Violation]:
@@ -306,7 +306,7 @@ def judge_memory(nodes: Iterable[int], used: FloatArray, cluster: Cluster) -> It
     """Judge some nodes by the bytes of state that they would hold, shape (N,)."""
     for i in nodes:
         node = cluster.nodes[i]
-        if node.memory_mb is not None and used[i] > node.memory_mb * MB * (1 + TOLERANCE):
+        if node.memory_mb is not None and used[i] > node.memory_mb * MB * (1 + ROUNDING):
             yield Violation(
                 "OVER_CAPACITY",
                 f"{node.id} would hold {used[i] / MB:.6g} MB of state, its memory_mb is {node.memory_mb:g}",
@@ -340,7 +340,7 @@ def _over_failover(
         return
     loss, node = found.worst
     ratio = float(found.ratio[loss, node])
-    if ratio > rules.failover_limit * (1 + TOLERANCE):
+    if ratio > rules.failover_limit * (1 + ROUNDING):
         carried = float(found.own[node] + found.taken[loss, node])
         yield Violation(
             "OVER_FAILOVER",

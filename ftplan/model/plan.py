@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ftplan.errors import FtplanError
 from ftplan.model.kinds import row
+from ftplan.model.tolerances import LEAST_SCALE, ROUNDING
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,9 +18,6 @@ FORMAT = "ftplan/plan"
 FORMAT_VERSION = "1.0"
 
 Status = Literal["optimal", "feasible", "infeasible", "no-plan-in-time"]
-
-#: A bound that a value beats by less than this, relative to the larger of the sizes compared, is a rounding error.
-ROUNDING = 1e-9
 
 
 def canonical_number(value: float) -> float:
@@ -73,7 +71,7 @@ def sound_bound(sense: Literal["min", "max"], value: float, bound: float, size: 
     beyond = value - bound if sense == "max" else bound - value
     if beyond <= 0.0:
         return bound
-    if not beyond <= ROUNDING * max(abs(value), abs(bound), abs(size), 1e-9):
+    if not beyond <= ROUNDING * max(abs(value), abs(bound), abs(size), LEAST_SCALE):
         raise RuntimeError(f"a bound of {bound!r} was reported as proven, and a plan is worth {value!r} ({sense})")
     return value
 
@@ -113,7 +111,7 @@ class Objective:
         if value is None or bound is None:
             return Objective(name, sense, value, bound)
         bound = sound_bound(sense, value, bound, random or 0.0)
-        scale = max(abs(value) if random is None else abs(random - bound), 1e-9)
+        scale = max(abs(value) if random is None else abs(random - bound), LEAST_SCALE)
         return Objective(name, sense, value, bound, scale, abs(bound - value) / scale)
 
     def to_dict(self) -> dict[str, Any]:

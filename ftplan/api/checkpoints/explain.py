@@ -20,6 +20,7 @@ from ftplan.model.names import Selector
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
 from ftplan.model.statistics import KeyGroupSeries
+from ftplan.model.tolerances import NOISE
 from ftplan.model.topology import Topology
 
 _TITLE: Mapping[str, str] = {
@@ -102,7 +103,7 @@ def _key_group(
         here = float(costs[cluster.position[copy]])
         open_to = [row for row in rows if row["copy"] == copy and not row["chosen"] and row["ruled out by"] is None]
         better = objective.sign * (here - open_to[0][_called(objective)]) if open_to else 0.0
-        if better > 1e-12:
+        if better > NOISE:
             would = (
                 f"be usable in {better:.6g} windows more" if objective.name == "usable" else f"cost {better:.6g} less"
             )

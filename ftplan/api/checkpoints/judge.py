@@ -30,10 +30,9 @@ from ftplan.model.failover import Losses
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
 from ftplan.model.statistics import KeyGroupSeries
+from ftplan.model.tolerances import LEAST_SCALE, ROUNDING
 from ftplan.model.violation import Violation
 
-#: How far a stated objective may lie from the recomputed one, relative to its size and scale.
-TOLERANCE = 1e-9
 #: So many distinct sets of nodes take seconds to add up to a probability of loss, which is then not recomputed.
 MANY_SETS = 1000
 #: What ``--strict`` asks of the balance where the plan names no limit of its own.
@@ -155,7 +154,7 @@ def _objective(
     objective = score.objective
     random = None if objective.integral else _random(plan, assignments, score, series, cluster)
     size = abs(score.value) if random is None or stated.bound is None else abs(random - stated.bound)
-    slack = TOLERANCE * max(abs(score.value), size, 1e-9)
+    slack = ROUNDING * max(abs(score.value), size, LEAST_SCALE)
     worth = Worth(score.value, objective.sense, slack, random)
     return judge_objective(stated, worth, plan.status)
 

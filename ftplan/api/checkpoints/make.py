@@ -24,6 +24,7 @@ from ftplan.model.kinds import CHECKPOINT_ALLOCATION
 from ftplan.model.plan import InputFile, Objective, Plan, Warn
 from ftplan.model.problem import Problem
 from ftplan.model.statistics import KeyGroupSeries
+from ftplan.model.tolerances import LEAST_SCALE, SOLVED
 from ftplan.model.topology import Topology
 from ftplan.planners import registry
 from ftplan.planners.budget import Budget, now, stopped
@@ -34,8 +35,6 @@ from ftplan.planners.result import Result
 
 _log = logging.getLogger(__name__)
 
-#: How far the value that a planner reports may lie from the value recomputed from its plan, relative to its scale.
-TOLERANCE = 1e-6
 #: Seconds that the figures beside a plan take for each load of a key group in a window, about.
 SECONDS_PER_LOAD = 2e-7
 
@@ -213,7 +212,7 @@ def _objective(asked: _Question, result: Result[Allocation]) -> Objective:
     if answer is not None:
         value = objective_value(objective, answer.assignments, asked.series, asked.cluster)
         reported = objective.sign * answer.value
-        if abs(value - reported) > TOLERANCE * max(abs(value), abs(random - value), 1e-9):
+        if abs(value - reported) > SOLVED * max(abs(value), abs(random - value), LEAST_SCALE):
             raise RuntimeError(f"the planner reports {reported!r}, its plan is worth {value!r}")
         if result.bound is not None:
             bound = objective.sign * result.bound

@@ -10,15 +10,16 @@ from ftplan.api.checkpoints.assignments import require_known_nodes, stated_assig
 from ftplan.api.checkpoints.options import CheckpointAllocationOptions
 from ftplan.api.checkpoints.problem import require
 from ftplan.api.scenarios import with_scenario_fails
+from ftplan.io.selector_checks import check_selector
 from ftplan.metrics.allocation_score import allocation_score
 from ftplan.metrics.assisted_migrations import migrations
 from ftplan.metrics.availability import availability
 from ftplan.metrics.checkpoint_objective import CheckpointObjective
 from ftplan.metrics.checkpoint_recovery import recovery
-from ftplan.metrics.node_load import loaded_nodes
 from ftplan.metrics.planned_copies import planned_copies
 from ftplan.model.cluster import Cluster
 from ftplan.model.failover import Losses
+from ftplan.model.failure import Failure
 from ftplan.model.names import parse_selector
 from ftplan.model.plan import Plan, Warn
 from ftplan.model.problem import Problem
@@ -38,10 +39,10 @@ def score(plan: Plan, problem: Problem, asked: Asked) -> Scores:
     topology, cluster, series = require(problem, measure)
     assignments = stated_assignments(plan, topology, cluster)
     require_known_nodes(assignments, cluster)
-    failures = [parse_selector(text) for text in asked.fail]
-    problem = with_scenario_fails(problem)
-    if problem.failure is not None:
-        failures = [entry.select for entry in problem.failure.fail] + failures
+    failure = with_scenario_fails(problem).failure or Failure()
+    failures = [entry.select for entry in failure.fail] + [parse_selector(text) for text in asked.fail]
+    for selector in failures:
+        check_selector(selector, topology, cluster, [arrival.node for arrival in failure.arrivals])
     objective = _yardstick(own, measure, asked).resolved(series, cluster)
     values: dict[str, float | None] = dict(_scores(assignments, cluster, series, objective))
     losses: Losses = "zone" if own.anti_affinity == "zone" else "node"
@@ -79,8 +80,7 @@ def _scores(
     score = allocation_score(assignments, cluster, series, objective)
     copies = planned_copies(assignments, series, cluster)
     loads = series.loads[:, copies.columns]
-    per_core = objective.capacity_per_core or 0.0
-    nodes = loaded_nodes(loads, series.window_s, copies.home, cluster, per_core, objective.overload)
+    nodes = objective.node_load(loads, series.window_s, copies.home, cluster)
     gain = (score.random - score.value) / abs(score.random) if score.random else None
     return {
         "correlation": score.value,

@@ -10,14 +10,14 @@ from ftplan.model.failure import Arrival
 from ftplan.model.names import natural_key
 from ftplan.model.plan import Warn
 
-#: A new node can host tasks so many seconds after its request, uniform (Su & Zhou, figure 7: 180 measurements).
+#: A new node can host tasks so many seconds after its request, uniform ([SuZhouTR], figure 7: 180 measurements).
 NEW_NODE_S = (120.0, 360.0)
 
 
 def default_arrivals(cluster: Cluster | None, failed: Failed) -> tuple[tuple[Arrival, ...], tuple[Warn, ...]]:
     """Return one new node with as many cores for each failed one, 2 to 6 minutes after it failed, and say so.
 
-    Su & Zhou order as many nodes as failed (section 4.4). Failed nodes that take no tasks are not replaced.
+    [SuZhouTR], section 4.4, orders as many nodes as failed. Failed nodes that take no tasks are not replaced.
     """
     if cluster is None:
         return (), ()

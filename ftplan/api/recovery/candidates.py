@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ftplan.model.names import natural_key
+from ftplan.model.tolerances import ROUNDING
 from ftplan.simulation.incident import Incident
 from ftplan.simulation.recovery_entry import above
 from ftplan.simulation.recovery_replay import Moment, Replay
@@ -144,6 +145,6 @@ def notes(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     other = free[0]
     count = "1 other node breaks" if len(free) == 1 else f"{len(free):,} other nodes break"
     later = other["ready, s"] - mine["ready, s"]
-    when = "at the same time" if abs(later) <= 1e-9 * max(1.0, mine["ready, s"]) else f"{abs(later):.6g} s "
+    when = "at the same time" if abs(later) <= ROUNDING * max(1.0, mine["ready, s"]) else f"{abs(later):.6g} s "
     when += "" if when == "at the same time" else ("later" if later > 0.0 else "sooner")
     return [f"{count} no rule; {other['node']} would have it ready {when}, with {other['cores free']:.6g} cores free"]

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ftplan.metrics.downtimes import Downtimes, fidelity_time
 from ftplan.metrics.fidelity import fidelity_model
-from ftplan.metrics.repair import Downtimes, fidelity_time
 from ftplan.model.failed_queries import failed_queries
 from ftplan.model.rates import rates
 from ftplan.model.topology import FloatArray
@@ -34,7 +34,7 @@ def fidelity_of(problem: RecoveryProblem) -> Fidelity:
     model = fidelity_model(problem.graph, rates(problem.graph))
 
     def integral(schedule: Schedule | None) -> float:
-        events = [] if schedule is None else changes(schedule, problem)
+        events = {} if schedule is None else changes(schedule, problem)
         return fidelity_time(model, ~problem.failed, events, problem.horizon_s)
 
     return integral

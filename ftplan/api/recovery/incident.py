@@ -15,15 +15,15 @@ from ftplan.api.recovery.options import RecoveryScheduleOptions
 from ftplan.errors import FtplanError
 from ftplan.metrics.task_costs import task_costs
 from ftplan.metrics.task_state import task_state
+from ftplan.model.defaults import HORIZON_S
 from ftplan.model.failure import Arrival, Fail
 from ftplan.model.names import natural_key, parse_selector
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import FloatArray
+from ftplan.model.units import MB
 from ftplan.simulation.incident import Incident, Transfers
-
-_MB = 2.0**20
 
 
 def incident_of(plan: Plan, problem: Problem, fail: Iterable[str] = (), *, nothing: bool = False) -> Incident:
@@ -78,7 +78,7 @@ def horizon_of(plan: Plan, incident: Incident) -> float:
         if plan.options.get(name) is not None:
             return float(plan.options[name])
     last = max((arrival.at_s[1] for arrival in incident.arrivals), default=0.0)
-    return max([2.0 * last if last > 0.0 else 600.0, *(entry.at_s for entry in incident.fail)])
+    return max([2.0 * last if last > 0.0 else HORIZON_S, *(entry.at_s for entry in incident.fail)])
 
 
 def at_planned_times(incident: Incident) -> Incident:
@@ -98,7 +98,7 @@ def _cost(plan: Plan, problem: Problem, graph: TaskGraph) -> FloatArray:
 
 
 def _reserved(arrivals: tuple[Arrival, ...], cpu: float) -> dict[str, float]:
-    """Return what the coordinator takes on the first node that arrives (Su & Zhou, section 6)."""
+    """Return what the coordinator takes on the first node that arrives ([SuZhouTR], section 6)."""
     hosting = [arrival for arrival in arrivals if "tasks" in arrival.node.accepts]
     order = sorted(
         zip(planned_times(hosting), hosting, strict=True), key=lambda item: (item[0], natural_key(item[1].node.id))
@@ -122,7 +122,7 @@ def _transfers(
     local = local_bytes(graph, state, copies, {node: i for i, node in enumerate(live)})
     return Transfers(
         state.total,
-        float(bandwidth) * _MB,
+        float(bandwidth) * MB,
         (cluster.network.delay_s or 0.0) if cluster is not None else 0.0,
         {(task, live[host]): size for (task, host), size in local.items()},
     )

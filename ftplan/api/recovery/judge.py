@@ -20,19 +20,17 @@ from ftplan.api.statements import (
     judge_summary,
     unknown_objective,
 )
-from ftplan.metrics.repair import Downtimes
+from ftplan.metrics.downtimes import Downtimes
 from ftplan.model.cluster import Cluster
 from ftplan.model.failed_queries import failed_queries
 from ftplan.model.plan import Objective, Plan
 from ftplan.model.problem import Problem
+from ftplan.model.tolerances import LEAST_SCALE, SOLVED
 from ftplan.model.violation import Violation
 from ftplan.simulation.incident import Incident
 from ftplan.simulation.recovery_outcome import outcome
 from ftplan.simulation.recovery_replay import Replay, replay
 from ftplan.simulation.recovery_rules import RULES, judged
-
-#: How far a stated objective may lie from the recomputed one, relative to its size.
-TOLERANCE = 1e-6
 
 
 def judge_schedule(plan: Plan, problem: Problem, strict: bool) -> Judged:
@@ -84,12 +82,12 @@ def _objective(plan: Plan, incident: Incident, replayed: Replay) -> list[Violati
         return [unknown_objective(stated, OBJECTIVES)]
     value = _value(stated.name, plan, incident, replayed)
     sense = "min" if stated.name == "priority-time" else "max"
-    slack = TOLERANCE * max(abs(value), 1e-9)
+    slack = SOLVED * max(abs(value), LEAST_SCALE)
     broken = judge_objective(stated, Worth(value, sense, slack), plan.status)
     bounds: list[Any] = [(step.get("objective") or {}).get("bound") for step in (plan.plan or {})["steps"]]
     if stated.name == "priority" and stated.bound is not None and None not in bounds:
         total = float(sum(bounds))
-        if abs(stated.bound - total) > TOLERANCE * max(abs(total), 1e-9):
+        if abs(stated.bound - total) > SOLVED * max(abs(total), LEAST_SCALE):
             text = f"the plan states a bound of {stated.bound:.12g}, those of its steps sum to {total:.12g}"
             broken.append(Violation("OBJECTIVE_DIFFERS", text, "objective.bound"))
     return broken
@@ -119,7 +117,7 @@ def _steps(plan: Plan, incident: Incident, replayed: Replay) -> Iterator[Violati
         if objective.get("name") == "priority" and objective.get("value") is not None:
             names = ("value", "bound", "scale", "gap")
             own = Objective("priority", objective.get("sense") or "max", *(objective.get(name) for name in names))
-            worth = Worth(float(objective["value"]), "max", TOLERANCE * max(abs(float(objective["value"])), 1e-9))
+            worth = Worth(float(objective["value"]), "max", SOLVED * max(abs(float(objective["value"])), LEAST_SCALE))
             for item in judge_objective(own, worth, of=f"step {moment.step}"):
                 if item.code == "GAP_DIFFERS" or item.where == "objective.sense":
                     yield replace(item, where=where)
@@ -151,12 +149,11 @@ def _summary(plan: Plan, problem: Problem, incident: Incident, replayed: Replay)
 
 def _nodes(cluster: Cluster | None, incident: Incident) -> set[str]:
     """Return the nodes of the cluster that fail at the start."""
-    nodes = () if cluster is None else cluster.nodes
+    if cluster is None:
+        return set()
     if incident.complete:
-        return {node.id for node in nodes}
-    failed = [entry.select for entry in incident.fail if entry.at_s == 0.0]
-    zones = {item.name for item in failed if item.kind == "zone"}
-    return {item.name for item in failed if item.kind == "node"} | {node.id for node in nodes if node.zone in zones}
+        return set(cluster.position)
+    return {node for entry in incident.fail if entry.at_s == 0.0 for node in cluster.nodes_of(entry.select)}
 
 
 def _after(plan: Plan, incident: Incident, replayed: Replay) -> dict[str, Any]:

@@ -19,6 +19,8 @@ from ftplan.model.failed_queries import failed_queries
 from ftplan.model.kinds import RECOVERY_SCHEDULE
 from ftplan.model.plan import Objective, Plan, Warn, sound_bound
 from ftplan.model.problem import Problem
+from ftplan.model.tolerances import LEAST_SCALE, SOLVED
+from ftplan.model.units import MB
 from ftplan.planners import registry
 from ftplan.planners.budget import Budget, now, of_command
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
@@ -29,8 +31,6 @@ from ftplan.planners.result import Result
 
 _log = logging.getLogger(__name__)
 
-#: How far the value that a planner reports may lie from the one recomputed from its plan, relative to it.
-TOLERANCE = 1e-6
 #: Share of the time for the plan; the rest is for what it is compared with, and seconds that this may always take.
 PLANNED, GRACE_S = 0.9, 0.5
 #: Shares of the time left for the comparisons: blocking recovery, random orders.
@@ -110,7 +110,7 @@ def _recorded(options: RecoveryScheduleOptions, prepared: Prepared, problem: Pro
         "checkpoints": recorded(options.checkpoints, paths.get("checkpoints")),
         "cost": prepared.cost,
         "horizon_s": prepared.problem.horizon_s,
-        "bandwidth_mb_s": None if bandwidth is None else bandwidth / 2.0**20,
+        "bandwidth_mb_s": None if bandwidth is None else bandwidth / MB,
         "spread": any(warning.code == "SPREAD" for warning in problem.warnings),
     }
 
@@ -137,7 +137,7 @@ def _value(problem: RecoveryProblem, settings: RecoveryOptions, schedule: Schedu
     steps = body(schedule, problem)["steps"]
     value = float(sum(item["priority"] for step in steps for item in step["restored"]))
     reported = float(sum(step.objective.value or 0.0 for step in schedule.steps))
-    if abs(value - reported) > TOLERANCE * max(abs(value), 1e-9):
+    if abs(value - reported) > SOLVED * max(abs(value), LEAST_SCALE):
         raise RuntimeError(f"the planner reports {reported!r}, its plan is worth {value!r}")
     return value
 

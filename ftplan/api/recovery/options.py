@@ -18,7 +18,7 @@ from ftplan.api.option_fields import (
     optional,
     whole,
 )
-from ftplan.model.defaults import MAX_CPU
+from ftplan.model.defaults import COORDINATOR_CPU, MAX_CPU
 
 BANDWIDTH = number(1e-6, 1e9)
 OBJECTIVES = ("priority", "priority-time", "fidelity-time")
@@ -40,7 +40,7 @@ class RecoveryScheduleOptions(PlanOptions):
         False, FLAG, "All nodes fail; the first new one hosts the coordinator, then recovery goes on step by step."
     )
     coordinator_cpu: float = option(
-        0.5, CORES, "What the coordinator takes there, with --complete-failure.", metavar="CORES"
+        COORDINATOR_CPU, CORES, "What the coordinator takes there, with --complete-failure.", metavar="CORES"
     )
     objective: str = option(
         "priority",

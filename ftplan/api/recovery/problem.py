@@ -24,9 +24,8 @@ from ftplan.model.plan import InputFile, Warn
 from ftplan.model.problem import Problem
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import FloatArray, IntArray
+from ftplan.model.units import MB
 from ftplan.planners.recovery.problem import RecoveryProblem
-
-_MB = 2.0**20
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +88,7 @@ def prepare(problem: Problem, options: RecoveryScheduleOptions) -> Prepared:
         capacity=options.capacity if cluster is not None else None,
         state_bytes=state.total if state.total.any() else None,
         local_bytes=recovery_copies.local_bytes(graph, state, copies, host_room.live),
-        bandwidth_bytes_s=None if bandwidth is None else bandwidth * _MB,
+        bandwidth_bytes_s=None if bandwidth is None else bandwidth * MB,
         delay_s=(cluster.network.delay_s or 0.0) if cluster is not None else 0.0,
         horizon_s=horizon if horizon is not None else default_horizon_s(host_room.arrivals, failed),
         failed_nodes=len(failed.nodes),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ftplan.metrics.downtimes import Downtimes, fidelity_time
 from ftplan.metrics.fidelity import fidelity_model
-from ftplan.metrics.repair import Change, Downtimes, fidelity_time
 from ftplan.model.rates import rates
 from ftplan.simulation.incident import Incident
 from ftplan.simulation.recovery_outcome import Outcome
@@ -48,6 +48,5 @@ def _fidelity_time(outcome: Outcome, incident: Incident, horizon_s: float) -> fl
         events.setdefault((begins, True), []).append(task)
         if np.isfinite(ends):
             events.setdefault((ends, False), []).append(task)
-    changes = [Change(at_s, np.array(tasks, dtype=np.int64), up) for (at_s, up), tasks in sorted(events.items())]
     model = fidelity_model(incident.graph, rates(incident.graph))
-    return fidelity_time(model, live, changes, horizon_s)
+    return fidelity_time(model, live, events, horizon_s)

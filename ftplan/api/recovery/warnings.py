@@ -9,6 +9,7 @@ import numpy as np
 
 from ftplan.model.failed_queries import FailedQueries, failed_queries
 from ftplan.model.plan import Warn
+from ftplan.model.tolerances import ROUNDING
 from ftplan.planners.recovery.problem import INCREMENTAL_FROM, RecoveryProblem
 
 #: An order that loses less than a random one by a smaller share than this gains nothing worth the name.
@@ -48,7 +49,7 @@ def gain_warnings(summary: Mapping[str, Any]) -> tuple[Warn, ...]:
             f"{summary['failed_queries']:,} failed queries"
         )
         warnings.append(Warn("ORDER_GAINS_NOTHING", text))
-    if blocking is not None and blocking < lost * (1.0 - 1e-9):
+    if blocking is not None and blocking < lost * (1.0 - ROUNDING):
         text = (
             f"blocking recovery would lose less, priority x time {blocking:.6g} against {lost:.6g}: what comes back "
             "early here queues on few nodes or crowds out better queries"
@@ -63,7 +64,7 @@ def blocking_capacity_s(problem: RecoveryProblem) -> float | None:
     free = sum(host.room for host in problem.hosts[: problem.present])
     if problem.capacity is not None:
         free = min(free, problem.capacity)
-    slack = 1e-9 * max(1.0, needed)
+    slack = ROUNDING * max(1.0, needed)
     if free + slack >= needed:
         return 0.0
     for arrival in problem.arrivals:
@@ -76,7 +77,7 @@ def blocking_capacity_s(problem: RecoveryProblem) -> float | None:
 def _order_gains_nothing(problem: RecoveryProblem, queries: FailedQueries) -> list[Warn]:
     """Warn where all failed queries wait for the same tasks: whichever comes first, all come together."""
     shared = queries.shared_fraction(problem.cost)
-    if queries.queries < 2 or shared < 1.0 - 1e-9:
+    if queries.queries < 2 or shared < 1.0 - ROUNDING:
         return []
     same = "failed task" if len(queries.task) == 1 else f"{len(queries.task):,} failed tasks"
     text = (

@@ -13,7 +13,7 @@ import ftplan
 from ftplan.api.replication import figures as replication_figures
 from ftplan.api.replication.budget import Budget as ReplicaBudget
 from ftplan.api.replication.budget import parse_budget
-from ftplan.api.replication.choice import EQUAL, Choice, choose, fewest, met
+from ftplan.api.replication.choice import Choice, choose, fewest, met
 from ftplan.api.replication.curve import curve
 from ftplan.api.replication.fitting import LESS, WITHOUT, Attempt, Chooser, fitted
 from ftplan.api.replication.hosts import no_room, placement_problem, room_bound
@@ -26,6 +26,7 @@ from ftplan.model.kinds import TASK_REPLICATION
 from ftplan.model.plan import Infeasible, Objective, Plan, Status, Warn
 from ftplan.model.problem import Problem
 from ftplan.model.task_graph import BoolArray
+from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import IntArray
 from ftplan.planners import registry
 from ftplan.planners.budget import Budget, now, of_command
@@ -150,7 +151,7 @@ def _with_target(question: _Question, target: float) -> _Answer:
         if question.given.cluster is None or not _nodes_fail(prepared):
             return True
         node = _placed(question, prepared.useful(replicated), Choice(replicated, "feasible")).node
-        return node is None or _value(prepared, node) >= target - EQUAL  # no room is said where the plan is made
+        return node is None or _value(prepared, node) >= target - ROUNDING  # no room is said where the plan is made
 
     choice = fewest(prepared, question.row, question.settings, target, enough)
     if choice.replicated is None:
@@ -164,7 +165,7 @@ def _with_target(question: _Question, target: float) -> _Answer:
     if answer.node is None:
         return answer
     reached = _value(prepared, answer.node)
-    if reached >= target - EQUAL:
+    if reached >= target - ROUNDING:
         return replace(answer, reason=answer.reason or unchanged(question.current, chosen, answer.node, None))
     reason = f"with a replica of every task that may fail the metric is {reached:.6g}, below the target {target:.6g}"
     fix = f"--target {int(reached * 1e6) / 1e6:.10g}"

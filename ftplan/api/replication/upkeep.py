@@ -1,4 +1,4 @@
-"""Replicas that run already: which to start and which to stop when rates or budgets change (Su & Zhou, section V-C)."""
+"""Which of the replicas in place to stop, and which to start, as rates or budgets change: [SuZhou2016], section V-C."""
 
 from __future__ import annotations
 
@@ -14,10 +14,8 @@ from ftplan.errors import FtplanError
 from ftplan.model.plan import Infeasible, InputFile
 from ftplan.model.problem import Problem
 from ftplan.model.task_graph import BoolArray, TaskGraph
+from ftplan.model.tolerances import NOISE
 from ftplan.planners.budget import Budget
-
-#: A gain below this is a rounding error.
-_NOTHING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,9 +145,9 @@ def worth_changing(prepared: Prepared, fresh: BoolArray, now: BoolArray, thresho
     if threshold is None or not problem.fits(problem.cost(now)):
         return None
     gain = problem.value(fresh) - problem.value(now)
-    if gain >= threshold - _NOTHING and gain > _NOTHING:
+    if gain >= threshold - NOISE and gain > NOISE:
         return None
-    if gain <= _NOTHING:
+    if gain <= NOISE:
         return "no change: a fresh plan is no better than the replicas in place"
     return f"no change: a fresh plan would gain {gain:.6g}, below --threshold {threshold:.6g}"
 

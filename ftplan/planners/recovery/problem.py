@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from ftplan.model.defaults import HORIZON_S
 from ftplan.model.failure import FailureEvent
 from ftplan.model.plan import Warn
 from ftplan.model.task_graph import BoolArray, TaskGraph
@@ -65,7 +66,7 @@ class RecoveryProblem:
     local_bytes: Mapping[tuple[int, int], float] = field(default_factory=dict)  # (task, host): state that lies there
     bandwidth_bytes_s: float | None = None  # None: restores take no time
     delay_s: float = 0.0
-    horizon_s: float = 600.0
+    horizon_s: float = HORIZON_S
     failed_nodes: int = 0  # since the last checkpoint, at the start
     warnings: tuple[Warn, ...] = ()
 

@@ -28,7 +28,7 @@ def test_a_task_that_fails_while_it_is_restored_never_started() -> None:
     )
     result = run(case, RecoveryOptions(), by_queries(best_density))
     assert result.answer is not None
-    found = [(c.at_s, sorted(c.tasks.tolist()), c.live) for c in changes(result.answer, case)]
+    found = [(at_s, sorted(tasks), up) for (at_s, up), tasks in sorted(changes(result.answer, case).items())]
     on_n1 = next(r.task for r in result.answer.steps[0].recover if r.host == 0)
     assert on_n1 not in [task for at_s, named, live in found if live and at_s <= 30.0 for task in named]
     model = fidelity_model(tasks, rates(tasks))

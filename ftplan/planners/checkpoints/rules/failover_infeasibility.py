@@ -10,13 +10,14 @@ import numpy as np
 from ftplan.model.checkpoint_rules import CheckpointRules
 from ftplan.model.plan import Infeasible
 from ftplan.model.topology import FloatArray
+from ftplan.model.units import MB
 from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.models.integer_model import find
 from ftplan.planners.checkpoints.rules.failover import Failover, failover_of, loss_name, ratios
 from ftplan.planners.checkpoints.rules.least_balance import rounded_up
 from ftplan.planners.checkpoints.rules.least_failover import least_conceivable, least_failover
-from ftplan.planners.checkpoints.rules.limits import MB, limits_of
+from ftplan.planners.checkpoints.rules.limits import limits_of
 
 #: A balance that stands for ``auto`` before it is settled: it never binds where nodes have a share.
 UNSETTLED_BALANCE = 1e6

@@ -10,12 +10,13 @@ import numpy as np
 from ftplan.model.checkpoint_rules import CheckpointRules
 from ftplan.model.plan import Infeasible
 from ftplan.model.topology import FloatArray, IntArray
+from ftplan.model.units import MB
 from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.models.integer_model import find, least_stretch
 from ftplan.planners.checkpoints.rules.failover_infeasibility import explain_failover, number
 from ftplan.planners.checkpoints.rules.least_balance import least_balance, rounded_up
-from ftplan.planners.checkpoints.rules.limits import MB, limits_of, most_copies
+from ftplan.planners.checkpoints.rules.limits import limits_of, most_copies
 
 
 def too_few_domains(problem: CheckpointProblem) -> Infeasible | None:

@@ -1,8 +1,8 @@
-"""What a whole repair is worth: how long queries are down, and how much output is intact meanwhile."""
+"""How long queries are down while a failure is recovered from, and how much output is intact meanwhile."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +13,9 @@ from ftplan.model.topology import FloatArray, IntArray
 
 #: Times at which output fidelity is computed; where more tasks change one by one, times are rounded up to a grid.
 MOST_TIMES = 2000
+
+#: Tasks by the time at which they start to work (True) or stop (False).
+Changes = Mapping[tuple[float, bool], list[int]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,43 +67,26 @@ class Downtimes:
         return (self.down_s <= horizon_s) & (self.back_s > horizon_s)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Change:
-    """Tasks that start to work, or stop, at one time."""
-
-    at_s: float
-    tasks: IntArray
-    live: bool
-
-
-def fidelity_time(model: FidelityModel, live: BoolArray, changes: Iterable[Change], horizon_s: float) -> float:
+def fidelity_time(model: FidelityModel, live: BoolArray, changes: Changes, horizon_s: float) -> float:
     """Return the output fidelity integrated from 0 to the horizon, in seconds.
 
-    Parameters
-    ----------
-    live
-        The tasks that work at 0, shape (tasks,).
-    changes
-        In any order; where one time has both, tasks stop before others start.
-
-    Notes
-    -----
+    *live*, shape (tasks,), are the tasks that work at 0. Where one time has both, tasks stop before others start.
     Beyond ``MOST_TIMES`` different times these are rounded up to as many equal parts of the horizon: less is counted
     where tasks start, at most one part of the horizon too much where they stop. Cost O(times * substreams).
     """
     live = live.copy()
-    inside = [change for change in changes if change.at_s < horizon_s]
-    times = {max(change.at_s, 0.0) for change in inside}
-    part = horizon_s / MOST_TIMES if len(times) > MOST_TIMES else 0.0
-    grouped: dict[float, list[Change]] = {}
-    for change in inside:
-        at_s = max(change.at_s, 0.0)
-        grouped.setdefault(np.ceil(at_s / part) * part if part else at_s, []).append(change)
+    inside = sorted(key for key in changes if key[0] < horizon_s)
+    many = len({max(at_s, 0.0) for at_s, _ in inside}) > MOST_TIMES
+    part = horizon_s / MOST_TIMES
+    grouped: dict[float, list[tuple[float, bool]]] = {}
+    for key in inside:
+        at_s = max(key[0], 0.0)
+        grouped.setdefault(np.ceil(at_s / part) * part if many else at_s, []).append(key)
     total, since, fidelity = 0.0, 0.0, model.fidelity(live)
-    for at_s in sorted(grouped):
+    for at_s, keys in grouped.items():
         total += fidelity * (at_s - since)
-        for change in sorted(grouped[at_s], key=lambda c: (c.at_s, c.live)):
-            live[change.tasks] = change.live
+        for key in keys:
+            live[changes[key]] = key[1]
         since, fidelity = at_s, model.fidelity(live)
     return total + fidelity * (horizon_s - since)
 

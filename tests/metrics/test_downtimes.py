@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from ftplan.metrics.downtimes import Downtimes, fidelity_time
 from ftplan.metrics.fidelity import fidelity_model
-from ftplan.metrics.repair import Change, Downtimes, fidelity_time
 from ftplan.model.rates import rates
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import Edge, Topology
@@ -42,13 +42,13 @@ def test_fidelity_counts_partly_whole_queries() -> None:
     )
     model = fidelity_model(graph, rates(graph))
     live = np.zeros(3, dtype=np.bool_)
-    changes = [
-        Change(30.0, np.array([graph.number("a", 0)]), True),
-        Change(10.0, np.array([graph.number("a", 1)]), True),
-        Change(20.0, np.array([graph.number("b", 0)]), True),
-        Change(40.0, np.array([graph.number("a", 1)]), False),
-        Change(90.0, np.array([graph.number("a", 1)]), True),
-    ]
+    changes = {
+        (30.0, True): [graph.number("a", 0)],
+        (10.0, True): [graph.number("a", 1)],
+        (20.0, True): [graph.number("b", 0)],
+        (40.0, False): [graph.number("a", 1)],
+        (90.0, True): [graph.number("a", 1)],
+    }
     assert fidelity_time(model, live, changes, 50.0) == pytest.approx(10 * 0.75 + 10 * 1.0 + 10 * 0.25)
     assert not live.any()
 
@@ -56,7 +56,7 @@ def test_fidelity_counts_partly_whole_queries() -> None:
 def test_many_times_are_rounded_up() -> None:
     graph = TaskGraph(Topology((operator("a", 5000, output=True),), ()))
     model = fidelity_model(graph, rates(graph))
-    changes = [Change(i / 50, np.array([i]), True) for i in range(5000)]
+    changes = {(i / 50, True): [i] for i in range(5000)}
     exact = sum(100 - i / 50 for i in range(5000)) / 5000
     found = fidelity_time(model, np.zeros(5000, dtype=np.bool_), changes, 100.0)
     assert exact - 0.1 <= found <= exact
