@@ -14,11 +14,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ftplan.errors import FtplanError, suggestion
-from ftplan.io.cluster_file import placement_entry
 from ftplan.io.documents import Document, Source, display_name, plain, read_document, recorded_path
 from ftplan.io.fingerprint import sha256_of_data, sha256_of_file
 from ftplan.io.manifest_file import ManifestModel, manifest_of
-from ftplan.io.placement_checks import PlacementModel
+from ftplan.io.placement_checks import PlacementModel, placement_entry
 from ftplan.io.stats_tables import checked_table
 from ftplan.io.validation import FORMATS, Loaded, check_version, ignored_keys, validate
 from ftplan.metrics.key_group_series import key_group_series

@@ -23,6 +23,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pyspark.sql import functions as F
+
 from ftplan.spark_stats import hashing
 from ftplan.spark_stats.mapping import KeyType
 from ftplan.spark_stats.readers import Field
@@ -44,8 +46,6 @@ class HashedKey:
 def hashed_key(fields: Sequence[Field], key_hash: str, key_type: KeyType) -> HashedKey:
     """Return the hash of the key in *fields*, of which ``pmod(hash, N)`` is the key group (but for ``identity``)."""
     from functools import reduce
-
-    from pyspark.sql import functions as F
 
     missing = reduce(lambda a, b: a | b, (_is_missing(f, key_type) for f in fields))
     if key_hash == "identity":
@@ -77,8 +77,6 @@ def hashed_key(fields: Sequence[Field], key_hash: str, key_type: KeyType) -> Has
 
 def key_group(key: HashedKey, key_hash: str, groups: Any) -> Any:
     """Return the key group (int column) among *groups* (a bigint column); null where it is out of range."""
-    from pyspark.sql import functions as F
-
     if key_hash == "identity":
         return F.when((key.hash >= 0) & (key.hash < groups), key.hash).cast("int")
     return F.pmod(key.hash, groups).cast("int")
@@ -89,8 +87,6 @@ def _is_missing(field: Field, key_type: KeyType) -> Any:
 
 
 def _number(field: Field, key_type: KeyType) -> tuple[Any, Any]:
-    from pyspark.sql import functions as F
-
     number = field.column.try_cast("bigint")
     misfit = number.isNull() | (field.column.try_cast("double") != F.floor(field.column.try_cast("double")))
     if key_type == "int":
@@ -102,7 +98,6 @@ def _number(field: Field, key_type: KeyType) -> tuple[Any, Any]:
 def _udf(key_hash: str, kind: str) -> Any:
     """The vectorised hash as an Arrow UDF, pickled by value so that workers need no ftplan."""
     from pyspark import cloudpickle
-    from pyspark.sql import functions as F
 
     cloudpickle.register_pickle_by_value(hashing)
     name = f"{key_hash}_{'text' if kind == 'string' else kind}"

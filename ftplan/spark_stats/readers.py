@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from pyspark.sql import functions as F
+
 from ftplan.errors import FtplanError, suggestion
 from ftplan.spark_stats.inputs import LogFile
 from ftplan.spark_stats.mapping import LogMapping
@@ -64,8 +66,6 @@ def read_log(session: Session, files: Sequence[LogFile], mapping: LogMapping) ->
 
 def _union(session: Session, files: Sequence[LogFile], read: Any) -> Any:
     """One frame over all files, with the position of each file as a literal column."""
-    from pyspark.sql import functions as F
-
     uris = [f.uri(percent_encoded=session.kind == "sail") for f in files]
     if len(files) > MOST_NAMED_FILES:
         return read(uris).withColumn("file", F.lit(-1))
@@ -78,8 +78,6 @@ def _union(session: Session, files: Sequence[LogFile], read: Any) -> Any:
 
 def _lines(session: Session, files: Sequence[LogFile]) -> Any:
     """Lines without line end, byte order mark and blank lines."""
-    from pyspark.sql import functions as F
-
     frame = _union(session, files, lambda uris: session.spark.read.text(uris))
     value = F.rtrim(F.col("value"), F.lit("\r"))
     value = F.when(value.startswith("\ufeff"), F.substring(value, 2, 2**31 - 1)).otherwise(value)
@@ -100,8 +98,6 @@ def parse_line(line: str, delimiter: str) -> list[str]:
 
 
 def _read_csv(session: Session, files: Sequence[LogFile], mapping: LogMapping) -> Log:
-    from pyspark.sql import functions as F
-
     lines = _lines(session, files)
     names = list(mapping.csv_columns)
     if not names:
@@ -152,7 +148,6 @@ def _header(session: Session, files: Sequence[LogFile], mapping: LogMapping) -> 
 
 def quoted_fields_udf(delimiter: str) -> Any:
     """An Arrow UDF that splits lines of CSV with quoted fields into arrays; null where quotes are not closed."""
-    from pyspark.sql import functions as F
 
     def fields_of(lines: Any) -> Any:
         import csv
@@ -174,7 +169,6 @@ def quoted_fields_udf(delimiter: str) -> Any:
 
 
 def _read_jsonl(session: Session, files: Sequence[LogFile], mapping: LogMapping) -> Log:
-    from pyspark.sql import functions as F
     from pyspark.sql.types import StringType, StructField, StructType
 
     schema = StructType([StructField(c, StringType()) for c in mapping.columns])
@@ -194,8 +188,6 @@ def _read_jsonl(session: Session, files: Sequence[LogFile], mapping: LogMapping)
 
 
 def _read_parquet(session: Session, files: Sequence[LogFile], mapping: LogMapping) -> Log:
-    from pyspark.sql import functions as F
-
     local = [f for f in files if not f.remote]
     if session.kind == "spark":
         session.spark.conf.set("spark.sql.legacy.parquet.nanosAsLong", "true")
@@ -281,6 +273,4 @@ def _kind_of_spark(name: str) -> FieldKind:
 
 
 def _fields(mapping: LogMapping, kinds: Sequence[Any]) -> dict[str, Field]:
-    from pyspark.sql import functions as F
-
     return {c: Field(c, F.col(f"f{i}"), k) for i, (c, k) in enumerate(zip(mapping.columns, kinds, strict=True))}

@@ -62,9 +62,9 @@ def merged(sums: Any, keys: Sequence[str]) -> Any:
     return totals.rename_columns([c.removesuffix("_sum").removesuffix("_max") for c in totals.column_names])
 
 
-def key_groups_table(measured: Any, spread: Sequence[Any]) -> Any:
-    """Return ``key_groups``: the measured sums by key group, and the parts that were spread over key groups."""
-    parts = [*spread]
+def key_groups_table(measured: Any | None, spread: Any | None) -> Any:
+    """Return ``key_groups``: the measured sums by key group, and what was spread over key groups."""
+    parts = [] if spread is None else [spread]
     if measured is not None and measured.num_rows:
         totals = merged(measured, ("operator", "slot", "window_us"))
         parts.append(

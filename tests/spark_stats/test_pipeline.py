@@ -129,7 +129,7 @@ def test_each_reason(run: Run, tmp_path: Path) -> None:
 
 
 def test_large_logs_fetch_their_rejects_apart(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ftplan.spark_stats.windows.MOST_TEXTS", 2)
+    monkeypatch.setattr("ftplan.spark_stats.passes.MOST_TEXTS", 2)
     rows = [[i if i % 3 else "", "a"] for i in range(60)]
     found = run(write_csv(tmp_path / "x.csv", [["t", "k"], *rows]), **SIMPLE, max_rejects=1.0)
     assert (found.manifest["rows_read"], found.manifest["rows_rejected"], len(found.rejects())) == (60, 20, 20)
