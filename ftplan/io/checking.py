@@ -64,21 +64,21 @@ def check_files(paths: Sequence[str | os.PathLike[str]]) -> tuple[list[Checked],
 
     Returns the valid ones and one error for each of the others.
     """
-    found: dict[int, Checked | FtplanError] = {}
+    outcomes: dict[int, Checked | FtplanError] = {}
     opened: list[tuple[int, str, Any]] = []
     for i, path in enumerate(paths):
         try:
             opened.append((i, *_kind_and_source(path)))
         except FtplanError as error:
-            found[i] = error
+            outcomes[i] = error
     known = _Known()
     kinds = [kind for _, kind, _ in opened]
     for i, kind, source in sorted(opened, key=lambda entry: _ORDER.index(entry[1])):
         try:
-            found[i] = _check(kind, source, known, keep=kinds.count(kind) == 1)
+            outcomes[i] = _check(kind, source, known, keep=kinds.count(kind) == 1)
         except FtplanError as error:
-            found[i] = error
-    results = [found[i] for i in range(len(paths))]
+            outcomes[i] = error
+    results = [outcomes[i] for i in range(len(paths))]
     return (
         [result for result in results if isinstance(result, Checked)],
         [result for result in results if isinstance(result, FtplanError)],

@@ -50,7 +50,7 @@ WhatFailed = Annotated[
 ]
 
 
-class ScenarioModel(FileModel):
+class ScenarioScoresModel(FileModel):
     """Scores of the plan in one of several weighted alternatives."""
 
     id: Id = Field(description="As in the failure file")
@@ -68,7 +68,9 @@ class EvaluationModel(FileModel):
     tool_version: str | None = Field(None, description="Version of ftplan that wrote this")
     inputs: list[InputFileModel] | None = Field(None, description="The plan and what it was scored on")
     failures: list[WhatFailed] | None = Field(None, description="What failed, in every scenario where there are some")
-    scenarios: list[ScenarioModel] | None = Field(None, description="One entry for each of the failure's scenarios")
+    scenarios: list[ScenarioScoresModel] | None = Field(
+        None, description="One entry for each of the failure's scenarios"
+    )
     metrics: list[MetricModel] = Field(
         description="The scores; with scenarios their means, weighted by probability over the sum of all probabilities"
     )

@@ -70,9 +70,12 @@ def _from_folder(source: str | os.PathLike[str]) -> Loaded[StatsTables]:
     placement = None
     if (folder / PLACEMENT).exists():
         placement = placement_of(read_document(folder / PLACEMENT, "placement"))
-    warnings, ignored = ignored_keys(ManifestModel, document.value, document.name)
     stats = StatsTables(manifest if named else _with_measures(manifest, tables), tables, placement)
-    return Loaded(stats, InputFile("stats", recorded_path(source), document.sha256), warnings, ignored)
+    return _loaded(stats, document, InputFile("stats", recorded_path(source), document.sha256))
+
+
+def _loaded(stats: StatsTables, document: Document, fingerprint: InputFile) -> Loaded[StatsTables]:
+    return Loaded(stats, fingerprint, *ignored_keys(ManifestModel, document.value, document.name))
 
 
 def _table_file(path: Path, kind: str, manifest: Manifest) -> Any:
@@ -119,9 +122,8 @@ def _from_mapping(source: Mapping[str, Any]) -> Loaded[StatsTables]:
     digest = hashlib.sha256(document.sha256.encode())
     for kind, table in tables.items():
         digest.update(f"\n{kind} {_sha256_of_table(table)}".encode())
-    warnings, ignored = ignored_keys(ManifestModel, document.value, document.name)
     stats = StatsTables(manifest if named else _with_measures(manifest, tables), tables, placement)
-    return Loaded(stats, InputFile("stats", None, digest.hexdigest()), warnings, ignored)
+    return _loaded(stats, document, InputFile("stats", None, digest.hexdigest()))
 
 
 def _arrow(table: Any, kind: str) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,14 +12,6 @@ from ftplan.errors import FtplanError, suggestion
 from ftplan.model.ranges import MEASURED
 from ftplan.model.statistics import TABLES, Column, Manifest, window_numbers
 
-_ARROW: Mapping[str, Any] = {
-    "string": pa.string(),
-    "int32": pa.int32(),
-    "int64": pa.int64(),
-    "double": pa.float64(),
-    "timestamp": pa.timestamp("us", tz="UTC"),
-    "bool": pa.bool_(),
-}
 _RESOLUTIONS = ("key_group", "task", "operator")
 _OPERATOR_COLUMNS = ("operator", "from_operator", "to_operator")
 _INDEX_COLUMNS = ("key_group", "task", "from_task", "to_task")
@@ -53,7 +44,7 @@ def _typed(table: Any, column: Column, name: str) -> Any:
     """Return a column in its type; a nullable one that is missing is all null."""
     if column.name not in table.column_names:
         if column.nullable:
-            return pa.nulls(table.num_rows, _ARROW[column.type])
+            return pa.nulls(table.num_rows, column.arrow)
         near = suggestion(column.name, table.column_names)
         raise FtplanError(f"{name}: column {column.name!r} is missing ({column.meaning}){near}")
     values = table[column.name]
@@ -64,7 +55,7 @@ def _typed(table: Any, column: Column, name: str) -> Any:
     try:
         if column.type == "timestamp" and pa.types.is_timestamp(values.type) and values.type.tz is None:
             values = pc.assume_timezone(values, "UTC")
-        return values.cast(_ARROW[column.type])
+        return values.cast(column.arrow)
     except (pa.ArrowException, ValueError) as error:
         reason = str(error).splitlines()[0] if str(error) else "a value does not fit"
         raise FtplanError(f"{name}: column {column.name!r}: expected {_words(column.type)}: {reason}") from None

@@ -164,8 +164,7 @@ def _fields(model: type[BaseModel]) -> tuple[frozenset[str], dict[str, tuple[typ
     for field_name, field in model.model_fields.items():
         key = field.alias or field_name
         keys.add(key)
-        for found in _models(field.annotation, False):
-            below[key] = found
+        below.update((key, inner) for inner in _models(field.annotation, False))
     return frozenset(keys), below
 
 

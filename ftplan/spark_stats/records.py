@@ -46,7 +46,7 @@ class Records:
 
 def to_records(log: Log, mapping: LogMapping, operators: Operators) -> Records:
     """Return the log's rows as records; each row is either accepted as a whole or rejected with one reason."""
-    build = _Builder(log.fields, mapping, operators)
+    build = _RecordColumns(log.fields, mapping, operators)
     for i, fault in enumerate(log.faults):
         build.check(fault, F.col("broken") == i)
     build.time()
@@ -61,11 +61,11 @@ def to_records(log: Log, mapping: LogMapping, operators: Operators) -> Records:
     build.second |= {"raw": raw, "window_us": window, "reason": build.reason}
     frame = frame.select("file", *(c.alias(n) for n, c in build.second.items()))
     return Records(
-        frame, tuple(build.reasons), tuple(o for o, _ in build.entries), tuple(build.found), mapping.window_us
+        frame, tuple(build.reasons), tuple(o for o, _ in build.entries), tuple(build.measured), mapping.window_us
     )
 
 
-class _Builder:
+class _RecordColumns:
     """Collects the columns of the two selections, and the checks in their order.
 
     What is costly or used twice (times, hashes) is computed once in ``first``; ``second`` and the checks build on it.
@@ -79,7 +79,7 @@ class _Builder:
         self.second: dict[str, Any] = {}
         self.reasons: list[str] = []
         self.reason: Any = None
-        self.found: list[str] = []
+        self.measured: list[str] = []
         main = [(mapping.operator, mapping.key_columns)] if mapping.has_main else []
         self.entries: list[tuple[str | None, tuple[str, ...]]] = [*main, *mapping.keys]
 
@@ -149,7 +149,7 @@ class _Builder:
                 self.second[name] = F.when(good, value * F.lit(int(SCALES[name])).cast("bigint"))
             else:
                 self.second[name] = F.when(good, F.round(value * SCALES[name]).cast("bigint"))
-            self.found.append(name)
+            self.measured.append(name)
 
     def tasks(self) -> None:
         mapping = self.mapping

@@ -14,19 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ftplan.errors import FtplanError
-from ftplan.model.statistics import TABLES, Column
+from ftplan.model.statistics import TABLES
 from ftplan.spark_stats.operators import Operators
 from ftplan.spark_stats.records import LARGEST, SCALES
-
-_TYPES = {
-    "string": pa.string(), "int32": pa.int32(), "int64": pa.int64(), "double": pa.float64(),
-    "timestamp": pa.timestamp("us", tz="UTC"), "bool": pa.bool_(),
-}  # fmt: skip
-
-
-def table_schema(columns: Sequence[Column]) -> Any:
-    """Return the Arrow schema of a statistics table."""
-    return pa.schema([pa.field(c.name, _TYPES[c.type], nullable=c.nullable) for c in columns])
 
 
 def accepted(sums: Any, entries: Sequence[str | None], ids: Mapping[str, str]) -> Any:
@@ -168,7 +158,7 @@ def substreams_table(sums: Any, constant: str | None, ids: Mapping[str, str]) ->
 
 def _ordered(name: str, parts: Sequence[Any], named: Mapping[str, str], order: Sequence[str]) -> Any:
     """Concatenate *parts* with the columns of table *name*, missing ones null, and sort by *order*."""
-    schema = table_schema(TABLES[name])
+    schema = pa.schema([pa.field(c.name, c.arrow, nullable=c.nullable) for c in TABLES[name]])
     whole = []
     for part in parts:
         columns = [named.get(c, "window_start" if c == "window_us" else c) for c in part.column_names]

@@ -56,7 +56,7 @@ def time_us(fields: Sequence[Field], time_format: str | None) -> Any:
 
 def _of_timestamp(field: Field) -> Any:
     if field.kind == "nanos":
-        return F.call_function("div", field.column - F.pmod(field.column, F.lit(1000)), F.lit(1000))
+        return _div(field.column, 1000)
     return F.unix_micros(field.column.cast("timestamp"))
 
 
@@ -64,35 +64,23 @@ def _text(field: Field) -> Any:
     return F.trim(field.column.cast("string"))
 
 
+def _div(value: Any, by: int) -> Any:
+    """Whole numbers divided, rounded down."""
+    return F.call_function("div", value - F.pmod(value, F.lit(by)), F.lit(by))
+
+
 def _epoch(field: Field, units: Sequence[tuple[float, float]]) -> Any:
     """A count since the epoch; each unit holds below its limit."""
-    if field.kind in ("int", "long"):
-        return _whole_epoch(field.column.cast("bigint"), units)
-    value = field.column.try_cast("double")
-    whole = field.column.try_cast("bigint")
-    result = None
+    exact = field.kind in ("int", "long")
+    whole = field.column.cast("bigint") if exact else field.column.try_cast("bigint")
+    value = whole if exact else field.column.try_cast("double")
+    result: Any = F  # F.when(…).when(…)…
     for limit, factor in units:
-        if factor < 1:
-            step = round(1 / factor)
-            us = F.call_function("div", whole - F.pmod(whole, F.lit(step)), F.lit(step))
-        else:
-            exact_us = whole * F.lit(int(factor)).cast("bigint")
+        us = _div(whole, round(1 / factor)) if factor < 1 else whole * F.lit(int(factor)).cast("bigint")
+        if factor >= 1 and not exact:
             rounded = F.round(value * factor).cast("bigint")
-            us = F.when(whole.isNotNull() & (whole == value), exact_us).otherwise(rounded)
-        fits = F.abs(value) < limit
-        result = F.when(fits, us) if result is None else result.when(fits, us)
-    return result
-
-
-def _whole_epoch(value: Any, units: Sequence[tuple[float, float]]) -> Any:
-    result = None
-    for limit, factor in units:
-        step = round(1 / factor)
-        us = value * F.lit(int(factor)).cast("bigint") if factor >= 1 else (
-            F.call_function("div", value - F.pmod(value, F.lit(step)), F.lit(step))
-        )  # fmt: skip
-        fits = value.between(-int(limit), int(limit))
-        result = F.when(fits, us) if result is None else result.when(fits, us)
+            us = F.when(whole.isNotNull() & (whole == value), us).otherwise(rounded)
+        result = result.when(value.between(-int(limit), int(limit)) if exact else F.abs(value) < limit, us)
     return result
 
 

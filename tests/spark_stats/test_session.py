@@ -251,7 +251,7 @@ def test_choice(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("SPARK_REMOTE", raising=False)
     monkeypatch.setattr(choice, "java_version", lambda: 17)
     assert choose("auto", None).kind == "spark"
-    assert choose("auto", "local[2]") == choice.Choice("spark", "local[2]")
+    assert choose("auto", "local[2]") == choice.EngineChoice("spark", "local[2]")
     assert choose("sail", "local[*]").kind == "sail"
     for engine, master, message in (
         ("flink", None, "unknown engine"),
