@@ -66,11 +66,6 @@ def load_cluster(source: Source, topology: Topology | None = None, name: str | N
     """Read and check a cluster from a path, standard input (``-``) or a mapping, which messages call *name*.
 
     With a *topology* the placement must fit it: its operators, one node per task or key group.
-
-    Raises
-    ------
-    FtplanError
-        One sentence with file, place, what is wrong and what would be right.
     """
     document = read_document(source, "cluster", name)
     value = check_envelope(document, FORMAT)

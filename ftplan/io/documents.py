@@ -84,6 +84,8 @@ def read_document(source: Source, what: str, name: str | None = None) -> Documen
                 return Document(value, sha256_of_data(value), name or what, None)
             except RecursionError:
                 raise FtplanError(f"{name or what}: nested deeper than {MAX_DEPTH} levels") from None
+            except ValueError:
+                raise FtplanError(f"{name or what}: a number with too many digits") from None
         name = name or display_name(source)
         data = read_bytes(source, what)
         return Document(

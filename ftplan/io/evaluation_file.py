@@ -79,13 +79,7 @@ class EvaluationModel(FileModel):
 
 
 def load_evaluation(source: Source, name: str | None = None) -> Loaded[Mapping[str, Any]]:
-    """Read and check an evaluation from a path, standard input (``-``) or a mapping; the value is the document.
-
-    Raises
-    ------
-    FtplanError
-        One sentence with file, place, what is wrong and what would be right.
-    """
+    """Read and check an evaluation from a path, standard input (``-``) or a mapping; the value is the document."""
     document = read_document(source, "evaluation", name)
     value = check_envelope(document, FORMAT)
     refuse_not_finite(value, document.name)

@@ -89,11 +89,6 @@ def load_failure(
     """Read and check a failure file from a path, standard input (``-``) or a mapping, which messages call *name*.
 
     Selectors must point at something in the *topology* and *cluster*, where these are given.
-
-    Raises
-    ------
-    FtplanError
-        One sentence with file, place, what is wrong and what would be right.
     """
     document = read_document(source, "failure", name)
     value = check_envelope(document, FORMAT)

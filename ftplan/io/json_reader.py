@@ -45,8 +45,6 @@ def parse_json(text: str, name: str) -> Any:
     except _DuplicateKeyError as error:
         _duplicate_with_line(text, name)
         raise FtplanError(f"{name}: duplicate key {error.args[0]!r}") from None
-    except RecursionError:
-        raise FtplanError(f"{name}: nested deeper than {MAX_DEPTH} levels") from None
     except ValueError:
         raise FtplanError(f"{name}: a number with too many digits") from None
 

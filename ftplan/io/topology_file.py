@@ -20,13 +20,7 @@ _PER_TASK = ("cpu", "rate_out", "input_share", "state_bytes", "priority")
 
 
 def load_topology(source: Source, name: str | None = None) -> Loaded[Topology]:
-    """Read and check a topology from a path, standard input (``-``) or a mapping, which messages call *name*.
-
-    Raises
-    ------
-    FtplanError
-        One sentence with file, place, what is wrong and what would be right.
-    """
+    """Read and check a topology from a path, standard input (``-``) or a mapping, which messages call *name*."""
     document = read_document(source, "topology", name)
     value = check_envelope(document, FORMAT)
     with collection_paused():

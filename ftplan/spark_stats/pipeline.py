@@ -17,6 +17,7 @@ from ftplan.spark_stats.choice import Engine
 from ftplan.spark_stats.inputs import LogFile, find_files, inspect_files
 from ftplan.spark_stats.mapping import LogMapping, micros
 from ftplan.spark_stats.operators import Operators, known_operators
+from ftplan.spark_stats.progress import watch
 from ftplan.spark_stats.session import Session, open_session
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ _SMALL_LOG = 1 << 16
 Progress = Callable[[str, float | None], None]
 
 
+# Eight parameters: the face of this room; all but two go by name.
 def compute(
     mapping: LogMapping,
     logs: Sequence[str],
@@ -39,12 +41,10 @@ def compute(
     progress: Progress | None = None,
     tool_version: str = "",
 ) -> Manifest:
-    """Compute the statistics of a log and write them into *folder*, which exists and is empty.
+    """Compute the statistics of a log, write them into *folder*, which exists and is empty, and return the manifest.
 
     Parameters
     ----------
-    mapping
-        What the columns mean.
     logs
         Files, globs and folders; ``s3a://…`` and the like go to Spark as they are.
     engine, master
@@ -53,11 +53,6 @@ def compute(
         Gives the number of key groups of each operator, and names the operators.
     progress
         Called with what is being done and the share done (None where unknown), from any thread.
-
-    Returns
-    -------
-    Manifest
-        What ``manifest.json`` holds.
 
     Raises
     ------
@@ -81,7 +76,6 @@ def compute(
         tell("starting the engine", None)
         with open_session(engine, master) as session:
             from ftplan.spark_stats.passes import run_passes  # PySpark is loaded where it is needed
-            from ftplan.spark_stats.progress import watch
 
             files = inspection.result()
             with _one_sentence(session):

@@ -66,6 +66,8 @@ def test_held_against_the_topology() -> None:
     ]
     other = save("u.json", examples.topology())
     assert check_files([wrong, job, other])[1] == []
+    _, errors = check_files(["none.json", job])
+    assert [str(error) for error in errors] == ["none.json: no such file (did you mean 'u.json'?)"]
 
 
 def test_statistics_held_against_the_topology() -> None:

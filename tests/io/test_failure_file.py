@@ -63,6 +63,8 @@ def test_arrivals_may_fail() -> None:
 
 
 def test_without_topology_and_cluster() -> None:
+    job = load_topology(topology()).value
+    assert str(load_failure(failure(fail=["operator:join"]), job).value.fail[0].select) == "operator:join"
     found = load_failure(failure(fail=["task:any/7", "zone:any"])).value
     assert [str(fail.select) for fail in found.fail] == ["task:any/7", "zone:any"]
 
