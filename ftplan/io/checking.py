@@ -48,13 +48,7 @@ class _Known:
 
 
 def check_file(path: str | os.PathLike[str], topology: Topology | None = None) -> Checked:
-    """Check one input file or statistics folder, against a *topology* where one is given.
-
-    Raises
-    ------
-    FtplanError
-        One sentence with file, place, what is wrong and what would be right.
-    """
+    """Check one input file or statistics folder, against a *topology* where one is given."""
     kind, source = _kind_and_source(path)
     return _check(kind, source, _Known(topology))
 

@@ -32,10 +32,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def parse_json(text: str, name: str) -> Any:
     """Return the JSON value in *text* as plain data; *name* stands in messages. NaN and Infinity come through.
 
-    Raises
-    ------
-    FtplanError
-        With the line where it is known: a syntax error, a duplicate key, nesting deeper than 100 levels.
+    Raises FtplanError (with the line where it is known) for a syntax error, a duplicate key, or more than 100 levels.
     """
     _refuse_depth(text, name)
     try:

@@ -87,10 +87,7 @@ class ManifestModel(FileModel):
 def manifest_of(document: Document) -> tuple[Manifest, bool]:
     """Return the manifest in a document, and whether it names its measures.
 
-    Raises
-    ------
-    FtplanError
-        If it is invalid, the range ends before it begins, or windows do not divide it.
+    Raises FtplanError if it is invalid, the range ends before it begins, or windows do not divide it.
     """
     name = document.name
     model = validate(ManifestModel, check_envelope(document, FORMAT), name)

@@ -175,10 +175,7 @@ def placement_of(document: Document) -> Mapping[str, Any]:
 
     The envelope is optional, and so is the level ``placement`` as in a cluster file.
 
-    Raises
-    ------
-    FtplanError
-        If it is invalid, or a file of another kind.
+    Raises FtplanError if it is invalid, or a file of another kind.
     """
     value, name = document.value, document.name
     if not isinstance(value, Mapping):

@@ -85,10 +85,7 @@ def unknown(what: str, name: str, known: typing.Iterable[str]) -> Callable[[], s
 def check_envelope(document: Document, expected: str) -> Mapping[str, Any]:
     """Return the document as a mapping whose ``format`` is *expected* and whose version can be read.
 
-    Raises
-    ------
-    FtplanError
-        If it is no mapping, of another format, or of a newer major version.
+    Raises FtplanError if it is no mapping, of another format, or of a newer major version.
     """
     value, name = document.value, document.name
     if not isinstance(value, Mapping):
@@ -126,10 +123,7 @@ def check_version(version: Any, present: bool, name: str) -> None:
 def validate(model: type[Model], value: Any, name: str, below: str = "") -> Model:
     """Return *value* as *model*; *below* is where in the document it stands.
 
-    Raises
-    ------
-    FtplanError
-        For the first mistake in the order of the file, with the number of further ones.
+    Raises FtplanError for the first mistake in the order of the file, with the number of further ones.
     """
     try:
         return model.model_validate(value)

@@ -50,11 +50,8 @@ def plain_scalar(text: str) -> Any:
 def parse_yaml(text: str, name: str) -> Any:
     """Return the one document in *text* as plain data; *name* stands in messages.
 
-    Raises
-    ------
-    FtplanError
-        With the line: a syntax error, a duplicate key, a key that is no text, a tag, a second document, nesting
-        deeper than 100 levels, an alias inside its own anchor, or aliases that stand for more than a million values.
+    Raises FtplanError (with the line) for a syntax error, a duplicate key, a key that is no text, a tag, a second
+    document, more than 100 levels, an alias inside its own anchor, or aliases that stand for a million values.
     """
     try:
         return _build(yaml.parse(text, Loader=_LOADER), name)

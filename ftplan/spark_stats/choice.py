@@ -34,12 +34,8 @@ class EngineChoice:
 def choose(engine: Engine, master: str | None) -> EngineChoice:
     """Return what to start; see :func:`ftplan.spark_stats.session.open_session`.
 
-    Raises
-    ------
-    FtplanError
-        If the options contradict each other, or Java or the server is not there.
-    MissingExtraError
-        If pyspark or pysail is not installed.
+    Raises FtplanError if the options contradict each other, or Java or the server is not there, and MissingExtraError
+    if pyspark or pysail is not installed.
     """
     if engine not in ENGINES:
         raise FtplanError(f"--engine: unknown engine {engine!r}; use one of {', '.join(ENGINES)}")

@@ -68,10 +68,7 @@ class LogFile:
 def find_files(paths: Sequence[str], input_format: InputFormat = "auto") -> list[tuple[str, bool]]:
     """Return ``(path, remote)`` of each file behind files, globs and folders, sorted within each, none twice.
 
-    Raises
-    ------
-    FtplanError
-        If a path does not exist, a glob matches nothing, or a folder holds no log file.
+    Raises FtplanError if a path does not exist, a glob matches nothing, or a folder holds no log file.
     """
     files: dict[str, bool] = {}
     for path in paths:
@@ -121,10 +118,8 @@ def inspect_files(
 
     Setting *stop* from another thread ends the reading.
 
-    Raises
-    ------
-    FtplanError
-        If a file cannot be read, is damaged, is not of its format, or all of them are empty or of mixed formats.
+    Raises FtplanError if a file cannot be read, is damaged, is not of its format, or all of them are empty or of mixed
+    formats.
     """
     with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
         files = list(pool.map(lambda f: _inspect(f[0], f[1], input_format, stop), paths))

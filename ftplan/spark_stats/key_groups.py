@@ -53,7 +53,7 @@ def hashed_key(fields: Sequence[Field], key_hash: str, key_type: KeyType) -> Has
         if fields[0].kind in ("real", "text"):
             number = F.when(fields[0].column.try_cast("double") == number, number)
         return HashedKey(number, missing, number.isNull())
-    kind, misfit = "string", F.lit(False)
+    kind, misfit = "text", F.lit(False)
     if len(fields) == 1 and key_type in ("long", "int"):
         values, misfit = _number(fields[0], key_type)
         keys, kind = [values], str(key_type)
@@ -72,7 +72,7 @@ def hashed_key(fields: Sequence[Field], key_hash: str, key_type: KeyType) -> Has
         return HashedKey(F.hash(*keys).cast("bigint"), missing, misfit)
     if key_hash == "crc32":
         return HashedKey(F.crc32(keys[0].cast("string").cast("binary")), missing, misfit)
-    return HashedKey(_udf(key_hash, kind)(keys[0].cast("string" if kind == "string" else "bigint")), missing, misfit)
+    return HashedKey(_udf(key_hash, kind)(keys[0].cast("string" if kind == "text" else "bigint")), missing, misfit)
 
 
 def key_group(key: HashedKey, key_hash: str, groups: Any) -> Any:
@@ -100,6 +100,5 @@ def _udf(key_hash: str, kind: str) -> Any:
     from pyspark import cloudpickle
 
     cloudpickle.register_pickle_by_value(hashing)
-    name = f"{key_hash}_{'text' if kind == 'string' else kind}"
-    hash_of = getattr(hashing, name)
-    return F.arrow_udf(lambda keys: hash_of(keys), "bigint")
+    hash_of = getattr(hashing, key_hash)
+    return F.arrow_udf(lambda keys: hash_of(keys, kind), "bigint")

@@ -54,10 +54,7 @@ class Operators:
     def resolve(self, names: Iterable[str]) -> dict[str, str]:
         """Return the id of each name in the log: an alias, or the name with what ids may not hold turned into ``-``.
 
-        Raises
-        ------
-        FtplanError
-            If two names become one id.
+        Raises FtplanError if two names become one id.
         """
         ids: dict[str, str] = {}
         owner: dict[str, str] = {}
@@ -78,11 +75,8 @@ def as_id(name: str) -> str:
 def known_operators(mapping: LogMapping, topology: Topology | None) -> Operators:
     """Return what mapping and topology together say; the topology's number of key groups wins.
 
-    Raises
-    ------
-    FtplanError
-        If they differ, an operator is not in the topology, a keyed operator has no number of key groups, or nothing
-        tells whose tasks an upstream task column means.
+    Raises FtplanError if they differ, an operator is not in the topology, a keyed operator has no number of key groups,
+    or nothing tells whose tasks an upstream task column means.
     """
     named = [o for o in (mapping.operator, *(o for o, _ in mapping.keys)) if o is not None]
     given = dict(mapping.operator_key_groups)

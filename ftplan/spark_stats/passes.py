@@ -39,10 +39,7 @@ class LogStatistics:
 def run_passes(session: Session, mapping: LogMapping, files: Sequence[LogFile], operators: Operators) -> LogStatistics:
     """Pass over the log once for each table, and put the tables together.
 
-    Raises
-    ------
-    FtplanError
-        If too many rows were rejected, or none was accepted.
+    Raises FtplanError if too many rows were rejected, or none was accepted.
     """
     records = to_records(read_log(session, files, mapping), mapping, operators)
     (name, grouping), *others = _groupings(mapping, operators).items()

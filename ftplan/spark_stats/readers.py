@@ -49,10 +49,7 @@ class Log:
 def read_log(session: Session, files: Sequence[LogFile], mapping: LogMapping) -> Log:
     """Return the log behind *files*, all of one format.
 
-    Raises
-    ------
-    FtplanError
-        If a mapped column is missing or the files' headers differ.
+    Raises FtplanError if a mapped column is missing or the files' headers differ.
     """
     kind = files[0].format
     if session.kind == "sail":

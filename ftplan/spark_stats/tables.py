@@ -72,10 +72,7 @@ def spread_over_groups(sums: Any, operators: Operators, by_task: bool) -> Any | 
     How many tasks an operator has is the topology's to say; without one, as many as the log shows.
     None where no operator has key groups.
 
-    Raises
-    ------
-    FtplanError
-        If the log shows more tasks than the operator has key groups.
+    Raises FtplanError if the log shows more tasks than the operator has key groups.
     """
     keys = ("operator", "slot", "window_us") if by_task else ("operator", "window_us")
     totals = merged(sums, keys)

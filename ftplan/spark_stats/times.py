@@ -34,10 +34,7 @@ def time_us(fields: Sequence[Field], time_format: str | None) -> Any:
     with it; without one, their number tells what they are: date and time of day; year, month, day; these and HHMM
     (2400 is the next day's 00:00); or hour, minute and second apart. A time without a zone is UTC.
 
-    Raises
-    ------
-    FtplanError
-        If the format does not suit the columns' types.
+    Raises FtplanError if the format does not suit the columns' types.
     """
     if len(fields) > 1:
         return _joined(fields, time_format)

@@ -20,13 +20,7 @@ from ftplan.spark_stats.rejects import Rejects, write_rejects
 
 
 def write_tables(tables: Mapping[str, Any], folder: Path) -> dict[str, TableFile]:
-    """Write each table as ``NAME.parquet`` and return its rows and hash.
-
-    Raises
-    ------
-    OutputError
-        If a file cannot be written.
-    """
+    """Write each table as ``NAME.parquet`` and return its rows and hash; OutputError if the disk fails."""
     written = {}
     with _disk_errors(folder):
         for name, table in tables.items():
@@ -39,13 +33,7 @@ def write_tables(tables: Mapping[str, Any], folder: Path) -> dict[str, TableFile
 def write_documents(
     manifest: Manifest, placement: Mapping[str, Any], rejects: Rejects, folder: Path, tool_version: str
 ) -> None:
-    """Write ``rejects/``, ``placement.yaml`` (if there is a placement) and, last, ``manifest.json``.
-
-    Raises
-    ------
-    OutputError
-        If a file cannot be written.
-    """
+    """Write ``rejects/`` and ``placement.yaml`` where there are any, last ``manifest.json``; OutputError as above."""
     with _disk_errors(folder):
         write_rejects(rejects, folder)
         if placement:
