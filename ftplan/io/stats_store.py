@@ -184,7 +184,7 @@ def placement_of(document: Document) -> Mapping[str, Any]:
         if value["format"] not in ("ftplan/placement", "ftplan/cluster"):
             what = FORMATS.get(str(value["format"]), "unknown")
             raise FtplanError(f"{name}: format: this is a file of kind {what}; expected 'ftplan/placement'")
-        check_version(value.get("format_version"), "format_version" in value, name)
+        check_version(value, name)
     inner = value.get("placement", value)
     model = validate(PlacementModel, inner, name)
     return placement_entry(model.build())

@@ -100,14 +100,15 @@ def check_envelope(document: Document, expected: str) -> Mapping[str, Any]:
             )
         near = suggestion(kind, FORMATS) if isinstance(kind, str) else ""
         raise FtplanError(f"{name}: format: unknown format {described(kind)}{near}; expected '{expected}'")
-    check_version(value.get("format_version"), "format_version" in value, name)
+    check_version(value, name)
     return value
 
 
-def check_version(version: Any, present: bool, name: str) -> None:
+def check_version(value: Mapping[str, Any], name: str) -> None:
     """Raise :class:`FtplanError` unless the version is 1.x; ``1.0`` without quotes will do."""
-    if not present:
+    if "format_version" not in value:
         raise FtplanError(f"{name}: format_version: is missing; expected '{MAJOR_VERSION}.0'")
+    version = value["format_version"]
     text = str(version) if isinstance(version, (str, int, float)) and not isinstance(version, bool) else ""
     match = re.fullmatch(r"([0-9]{1,9})(\.[0-9]+)*", text)
     if match is None:

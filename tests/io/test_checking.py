@@ -9,10 +9,10 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from ftplan.io.checking import check_file, check_files
+from ftplan.io.checking import check_files
 from ftplan.io.stats_store import load_stats
 from tests.io import examples
-from tests.io.examples import key_group_row, manifest, said, write
+from tests.io.examples import check_file, key_group_row, manifest, said, write
 
 
 @pytest.fixture(autouse=True)
