@@ -218,7 +218,7 @@ def _scan(path: str, pieces: Iterable[bytes]) -> dict[str, Any]:
         lines += piece.count(b"\n")
         quoted = quoted or b'"' in piece
         last = piece[-1:]
-        if b"\n" not in first and len(first) < _LONGEST_HEADER:
+        if b"\n" not in first and len(first) <= _LONGEST_HEADER:
             first += piece[: _LONGEST_HEADER + 1]
         utf8 = utf8 and _decodes(decoder, piece)
     line = first.partition(b"\n")[0]

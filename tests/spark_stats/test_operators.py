@@ -4,22 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
 
 from ftplan.errors import FtplanError
-from ftplan.model.topology import Edge, Operator, Topology
 from ftplan.spark_stats.mapping import LogMapping
 from ftplan.spark_stats.operators import Operators, known_operators
+from tests.spark_stats.cases import topology
 
 GOOD: dict[str, Any] = {"time_columns": ("t",), "operator": "op", "key_columns": ("k",), "key_groups": 8}
 TASKS: dict[str, Any] = {**GOOD, "task_column": "task", "upstream_task_column": "up"}
-
-
-def topology(*senders: str) -> Topology:
-    names = [*senders, "op"]
-    operators = tuple(Operator(name, 1, *np.ones((3, 1)), key_groups=8) for name in names)
-    return Topology(operators, tuple(Edge(i, len(senders), "full") for i in range(len(senders))))
 
 
 def test_numbers_of_key_groups() -> None:
