@@ -12,88 +12,89 @@ from ftplan.planners.checkpoints.allocation import Allocation
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.models.integer_model import find
 from ftplan.planners.checkpoints.options import LEAST_AUTO_BALANCE, AllocationOptions
-from ftplan.planners.checkpoints.rules.failover_infeasibility import UNSETTLED_BALANCE, hopeless_failover, number
+from ftplan.planners.checkpoints.rules.failover_infeasibility import unattainable_failover
 from ftplan.planners.checkpoints.rules.infeasibility import explain, too_few_domains
-from ftplan.planners.checkpoints.rules.least_balance import least_balance, spread_out
+from ftplan.planners.checkpoints.rules.least_balance import UNBOUNDED_BALANCE, least_balance
 from ftplan.planners.checkpoints.rules.least_failover import least_failover
+from ftplan.planners.checkpoints.rules.least_limit import LeastLimit, longest_first, number
 from ftplan.planners.checkpoints.rules.limits import limits_of
 from ftplan.planners.checkpoints.search.failover_repair import bring_within
 from ftplan.planners.checkpoints.search.working_allocation import Placed
 from ftplan.planners.result import Result
 
-#: Part of the time that is left for the proof that there is no allocation.
-PROOF = 0.6
+#: Parts of the time that is left: for the least failover limit, for the least balance within one, and for the proof
+#: that there is no allocation.
+FAILOVER, BALANCE, PROOF = 0.5, 0.6, 0.6
 #: Seconds that finding the smallest fix may always take.
 FIX_S = 1.0
 
 
 @dataclass(frozen=True, eq=False)
-class Settled:
-    """Rules without ``auto``, warnings, and an allocation (U, c) that keeps them, None where none is known yet."""
+class RulesInForce:
+    """Rules without ``auto``, an allocation (U, c) that keeps them, None where none is known yet, and warnings."""
 
     rules: CheckpointRules
     witness: IntArray | None = None
     warnings: tuple[Warn, ...] = ()
 
 
-def settle(problem: CheckpointProblem, options: AllocationOptions, budget: Budget) -> Settled | Result[Allocation]:
+def rules_in_force(
+    problem: CheckpointProblem, options: AllocationOptions, budget: Budget
+) -> RulesInForce | Result[Allocation]:
     """Return the rules to plan by, or the result where there is no allocation at all."""
-    base = CheckpointRules(
+    rules = CheckpointRules(
         options.copies, options.anti_affinity, "none", problem.has_memory_rule, options.failover_limit
     )
     blocked = too_few_domains(problem)
     if blocked is not None:
-        return infeasible(problem, base, _checked(problem, blocked, options, budget), budget)
-    known, warnings = None, []
-    limited = options.failover_limit is not None or options.minimise == "failover"
-    if limited and (hopeless := hopeless_failover(problem)) is not None:
-        return infeasible(problem, base, replace(hopeless, current=options.failover_limit), budget)
+        return infeasible(problem, rules, _fewer_copies(problem, blocked, options, budget), budget)
+    witness, warnings = None, []
+    if options.failover_limit is not None or options.minimise == "failover":
+        unattainable = unattainable_failover(problem)
+        if unattainable is not None:
+            return infeasible(problem, rules, replace(unattainable, current=options.failover_limit), budget)
     if options.minimise == "failover":
-        rules = replace(base, balance=UNSETTLED_BALANCE if options.balance == "auto" else options.balance)
-        part = budget.part(0.5)  # the rest of the clock is for what follows
-        least = least_failover(problem, rules, options.seed, part)
+        others = replace(rules, balance=UNBOUNDED_BALANCE if options.balance == "auto" else options.balance)
+        part = budget.part(FAILOVER)
+        least = least_failover(problem, others, options.seed, part)
         budget.cut = budget.cut or part.cut
         if least is None:
-            return no_plan(problem, rules, options, budget)
-        base, known = replace(base, failover_limit=least.limit), least.copies
-        if not least.proven:
-            message = (
-                f"failover limit {number(least.limit)} works, and a smaller one was not ruled out in the time given"
-            )
-            warnings.append(Warn("FAILOVER_NOT_PROVEN_LEAST", message))
+            return no_plan(problem, others, options, budget)
+        rules, witness = replace(rules, failover_limit=least.value), least.copies
+        warnings += _not_proven("failover limit", "FAILOVER_NOT_PROVEN_LEAST", least)
     if options.balance != "auto":
-        return Settled(replace(base, balance=options.balance), known, tuple(warnings))
+        return RulesInForce(replace(rules, balance=options.balance), witness, tuple(warnings))
     if not problem.load.size:
-        return Settled(replace(base, balance=LEAST_AUTO_BALANCE))
-    part = budget if base.failover_limit is None else budget.part(0.6)
-    found = least_balance(problem, base.memory, LEAST_AUTO_BALANCE, options.seed, part, base.failover_limit, known)
+        return RulesInForce(replace(rules, balance=LEAST_AUTO_BALANCE))
+    part = budget if rules.failover_limit is None else budget.part(BALANCE)
+    least = least_balance(problem, rules.memory, LEAST_AUTO_BALANCE, options.seed, part, rules.failover_limit, witness)
     budget.cut = budget.cut or part.cut
-    if found is None:
-        return no_plan(problem, replace(base, balance=UNSETTLED_BALANCE), options, budget)
-    if not found.proven:
-        warnings.append(
-            Warn(
-                "BALANCE_NOT_PROVEN_LEAST",
-                f"balance {number(found.balance)} works, and a smaller one was not ruled out in the time given",
-            )
-        )
-    return Settled(replace(base, balance=found.balance), found.copies, tuple(warnings))
+    if least is None:
+        return no_plan(problem, replace(rules, balance=UNBOUNDED_BALANCE), options, budget)
+    warnings += _not_proven("balance", "BALANCE_NOT_PROVEN_LEAST", least)
+    return RulesInForce(replace(rules, balance=least.value), least.copies, tuple(warnings))
+
+
+def _not_proven(what: str, code: str, least: LeastLimit) -> list[Warn]:
+    """Return the warning that a smaller limit may exist, where that is so."""
+    message = f"{what} {number(least.value)} works, and a smaller one was not ruled out in the time given"
+    return [] if least.proven else [Warn(code, message)]
 
 
 def feasible_copies(
-    problem: CheckpointProblem, settled: Settled, options: AllocationOptions, budget: Budget
+    problem: CheckpointProblem, in_force: RulesInForce, options: AllocationOptions, budget: Budget
 ) -> IntArray | Result[Allocation]:
-    """Return copies within the settled rules by repair or CP-SAT, else the result that says so."""
-    if settled.witness is not None:
-        return settled.witness
-    limits = limits_of(problem, settled.rules)
-    placed = Placed.at(problem, limits, spread_out(problem))
+    """Return copies within the rules in force by repair or CP-SAT, else the result that says so."""
+    if in_force.witness is not None:
+        return in_force.witness
+    limits = limits_of(problem, in_force.rules)
+    placed = Placed.at(problem, limits, longest_first(problem))
     if bring_within(placed, budget):
         return placed.copies
-    answer = find(problem, limits, None, options.seed, budget)
-    if answer.copies is not None and limits.kept(answer.copies):
-        return answer.copies
-    return no_plan(problem, settled.rules, options, budget, proven=answer.status == "infeasible")
+    result = find(problem, limits, None, options.seed, budget)
+    if result.copies is not None and limits.kept(result.copies):
+        return result.copies
+    return no_plan(problem, in_force.rules, options, budget, proven=result.status == "infeasible")
 
 
 def no_plan(
@@ -126,23 +127,19 @@ def infeasible(
 ) -> Result[Allocation]:
     """Return the result of rules that no allocation keeps."""
     why = why or Infeasible("no allocation keeps the rules", "rules", None, None, "--balance none")
-    return Result(
-        "infeasible",
-        None,
-        rules.names(),
-        reason=why.reason,
-        infeasible=why,
-        warnings=problem.warnings + budget.warnings(),
-    )
+    warnings = problem.warnings + budget.warnings()
+    return Result("infeasible", None, rules.names(), reason=why.reason, infeasible=why, warnings=warnings)
 
 
-def _checked(problem: CheckpointProblem, blocked: Infeasible, options: AllocationOptions, budget: Budget) -> Infeasible:
+def _fewer_copies(
+    problem: CheckpointProblem, blocked: Infeasible, options: AllocationOptions, budget: Budget
+) -> Infeasible:
     """Return a fix of too few nodes that meets the other rules too: fewer copies may need a second change."""
     if not blocked.current:
         return blocked
     fewer, fewer_options = replace(problem, copies=int(blocked.current)), replace(options, copies=int(blocked.current))
-    outcome: Settled | IntArray | Result[Allocation] = settle(fewer, fewer_options, budget)
-    if isinstance(outcome, Settled):
+    outcome: RulesInForce | IntArray | Result[Allocation] = rules_in_force(fewer, fewer_options, budget)
+    if isinstance(outcome, RulesInForce):
         outcome = feasible_copies(fewer, outcome, fewer_options, budget)
     if isinstance(outcome, Result) and outcome.infeasible is not None:
         return replace(blocked, smallest_fix=f"--copies {fewer.copies}, and {outcome.infeasible.smallest_fix}")
