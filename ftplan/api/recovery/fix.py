@@ -12,7 +12,7 @@ from ftplan.model.failed_queries import failed_queries
 from ftplan.model.plan import Infeasible
 from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery.algorithms import best_density
+from ftplan.planners.recovery.best_density import best_density
 from ftplan.planners.recovery.problem import ArrivalEvent, Host, RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.random_order import random_order
 from ftplan.planners.recovery.schedule.construction import run

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ftplan.model.plan import sound_bound
 from ftplan.planners.budget import Budget, now
 from ftplan.planners.compiled import SMALL_WORK
+from ftplan.planners.recovery.knapsack.density_growth import grow, step_of
 from ftplan.planners.recovery.knapsack.fractional_bound import RAISED, fractional_bound, whole_numbers
 from ftplan.planners.recovery.knapsack.instance import BoolArray, Choice, SetUnionKnapsack
 from ftplan.planners.recovery.knapsack.residual import fitting
-
-if TYPE_CHECKING:
-    from ftplan.planners.recovery.knapsack.density_growth import Step
+from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
+from ftplan.planners.recovery.schedule.by_objective import by_objective
+from ftplan.planners.recovery.schedule.schedule import Schedule
+from ftplan.planners.result import Result
 
 #: Seconds of seeds between two looks at the clock.
 LOOK_S = 0.05
@@ -23,7 +24,14 @@ LOOK_S = 0.05
 NEARLY = 1e-7
 
 
-def best_density(knapsack: SetUnionKnapsack, budget: Budget, seed: int = 0, hint: BoolArray | None = None) -> Choice:
+def best_density(problem: RecoveryProblem, options: RecoveryOptions) -> Result[Schedule]:
+    """Grow every query that fits, and every pair, by density at each step; see :func:`best_density_step`."""
+    return by_objective(problem, options, best_density_step)
+
+
+def best_density_step(
+    knapsack: SetUnionKnapsack, budget: Budget, seed: int = 0, hint: BoolArray | None = None
+) -> Choice:
     """Choose queries by growing all seeds of up to two queries, always by the densest query that fits.
 
     The density of a query is its priority over the sum of w_b / f_b of the bundles it still lacks (definition 3), f
@@ -80,22 +88,20 @@ def grown(knapsack: SetUnionKnapsack, bound: float, budget: Budget) -> tuple[Boo
     best = np.zeros(knapsack.queries, dtype=np.bool_)
     if not knapsack.member.size:
         return ~best, 1, 1  # all queries are free
-    from ftplan.planners.recovery.knapsack import density_growth
-
-    step: Step = density_growth.step_of(knapsack)
+    step = step_of(knapsack)
     ranks = len(step.ranked)
     seeds = 1 + ranks + ranks * (ranks - 1) // 2
     end = budget.passes(seeds)
     small = end * (knapsack.queries + len(knapsack.member)) <= 10 * SMALL_WORK  # its steps are short
-    grow = density_growth.grow.plain if small else density_growth.grow
-    value, cost = grow(step, 0, 1, best, -1.0, np.inf)
+    grown_seeds = grow.plain if small else grow
+    value, cost = grown_seeds(step, 0, 1, best, -1.0, np.inf)
     tried, size = 1, 1
     while tried < end and value < bound * (1.0 - RAISED):
         if budget.over():
             return best, tried, seeds
         begun = now()
         last = min(end, tried + size)
-        value, cost = grow(step, tried, last, best, value, cost)
+        value, cost = grown_seeds(step, tried, last, best, value, cost)
         took = max(now() - begun, 1e-6)
         size = max(1, min(2 * size, int(size * min(LOOK_S, budget.left_s) / took)))
         tried = last

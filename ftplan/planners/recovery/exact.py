@@ -8,15 +8,19 @@ import numpy as np
 
 from ftplan.model.plan import sound_bound
 from ftplan.planners.budget import Budget
+from ftplan.planners.recovery.dynamic_programming import optimum_where_few
 from ftplan.planners.recovery.knapsack.branching import Tree, branch, grow
 from ftplan.planners.recovery.knapsack.completion import best_completion
-from ftplan.planners.recovery.knapsack.enumeration import planned_outright
 from ftplan.planners.recovery.knapsack.fractional_bound import fractional_bound
 from ftplan.planners.recovery.knapsack.instance import BoolArray, Choice, SetUnionKnapsack
 from ftplan.planners.recovery.knapsack.integer_model import priority_unit, solve, too_large
 from ftplan.planners.recovery.knapsack.lagrangian_bound import Dual, best_price
 from ftplan.planners.recovery.knapsack.reduction import Fixed, Reduction, reduce
-from ftplan.planners.recovery.local_search import local_search
+from ftplan.planners.recovery.local_search import local_search_step
+from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
+from ftplan.planners.recovery.schedule.by_objective import by_objective
+from ftplan.planners.recovery.schedule.schedule import Schedule
+from ftplan.planners.result import Result
 
 #: Parts of the gap between bound and value in which better choices are looked for first, and the last: everywhere.
 SLICES = (1 / 16, 1 / 4, 1.0)
@@ -78,7 +82,12 @@ class Progress:
         return self.value + max(0.999 * self.unit, 0.5 * ROUNDING * abs(self.value))
 
 
-def exact(knapsack: SetUnionKnapsack, budget: Budget, seed: int = 0, hint: BoolArray | None = None) -> Choice:
+def exact(problem: RecoveryProblem, options: RecoveryOptions) -> Result[Schedule]:
+    """Solve each step exactly, or to a proven gap; see :func:`exact_step`."""
+    return by_objective(problem, options, exact_step)
+
+
+def exact_step(knapsack: SetUnionKnapsack, budget: Budget, seed: int = 0, hint: BoolArray | None = None) -> Choice:
     """Return the best choice with a proof, or where the work ends early the best found and a proven bound.
 
     The recovery step is a precedence-constrained knapsack. A price on the capacity leaves a maximum closure (minimum
@@ -113,7 +122,7 @@ def _start(knapsack: SetUnionKnapsack, hint: BoolArray | None) -> Progress:
 
 def _close(state: Progress, reduced: Reduction, seed: int, budget: Budget) -> None:
     """All plans where these are few; else prices, then a search, a tree, integer programs, and the tree again."""
-    outright = planned_outright(reduced.knapsack)
+    outright = optimum_where_few(reduced.knapsack)
     if outright is not None:
         state.offer(reduced.back(outright.queries))
         state.prove(max(reduced.base + reduced.knapsack.value(outright.queries), state.value), "all plans")
@@ -127,7 +136,7 @@ def _close(state: Progress, reduced: Reduction, seed: int, budget: Budget) -> No
         tree = grow(reduced.knapsack, reduced.forth(state.queries), state.unit, budget)
         _branch(state, reduced, tree, budget.part(SEARCH_TIME))
         if not state.closed and not budget.over():
-            state.offer(local_search(state.knapsack, budget.part(SEARCH_TIME), seed, state.queries).queries)
+            state.offer(local_search_step(state.knapsack, budget.part(SEARCH_TIME), seed, state.queries).queries)
         for share in (TREE_TIME, 1.0):
             _branch(state, reduced, tree, budget.part(share))
             if share < 1.0:

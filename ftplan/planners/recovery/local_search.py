@@ -19,6 +19,10 @@ import numpy as np
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.knapsack.instance import BoolArray, Choice, SetUnionKnapsack
+from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
+from ftplan.planners.recovery.schedule.by_objective import by_objective
+from ftplan.planners.recovery.schedule.schedule import Schedule
+from ftplan.planners.result import Result
 
 if TYPE_CHECKING:
     from ftplan.planners.recovery.knapsack.tabu_moves import Rows, State, Tuning
@@ -51,7 +55,14 @@ class Core:
     member: IntArray  # (entries,) bundle of each entry
 
 
-def local_search(knapsack: SetUnionKnapsack, budget: Budget, seed: int = 0, hint: BoolArray | None = None) -> Choice:
+def local_search(problem: RecoveryProblem, options: RecoveryOptions) -> Result[Schedule]:
+    """Search each step's choice until nothing better comes or the time is over; see :func:`local_search_step`."""
+    return by_objective(problem, options, local_search_step)
+
+
+def local_search_step(
+    knapsack: SetUnionKnapsack, budget: Budget, seed: int = 0, hint: BoolArray | None = None
+) -> Choice:
     """Return a good choice; no bound, unless everything that can fit fits together.
 
     Cost: a move looks once at each query and updates the queries of the bundles whose cover changes between 0, 1 and 2.

@@ -1,24 +1,64 @@
-"""The baseline: tasks by cost along the streams, without a look at queries."""
+"""The baseline: tasks by cost along the streams, without a look at queries [SuZhouTR, section 7, OC]."""
 
 from __future__ import annotations
 
 import heapq
+from dataclasses import replace
 
 import numpy as np
 
+from ftplan.errors import FtplanError
 from ftplan.model.topology import Edge, IntArray
 from ftplan.planners.budget import Budget
+from ftplan.planners.recovery.best_density import best_density_step
+from ftplan.planners.recovery.dynamic_programming import dynamic_programming_step
+from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
+from ftplan.planners.recovery.schedule.by_objective import by_objective
+from ftplan.planners.recovery.schedule.construction import run
 from ftplan.planners.recovery.schedule.node_assignment import fits
-from ftplan.planners.recovery.schedule.schedule import Decision, State
+from ftplan.planners.recovery.schedule.schedule import Decision, Policy, Schedule, State
+from ftplan.planners.result import Result
+
+#: Sets of queries that may be held at once to say what a step could have restored: little work.
+FEW_SETS = 200_000
 
 
-def operator_centric(state: State, budget: Budget, seed: int) -> Decision:
+def operator_centric(problem: RecoveryProblem, options: RecoveryOptions) -> Result[Schedule]:
+    """Recover the cheapest task whose upstream lives, step by step; see :func:`cheapest_first`.
+
+    The bound of a step is what dynamic programming restores at most, where that takes few sets; for other objectives
+    it is that of best-density's schedule.
+    """
+    budget = Budget.of(options)
+    if options.objective == "priority":
+        return run(problem, options, with_step_bound(cheapest_first))
+    result = run(problem, options, cheapest_first)
+    left = replace(options, time_limit_s=budget.left_s)
+    return replace(result, bound=by_objective(problem, left, best_density_step, bound_only=True).bound)
+
+
+def with_step_bound(policy: Policy) -> Policy:
+    """Return a policy that says besides what could be restored at most at each step, where few sets tell."""
+
+    def decide(state: State, budget: Budget, seed: int) -> Decision:
+        decision, part = policy(state, budget, seed), budget.part(1.0)
+        try:
+            bound = dynamic_programming_step(state.knapsack(), part, seed, most=FEW_SETS).bound
+        except FtplanError:  # too many queries or sets: the fractional bound stays
+            return decision
+        budget.cut |= part.cut
+        return replace(decision, bound=bound)
+
+    return decide
+
+
+def cheapest_first(state: State, budget: Budget, seed: int) -> Decision:
     """Recover the cheapest failed task whose upstream tasks all live, again and again, until it does not fit.
 
-    The operator-centric order OC of Su & Zhou, section 7 ("always the partition of least cost, in topological
-    order"), read as a frontier: both readings fit figure 2. Guarantee: none; it never looks at queries. Since the
-    cheapest of the frontier is taken, nothing else of it fits where that does not: the end. Ties end at the
-    topological position. Cost O(tasks * log tasks + substreams).
+    The operator-centric order ("always the partition of least cost, in topological order"), read as a frontier: both
+    readings fit the paper's figure 2. Guarantee: none; it never looks at queries. Since the cheapest of the frontier
+    is taken, nothing else of it fits where that does not: the end. Ties end at the topological position. Cost
+    O(tasks · log tasks + substreams).
     """
     waiting = Waiting(state)
     frontier = [waiting.entry(task) for task in waiting.free()]

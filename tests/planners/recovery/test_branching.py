@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery.exact import exact
+from ftplan.planners.recovery.exact import exact_step
 from ftplan.planners.recovery.knapsack.branching import branch, grow
 from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack
 from ftplan.planners.recovery.knapsack.integer_model import priority_unit
@@ -67,6 +67,6 @@ def test_branches_lower_the_bound_of_minimum_cuts() -> None:
 
 def test_bounded_work_gives_the_same_bytes_with_a_tree() -> None:
     knapsack = weakly_skewed(105, 2)
-    first, second = (exact(knapsack, Budget(TIME_S, 1), seed=7) for _ in range(2))
+    first, second = (exact_step(knapsack, Budget(TIME_S, 1), seed=7) for _ in range(2))
     assert first.queries.tobytes() == second.queries.tobytes()
     assert (first.bound, first.optimal, first.note) == (second.bound, second.optimal, second.note)

@@ -15,7 +15,7 @@ from ortools.sat.python import cp_model
 from ftplan.metrics.fidelity import fidelity_model
 from ftplan.model.rates import rates
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery.algorithms import exact
+from ftplan.planners.recovery.exact import exact
 from ftplan.planners.recovery.horizon import ruin_and_recreate as nested_search
 from ftplan.planners.recovery.horizon.fidelity_bound import most_fidelity
 from ftplan.planners.recovery.horizon.time_indexed_model import proved
