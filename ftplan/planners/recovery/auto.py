@@ -8,7 +8,7 @@ from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.best_density import best_density_step
 from ftplan.planners.recovery.dynamic_programming import optimum_where_few
 from ftplan.planners.recovery.exact import exact_step
-from ftplan.planners.recovery.knapsack.instance import BoolArray, Choice, SetUnionKnapsack, StepSolver
+from ftplan.planners.recovery.knapsack.instance import BoolArray, SetUnionKnapsack, StepChoice, StepSolver
 from ftplan.planners.recovery.local_search import local_search_step
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.schedule.by_objective import by_objective
@@ -30,7 +30,7 @@ def auto(problem: RecoveryProblem, options: RecoveryOptions) -> Result[Schedule]
     return by_objective(problem, options, auto_step)
 
 
-def auto_step(knapsack: SetUnionKnapsack, budget: Budget, seed: int = 0, hint: BoolArray | None = None) -> Choice:
+def auto_step(knapsack: SetUnionKnapsack, budget: Budget, seed: int = 0, hint: BoolArray | None = None) -> StepChoice:
     """Choose outright where sets are few; else by best-density, exactly, and at a gap by search and proof again.
 
     Ends as soon as value and bound meet. Guarantee: at least that of best-density where its seeds are complete; the
@@ -39,7 +39,7 @@ def auto_step(knapsack: SetUnionKnapsack, budget: Budget, seed: int = 0, hint: B
     optimum = optimum_where_few(knapsack)
     if optimum is not None:
         return optimum
-    incumbent = Choice(np.zeros(knapsack.queries, dtype=np.bool_) if hint is None else hint)
+    incumbent = StepChoice(np.zeros(knapsack.queries, dtype=np.bool_) if hint is None else hint)
     for solver, share in SOLVERS:
         part = budget.part(share)
         incumbent = _better(knapsack, incumbent, solver(knapsack, part, seed, incumbent.queries))
@@ -52,9 +52,9 @@ def auto_step(knapsack: SetUnionKnapsack, budget: Budget, seed: int = 0, hint: B
     return incumbent
 
 
-def _better(knapsack: SetUnionKnapsack, old: Choice, new: Choice) -> Choice:
+def _better(knapsack: SetUnionKnapsack, old: StepChoice, new: StepChoice) -> StepChoice:
     """Return the better choice of two, the new one of equals, with the smaller bound."""
     bound = min((choice.bound for choice in (old, new) if choice.bound is not None), default=None)
     queries = new.queries if knapsack.value(new.queries) >= knapsack.value(old.queries) else old.queries
     closed = bound is not None and knapsack.value(queries) >= bound - 1e-9 * max(1.0, abs(bound))
-    return Choice(queries, bound, closed or new.optimal or old.optimal, new.note or old.note)
+    return StepChoice(queries, bound, closed or new.optimal or old.optimal, new.note or old.note)

@@ -9,9 +9,9 @@ import numpy as np
 from ftplan.model.plan import sound_bound
 from ftplan.planners.budget import Budget, now
 from ftplan.planners.compiled import SMALL_WORK
-from ftplan.planners.recovery.knapsack.density_growth import grow, step_of
+from ftplan.planners.recovery.knapsack.density_growth import grow, growth_instance
 from ftplan.planners.recovery.knapsack.fractional_bound import RAISED, fractional_bound, whole_numbers
-from ftplan.planners.recovery.knapsack.instance import BoolArray, Choice, SetUnionKnapsack
+from ftplan.planners.recovery.knapsack.instance import BoolArray, SetUnionKnapsack, StepChoice
 from ftplan.planners.recovery.knapsack.residual import fitting
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.schedule.by_objective import by_objective
@@ -31,7 +31,7 @@ def best_density(problem: RecoveryProblem, options: RecoveryOptions) -> Result[S
 
 def best_density_step(
     knapsack: SetUnionKnapsack, budget: Budget, seed: int = 0, hint: BoolArray | None = None
-) -> Choice:
+) -> StepChoice:
     """Choose queries by growing all seeds of up to two queries, always by the densest query that fits.
 
     The density of a query is its priority over the sum of w_b / f_b of the bundles it still lacks (definition 3), f
@@ -68,7 +68,7 @@ def best_density_step(
     value = knapsack.value(chosen)
     optimal = value >= bound * (1.0 - 10 * RAISED)
     note = None if optimal or tried == seeds else f"grew {tried:,} of {seeds:,} seeds: the guarantee needs all of them"
-    return Choice(chosen, sound_bound("max", value, bound), optimal, note)
+    return StepChoice(chosen, sound_bound("max", value, bound), optimal, note)
 
 
 def ratio(knapsack: SetUnionKnapsack) -> float:
@@ -88,20 +88,20 @@ def grown(knapsack: SetUnionKnapsack, bound: float, budget: Budget) -> tuple[Boo
     best = np.zeros(knapsack.queries, dtype=np.bool_)
     if not knapsack.member.size:
         return ~best, 1, 1  # all queries are free
-    step = step_of(knapsack)
-    ranks = len(step.ranked)
+    instance = growth_instance(knapsack)
+    ranks = len(instance.ranked)
     seeds = 1 + ranks + ranks * (ranks - 1) // 2
     end = budget.passes(seeds)
     small = end * (knapsack.queries + len(knapsack.member)) <= 10 * SMALL_WORK  # its steps are short
     grown_seeds = grow.plain if small else grow
-    value, cost = grown_seeds(step, 0, 1, best, -1.0, np.inf)
+    value, cost = grown_seeds(instance, 0, 1, best, -1.0, np.inf)
     tried, size = 1, 1
     while tried < end and value < bound * (1.0 - RAISED):
         if budget.over():
             return best, tried, seeds
         begun = now()
         last = min(end, tried + size)
-        value, cost = grown_seeds(step, tried, last, best, value, cost)
+        value, cost = grown_seeds(instance, tried, last, best, value, cost)
         took = max(now() - begun, 1e-6)
         size = max(1, min(2 * size, int(size * min(LOOK_S, budget.left_s) / took)))
         tried = last

@@ -10,9 +10,9 @@ from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.best_density import best_density_step
 from ftplan.planners.recovery.knapsack.fractional_bound import fractional_bound
-from ftplan.planners.recovery.knapsack.instance import BoolArray, Choice, SetUnionKnapsack
+from ftplan.planners.recovery.knapsack.instance import ROUNDING, BoolArray, SetUnionKnapsack, StepChoice
 from ftplan.planners.recovery.knapsack.query_sets import EQUAL, MOST_ITEMS, Item, QuerySets, items_of
-from ftplan.planners.recovery.knapsack.residual import ROUNDING, fitting
+from ftplan.planners.recovery.knapsack.residual import fitting
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.schedule.by_objective import by_objective
 from ftplan.planners.recovery.schedule.schedule import Schedule
@@ -41,7 +41,7 @@ def dynamic_programming_step(
     hint: BoolArray | None = None,
     limit: int = LIMIT,
     most: int = MOST_SETS,
-) -> Choice:
+) -> StepChoice:
     """Choose queries of the largest summed priority that fit, proven by going through all sets that fit.
 
     Each query in turn extends the sets so far, pays what they have not covered yet, and what fits is a set too. Sets
@@ -80,10 +80,10 @@ def dynamic_programming_step(
         chosen = knapsack.whole(hint)
     bound = sound_bound("max", knapsack.value(chosen), fractional_bound(knapsack))
     note = "dynamic-programming was stopped by the clock: the best plan so far is not proven"
-    return Choice(chosen, bound, False, note)
+    return StepChoice(chosen, bound, False, note)
 
 
-def optimum_where_few(knapsack: SetUnionKnapsack) -> Choice | None:
+def optimum_where_few(knapsack: SetUnionKnapsack) -> StepChoice | None:
     """Return the optimum of a step with few sets that fit, None elsewhere: no solver is loaded, no clock looked at.
 
     Of equal choices the one that grew by density, if it is among them: what is begun beyond them serves later steps.
@@ -97,17 +97,17 @@ def optimum_where_few(knapsack: SetUnionKnapsack) -> Choice | None:
     if not choice.optimal:
         return None
     dense = best_density_step(knapsack, Budget(np.inf, SEEDS)).queries
-    if knapsack.value(dense) < knapsack.value(choice.queries) * (1.0 - 1e-12):
+    if knapsack.value(dense) < knapsack.value(choice.queries) * (1.0 - ROUNDING):
         return choice
-    return Choice(dense, choice.bound, True)
+    return StepChoice(dense, choice.bound, True)
 
 
-def _optimum(knapsack: SetUnionKnapsack, queries: IntArray) -> Choice:
+def _optimum(knapsack: SetUnionKnapsack, queries: IntArray) -> StepChoice:
     """Return the choice of these queries, and what comes back with them, as an optimum."""
     chosen = np.zeros(knapsack.queries, dtype=np.bool_)
     chosen[queries] = True
     chosen = knapsack.whole(chosen)
-    return Choice(chosen, knapsack.value(chosen), True)
+    return StepChoice(chosen, knapsack.value(chosen), True)
 
 
 def _extended(items: list[Item], limit: float, incumbent: float, most: int, budget: Budget) -> tuple[QuerySets, bool]:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ftplan.model.topology import FloatArray, IntArray
-from ftplan.planners.recovery.knapsack.fractional_bound import shares
 from ftplan.planners.recovery.knapsack.instance import BoolArray, SetUnionKnapsack
+from ftplan.planners.recovery.profit_density import density
 
 #: Sets whose values or costs differ by less than this share are equal.
 EQUAL = 1e-10
@@ -68,11 +68,12 @@ class QuerySets:
 
 def items_of(knapsack: SetUnionKnapsack) -> list[Item]:
     """Return the queries that need some bundle, equal ones as one, densest first: good sets come early."""
-    paid, alike = shares(knapsack), defaultdict(list)
+    alike = defaultdict(list)
     for q in np.flatnonzero(np.diff(knapsack.start)).tolist():
         alike[tuple(knapsack.member[knapsack.start[q] : knapsack.start[q + 1]].tolist())].append(q)
     priority = {needs: float(knapsack.priority[equal].sum()) for needs, equal in alike.items()}
-    ordered = sorted(alike, key=lambda needs: (-priority[needs] / paid[alike[needs][0]], alike[needs][0]))
+    joint = {needs: density.plain(priority[needs], knapsack.shared_cost[equal[0]]) for needs, equal in alike.items()}
+    ordered = sorted(alike, key=lambda needs: (-joint[needs], alike[needs][0]))
     earlier = [0] * knapsack.bundles
     items = []
     for i, needs in enumerate(ordered):
