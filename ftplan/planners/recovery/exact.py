@@ -13,7 +13,7 @@ from ftplan.planners.recovery.knapsack.branching import Tree, branch, search_tre
 from ftplan.planners.recovery.knapsack.completion import best_completion
 from ftplan.planners.recovery.knapsack.fractional_bound import fractional_bound
 from ftplan.planners.recovery.knapsack.instance import GAP, BoolArray, SetUnionKnapsack, StepChoice
-from ftplan.planners.recovery.knapsack.integer_model import priority_unit, solve, too_large
+from ftplan.planners.recovery.knapsack.integer_model import common_unit, solve, too_large
 from ftplan.planners.recovery.knapsack.lagrangian_bound import LagrangianBound, best_price
 from ftplan.planners.recovery.knapsack.reduction import Fixed, Reduction, reduce
 from ftplan.planners.recovery.local_search import local_search_step
@@ -100,7 +100,7 @@ def exact_step(knapsack: SetUnionKnapsack, budget: Budget, seed: int = 0, hint: 
     """
     nothing = np.zeros(knapsack.queries, dtype=np.bool_)
     total = float(knapsack.priority.sum())
-    incumbent = Incumbent(knapsack, priority_unit(knapsack.priority), nothing, total * (1 + GAP))
+    incumbent = Incumbent(knapsack, common_unit(knapsack.priority), nothing, total * (1 + GAP))
     if hint is not None:
         incumbent.offer(hint)
     reduced = reduce(knapsack, Fixed.nothing(knapsack))
@@ -130,7 +130,7 @@ def _close(incumbent: Incumbent, reduced: Reduction, seed: int, budget: Budget) 
         return
     dual = best_price(reduced.knapsack, budget)
     incumbent.prove(reduced.base + dual.bound, "minimum cuts")
-    _complete(incumbent, [reduced], dual, budget)
+    _complete(incumbent, reduced, dual, budget)
     if reduced.knapsack.queries <= FEW_FOR_TREE:
         _slices(incumbent, reduced, dual, seed, budget)
     elif not incumbent.closed and not budget.over():
@@ -183,51 +183,37 @@ def _slice(
 
     The integer program is left out where more than *most_open* groups of queries are open.
     """
-    steps = [reduced]
-    base = reduced.base
     for _ in range(MOST_ROUNDS):
         at_least = max(incumbent.better, floor)
-        small = reduce(steps[-1].knapsack, dual.fixed(at_least - base - GAP * abs(at_least)))
-        if small is None:
+        further = reduce(reduced.knapsack, dual.fixed(at_least - reduced.base - GAP * abs(at_least)))
+        if further is None:
             incumbent.prove(max(incumbent.value, floor), "minimum cuts")
             return
-        steps.append(small)
-        base += small.base
-        stalled = small.knapsack.queries > 0.95 * steps[-2].knapsack.queries
-        dual = best_price(small.knapsack, budget)
-        incumbent.prove(max(base + dual.bound, incumbent.value, floor), "minimum cuts")
-        _complete(incumbent, steps, dual, budget)
-        if small.knapsack.queries == 0 or stalled or budget.over():
+        stalled = further.knapsack.queries > 0.95 * reduced.knapsack.queries
+        reduced = reduced.then(further)
+        dual = best_price(reduced.knapsack, budget)
+        incumbent.prove(max(reduced.base + dual.bound, incumbent.value, floor), "minimum cuts")
+        _complete(incumbent, reduced, dual, budget)
+        if reduced.knapsack.queries == 0 or stalled or budget.over():
             break
-    if base + dual.bound < max(incumbent.better, floor) or steps[-1].knapsack.queries > most_open:
-        return
-    _solve(incumbent, steps, base, max(incumbent.value, floor), seed, budget)
+    if reduced.base + dual.bound >= max(incumbent.better, floor) and reduced.knapsack.queries <= most_open:
+        _solve(incumbent, reduced, max(incumbent.value, floor), seed, budget)
 
 
-def _solve(incumbent: Incumbent, steps: list[Reduction], base: float, floor: float, seed: int, budget: Budget) -> None:
+def _solve(incumbent: Incumbent, reduced: Reduction, floor: float, seed: int, budget: Budget) -> None:
     """Give what is left open to the integer program."""
-    small = steps[-1].knapsack
+    small = reduced.knapsack
     incumbent.open_queries = small.queries
     if small.queries == 0 or too_large(small, budget):
         return
-    hint = incumbent.queries
-    for step in steps:
-        hint = step.forth(hint)
+    hint = reduced.forth(incumbent.queries)
     solved = solve(small, hint if small.fits(hint) else None, incumbent.unit, seed, budget)
     if solved.queries is not None:
-        incumbent.offer(_back(steps, solved.queries))
-    incumbent.prove(max(base + solved.bound, incumbent.value, floor), "integer program")
+        incumbent.offer(reduced.back(solved.queries))
+    incumbent.prove(max(reduced.base + solved.bound, incumbent.value, floor), "integer program")
 
 
-def _complete(incumbent: Incumbent, steps: list[Reduction], dual: LagrangianBound, budget: Budget) -> None:
+def _complete(incumbent: Incumbent, reduced: Reduction, dual: LagrangianBound, budget: Budget) -> None:
     """Look for better choices beside the closures on both sides of the capacity."""
-    small = steps[-1].knapsack
-    if small.queries:
-        incumbent.offer(_back(steps, best_completion(small, [dual.below, dual.above], budget)))
-
-
-def _back(steps: list[Reduction], queries: BoolArray) -> BoolArray:
-    """Return the queries that a choice of the last reduction's groups stands for."""
-    for step in reversed(steps):
-        queries = step.back(queries)
-    return queries
+    if reduced.knapsack.queries:
+        incumbent.offer(reduced.back(best_completion(reduced.knapsack, [dual.below, dual.above], budget)))

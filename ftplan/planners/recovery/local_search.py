@@ -15,6 +15,7 @@ import numpy as np
 from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.knapsack import tabu_moves as moves
+from ftplan.planners.recovery.knapsack.completion import trim
 from ftplan.planners.recovery.knapsack.instance import BoolArray, SetUnionKnapsack, StepChoice
 from ftplan.planners.recovery.knapsack.reduction import join_bundles
 from ftplan.planners.recovery.knapsack.residual import residual
@@ -58,7 +59,7 @@ def local_search_step(
     if knapsack.fits(everything):
         return StepChoice(everything, bound=knapsack.value(everything), optimal=True)
     chosen[queries] = _tabu_search(core, budget, seed, None if hint is None else hint[queries])
-    chosen = _trimmed(knapsack, chosen)
+    chosen = knapsack.whole(trim(knapsack, chosen, budget))  # rounding may have let it exceed the limit
     if hint is not None and knapsack.value(knapsack.whole(hint)) > knapsack.value(chosen):
         chosen = knapsack.whole(hint)
     return StepChoice(chosen)
@@ -153,12 +154,3 @@ def _settings(core: SetUnionKnapsack, budget: Budget) -> TabuSettings:
         rounds=np.iinfo(np.int64).max if budget.iterations is None else budget.iterations,
         patience=PATIENCE * core.queries,
     )
-
-
-def _trimmed(knapsack: SetUnionKnapsack, chosen: BoolArray) -> BoolArray:
-    """Return the choice with its free queries; should rounding let it exceed the limit, less the cheapest queries."""
-    chosen = chosen.copy()
-    while not knapsack.fits(chosen):
-        inside = np.flatnonzero(chosen)
-        chosen[inside[np.argmin(knapsack.priority[inside])]] = False
-    return knapsack.whole(chosen)

@@ -13,7 +13,7 @@ from ftplan.planners.recovery import dynamic_programming
 from ftplan.planners.recovery.exact import exact_step
 from ftplan.planners.recovery.knapsack.completion import best_completion
 from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack
-from ftplan.planners.recovery.knapsack.integer_model import in_integers, priority_unit
+from ftplan.planners.recovery.knapsack.integer_model import common_unit, in_integers
 from ftplan.planners.recovery.knapsack.lagrangian_bound import best_price
 from ftplan.planners.recovery.knapsack.priced_closure import priced_closure
 from ftplan.planners.recovery.knapsack.reduction import Fixed, reduce
@@ -154,8 +154,8 @@ def test_what_fits_together_needs_no_solver() -> None:
 
 
 def test_units() -> None:
-    assert priority_unit(np.array([2.0, 4.5, 10.0])) == 0.5
-    assert priority_unit(np.array([np.pi, 2.0])) == 0.0
+    assert common_unit(np.array([2.0, 4.5, 10.0])) == 0.5
+    assert common_unit(np.array([np.pi, 2.0])) == 0.0
     weight, capacity = in_integers(np.array([0.5, 1.25]), 1.8)
     assert weight.tolist() == [2.0, 5.0]
     assert capacity == 7.0

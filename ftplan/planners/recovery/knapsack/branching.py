@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -53,18 +54,18 @@ class Subproblem:
         return Fixed(inside, outside, paid, barred)
 
 
-@dataclass(order=True)
-class OpenNode:
-    """An open node: bound and number order the search."""
+class OpenNode(NamedTuple):
+    """A node that may hold something better; its bound, then its number, order the search."""
 
-    key: tuple[float, int]
-    rest: Subproblem = field(compare=False)
-    dual: LagrangianBound = field(compare=False)
+    minus_bound: float
+    number: int
+    rest: Subproblem
+    dual: LagrangianBound
 
     @property
     def bound(self) -> float:
         """Upper bound on each choice of the node."""
-        return -self.key[0]
+        return -self.minus_bound
 
 
 def restrict(knapsack: SetUnionKnapsack, fixed: Fixed) -> Subproblem | None:
@@ -121,7 +122,7 @@ class Tree:
             price, rest = dual.price, restrict(self.knapsack, tighter)
         assert rest is not None
         self.made += 1
-        heapq.heappush(self.nodes, OpenNode((-most, self.made), replace(rest, fixed=tighter), dual))
+        heapq.heappush(self.nodes, OpenNode(-most, self.made, replace(rest, fixed=tighter), dual))
 
     def expand(self, node: OpenNode) -> None:
         """Decide one bundle of a node both ways."""

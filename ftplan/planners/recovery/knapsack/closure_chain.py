@@ -8,7 +8,7 @@ import numpy as np
 
 from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery.knapsack.instance import GAP, ROUNDING, BoolArray, SetUnionKnapsack
+from ftplan.planners.recovery.knapsack.instance import GAP, ROUNDING, SetUnionKnapsack
 from ftplan.planners.recovery.knapsack.priced_closure import maximum_closure
 
 #: Whole units into which the sum of all priorities is divided for the cuts.
@@ -19,10 +19,9 @@ CUTS = 12
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Closure:
-    """The best set of queries at a price per core; ``profit`` bounds Σ priority − price × cost from above."""
+    """The best set of queries at a price per core; ``profit`` bounds its Σ priority − price × cost."""
 
     price: float
-    queries: BoolArray  # (Q,)
     value: float  # Σ priority
     cost: float  # cores
     profit: float
@@ -43,9 +42,9 @@ def closure_chain(problem: SetUnionKnapsack, capacities: FloatArray, budget: Bud
     """
     total = float(problem.weight[problem.sharing > 0].sum())
     value = float(problem.priority.sum())
-    everything = Closure(0.0, np.ones(problem.queries, dtype=np.bool_), value, total, value)
+    everything = Closure(0.0, value, total, value)
     free = problem.whole(np.zeros(problem.queries, dtype=np.bool_))
-    nothing = Closure(np.inf, free, problem.value(free), 0.0, 0.0)
+    nothing = Closure(np.inf, problem.value(free), 0.0, 0.0)
     chain = [everything]
     spans = [(nothing, everything)]
     for _ in range(CUTS * len(capacities)):
@@ -77,4 +76,4 @@ def _closure(problem: SetUnionKnapsack, price: float) -> Closure:
     toll = np.minimum(np.floor(price * problem.weight * units), UNITS * 4).astype(np.int64)
     cut = maximum_closure(problem, profit, toll)
     most = int(cut.profit.sum()) / units * (1.0 + ROUNDING)
-    return Closure(price, cut.queries, problem.value(cut.queries), problem.cost(cut.queries), most)
+    return Closure(price, problem.value(cut.queries), problem.cost(cut.queries), most)

@@ -26,11 +26,10 @@ LARGEST_WEIGHT = 2.0**20
 
 @dataclass(frozen=True, eq=False)
 class ProgramResult:
-    """The best choice that the solver found, if any, and a bound on every choice; ``closed`` where it finished."""
+    """The solver's best choice, if any, and a bound on every choice."""
 
     queries: BoolArray | None
     bound: float
-    closed: bool
 
 
 def too_large(knapsack: SetUnionKnapsack, budget: Budget) -> bool:
@@ -65,13 +64,12 @@ def solve(knapsack: SetUnionKnapsack, hint: BoolArray | None, unit: float, seed:
             time_limit_s=budget.left_s,
         )
     except SolverStuck:
-        return ProgramResult(None, np.inf, False)
-    closed = result.termination.reason == mathopt.TerminationReason.OPTIMAL
+        return ProgramResult(None, np.inf)
     bound = float(result.termination.objective_bounds.dual_bound)
     bound += GAP * abs(bound)
     if not result.has_primal_feasible_solution():
-        return ProgramResult(None, bound, closed)
-    return ProgramResult(np.array(result.variable_values(x)) > 0.5, bound, closed)
+        return ProgramResult(None, bound)
+    return ProgramResult(np.array(result.variable_values(x)) > 0.5, bound)
 
 
 def _model(knapsack: SetUnionKnapsack) -> tuple[Any, list[Any]]:
@@ -100,20 +98,20 @@ def in_integers(weight: FloatArray, capacity: float) -> tuple[FloatArray, float]
 
     Others are scaled, with the capacity a little above the given one: a relaxation that no fitting choice violates.
     """
-    largest = float(weight.max(initial=0.0))
-    for factor in (1.0, 2.0, 4.0, 10.0, 20.0, 100.0, 1000.0):
-        whole = np.round(weight * factor)
-        if largest * factor <= LARGEST_WEIGHT and bool((np.abs(weight * factor - whole) <= GAP).all()):
-            divisor = max(int(np.gcd.reduce(whole.astype(np.int64))), 1) if len(whole) else 1
-            return whole / divisor, float(np.floor(capacity * factor / divisor * (1 + GAP) + GAP))
-    factor = LARGEST_WEIGHT / max(largest, 1e-300)
+    unit = common_unit(weight, LARGEST_WEIGHT)
+    if unit > 0.0:
+        return np.round(weight / unit), float(np.floor(capacity / unit * (1 + GAP) + GAP))
+    factor = LARGEST_WEIGHT / max(float(weight.max(initial=0.0)), 1e-300)
     return weight * factor, capacity * factor * (1 + GAP)
 
 
-def priority_unit(priority: FloatArray) -> float:
-    """Return a unit of which all priorities are multiples, 0 where none is found."""
-    for factor in (1.0, 2.0, 4.0, 10.0, 100.0, 1000.0):
-        whole: IntArray = np.round(priority * factor)
-        if len(whole) and bool((np.abs(priority * factor - whole) <= GAP).all()) and whole.max() < 2.0**40:
+def common_unit(numbers: FloatArray, largest: float = 2.0**40) -> float:
+    """Return a unit of which all numbers are multiples: some 1, 1/2, 1/4, 1/10, ... 1/1000; 0 if there is none.
+
+    A number of more than *largest* such fractions has none.
+    """
+    for factor in (1.0, 2.0, 4.0, 10.0, 20.0, 100.0, 1000.0):
+        whole: IntArray = np.round(numbers * factor)
+        if len(whole) and bool((np.abs(numbers * factor - whole) <= GAP).all()) and whole.max() <= largest:
             return float(np.gcd.reduce(whole.astype(np.int64))) / factor
     return 0.0

@@ -50,6 +50,12 @@ class Reduction:
         groups[self.group[(self.group >= 0) & ~queries]] = False
         return groups
 
+    def then(self, further: Reduction) -> Reduction:
+        """Return this reduction and a further one of its groups as one."""
+        group = self.group.copy()
+        group[group >= 0] = further.group[group[group >= 0]]
+        return Reduction(further.knapsack, group, self.back(further.taken), self.base + further.base)
+
 
 @dataclass(frozen=True, eq=False)
 class Propagated:
