@@ -75,25 +75,25 @@ def test_a_priced_closure_is_a_minimum_cut(knapsack: SetUnionKnapsack, price: fl
     cut, _ = nx.minimum_cut(graph, "source", "sink", flow_func=nx.algorithms.flow.shortest_augmenting_path)
     expected = float(knapsack.priority.sum()) - cut + price * knapsack.limit
     if knapsack.queries:
-        found = priced_closure(knapsack, price)
-        assert found.bound == pytest.approx(expected, rel=1e-9, abs=1e-9)
-        worth = knapsack.value(found.queries) - price * (knapsack.cost(found.queries) - knapsack.limit)
-        assert worth == pytest.approx(expected, rel=1e-9, abs=1e-9)
+        queries, bounds = priced_closure(knapsack, price)
+        assert bounds.all == pytest.approx(expected, rel=1e-9, abs=1e-9)
+        profit = knapsack.value(queries) - price * (knapsack.cost(queries) - knapsack.limit)
+        assert profit == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
 @settings(deadline=None, max_examples=80)
 @given(knapsacks(max_queries=6))
 def test_bounds_under_conditions_hold(knapsack: SetUnionKnapsack) -> None:
-    dual = best_price(knapsack, Budget(TIME_S))
+    bounds = best_price(knapsack, Budget(TIME_S)).bounds
     for code in range(2**knapsack.queries):
         chosen = np.array([code >> q & 1 for q in range(knapsack.queries)], dtype=np.bool_)
         if not knapsack.fits(chosen):
             continue
         covered, value = knapsack.covered(chosen), knapsack.value(chosen) * (1 - 1e-9)
-        assert value <= dual.bound
-        assert (value <= np.where(chosen, dual.if_in, dual.if_out)).all()
-        assert (value <= np.where(covered, dual.if_paid, np.inf)).all()
-        assert (value <= np.where(covered, np.inf, dual.if_barred)).all()
+        assert value <= bounds.all
+        assert (value <= np.where(chosen, bounds.if_in, bounds.if_out)).all()
+        assert (value <= np.where(covered, bounds.if_paid, np.inf)).all()
+        assert (value <= np.where(covered, np.inf, bounds.if_barred)).all()
 
 
 @settings(deadline=None, max_examples=80)

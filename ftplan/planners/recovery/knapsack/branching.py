@@ -144,7 +144,7 @@ class Tree:
         enough = node.bound - self.value
         for fixed in _sides(node.rest.fixed, bundle):
             rest = restrict(self.knapsack, fixed)
-            most = 0.0 if rest is None else rest.base + priced_closure(rest.knapsack, node.dual.price).bound
+            most = 0.0 if rest is None else rest.base + priced_closure(rest.knapsack, node.dual.price)[1].all
             product *= max(least, min(enough, node.bound - most))
         return product
 

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.knapsack.fractional_bound import fractional_bound
 from ftplan.planners.recovery.knapsack.instance import GAP, BoolArray, SetUnionKnapsack
-from ftplan.planners.recovery.knapsack.priced_closure import PricedClosure, priced_closure
+from ftplan.planners.recovery.knapsack.priced_closure import Bounds, priced_closure
 from ftplan.planners.recovery.knapsack.reduction import Fixed
 
 #: Minimum cuts after which the search for the best price ends; a dozen is usual.
@@ -19,36 +18,29 @@ MOST_CUTS = 60
 
 @dataclass(frozen=True, eq=False)
 class LagrangianBound:
-    """The bound, the largest closures on both sides of the capacity, and bounds under conditions.
+    """The largest closures on both sides of the capacity, and the least bounds over all prices that were tried.
 
-    ``price`` is the last that was tried, the best where the search came to its end. ``below`` fits; ``above`` does
-    not, or is all queries. Conditions as in :class:`PricedClosure`, the least over all prices that were tried.
+    ``below`` fits; ``above`` does not, or is all queries. ``price`` is the last that was tried, the best where the
+    search came to its end.
     """
 
-    bound: float
+    bounds: Bounds
     below: BoolArray  # (Q,)
     above: BoolArray  # (Q,)
-    if_in: FloatArray  # (Q,)
-    if_out: FloatArray  # (Q,)
-    if_paid: FloatArray  # (B,)
-    if_barred: FloatArray  # (B,)
     price: float = 0.0
+
+    @property
+    def bound(self) -> float:
+        """Upper bound on every choice."""
+        return self.bounds.all
 
     def fixed(self, at_least: float) -> Fixed:
         """Return what holds for each choice of at least this value."""
-        return Fixed(self.if_out < at_least, self.if_in < at_least, self.if_barred < at_least, self.if_paid < at_least)
-
-    def tightened(self, closure: PricedClosure, price: float, *, fits: bool) -> LagrangianBound:
-        """Return the bound with what another price proves."""
-        return LagrangianBound(
-            min(self.bound, closure.bound),
-            closure.queries if fits else self.below,
-            self.above if fits else closure.queries,
-            np.minimum(self.if_in, closure.if_in),
-            np.minimum(self.if_out, closure.if_out),
-            np.minimum(self.if_paid, closure.if_paid),
-            np.minimum(self.if_barred, closure.if_barred),
-            price,
+        return Fixed(
+            inside=self.bounds.if_out < at_least,
+            outside=self.bounds.if_in < at_least,
+            paid=self.bounds.if_barred < at_least,
+            barred=self.bounds.if_paid < at_least,
         )
 
 
@@ -62,7 +54,7 @@ def best_price(knapsack: SetUnionKnapsack, budget: Budget, first: float | None =
     below, above = np.zeros(knapsack.queries, np.bool_), np.ones(knapsack.queries, np.bool_)
     bound = fractional_bound(knapsack)
     queries, bundles = np.full(knapsack.queries, bound), np.full(knapsack.bundles, bound)
-    dual = LagrangianBound(bound, below, above, queries, queries, bundles, bundles)
+    dual = LagrangianBound(Bounds(bound, queries, queries, bundles, bundles), below, above)
     for _ in range(budget.passes(MOST_CUTS)):
         if budget.over():
             break
@@ -71,10 +63,11 @@ def best_price(knapsack: SetUnionKnapsack, budget: Budget, first: float | None =
             break
         value = knapsack.value(dual.below)
         price = (knapsack.value(dual.above) - value) / (high - low) if first is None else first
-        closure = priced_closure(knapsack, price)
-        dual = dual.tightened(closure, price, fits=knapsack.cost(closure.queries) <= knapsack.limit)
+        chosen, bounds = priced_closure(knapsack, price)
+        below, above = (chosen, dual.above) if knapsack.fits(chosen) else (dual.below, chosen)
+        dual = LagrangianBound(dual.bounds.least(bounds), below, above, price)
         line = value + price * (knapsack.limit - low)
-        if first is None and closure.bound <= line * (1 + GAP):
+        if first is None and bounds.all <= line * (1 + GAP):
             break
         first = None
     return dual

@@ -6,7 +6,7 @@ minimum cut is the best set of queries.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,24 +17,31 @@ from ftplan.planners.recovery.knapsack.instance import ROUNDING, BoolArray, SetU
 PROFIT_BITS = 50
 
 
-@dataclass(frozen=True, eq=False)
-class PricedClosure:
-    """The best closure at one price, with upper bounds on the value of every choice that fits.
+class Bounds(NamedTuple):
+    """Upper bounds on the value of choices that fit.
 
-    ``bound`` holds for all choices, ``if_out[q]`` for those without query q, ``if_in[q]`` for those with it,
+    ``all`` holds for every choice, ``if_in[q]`` and ``if_out[q]`` for those with query q and without it,
     ``if_paid[b]`` and ``if_barred[b]`` for those that pay bundle b and that do not.
     """
 
-    queries: BoolArray  # (Q,)
-    bound: float
+    all: float
     if_in: FloatArray  # (Q,)
     if_out: FloatArray  # (Q,)
     if_paid: FloatArray  # (B,)
     if_barred: FloatArray  # (B,)
 
+    def least(self, other: Bounds) -> Bounds:
+        """Return the smaller one of each two bounds."""
+        return Bounds(
+            min(self.all, other.all),
+            np.minimum(self.if_in, other.if_in),
+            np.minimum(self.if_out, other.if_out),
+            np.minimum(self.if_paid, other.if_paid),
+            np.minimum(self.if_barred, other.if_barred),
+        )
 
-@dataclass(frozen=True, eq=False)
-class ClosureCut:
+
+class ClosureCut(NamedTuple):
     """A maximum closure, and what a maximum flow leaves of each query's profit and of each bundle's toll."""
 
     queries: BoolArray  # (Q,)
@@ -42,8 +49,8 @@ class ClosureCut:
     toll: IntArray  # (B,)
 
 
-def priced_closure(knapsack: SetUnionKnapsack, price: float) -> PricedClosure:
-    """Return max over sets of queries of value - price × (cost - limit), an upper bound on the knapsack's optimum.
+def priced_closure(knapsack: SetUnionKnapsack, price: float) -> tuple[BoolArray, Bounds]:
+    """Return the set of queries of largest value - price × (cost - limit), shape (Q,), and that as an upper bound.
 
     Profits are rounded up and priced weights down to integers, so the bound holds in exact arithmetic. A maximum
     flow is a way to split each bundle's price among its queries; what a query keeps of its priority, and what a bundle
@@ -64,7 +71,7 @@ def priced_closure(knapsack: SetUnionKnapsack, price: float) -> PricedClosure:
     row, member = knapsack.row, knapsack.member
     if_in = less(np.bincount(row, unpaid[member], knapsack.queries).astype(np.float64))
     if_barred = less(np.bincount(member, kept[row], knapsack.bundles).astype(np.float64))
-    return PricedClosure(cut.queries, value + slack, if_in, less(kept), less(unpaid), if_barred)
+    return cut.queries, Bounds(value + slack, if_in, less(kept), less(unpaid), if_barred)
 
 
 def maximum_closure(knapsack: SetUnionKnapsack, profit: IntArray, toll: IntArray) -> ClosureCut:
