@@ -1,4 +1,4 @@
-"""Best density: every small choice grows by the query of most priority per shared core [SuZhouTR, algorithm 3]."""
+"""Best density: every small choice grows by the query of most priority per shared core ([SuZhouTR], algorithm 3)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def best_density_step(
     """Choose queries by growing all seeds of up to two queries, always by the densest query that fits.
 
     Seeds are nothing, each query, and each pair that fits; the best of the grown choices is the answer. The density of
-    a query counts the bundles that it still lacks ([SuZhouTR] definition 3).
+    a query counts the bundles that it still lacks ([SuZhouTR], definition 3).
 
     Cost: M²/2 seeds for M queries that fit alone, each linear in the entries with a factor log M: O(M³ log M) as in
     the paper. ``budget.iterations`` is how many seeds are tried; pairs of the densest queries come before others, and

@@ -10,7 +10,7 @@ from ftplan.planners.recovery.schedule.schedule import Decision, State
 
 
 def blocking(state: State, budget: Budget, seed: int) -> Decision:
-    """Recover all that is down, or nothing: the blocking approach of [SuZhouTR] section 7; a yardstick, no planner.
+    """Recover all that is down, or nothing: the blocking approach of [SuZhouTR], section 7; a yardstick, no planner.
 
     Where the tasks fit in sum but not onto the nodes one by one, the queries that fit go first.
     """

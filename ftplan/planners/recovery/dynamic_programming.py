@@ -1,4 +1,4 @@
-"""The optimum of a small recovery step: every set of queries that fits, query by query [SuZhouTR, algorithm 4]."""
+"""The optimum of a small recovery step: every set of queries that fits, query by query ([SuZhouTR], algorithm 4)."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def dynamic_programming_step(
     that even all queries to come cannot lift to the best one are dropped.
 
     Cost: at most 2^M sets for M different failed queries, each looked at once a query. Guarantee: optimal, unless the
-    clock ends first. Source: [SuZhouTR, appendix B, algorithm 4].
+    clock ends first. Source: [SuZhouTR], appendix B, algorithm 4.
 
     Raises
     ------

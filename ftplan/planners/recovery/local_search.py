@@ -3,7 +3,7 @@
 A round drops part of the incumbent, fills up by noisy density, and then moves one query at a time: in while the
 capacity holds, even one query too many, out while it does not (strategic oscillation, after [Glover1996]). A move is
 scored by priority less the price of the weight that it adds or frees; a query that moved is tabu for a few moves. A
-move costs one look at each query and nearly no upkeep; [WeiHao2019] look at pairs of queries to swap instead.
+move costs one look at each query and nearly no upkeep; [Wei2019] look at pairs of queries to swap instead.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The baseline: tasks by cost along the streams, without a look at queries [SuZhouTR, section 7, OC]."""
+"""The baseline: tasks by cost along the streams, without a look at queries ([SuZhouTR], section 7, OC)."""
 
 from __future__ import annotations
 

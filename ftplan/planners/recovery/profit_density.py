@@ -41,6 +41,6 @@ def shared_cost(needs: Needs, weight: FloatArray, queries: int) -> FloatArray:
 def profit_density(needs: Needs, priority: FloatArray, weight: FloatArray) -> FloatArray:
     """Return priority over the sum of weight / sharing of each query, shape (Q,); infinite where that is 0.
 
-    [SuZhouTR] definition 3. *priority* has shape (Q,), *weight* is of bundles, shape (B,), in cores.
+    [SuZhouTR], definition 3. *priority* has shape (Q,), *weight* is of bundles, shape (B,), in cores.
     """
     return np.asarray(density.plain(priority, shared_cost(needs, weight, len(priority))), dtype=np.float64)

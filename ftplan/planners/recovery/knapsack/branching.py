@@ -1,7 +1,7 @@
 """Branch and bound on shared bundles: each node is paid or barred bundles, bounded by the best price on the capacity.
 
 The linear relaxation of a set-union knapsack is weak where a few bundles are shared by many queries: a query pays
-for a part of each. To decide such a bundle moves the bound quickly ([LandDoig1960], with the Lagrangian bound of
+for a part of each. To decide such a bundle moves the bound quickly ([Land1960], with the Lagrangian bound of
 [Geoffrion1974] and strong branching, [Applegate1995]).
 """
 

@@ -1,4 +1,4 @@
-"""Kernels of best density: seeds that grow by the densest query that fits [SuZhouTR, algorithm 3]."""
+"""Kernels of best density: seeds that grow by the densest query that fits ([SuZhouTR], algorithm 3)."""
 
 from __future__ import annotations
 

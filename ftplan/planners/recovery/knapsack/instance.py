@@ -1,6 +1,7 @@
 """One recovery step as a set-union knapsack: choose queries, pay each task once.
 
-[SuZhouTR] definition 2: maximise the summed priority of whole queries under a capacity; NP-hard (appendix D.1).
+[SuZhouTR], definition 2: maximise the summed priority of whole queries under a capacity; NP-hard (appendix D.1, also
+[Goldschmidt1994]).
 Tasks that stand in exactly the same queries are one *bundle* here: it comes back as a whole or not at all.
 """
 

@@ -1,4 +1,4 @@
-"""All sets of queries that fit a step, as columns that grow query by query [SuZhouTR, algorithm 4]."""
+"""All sets of queries that fit a step, as columns that grow query by query ([SuZhouTR], algorithm 4)."""
 
 from __future__ import annotations
 
