@@ -18,7 +18,7 @@ MOST_ENTRIES = 150_000
 _RAISED = 1e-9
 
 
-def most_fidelity(
+def fidelity_bounds(
     model: FidelityModel, down: BoolArray, wanted: BoolArray, cost: FloatArray, capacity: FloatArray, budget: Budget
 ) -> FloatArray:
     """Return an upper bound on the output fidelity for each capacity, shape (capacities,).
