@@ -23,8 +23,7 @@ from ftplan.planners.checkpoints.search.local_search import improve
 from ftplan.planners.checkpoints.search.neighbourhood import exchange
 from ftplan.planners.checkpoints.search.repair import repair
 from ftplan.planners.checkpoints.search.working_allocation import Placed
-from tests.planners.checkpoints.cases import Case, cases
-from tests.planners.checkpoints.test_every_planner import cluster, job, placement
+from tests.planners.checkpoints.cases import Case, cases, cluster, job, placement
 
 
 @pytest.mark.parametrize("copies", [1, 2])

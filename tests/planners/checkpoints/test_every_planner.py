@@ -18,44 +18,10 @@ from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.topology import Operator, Topology
 from ftplan.planners import registry
 from ftplan.planners.checkpoints.problem import AllocationOptions, build
+from tests.planners.checkpoints.cases import cluster, job, placement
 
 PLANNERS = [pytest.param(registry.load(row), id=row.name) for row in registry.rows("allocate-checkpoints")]
 COMBINATIONS = list(itertools.product(["auto", 0.3, "count", "none"], ["node", "zone"], [1, 2]))
-
-
-def job(groups: int, seed: int, estimated: bool = False) -> tuple[Topology, KeyGroupSeries]:
-    """Two keyed operators, eight tasks each, with random loads; if estimated, one series a task."""
-    rng = np.random.default_rng(seed)
-    one = np.ones(8)
-    operators = tuple(
-        Operator(name, 8, cpu=one, state_bytes=1e6 * one, priority=one, key_groups=groups) for name in ("join", "agg")
-    )
-    loads = rng.gamma(2.0, 10.0, size=(24, 2 * groups)).round()
-    if estimated:
-        loads = np.repeat(rng.gamma(2.0, 10.0, size=(24, 16)), groups // 8, axis=1)
-    series = KeyGroupSeries(
-        ("agg", "join"),
-        np.repeat([0, 1], groups),
-        np.tile(np.arange(groups), 2),
-        loads,
-        "records",
-        60.0,
-        np.full(2 * groups, np.nan),
-        np.full(2 * groups, estimated),
-    )
-    return Topology(operators, ()), series
-
-
-def cluster(memory_mb: float | None = None) -> Cluster:
-    nodes = tuple(
-        Node(f"n{i}", 2.0 if i == 3 else 1.0, memory_mb, zone=f"z{i % 4}", accepts=frozenset(("tasks", "checkpoints")))
-        for i in range(1, 9)
-    )
-    return Cluster((*nodes, Node("n9", 1.0, memory_mb, accepts=frozenset(("tasks",)))))
-
-
-def placement() -> Placement:
-    return Placement(tasks={"agg": tuple(f"n{i}" for i in range(1, 9)), "join": tuple(f"n{i}" for i in range(2, 10))})
 
 
 @pytest.mark.parametrize("planner", PLANNERS)
