@@ -1,8 +1,7 @@
-"""What every allocation planner must do, parametrised over the registry."""
+"""Jobs of which it is known what an allocation is worth, or what it must look like."""
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +10,6 @@ import pytest
 
 from ftplan.errors import FtplanError
 from ftplan.metrics.checkpoint_objective import CheckpointObjective, objective_value
-from ftplan.metrics.correlation import objective
 from ftplan.model.checkpoint_rules import violations
 from ftplan.model.cluster import Cluster, Node, Placement
 from ftplan.model.statistics import KeyGroupSeries
@@ -21,77 +19,19 @@ from ftplan.planners.checkpoints.problem import AllocationOptions, build
 from tests.planners.checkpoints.cases import cluster, job, placement
 
 PLANNERS = [pytest.param(registry.load(row), id=row.name) for row in registry.rows("allocate-checkpoints")]
-COMBINATIONS = list(itertools.product(["auto", 0.3, "count", "none"], ["node", "zone"], [1, 2]))
-
-
-@pytest.mark.parametrize("planner", PLANNERS)
-@pytest.mark.parametrize(("balance", "anti_affinity", "copies"), COMBINATIONS)
-def test_valid_plan(planner: Any, balance: Any, anti_affinity: Any, copies: int) -> None:
-    """The plan keeps every rule it lists, its value is the objective, and its bound is below it."""
-    topology, series = job(16, 1)
-    options = AllocationOptions(
-        balance=balance, anti_affinity=anti_affinity, copies=copies, bound=True, time_limit_s=3600, iterations=30
-    )
-    problem = build(topology, cluster(40), placement(), series, options)
-    result = planner(problem, options)
-    assert result.status in ("optimal", "feasible")
-    assert result.rules == result.answer.rules.names()
-    found = violations(result.answer.assignments, topology, cluster(40), series, result.answer.rules, placement())
-    assert found == ()
-    assert result.answer.value == pytest.approx(objective(result.answer.assignments, series), rel=1e-9)
-    assert result.bound <= result.answer.value
-    assert len(result.answer.assignments) == 32
 
 
 @pytest.mark.parametrize("planner", PLANNERS)
 @pytest.mark.parametrize("balance", ["auto", "count", "none"])
-@pytest.mark.parametrize(("name", "correlate"), [("node-correlation", "share"), ("usable", "raw")])
-def test_other_objectives(planner: Any, balance: Any, name: Any, correlate: Any) -> None:
-    """Every planner serves every objective: valid, recomputed from the plan, within its bound, the same twice."""
+def test_usable_copies_are_whole(planner: Any, balance: Any) -> None:
     topology, series = job(16, 5)
-    yardstick = CheckpointObjective(name, correlate)
+    yardstick = CheckpointObjective("usable")
     options = AllocationOptions(
         balance=balance, copies=2, bound=True, time_limit_s=3600, iterations=30, objective=yardstick
     )
-    problem = build(topology, cluster(40), placement(), series, options)
-    result = planner(problem, options)
-    rules = result.answer.rules
-    assert violations(result.answer.assignments, topology, cluster(40), series, rules, placement()) == ()
-    again = objective_value(yardstick, result.answer.assignments, series, cluster(40))
-    assert yardstick.sign * again == pytest.approx(result.answer.value, rel=1e-9)
-    assert result.bound <= result.answer.value
-    if name == "usable":
-        assert result.bound == round(result.bound)
-        assert again > 0
-    assert planner(problem, options).answer.assignments == result.answer.assignments
-
-
-@pytest.mark.parametrize("planner", PLANNERS)
-@pytest.mark.parametrize("balance", ["auto", "count", "none"])
-def test_same_answer_twice_and_shuffled(planner: Any, balance: Any) -> None:
-    """Operators and nodes in another order of the file change nothing."""
-    topology, series = job(16, 2)
-    options = AllocationOptions(balance=balance, iterations=20)
-    first = planner(build(topology, cluster(), placement(), series, options), options)
-    again = planner(build(topology, cluster(), placement(), series, options), options)
-    shuffled = replace(topology, operators=topology.operators[::-1])
-    other = Cluster(cluster().nodes, file_order=tuple(range(9))[::-1])
-    mixed = planner(build(shuffled, other, placement(), series, options), options)
-    assert first.answer.assignments == again.answer.assignments == mixed.answer.assignments
-    assert first.bound == again.bound == mixed.bound
-    assert first.warnings == mixed.warnings
-
-
-@pytest.mark.parametrize("planner", PLANNERS)
-def test_too_few_nodes(planner: Any) -> None:
-    topology, series = job(16, 3)
-    options = AllocationOptions(copies=9)
-    result = planner(build(topology, cluster(), placement(), series, options), options)
-    assert result.status == "infeasible"
-    assert result.answer is None
-    assert result.infeasible.smallest_fix.startswith("--copies 7")
-    fixed = AllocationOptions(copies=7)
-    assert planner(build(topology, cluster(), placement(), series, fixed), fixed).answer is not None
+    result = planner(build(topology, cluster(40), placement(), series, options), options)
+    assert result.bound == round(result.bound)
+    assert -result.answer.value == objective_value(yardstick, result.answer.assignments, series, cluster(40)) > 0
 
 
 @pytest.mark.parametrize("planner", PLANNERS)
@@ -111,17 +51,6 @@ def test_nothing_to_plan(planner: Any) -> None:
     result = planner(build(topology, cluster(), placement(), none, options), options)
     assert result.answer.assignments == []
     assert [w.code for w in result.warnings] == ["NO_STATISTICS"]
-
-
-@pytest.mark.parametrize("planner", PLANNERS)
-def test_idle_job(planner: Any) -> None:
-    """All loads zero: any valid plan is optimal."""
-    topology, series = job(16, 3)
-    idle = replace(series, loads=series.loads * 0)
-    options = AllocationOptions(bound=True)
-    result = planner(build(topology, cluster(), placement(), idle, options), options)
-    assert result.answer.value == result.bound == 0.0
-    assert violations(result.answer.assignments, topology, cluster(), idle, result.answer.rules, placement()) == ()
 
 
 @pytest.mark.parametrize("name", ["correlated", "exact"])
