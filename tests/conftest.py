@@ -21,8 +21,10 @@ for name in ("SPARK_SUBMIT_OPTS", "SPARK_DAEMON_JAVA_OPTS"):
 
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist looks for groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give all tests that share an engine's session to one process, and begin with what takes long: engines."""
+    """Begin with engines, which take long: tests that share a session in one process, others by their files."""
     for item in items:
         if "session" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.xdist_group("session"))
+        elif item.get_closest_marker("spark"):
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))
     items.sort(key=lambda item: item.get_closest_marker("spark") is None)
