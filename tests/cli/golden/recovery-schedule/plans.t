@@ -90,7 +90,6 @@ Without new nodes, as JSON.
       ],
       "horizon": null,
       "horizon_s": 600.0,
-      "incremental_from": 2,
       "iterations": null,
       "max_cpu": 0.8,
       "objective": "priority",
@@ -393,4 +392,4 @@ One node fails, which all queries need: no order gains anything.
   2> ftplan: warning: no arrivals are given: 1 new node with the cores of those that failed, new-1, can host tasks 2 to 6 minutes after the failure (arrivals in a failure file say better, --no-arrivals plans without) [DEFAULT_ARRIVALS]
   2> ftplan: warning: all 2 failed queries need the same failed task (100% of the failed cost is shared by all): they come back together, and no order gains anything [ORDER_GAINS_NOTHING]
   2> ftplan: warning: the failed tasks hold 1 MiB of state, but no bandwidth is known: restores count as taking no time; give --bandwidth, or network.bandwidth_mb_s in the cluster file [RESTORE_TIME_UNKNOWN]
-  2> ftplan: warning: 1 node failed, fewer than --incremental-from 2: Su & Zhou then block until there is room for all that failed, 1 cores in sum, which is there at once; this plan recovers step by step all the same [BLOCKING_RECOVERY]
+  2> ftplan: warning: 1 node failed, fewer than 2: Su & Zhou then block until there is room for all that failed, 1 cores in sum, which is there at once; this plan recovers step by step all the same [BLOCKING_RECOVERY]
