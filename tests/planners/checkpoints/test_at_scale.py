@@ -27,7 +27,7 @@ from ftplan.planners.checkpoints.rules.memory import VARIABLE, needed_bytes
 from ftplan.planners.checkpoints.search.repair import repair
 from ftplan.planners.checkpoints.search.repair_in_bulk import repair_in_bulk
 from ftplan.planners.checkpoints.search.working_allocation import Placed
-from tests.planners.checkpoints.test_every_planner import cluster, job, placement
+from tests.planners.checkpoints.cases import cluster, job, placement
 
 
 @pytest.mark.parametrize("copies", [1, 2])

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ftplan.model.checkpoint_rules import CheckpointRules, violations
-from ftplan.planners import registry
+from ftplan.model.checkpoint_rules import CheckpointRules
 from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.bounds.any_rules import best_dual
 from ftplan.planners.checkpoints.bounds.ascent_at_scale import CANDIDATE_STEPS, SAMPLE_STEPS
@@ -32,8 +31,7 @@ from ftplan.planners.checkpoints.search.local_search import improve
 from ftplan.planners.checkpoints.search.neighbourhood import exchange
 from ftplan.planners.checkpoints.search.repair import repair
 from ftplan.planners.checkpoints.search.working_allocation import Placed
-from tests.planners.checkpoints.cases import Case, cases
-from tests.planners.checkpoints.test_every_planner import cluster, job, placement
+from tests.planners.checkpoints.cases import Case, cases, cluster, job, placement
 
 
 @pytest.mark.parametrize("copies", [1, 2])
@@ -111,21 +109,6 @@ def test_search_keeps_the_limits_and_never_loses(copies: int) -> None:
     assert np.array_equal(found, again)
     assert limits.kept(found)
     assert dual.bound <= problem.value(found) <= second
-
-
-@pytest.mark.parametrize("name", [row.name for row in registry.rows("allocate-checkpoints")])
-@pytest.mark.parametrize("balance", ["auto", 0.02, 0.3, "count"])
-def test_no_time_at_all(name: str, balance: Any) -> None:
-    """A clock that has run out gives a valid plan or says that there was no time; never an error."""
-    topology, series = job(16, 8)
-    options = AllocationOptions(balance=balance, time_limit_s=1e-6, bound=True)
-    problem = build(topology, cluster(), placement(), series, options)
-    result = registry.load(registry.row("allocate-checkpoints", name))(problem, options)
-    assert result.status in ("optimal", "feasible", "infeasible", "no-plan-in-time")
-    assert (result.answer is None) == (result.status in ("infeasible", "no-plan-in-time"))
-    if result.answer is not None:
-        rules = result.answer.rules
-        assert violations(result.answer.assignments, topology, cluster(), series, rules, placement()) == ()
 
 
 @pytest.mark.parametrize("balance", ["auto", 0.02])
