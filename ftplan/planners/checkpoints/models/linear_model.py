@@ -43,8 +43,8 @@ def build(
     for u in range(problem.load.size):
         budget.check()
         by_node = {node: new_variable() for node in np.flatnonzero(columns[u]).tolist()}
-        copies_of_unit(solver, problem, by_node)
-        one_copy_per_domain(solver, problem, by_node)
+        as_many_copies(solver, problem, by_node)
+        one_a_domain(solver, problem, by_node)
         for node, variable in by_node.items():
             chosen[u, node] = variable
             objective.SetCoefficient(variable, float(problem.cost[u, node] / unit_cost))
@@ -66,14 +66,14 @@ def limits_on_nodes(solver: Any, limits: Limits) -> list[list[Any]]:
     ]
 
 
-def copies_of_unit(solver: Any, problem: CheckpointProblem, by_node: dict[int, Any]) -> None:
+def as_many_copies(solver: Any, problem: CheckpointProblem, by_node: dict[int, Any]) -> None:
     """``sum over i of x[u, i] = c``, for the variables of one unit by node."""
     row = solver.Constraint(problem.copies, problem.copies)
     for variable in by_node.values():
         row.SetCoefficient(variable, 1.0)
 
 
-def one_copy_per_domain(solver: Any, problem: CheckpointProblem, by_node: dict[int, Any]) -> None:
+def one_a_domain(solver: Any, problem: CheckpointProblem, by_node: dict[int, Any]) -> None:
     """``sum over i in d of x[u, i] <= 1`` for each domain d of several nodes, for the variables of one unit by node."""
     if problem.copies == 1 or problem.domain_kind != "zone":
         return
