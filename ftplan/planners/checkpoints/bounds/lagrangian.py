@@ -78,7 +78,7 @@ def dual_of(problem: CheckpointProblem, limits: Limits, prices: FloatArray, scan
     return Dual(proven(scanned.total, payments, problem.largest_cost), prices, scanned.copies)
 
 
-def ascend(problem: CheckpointProblem, limits: Limits, target: float, budget: Budget, passes: int = PASSES) -> Dual:
+def ascend(problem: CheckpointProblem, limits: Limits, target: float, budget: Budget) -> Dual:
     """Return the best dual by subgradient ascent from prices of 0; *target* is the value of a known plan.
 
     Deterministic but for the clock. Cost O(U N R) a pass.
@@ -90,5 +90,5 @@ def ascend(problem: CheckpointProblem, limits: Limits, target: float, budget: Bu
 
     lagrangian = Lagrangian((limits.lower,), (limits.upper,), (mean_use(limits),), minimum)
     start = (np.zeros(limits.lower.shape),)
-    best = subgradient_ascent(lagrangian, start, target, budget.passes(passes), budget, WHOLE)
+    best = subgradient_ascent(lagrangian, start, target, budget.passes(PASSES), budget, WHOLE)
     return Dual(best.minimum.value, best.prices[0], best.minimum.copies)

@@ -47,9 +47,7 @@ class Flow:
     bound: float
 
 
-def cheapest_flow(
-    problem: CheckpointProblem, cost: FloatArray, most: FloatArray, budget: Budget | None = None
-) -> Flow | None:
+def cheapest_flow(problem: CheckpointProblem, cost: FloatArray, most: FloatArray, budget: Budget) -> Flow | None:
     """Return the cheapest allocation with at most ``most[i]`` copies on node i, None where there is none.
 
     Units must be single key groups. *cost* has shape (U, N), *most* (N,). Costs are rounded down to integers of about
@@ -90,7 +88,7 @@ def cheapest_flow(
     columns = zip(*(np.broadcast_arrays(*arc) for arc in arcs), strict=True)
     network = tuple(np.concatenate(column).astype(np.int64) for column in columns)
     solve = flows_of if unit.size <= MOST_HERE else flows_elsewhere
-    flows = solve(network, sink, units * problem.copies, budget or Budget(np.inf))
+    flows = solve(network, sink, units * problem.copies, budget)
     if flows is None:
         return None
     first = units + (distinct.size if grouped else 0)

@@ -82,7 +82,7 @@ def fits_into(problem: CheckpointProblem, budget: Budget) -> bool:
     return fits
 
 
-def find(problem: CheckpointProblem, limits: Limits, hint: IntArray | None, seed: int, budget: Budget) -> SatResult:
+def find_feasible(problem: CheckpointProblem, limits: Limits, seed: int, budget: Budget) -> SatResult:
     """Find copies within all limits, or prove that there are none. Cost exponential in the worst case."""
     if int(problem.allowed.sum()) > MOST_COLUMNS or not fits_into(problem, budget):
         return SatResult("unknown")
@@ -90,7 +90,7 @@ def find(problem: CheckpointProblem, limits: Limits, hint: IntArray | None, seed
     limits_on_nodes(model, problem, limits)
     first = model.first_copies(problem, limits)
     failover_limits(model, problem, limits, first)
-    return _solve(model, first, problem, hint, seed, budget)
+    return _solve(model, first, problem, None, seed, budget)
 
 
 def least_stretch(

@@ -14,7 +14,7 @@ from ftplan.model.topology import FloatArray
 from ftplan.model.units import MB
 from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
-from ftplan.planners.checkpoints.models.integer_model import Stretch, find, least_stretch
+from ftplan.planners.checkpoints.models.integer_model import Stretch, find_feasible, least_stretch
 from ftplan.planners.checkpoints.rules.failover import failover_of, loss_name, ratios
 from ftplan.planners.checkpoints.rules.least_balance import UNBOUNDED_BALANCE, least_balance
 from ftplan.planners.checkpoints.rules.least_failover import failover_lower_bound, least_failover
@@ -170,7 +170,7 @@ def explain(problem: CheckpointProblem, rules: CheckpointRules, seed: int, budge
     """
 
     def status(some: CheckpointRules) -> str:
-        return find(problem, limits_of(problem, some), None, seed, budget).status
+        return find_feasible(problem, limits_of(problem, some), seed, budget).status
 
     if rules.failover_limit is not None:
         others = replace(rules, failover_limit=None)
