@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ftplan.api.replication.budget import Budget, parse_budget
-from ftplan.api.replication.problem import Prepared, prepare
+from ftplan.api.replication.budget import ReplicationBudget, parse_budget
+from ftplan.api.replication.problem import PreparedReplication, prepare
 from ftplan.errors import FtplanError
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
@@ -15,7 +15,9 @@ from ftplan.model.task_graph import TaskGraph
 _BUDGETS = ("budget", "budget_cpu", "budget_mb", "target")
 
 
-def asked_of(plan: Plan, problem: Problem, fail: Sequence[str] = (), failure_given: bool = False) -> Prepared:
+def asked_of(
+    plan: Plan, problem: Problem, fail: Sequence[str] = (), failure_given: bool = False
+) -> PreparedReplication:
     """Return the question that a plan answers on some inputs; what a plan made by hand leaves out is the default.
 
     Parameters
@@ -45,10 +47,10 @@ def asked_of(plan: Plan, problem: Problem, fail: Sequence[str] = (), failure_giv
     )
 
 
-def budget_of(plan: Plan) -> Budget:
+def budget_of(plan: Plan) -> ReplicationBudget:
     """Return the budget that a plan was asked to keep, else none."""
     given = [plan.options.get(name) for name in _BUDGETS]
-    return Budget("tasks") if all(value is None for value in given) else parse_budget(*given)
+    return ReplicationBudget("tasks") if all(value is None for value in given) else parse_budget(*given)
 
 
 def replicas_of(plan: Plan) -> list[Mapping[str, Any]]:

@@ -17,7 +17,7 @@ Unit = Literal["tasks", "cores", "mb"]
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class ReplicationBudget:
     """A limit in some unit: a number, or a share of all tasks (rounded down); with a target all tasks may be used."""
 
     unit: Unit
@@ -50,7 +50,7 @@ class Budget:
         return memory_mb
 
 
-def parse_budget(budget: Any, budget_cpu: Any, budget_mb: Any, target: Any) -> Budget:
+def parse_budget(budget: Any, budget_cpu: Any, budget_mb: Any, target: Any) -> ReplicationBudget:
     """Return the one budget that was given.
 
     Parameters
@@ -79,24 +79,24 @@ def parse_budget(budget: Any, budget_cpu: Any, budget_mb: Any, target: Any) -> B
     if target is not None:
         if not _is_number(target) or not 0.0 < target <= 1.0:
             raise FtplanError(f"--target: {target!r} is not a number above 0 and at most 1")
-        return Budget("tasks", target=float(target))
+        return ReplicationBudget("tasks", target=float(target))
     if budget is not None:
         return _tasks(budget)
     value = budget_cpu if budget_cpu is not None else budget_mb
     if not _is_number(value) or not 0.0 <= value < math.inf:
         raise FtplanError(f"{given[0]}: {value!r} is not a finite number of at least 0")
-    return Budget("cores" if budget_cpu is not None else "mb", number=float(value))
+    return ReplicationBudget("cores" if budget_cpu is not None else "mb", number=float(value))
 
 
-def _tasks(budget: Any) -> Budget:
+def _tasks(budget: Any) -> ReplicationBudget:
     text = str(budget).strip()
     share = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*%", text)
     if share is not None and Fraction(share[1]) <= 100:
-        return Budget("tasks", share=Fraction(share[1]) / 100)
+        return ReplicationBudget("tasks", share=Fraction(share[1]) / 100)
     number = re.fullmatch(r"[0-9]+(\.0)?", text)
     if number is None or isinstance(budget, bool):
         raise FtplanError(f"--budget: {budget!r} is neither a number of replicas, such as 12, nor a share, such as 30%")
-    return Budget("tasks", number=float(text))
+    return ReplicationBudget("tasks", number=float(text))
 
 
 def _is_number(value: Any) -> bool:

@@ -11,13 +11,14 @@ import numpy as np
 from ftplan.api.answers import Explanation
 from ftplan.api.replication.asked import asked_of, max_cpu_of, nodes_by_task
 from ftplan.api.replication.candidates import COLUMNS, Rooms
-from ftplan.api.replication.figures import value
-from ftplan.api.replication.problem import Prepared
+from ftplan.api.replication.problem import PreparedReplication
 from ftplan.errors import FtplanError
 from ftplan.metrics.mc_trees import count_mc_trees, trees_through
+from ftplan.metrics.replication_problem import NodeByTask, ReplicationProblem
 from ftplan.model.names import Selector
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
+from ftplan.model.topology import FloatArray
 
 #: Other choices that are scored, the most promising first.
 SCORED = 40
@@ -31,7 +32,7 @@ _NOTHING = 1e-12
 class _Chosen:
     """A plan as a question, with its replicas and what they are worth."""
 
-    prepared: Prepared
+    prepared: PreparedReplication
     node: dict[int, str | None]
     worth: float
     budget: float | None  # None where the plan states none
@@ -42,7 +43,7 @@ class _Chosen:
         return "{}/{}".format(*self.prepared.graph.name(task))
 
     def value(self, node: dict[int, str | None]) -> float:
-        return value(self.prepared, self.prepared.measured, node)
+        return self.prepared.problem.value_on(node)
 
     def with_one(self, task: int, without: int | None = None) -> tuple[dict[int, str | None], bool]:
         """Return the replicas with one of a task, and without that of another; and whether a node has room for it.
@@ -72,7 +73,7 @@ def explain_replication(plan: Plan, problem: Problem, what: Selector) -> Explana
     rooms = None
     if problem.cluster is not None:
         rooms = Rooms.of(prepared, problem.cluster, node, max_cpu_of(plan), plan.rules)
-    worth = value(prepared, prepared.measured, node)
+    worth = prepared.problem.value_on(node)
     budget = prepared.problem.budget if limited else None
     chosen = _Chosen(prepared, node, worth, budget, rooms, plan)
     if what.kind == "task":
@@ -178,9 +179,7 @@ def _trees(task: int, chosen: _Chosen) -> str:
     prepared = chosen.prepared
     cases = [(case, k) for k, case in enumerate(prepared.problem.cases) if case.failed[task]]
     case, place = max(cases, key=lambda item: (item[0].weight, -item[1]))
-    replicated = np.zeros(prepared.graph.tasks, dtype=np.bool_)
-    replicated[list(chosen.node)] = True
-    live = prepared.live(replicated, [chosen.node.get(t) for t in range(prepared.graph.tasks)])[place]
+    live = prepared.problem.live(prepared.problem.mask(chosen.node), chosen.node)[place]
     through, whole = trees_through(prepared.graph, live, task), count_mc_trees(prepared.graph, live)
     if task in chosen.node:
         return f"in case {case.id} it completes {_count(through)} of {_count(whole)} live MC-trees"
@@ -196,7 +195,7 @@ def _instead(task: int, chosen: _Chosen) -> list[dict[str, Any]]:
     problem = chosen.prepared.problem
     rest = {k: v for k, v in chosen.node.items() if k != task}
     open_to = np.flatnonzero(problem.fails)
-    slope = _slopes(chosen, rest)
+    slope = _slopes(problem, rest)
     order = open_to[np.lexsort((open_to, -np.round(slope[open_to], 12)))].tolist()
     others = [other for other in order if other not in chosen.node][:SCORED]
     return _sorted([_row(other, other, *chosen.with_one(other, task), chosen) for other in others])
@@ -204,7 +203,7 @@ def _instead(task: int, chosen: _Chosen) -> list[dict[str, Any]]:
 
 def _in_place_of(task: int, chosen: _Chosen) -> list[dict[str, Any]]:
     """Return the plan's worth with this task's replica in the place of another one's, the best first."""
-    losses = chosen.prepared.losses(_mask(chosen, chosen.node))
+    losses = chosen.prepared.problem.losses(chosen.prepared.problem.mask(chosen.node))
     order = sorted(chosen.node, key=lambda other: (round(float(losses[other]), 12), other))[:SCORED]
     return _sorted([_row(other, task, *chosen.with_one(task, other), chosen) for other in order])
 
@@ -245,19 +244,13 @@ def _displaced(rows: list[dict[str, Any]]) -> list[str]:
     return [f"displaced: {possible[0]['task']}, which in its place would be worth {_change(possible[0]['change'])}"]
 
 
-def _slopes(chosen: _Chosen, node: dict[int, str | None]) -> np.ndarray[Any, np.dtype[np.float64]]:
-    prepared = chosen.prepared
-    total = np.zeros(prepared.graph.tasks)
-    for case, live in zip(prepared.problem.cases, prepared.live(_mask(chosen, node)), strict=True):
-        slope = prepared.measured.slope(live, prepared.measured.intact(live))
+def _slopes(problem: ReplicationProblem, node: NodeByTask) -> FloatArray:
+    """Return by how much the value grows with what is intact of each failing task, shape (tasks,)."""
+    total = np.zeros(problem.tasks)
+    for case, live in zip(problem.cases, problem.live(problem.mask(node)), strict=True):
+        slope = problem.model.slope(live, problem.model.intact(live))
         total += case.weight * np.where(case.failed, slope, 0.0)
     return total
-
-
-def _mask(chosen: _Chosen, node: dict[int, str | None]) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    replicated = np.zeros(chosen.prepared.graph.tasks, dtype=np.bool_)
-    replicated[list(node)] = True
-    return replicated
 
 
 def _node(what: Selector, problem: Problem, chosen: _Chosen) -> Explanation:
@@ -265,7 +258,7 @@ def _node(what: Selector, problem: Problem, chosen: _Chosen) -> Explanation:
         raise FtplanError(f"{what}: there is no cluster: give --cluster")
     node = problem.cluster.node(what.name)
     prepared = chosen.prepared
-    losses = prepared.losses(_mask(chosen, chosen.node))
+    losses = prepared.problem.losses(prepared.problem.mask(chosen.node))
     rows = [
         {
             "replica of": chosen.name(task),

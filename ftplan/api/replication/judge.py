@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ftplan.api.replication.asked import asked_of, budget_of, max_cpu_of, nodes_by_task, replicas_of
-from ftplan.api.replication.figures import body, summary, value
-from ftplan.api.replication.problem import METRICS, Prepared
-from ftplan.api.replication.upkeep import Current, current_of
+from ftplan.api.replication.current import Current, current_of
+from ftplan.api.replication.figures import body, summary
+from ftplan.api.replication.problem import METRICS, PreparedReplication
 from ftplan.api.statements import (
     Judged,
     Judges,
@@ -22,6 +20,7 @@ from ftplan.api.statements import (
     judge_summary,
     unknown_objective,
 )
+from ftplan.metrics.replication_problem import NodeByTask
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
 from ftplan.model.replication_rules import BUDGET, RULES, ReplicationLimits, violations
@@ -81,8 +80,7 @@ def judge_replication(plan: Plan, problem: Problem, strict: bool) -> Judged:
     elif (plan.plan or {}).get("activate") is not None:
         left = (*left, "plan.activate", "plan.deactivate")
     if plan.summary:
-        true, _ = summary(prepared, current or Current({}, False), node, plan.seed)
-        true.pop("random")
+        true = summary(prepared, current or Current({}, False), node)
         if current is None:
             true.pop("before")
         broken, more = judge_summary(plan, true)
@@ -100,7 +98,7 @@ def _without_node(plan: Plan) -> Iterator[Violation]:
                 yield Violation("NODE_MISSING", f"{name}: {where} has no node, although there is a cluster", where)
 
 
-def _current(plan: Plan, problem: Problem, prepared: Prepared) -> Current | None:
+def _current(plan: Plan, problem: Problem, prepared: PreparedReplication) -> Current | None:
     """Return the replicas that were in place for the plan; None where the file that said so is not there."""
     path = plan.options.get("current")
     if path is None and not any(item.role == "current" for item in plan.inputs):
@@ -110,7 +108,7 @@ def _current(plan: Plan, problem: Problem, prepared: Prepared) -> Current | None
     return current_of(path, problem, prepared.graph)
 
 
-def _changes(plan: Plan, prepared: Prepared, current: Current, node: Mapping[int, str | None]) -> Iterator[Violation]:
+def _changes(plan: Plan, prepared: PreparedReplication, current: Current, node: NodeByTask) -> Iterator[Violation]:
     """What is to start and to stop leads from the replicas in place to the plan's."""
     true = body(prepared, current, node, None)
     for name in ("activate", "deactivate"):
@@ -127,7 +125,7 @@ def _changes(plan: Plan, prepared: Prepared, current: Current, node: Mapping[int
             yield Violation("CHANGES_DIFFER", f"{name}: lists a replica more than once", f"plan.{name}")
 
 
-def _options(plan: Plan, prepared: Prepared) -> list[Violation]:
+def _options(plan: Plan, prepared: PreparedReplication) -> list[Violation]:
     """The unit and limit of the budget, and the cases, follow from the other options and the failure."""
     asked = budget_of(plan)
     limit = None if asked.target is not None else prepared.problem.budget
@@ -137,7 +135,7 @@ def _options(plan: Plan, prepared: Prepared) -> list[Violation]:
     return judge_options(plan, true)
 
 
-def _curve(plan: Plan, prepared: Prepared, node: Mapping[int, str | None]) -> Iterator[Violation]:
+def _curve(plan: Plan, prepared: PreparedReplication, node: NodeByTask) -> Iterator[Violation]:
     """More is never worse, nothing beats a bound, and the plan itself is within the bound of its budget."""
     points = (plan.plan or {}).get("curve") or ()
     for k, point in enumerate(points):
@@ -153,9 +151,7 @@ def _curve(plan: Plan, prepared: Prepared, node: Mapping[int, str | None]) -> It
             yield Violation("CURVE_DIFFERS", f"{where} has a bound below that of a smaller budget", where)
     if not points:
         return
-    chosen = np.zeros(prepared.graph.tasks, dtype=np.bool_)
-    chosen[list(node)] = True
-    cost, worth = prepared.problem.cost(chosen), value(prepared, prepared.measured, node)
+    cost, worth = prepared.problem.cost(prepared.problem.mask(node)), prepared.problem.value_on(node)
     for k, point in enumerate(points):
         bound = point.get("bound")
         if bound is not None and cost <= point["budget"] and worth > bound + TOLERANCE:
@@ -167,7 +163,7 @@ def judge_question(plan: Plan, problem: Problem) -> Judged:
     """Return what a plan without an answer states falsely of its question, and what was not recomputed."""
     prepared = asked_of(plan, problem)
     current = _current(plan, problem, prepared)
-    true, _ = summary(prepared, current or Current({}, False), None, plan.seed)
+    true = {**summary(prepared, current or Current({}, False), None), "random": None}
     if current is None:
         true.pop("before")
     broken, left = judge_summary(plan, true)
@@ -179,8 +175,8 @@ def _rules(plan: Plan, strict: bool) -> tuple[str, ...]:
     return (*(rule for rule in named if rule not in RULES), *(r for r in RULES if r in named or strict))
 
 
-def _objective(plan: Plan, prepared: Prepared, node: Mapping[int, str | None]) -> list[Violation]:
-    reached = value(prepared, prepared.measured, node)
+def _objective(plan: Plan, prepared: PreparedReplication, node: NodeByTask) -> list[Violation]:
+    reached = prepared.problem.value_on(node)
     target = plan.options.get("target")
     found = []
     if target is not None and reached < target - TOLERANCE:

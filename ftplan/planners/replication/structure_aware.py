@@ -1,4 +1,4 @@
-"""Structure-aware: again and again the MC-tree of most fidelity for each new replica (Su & Zhou, algorithms 3-5)."""
+"""Structure-aware: again and again the MC-tree of most fidelity for each new replica ([SuZhou2016], algorithms 3-5)."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from ftplan.metrics.fidelity_gains import gains, useful
+from ftplan.metrics.fidelity_gains import gains
+from ftplan.metrics.replication_problem import ReplicationProblem
 from ftplan.model.task_graph import BoolArray
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.replication.greedy import ranked, significant
-from ftplan.planners.replication.problem import Replication, ReplicationOptions, ReplicationProblem
+from ftplan.planners.replication.greedy import ranking, significant, taken
+from ftplan.planners.replication.planner import Replication, ReplicationOptions
 from ftplan.planners.replication.search.completion import Completion, Trees, trees
 from ftplan.planners.replication.search.decomposition import anchors
-from ftplan.planners.replication.search.single_failures import drops, measured
 from ftplan.planners.result import Result
 
 #: Replicas that are given up in turn, times tasks of the topology.
@@ -42,11 +42,9 @@ def structure_aware(problem: ReplicationProblem, options: ReplicationOptions) ->
 
     Cost: a round prices all candidates in O(tasks + substreams) and takes trees for 1 % of the plan, at least one:
     about 100 (1 + ln(replicas / 100)) rounds. Guarantee: no worse than greedy, no useless replica; optimal on a chain
-    of full edges up to 100 replicas of equal cost. Several failure cases are priced one by one and added up. A
-    score that is no model's fidelity only decides between plans that were made for the output fidelity.
+    of full edges up to 100 replicas of equal cost. Several failure cases are priced one by one and added up.
 
-    References: Su & Zhou, *Tolerating correlated failures in massively parallel stream processing engines*, ICDE 2016,
-    section IV-C, algorithms 3, 4 and 5.
+    References: [SuZhou2016], section IV-C, algorithms 3, 4 and 5.
     """
     # Departures: the three listings call each other for one increment at a time, from one sub-topology; here one loop
     # sees the increments of all. Profit density uses the fidelity of the whole topology, not of the sub-topology: in
@@ -58,12 +56,9 @@ def structure_aware(problem: ReplicationProblem, options: ReplicationOptions) ->
     # of algorithm 4's δ; the plan of largest fidelity is taken (the listing), not the largest δ (the prose).
     budget = Budget.of(options)
     grower = _Grower(problem, budget)
-    nothing = problem.fails & (problem.weight <= 0.0)
-    first = ranked(problem, drops(problem, budget))
-    plans = [grower.grown(start) for start in (nothing, grower.pruned(first), *grower.starts(nothing))]
-    if measured(problem) is None:
-        plans.append(first)
-    best = grower.improved(_best(problem, plans))
+    ranked = taken(problem, ranking(problem, budget))
+    starts = (problem.free, problem.useful(ranked), *grower.starts(problem.free))
+    best = grower.improved(_best(problem, [grower.grown(start) for start in starts]))
     return Result("feasible", Replication(best), ("budget",), warnings=budget.warnings())
 
 
@@ -76,18 +71,17 @@ def plans(problem: ReplicationProblem, budgets: Sequence[float], options: Replic
     largest = replace(problem, budget=max(budgets, default=0.0))
     grown: list[BoolArray] = []
     budget = Budget.of(options)
-    grower = _Grower(largest, budget, grown)
-    grower.grown(problem.fails & (problem.weight <= 0.0))
+    _Grower(largest, budget, grown).grown(problem.free)
     costs = [problem.cost(plan) for plan in grown]
-    worth = drops(problem, budget)
-    found = []
-    for most in budgets:
+    order = ranking(problem, budget)
+    best = []
+    for limit in budgets:
         if budget.over():
             break
-        here = replace(problem, budget=most)
+        here = replace(problem, budget=limit)
         fitting = [plan for plan, cost in zip(grown, costs, strict=True) if here.fits(cost)]
-        found.append(_best(here, [*fitting[-1:], ranked(here, worth)]))
-    return found
+        best.append(_best(here, [*fitting[-1:], taken(here, order)]))
+    return best
 
 
 def _best(problem: ReplicationProblem, plans: list[BoolArray]) -> BoolArray:
@@ -102,21 +96,13 @@ class _Grower:
         self.problem = problem
         self.steps = steps  # every plan on the way, where they are asked for
         self.budget = budget
-        self.model = measured(problem) or problem.model
-        self.completion = Completion(self.model, problem.tasks)
-        one_case = len(problem.cases) == 1 and self.model is problem.model
+        self.completion = Completion(problem.model, problem.tasks)
+        one_case = len(problem.cases) == 1 and problem.metric == "output-fidelity"
         self.anchors = anchors(problem.graph) if one_case else np.ones(problem.tasks, dtype=np.bool_)
         # Many cases make a round dear, so that fewer, larger rounds are made.
         self.share = SHARE * max(1.0, len(problem.cases) * problem.tasks / TASKS)
-        total = sum(case.weight for case in problem.cases) or 1.0
+        total = problem.total_weight or 1.0
         self.cases = [(case.weight / total, case.failed) for case in problem.cases if case.weight > 0.0]
-
-    def pruned(self, plan: BoolArray) -> BoolArray:
-        """Return the replicas that are of use in some case."""
-        needed = np.zeros(self.problem.tasks, dtype=np.bool_)
-        for _, failed in self.cases:
-            needed |= useful(self.model, ~failed | plan) & failed
-        return plan & needed
 
     def starts(self, plan: BoolArray) -> list[BoolArray]:
         """Return a plan with another tree each: the densest that fits through a task of each operator."""
@@ -140,7 +126,7 @@ class _Grower:
             task, tries = waiting.pop(), tries - 1
             without = plan.copy()
             without[task] = False
-            other = self.grown(self.pruned(without), forbidden=task)
+            other = self.grown(self.problem.useful(without), forbidden=task)
             if (changed := self.problem.value(other)) > value + EQUAL:
                 plan, value, waiting = other, changed, self._least_first(other)
         return plan
@@ -149,7 +135,7 @@ class _Grower:
         """Return the replicas, the one of least gain for its cost last."""
         change = np.zeros(self.problem.tasks)
         for w, failed in self.cases:
-            change += w * failed * gains(self.model, ~failed | plan).change
+            change += w * failed * gains(self.problem.model, ~failed | plan).change
         tasks = np.flatnonzero(plan & (self.problem.weight > 0.0))
         density = significant(change[tasks] / self.problem.weight[tasks])
         return tasks[np.lexsort((-tasks, -density))].tolist()  # type: ignore[no-any-return]
@@ -165,7 +151,7 @@ class _Grower:
                 break
             if self.steps is not None:
                 self.steps.append(plan.copy())
-        return self.pruned(plan)
+        return self.problem.useful(plan)
 
     def _round(self, plan: BoolArray, weight: FloatArray, cheapest: bool) -> bool:
         """Add the densest trees that fit; return whether there was one."""
@@ -190,7 +176,7 @@ class _Grower:
         shared = np.zeros(self.problem.tasks)
         if len(priced) > 1:  # a single replica counts in every case
             for w, failed in self.cases:
-                shared += w * failed * gains(self.model, ~failed | plan).change
+                shared += w * failed * gains(self.problem.model, ~failed | plan).change
         found = []
         for k, (tree, (w, failed)) in enumerate(zip(priced, self.cases, strict=True)):
             gain = w * tree.gain

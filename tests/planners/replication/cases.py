@@ -7,10 +7,10 @@ import itertools
 import numpy as np
 
 from ftplan.metrics.fidelity import fidelity_model
+from ftplan.metrics.replication_problem import FailureCase, ReplicationProblem
 from ftplan.model.rates import rates
 from ftplan.model.task_graph import BoolArray, TaskGraph
 from ftplan.model.topology import Edge, FloatArray, Topology
-from ftplan.planners.replication.problem import FailureCase, ReplicationProblem
 from tests.topologies import operator
 
 
@@ -27,7 +27,7 @@ def problem_of(
     given = failed or [(1.0, np.ones(graph.tasks, dtype=np.bool_))]
     cases = tuple(FailureCase(f"case{k}", w, down) for k, (w, down) in enumerate(given))
     weight = np.ones(graph.tasks) if weight is None else weight
-    return ReplicationProblem(graph, known, model, model.fidelity, cases, weight, budget)
+    return ReplicationProblem(graph, model, cases, weight, budget)
 
 
 def brute_force(problem: ReplicationProblem) -> float:

@@ -9,10 +9,10 @@ import numpy as np
 from hypothesis import strategies as st
 
 from ftplan.metrics.fidelity import fidelity_model
+from ftplan.metrics.replication_problem import FailureCase, ReplicationProblem
 from ftplan.model.rates import rates
 from ftplan.model.task_graph import BoolArray, TaskGraph
 from ftplan.model.topology import Topology
-from ftplan.planners.replication.problem import FailureCase, ReplicationProblem
 from tests.topologies import topologies
 
 
@@ -25,7 +25,7 @@ def problem_of(
     model = fidelity_model(graph, flows)
     cases = cases or (FailureCase("worst", 1.0, np.ones(graph.tasks, dtype=np.bool_)),)
     cost = np.broadcast_to(np.asarray(weight, dtype=np.float64), (graph.tasks,)).copy()
-    return ReplicationProblem(graph, flows, model, model.fidelity, cases, cost, budget)
+    return ReplicationProblem(graph, model, cases, cost, budget)
 
 
 def brute_force(problem: ReplicationProblem) -> tuple[float, float]:
@@ -59,4 +59,4 @@ def problems(draw: st.DrawFn, operators: int = 4, parallelism: int = 3, tasks: i
     if draw(st.integers(0, 3)):
         return problem
     everywhere = replace(problem.model, outputs=np.arange(count), weight=np.full(count, 1.0 / count))
-    return replace(problem, score=everywhere.fidelity, metric="internal-completeness")
+    return replace(problem, model=everywhere, metric="internal-completeness")
