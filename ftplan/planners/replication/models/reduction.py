@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -80,6 +81,9 @@ class _Reduction:
         self.copies: dict[int, int] = {}
         self.waiting: deque[int] = deque()
         self.queued: set[int] = set()
+        self.touched: set[int] = set()  # parts whose feeders may have changed since nothing could be contracted
+        self.fed_by_sources: set[int] = set()  # parts that nothing but sources feeds, whose feeders are in `shared`
+        self.shared: list[tuple[int, int]] = []  # heap of (rank, number) of sources to copy, some of them gone
         self.following = len(circuit.nodes)
         for number, node in enumerate(circuit.nodes):
             self._look()
@@ -111,13 +115,15 @@ class _Reduction:
             if not self.parts[self.root].slots:
                 return Reduced(self.parts[self.root].table, self.copies)
             self._look()
-            self._copy(self._stuck())
+            self._copy(self._first_shared())
 
     def _look(self) -> None:
         if self.budget is not None:
             self.budget.check()
 
     def _queue(self, slot: int) -> None:
+        if slot in self.owner:
+            self.touched.add(self.owner[slot])
         if slot not in self.queued:
             self.queued.add(slot)
             self.waiting.append(slot)
@@ -141,7 +147,8 @@ class _Reduction:
         tails = self.tails[slot]
         if len(tails) > 1:
             return
-        owner = self.parts[self.owner[slot]]
+        head = self.owner[slot]
+        owner = self.parts[head]
         if not tails:  # nothing arrives with any weight
             self._fold(slot, owner, constant(0.0))
             return
@@ -155,12 +162,9 @@ class _Reduction:
             owner.slots = tail.slots
             del self.parts[number], self.owner[slot], self.tails[slot]
             for inner in sorted(owner.slots):
-                self.owner[inner] = self._number_of(owner)
+                self.owner[inner] = head
                 self._queue(inner)
             self._wake(owner)
-
-    def _number_of(self, part: _Part) -> int:
-        return next(k for k in self.parts if self.parts[k] is part)
 
     def _fold(self, slot: int, owner: _Part, table: Table) -> None:
         """Multiply a part by what fills one of its slots."""
@@ -213,7 +217,7 @@ class _Reduction:
         self.parts[self.following] = both
         tails[self.following] = 1.0
         if feed is not None:
-            key = max(self.owner) + 1
+            key = next(reversed(self.owner)) + 1  # the largest: keys ascend
             self.owner[key], self.tails[key] = self.following, {feed: 1.0}
             both.slots.add(key)
             both.rank = self.parts[feed].rank + 1
@@ -222,14 +226,24 @@ class _Reduction:
             self._queue(key)
         self.following += 1
 
-    def _stuck(self) -> int:
-        """Return the first shared source that feeds a part which nothing but sources feeds."""
-        found = []
-        for slot, owner in self.owner.items():
-            part = self.parts[owner]
-            if all(not self.parts[k].slots for s in part.slots for k in self.tails[s]):
-                found += [(self.parts[k].rank, k) for k in self.tails[slot] if len(self.parts[k].out) > 1]
-        return min(found)[1]
+    def _first_shared(self) -> int:
+        """Return the shared source of least rank that feeds a part which nothing but sources feeds.
+
+        Such a part stays so until it is contracted, and a source that is not shared never becomes it. So only parts
+        that were touched since the last call are looked at, and each lists its feeders once.
+        """
+        for number in self.touched - self.fed_by_sources:
+            part = self.parts.get(number)
+            if part is None or any(self.parts[k].slots for slot in part.slots for k in self.tails[slot]):
+                continue
+            self.fed_by_sources.add(number)
+            for k in (k for slot in part.slots for k in self.tails[slot]):
+                if len(self.parts[k].out) > 1:
+                    heapq.heappush(self.shared, (self.parts[k].rank, k))
+        self.touched.clear()
+        while (number := heapq.heappop(self.shared)[1]) not in self.parts or len(self.parts[number].out) < 2:
+            pass
+        return number
 
     def _copy(self, number: int) -> None:
         """Let each slot that a shared source feeds have a copy of it, at a part of the cost."""
