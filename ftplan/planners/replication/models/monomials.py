@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ftplan.planners.budget import Budget
-from ftplan.planners.replication.models.circuit import Circuit, Node
+from ftplan.planners.replication.models.circuit import Circuit, CircuitNode
 from ftplan.planners.replication.models.tables import Block
 
 Term = tuple[int, float]  # variable and factor
 
 
 @dataclass(slots=True, eq=False)
-class Rows:
+class ProductRows:
     """Variables 0..T-1 are tasks (0 or 1), -1 is the number 1, the others products between 0 and 1.
 
     Each row says that a product is at most a sum.
@@ -29,7 +29,7 @@ class Rows:
     exact: bool = True
 
 
-def rows(circuits: list[Circuit], tasks: int, most: int, budget: Budget | None = None) -> tuple[Rows, list[int]]:
+def rows(circuits: list[Circuit], tasks: int, most: int, budget: Budget | None = None) -> tuple[ProductRows, list[int]]:
     """Return the rows of some circuits over the same tasks, and the variable of each circuit's output.
 
     A product of nodes is expanded at the last of them in topological order: what its tasks keep times the product of
@@ -41,14 +41,14 @@ def rows(circuits: list[Circuit], tasks: int, most: int, budget: Budget | None =
     OutOfTime
         If the clock of *budget* runs out.
     """
-    found = Rows(tasks, tasks)
-    return found, [_Expansion(c, found, most, budget).output() for c in circuits]
+    products = ProductRows(tasks, tasks)
+    return products, [_Expansion(c, products, most, budget).output() for c in circuits]
 
 
 class _Expansion:
-    def __init__(self, circuit: Circuit, found: Rows, most: int, budget: Budget | None) -> None:
-        self.rows, self.most, self.budget = found, most, budget
-        self.nodes: list[Node] = []
+    def __init__(self, circuit: Circuit, products: ProductRows, most: int, budget: Budget | None) -> None:
+        self.rows, self.most, self.budget = products, most, budget
+        self.nodes: list[CircuitNode] = []
         number: list[int] = []
         for node in circuit.nodes:
             self._look()
@@ -56,10 +56,10 @@ class _Expansion:
             if len(slots) > 1 or (slots and sum(block.most for block in node.blocks) > 1):
                 # each slot becomes a node before it, so that every other node has sums or products, not both
                 firsts = range(len(self.nodes), len(self.nodes) + len(slots))
-                self.nodes += [Node(1.0, [], [slot]) for slot in slots]
+                self.nodes += [CircuitNode(1.0, [], [slot]) for slot in slots]
                 slots = [{k: 1.0} for k in firsts]
             number.append(len(self.nodes))
-            self.nodes.append(Node(node.base, node.blocks, slots))
+            self.nodes.append(CircuitNode(node.base, node.blocks, slots))
         self.known: dict[tuple[int, ...], int] = {}
         self.waiting: list[tuple[int, ...]] = []
 
@@ -117,7 +117,7 @@ class _Expansion:
         else:
             self._add_operator(variable, node.base, tasks, fed)
 
-    def _fed(self, node: Node, rest: list[int]) -> list[Term] | None:
+    def _fed(self, node: CircuitNode, rest: list[int]) -> list[Term] | None:
         """Return the product of a node's slots and some other nodes as a sum; None where there are none."""
         if len(node.slots) == 1:
             return [(self._product((*rest, k)), weight) for k, weight in node.slots[0].items()]

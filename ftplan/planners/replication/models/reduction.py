@@ -12,7 +12,7 @@ import numpy as np
 from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.replication.models.circuit import Circuit
-from ftplan.planners.replication.models.tables import Table, constant, of_block, product, scaled, share, total
+from ftplan.planners.replication.models.tables import ValueTable, constant, of_block, product, scaled, share, total
 
 #: Numbers of tasks that a block may have: (least, most); the cost of the least is paid outside.
 Boxes = Mapping[int, tuple[int, int]]
@@ -22,7 +22,7 @@ Boxes = Mapping[int, tuple[int, int]]
 class Reduced:
     """The table of the output, exact where nothing was copied. ``copies`` counts those of shared tables, by label."""
 
-    table: Table
+    table: ValueTable
     copies: dict[int, int]
 
     @property
@@ -33,7 +33,7 @@ class Reduced:
 
 @dataclass(slots=True)
 class _Part:
-    table: Table
+    table: ValueTable
     slots: set[int] = field(default_factory=set)
     out: set[int] = field(default_factory=set)
     rank: int = 0
@@ -166,7 +166,7 @@ class _Reduction:
                 self._queue(inner)
             self._wake(owner)
 
-    def _fold(self, slot: int, owner: _Part, table: Table) -> None:
+    def _fold(self, slot: int, owner: _Part, table: ValueTable) -> None:
         """Multiply a part by what fills one of its slots."""
         owner.table = product(table, owner.table, self.limit, self.budget)
         owner.slots.discard(slot)

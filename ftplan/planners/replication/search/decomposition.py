@@ -1,4 +1,4 @@
-"""Sub-topologies, full or structured, and the units of the structured ones (Su & Zhou, section IV-C)."""
+"""Sub-topologies, full or structured, and the units of the structured ones ([SuZhou2016], section IV-C)."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def decompose(graph: TaskGraph) -> tuple[SubTopology, ...]:
     alone = {part[0] for part in structured if len(part) == 1}
     between = [edge for edge in edges if edge.source in alone and edge.target in alone]
     full = [part for part in _connected(graph, between) if part[0] in alone]
-    found = [SubTopology(part, False) for part in structured if len(part) > 1] + [SubTopology(p, True) for p in full]
-    return tuple(sorted(found, key=lambda part: int(graph.offset[part.operators[0]])))
+    parts = [SubTopology(part, False) for part in structured if len(part) > 1] + [SubTopology(p, True) for p in full]
+    return tuple(sorted(parts, key=lambda part: int(graph.offset[part.operators[0]])))
 
 
 def units(graph: TaskGraph, part: SubTopology) -> tuple[tuple[int, ...], ...]:
