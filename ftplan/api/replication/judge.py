@@ -60,32 +60,41 @@ def judge_replication(plan: Plan, problem: Problem, strict: bool) -> Judged:
         budget=prepared.problem.budget if limited else math.inf,
         max_cpu=max_cpu_of(plan),
     )
-    found = list(violations(replicas_of(plan), limits, rules))
+    broken = list(violations(replicas_of(plan), limits, rules))
     if problem.cluster is not None:
-        found += _without_node(plan)
+        broken += _without_node(plan)
     # Where the plan names tasks or nodes that do not exist its value means nothing.
-    if {item.code for item in found} & {"UNKNOWN_TASK", "UNKNOWN_NODE", "ASSIGNED_TWICE", "NODE_MISSING"}:
-        return Judged(found, rules)
-    node = nodes_by_task(plan, prepared.graph)
-    found += _objective(plan, prepared, node)
-    found += _options(plan, prepared)
-    found += _curve(plan, prepared, node)
-    curve = (plan.plan or {}).get("curve")
-    left: tuple[str, ...] = ("plan.curve",) if curve else ()
-    current = _current(plan, problem, prepared)
+    if {item.code for item in broken} & {"UNKNOWN_TASK", "UNKNOWN_NODE", "ASSIGNED_TWICE", "NODE_MISSING"}:
+        return Judged(broken, rules)
+    node, current = nodes_by_task(plan, prepared.graph), _current(plan, problem, prepared)
+    broken += _objective(plan, prepared, node)
+    broken += _options(plan, prepared)
+    broken += _curve(plan, prepared, node)
+    stated = plan.plan or {}
+    left: tuple[str, ...] = ("plan.curve",) if stated.get("curve") else ()
     if current is not None:
-        found += _changes(plan, prepared, current, node)
-        if (plan.plan or {}).get("activate") is not None and not current.known:
-            left = (*left, "plan.activate", "plan.deactivate")
-    elif (plan.plan or {}).get("activate") is not None:
+        broken += _changes(plan, prepared, current, node)
+    if stated.get("activate") is not None and (current is None or not current.known):
         left = (*left, "plan.activate", "plan.deactivate")
     if plan.summary:
-        true = summary(prepared, current or Current({}, False), node)
-        if current is None:
-            true.pop("before")
-        broken, more = judge_summary(plan, true)
-        found, left = [*found, *broken], (*left, *more)
-    return Judged(found, rules, left)
+        wrong, more = judge_summary(plan, _summary(prepared, current, node))
+        broken, left = [*broken, *wrong], (*left, *more)
+    return Judged(broken, rules, left)
+
+
+def judge_question(plan: Plan, problem: Problem) -> Judged:
+    """Return what a plan without an answer states falsely of its question, and what was not recomputed."""
+    prepared = asked_of(plan, problem)
+    true = {**_summary(prepared, _current(plan, problem, prepared), None), "random": None}
+    broken, left = judge_summary(plan, true)
+    return Judged([*_options(plan, prepared), *broken], (), left)
+
+
+def _summary(prepared: PreparedReplication, current: Current | None, node: NodeByTask | None) -> dict[str, Any]:
+    """Return what can be recomputed of the summary; without the file of the replicas in place not what was before."""
+    if current is not None:
+        return summary(prepared, current, node)
+    return {name: value for name, value in summary(prepared, Current({}, False), node).items() if name != "before"}
 
 
 def _without_node(plan: Plan) -> Iterator[Violation]:
@@ -159,17 +168,6 @@ def _curve(plan: Plan, prepared: PreparedReplication, node: NodeByTask) -> Itera
             yield Violation("CURVE_DIFFERS", text, f"plan.curve[{k}]")
 
 
-def judge_question(plan: Plan, problem: Problem) -> Judged:
-    """Return what a plan without an answer states falsely of its question, and what was not recomputed."""
-    prepared = asked_of(plan, problem)
-    current = _current(plan, problem, prepared)
-    true = {**summary(prepared, current or Current({}, False), None), "random": None}
-    if current is None:
-        true.pop("before")
-    broken, left = judge_summary(plan, true)
-    return Judged([*_options(plan, prepared), *broken], (), left)
-
-
 def _rules(plan: Plan, strict: bool) -> tuple[str, ...]:
     named = (BUDGET, RULES[1]) if plan.rules is None else plan.rules
     return (*(rule for rule in named if rule not in RULES), *(r for r in RULES if r in named or strict))
@@ -178,19 +176,18 @@ def _rules(plan: Plan, strict: bool) -> tuple[str, ...]:
 def _objective(plan: Plan, prepared: PreparedReplication, node: NodeByTask) -> list[Violation]:
     reached = prepared.problem.value_on(node)
     target = plan.options.get("target")
-    found = []
+    broken = []
     if target is not None and reached < target - TOLERANCE:
         text = f"{prepared.problem.metric} is {reached:.12g}, below the target {target:.12g}"
-        found.append(Violation("BELOW_TARGET", text))
+        broken.append(Violation("BELOW_TARGET", text))
     stated = plan.objective
     if stated is None or stated.value is None:
-        return found
+        return broken
     known = (prepared.problem.metric,) if target is None else ("replicas",)
     if stated.name not in known:
-        return [*found, unknown_objective(stated, known)]
-    if stated.name == "replicas":
-        return found + judge_objective(stated, Worth(float(len(node)), "min", TOLERANCE), plan.status)
-    return found + judge_objective(stated, Worth(reached, "max", TOLERANCE), plan.status)
+        return [*broken, unknown_objective(stated, known)]
+    worth = Worth(reached, "max", TOLERANCE) if target is None else Worth(float(len(node)), "min", TOLERANCE)
+    return broken + judge_objective(stated, worth, plan.status)
 
 
 JUDGES = Judges(judge_replication, judge_question, KNOWN_RULES, (*METRICS, "replicas"))

@@ -6,6 +6,7 @@ edges only the weighted mean of an operator counts, so that the choice there is 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -49,12 +50,12 @@ def circuit(
     OutOfTime
         If the clock of *budget* runs out.
     """
-    return _CircuitBuilder(graph, model, free, units, budget).circuit
+    return _CircuitBuilder(graph, model, free, units, budget or Budget(math.inf)).circuit
 
 
 class _CircuitBuilder:
     def __init__(
-        self, graph: TaskGraph, model: FidelityModel, free: BoolArray, units: IntArray, budget: Budget | None
+        self, graph: TaskGraph, model: FidelityModel, free: BoolArray, units: IntArray, budget: Budget
     ) -> None:
         self.free, self.units, self.budget = free, units, budget
         self.circuit = Circuit([], [])
@@ -99,8 +100,7 @@ class _CircuitBuilder:
             # in one operator all tasks or none are fed alike; sources among fed tasks are told apart by _fed_unlike
             groups = [members] if i in self.whole else members[:, None]
             for group in groups:
-                if self.budget is not None:
-                    self.budget.check()
+                self.budget.check()
                 share = self.whole[i][group - graph.slice_of(i).start] if i in self.whole else np.ones(1)
                 self.node_of[group] = len(self.circuit.nodes)
                 node = self._node(group, share)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -42,16 +43,16 @@ def rows(circuits: list[Circuit], tasks: int, most: int, budget: Budget | None =
         If the clock of *budget* runs out.
     """
     products = ProductRows(tasks, tasks)
-    return products, [_Expansion(c, products, most, budget).output() for c in circuits]
+    return products, [_Expansion(c, products, most, budget or Budget(math.inf)).output() for c in circuits]
 
 
 class _Expansion:
-    def __init__(self, circuit: Circuit, products: ProductRows, most: int, budget: Budget | None) -> None:
+    def __init__(self, circuit: Circuit, products: ProductRows, most: int, budget: Budget) -> None:
         self.rows, self.most, self.budget = products, most, budget
         self.nodes: list[CircuitNode] = []
         number: list[int] = []
         for node in circuit.nodes:
-            self._look()
+            self.budget.check()
             slots = [{number[k]: w for k, w in slot.items()} for slot in node.slots]
             if len(slots) > 1 or (slots and sum(block.most for block in node.blocks) > 1):
                 # each slot becomes a node before it, so that every other node has sums or products, not both
@@ -67,13 +68,9 @@ class _Expansion:
         """Return the variable of the last node, and add all rows that it needs."""
         last = self._product((len(self.nodes) - 1,))
         while self.waiting:
-            self._look()
+            self.budget.check()
             self._expand(self.waiting.pop())
         return last
-
-    def _look(self) -> None:
-        if self.budget is not None:
-            self.budget.check()
 
     def _new(self) -> int:
         self.rows.variables += 1

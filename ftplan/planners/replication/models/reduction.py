@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import math
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -61,7 +62,7 @@ def reduce(
     OutOfTime
         If the clock of *budget* runs out: half a reduction bounds nothing.
     """
-    return _Reduction(circuit, limit, boxes or {}, parts or {}, fine, budget).run()
+    return _Reduction(circuit, limit, boxes or {}, parts or {}, fine, budget or Budget(math.inf)).reduced()
 
 
 class _Reduction:
@@ -72,7 +73,7 @@ class _Reduction:
         boxes: Boxes,
         shares: Mapping[int, FloatArray],
         fine: int,
-        budget: Budget | None,
+        budget: Budget,
     ) -> None:
         self.limit, self.shares, self.budget = limit, shares, budget
         self.parts: dict[int, _Part] = {}
@@ -86,7 +87,7 @@ class _Reduction:
         self.shared: list[tuple[int, int]] = []  # heap of (rank, number) of sources to copy, some of them gone
         self.following = len(circuit.nodes)
         for number, node in enumerate(circuit.nodes):
-            self._look()
+            self.budget.check()
             tables = [of_block(b, *boxes.get(b.id, (0, b.most)), fine, limit) for b in node.blocks]
             if node.base > 0.0 or not tables:
                 tables.append(constant(node.base))
@@ -102,24 +103,20 @@ class _Reduction:
         self.root = len(circuit.nodes) - 1
         self._drop_unused()
 
-    def run(self) -> Reduced:
+    def reduced(self) -> Reduced:
         for slot in sorted(self.owner):
             self._queue(slot)
         while True:
             while self.waiting:
-                self._look()
+                self.budget.check()
                 slot = self.waiting.popleft()
                 self.queued.discard(slot)
                 if slot in self.owner:
                     self._contract(slot)
             if not self.parts[self.root].slots:
                 return Reduced(self.parts[self.root].table, self.copies)
-            self._look()
-            self._copy(self._first_shared())
-
-    def _look(self) -> None:
-        if self.budget is not None:
             self.budget.check()
+            self._copy(self._first_shared())
 
     def _queue(self, slot: int) -> None:
         if slot in self.owner:

@@ -79,7 +79,7 @@ def scaled(table: ValueTable, factor: float) -> ValueTable:
     return table if factor == 1.0 else ValueTable(table.values * factor, "scaled", (table,), label=table.label)
 
 
-def product(first: ValueTable, second: ValueTable, limit: int, budget: Budget | None = None) -> ValueTable:
+def product(first: ValueTable, second: ValueTable, limit: int, budget: Budget) -> ValueTable:
     """Return the best product of two parts at each cost.
 
     Raises
@@ -90,7 +90,7 @@ def product(first: ValueTable, second: ValueTable, limit: int, budget: Budget | 
     return _combined(first, second, limit, "product", np.multiply, budget)
 
 
-def total(parts: Iterable[ValueTable], limit: int, budget: Budget | None = None) -> ValueTable:
+def total(parts: Iterable[ValueTable], limit: int, budget: Budget) -> ValueTable:
     """Return the best sum of parts at each cost, the shortest tables first.
 
     Raises
@@ -164,7 +164,7 @@ def _combined(
     limit: int,
     kind: str,
     combine: Callable[[FloatArray, float], FloatArray],
-    budget: Budget | None,
+    budget: Budget,
 ) -> ValueTable:
     """Return the best combination of two parts at each cost up to *limit*."""
     label = min((t.label for t in (first, second) if t.label >= 0), default=-1)
@@ -175,7 +175,7 @@ def _combined(
     size = min(limit + 1, len(a) + len(b) - 1)
     values = np.full(size, -np.inf)
     for count, j in enumerate(steps_b[steps_b < size].tolist()):
-        if budget is not None and count % LOOK == 0:
+        if count % LOOK == 0:
             budget.check()
         end = min(len(a), size - j)
         here = values[j : j + end]
