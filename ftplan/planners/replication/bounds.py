@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from ftplan.metrics.replication_problem import ReplicationProblem
 from ftplan.planners.budget import Budget, OutOfTime
 from ftplan.planners.replication.models.circuit import Circuit, circuit
@@ -80,18 +78,3 @@ def quick_bounds(problem: ReplicationProblem, limits: Sequence[float], budget: B
     except OutOfTime:
         return [1.0] * len(limits)
     return [raised(circuits.bound(reduced, units(replace(problem, budget=most)).limit)) for most in limits]
-
-
-def optima(problem: ReplicationProblem, limits: Sequence[float], budget: Budget) -> list[float] | None:
-    """Return the largest value at each of some limits of cost, from one table; None where none is exact in time."""
-    if len(problem.cases) > 1:
-        return None
-    try:
-        circuits = Circuits.of(replace(problem, budget=max(limits)), budget)
-        if not circuits.units.whole or not (reduced := circuits.reduced(budget))[0].exact:
-            return None
-    except OutOfTime:
-        return None
-    values = reduced[0].table.values
-    at = [units(replace(problem, budget=most)).limit for most in limits]
-    return np.asarray(values)[np.minimum(at, len(values) - 1)].tolist()  # type: ignore[no-any-return]

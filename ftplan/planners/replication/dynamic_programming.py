@@ -55,7 +55,8 @@ def dynamic_programming(problem: ReplicationProblem, options: ReplicationOptions
     except OutOfTime:
         text = f"dynamic-programming stops after {options.time_limit_s:g} s for {problem.graph.tasks} tasks: {WAY_OUT}"
         raise FtplanError(text) from None
-    best = min(_tied(whole, values), key=lambda plan: (plans[plan], plan.bit_count(), _tasks(plan)))
+    tied = [whole[k] for k in np.flatnonzero(values >= values.max() - EQUAL).tolist()]
+    best = min(tied, key=lambda plan: (plans[plan], plan.bit_count(), _tasks(plan)))
     replicated = problem.mask(_tasks(best))
     return Result("optimal", Replication(replicated), ("budget",), bound=problem.value(replicated))
 
@@ -108,10 +109,6 @@ def _values(problem: ReplicationProblem, plans: list[int], budget: Budget) -> Fl
         budget.check()
         values[k] = problem.value(problem.mask(_tasks(plan)))
     return values
-
-
-def _tied(plans: list[int], values: FloatArray) -> list[int]:
-    return [plans[k] for k in np.flatnonzero(values >= values.max() - EQUAL).tolist()]
 
 
 def _tasks(plan: int) -> tuple[int, ...]:

@@ -11,11 +11,12 @@ from ftplan.metrics.replication_problem import ReplicationProblem
 from ftplan.model.plan import Status, sound_bound
 from ftplan.model.task_graph import BoolArray
 from ftplan.planners.budget import Budget, OutOfTime
-from ftplan.planners.replication.bounds import RAISED, Circuits, optima, raised
+from ftplan.planners.replication.bounds import RAISED, Circuits, raised
 from ftplan.planners.replication.models.circuit import Circuit, circuit
 from ftplan.planners.replication.models.integer_program import integer_program
 from ftplan.planners.replication.models.reduction import Reduced
 from ftplan.planners.replication.models.tables import choices
+from ftplan.planners.replication.models.units import units
 from ftplan.planners.replication.planner import Replication, ReplicationOptions
 from ftplan.planners.replication.search.branching import BranchAndBound
 from ftplan.planners.replication.structure_aware import structure_aware
@@ -84,8 +85,18 @@ def curve(problem: ReplicationProblem, limits: list[float], budget: Budget) -> l
 
     None where paths do not nest, or the table is not ready in a part of the time: then each budget is a question.
     """
-    values = optima(problem, limits, budget.part(TABLES))
-    return None if values is None else [(value, raised(value)) for value in values]
+    if len(problem.cases) > 1:
+        return None
+    part = budget.part(TABLES)
+    try:
+        tables = Circuits.of(replace(problem, budget=max(limits)), part)
+        reduced = tables.reduced(part) if tables.units.whole else []
+    except OutOfTime:
+        return None
+    if not reduced or not reduced[0].exact:
+        return None
+    values = [tables.bound(reduced, units(replace(problem, budget=limit)).limit) for limit in limits]
+    return [(value, raised(value)) for value in values]
 
 
 def _solve(incumbent: _Incumbent, options: ReplicationOptions, budget: Budget) -> None:

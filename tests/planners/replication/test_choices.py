@@ -22,7 +22,7 @@ from ftplan.planners.replication.planner import ReplicationOptions
 from ftplan.planners.replication.search.decomposition import anchors, decompose, units
 from ftplan.planners.replication.search.single_failures import drops
 from ftplan.planners.replication.structure_aware import structure_aware
-from tests.planners.replication.instances import brute_force, problem_of, problems
+from tests.planners.replication.cases import brute_force, problem_of, problems
 from tests.topologies import operator
 
 OPTIONS = ReplicationOptions()
@@ -109,7 +109,8 @@ def test_order_of_the_file_does_not_matter(problem: ReplicationProblem, random: 
     shuffled = Topology(tuple(topology.operators[i] for i in order), tuple(edges))
     if problem.metric != "output-fidelity":
         return
-    other = problem_of(shuffled, problem.budget, problem.weight, problem.cases)
+    failed = [(case.weight, case.failed) for case in problem.cases]
+    other = problem_of(shuffled, problem.budget, failed, problem.weight)
     for planner in PLANNERS:
         same = planner(problem, OPTIONS).answer.replicated
         assert (same == planner(other, OPTIONS).answer.replicated).all()

@@ -43,12 +43,7 @@ def circuit(
 ) -> Circuit:
     """Return the circuit of a topology where some tasks are live for free and the others cost *units*.
 
-    Cost O(tasks + substreams); full edges count their tasks only.
-
-    Raises
-    ------
-    OutOfTime
-        If the clock of *budget* runs out.
+    Cost O(tasks + substreams); full edges count their tasks only. Raises :class:`OutOfTime`.
     """
     return _CircuitBuilder(graph, model, free, units, budget or Budget(math.inf)).circuit
 

@@ -52,12 +52,8 @@ def integer_program(
     replicate[t] and at most the weighted mean of the products upstream. Without joins this is the compact program of
     single streams; joins expand into pairs of streams as long as there are not too many. *scale* is about the optimum:
     the solver's tolerances are relative to it.
-    Exponential in the worst case; one thread, so that the same work gives the same answer.
-
-    Raises
-    ------
-    OutOfTime
-        If the clock runs out before the program is built.
+    Exponential in the worst case; one thread, so that the same work gives the same answer. Raises :class:`OutOfTime`
+    where the clock runs out before the program is built.
     """
     if budget.left_s < LEAST_TIME_S:
         budget.unfinished()

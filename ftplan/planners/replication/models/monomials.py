@@ -18,16 +18,14 @@ Term = tuple[int, float]  # variable and factor
 class ProductRows:
     """Variables 0..T-1 are tasks (0 or 1), -1 is the number 1, the others products between 0 and 1.
 
-    Each row says that a product is at most a sum.
-
-    At 0/1 tasks the largest products that the rows allow are the true ones where ``exact``, and no less elsewhere.
+    Each row says that a product is at most a sum. At 0/1 tasks the largest products that the rows allow are the true
+    ones, or more where some were not expanded.
     """
 
     tasks: int
     variables: int
     left: list[int] = field(default_factory=list)
     right: list[list[Term]] = field(default_factory=list)
-    exact: bool = True
 
 
 def rows(circuits: list[Circuit], tasks: int, most: int, budget: Budget | None = None) -> tuple[ProductRows, list[int]]:
@@ -35,12 +33,7 @@ def rows(circuits: list[Circuit], tasks: int, most: int, budget: Budget | None =
 
     A product of nodes is expanded at the last of them in topological order: what its tasks keep times the product of
     its slots and the rest. With independent inputs there are no products but of single nodes. Beyond *most* variables
-    a product is only held to be no more than each factor.
-
-    Raises
-    ------
-    OutOfTime
-        If the clock of *budget* runs out.
+    a product is only held to be no more than each factor. Raises :class:`OutOfTime`.
     """
     products = ProductRows(tasks, tasks)
     return products, [_Expansion(c, products, most, budget or Budget(math.inf)).output() for c in circuits]
@@ -96,7 +89,6 @@ class _Expansion:
             for factor in sorted(set(key)):
                 self._row(variable, [(self._product((factor,)), 1.0)])
             if self.rows.variables >= self.most:
-                self.rows.exact = False
                 return
         node = self.nodes[last]
         tasks = [(int(t), float(s)) for b in node.blocks for t, s in zip(b.tasks, _shares(b), strict=True)]

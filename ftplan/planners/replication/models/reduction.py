@@ -55,12 +55,7 @@ def reduce(
     parts: each copy then chooses for itself and pays *parts* of the cost (equal ones by default; they sum to 1), which
     bounds the optimum from above. Costs are in units / *fine*, so that rounding parts down loses less.
 
-    Cost O(limit · tasks) at most.
-
-    Raises
-    ------
-    OutOfTime
-        If the clock of *budget* runs out: half a reduction bounds nothing.
+    Cost O(limit · tasks) at most. Raises :class:`OutOfTime`.
     """
     return _Reduction(circuit, limit, boxes or {}, parts or {}, fine, budget or Budget(math.inf)).reduced()
 

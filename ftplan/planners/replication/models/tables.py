@@ -80,24 +80,12 @@ def scaled(table: ValueTable, factor: float) -> ValueTable:
 
 
 def product(first: ValueTable, second: ValueTable, limit: int, budget: Budget) -> ValueTable:
-    """Return the best product of two parts at each cost.
-
-    Raises
-    ------
-    OutOfTime
-        If the clock of *budget* runs out.
-    """
+    """Return the best product of two parts at each cost; raises :class:`OutOfTime`."""
     return _combined(first, second, limit, "product", np.multiply, budget)
 
 
 def total(parts: Iterable[ValueTable], limit: int, budget: Budget) -> ValueTable:
-    """Return the best sum of parts at each cost, the shortest tables first.
-
-    Raises
-    ------
-    OutOfTime
-        If the clock of *budget* runs out.
-    """
+    """Return the best sum of parts at each cost, the shortest tables first; raises :class:`OutOfTime`."""
     heap = [(len(table.values), k, table) for k, table in enumerate(parts)]
     heapq.heapify(heap)
     following = len(heap)
