@@ -53,16 +53,12 @@ def local_search_step(
     better. No guarantee; never worse than the hint.
     """
     queries, core = _core(knapsack)
-    chosen = np.zeros(knapsack.queries, dtype=np.bool_)
-    chosen[queries] = True
-    everything = knapsack.whole(chosen)
+    everything = knapsack.closure_of(queries)
     if knapsack.fits(everything):
         return StepChoice(everything, bound=knapsack.value(everything), optimal=True)
-    chosen[queries] = _tabu_search(core, budget, seed, None if hint is None else hint[queries])
-    chosen = knapsack.whole(trim(knapsack, chosen, budget))  # rounding may have let it exceed the limit
-    if hint is not None and knapsack.value(knapsack.whole(hint)) > knapsack.value(chosen):
-        chosen = knapsack.whole(hint)
-    return StepChoice(chosen)
+    best = _tabu_search(core, budget, seed, None if hint is None else hint[queries])
+    chosen = knapsack.whole(trim(knapsack, knapsack.closure_of(queries[best]), budget))  # the search rounded its sums
+    return StepChoice(knapsack.better_of(chosen, hint))
 
 
 def _core(knapsack: SetUnionKnapsack) -> tuple[IntArray, SetUnionKnapsack]:
