@@ -23,7 +23,7 @@ def _sets(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> No
         monkeypatch.setattr(dynamic_programming, "FEW_SETS", 0)
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
 @given(knapsacks(), st.sampled_from([None, 0, 1]))
 def test_value_and_bound_enclose_the_optimum(knapsack: SetUnionKnapsack, iterations: int | None) -> None:
     choice, optimum = auto_step(knapsack, Budget(60.0, iterations)), brute_force(knapsack)
