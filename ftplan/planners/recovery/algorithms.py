@@ -8,7 +8,7 @@ from ftplan.errors import FtplanError
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.schedule.by_objective import by_objective
-from ftplan.planners.recovery.schedule.construction import run
+from ftplan.planners.recovery.schedule.construction import construct_schedule
 from ftplan.planners.recovery.schedule.schedule import Decision, Policy, Schedule, State
 from ftplan.planners.result import Result
 
@@ -26,8 +26,8 @@ def operator_centric(problem: RecoveryProblem, options: RecoveryOptions) -> Resu
 
     budget = Budget.of(options)
     if options.objective == "priority":
-        return run(problem, options, bounded(policy))
-    result = run(problem, options, policy)
+        return construct_schedule(problem, options, bounded(policy))
+    result = construct_schedule(problem, options, policy)
     left = replace(options, time_limit_s=budget.left_s)
     return replace(result, bound=by_objective(problem, left, solver, bound_only=True).bound)
 

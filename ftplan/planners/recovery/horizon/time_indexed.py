@@ -10,7 +10,7 @@ import numpy as np
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.recovery.knapsack.instance import SLACK, BoolArray, SetUnionKnapsack
 from ftplan.planners.recovery.profit_density import profit_density
-from ftplan.planners.recovery.schedule.node_assignment import fillable
+from ftplan.planners.recovery.schedule.fillable import fillable
 from ftplan.planners.recovery.schedule.schedule import State
 
 
