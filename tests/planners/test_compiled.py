@@ -72,12 +72,12 @@ def test_runs_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
 @given(knapsacks())
 def test_both_ways_grow_the_same_plans(knapsack: SetUnionKnapsack) -> None:
     _, small = fitting(knapsack)
-    step = density_growth.step_of(small)
-    ranks = len(step.ranked)
+    instance = density_growth.growth_instance(small)
+    ranks = len(instance.ranked)
     found = []
     for grow in (density_growth.grow, density_growth.grow.plain):
         best = np.zeros(small.queries, dtype=np.bool_)
-        value, cost = grow(step, 0, 1 + ranks + ranks * (ranks - 1) // 2, best, -1.0, np.inf)
+        value, cost = grow(instance, 0, 1 + ranks + ranks * (ranks - 1) // 2, best, -1.0, np.inf)
         found.append((best.tolist(), float(value), float(cost)))
     assert found[0] == found[1]
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ftplan.metrics.fidelity import fidelity_model
 from ftplan.model.rates import rates
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery.best_density import best_density
+from ftplan.planners.recovery.best_density import best_density_step
 from ftplan.planners.recovery.horizon.priority_time import PriorityTime, plan_horizon, step_by_step
 from ftplan.planners.recovery.horizon.ruin_and_recreate import insert_in_order, ruin_and_recreate
 from ftplan.planners.recovery.horizon.time_indexed import TimeIndexedKnapsack
@@ -63,9 +63,9 @@ def test_the_search_never_loses(repair: TimeIndexedKnapsack, seed: int) -> None:
 @settings(deadline=None)
 def test_never_worse_than_step_by_step(repair: TimeIndexedKnapsack) -> None:
     """A bound of a solver that the plan exceeds would be logged and left out: here none is."""
-    alone, _ = step_by_step(repair, best_density, Budget(3600), 0)
+    alone, _ = step_by_step(repair, best_density_step, Budget(3600), 0)
     assert repair.fits(alone)
-    plan = plan_horizon(repair, best_density, Budget(3600, iterations=200), 0)
+    plan = plan_horizon(repair, best_density_step, Budget(3600, iterations=200), 0)
     assert repair.fits(plan.step)
     assert plan.value <= repair.downtime(repair.gained(alone)) * (1 + 1e-9)
     assert plan.value <= plan.myopic_value * (1 + 1e-9)
@@ -98,8 +98,8 @@ def test_figure_2_brings_back_one_query_later_for_two_at_once() -> None:
     arriving = [(60.0 * i, f"n{i}", 2.0) for i in range(1, 6)]
     case = problem(tasks, failed, arriving=arriving, horizon_s=600.0)
     options = RecoveryOptions(objective="priority-time", time_limit_s=3600)
-    result = construct_schedule(case, options, PriorityTime(best_density))
-    myopic = construct_schedule(case, options, by_queries(best_density))
+    result = construct_schedule(case, options, PriorityTime(best_density_step))
+    myopic = construct_schedule(case, options, by_queries(best_density_step))
     assert result.answer is not None
     assert myopic.answer is not None
 
@@ -117,7 +117,9 @@ def test_a_failure_on_the_way_is_planned_anew(parallel: bool) -> None:
     failed = [f"p{i:02}/0" for i in range(3, 13)]
     arriving = [(60.0 * i, f"n{i}", 2.0) for i in range(1, 7)]
     case = problem(tasks, failed, arriving=arriving, failures=[(130.0, "node:n1", ["n1"], [])], horizon_s=600.0)
-    result = construct_schedule(case, RecoveryOptions(objective="priority-time"), PriorityTime(best_density, parallel))
+    result = construct_schedule(
+        case, RecoveryOptions(objective="priority-time"), PriorityTime(best_density_step, parallel)
+    )
     assert result.answer is not None
     assert result.bound is not None
     down = sum(o.priority * ((o.back_s or 600.0) - o.down_s) for o in result.answer.downtimes)
@@ -149,8 +151,8 @@ def test_a_whole_schedule_is_never_worse_than_step_by_step(seed: int) -> None:
     )
     options = RecoveryOptions(objective="priority-time", iterations=50)
     whole, alone = (
-        by_objective(case, options, best_density),
-        construct_schedule(case, options, by_queries(best_density)),
+        by_objective(case, options, best_density_step),
+        construct_schedule(case, options, by_queries(best_density_step)),
     )
     assert (whole.answer is None) == (alone.answer is None)
     if whole.answer is not None and alone.answer is not None:
@@ -159,7 +161,7 @@ def test_a_whole_schedule_is_never_worse_than_step_by_step(seed: int) -> None:
         assert whole.bound is not None
         assert whole.bound <= value * (1 + 1e-9)
     if seed % 4 == 0:
-        fidelity = by_objective(case, replace(options, objective="fidelity-time"), best_density)
+        fidelity = by_objective(case, replace(options, objective="fidelity-time"), best_density_step)
         model = fidelity_model(case.graph, rates(case.graph))
         if fidelity.answer is not None and alone.answer is not None:
             value = fidelity_time_of(fidelity.answer, case, model)

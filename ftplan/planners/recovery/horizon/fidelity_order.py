@@ -80,6 +80,6 @@ def _along(
     before = np.zeros(len(live))
     for level in model.levels:
         whole = np.divide(cost + before, slope, out=np.zeros(len(live)), where=slope > 0.0)
-        through = level.slot_slopes(live, intact, slope) * level.sums(whole)
+        through = level.slot_slopes(live, level.means(intact), slope) * level.sums(whole)
         np.add.at(before, level.task[level.owner], through)
     return np.asarray(after * intact + before, dtype=np.float64)

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from ftplan.metrics.fidelity import fidelity_model
 from ftplan.model.rates import rates
+from ftplan.model.tolerances import ROUNDING
 from ftplan.planners.budget import now
 from ftplan.planners.recovery.horizon.fidelity_time import FidelityTime
 from ftplan.planners.recovery.horizon.priority_time import PriorityTime
@@ -14,7 +15,7 @@ from ftplan.planners.recovery.knapsack.instance import StepSolver
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.schedule.by_queries import by_queries
 from ftplan.planners.recovery.schedule.construction import construct_schedule
-from ftplan.planners.recovery.schedule.schedule import CLOSED, Policy, Schedule
+from ftplan.planners.recovery.schedule.schedule import Policy, Schedule
 from ftplan.planners.recovery.schedule.score import fidelity_time_of, priority_time_of
 from ftplan.planners.result import Result
 
@@ -74,7 +75,7 @@ def _best(
         return results[-1]
     value, best = max(scored, key=lambda item: item[0])
     bound = results[-1].bound
-    optimal = bound is not None and abs(abs(value) - bound) <= CLOSED * max(1.0, abs(value))
+    optimal = bound is not None and abs(abs(value) - bound) <= ROUNDING * max(1.0, abs(value))
     cut = [w for result in results for w in result.warnings if w.code == "TIME_LIMIT"]
     warnings = tuple(w for w in best.warnings if w.code != "TIME_LIMIT") + tuple(cut[:1])
     return replace(best, status="optimal" if optimal else "feasible", bound=bound, warnings=warnings)

@@ -10,6 +10,7 @@ import numpy as np
 
 from ftplan.model.failed_queries import failed_queries
 from ftplan.model.plan import Objective, Status, Warn
+from ftplan.model.tolerances import ROUNDING
 from ftplan.planners.recovery.knapsack.fractional_bound import fractional_bound
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.schedule.decision_points import DecisionPoint, decision_points
@@ -17,7 +18,7 @@ from ftplan.planners.recovery.schedule.downtime import DowntimeLog
 from ftplan.planners.recovery.schedule.node_assignment import Assignment
 from ftplan.planners.recovery.schedule.packing import Deadline, pack, pack_prefetch
 from ftplan.planners.recovery.schedule.repair_state import RepairState
-from ftplan.planners.recovery.schedule.schedule import CLOSED, Decision, Policy, Restore, Schedule, State, Step
+from ftplan.planners.recovery.schedule.schedule import Decision, Policy, Restore, Schedule, State, Step
 from ftplan.planners.recovery.schedule.step_clock import StepClock
 from ftplan.planners.recovery.schedule.unrecovered import no_query_returns, unrecovered
 from ftplan.planners.result import Result
@@ -181,7 +182,7 @@ class _Construction:
         """
         problem, steps = self._problem, tuple(self._steps)
         downtimes = self._downtimes.ended(steps[-1].at_s, self.queries, self.repair)
-        warnings = tuple(dict.fromkeys([*problem.warnings, *self._blocking(), *self._warnings, *said]))
+        warnings = tuple(dict.fromkeys([*problem.warnings, *self._warnings, *said]))
         bound = float(sum(step.objective.bound or 0.0 for step in steps))
         failed = self._downtimes.first_queries
         if failed.queries and not any(d.back_s is not None and d.back_s <= problem.horizon_s for d in downtimes):
@@ -193,18 +194,6 @@ class _Construction:
             return Result("infeasible", None, (), bound, infeasible.reason, infeasible, warnings)
         schedule = Schedule(steps, downtimes, unrecovered(self.repair, self.queries))
         gaps = [step.objective.gap for step in steps]
-        closed = self._options.objective == "priority" and all(gap is not None and gap <= CLOSED for gap in gaps)
+        closed = self._options.objective == "priority" and all(gap is not None and gap <= ROUNDING for gap in gaps)
         status: Status = "optimal" if closed else "feasible"
         return Result(status, schedule, _RULES, bound, None, None, warnings)
-
-    def _blocking(self) -> list[Warn]:
-        """Warn where fewer nodes failed than from which on [SuZhouTR] recovers step by step."""
-        problem, least = self._problem, self._options.incremental_from
-        if problem.failed_nodes >= least or not problem.failed.any():
-            return []
-        text = (
-            f"{problem.failed_nodes} node failed since the last checkpoint, fewer than --incremental-from "
-            f"{least}: Su & Zhou (section 4.2) would block until there is room for everything; this "
-            "plan recovers step by step all the same"
-        )
-        return [Warn("BLOCKING_RECOVERY", text)]

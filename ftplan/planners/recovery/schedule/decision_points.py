@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ftplan.planners.recovery.problem import ArrivalEvent, FailureEvent, RecoveryProblem
+from ftplan.model.failure import FailureEvent
+from ftplan.planners.recovery.problem import ArrivalEvent, RecoveryProblem
 
 
 @dataclass(slots=True)

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import now
-from ftplan.planners.recovery.knapsack.instance import SLACK
 
 #: Tasks that are placed between two looks at the clock.
 LOOK_EVERY = 256
@@ -153,14 +153,14 @@ class _Packing:
         if groups < 2 or need <= 0.0:
             return []
         each = need / groups
-        if int((np.maximum(self._room, 0.0) / each + SLACK).astype(np.int64).sum()) < groups:
+        if int((np.maximum(self._room, 0.0) / each + ROUNDING).astype(np.int64).sum()) < groups:
             return []  # not even without a pool
         parts: list[Assignment] = []
         pool, following = self._pool, 0
         for host in sorted(range(len(self._room)), key=lambda h: (-self._room[h], h)):
             pooled = host < self._residual.pooled
             usable = min(float(self._room[host]), pool) if pooled else float(self._room[host])
-            takes = min(groups - following, int(usable / each + SLACK))
+            takes = min(groups - following, int(usable / each + ROUNDING))
             if takes <= 0:
                 continue
             pool -= takes * each if pooled else 0.0
@@ -173,4 +173,4 @@ class _Packing:
 
 def fits(need: float, have: float) -> bool:
     """Return whether a cost fits, up to a rounding error."""
-    return need <= have + SLACK * max(1.0, abs(have))
+    return need <= have + ROUNDING * max(1.0, abs(have))

@@ -7,10 +7,11 @@ from collections.abc import Iterable
 import numpy as np
 
 from ftplan.model.failed_queries import FailedQueries
+from ftplan.model.failure import FailureEvent
 from ftplan.model.task_graph import BoolArray
+from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray
-from ftplan.planners.recovery.knapsack.instance import SLACK
-from ftplan.planners.recovery.problem import ArrivalEvent, FailureEvent, RecoveryProblem
+from ftplan.planners.recovery.problem import ArrivalEvent, RecoveryProblem
 from ftplan.planners.recovery.schedule.fillable import fillable
 from ftplan.planners.recovery.schedule.node_assignment import Assignment, ResidualCapacity
 from ftplan.planners.recovery.schedule.schedule import State
@@ -73,7 +74,7 @@ class RepairState:
             usable = fillable(room, cost[queries.task])
         largest = float(room.max(initial=0.0))
         expected = max([largest, *(problem.hosts[event.host].room for event in coming)])
-        too_large = grain > largest * (1.0 + SLACK) + SLACK
+        too_large = grain > largest * (1.0 + ROUNDING) + ROUNDING
         if not self.there.any():
             too_large = np.ones(problem.graph.tasks, dtype=np.bool_)
         return State(
@@ -87,7 +88,7 @@ class RepairState:
             capacity=self.capacity,
             fillable=min(self.capacity, self._in_sum(usable)),
             too_large=too_large,
-            hopeless=grain > expected * (1.0 + SLACK) + SLACK,
+            hopeless=grain > expected * (1.0 + ROUNDING) + ROUNDING,
             coming=coming,
         )
 

@@ -14,9 +14,6 @@ from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack
 from ftplan.planners.recovery.problem import ArrivalEvent, RecoveryProblem
 from ftplan.planners.recovery.profit_density import profit_density
 
-#: A value this close to its bound, relative to its size, is proved best.
-CLOSED = 1e-9
-
 
 @dataclass(frozen=True, slots=True)
 class Restore:
