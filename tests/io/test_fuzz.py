@@ -15,10 +15,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ftplan.errors import FtplanError
-from ftplan.io.checking import check_file
 from ftplan.io.stats_store import load_stats
 from ftplan.io.yaml_reader import parse_yaml
 from tests.io import examples
+from tests.io.examples import check_file
 from tests.io.test_schemas import CASES
 
 DOCUMENTS = {kind: document for kind, (document, _) in CASES.items() if kind != "stats"}

@@ -14,10 +14,10 @@ from ftplan.planners import registry
 from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.bounds.any_rules import best_dual
 from ftplan.planners.checkpoints.bounds.lagrangian import ascend, dual_value
+from ftplan.planners.checkpoints.bounds.reduced_costs import open_columns
 from ftplan.planners.checkpoints.exact import exact
-from ftplan.planners.checkpoints.models.reduced_model import open_columns
 from ftplan.planners.checkpoints.problem import AllocationOptions, build
-from ftplan.planners.checkpoints.rules.least_balance import spread_out
+from ftplan.planners.checkpoints.rules.least_limit import longest_first
 from ftplan.planners.checkpoints.rules.limits import limits_of
 from ftplan.planners.checkpoints.search.local_search import improve
 from ftplan.planners.checkpoints.search.neighbourhood import exchange
@@ -35,7 +35,7 @@ def test_subgradient_nears_the_linear_relaxation_from_below(copies: int, anti_af
     problem = build(topology, cluster(), placement(), series, options)
     limits = limits_of(problem, CheckpointRules(copies, anti_affinity, 0.2))
     relaxed = best_dual(problem, limits, 0.0, Budget(60)).bound
-    placed = Placed.at(problem, limits, spread_out(problem))
+    placed = Placed.at(problem, limits, longest_first(problem))
     assert repair(placed, Budget(60))
     climbed = ascend(problem, limits, problem.value(placed.copies), Budget(60)).bound
     start = dual_value(problem, limits, np.zeros(limits.lower.shape)).bound
@@ -70,7 +70,7 @@ def test_search_keeps_the_limits_and_never_loses(copies: int) -> None:
     options = AllocationOptions(copies=copies, balance=0.1)
     problem = build(topology, cluster(), placement(), series, options)
     limits = limits_of(problem, CheckpointRules(copies, "node", 0.1))
-    placed = Placed.at(problem, limits, spread_out(problem))
+    placed = Placed.at(problem, limits, longest_first(problem))
     assert repair(placed, Budget(60))
     first = problem.value(placed.copies)
     improve(placed, Budget(60))

@@ -11,7 +11,6 @@ import pytest
 
 from ftplan.errors import FtplanError
 from ftplan.metrics.checkpoint_objective import CheckpointObjective, objective_value
-from ftplan.metrics.correlation import objective
 from ftplan.model.checkpoint_rules import violations
 from ftplan.model.cluster import Cluster, Node, Placement
 from ftplan.model.statistics import KeyGroupSeries
@@ -72,7 +71,8 @@ def test_valid_plan(planner: Any, balance: Any, anti_affinity: Any, copies: int)
     assert result.rules == result.answer.rules.names()
     found = violations(result.answer.assignments, topology, cluster(40), series, result.answer.rules, placement())
     assert found == ()
-    assert result.answer.value == pytest.approx(objective(result.answer.assignments, series), rel=1e-9)
+    value = objective_value(CheckpointObjective(), result.answer.assignments, series, cluster(40))
+    assert result.answer.value == pytest.approx(value, rel=1e-9)
     assert result.bound <= result.answer.value
     assert len(result.answer.assignments) == 32
 
