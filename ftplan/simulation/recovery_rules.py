@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -90,18 +91,21 @@ def _rollback(step: Mapping[str, Any], event: ReplayEvent, number: int, incident
 
 def _sums(step: Mapping[str, Any], event: ReplayEvent) -> Iterator[Violation]:
     for field, code, true in (("capacity", "WRONG_CAPACITY", event.capacity), ("used", "WRONG_USED", event.used)):
-        stated = step.get(field)
-        if stated is not None and not same(stated, true):
-            text = f"step {event.step} states {field} {stated:.12g}, it is {true:.12g} cores"
+        if _differs(step.get(field), true):
+            text = f"step {event.step} states {field} {step[field]:.12g}, it is {true:.12g} cores"
             yield Violation(code, text, f"steps[{event.step}]")
+
+
+def _differs(stated: float | None, true: float) -> bool:
+    return stated is not None and not same(stated, true)
 
 
 def _restored(step: Mapping[str, Any], event: ReplayEvent, replayed: Replay, incident: Incident) -> Iterator[Violation]:
     """A query is listed in the step that brings back the last of its tasks, at the time when that one runs."""
     if step.get("restored") is None:
         return
-    graph, priority = incident.graph, incident.graph.per_task("priority")
-    true = {graph.name(query): (query, at_s) for query, at_s in replayed.restored(event).items()}
+    priority = incident.graph.per_task("priority")
+    true = {incident.graph.name(query): (query, at_s) for query, at_s in replayed.restored(event).items()}
     listed: set[tuple[str, int]] = set()
     for item in step["restored"]:
         name = item["operator"], item["index"]
@@ -112,10 +116,10 @@ def _restored(step: Mapping[str, Any], event: ReplayEvent, replayed: Replay, inc
             continue
         listed.add(name)
         query, at_s = true[name]
-        if item.get("at_s") is not None and not same(item["at_s"], at_s):
+        if _differs(item.get("at_s"), at_s):
             text = f"step {event.step} has {where} back at {item['at_s']:.12g} s, it is whole at {at_s:.12g} s"
             yield Violation("WRONG_RESTORED", text, where)
-        if item.get("priority") is not None and not same(item["priority"], float(priority[query])):
+        if _differs(item.get("priority"), float(priority[query])):
             text = f"step {event.step} gives {where} priority {item['priority']:.12g}, it has {priority[query]:.12g}"
             yield Violation("WRONG_RESTORED", text, where)
     for name in sorted(set(true) - listed):
@@ -130,14 +134,11 @@ def _step_objective(
     stated = step.get("objective")
     if not stated or stated.get("name") != "priority":
         return
-    value = float(sum(priority[query] for query in replayed.restored(event)))
+    value, bound = float(sum(priority[query] for query in replayed.restored(event))), stated.get("bound")
     where = f"steps[{event.step}]"
-    if stated.get("value") is not None and not same(stated["value"], value):
-        text = (
-            f"step {event.step} states an objective of {stated['value']:.12g}, what it restored is worth {value:.12g}"
-        )
-        yield Violation("OBJECTIVE_DIFFERS", text, where)
-    bound = stated.get("bound")
+    if _differs(stated.get("value"), value):
+        said = f"step {event.step} states an objective of {stated['value']:.12g}"
+        yield Violation("OBJECTIVE_DIFFERS", f"{said}, what it restored is worth {value:.12g}", where)
     if bound is not None and value > bound and not same(value, bound):
         text = f"step {event.step} is worth {value:.12g}, more than its bound {bound:.12g}"
         yield Violation("OBJECTIVE_DIFFERS", text, where)
@@ -148,38 +149,28 @@ def _queries(body: Mapping[str, Any], replayed: Replay, incident: Incident) -> I
     if body.get("queries") is None:
         return
     graph, priority = incident.graph, incident.graph.per_task("priority")
-    true: dict[tuple[str, int], list[float | None]] = {}
+    true: dict[tuple[str, int], list[float]] = defaultdict(list)
     for outage in replayed.outages:
-        true.setdefault(graph.name(outage.query), []).append(outage.back_s)
-    stated: dict[tuple[str, int], list[float | None]] = {}
+        true[graph.name(outage.query)].append(np.inf if outage.back_s is None else outage.back_s)
+    stated: dict[tuple[str, int], list[float]] = defaultdict(list)
     for item in body["queries"]:
         name = item["operator"], item["index"]
-        stated.setdefault(name, []).append(item.get("back_s"))
-        if item.get("priority") is not None and name in true:
-            right = float(priority[graph.number(*name)])
-            if not same(item["priority"], right):
-                text = "query:{}/{} is listed with priority {:.12g}, it has {:.12g}".format(
-                    *name, item["priority"], right
-                )
-                yield Violation("WRONG_QUERIES", text, "query:{}/{}".format(*name))
+        stated[name].append(np.inf if item.get("back_s") is None else item["back_s"])
+        if name in true and _differs(item.get("priority"), float(priority[graph.number(*name)])):
+            where, right = "query:{}/{}".format(*name), float(priority[graph.number(*name)])
+            text = f"{where} is listed with priority {item['priority']:.12g}, it has {right:.12g}"
+            yield Violation("WRONG_QUERIES", text, where)
     for name in sorted(set(true) | set(stated)):
-        if not _equal(stated.get(name, []), true.get(name, [])):
-            said, is_so = (_times(times.get(name, [])) for times in (stated, true))
+        said, is_so = stated[name], true[name]
+        if len(said) != len(is_so) or not all(map(same, sorted(said), sorted(is_so))):
             where = "query:{}/{}".format(*name)
-            yield Violation("WRONG_QUERIES", f"queries: {where} {said} in the plan, but it {is_so}", where)
+            text = f"queries: {where} {_times(said)} in the plan, but it {_times(is_so)}"
+            yield Violation("WRONG_QUERIES", text, where)
 
 
-def _equal(a: Sequence[float | None], b: Sequence[float | None]) -> bool:
-    def key(value: float | None) -> float:
-        return float("inf") if value is None else value
-
-    return len(a) == len(b) and all(same(x, y) for x, y in zip(sorted(map(key, a)), sorted(map(key, b)), strict=True))
-
-
-def _times(times: Sequence[float | None]) -> str:
-    if not times:
-        return "does not fail"
-    return " and ".join("does not come back" if t is None else f"is back at {t:.12g} s" for t in times)
+def _times(times: Sequence[float]) -> str:
+    back = ("does not come back" if np.isinf(at_s) else f"is back at {at_s:.12g} s" for at_s in times)
+    return " and ".join(back) or "does not fail"
 
 
 def _unrecovered(body: Mapping[str, Any], replayed: Replay, incident: Incident) -> Iterator[Violation]:
@@ -198,15 +189,15 @@ def timeline(replayed: Replay, priority: FloatArray) -> list[tuple[float, int, f
 
     A query that fails again counts as not back until it returns.
     """
-    changes: dict[float, list[tuple[int, float]]] = {}
+    changes: dict[float, list[tuple[int, float]]] = defaultdict(list)
     again: set[int] = set()
     for outage in replayed.outages:
         own = float(priority[outage.query])
         if outage.query in again:
-            changes.setdefault(outage.down_s, []).append((-1, -own))
+            changes[outage.down_s].append((-1, -own))
         again.add(outage.query)
         if outage.back_s is not None:
-            changes.setdefault(outage.back_s, []).append((1, own))
+            changes[outage.back_s].append((1, own))
     rows, queries, value = [], 0, 0.0
     for at_s in sorted(changes):
         queries += sum(count for count, _ in changes[at_s])
