@@ -44,7 +44,7 @@ def _fidelity_time(outcome: Outcome, incident: Incident, horizon_s: float) -> fl
     events: dict[tuple[float, bool], list[int]] = {}
     for task, at_s in outcome.lost:
         events.setdefault((at_s, False), []).append(task)
-    for task, begins, ends in outcome.runs:
+    for task, begins, ends in outcome.uptimes:
         events.setdefault((begins, True), []).append(task)
         if np.isfinite(ends):
             events.setdefault((ends, False), []).append(task)

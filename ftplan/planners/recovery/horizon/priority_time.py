@@ -43,7 +43,7 @@ class HorizonPlan:
 
 
 def plan_horizon(problem: TimeIndexedKnapsack, solver: StepSolver, budget: Budget, seed: int) -> HorizonPlan:
-    """Return the best plan found for a repair, and a bound.
+    """Plan a repair as well as the budget allows, with a bound.
 
     Starts from the step-by-step plan of *solver* or from queries by density, whichever is better, and improves it by
     ruin and recreate and, where the model is small, by CP-SAT, which then proves it best. Never worse than the

@@ -10,7 +10,6 @@ import numpy as np
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.recovery.knapsack.instance import BoolArray, SetUnionKnapsack
-from ftplan.planners.recovery.profit_density import profit_density
 from ftplan.planners.recovery.schedule.fillable import fillable
 from ftplan.planners.recovery.schedule.schedule import State
 
@@ -47,10 +46,10 @@ class TimeIndexedKnapsack:
         """The choice of the last step."""
         return SetUnionKnapsack(self.priority, self.weight, self.start, self.member, float(self.capacity[-1]))
 
-    @cached_property
+    @property
     def density(self) -> FloatArray:
         """Profit density of each query, shape (Q,)."""
-        return profit_density(self.last_step, self.priority, self.weight)
+        return self.last_step.density
 
     @property
     def limit(self) -> FloatArray:
