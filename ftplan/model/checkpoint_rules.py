@@ -94,9 +94,9 @@ class RuleInputs:
     ) -> RuleInputs:
         """Return the inputs with the primaries of a placement, default the cluster's."""
         placement = cluster.placement if placement is None else placement
-        homes = (
-            {} if placement is None else {o.id: primaries(o.id, topology, placement) for o in topology.keyed_operators}
-        )
+        homes = {}
+        if placement is not None:
+            homes = {o.id: primaries(o.id, topology, placement) for o in topology.keyed_operators}
         known = {name: nodes for name, nodes in homes.items() if nodes is not None}
         return RuleInputs(topology, cluster, series, rules, known)
 

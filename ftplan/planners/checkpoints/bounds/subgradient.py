@@ -1,4 +1,4 @@
-"""Subgradient ascent on a Lagrangian dual, by steps of Polyak's length with momentum.
+"""Subgradient ascent on a Lagrangian dual, by steps of Polyak's length with momentum [Polyak1969].
 
 Limits come in blocks, each of one shape: those on nodes (R, N), and with a failover limit those of survivors (L, N).
 """
