@@ -141,7 +141,7 @@ def test_warnings(document: dict[str, Any], code: str, message: str) -> None:
 def test_unknown_keys_are_ignored() -> None:
     loaded = load_topology(with_operator(0, colour="red"))
     assert loaded.warnings == ()
-    assert loaded.ignored == ("operators[0].colour",)
+    assert [warning.message for warning in loaded.ignored] == ["topology: operators[0].colour: unknown key is ignored"]
 
 
 @pytest.mark.parametrize(("rate", "warns"), [(100.9, False), (102.0, True), (98.0, True)])
