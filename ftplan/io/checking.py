@@ -21,7 +21,8 @@ from ftplan.io.validation import FORMATS, Loaded, check_envelope
 from ftplan.metrics.key_group_series import key_group_series
 from ftplan.model.cluster import Cluster
 from ftplan.model.failure import Failure
-from ftplan.model.plan import TABLE_OF_KIND, Plan, Warn
+from ftplan.model.kinds import row
+from ftplan.model.plan import Plan, Warn
 from ftplan.model.problem import StatsTables
 from ftplan.model.topology import Topology
 
@@ -145,7 +146,7 @@ def _summary(value: Any, topology: Topology | None) -> dict[str, int]:
                 "tables": len(value.tables),
             }
         case Plan():
-            table = TABLE_OF_KIND[value.kind]
+            table = row(value.kind).table
             rows = (value.plan or {}).get(table)
             return {table: len(rows) if isinstance(rows, list) else 0}
         case _:

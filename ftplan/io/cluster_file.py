@@ -91,7 +91,7 @@ def check_duplicates(ids: list[str], place: str, complaints: Complaints) -> None
 
 
 def _warnings(model: ClusterModel, name: str) -> Iterator[Warn]:
-    used = {node.zone for node in model.nodes}
+    used = {node.zone or node.id for node in model.nodes}
     for i, zone in enumerate(model.zones or ()):
         if zone.id not in used:
             yield Warn("UNUSED_ZONE", f"{name}: zones[{i}].id: no node is in zone {zone.id!r}")

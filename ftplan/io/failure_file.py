@@ -17,6 +17,7 @@ from ftplan.model.cluster import Cluster
 from ftplan.model.failure import Arrival, Fail, Failure, Scenario
 from ftplan.model.names import Selector, parse_selector
 from ftplan.model.plan import InputFile, Warn
+from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import Topology
 
 FORMAT = "ftplan/failure"
@@ -96,7 +97,7 @@ def load_failure(
     complaints = Complaints(document.name)
     check_duplicates([scenario.id for scenario in model.scenarios], "scenarios", complaints)
     _check_arrivals(model, complaints)
-    arriving = {arrival.node.id for arrival in model.arrivals}
+    arriving = [arrival.node.build() for arrival in model.arrivals]
     fails = [("fail", model.fail)]
     fails += [(f"scenarios[{i}].fail", scenario.fail) for i, scenario in enumerate(model.scenarios)]
     for place, entries in fails:
@@ -108,7 +109,7 @@ def load_failure(
     complaints.finish()
     warnings, ignored = ignored_keys(FailureModel, value, document.name)
     total = sum(scenario.probability for scenario in model.scenarios)
-    if total > 1 + 1e-9:
+    if total > 1 + ROUNDING:
         text = f"{document.name}: scenarios: the probabilities sum to {total:g}, more than 1; they are used as weights"
         warnings += (Warn("PROBABILITIES_ABOVE_ONE", text),)
     return Loaded(_built(model), InputFile("failure", document.path, document.sha256), warnings, ignored)

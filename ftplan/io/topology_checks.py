@@ -13,6 +13,7 @@ from ftplan.model.plan import Warn
 from ftplan.model.ranges import DERIVED
 from ftplan.model.rates import sent_by
 from ftplan.model.task_graph import TaskGraph
+from ftplan.model.tolerances import NOISE
 from ftplan.model.topology import Edge, FloatArray, Topology
 
 if TYPE_CHECKING:
@@ -189,4 +190,4 @@ def _disagreement(edge: Edge, rate_out: FloatArray) -> tuple[int, float] | None:
     sent = sent_by(edge.substreams, len(rate_out))
     excess = np.abs(sent - rate_out) - RATE_TOLERANCE * np.maximum(np.abs(sent), np.abs(rate_out))
     task = int(np.argmax(excess))
-    return (task, float(sent[task])) if excess[task] > 1e-12 else None
+    return (task, float(sent[task])) if excess[task] > NOISE else None
