@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ftplan.io.topology_checks import find_cycle
-from ftplan.io.topology_file import load_topology, topology_document
+from ftplan.io.topology_file import load_topology
 from ftplan.model.topology import Checkpointing
+from tests.io.documents import topology_document
 from tests.io.examples import said, topology, with_edge, with_operator, write
 
 NAN, INF = float("nan"), float("inf")
