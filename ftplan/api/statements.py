@@ -94,11 +94,11 @@ def unjudged(stated: Any, true: Any, place: str) -> Iterator[str]:
 def judge_summary(plan: Plan, true: Mapping[str, Any]) -> tuple[list[Violation], tuple[str, ...]]:
     """Hold a plan's summary to the figures that were recomputed; also return what was not recomputed."""
     stated, known = canonical(plan.summary), canonical(true)
-    found = [
+    broken = [
         Violation("SUMMARY_DIFFERS", f"{place} states {shown(said)}, it is {shown(is_so)}", place)
         for place, said, is_so in differences(stated, known, "summary")
     ]
-    return found, tuple(unjudged(stated, known, "summary"))
+    return broken, tuple(unjudged(stated, known, "summary"))
 
 
 def judge_options(plan: Plan, true: Mapping[str, Any]) -> list[Violation]:
@@ -122,21 +122,21 @@ def shown(value: Any) -> str:
 def judge_envelope(plan: Plan, rules: Iterable[str]) -> list[Violation]:
     """Judge what plans of every kind state: that status, reason and answer agree, and that rules are known."""
     known = tuple(rules)
-    found = [
+    broken = [
         Violation("UNKNOWN_RULE", f"rules names {rule!r}{suggestion(rule, known)}: one of {', '.join(known)}", "rules")
         for rule in plan.rules or ()
         if rule not in known
     ]
     if plan.plan is None:
-        found += _without_answer(plan)
+        broken += _without_answer(plan)
     elif plan.status in UNANSWERED:
-        found.append(Violation("STATUS_DIFFERS", f"the status is {plan.status}, but there is a plan", "status"))
+        broken.append(Violation("STATUS_DIFFERS", f"the status is {plan.status}, but there is a plan", "status"))
     if plan.infeasible is not None and plan.status != "infeasible":
         text = f"infeasible names a limit that cannot be met, but the status is {plan.status}"
-        found.append(Violation("STATUS_DIFFERS", text, "infeasible"))
+        broken.append(Violation("STATUS_DIFFERS", text, "infeasible"))
     if plan.plan is not None and plan.status == "optimal" and (plan.objective is None or plan.objective.value is None):
-        found.append(Violation("STATUS_DIFFERS", "the status is optimal, but no objective has a value", "status"))
-    return found
+        broken.append(Violation("STATUS_DIFFERS", "the status is optimal, but no objective has a value", "status"))
+    return broken
 
 
 def _without_answer(plan: Plan) -> Iterator[Violation]:
@@ -167,23 +167,23 @@ def judge_objective(
     """
     if stated.value is None:
         return []
-    found = []
+    broken = []
     if not abs(worth.value - stated.value) <= worth.slack:
         text = f"{of} states {stated.name} {stated.value:.12g}, what it holds is worth {worth.value:.12g}"
-        found.append(Violation("OBJECTIVE_DIFFERS", text, "objective.value"))
+        broken.append(Violation("OBJECTIVE_DIFFERS", text, "objective.value"))
     if stated.sense != worth.sense:
         text = f"{of} states sense {stated.sense}, {stated.name} has {worth.sense}"
-        found.append(Violation("OBJECTIVE_DIFFERS", text, "objective.sense"))
+        broken.append(Violation("OBJECTIVE_DIFFERS", text, "objective.sense"))
     if stated.bound is not None:
         beyond = (worth.value - stated.bound) * (1.0 if worth.sense == "max" else -1.0)
         if not beyond <= worth.slack:
             which = "more" if worth.sense == "max" else "less"
             text = f"{of} is worth {worth.value:.12g}, {which} than its bound {stated.bound:.12g}"
-            found.append(Violation("OBJECTIVE_DIFFERS", text, "objective.bound"))
-    found += _gap(stated, worth, of)
+            broken.append(Violation("OBJECTIVE_DIFFERS", text, "objective.bound"))
+    broken += _gap(stated, worth, of)
     if status == "optimal":
-        found += _optimal(stated, worth)
-    return found
+        broken += _optimal(stated, worth)
+    return broken
 
 
 def _gap(stated: Objective, worth: Worth, of: str) -> Iterator[Violation]:

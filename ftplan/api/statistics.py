@@ -17,7 +17,8 @@ from ftplan.io.stats_store import load_stats
 from ftplan.io.topology_file import load_topology
 from ftplan.metrics.key_group_series import key_group_series
 from ftplan.metrics.stats_summary import StatsSummary, summarise
-from ftplan.model.statistics import MEASURES, Manifest
+from ftplan.model.measures import MEASURES
+from ftplan.model.statistics import Manifest
 
 
 def compute_stats(

@@ -21,7 +21,8 @@ from ftplan.io.validation import FORMATS, Loaded, check_envelope
 from ftplan.metrics.key_group_series import key_group_series
 from ftplan.model.cluster import Cluster
 from ftplan.model.failure import Failure
-from ftplan.model.plan import TABLE_OF_KIND, Plan, Warn
+from ftplan.model.kinds import row
+from ftplan.model.plan import Plan, Warn
 from ftplan.model.problem import StatsTables
 from ftplan.model.topology import Topology
 
@@ -168,7 +169,7 @@ def _stats(source: Any, known: _Known) -> tuple[Loaded[StatsTables], dict[str, i
 
 def _plan(source: Any, known: _Known) -> tuple[Loaded[Plan], dict[str, int]]:
     loaded = load_plan(source)
-    table = TABLE_OF_KIND[loaded.value.kind]
+    table = row(loaded.value.kind).table
     rows = (loaded.value.plan or {}).get(table)
     return loaded, {table: len(rows) if isinstance(rows, list) else 0}
 

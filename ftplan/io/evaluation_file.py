@@ -12,8 +12,9 @@ from ftplan.io.failure_file import SELECTOR_PATTERN, selector_of
 from ftplan.io.fields import FileModel, Finite, Id, Probability, Sense, Version
 from ftplan.io.plan_file import InputFileModel, WarnModel
 from ftplan.io.validation import Loaded, check_envelope, ignored_keys, validate
+from ftplan.model.kinds import Kind
 from ftplan.model.names import Selector
-from ftplan.model.plan import InputFile, Kind
+from ftplan.model.plan import InputFile
 
 FORMAT = "ftplan/evaluation"
 

@@ -11,7 +11,8 @@ from ftplan.errors import FtplanError
 from ftplan.io.documents import Document
 from ftplan.io.fields import Count, FileModel, Id, Interval, Probability, Rows, Version
 from ftplan.io.validation import check_envelope, validate
-from ftplan.model.statistics import EPOCH, LogInput, Manifest, Measure, OperatorStatistics, Resolution, TableFile
+from ftplan.model.measures import Measure
+from ftplan.model.statistics import EPOCH, LogInput, Manifest, OperatorStatistics, Resolution, TableFile
 
 FORMAT = "ftplan/stats"
 

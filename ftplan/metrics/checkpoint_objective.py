@@ -62,17 +62,6 @@ class CheckpointObjective:
                 "leave out --correlate, or take --objective correlation or node-correlation"
             )
 
-    @staticmethod
-    def of_options(options: Mapping[str, Any], name: str | None = None) -> CheckpointObjective:
-        """Return the objective that a plan's options describe, *name* instead of theirs where given."""
-        chosen: Any = name or options.get("objective") or "correlation"
-        return CheckpointObjective(
-            chosen,
-            "raw" if name == "usable" else options.get("correlate") or "raw",
-            options.get("capacity_per_core"),
-            OVERLOAD if options.get("overload") is None else options["overload"],
-        )
-
     @property
     def sense(self) -> Literal["min", "max"]:
         """Whether less or more is better."""

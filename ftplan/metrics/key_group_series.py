@@ -7,8 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from ftplan.errors import FtplanError, suggestion
+from ftplan.model.measures import MEASURES, Measure
 from ftplan.model.problem import StatsTables
-from ftplan.model.statistics import MEASURES, KeyGroupSeries, Measure, window_numbers
+from ftplan.model.statistics import KeyGroupSeries, window_numbers
 from ftplan.model.topology import FloatArray, IntArray, Operator, Topology
 
 #: Largest matrix, in numbers of 8 bytes.

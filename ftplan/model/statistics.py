@@ -11,14 +11,13 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from ftplan.model.measures import Measure
 from ftplan.model.topology import FloatArray, IntArray
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
-Measure = Literal["records", "bytes", "cpu_ms"]
 Resolution = Literal["key_group", "task", "operator"]
 
-MEASURES: tuple[Measure, ...] = ("records", "bytes", "cpu_ms")
 KEY_HASHES = ("xxhash64", "murmur3", "java", "flink", "kafka", "crc32", "identity")
 
 

@@ -12,7 +12,8 @@ from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from ftplan.errors import FtplanError
-from ftplan.model.statistics import LogInput, Manifest, Measure
+from ftplan.model.measures import Measure
+from ftplan.model.statistics import LogInput, Manifest
 from ftplan.model.topology import Topology
 from ftplan.spark_stats.choice import Engine
 from ftplan.spark_stats.inputs import LogFile, find_files, inspect_files

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 import ftplan
-from ftplan.api.verification import verify
+from ftplan.api import verify
 from ftplan.planners.registry import rows
 from tests.api.recovery_cases import EXAMPLES, example, loaded
 

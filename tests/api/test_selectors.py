@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-import ftplan
 from ftplan.api.explanation import explain
 from ftplan.api.verification import verify
+
+import ftplan
 from ftplan.io.checking import check_files
 from ftplan.model.plan import Plan
 from tests.api.recovery_cases import CLUSTER, PLACEMENT, TOPOLOGY, statistics

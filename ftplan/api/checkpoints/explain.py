@@ -7,9 +7,9 @@ from typing import Any
 
 from ftplan.api.answers import Explanation
 from ftplan.api.checkpoints.assignments import require_known_nodes, stated_assignments
-from ftplan.api.checkpoints.judge import objective_of, rules_of
-from ftplan.api.checkpoints.make import require
-from ftplan.api.checkpoints.unseen_time import planned_on
+from ftplan.api.checkpoints.judge import rules_of
+from ftplan.api.checkpoints.options import CheckpointAllocationOptions
+from ftplan.api.checkpoints.problem import objective_of, planned_on, require
 from ftplan.errors import FtplanError
 from ftplan.metrics.checkpoint_balance import checkpoint_balance
 from ftplan.metrics.checkpoint_objective import CheckpointObjective, objective_costs
@@ -30,7 +30,7 @@ _TITLE: Mapping[str, str] = {
 }
 
 
-def explain_allocation(plan: Plan, problem: Problem, what: Selector) -> Explanation:
+def explain(plan: Plan, problem: Problem, what: Selector) -> Explanation:
     """Explain one key group's copies (``key-group:OP/N``) or what lies on a node (``node:ID``).
 
     For a key group: for each of its copies every node with what the copy would cost there, and if it is not chosen,
@@ -42,7 +42,7 @@ def explain_allocation(plan: Plan, problem: Problem, what: Selector) -> Explanat
     FtplanError
         If the selector is of another kind or names what the plan does not have.
     """
-    topology, cluster, whole = require(problem, str(plan.options.get("load", "records")))
+    topology, cluster, whole = require(problem, CheckpointAllocationOptions.of_plan(plan).load)
     series = planned_on(plan, whole)
     assignments: list[Mapping[str, Any]] = list(stated_assignments(plan, topology, cluster))
     require_known_nodes(assignments, cluster)

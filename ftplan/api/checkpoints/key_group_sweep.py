@@ -15,8 +15,9 @@ from ftplan.metrics.key_group_series import key_group_series
 from ftplan.metrics.node_load import NodeLoad
 from ftplan.metrics.stats_summary import gini
 from ftplan.model.cluster import Cluster, Placement
+from ftplan.model.measures import Measure
 from ftplan.model.problem import Problem
-from ftplan.model.statistics import KeyGroupSeries, Measure
+from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.topology import Topology
 from ftplan.planners.checkpoints.correlated import correlated
 from ftplan.planners.checkpoints.even import even

@@ -179,8 +179,8 @@ def _fits(cost: FloatArray, problem: RecoveryProblem) -> bool:
 def _horizon(problem: RecoveryProblem, options: RecoveryOptions, planner: Planner, clock: Budget) -> float | None:
     """Return a horizon, in whole seconds, within which the planner has a query back; None where it never has."""
     limited = replace(_plain(options), time_limit_s=min(clock.left_s / 2.0, CONFIRM_S))
-    found = planner(replace(problem, horizon_s=math.inf), limited).answer
-    times = [o.back_s for o in found.outages if o.back_s is not None] if found is not None else []
+    schedule = planner(replace(problem, horizon_s=math.inf), limited).answer
+    times = [o.back_s for o in schedule.outages if o.back_s is not None] if schedule is not None else []
     return float(math.ceil(min(times))) if times else None
 
 

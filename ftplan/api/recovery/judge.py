@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ftplan.api.recovery.incident import horizon_of, incident_of
+from ftplan.api.recovery.options import OBJECTIVES
 from ftplan.api.recovery.repair_metrics import repair_scores
 from ftplan.api.statements import (
     Judged,
@@ -31,8 +32,6 @@ from ftplan.simulation.recovery_outcome import outcome
 from ftplan.simulation.recovery_replay import Replay, replay
 from ftplan.simulation.recovery_rules import RULES, judged
 
-OBJECTIVES = ("priority", "priority-time", "fidelity-time")
-
 
 def judge_schedule(plan: Plan, problem: Problem, strict: bool) -> Judged:
     """Return what a recovery schedule violates, the rules that it was held to, and what was not recomputed.
@@ -48,9 +47,9 @@ def judge_schedule(plan: Plan, problem: Problem, strict: bool) -> Judged:
     """
     incident = incident_of(plan, problem)
     body = plan.plan or {}
-    found = replay(body["steps"], incident)
-    broken = list(judged(body, incident, found))
-    broken += _steps(plan, incident, found)
+    replayed = replay(body["steps"], incident)
+    broken = list(judged(body, incident, replayed))
+    broken += _steps(plan, incident, replayed)
     broken += _options(plan, incident)
     left = (
         ["plan.steps.objective.bound"]
@@ -58,10 +57,10 @@ def judge_schedule(plan: Plan, problem: Problem, strict: bool) -> Judged:
         else []
     )
     # Where the plan starts what it cannot, its value means nothing.
-    if not found.faults:
-        broken += _objective(plan, incident, found)
+    if not replayed.faults:
+        broken += _objective(plan, incident, replayed)
         if plan.summary:
-            differing, more = judge_summary(plan, _summary(plan, problem, incident, found))
+            differing, more = judge_summary(plan, _summary(plan, problem, incident, replayed))
             broken, left = [*broken, *differing], [*left, *more]
     return Judged(broken, RULES, tuple(left))
 
@@ -75,13 +74,13 @@ def judge_question(plan: Plan, problem: Problem) -> Judged:
     return Judged([*_options(plan, incident), *broken], (), left)
 
 
-def _objective(plan: Plan, incident: Incident, found: Replay) -> list[Violation]:
+def _objective(plan: Plan, incident: Incident, replayed: Replay) -> list[Violation]:
     stated = plan.objective
     if stated is None or stated.value is None:
         return []
     if stated.name not in OBJECTIVES:
         return [unknown_objective(stated, OBJECTIVES)]
-    value = _value(stated.name, plan, incident, found)
+    value = _value(stated.name, plan, incident, replayed)
     sense = "min" if stated.name == "priority-time" else "max"
     slack = SOLVED * max(abs(value), LEAST_SCALE)
     broken = judge_objective(stated, Worth(value, sense, slack), plan.status)
@@ -94,13 +93,13 @@ def _objective(plan: Plan, incident: Incident, found: Replay) -> list[Violation]
     return broken
 
 
-def _steps(plan: Plan, incident: Incident, found: Replay) -> Iterator[Violation]:
+def _steps(plan: Plan, incident: Incident, replayed: Replay) -> Iterator[Violation]:
     """What steps state of their own choice: its gap follows from value and bound, and a rollback is not left out."""
     made_here = plan.algorithm is not None or plan.tool_version is not None
     steps = (plan.plan or {})["steps"]
     stated = made_here or any(step.get("global_rollback") is not None for step in steps)
     nondeterministic = not all(operator.deterministic for operator in incident.graph.topology.operators)
-    for number, moment in enumerate(found.moments):
+    for number, moment in enumerate(replayed.moments):
         if moment.step is None:
             continue
         step, where = steps[moment.step], f"steps[{moment.step}]"
@@ -130,13 +129,13 @@ def _options(plan: Plan, incident: Incident) -> list[Violation]:
     return judge_options(plan, {"horizon_s": horizon_of(replace(plan, options=asked), incident)})
 
 
-def _summary(plan: Plan, problem: Problem, incident: Incident, found: Replay) -> dict[str, Any]:
+def _summary(plan: Plan, problem: Problem, incident: Incident, replayed: Replay) -> dict[str, Any]:
     """Recompute what failed, and the figures of the schedule; others' figures need planners."""
     graph, priority = incident.graph, incident.graph.per_task("priority")
-    start = found.moments[0]
+    start = replayed.moments[0]
     down = np.zeros(graph.tasks, dtype=np.bool_) if start.down is None else start.down
     queries = failed_queries(graph, down)
-    after = _after(plan, incident, found) if plan.plan is not None else None
+    after = _after(plan, incident, replayed) if plan.plan is not None else None
     return {
         "failed_tasks": int(down.sum()),
         "failed_cpu": float(incident.cost[down].sum()),
@@ -157,23 +156,23 @@ def _nodes(cluster: Cluster | None, incident: Incident) -> set[str]:
     return {node for entry in incident.fail if entry.at_s == 0.0 for node in cluster.nodes_of(entry.select)}
 
 
-def _after(plan: Plan, incident: Incident, found: Replay) -> dict[str, Any]:
+def _after(plan: Plan, incident: Incident, replayed: Replay) -> dict[str, Any]:
     """Return the figures of the schedule as its summary names them."""
     priority = incident.graph.per_task("priority")
     horizon_s = horizon_of(plan, incident)
-    query = np.array([o.query for o in found.outages], dtype=np.int64)
-    down_s = np.array([o.down_s for o in found.outages], dtype=np.float64)
-    back_s = np.array([np.inf if o.back_s is None else o.back_s for o in found.outages], dtype=np.float64)
+    query = np.array([o.query for o in replayed.outages], dtype=np.int64)
+    down_s = np.array([o.down_s for o in replayed.outages], dtype=np.float64)
+    back_s = np.array([np.inf if o.back_s is None else o.back_s for o in replayed.outages], dtype=np.float64)
     downtimes = Downtimes(query, priority[query], down_s, back_s)
-    by_step = [float(sum(priority[query] for query in found.restored(moment))) for moment in found.moments]
+    by_step = [float(sum(priority[query] for query in replayed.restored(moment))) for moment in replayed.moments]
     after: dict[str, Any] = dict(downtimes.figures(by_step, horizon_s))
     stated = plan.summary.get("after")
     if isinstance(stated, Mapping) and "fidelity_time" in stated:
-        after["fidelity_time"] = _value("fidelity-time", plan, incident, found)
+        after["fidelity_time"] = _value("fidelity-time", plan, incident, replayed)
     return after
 
 
-def _value(name: str, plan: Plan, incident: Incident, found: Replay) -> float:
+def _value(name: str, plan: Plan, incident: Incident, replayed: Replay) -> float:
     """Return the objective of a schedule whose nodes arrive at its steps.
 
     ``priority`` sums over all steps what each restored: what its decision made whole and no failure struck before it
@@ -181,8 +180,8 @@ def _value(name: str, plan: Plan, incident: Incident, found: Replay) -> float:
     """
     if name == "priority":
         priority = incident.graph.per_task("priority")
-        return float(sum(priority[query] for moment in found.moments for query in found.restored(moment)))
-    arrivals = tuple(replace(a, at_s=(m.at_s, m.at_s)) for m in found.moments for a in m.arrivals)
+        return float(sum(priority[query] for moment in replayed.moments for query in replayed.restored(moment)))
+    arrivals = tuple(replace(a, at_s=(m.at_s, m.at_s)) for m in replayed.moments for a in m.arrivals)
     fixed = replace(incident, arrivals=arrivals)
     steps = (plan.plan or {})["steps"]
     scores = repair_scores(outcome(steps, fixed), fixed, horizon_of(plan, incident))

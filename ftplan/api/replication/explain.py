@@ -53,7 +53,7 @@ class _Chosen:
         return {**rest, task: place}, self.rooms is None or place is not None
 
 
-def explain_replication(plan: Plan, problem: Problem, what: Selector) -> Explanation:
+def explain(plan: Plan, problem: Problem, what: Selector) -> Explanation:
     """Explain a task (``task:OP/I``) or what stands on a node (``node:ID``).
 
     A task: what the metric loses without its replica, or gains with one and what stands against that, how many

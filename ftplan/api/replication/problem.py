@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ftplan.api.recovery.failures import what_fails
+from ftplan.api.failures import what_fails
 from ftplan.api.replication.budget import Budget
 from ftplan.errors import FtplanError, suggestion
 from ftplan.metrics.fidelity import FidelityModel, fidelity_model

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ftplan.api.recovery.copies import replicas
+from ftplan.api.other_plans import replicas
 from ftplan.api.replication.problem import Prepared
 from ftplan.errors import FtplanError
 from ftplan.model.plan import Infeasible, InputFile
@@ -41,7 +41,7 @@ def current_of(given: Any, problem: Problem, graph: TaskGraph) -> Current:
     FtplanError
         If the plan is of another kind, holds no answer, or names a task or node that is not there.
     """
-    found, file = replicas(given, graph, problem.cluster, "--current")
+    found, file = replicas(given, graph, problem.cluster, "current")
     placed = problem.cluster.placement.replicas if problem.cluster is not None and problem.cluster.placement else {}
     return Current({item.task: item.node for item in found}, given is not None or bool(placed), file)
 

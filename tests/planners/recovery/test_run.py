@@ -180,12 +180,6 @@ def test_nothing_back_within_the_horizon_names_the_cheapest_query() -> None:
     assert "lacks 2" in result.infeasible.reason
 
 
-def test_one_failed_node_is_below_what_the_paper_recovers_step_by_step() -> None:
-    tasks = graph([{"id": "a"}], [])
-    codes = [w.code for w in best_density(problem(tasks, ["a/0"], {"n1": 1.0}, failed_nodes=1), PLAIN).warnings]
-    assert codes == ["BLOCKING_RECOVERY"]
-
-
 @pytest.mark.parametrize("planner", [best_density, operator_centric])
 def test_free_tasks_come_back_without_capacity(planner: Any) -> None:
     tasks = graph([{"id": "a", "cpu": 0.0}, {"id": "b", "cpu": 1.0}], [])

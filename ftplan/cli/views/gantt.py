@@ -57,29 +57,29 @@ def _nodes(plan: Mapping[str, Any]) -> set[str | None]:
 
 def _restores(plan: Mapping[str, Any]) -> dict[str, list[Bar]]:
     """Return the restores of each node, one after another, nodes in the order of their first."""
-    found: dict[str, list[Bar]] = {}
+    bars: dict[str, list[Bar]] = {}
     free: dict[str, float] = {}
     for step in plan["steps"]:
         for item in step["recover"]:
             node = str(item["node"])
             begin = min(max(step["at_s"], free.get(node, 0.0)), item["ready_s"])
             free[node] = max(free.get(node, 0.0), item["ready_s"])
-            found.setdefault(node, []).append(Bar(begin, item["ready_s"], PREFETCH if item["prefetch"] else RESTORE))
-    return found
+            bars.setdefault(node, []).append(Bar(begin, item["ready_s"], PREFETCH if item["prefetch"] else RESTORE))
+    return bars
 
 
 def _outages(plan: Mapping[str, Any]) -> dict[str, list[Bar]]:
     """Return when each query is down and back, the first to return first."""
     end = max([step["at_s"] for step in plan["steps"]] + [q["back_s"] or 0.0 for q in plan["queries"]], default=0.0)
     end = end * 1.1 or 1.0
-    found: dict[str, list[Bar]] = {}
+    down: dict[str, list[Bar]] = {}
     order = sorted(plan["queries"], key=lambda q: end if q["back_s"] is None else q["back_s"])
     for query in order:
         back = end if query["back_s"] is None else query["back_s"]
-        bars = found.setdefault(f"{query['operator']}/{query['index']}", [])
+        bars = down.setdefault(f"{query['operator']}/{query['index']}", [])
         bars += [Bar(back, end, BACK)] if query["back_s"] is not None else []
         bars.append(Bar(0.0, back, DOWN))
-    return found
+    return down
 
 
 def _line(bars: Sequence[Bar], last_s: float, width: int) -> str:

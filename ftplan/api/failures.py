@@ -10,11 +10,10 @@ import numpy as np
 from ftplan.errors import FtplanError
 from ftplan.io.selector_checks import check_selector
 from ftplan.model.cluster import Cluster
-from ftplan.model.failure import Arrival, Fail, Failure
+from ftplan.model.failure import Arrival, Fail, Failure, FailureEvent
 from ftplan.model.names import Selector, parse_selector
 from ftplan.model.plan import Warn
 from ftplan.model.task_graph import BoolArray, TaskGraph
-from ftplan.planners.recovery.problem import FailureEvent
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,18 +103,18 @@ def _placed(cluster: Cluster | None, selector: Selector | None) -> Cluster:
 
 def _tasks_on(graph: TaskGraph, cluster: Cluster, nodes: set[str]) -> tuple[BoolArray, tuple[Warn, ...]]:
     """Return the tasks that run on some nodes; operators without a placement are taken as running elsewhere."""
-    found = np.zeros(graph.tasks, dtype=np.bool_)
+    tasks = np.zeros(graph.tasks, dtype=np.bool_)
     placed = cluster.placement.tasks if cluster.placement is not None else {}
     unknown = []
     for i, operator in enumerate(graph.topology.operators):
         if operator.id in placed:
-            found[graph.slice_of(i)] = [node in nodes for node in placed[operator.id]]
+            tasks[graph.slice_of(i)] = [node in nodes for node in placed[operator.id]]
         else:
             unknown.append(operator.id)
     if not unknown:
-        return found, ()
+        return tasks, ()
     text = f"the cluster does not say where {', '.join(sorted(unknown))} runs: taken as not affected"
-    return found, (Warn("PLACEMENT_INCOMPLETE", f"{text}; placement.tasks would tell"),)
+    return tasks, (Warn("PLACEMENT_INCOMPLETE", f"{text}; placement.tasks would tell"),)
 
 
 def _event(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ftplan.api.replication.diff import ReplicationDifference
 from ftplan.cli.render import Answer, Table, cell
+from ftplan.cli.views import capped, changed_objective, changed_options, headline, refusal, task_name
 from ftplan.model.plan import Plan
 
-#: Rows of a table; the JSON has all.
-SHOWN = 40
 #: A gap above this many times the value is not given exactly: the value is next to nothing.
 LARGE = 100
 #: Points of the curve that a table shows.
@@ -25,36 +25,26 @@ _FIGURES = (
 )
 
 
-def replication_answer(plan: Plan) -> Answer:
+def answer(plan: Plan) -> Answer:
     """Return a replication plan as JSON and as tables."""
     tables = [_headline(plan)] if plan.plan is None else [_headline(plan), _beside(plan)]
     after = plan.summary.get("after") or {}
     if after.get("by_case"):
         rows = [(c["id"], c["probability"], c["failed_tasks"], c["value"]) for c in after["by_case"]]
-        tables.append(_capped(("scenario", "probability", "failed tasks", "value"), rows))
+        tables.append(capped(("scenario", "probability", "failed tasks", "value"), rows))
     if plan.plan is not None:
         tables.append(_by_operator(plan.plan["replicas"]))
         for key, text in (("activate", "activate"), ("deactivate", "deactivate")):
             if plan.plan[key]:
-                tables.append(_capped((text, "node"), [(_name(item), item["node"]) for item in plan.plan[key]]))
+                tables.append(capped((text, "node"), [(task_name(item), item["node"]) for item in plan.plan[key]]))
         if plan.plan["curve"]:
             tables.append(_curve(plan.plan["curve"], str(plan.options.get("budget_unit"))))
     return Answer(plan.to_json(), tables)
 
 
 def _headline(plan: Plan) -> Table:
-    objective, options, summary = plan.objective, plan.options, plan.summary
-    rows: list[tuple[str, Any]] = [("algorithm", plan.algorithm), ("status", plan.status)]
-    if objective is not None and objective.value is not None:
-        rows.append((f"{objective.name} ({objective.sense})", objective.value))
-        rows.append(("proven bound", objective.bound))
-        large = objective.gap is not None and objective.gap > LARGE
-        shown = f"more than {LARGE} times the value" if large else f"{objective.gap:.4%}"
-        rows.append(("gap", None if objective.gap is None else shown))
-    if plan.infeasible is not None:
-        rows += [(name.replace("_", " "), value) for name, value in plan.infeasible.to_dict().items()]
-    elif plan.reason:
-        rows.append(("reason", plan.reason))
+    options, summary = plan.options, plan.summary
+    rows = headline(plan, LARGE) + refusal(plan)
     if options.get("target") is not None:
         rows.append(("target", options["target"]))
     else:
@@ -78,11 +68,11 @@ def _beside(plan: Plan) -> Table:
 def _by_operator(replicas: Sequence[Mapping[str, Any]]) -> Table:
     """Return one row for each operator, or one for each replica where these have nodes."""
     if any(item["node"] is not None for item in replicas):
-        return _capped(("replica of", "node"), [(_name(item), item["node"]) for item in replicas])
+        return capped(("replica of", "node"), [(task_name(item), item["node"]) for item in replicas])
     tasks: dict[str, list[int]] = {}
     for item in replicas:
         tasks.setdefault(item["operator"], []).append(item["index"])
-    return _capped(("operator", "replicas", "tasks"), [(name, len(i), _ranges(i)) for name, i in tasks.items()])
+    return capped(("operator", "replicas", "tasks"), [(name, len(i), _ranges(i)) for name, i in tasks.items()])
 
 
 def _ranges(numbers: Sequence[int]) -> str:
@@ -108,13 +98,10 @@ def _curve(points: Sequence[Mapping[str, Any]], unit: str) -> Table:
     return Table((f"budget, {_UNITS.get(unit, unit)}", "value", "bound"), rows, title=title)
 
 
-def _capped(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
-    """Return a table with at most :data:`SHOWN` rows and a word on the others."""
-    if len(rows) <= SHOWN:
-        return Table(columns, rows)
-    title = f"first {SHOWN} … and {len(rows) - SHOWN:,} more (the JSON has all)"
-    return Table(columns, rows[:SHOWN], title=title)
-
-
-def _name(item: Any) -> str:
-    return f"{item['operator']}/{item['index']}"
+def difference(changed: ReplicationDifference) -> tuple[list[Table], list[str]]:
+    """Return the tables of a difference, and the notes below them."""
+    rows = [(f"task:{c['operator']}/{c['index']}", c["what"], c["from"], c["to"]) for c in changed.changes]
+    tables = [Table(("replica of", "what", "from", "to"), rows)] if rows else []
+    started, stopped, moved = (changed.count(what) for what in ("activate", "deactivate", "move"))
+    note = f"{started} replicas start, {stopped} stop, {moved} move; {changed_objective(changed)}"
+    return [*tables, *changed_options(changed)], [note]

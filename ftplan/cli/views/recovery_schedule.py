@@ -6,12 +6,11 @@ import shutil
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ftplan.cli.gantt import chart
+from ftplan.api.recovery.diff import ScheduleDifference
 from ftplan.cli.render import Answer, Table, cell
+from ftplan.cli.views import capped, changed_objective, changed_options, headline, refusal, task_name
+from ftplan.cli.views.gantt import chart
 from ftplan.model.plan import Plan
-
-#: Rows of a table; the JSON has all.
-SHOWN = 40
 
 _FIGURES = (
     ("priority", "priority restored by all steps"),
@@ -25,7 +24,7 @@ _FIGURES = (
 )
 
 
-def recovery_answer(plan: Plan) -> Answer:
+def answer(plan: Plan) -> Answer:
     """Return a recovery schedule as JSON and as tables."""
     tables = [_headline(plan)]
     if any(plan.summary.get(name) for name in ("before", "after", "random")):
@@ -37,22 +36,14 @@ def recovery_answer(plan: Plan) -> Answer:
         drawn = chart(plan.plan, shutil.get_terminal_size((120, 40)).columns)
         tables += [drawn] if drawn is not None else []
         if plan.plan["unrecovered"]:
-            left = [(_name(item), item["reason"]) for item in plan.plan["unrecovered"]]
-            tables.append(_capped(("not recovered", "reason"), left))
+            left = [(task_name(item), item["reason"]) for item in plan.plan["unrecovered"]]
+            tables.append(capped(("not recovered", "reason"), left))
     return Answer(plan.to_json(), tables)
 
 
 def _headline(plan: Plan) -> Table:
-    objective, summary = plan.objective, plan.summary
-    rows: list[tuple[str, Any]] = [("algorithm", plan.algorithm), ("status", plan.status)]
-    if objective is not None and objective.value is not None:
-        rows.append((f"{objective.name} ({objective.sense})", objective.value))
-        rows.append(("proven bound", objective.bound))
-        rows.append(("gap", None if objective.gap is None else f"{objective.gap:.4%}"))
-    if plan.infeasible is not None:
-        rows += [(name.replace("_", " "), value) for name, value in plan.infeasible.to_dict().items()]
-    elif plan.reason:
-        rows.append(("reason", plan.reason))
+    summary = plan.summary
+    rows = headline(plan) + refusal(plan)
     rows.append(("failed tasks", f"{cell(summary.get('failed_tasks'))} ({cell(summary.get('failed_cpu'))} cores)"))
     priority = cell(summary.get("failed_priority"))
     rows.append(("failed queries", f"{cell(summary.get('failed_queries'))} (priority {priority})"))
@@ -111,7 +102,7 @@ def _tasks(plan: Plan) -> Table:
     rows = [
         (
             step["step"],
-            _name(item) + _range(item.get("key_groups")),
+            task_name(item) + _range(item.get("key_groups")),
             item["node"],
             item["cpu"],
             item["ready_s"],
@@ -120,28 +111,27 @@ def _tasks(plan: Plan) -> Table:
         for step in plan.plan["steps"]
         for item in step["recover"]
     ]
-    return _capped(("step", "task", "node", "cores", "ready, s", ""), rows)
+    return capped(("step", "task", "node", "cores", "ready, s", ""), rows)
 
 
 def _queries(plan: Plan) -> Table:
     assert plan.plan is not None
     never = float("inf")
     order = sorted(plan.plan["queries"], key=lambda q: never if q["back_s"] is None else q["back_s"])
-    rows = [(_name(query), query["priority"], query["back_s"], query["reason"]) for query in order]
-    return _capped(("query", "priority", "back, s", "reason"), rows)
-
-
-def _capped(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
-    """Return a table with at most :data:`SHOWN` rows and a word on the others."""
-    if len(rows) <= SHOWN:
-        return Table(columns, rows)
-    title = f"first {SHOWN} … and {len(rows) - SHOWN:,} more (the JSON has all)"
-    return Table(columns, rows[:SHOWN], title=title)
-
-
-def _name(item: Any) -> str:
-    return f"{item['operator']}/{item['index']}"
+    rows = [(task_name(query), query["priority"], query["back_s"], query["reason"]) for query in order]
+    return capped(("query", "priority", "back, s", "reason"), rows)
 
 
 def _range(key_groups: Sequence[int] | None) -> str:
     return "" if key_groups is None else f" [{key_groups[0]}–{key_groups[1]}]"
+
+
+def difference(changed: ScheduleDifference) -> tuple[list[Table], list[str]]:
+    """Return the tables of a difference, and the notes below them."""
+    rows = [(f"task:{c['operator']}/{c['index']}", c["what"], c["from"], c["to"]) for c in changed.changes]
+    tables = [Table(("task", "what", "from", "to"), rows)] if rows else []
+    back = [(f"query:{q['operator']}/{q['index']}", q["from"], q["to"]) for q in changed.queries]
+    tables += [Table(("query", "back before, s", "after"), back)] if back else []
+    tables += changed_options(changed)
+    tasks = len({row[0] for row in rows})
+    return tables, [f"{tasks} of {changed.tasks} tasks change, {len(back)} queries; {changed_objective(changed)}"]

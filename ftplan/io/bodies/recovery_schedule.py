@@ -86,7 +86,7 @@ class TimelineModel(FileModel):
     priority: NonNegative = Field(description="Their summed priority")
 
 
-class RecoveryScheduleModel(FileModel):
+class Body(FileModel):
     """What a plan of kind recovery-schedule holds; one made by hand needs only the steps."""
 
     steps: list[StepModel] = Field(description="In order of time, one for each time at which something happens")

@@ -5,18 +5,23 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
 import pytest
 
 import ftplan
-from ftplan.api import diff, explain, option_checks, verify
-from ftplan.api.checkpoints import make as checkpoint_allocation
-from ftplan.api.recovery import make as recovery_schedule
-from ftplan.api.replication import make as replicate_tasks
-from ftplan.cli.main import run
+from ftplan.api import diff, explain, verify
+from ftplan.api.arguments import CALLS
+from ftplan.api.kinds import KINDS, kind_of
+from ftplan.api.option_fields import flag
+from ftplan.cli.environment import names_in_configuration
+from ftplan.cli.main import cli, run
+from ftplan.cli.options import parameter_of
+from ftplan.io.configuration import find_configuration
 from ftplan.planners.registry import rows
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -24,10 +29,9 @@ SMALL = ROOT / "tests" / "data" / "small"
 FIGURE_2 = ROOT / "examples" / "figure-2"
 
 COMMANDS = {row.kind: row.command for row in rows()}
+#: The value of each option of each kind that is not given.
 DEFAULTS: Mapping[str, Mapping[str, Any]] = {
-    "checkpoint-allocation": checkpoint_allocation._DEFAULTS,
-    "recovery-schedule": recovery_schedule._DEFAULTS,
-    "task-replication": replicate_tasks._DEFAULTS,
+    kind: {field.name: field.default for field in fields(kind_of(kind).options)} for kind in KINDS
 }
 
 #: No option takes any of these.
@@ -36,7 +40,7 @@ _NUMBERS = {
     "balance", "bandwidth", "budget_cpu", "budget_mb", "capacity", "capacity_per_core", "coordinator_cpu",
     "failover_limit", "horizon", "max_bytes", "max_stats_age_s", "overload", "threshold",
 }  # fmt: skip
-_COUNTS = {"seed", "iterations", "copies", "max_moves", "max_changes", "incremental_from", "samples"}
+_COUNTS = {"seed", "iterations", "copies", "max_moves", "max_changes", "samples"}
 _FLAGS = {
     "arrivals", "bound", "complete_failure", "curve", "ignore_stale", "parallel_recovery", "prefetch", "spread",
     "prove", "strict", "worst_case",
@@ -89,7 +93,7 @@ def wrong_values(name: str) -> list[Any]:
 
 def held(error: pytest.ExceptionInfo[ftplan.FtplanError], name: str) -> None:
     text = str(error.value)
-    assert option_checks.flag(name) in text
+    assert flag(name) in text
     assert " is not " in text
     assert len(text) <= 400
     assert "\n" not in text
@@ -105,7 +109,7 @@ def test_wrong_options_of_plans(kind: str, name: str, small: ftplan.Problem) -> 
         held(error, name)
 
 
-@pytest.mark.parametrize(("call", "name"), [(c, n) for c, checks in option_checks.CALLS.items() for n in checks])
+@pytest.mark.parametrize(("call", "name"), [(c, n) for c, checks in CALLS.items() for n in checks])
 def test_wrong_parameters_of_calls(call: str, name: str, small: ftplan.Problem, replication: ftplan.Plan) -> None:
     calls: dict[str, Any] = {
         "load": ftplan.load,
@@ -138,13 +142,23 @@ def test_some_messages_in_full(small: ftplan.Problem) -> None:
         assert str(error.value) == said
 
 
-@pytest.mark.parametrize("kind", DEFAULTS)
-def test_every_option_has_a_check_which_its_default_passes(kind: str) -> None:
-    assert set(option_checks.PLANS[kind]) == set(DEFAULTS[kind])
-    assert option_checks.plan_options(kind, "x", DEFAULTS[kind]) == DEFAULTS[kind]
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_option_is_one_field(kind: str) -> None:
+    """Each field has a check that its default passes, and a flag with its help text."""
+    options = kind_of(kind).options
+    assert asdict(options.of("x", DEFAULTS[kind])) == DEFAULTS[kind]
+    flags = {item.name: item.help for item in _command(kind).params if isinstance(item, click.Option)}
+    for name, item in options.options().items():
+        assert flags[parameter_of(name, item)] == item.help
 
 
-@pytest.mark.parametrize("kind", DEFAULTS)
+def _command(kind: str) -> click.Command:
+    command = cli.get_command(click.Context(cli), COMMANDS[kind])
+    assert command is not None
+    return command
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_the_command_line_gives_what_is_right(
     kind: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -160,15 +174,48 @@ def test_the_command_line_gives_what_is_right(
     assert run([COMMANDS[kind], *files]) == 2
     assert "caught" in capsys.readouterr().err
     assert set(given) == set(DEFAULTS[kind])
-    option_checks.plan_options(kind, "x", given)
+    assert asdict(kind_of(kind).options.of("x", given)) == DEFAULTS[kind]
 
 
 def test_numpy_values_are_taken() -> None:
-    taken = option_checks.plan_options(
-        "recovery-schedule", "x", {"samples": np.int64(3), "max_cpu": np.float32(0.5), "prefetch": np.bool_(False)}
-    )
-    assert taken == {"samples": 3, "max_cpu": 0.5, "prefetch": False}
-    assert [type(value) for value in taken.values()] == [int, float, bool]
+    given = {"samples": np.int64(3), "max_cpu": np.float32(0.5), "prefetch": np.bool_(False)}
+    taken = asdict(kind_of("recovery-schedule").options.of("x", given))
+    assert {name: taken[name] for name in given} == {"samples": 3, "max_cpu": 0.5, "prefetch": False}
+    assert [type(taken[name]) for name in given] == [int, float, bool]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_plans_record_every_option_and_verify_reads_it_back(
+    kind: str, small: ftplan.Problem, figure_2: ftplan.Problem
+) -> None:
+    asked_for: dict[str, dict[str, Any]] = {
+        "checkpoint-allocation": {"copies": 2, "objective": "correlation", "balance": 0.5, "capacity_per_core": 3.0},
+        "recovery-schedule": {"max_cpu": 0.7, "horizon": 900.0, "samples": 7, "prefetch": False},
+        "task-replication": {"budget": 3, "weight": "priority", "fail": ["operator:p01"]},
+    }
+    given = {**asked_for[kind], "seed": 3, "time_limit_s": 9.0}
+    problem = small if kind == "checkpoint-allocation" else figure_2
+    plan = ftplan.plan(kind, problem, **given)
+    options = kind_of(kind).options
+    facts = {
+        *options.recorded_facts,
+        "cases",
+        *(f"{n}_requested" for n in ("balance", "objective", "capacity_per_core")),
+    }
+    assert set(plan.options) - facts == set(DEFAULTS[kind]) - {"seed"}
+    assert options.of_plan(plan) == options.of("x", given)
+    again = {name: value for name, value in options.asked_by(plan).items() if name != "seed"}
+    assert options.of("x", {**again, "seed": plan.seed}) == options.of("x", given)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_configuration_file_takes_every_option(kind: str, tmp_path: Path) -> None:
+    options = kind_of(kind).options
+    names = [parameter_of(name, item).replace("_", "-") for name, item in options.options().items()]
+    (tmp_path / "ftplan.toml").write_text(f"[{COMMANDS[kind]}]\n" + "".join(f'{name} = "x"\n' for name in names))
+    found = find_configuration({COMMANDS[kind]: names_in_configuration(_command(kind))}, folder=tmp_path)
+    assert found is not None
+    assert len(found.commands[COMMANDS[kind]]) == len(names)
 
 
 @pytest.mark.parametrize("wrong", [5, None, object(), "", b"plan.json", ["x"]])
@@ -182,9 +229,11 @@ def test_what_is_no_plan_or_problem(wrong: Any, figure_2: ftplan.Problem, replic
     ):
         with pytest.raises(ftplan.FtplanError, match=r"^plan: .* is not a plan"):
             call()
-    for call in (lambda: verify(replication, wrong), lambda: ftplan.plan("replicate-tasks", wrong, budget=1)):
+    with pytest.raises(ftplan.FtplanError, match=r"^problem: .* is not what ftplan.load returns"):
+        ftplan.plan("replicate-tasks", wrong, budget=1)
+    if wrong is not None:  # without a problem the inputs are those that the plan names
         with pytest.raises(ftplan.FtplanError, match=r"^problem: .* is not what ftplan.load returns"):
-            call()
+            verify(replication, wrong)
     if wrong is not None:
         with pytest.raises(ftplan.FtplanError):
             ftplan.plan("replicate-tasks", figure_2, algorithm=wrong, budget=1)

@@ -23,7 +23,7 @@ class CurvePointModel(FileModel):
     bound: Probability | None = Field(None, description="Proven: no choice within this budget is better")
 
 
-class TaskReplicationModel(FileModel):
+class Body(FileModel):
     """What a plan of kind task-replication holds; one made by hand needs only the replicas."""
 
     replicas: list[ReplicaModel] = Field(description="Tasks that have an active replica")

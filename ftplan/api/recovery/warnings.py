@@ -10,13 +10,13 @@ import numpy as np
 from ftplan.model.failed_queries import FailedQueries, failed_queries
 from ftplan.model.plan import Warn
 from ftplan.model.tolerances import ROUNDING
-from ftplan.planners.recovery.problem import RecoveryProblem
+from ftplan.planners.recovery.problem import INCREMENTAL_FROM, RecoveryProblem
 
 #: An order that loses less than a random one by a smaller share than this gains nothing worth the name.
 WORTH_SAYING = 0.01
 
 
-def warnings_of(problem: RecoveryProblem, incremental_from: int, known_nodes: bool) -> tuple[Warn, ...]:
+def warnings_of(problem: RecoveryProblem, known_nodes: bool) -> tuple[Warn, ...]:
     """Return warnings on shared tasks, blocking recovery and unknown restore times.
 
     *known_nodes* tells whether a cluster says which nodes there are.
@@ -24,10 +24,10 @@ def warnings_of(problem: RecoveryProblem, incremental_from: int, known_nodes: bo
     if not problem.failed.any():
         return ()
     queries = failed_queries(problem.graph, problem.failed)
-    found = [*_order_gains_nothing(problem, queries), *_restores(problem)]
-    if known_nodes and problem.failed_nodes < incremental_from:
-        found.append(_blocking(problem, incremental_from))
-    return tuple(found)
+    warnings = [*_order_gains_nothing(problem, queries), *_restores(problem)]
+    if known_nodes and problem.failed_nodes < INCREMENTAL_FROM:
+        warnings.append(_blocking(problem))
+    return tuple(warnings)
 
 
 def gain_warnings(summary: Mapping[str, Any]) -> tuple[Warn, ...]:
@@ -37,10 +37,10 @@ def gain_warnings(summary: Mapping[str, Any]) -> tuple[Warn, ...]:
         return ()
     lost = after["priority_time"]
     blocking, expected = (None if figures is None else figures["priority_time"] for figures in (before, random))
-    found = []
+    warnings = []
     if summary["failed_queries"] > 1 and blocking == 0.0:
         text = "there is room for everything at once and restores take no time: no order gains anything"
-        found.append(Warn("ORDER_GAINS_NOTHING", text))
+        warnings.append(Warn("ORDER_GAINS_NOTHING", text))
     elif summary["failed_queries"] > 1 and expected is not None and lost >= expected * (1.0 - WORTH_SAYING):
         what = "loses more than random ones" if lost > expected * (1.0 + WORTH_SAYING) else "gains next to nothing"
         text = (
@@ -48,14 +48,14 @@ def gain_warnings(summary: Mapping[str, Any]) -> tuple[Warn, ...]:
             f"on average; {summary['shared_fraction']:.0%} of the failed cost is shared by all "
             f"{summary['failed_queries']:,} failed queries"
         )
-        found.append(Warn("ORDER_GAINS_NOTHING", text))
+        warnings.append(Warn("ORDER_GAINS_NOTHING", text))
     if blocking is not None and blocking < lost * (1.0 - ROUNDING):
         text = (
             f"blocking recovery would lose less, priority x time {blocking:.6g} against {lost:.6g}: what comes back "
             "early here queues on few nodes or crowds out better queries"
         )
-        found.append(Warn("BLOCKING_LOSES_LESS", text))
-    return tuple(found)
+        warnings.append(Warn("BLOCKING_LOSES_LESS", text))
+    return tuple(warnings)
 
 
 def blocking_capacity_s(problem: RecoveryProblem) -> float | None:
@@ -100,13 +100,13 @@ def _restores(problem: RecoveryProblem) -> list[Warn]:
     return [Warn("RESTORE_TIME_UNKNOWN", text)]
 
 
-def _blocking(problem: RecoveryProblem, incremental_from: int) -> Warn:
+def _blocking(problem: RecoveryProblem) -> Warn:
     when = blocking_capacity_s(problem)
     cost = float(problem.cost[problem.failed].sum())
     nodes = {0: "no node", 1: "1 node"}.get(problem.failed_nodes, f"{problem.failed_nodes} nodes")
     until = "never comes here" if when is None else (f"is there at {when:g} s" if when > 0.0 else "is there at once")
     text = (
-        f"{nodes} failed, fewer than --incremental-from {incremental_from}: Su & Zhou then block until there is room "
+        f"{nodes} failed, fewer than {INCREMENTAL_FROM}: Su & Zhou then block until there is room "
         f"for all that failed, {cost:g} cores in sum, which {until}; this plan recovers step by step all the same"
     )
     return Warn("BLOCKING_RECOVERY", text)
