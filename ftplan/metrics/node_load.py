@@ -12,13 +12,11 @@ import numpy.typing as npt
 
 from ftplan.metrics.correlation import node_sums
 from ftplan.model.cluster import Cluster
+from ftplan.model.defaults import MEAN_UTILISATION
 from ftplan.model.plan import canonical_number
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.model.units import MS_PER_CORE_SECOND
-
-#: Mean utilisation of the cluster that the default capacity stands for.
-MEAN_UTILISATION = 0.7
 
 
 @dataclass(frozen=True, eq=False)
