@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +19,7 @@ from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.random_order import random_order
 from ftplan.planners.recovery.schedule.arrival_replay import replay
 from ftplan.planners.recovery.schedule.construction import run
-from ftplan.planners.recovery.schedule.schedule import Schedule
+from ftplan.planners.recovery.schedule.schedule import Outage, Schedule
 from ftplan.planners.recovery.schedule.score import changes
 
 #: Random orders that the mean is taken over: at most, at least, and how many looks at a query at a step they may take.
@@ -48,14 +48,11 @@ def figures(schedule: Schedule | None, problem: RecoveryProblem, fidelity: Fidel
     counts queries that are back at the horizon. ``first_back_s`` is None where none is back by then, ``last_back_s``
     where one is not. ``fidelity_time`` is only there where asked for.
     """
-    outages: list[tuple[int, float, float | None]]
     if schedule is None:
-        never = failed_queries(problem.graph, problem.failed).query.tolist()
-        outages, by_step = [(query, 0.0, None) for query in never], [0.0]
+        values = _figures(_never(problem), [0.0], problem.horizon_s)
     else:
-        outages = [(outage.query, outage.down_s, outage.back_s) for outage in schedule.outages]
         by_step = [float(step.objective.value or 0.0) for step in schedule.steps]
-    values = Downtimes.of(outages, problem.graph.per_task("priority")).figures(by_step, problem.horizon_s)
+        values = _figures(schedule.outages, by_step, problem.horizon_s)
     return values if fidelity is None else {**values, "fidelity_time": fidelity(schedule)}
 
 
@@ -128,3 +125,17 @@ def _spread(values: FloatArray, percentile: int) -> dict[str, float]:
 
 def _plain(options: RecoveryOptions) -> RecoveryOptions:
     return replace(options, objective="priority", iterations=None)
+
+
+def _never(problem: RecoveryProblem) -> Sequence[Outage]:
+    queries = failed_queries(problem.graph, problem.failed).query
+    priority = problem.graph.per_task("priority")
+    return [Outage(query, float(priority[query]), 0.0, None, "") for query in queries.tolist()]
+
+
+def _figures(outages: Sequence[Outage], by_step: Sequence[float], horizon_s: float) -> Figures:
+    query = np.array([outage.query for outage in outages], dtype=np.int64)
+    priority = np.array([outage.priority for outage in outages], dtype=np.float64)
+    down_s = np.array([outage.down_s for outage in outages], dtype=np.float64)
+    back_s = np.array([np.inf if o.back_s is None else o.back_s for o in outages], dtype=np.float64)
+    return Downtimes(query, priority, down_s, back_s).figures(by_step, horizon_s)

@@ -15,10 +15,20 @@ from ftplan.planners.recovery.schedule.repair_state import Progress
 from ftplan.planners.recovery.schedule.schedule import Schedule
 
 
+def downtimes(schedule: Schedule) -> Downtimes:
+    """Return the outages of a schedule as arrays."""
+    outages = schedule.outages
+    return Downtimes(
+        query=np.array([o.query for o in outages], dtype=np.int64),
+        priority=np.array([o.priority for o in outages], dtype=np.float64),
+        down_s=np.array([o.down_s for o in outages], dtype=np.float64),
+        back_s=np.array([np.inf if o.back_s is None else o.back_s for o in outages], dtype=np.float64),
+    )
+
+
 def priority_time_of(schedule: Schedule, problem: RecoveryProblem) -> float:
     """Return Σ priority × seconds down within the horizon."""
-    outages = [(outage.query, outage.down_s, outage.back_s) for outage in schedule.outages]
-    return Downtimes.of(outages, problem.graph.per_task("priority")).priority_time(problem.horizon_s)
+    return downtimes(schedule).priority_time(problem.horizon_s)
 
 
 def fidelity_time_of(schedule: Schedule, problem: RecoveryProblem, model: FidelityModel) -> float:
