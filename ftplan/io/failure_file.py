@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema
 
 from ftplan.errors import FtplanError
-from ftplan.io.cluster_file import NodeModel, check_duplicates, node_entry
+from ftplan.io.cluster_file import NodeModel, check_duplicates
 from ftplan.io.documents import Source, read_document
 from ftplan.io.fields import FileModel, Id, Moment, Probability, Time, Version
 from ftplan.io.selector_checks import check_selector
@@ -90,11 +90,6 @@ def load_failure(
     """Read and check a failure file from a path, standard input (``-``) or a mapping, which messages call *name*.
 
     Selectors must point at something in the *topology* and *cluster*, where these are given.
-
-    Raises
-    ------
-    FtplanError
-        One sentence with file, place, what is wrong and what would be right.
     """
     document = read_document(source, "failure", name)
     value = check_envelope(document, FORMAT)
@@ -146,25 +141,3 @@ def _built(model: FailureModel) -> Failure:
         arrivals.append(Arrival((low, high), arrival.node.build()))
     scenarios = tuple(Scenario(item.id, item.probability, _fails(item.fail)) for item in model.scenarios)
     return Failure(_fails(model.fail), tuple(arrivals), scenarios)
-
-
-def failure_document(failure: Failure) -> dict[str, Any]:
-    """Return the document that loads back as this failure; empty parts are left out."""
-    document: dict[str, Any] = {"format": FORMAT, "format_version": "1.0"}
-    if failure.fail:
-        document["fail"] = _fail_entries(failure.fail)
-    if failure.arrivals:
-        document["arrivals"] = [
-            {"at_s": item.at_s[0] if item.at_s[0] == item.at_s[1] else list(item.at_s), "node": node_entry(item.node)}
-            for item in failure.arrivals
-        ]
-    if failure.scenarios:
-        document["scenarios"] = [
-            {"id": item.id, "probability": item.probability, "fail": _fail_entries(item.fail)}
-            for item in failure.scenarios
-        ]
-    return document
-
-
-def _fail_entries(fails: tuple[Fail, ...]) -> list[Any]:
-    return [{"at_s": item.at_s, "select": str(item.select)} if item.at_s else str(item.select) for item in fails]

@@ -30,6 +30,13 @@ class Column:
     meaning: str
     nullable: bool = False
 
+    @property
+    def arrow(self) -> Any:
+        """The Arrow type."""
+        import pyarrow
+
+        return pyarrow.timestamp("us", "UTC") if self.type == "timestamp" else pyarrow.type_for_alias(self.type)
+
 
 #: One row per operator, key group and window that has records; sorted by these three.
 KEY_GROUPS_TABLE = (

@@ -98,7 +98,7 @@ def _key_group(
     load = float(series.mean_load[series.position[what.name, int(what.index or 0)]]) if costs is not None else 0.0
     copies = f"copies on {', '.join(chosen)}" if chosen else "no copies"
     notes = [f"primary on {item['primary']}, {copies}; mean load {load:.6g} per window"]
-    notes += [plan.reason] if plan.reason and len(chosen) < moves.rules.copies else []
+    notes += [plan.reason] if plan.reason and len(chosen) < moves.inputs.rules.copies else []
     for copy in chosen if costs is not None else ():
         here = float(costs[cluster.position[copy]])
         open_to = [row for row in rows if row["copy"] == copy and not row["chosen"] and row["ruled out by"] is None]

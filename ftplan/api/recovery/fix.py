@@ -13,7 +13,7 @@ from ftplan.model.plan import Infeasible
 from ftplan.model.tolerances import ROUNDING, SOLVED
 from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery.algorithms import best_density
+from ftplan.planners.recovery.best_density import best_density
 from ftplan.planners.recovery.problem import ArrivalEvent, Host, RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.random_order import random_order
 from ftplan.planners.recovery.schedule.construction import run

@@ -9,9 +9,9 @@ from ftplan.planners.checkpoints.allocation import Allocation, allocation
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.bounds.any_rules import proven_bound
 from ftplan.planners.checkpoints.options import AllocationOptions
+from ftplan.planners.checkpoints.rules.feasibility import RulesInForce, feasible_copies, rules_in_force
 from ftplan.planners.checkpoints.rules.idle import spread_idle
 from ftplan.planners.checkpoints.rules.limits import Limits, limits_of
-from ftplan.planners.checkpoints.rules.settle import Settled, feasible_copies, settle
 from ftplan.planners.checkpoints.search.failover_repair import bring_within, improve_within
 from ftplan.planners.checkpoints.search.greedy import regret_greedy
 from ftplan.planners.checkpoints.search.working_allocation import Placed
@@ -34,8 +34,8 @@ def correlated(problem: CheckpointProblem, options: AllocationOptions) -> Result
     Source: Madsen & Zhou 2015, section 6, Algorithm 3.
     """
     budget = Budget.of(options)
-    settled = settle(problem, options, budget)
-    if not isinstance(settled, Settled):
+    settled = rules_in_force(problem, options, budget)
+    if not isinstance(settled, RulesInForce):
         return settled
     limits = limits_of(problem, settled.rules)
     placed = _placed(problem, limits, budget)

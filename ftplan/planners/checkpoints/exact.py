@@ -14,15 +14,14 @@ from ftplan.planners.checkpoints.bounds.any_rules import best_dual
 from ftplan.planners.checkpoints.bounds.lagrangian import Dual
 from ftplan.planners.checkpoints.even import dealt
 from ftplan.planners.checkpoints.models.exact_at_scale import price_guided
-from ftplan.planners.checkpoints.models.failover_gap import close_failover_gap
 from ftplan.planners.checkpoints.models.flow import cheapest_flow
 from ftplan.planners.checkpoints.models.reduced_model import close_gap
 from ftplan.planners.checkpoints.models.separate import allowed_cost, cheapest
 from ftplan.planners.checkpoints.options import AllocationOptions
+from ftplan.planners.checkpoints.rules.feasibility import RulesInForce, feasible_copies, rules_in_force
 from ftplan.planners.checkpoints.rules.idle import spread_idle
 from ftplan.planners.checkpoints.rules.limits import Limits, limits_of, most_copies
 from ftplan.planners.checkpoints.rules.memory import SEARCHED_PAIRS
-from ftplan.planners.checkpoints.rules.settle import Settled, feasible_copies, settle
 from ftplan.planners.checkpoints.search.failover_repair import bring_within, improve_within
 from ftplan.planners.checkpoints.search.greedy import regret_greedy
 from ftplan.planners.checkpoints.search.working_allocation import Placed
@@ -51,8 +50,8 @@ def exact(problem: CheckpointProblem, options: AllocationOptions) -> Result[Allo
     Source: Madsen & Zhou 2015, section 6, the formulation; it gave up on exhaustive search at 7 checkpoints × 20 nodes.
     """
     budget = Budget.of(options)
-    settled = settle(problem, options, budget)
-    if not isinstance(settled, Settled):
+    settled = rules_in_force(problem, options, budget)
+    if not isinstance(settled, RulesInForce):
         return settled
     limits = limits_of(problem, settled.rules)
     if not (limits.names or limits.failover) or not problem.load.size:
@@ -78,7 +77,7 @@ def exact(problem: CheckpointProblem, options: AllocationOptions) -> Result[Allo
 
 
 def _assigned(
-    problem: CheckpointProblem, settled: Settled, limits: Limits, options: AllocationOptions, budget: Budget
+    problem: CheckpointProblem, settled: RulesInForce, limits: Limits, options: AllocationOptions, budget: Budget
 ) -> Result[Allocation]:
     """Solve the coupled problem: dual, incumbent, reduced costs, branch and cut."""
     if problem.cost.size > MANY_PAIRS and limits.failover is None:
@@ -104,19 +103,12 @@ def _assigned(
             return found
         improved = _improved(problem, limits, [found], budget)
         first = found if improved is None else improved
-    if limits.failover is not None:
-
-        def polish(starts: list[IntArray]) -> IntArray | None:
-            return _improved(problem, limits, starts, budget)
-
-        best, bound = close_failover_gap(problem, limits, first, polish, options.seed, budget)
-        return _result(problem, settled, best, bound, budget)
     dual = best_dual(problem, limits, problem.value(first), budget)
     second = _improved(problem, limits, [dual.copies], budget)
     best = first if second is None or problem.value(first) <= problem.value(second) else second
     if problem.gap(problem.value(best), dual.bound) > CLOSED and not budget.over():
         best, bound = close_gap(problem, limits, best, dual, options.seed, budget)
-        polished = _improved(problem, limits, [best], budget)
+        polished = None if limits.failover else _improved(problem, limits, [best], budget)
         best = best if polished is None else polished
         dual = Dual(max(dual.bound, bound), dual.prices, dual.copies)
     return _result(problem, settled, best, dual.bound, budget)
@@ -150,7 +142,7 @@ def _improved(problem: CheckpointProblem, limits: Limits, starts: list[IntArray]
 
 
 def _result(
-    problem: CheckpointProblem, settled: Settled, copies: IntArray, bound: float, budget: Budget
+    problem: CheckpointProblem, settled: RulesInForce, copies: IntArray, bound: float, budget: Budget
 ) -> Result[Allocation]:
     """Return the result with its status by the gap."""
     spread = spread_idle(problem, limits_of(problem, settled.rules), np.asarray(copies))

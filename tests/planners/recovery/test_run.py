@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ftplan.planners.recovery.algorithms import best_density, operator_centric
+from ftplan.planners.recovery.best_density import best_density
+from ftplan.planners.recovery.operator_centric import operator_centric
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.schedule.body import body
 from tests.planners.recovery.cases import figure_2, graph, problem
