@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import ftplan
-from ftplan.api.verbs import explain, verify
+from ftplan.api import explain, verify
 from ftplan.io.checking import check_files
 from ftplan.model.plan import Plan
 from tests.api.recovery_cases import CLUSTER, PLACEMENT, TOPOLOGY, statistics
