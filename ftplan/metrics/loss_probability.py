@@ -28,11 +28,6 @@ class LossProbability:
     low: float
     high: float
 
-    @property
-    def exact(self) -> bool:
-        """Whether the probability is known and not only bounded."""
-        return self.low == self.high
-
 
 @dataclass(slots=True)
 class _Enumeration:
