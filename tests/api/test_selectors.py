@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ftplan.api.explanation import explain
-from ftplan.api.verification import verify
 
 import ftplan
+from ftplan.api import explain, verify
 from ftplan.io.checking import check_files
 from ftplan.model.plan import Plan
 from tests.api.recovery_cases import CLUSTER, PLACEMENT, TOPOLOGY, statistics
