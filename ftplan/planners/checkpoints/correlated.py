@@ -12,9 +12,10 @@ from ftplan.planners.checkpoints.options import AllocationOptions
 from ftplan.planners.checkpoints.rules.idle import spread_idle
 from ftplan.planners.checkpoints.rules.limits import Limits, limits_of
 from ftplan.planners.checkpoints.rules.settle import Settled, feasible_copies, settle
-from ftplan.planners.checkpoints.search.failover_repair import bring_within, improve_within
 from ftplan.planners.checkpoints.search.greedy import regret_greedy
-from ftplan.planners.checkpoints.search.working_allocation import Placed
+from ftplan.planners.checkpoints.search.local_search import improve
+from ftplan.planners.checkpoints.search.repair import repair
+from ftplan.planners.checkpoints.search.working_allocation import WorkingAllocation
 from ftplan.planners.result import Result
 
 #: Copies up to which an allocation that only keeps the failover limit is made cheaper: larger ones would take long.
@@ -47,8 +48,8 @@ def correlated(problem: CheckpointProblem, options: AllocationOptions) -> Result
             return found
         copies = found
         if limits.failover is not None and copies.size <= FEW_COPIES:
-            placed = Placed.at(problem, limits, copies)
-            improve_within(placed, budget)
+            placed = WorkingAllocation.of(problem, limits, copies)
+            improve(placed, budget)
             copies = placed.copies
     answer = allocation(problem, spread_idle(problem, limits, copies), settled.rules)
     result: Result[Allocation] = Result(
@@ -62,10 +63,10 @@ def correlated(problem: CheckpointProblem, options: AllocationOptions) -> Result
     return replace(result, warnings=result.warnings + budget.warnings())
 
 
-def _placed(problem: CheckpointProblem, limits: Limits, budget: Budget) -> Placed | None:
+def _placed(problem: CheckpointProblem, limits: Limits, budget: Budget) -> WorkingAllocation | None:
     """Return what Algorithm 3 and repair find, None where they get stuck or the clock ends them."""
     try:
-        placed = Placed.at(problem, limits, regret_greedy(problem, limits, budget))
+        placed = WorkingAllocation.of(problem, limits, regret_greedy(problem, limits, budget))
     except OutOfTime:
         return None
-    return placed if bring_within(placed, budget) else None
+    return placed if repair(placed, budget) else None

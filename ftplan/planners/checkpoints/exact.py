@@ -23,9 +23,10 @@ from ftplan.planners.checkpoints.rules.idle import spread_idle
 from ftplan.planners.checkpoints.rules.limits import Limits, limits_of, most_copies
 from ftplan.planners.checkpoints.rules.memory import SEARCHED_PAIRS
 from ftplan.planners.checkpoints.rules.settle import Settled, feasible_copies, settle
-from ftplan.planners.checkpoints.search.failover_repair import bring_within, improve_within
 from ftplan.planners.checkpoints.search.greedy import regret_greedy
-from ftplan.planners.checkpoints.search.working_allocation import Placed
+from ftplan.planners.checkpoints.search.local_search import improve
+from ftplan.planners.checkpoints.search.repair import repair
+from ftplan.planners.checkpoints.search.working_allocation import WorkingAllocation
 from ftplan.planners.result import Result
 
 #: A gap, relative to what a random plan loses, that counts as closed: the rounding of sums of thousands of numbers.
@@ -128,10 +129,10 @@ def _by_regret(problem: CheckpointProblem, limits: Limits, known: IntArray, budg
     Whole costs have many ties: there Algorithm 3 is quick, and often within a hair of the bound at prices of 0.
     """
     try:
-        placed = Placed.at(problem, limits, regret_greedy(problem, limits, budget))
+        placed = WorkingAllocation.of(problem, limits, regret_greedy(problem, limits, budget))
     except OutOfTime:
         return known
-    if not bring_within(placed, budget) or not limits.kept(placed.copies):
+    if not repair(placed, budget) or not limits.kept(placed.copies):
         return known
     return placed.copies if problem.value(placed.copies) < problem.value(known) else known
 
@@ -140,10 +141,10 @@ def _improved(problem: CheckpointProblem, limits: Limits, starts: list[IntArray]
     """Return the cheapest of the starts after repair and improvement, None where none could be repaired."""
     best: IntArray | None = None
     for start in starts:
-        placed = Placed.at(problem, limits, start)
-        if not bring_within(placed, budget):
+        placed = WorkingAllocation.of(problem, limits, start)
+        if not repair(placed, budget):
             continue
-        improve_within(placed, budget)
+        improve(placed, budget)
         if limits.kept(placed.copies) and (best is None or problem.value(placed.copies) < problem.value(best)):
             best = placed.copies
     return best

@@ -16,7 +16,7 @@ from ftplan.planners.checkpoints.search.best_first import best_first
 from ftplan.planners.checkpoints.search.copies_in_place import MoveLimits, Moving, Present
 from ftplan.planners.checkpoints.search.partial_restoration import least_cost, mend_in_part, padded
 from ftplan.planners.checkpoints.search.restoration import Mended, fits, mend, returns
-from ftplan.planners.checkpoints.search.working_allocation import Placed
+from ftplan.planners.checkpoints.search.working_allocation import WorkingAllocation
 from ftplan.planners.result import Result
 
 #: Share of the time limit that upkeep has after a fresh plan took all of it.
@@ -74,7 +74,7 @@ def upkeep(
     limits = limits_of(problem, answer.rules)
     target = answer.value + allowance.threshold * max(problem.random_value - answer.value, 0.0)
     start = mend(present, limits, answer.copies, allowance, options.seed, budget)
-    moving = Moving.at(Placed.at(problem, limits, start.copies), present)
+    moving = Moving.at(WorkingAllocation.of(problem, limits, start.copies), present)
     mended = moving.moves
     over = allowance.exceeded(moving.moves, moving.size)
     report = Upkept(
@@ -131,7 +131,7 @@ def _from_fresh(
     more moves than allowed. Cost O(U c log(U c)) a pass.
     """
     problem = present.problem
-    moving = Moving.at(Placed.at(problem, limits, fresh), present)
+    moving = Moving.at(WorkingAllocation.of(problem, limits, fresh), present)
     blocked: tuple[str, ...] = ()
     for strict in (True, False):
         changed = True
@@ -149,7 +149,7 @@ def _from_fresh(
             if not blocked and limits.kept(moving.placed.copies):
                 return moving.placed.copies, ()
             if not limits.kept(moving.placed.copies):  # only what was too large to be checked all along
-                moving = Moving.at(Placed.at(problem, limits, fresh), present)
+                moving = Moving.at(WorkingAllocation.of(problem, limits, fresh), present)
                 blocked = allowance.exceeded(moving.moves, moving.size)
                 return (found, blocked) if blocked else (fresh, ())
     if not allowance.exceeded(moving.moves, moving.size):

@@ -15,8 +15,8 @@ from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.models.integer_model import Answer, fits_into, least_stretch
 from ftplan.planners.checkpoints.rules.failover import failover_of, most_taken
 from ftplan.planners.checkpoints.rules.limits import Limits, fair_loads, limits_of
-from ftplan.planners.checkpoints.search.failover_repair import bring_within
-from ftplan.planners.checkpoints.search.working_allocation import Placed
+from ftplan.planners.checkpoints.search.repair import repair
+from ftplan.planners.checkpoints.search.working_allocation import WorkingAllocation
 
 #: Δ is looked for in steps of this size; what is found is rounded up to six digits after the point.
 STEP = 2.0**-21
@@ -68,8 +68,8 @@ def least_balance(
         nonlocal best
         limits = limits_of(problem, CheckpointRules(problem.copies, "node", balance, memory, failover_limit))
         for source in (start,) if best is None else (best[1], start):
-            placed = Placed.at(problem, limits, source)
-            if bring_within(placed, budget):
+            placed = WorkingAllocation.of(problem, limits, source)
+            if repair(placed, budget):
                 reached = max(at_least, rounded_up(_deviation(problem, placed.copies)))
                 if best is None or reached < best[0]:
                     best = (reached, placed.copies)

@@ -14,8 +14,8 @@ from ftplan.planners.checkpoints.models.integer_model import Answer, fits_into, 
 from ftplan.planners.checkpoints.rules.failover import Failover, failover_of, ratios
 from ftplan.planners.checkpoints.rules.least_balance import HALVINGS, STEP, rounded_up, spread_out
 from ftplan.planners.checkpoints.rules.limits import Limits, limits_of
-from ftplan.planners.checkpoints.search.failover_repair import bring_within
-from ftplan.planners.checkpoints.search.working_allocation import Placed
+from ftplan.planners.checkpoints.search.repair import repair
+from ftplan.planners.checkpoints.search.working_allocation import WorkingAllocation
 
 #: The smallest limit that is ever asked for: with it, all survivors carry exactly their fair shares.
 LEAST = 1.0
@@ -73,8 +73,8 @@ def least_failover(
         nonlocal best
         asked = replace(limits, failover=failover_of(problem, limit))
         for source in (start,) if best is None else (best[1], start):
-            placed = Placed.at(problem, asked, source)
-            if bring_within(placed, budget):
+            placed = WorkingAllocation.of(problem, asked, source)
+            if repair(placed, budget):
                 best = _better(best, limits, placed.copies)
                 return True
         return False

@@ -17,8 +17,8 @@ from ftplan.planners.checkpoints.rules.infeasibility import explain, too_few_dom
 from ftplan.planners.checkpoints.rules.least_balance import least_balance, spread_out
 from ftplan.planners.checkpoints.rules.least_failover import least_failover
 from ftplan.planners.checkpoints.rules.limits import limits_of
-from ftplan.planners.checkpoints.search.failover_repair import bring_within
-from ftplan.planners.checkpoints.search.working_allocation import Placed
+from ftplan.planners.checkpoints.search.repair import repair
+from ftplan.planners.checkpoints.search.working_allocation import WorkingAllocation
 from ftplan.planners.result import Result
 
 #: Part of the time that is left for the proof that there is no allocation.
@@ -87,8 +87,8 @@ def feasible_copies(
     if settled.witness is not None:
         return settled.witness
     limits = limits_of(problem, settled.rules)
-    placed = Placed.at(problem, limits, spread_out(problem))
-    if bring_within(placed, budget):
+    placed = WorkingAllocation.of(problem, limits, spread_out(problem))
+    if repair(placed, budget):
         return placed.copies
     answer = find(problem, limits, None, options.seed, budget)
     if answer.copies is not None and limits.kept(answer.copies):

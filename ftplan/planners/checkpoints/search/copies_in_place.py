@@ -9,7 +9,7 @@ import numpy as np
 
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.checkpoints.arrays import BoolArray, CheckpointProblem
-from ftplan.planners.checkpoints.search.working_allocation import Placed
+from ftplan.planners.checkpoints.search.working_allocation import WorkingAllocation
 
 #: Relative slack of a limit in bytes: sums of fractions of bytes are rounded.
 ROUNDING = 1e-12
@@ -85,14 +85,14 @@ class Present:
 class Moving:
     """An allocation on its way from the present, with the cost, the moves and the bytes so far."""
 
-    placed: Placed
+    placed: WorkingAllocation
     present: Present
     value: float
     moves: int
     size: float
 
     @staticmethod
-    def at(placed: Placed, present: Present) -> Moving:
+    def at(placed: WorkingAllocation, present: Present) -> Moving:
         """Return the state of an allocation."""
         copies = placed.copies
         return Moving(placed, present, placed.problem.value(copies), present.moves(copies), present.size(copies))

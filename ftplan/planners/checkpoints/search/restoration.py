@@ -12,8 +12,8 @@ from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.models.branch_and_cut import branch_and_cut
 from ftplan.planners.checkpoints.rules.limits import Limits
 from ftplan.planners.checkpoints.search.copies_in_place import MoveLimits, Moving, Present
-from ftplan.planners.checkpoints.search.failover_repair import bring_within
-from ftplan.planners.checkpoints.search.working_allocation import Placed
+from ftplan.planners.checkpoints.search.repair import repair
+from ftplan.planners.checkpoints.search.working_allocation import WorkingAllocation
 
 #: Allowed pairs of unit and node up to which the fewest moves are proven by branch and cut.
 MOST_COLUMNS = 20_000
@@ -48,8 +48,8 @@ def mend(
     starts = [back(present, limits, fallback)]
     for weight in (np.ones(kept.shape[0]), present.problem.state):
         if weight.any():
-            placed = Placed.at(_priced(present, weight), limits, kept)
-            if bring_within(placed, budget):
+            placed = WorkingAllocation.of(_priced(present, weight), limits, kept)
+            if repair(placed, budget):
                 starts.append(placed.copies)
     best = min(starts, key=lambda copies: _rank(present, copies, allowance))
     # What fills a gap has to come whatever the limits say; without a gap one copy has to move.
@@ -69,7 +69,7 @@ def mend(
 
 def back(present: Present, limits: Limits, copies: IntArray) -> IntArray:
     """Return copies within the limits, led back towards the present one by one as long as the limits hold."""
-    moving = Moving.at(Placed.at(present.problem, limits, copies), present)
+    moving = Moving.at(WorkingAllocation.of(present.problem, limits, copies), present)
     changed = True
     while changed:
         changed = False
@@ -79,7 +79,7 @@ def back(present: Present, limits: Limits, copies: IntArray) -> IntArray:
     return moving.placed.copies if limits.kept(moving.placed.copies) else copies
 
 
-def returns(placed: Placed, present: Present) -> list[tuple[int, int, float]]:
+def returns(placed: WorkingAllocation, present: Present) -> list[tuple[int, int, float]]:
     """Return (slot, node, added cost) of every way to put a moved copy back where one is now, the cheapest first."""
     p = placed.problem
     slots = np.flatnonzero(~present.staying(placed.copies).reshape(-1))
@@ -91,7 +91,7 @@ def returns(placed: Placed, present: Present) -> list[tuple[int, int, float]]:
     return [(int(slot[i]), int(node[i]), float(added[i])) for i in order]
 
 
-def fits(placed: Placed, slot: int, node: int) -> bool:
+def fits(placed: WorkingAllocation, slot: int, node: int) -> bool:
     """Return whether one copy may go to a node by all rules as things stand."""
     rows, here = placed.limits, int(placed.flat[slot])
     if here == node or not placed.free(np.array([slot]))[0, node]:

@@ -10,7 +10,7 @@ from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.arrays import BoolArray
 from ftplan.planners.checkpoints.bounds.candidates import Scan
-from ftplan.planners.checkpoints.search.working_allocation import Placed
+from ftplan.planners.checkpoints.search.working_allocation import WorkingAllocation
 
 #: Rounds of moves and chains where nothing else ends the search.
 ROUNDS = 30
@@ -24,7 +24,7 @@ LEAST_PART = 1e-3
 class _Search:
     """A changing allocation with the candidates of every unit."""
 
-    placed: Placed
+    placed: WorkingAllocation
     nodes: IntArray  # (U, k)
     cost: FloatArray  # (U, k)
     least: float  # savings up to this are rounding
@@ -60,7 +60,7 @@ class _Search:
         return fits
 
 
-def improve_by_shifts(placed: Placed, found: Scan, prices: FloatArray, budget: Budget) -> None:
+def improve_by_shifts(placed: WorkingAllocation, found: Scan, prices: FloatArray, budget: Budget) -> None:
     """Apply moves, swaps and chains (one copy pushes another on) that save cost, within all limits.
 
     *found* is a scan at *prices* (R, N): only its candidates are tried. Copies that cost more than their cheapest
