@@ -46,8 +46,9 @@ def feasible_moves(allocation: WorkingAllocation, slot: int, wanted: BoolArray) 
     feasible = wanted & allocation.free(one)[0]
     if not feasible.any() or not allocation.may_leave(one)[0]:
         return np.zeros_like(feasible)
-    limits, unit = allocation.limits, slot // allocation.problem.copies
-    return np.asarray(feasible & np.all(allocation.used + limits.weight[:, [unit]] <= limits.upper, axis=0))
+    weight = allocation.limits.weight[:, [slot // allocation.problem.copies]]
+    fits = (allocation.used + weight <= allocation.limits.upper) | (weight <= 0)
+    return np.asarray(feasible & np.all(fits, axis=0))
 
 
 def feasible_swaps(allocation: WorkingAllocation, slot: int, wanted: BoolArray) -> BoolArray:
