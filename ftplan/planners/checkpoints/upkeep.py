@@ -160,7 +160,7 @@ def _result(
     if not blocked and not moves and after <= answer.value + task.noise:
         bound_by = "best"
     report = replace(report, after=after, moves=moves, size=task.current.size(copies), bound_by=bound_by)
-    bound = None if fresh.bound is None else problem.settled_bound(after, fresh.bound)
+    bound = None if fresh.bound is None else problem.bound_below(after, fresh.bound)
     result = replace(
         fresh,
         status="optimal" if bound is not None and problem.gap(after, bound) <= 1e-9 else "feasible",

@@ -16,7 +16,7 @@ from ftplan.planners.checkpoints.models.reduced_model import FEW_COLUMNS, FEW_RO
 from ftplan.planners.checkpoints.rules.limits import Limits
 from ftplan.planners.checkpoints.search.neighbourhood import exchange
 
-Improve = Callable[[list[IntArray]], IntArray | None]
+Improve = Callable[[IntArray], IntArray | None]
 
 
 def close_failover_gap(
@@ -24,12 +24,12 @@ def close_failover_gap(
 ) -> tuple[IntArray, float]:
     """Return the best copies (U, c) found, the first one of each unit in front, and a proven bound.
 
-    *improved* repairs and improves starts and returns the cheapest, None where none can be repaired. Like
+    *improved* repairs and improves a start, and returns None where it cannot be repaired. Like
     ``close_gap``, with prices for first copies and the rule as rows of the model.
     """
     prices = best_dual(problem, replace(limits, failover=None), problem.value(best), budget).prices
     dual = best_failover_dual(problem, limits, prices, problem.value(best), budget)
-    second = improved([dual.copies])
+    second = improved(dual.copies)
     if second is not None and problem.value(second) < problem.value(best):
         best = second
     if problem.gap(problem.value(best), dual.bound) <= 1e-9 or budget.over():
