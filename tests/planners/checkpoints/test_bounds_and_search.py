@@ -20,8 +20,8 @@ from ftplan.planners.checkpoints.problem import AllocationOptions, build
 from ftplan.planners.checkpoints.rules.least_balance import spread_out
 from ftplan.planners.checkpoints.rules.limits import limits_of
 from ftplan.planners.checkpoints.search import node_repair
+from ftplan.planners.checkpoints.search.large_neighbourhood import Effort, large_neighbourhood_search
 from ftplan.planners.checkpoints.search.local_search import improve
-from ftplan.planners.checkpoints.search.neighbourhood import exchange
 from ftplan.planners.checkpoints.search.repair import repair
 from ftplan.planners.checkpoints.search.working_allocation import WorkingAllocation
 from tests.planners.checkpoints.cases import Case, cases
@@ -80,8 +80,8 @@ def test_search_keeps_the_limits_and_never_loses(copies: int) -> None:
     assert limits.kept(placed.copies)
     dual = best_dual(problem, limits, second, Budget(60))
     columns = open_columns(problem, limits, dual, second)
-    found = exchange(problem, limits, columns, placed.copies, dual, 0, Budget(60), 5)
-    again = exchange(problem, limits, columns, placed.copies, dual, 0, Budget(60), 5)
+    found = large_neighbourhood_search(problem, limits, columns, placed.copies, dual, Effort(0, 5), Budget(60))
+    again = large_neighbourhood_search(problem, limits, columns, placed.copies, dual, Effort(0, 5), Budget(60))
     assert np.array_equal(found, again)
     assert limits.kept(found)
     assert dual.bound <= problem.value(found) <= second

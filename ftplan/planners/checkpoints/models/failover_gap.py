@@ -14,7 +14,7 @@ from ftplan.planners.checkpoints.bounds.lagrangian import Dual
 from ftplan.planners.checkpoints.models.branch_and_cut import branch_and_cut
 from ftplan.planners.checkpoints.models.reduced_model import FEW_COLUMNS, FEW_ROUNDS, MANY_ROUNDS, MOST_COLUMNS
 from ftplan.planners.checkpoints.rules.limits import Limits
-from ftplan.planners.checkpoints.search.neighbourhood import exchange
+from ftplan.planners.checkpoints.search.large_neighbourhood import Effort, large_neighbourhood_search
 
 Improve = Callable[[IntArray], IntArray | None]
 
@@ -39,7 +39,7 @@ def close_failover_gap(
     small = open_pairs <= MOST_COLUMNS
     rounds = 0 if open_pairs <= FEW_COLUMNS else FEW_ROUNDS if small else MANY_ROUNDS
     guide = Dual(dual.bound, dual.prices, dual.copies)
-    best = exchange(problem, limits, columns, best, guide, seed, budget, rounds)
+    best = large_neighbourhood_search(problem, limits, columns, best, guide, Effort(seed, rounds), budget)
     value = problem.value(best)
     if problem.gap(value, dual.bound) > 1e-9 and not budget.over() and small:
         columns = open_failover_columns(problem, limits, dual, value)
