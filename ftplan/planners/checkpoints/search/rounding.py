@@ -114,7 +114,7 @@ def _relaxation(
 
     rows: list[list[Any]] = [[] for _ in limits.names]
     for r, node in np.ndindex(limits.lower.shape):
-        row = solver.Constraint(limit(r, lower[r, node]), limit(r, upper[r, node]))
+        row = solver.Constraint(limit(r, float(lower[r, node])), limit(r, float(upper[r, node])))
         for sign in (1.0, -1.0):
             elastic = solver.NumVar(0.0, infinity, "")
             row.SetCoefficient(elastic, sign)
