@@ -23,7 +23,7 @@ from ftplan.metrics.fidelity import fidelity_model
 from ftplan.model.rates import rates
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import Edge, Operator, Substreams, Topology
-from ftplan.planners.recovery.best_density import best_density
+from ftplan.planners.recovery.best_density import best_density_step
 from ftplan.planners.recovery.knapsack.instance import StepSolver
 from ftplan.planners.recovery.problem import ArrivalEvent, Host, RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.schedule.by_objective import by_objective
@@ -107,10 +107,10 @@ def row(queries: int, share: float, seeds: int, time_limit_s: float, solver: Ste
 def named(solver: str) -> StepSolver:
     """Return a one-step solver by name."""
     if solver == "auto":
-        from ftplan.planners.recovery.auto import auto
+        from ftplan.planners.recovery.auto import auto_step
 
-        return auto
-    return best_density
+        return auto_step
+    return best_density_step
 
 
 def main() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from ftplan.api.option_checks import call
+from ftplan.api.arguments import call
 from ftplan.errors import FtplanError
 from ftplan.io.cluster_file import load_cluster
 from ftplan.io.topology_file import load_topology

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -52,6 +52,19 @@ def _time_branch(value: Any) -> str:
     return "<range>" if isinstance(value, list) else "<time>"
 
 
+def entry(model: type[BaseModel], item: Any, **written: Any) -> dict[str, Any]:
+    """Return what a file of *model* holds of *item*, whose attributes have the names of the fields.
+
+    *written* are fields that the file spells differently; optional fields at their default are left out.
+    """
+    result = {}
+    for name, field in model.model_fields.items():
+        value = written[name] if name in written else getattr(item, name)
+        if field.is_required() or value != field.default:
+            result[field.alias or name] = value
+    return result
+
+
 class Within:
     """Holds a number to a range, in the reader and in the JSON Schema."""
 
@@ -89,17 +102,10 @@ Interval = Annotated[float, Field(gt=0, allow_inf_nan=False), Within(ranges.INTE
 Bandwidth = Annotated[float, Field(gt=0, allow_inf_nan=False), Within(ranges.BANDWIDTH_MB_S)]
 Probability = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False), Within(ranges.PROBABILITY)]
 
+Number = TypeVar("Number")
+
 #: A number, or a list with one number per task.
-CoresPerTask = Annotated[
-    Annotated[Cores, Tag(NUMBER_TAG)] | Annotated[list[Cores], Tag(LIST_TAG)], Discriminator(_branch)
-]
-RatePerTask = Annotated[Annotated[Rate, Tag(NUMBER_TAG)] | Annotated[list[Rate], Tag(LIST_TAG)], Discriminator(_branch)]
-BytesPerTask = Annotated[
-    Annotated[Bytes, Tag(NUMBER_TAG)] | Annotated[list[Bytes], Tag(LIST_TAG)], Discriminator(_branch)
-]
-PriorityPerTask = Annotated[
-    Annotated[Priority, Tag(NUMBER_TAG)] | Annotated[list[Priority], Tag(LIST_TAG)], Discriminator(_branch)
-]
+PerTask = Annotated[Annotated[Number, Tag(NUMBER_TAG)] | Annotated[list[Number], Tag(LIST_TAG)], Discriminator(_branch)]
 
 #: Seconds, or a range of seconds.
 Moment = Annotated[float, Field(ge=0, allow_inf_nan=False), Within(ranges.TIME_S)]

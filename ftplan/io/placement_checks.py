@@ -25,12 +25,24 @@ class PlacementModel(FileModel):
 
     def build(self) -> Placement:
         """Return the placement."""
-        return Placement(
-            {name: tuple(nodes) for name, nodes in (self.tasks or {}).items()},
-            {name: tuple(nodes) for name, nodes in (self.key_groups or {}).items()},
-            {name: tuple(map(tuple, copies)) for name, copies in (self.checkpoints or {}).items()},
-            {name: tuple(nodes) for name, nodes in (self.replicas or {}).items()},
-        )
+        checkpoints = {name: tuple(map(tuple, copies)) for name, copies in (self.checkpoints or {}).items()}
+        lists = {
+            part: {name: tuple(nodes) for name, nodes in (getattr(self, part) or {}).items()}
+            for part in ("tasks", "key_groups", "replicas")
+        }
+        return Placement(**lists, checkpoints=checkpoints)
+
+
+def placement_entry(placement: Placement) -> dict[str, Any]:
+    """Return a placement as a file holds it; empty parts are left out."""
+    parts = {
+        part: {
+            name: [list(entry) if isinstance(entry, tuple) else entry for entry in entries]
+            for name, entries in getattr(placement, part).items()
+        }
+        for part in PARTS
+    }
+    return {part: lists for part, lists in parts.items() if lists}
 
 
 def check_placement(

@@ -7,23 +7,20 @@ from typing import Any
 import numpy as np
 
 from ftplan.io.documents import Source, collection_paused, read_document
+from ftplan.io.fields import entry
 from ftplan.io.topology_checks import check_edges, check_operators, check_rates, rate_warnings
-from ftplan.io.topology_model import EdgeModel, OperatorModel, TopologyModel
+from ftplan.io.topology_model import CheckpointModel, EdgeModel, OperatorModel, TopologyModel
 from ftplan.io.validation import Complaints, Loaded, check_envelope, ignored_keys, validate
 from ftplan.model.plan import InputFile
 from ftplan.model.topology import Checkpointing, Edge, FloatArray, Operator, Substreams, Topology
 
 FORMAT = "ftplan/topology"
 
+_PER_TASK = ("cpu", "rate_out", "input_share", "state_bytes", "priority")
+
 
 def load_topology(source: Source, name: str | None = None) -> Loaded[Topology]:
-    """Read and check a topology from a path, standard input (``-``) or a mapping, which messages call *name*.
-
-    Raises
-    ------
-    FtplanError
-        One sentence with file, place, what is wrong and what would be right.
-    """
+    """Read and check a topology from a path, standard input (``-``) or a mapping, which messages call *name*."""
     document = read_document(source, "topology", name)
     value = check_envelope(document, FORMAT)
     with collection_paused():
@@ -58,27 +55,13 @@ def _built(model: TopologyModel) -> Topology:
 
 
 def _operator(item: OperatorModel, is_sink: bool) -> Operator:
-    tasks = item.parallelism
-    return Operator(
-        id=item.id,
-        parallelism=tasks,
-        cpu=per_task(item.cpu, tasks),
-        state_bytes=per_task(item.state_bytes, tasks),
-        priority=per_task(item.priority, tasks),
-        name=item.name,
-        labels=item.labels or {},
-        inputs=item.inputs,
-        key_groups=item.key_groups,
-        selectivity=item.selectivity,
-        rate_out=None if item.rate_out is None else per_task(item.rate_out, tasks),
-        input_share=None if item.input_share is None else per_task(item.input_share, tasks),
-        record_time_s=item.record_time_s,
-        checkpoint=Checkpointing(item.checkpoint.interval_s, item.checkpoint.kind)
-        if item.checkpoint
-        else Checkpointing(),
-        deterministic=item.deterministic,
-        output=is_sink if item.output is None else item.output,
-    )
+    arrays = {key: per_task(value, item.parallelism) for key in _PER_TASK if (value := getattr(item, key)) is not None}
+    changed = {
+        "labels": item.labels or {},
+        "checkpoint": Checkpointing(**dict(item.checkpoint)) if item.checkpoint else Checkpointing(),
+        "output": is_sink if item.output is None else item.output,
+    }
+    return Operator(**{**dict(item), **arrays, **changed})
 
 
 def _edge(item: EdgeModel, position: dict[str, int]) -> Edge:
@@ -111,28 +94,13 @@ def _number_or_list(values: FloatArray) -> float | list[float]:
 
 
 def _operator_entry(operator: Operator, is_sink: bool) -> dict[str, Any]:
-    entry: dict[str, Any] = {"id": operator.id, "parallelism": operator.parallelism}
-    optional: list[tuple[str, Any, Any]] = [
-        ("name", operator.name, None),
-        ("labels", dict(operator.labels), {}),
-        ("inputs", operator.inputs, "independent"),
-        ("key_groups", operator.key_groups, None),
-        ("selectivity", operator.selectivity, 1.0),
-        ("cpu", _number_or_list(operator.cpu), 1.0),
-        ("rate_out", None if operator.rate_out is None else _number_or_list(operator.rate_out), None),
-        ("input_share", None if operator.input_share is None else operator.input_share.tolist(), None),
-        ("state_bytes", _number_or_list(operator.state_bytes), 0.0),
-        ("record_time_s", operator.record_time_s, None),
-        ("deterministic", operator.deterministic, True),
-        ("output", operator.output, is_sink),
-        ("priority", _number_or_list(operator.priority), 1.0),
-    ]
-    entry.update((key, value) for key, value, default in optional if value != default)
-    if operator.checkpoint != Checkpointing():
-        entry["checkpoint"] = {"kind": operator.checkpoint.kind}
-        if operator.checkpoint.interval_s is not None:
-            entry["checkpoint"]["interval_s"] = operator.checkpoint.interval_s
-    return entry
+    arrays = {key: _number_or_list(value) for key in _PER_TASK if (value := getattr(operator, key)) is not None}
+    if operator.input_share is not None:
+        arrays["input_share"] = operator.input_share.tolist()
+    checkpoint = entry(CheckpointModel, operator.checkpoint)
+    output = None if operator.output == is_sink else operator.output
+    changed = {"labels": dict(operator.labels) or None, "checkpoint": checkpoint or None, "output": output}
+    return entry(OperatorModel, operator, **arrays, **changed)
 
 
 def _edge_entry(edge: Edge, topology: Topology) -> dict[str, Any]:

@@ -85,10 +85,7 @@ def unknown(what: str, name: str, known: typing.Iterable[str]) -> Callable[[], s
 def check_envelope(document: Document, expected: str) -> Mapping[str, Any]:
     """Return the document as a mapping whose ``format`` is *expected* and whose version can be read.
 
-    Raises
-    ------
-    FtplanError
-        If it is no mapping, of another format, or of a newer major version.
+    Raises FtplanError if it is no mapping, of another format, or of a newer major version.
     """
     value, name = document.value, document.name
     if not isinstance(value, Mapping):
@@ -103,14 +100,15 @@ def check_envelope(document: Document, expected: str) -> Mapping[str, Any]:
             )
         near = suggestion(kind, FORMATS) if isinstance(kind, str) else ""
         raise FtplanError(f"{name}: format: unknown format {described(kind)}{near}; expected '{expected}'")
-    check_version(value.get("format_version"), "format_version" in value, name)
+    check_version(value, name)
     return value
 
 
-def check_version(version: Any, present: bool, name: str) -> None:
+def check_version(value: Mapping[str, Any], name: str) -> None:
     """Raise :class:`FtplanError` unless the version is 1.x; ``1.0`` without quotes will do."""
-    if not present:
+    if "format_version" not in value:
         raise FtplanError(f"{name}: format_version: is missing; expected '{MAJOR_VERSION}.0'")
+    version = value["format_version"]
     text = str(version) if isinstance(version, (str, int, float)) and not isinstance(version, bool) else ""
     match = re.fullmatch(r"([0-9]{1,9})(\.[0-9]+)*", text)
     if match is None:
@@ -126,10 +124,7 @@ def check_version(version: Any, present: bool, name: str) -> None:
 def validate(model: type[Model], value: Any, name: str, below: str = "") -> Model:
     """Return *value* as *model*; *below* is where in the document it stands.
 
-    Raises
-    ------
-    FtplanError
-        For the first mistake in the order of the file, with the number of further ones.
+    Raises FtplanError for the first mistake in the order of the file, with the number of further ones.
     """
     try:
         return model.model_validate(value)
@@ -164,8 +159,7 @@ def _fields(model: type[BaseModel]) -> tuple[frozenset[str], dict[str, tuple[typ
     for field_name, field in model.model_fields.items():
         key = field.alias or field_name
         keys.add(key)
-        for found in _models(field.annotation, False):
-            below[key] = found
+        below.update((key, inner) for inner in _models(field.annotation, False))
     return frozenset(keys), below
 
 

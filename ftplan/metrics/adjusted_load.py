@@ -9,10 +9,10 @@ from typing import Literal
 
 import numpy as np
 
+from ftplan.model.tolerances import NOISE
 from ftplan.model.topology import FloatArray
 
 Correlate = Literal["raw", "share", "residual"]
-CORRELATE: tuple[Correlate, ...] = ("raw", "share", "residual")
 DAY_S = 86_400.0
 
 
@@ -43,6 +43,6 @@ def adjusted(loads: FloatArray, window_s: float, correlate: Correlate) -> FloatA
 def _steadied(series: FloatArray, scale: FloatArray) -> FloatArray:
     """Return *series* with columns constant that vary by no more than rounding, measured by *scale*: both (W, K)."""
     if series.size:
-        noise = np.ptp(series, axis=0) <= 1e-12 * np.abs(scale).max(axis=0)
+        noise = np.ptp(series, axis=0) <= NOISE * np.abs(scale).max(axis=0)
         series[:, noise] = series[0, noise]
     return series

@@ -11,7 +11,6 @@ import numpy as np
 from ftplan.metrics.checkpoint_balance import checkpoint_balance
 from ftplan.metrics.checkpoint_objective import CheckpointObjective, copy_values
 from ftplan.metrics.checkpoint_use import overloaded_windows
-from ftplan.metrics.node_load import loaded_nodes
 from ftplan.metrics.planned_copies import PlannedCopies, planned_copies
 from ftplan.model.cluster import Cluster
 from ftplan.model.statistics import KeyGroupSeries
@@ -112,7 +111,5 @@ def allocation_score(
 def wanted_copies(objective: CheckpointObjective, plan: PlannedCopies, series: KeyGroupSeries, cluster: Cluster) -> int:
     """Return how many copies are wanted, over all windows: those of groups whose primary's node is overloaded."""
     objective = objective.resolved(series, cluster)
-    assert objective.capacity_per_core is not None
-    loads = series.loads[:, plan.columns]
-    nodes = loaded_nodes(loads, series.window_s, plan.home, cluster, objective.capacity_per_core, objective.overload)
+    nodes = objective.node_load(series.loads[:, plan.columns], series.window_s, plan.home, cluster)
     return int(np.sum(overloaded_windows(plan.home, nodes) * plan.count))

@@ -1,6 +1,6 @@
 """How often a checkpoint copy lies where its key group could go when the primary's node is overloaded.
 
-Madsen & Zhou 2015, section 7, figure 8: for each key group on an overloaded node, could the host of its
+[Madsen2015], section 7, figure 8: for each key group on an overloaded node, could the host of its
 checkpoint take it without being overloaded itself? Each copy is judged alone. Shapes: W windows, K groups, N nodes.
 """
 

@@ -15,13 +15,10 @@ from ftplan.model.cluster import Cluster
 from ftplan.model.plan import canonical_number
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.topology import FloatArray, IntArray
+from ftplan.model.units import MS_PER_CORE_SECOND
 
 #: Mean utilisation of the cluster that the default capacity stands for.
 MEAN_UTILISATION = 0.7
-#: Utilisation above which a node is overloaded, by default.
-OVERLOAD = 0.85
-#: Cpu milliseconds that a core has in a second.
-MS_PER_CORE_SECOND = 1000.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,29 +41,12 @@ class NodeLoad:
 
 
 def node_load(
-    series: KeyGroupSeries,
-    home: IntArray,
-    cluster: Cluster,
-    *,
-    capacity_per_core: float | None = None,
-    overload: float = OVERLOAD,
-) -> NodeLoad:
-    """Return load and capacity of all nodes, *home* (K,) being the node position of each group's primary.
-
-    ``capacity_per_core`` is in load units per second and core; None means :func:`capacity_of`. A node is overloaded in
-    a window when its load exceeds *overload* times its capacity.
-    """
-    if capacity_per_core is None:
-        capacity_per_core = capacity_of(series, cluster)
-    return loaded_nodes(series.loads, series.window_s, home, cluster, capacity_per_core, overload)
-
-
-def loaded_nodes(
     loads: FloatArray, window_s: float, home: IntArray, cluster: Cluster, capacity_per_core: float, overload: float
 ) -> NodeLoad:
-    """Return load and capacity of all nodes at a known capacity per core, in load units per second.
+    """Return load and capacity of all nodes, from loads (W, K) and the node position of each group's primary, (K,).
 
-    The cores that other work uses (``used_cpu``) count as constant load of their node.
+    ``capacity_per_core`` is in load units per second, see :func:`capacity_of`. The cores that other work uses
+    (``used_cpu``) count as constant load of their node.
     """
     per_core = capacity_per_core * window_s
     foreign = np.array([node.used_cpu for node in cluster.nodes], dtype=np.float64) * per_core

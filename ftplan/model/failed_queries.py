@@ -20,7 +20,7 @@ _BITS = 64
 
 @dataclass(frozen=True, eq=False)
 class FailedQueries:
-    """The failed queries and the failed tasks that they wait for (Su & Zhou, section 2.3).
+    """The failed queries and the failed tasks that they wait for ([SuZhouTR], section 2.3).
 
     A query is an output task and everything upstream of it, whatever the kind of inputs. Failed tasks that stand in
     exactly the same queries form a *bundle*: they come back together or not at all, and thousands of tasks behind a
@@ -106,11 +106,11 @@ def failed_queries(graph: TaskGraph, failed: BoolArray) -> FailedQueries:
     """
     key = np.packbits(failed).tobytes()
     known: FailedQueries | None = graph.traced.pop(key, None)
-    found = trace(graph, failed) if known is None else known
-    graph.traced[key] = found  # the last asked for stands last
+    traced = trace(graph, failed) if known is None else known
+    graph.traced[key] = traced  # the last asked for stands last
     while len(graph.traced) > KEPT:
         graph.traced.pop(next(iter(graph.traced)), None)
-    return found
+    return traced
 
 
 def trace(graph: TaskGraph, failed: BoolArray) -> FailedQueries:

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ftplan.model.cluster import Cluster
+from ftplan.model.tolerances import TINY
 from ftplan.model.topology import FloatArray, IntArray
 
 Losses = Literal["node", "zone"]
@@ -39,7 +40,7 @@ def shares_after(loss_of_node: IntArray, losses: int, cpu: FloatArray, counts: n
     alive = (loss_of_node[None, :] != np.arange(losses)[:, None]) & counts[None, :]
     weight = np.where(alive, cpu[None, :], 0.0)
     weight = np.where(weight.sum(axis=1, keepdims=True) > 0, weight, alive.astype(np.float64))
-    return np.asarray(weight / np.maximum(weight.sum(axis=1, keepdims=True), 1e-300))
+    return np.asarray(weight / np.maximum(weight.sum(axis=1, keepdims=True), TINY))
 
 
 @dataclass(frozen=True, eq=False)

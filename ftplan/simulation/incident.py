@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ftplan.model.cluster import Cluster
+from ftplan.model.defaults import MAX_CPU
 from ftplan.model.failure import Arrival, Fail
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import FloatArray
@@ -44,7 +45,7 @@ class Incident:
     fail: tuple[Fail, ...]
     cluster: Cluster | None = None
     arrivals: tuple[Arrival, ...] = ()
-    max_cpu: float = 0.8
+    max_cpu: float = MAX_CPU
     capacity: float | None = None
     replicas: Mapping[int, str | None] = field(default_factory=dict)  # task -> node of its replica; None: no node
     reserved: Mapping[str, float] = field(default_factory=dict)  # node id -> cores, where it arrives

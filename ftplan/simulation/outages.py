@@ -21,7 +21,7 @@ class Outage:
 
 
 class Outages:
-    """Kept in the order of time; *latest* is what :func:`ftplan.metrics.repair.whole_from` returns."""
+    """Kept in the order of time; *latest* is what :func:`ftplan.metrics.downtimes.whole_from` returns."""
 
     def __init__(self, graph: TaskGraph) -> None:
         self._outputs = np.flatnonzero(graph.output)

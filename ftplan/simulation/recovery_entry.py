@@ -7,17 +7,15 @@ from itertools import pairwise
 from typing import Any
 
 from ftplan.errors import suggestion
+from ftplan.model.tolerances import ROUNDING
 from ftplan.model.violation import Violation
 from ftplan.simulation.incident import Incident
 from ftplan.simulation.repair import Repair
 
-#: Relative tolerance of every comparison of cores and of seconds.
-TOLERANCE = 1e-9
-
 
 def above(a: float, b: float) -> bool:
     """Return whether *a* exceeds *b* by more than rounding."""
-    return a > b + TOLERANCE * max(1.0, abs(a), abs(b))
+    return a > b + ROUNDING * max(1.0, abs(a), abs(b))
 
 
 class Entries:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ftplan.metrics.repair import whole_from
+from ftplan.metrics.downtimes import whole_from
 from ftplan.model.names import natural_key
 from ftplan.model.topology import FloatArray
 from ftplan.simulation.incident import Incident

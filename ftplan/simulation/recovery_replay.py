@@ -9,22 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from ftplan.metrics.repair import whole_from
+from ftplan.metrics.downtimes import whole_from
 from ftplan.model.failure import Arrival
 from ftplan.model.names import Selector, natural_key
+from ftplan.model.tolerances import ROUNDING
 from ftplan.model.violation import Violation
 from ftplan.simulation.incident import Incident
 from ftplan.simulation.outages import Outage, Outages
 from ftplan.simulation.recovery_entry import Entries
 from ftplan.simulation.repair import Repair
 
-#: Numbers that differ by less than this, relative to their size, are the same; plans round to 12 digits.
-TOLERANCE = 1e-9
-
 
 def same(a: float, b: float) -> bool:
     """Return whether two numbers of a plan are equal up to rounding."""
-    return a == b or (isfinite(a) and isfinite(b) and abs(a - b) <= TOLERANCE * max(1.0, abs(a), abs(b)))
+    return a == b or (isfinite(a) and isfinite(b) and abs(a - b) <= ROUNDING * max(1.0, abs(a), abs(b)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +152,7 @@ def _arrives(arrival: Arrival, steps: Sequence[Mapping[str, Any]], stated: Seque
     middle = (low + high) / 2
     if low == high:
         return middle
-    within = [time for time in stated if low - TOLERANCE * low <= time <= high * (1 + TOLERANCE)]
+    within = [time for time in stated if low - ROUNDING * low <= time <= high * (1 + ROUNDING)]
     naming = [float(s["at_s"]) for s in steps if arrival.node.id in named(s.get("trigger"), "arrival")]
     chosen = [time for time in within if time in naming] or within
     return min(chosen, key=lambda time: (abs(time - middle), time), default=middle)

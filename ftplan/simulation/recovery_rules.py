@@ -80,7 +80,7 @@ def _trigger(step: Mapping[str, Any], moment: Moment, number: int) -> Iterator[V
 
 
 def _rollback(step: Mapping[str, Any], moment: Moment, number: int, incident: Incident) -> Iterator[Violation]:
-    """Su & Zhou, section 4.3: after the first step only a new failure, and a non-deterministic operator, forces it."""
+    """[SuZhouTR], section 4.3: after the first step only a new failure, and a non-deterministic operator, forces it."""
     stated = step.get("global_rollback")
     if stated is None or number == 0:
         return

@@ -21,7 +21,7 @@ class Machine:
     room: float
     takes_tasks: bool = True
     from_start: bool = True
-    zone: str | None = None
+    node: Node | None = None
     tasks: set[int] = field(default_factory=set)
     replicas: set[int] = field(default_factory=set)
     busy_until: float = 0.0  # when its last restore ends
@@ -73,7 +73,7 @@ class Repair:
 
     def _add(self, node: Node, *, from_start: bool) -> None:
         room = self.incident.max_cpu * node.cpu - node.used_cpu
-        self.machines[node.id] = Machine(node.id, room, "tasks" in node.accepts, from_start, node.zone)
+        self.machines[node.id] = Machine(node.id, room, "tasks" in node.accepts, from_start, node)
 
     def _put(self, task: int, machine: Machine, cpu: float) -> None:
         machine.room -= cpu
@@ -112,7 +112,7 @@ class Repair:
         """Remove the nodes that a selector names; return the tasks that ran there."""
         lost: list[int] = []
         for name, machine in list(self.machines.items()):
-            if selector.name == (machine.id if selector.kind == "node" else machine.zone):
+            if machine.node is not None and machine.node.named_by(selector):
                 del self.machines[name]
                 lost += sorted(machine.tasks)
                 for task in machine.replicas:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from functools import reduce
 from operator import or_
 from typing import Any
 
+from pyspark.sql import functions as F
+
 from ftplan.spark_stats.key_groups import HashedKey, hashed_key, key_group
-from ftplan.spark_stats.mapping import LogMapping
+from ftplan.spark_stats.mapping import LogMapping, micros
 from ftplan.spark_stats.operators import Operators
 from ftplan.spark_stats.readers import Field, Log
 from ftplan.spark_stats.times import is_blank, time_us
@@ -45,9 +46,7 @@ class Records:
 
 def to_records(log: Log, mapping: LogMapping, operators: Operators) -> Records:
     """Return the log's rows as records; each row is either accepted as a whole or rejected with one reason."""
-    from pyspark.sql import functions as F
-
-    build = _Builder(log.fields, mapping, operators)
+    build = _RecordColumns(log.fields, mapping, operators)
     for i, fault in enumerate(log.faults):
         build.check(fault, F.col("broken") == i)
     build.time()
@@ -62,11 +61,11 @@ def to_records(log: Log, mapping: LogMapping, operators: Operators) -> Records:
     build.second |= {"raw": raw, "window_us": window, "reason": build.reason}
     frame = frame.select("file", *(c.alias(n) for n, c in build.second.items()))
     return Records(
-        frame, tuple(build.reasons), tuple(o for o, _ in build.entries), tuple(build.found), mapping.window_us
+        frame, tuple(build.reasons), tuple(o for o, _ in build.entries), tuple(build.measured), mapping.window_us
     )
 
 
-class _Builder:
+class _RecordColumns:
     """Collects the columns of the two selections, and the checks in their order.
 
     What is costly or used twice (times, hashes) is computed once in ``first``; ``second`` and the checks build on it.
@@ -80,22 +79,18 @@ class _Builder:
         self.second: dict[str, Any] = {}
         self.reasons: list[str] = []
         self.reason: Any = None
-        self.found: list[str] = []
+        self.measured: list[str] = []
         main = [(mapping.operator, mapping.key_columns)] if mapping.has_main else []
         self.entries: list[tuple[str | None, tuple[str, ...]]] = [*main, *mapping.keys]
 
     def check(self, name: str, holds: Any) -> None:
         """Reject the rows where *holds*; the first check that holds gives the reason."""
-        from pyspark.sql import functions as F
-
         if name not in self.reasons:
             self.reasons.append(name)
         code = F.lit(self.reasons.index(name))
         self.reason = F.when(holds, code) if self.reason is None else self.reason.when(holds, code)
 
     def time(self) -> None:
-        from pyspark.sql import functions as F
-
         mapping, columns = self.mapping, [self.fields[c] for c in self.mapping.time_columns]
         self.first["time_us"] = time_us(columns, mapping.time_format)
         us = F.col("time_us")
@@ -118,8 +113,6 @@ class _Builder:
             self.check("operator not in the topology", ~column.isin(*self.operators.aliases))
 
     def key(self, i: int, operator: str | None, columns: tuple[str, ...]) -> None:
-        from pyspark.sql import functions as F
-
         if not columns:
             self.second[f"group_{i}"] = F.lit(None).cast("int")
             return
@@ -139,8 +132,6 @@ class _Builder:
             self.check(f"{noun} no key group", keyed & self.second[f"group_{i}"].isNull())
 
     def measures(self) -> None:
-        from pyspark.sql import functions as F
-
         for name in (*SCALES, *LARGEST):
             column = getattr(self.mapping, f"{name}_column")
             if column is None:
@@ -158,11 +149,9 @@ class _Builder:
                 self.second[name] = F.when(good, value * F.lit(int(SCALES[name])).cast("bigint"))
             else:
                 self.second[name] = F.when(good, F.round(value * SCALES[name]).cast("bigint"))
-            self.found.append(name)
+            self.measured.append(name)
 
     def tasks(self) -> None:
-        from pyspark.sql import functions as F
-
         mapping = self.mapping
         for name, column in (("task", mapping.task_column), ("upstream_task", mapping.upstream_task_column)):
             if column is None:
@@ -184,8 +173,3 @@ class _Builder:
             if column is not None:
                 field = self.fields[column]
                 self.second[name] = F.when(~is_blank(field), F.trim(field.column.cast("string")))
-
-
-def micros(moment: datetime) -> int:
-    """Microseconds since the epoch."""
-    return (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)

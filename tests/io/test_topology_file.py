@@ -218,7 +218,8 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
             special = "one-to-one" if up == down else "split" if up < down else "merge"
             edge["partitioning"] = draw(st.sampled_from(["full", special]))
         edges.append(edge)
-    return {"format": "ftplan/topology", "format_version": "1.0", "operators": operators, "edges": edges}
+    document = {"format": "ftplan/topology", "format_version": "1.0", "operators": operators, "edges": edges}
+    return {**document, "name": draw(st.text(max_size=5))} if draw(st.booleans()) else document
 
 
 @given(documents())
@@ -228,6 +229,7 @@ def test_round_trip(document: dict[str, Any]) -> None:
     written = topology_document(first)
     second = load_topology(written).value
     assert topology_document(second) == written
+    assert second.name == first.name
     for one, other in zip(first.operators, second.operators, strict=True):
         for field in one.__slots__:
             np.testing.assert_array_equal(getattr(one, field), getattr(other, field))

@@ -15,7 +15,7 @@ from ftplan.simulation.incident import Incident, Transfers
 from ftplan.simulation.recovery_outcome import outcome
 from ftplan.simulation.recovery_replay import replay
 from tests.model import figure_2 as fig
-from tests.simulation.test_recovery_rules import failing_again, later, split_task
+from tests.simulation.cases import failing_again, later, split_task
 
 
 def back(body: dict[str, Any], incident: Incident) -> dict[str, float | None]:

@@ -36,7 +36,7 @@ class _Played:
 
     plan: Plan
     incident: Incident
-    found: Replay
+    replay: Replay
     since: int
     down: BoolArray
     queries: FailedQueries
@@ -56,7 +56,7 @@ class _Played:
         return needed
 
 
-def explain_schedule(plan: Plan, problem: Problem, what: Selector) -> Explanation:
+def explain(plan: Plan, problem: Problem, what: Selector) -> Explanation:
     """Explain a query (``query:OP/I``), a task (``task:OP/I``) or what comes back on a node (``node:ID``).
 
     Of a query or task that fails more than once the last time is explained.
@@ -82,33 +82,33 @@ def explain_schedule(plan: Plan, problem: Problem, what: Selector) -> Explanatio
 
 def _played(plan: Plan, problem: Problem) -> _Played:
     incident = incident_of(plan, problem)
-    found = replay((plan.plan or {})["steps"], incident)
-    wrong = [fault for fault in found.faults if fault.code == "UNKNOWN_TASK"]
+    replayed = replay((plan.plan or {})["steps"], incident)
+    wrong = [fault for fault in replayed.faults if fault.code == "UNKNOWN_TASK"]
     if wrong:
         raise FtplanError(f"plan: {wrong[0].message}: verify names everything that is wrong")
-    return _since(0, plan, incident, found)
+    return _since(0, plan, incident, replayed)
 
 
-def _since(since: int, plan: Plan, incident: Incident, found: Replay) -> _Played:
+def _since(since: int, plan: Plan, incident: Incident, replayed: Replay) -> _Played:
     """Return the plan as the failure at a moment leaves it."""
     steps = (plan.plan or {})["steps"]
-    down = found.moments[since].down if found.moments else None
+    down = replayed.moments[since].down if replayed.moments else None
     if down is None:
         down = np.zeros(incident.graph.tasks, dtype=np.bool_)
     entries: dict[int, list[tuple[Moment, Mapping[str, Any]]]] = {}
-    for moment in found.moments[since:]:
+    for moment in replayed.moments[since:]:
         for item in steps[moment.step]["recover"] if moment.step is not None else ():
             entries.setdefault(incident.graph.number(item["operator"], item["index"]), []).append((moment, item))
-    return _Played(plan, incident, found, since, down, failed_queries(incident.graph, down), entries)
+    return _Played(plan, incident, replayed, since, down, failed_queries(incident.graph, down), entries)
 
 
 def _last_failure(played: _Played, tasks: BoolArray) -> _Played:
     """Return the plan from the last failure on that left any of some tasks down, shape (tasks,)."""
-    moments = played.found.moments
+    moments = played.replay.moments
     struck = [i for i, m in enumerate(moments) if m.down is not None and bool((m.down & tasks).any())]
     if not struck or struck[-1] == played.since:
         return played
-    return _since(struck[-1], played.plan, played.incident, played.found)
+    return _since(struck[-1], played.plan, played.incident, played.replay)
 
 
 def _query(what: Selector, played: _Played) -> Explanation:
@@ -154,15 +154,15 @@ def _lines(task: int, shared: int, played: _Played) -> list[dict[str, Any]]:
 
 
 def _query_notes(query: int, played: _Played) -> list[str]:
-    outage = [o for o in played.found.outages if o.query == query][-1]
+    outage = [o for o in played.replay.outages if o.query == query][-1]
     priority = played.incident.graph.per_task("priority")[query]
     back = "does not come back" if outage.back_s is None else f"is back at {outage.back_s:.6g} s"
     notes = [f"query:{played.name(query)} of priority {priority:.6g} {back}"]
     if outage.moment is not None:
-        notes[0] += f", whole by step {played.found.moments[outage.moment].step}"
-    end = len(played.found.moments) if outage.moment is None else outage.moment
+        notes[0] += f", whole by step {played.replay.moments[outage.moment].step}"
+    end = len(played.replay.moments) if outage.moment is None else outage.moment
     sooner = None
-    for moment in played.found.moments[played.since : end]:
+    for moment in played.replay.moments[played.since : end]:
         if moment.step is None:
             continue
         missing = played.missing(query, moment)
@@ -213,7 +213,7 @@ def _instead(query: int, need: float, moment: Moment, played: _Played) -> str:
 def _sooner(query: int, sooner: Moment | None, played: _Played) -> str:
     if sooner is not None:
         return f"sooner: being first at step {sooner.step}, at {sooner.at_s:.6g} s"
-    start = next((moment for moment in played.found.moments[played.since :] if moment.step is not None), None)
+    start = next((moment for moment in played.replay.moments[played.since :] if moment.step is not None), None)
     if start is None:
         return "sooner: the plan has no steps"
     need = float(played.incident.cost[played.missing(query, start)].sum())
@@ -232,7 +232,7 @@ def _task(what: Selector, played: _Played) -> Explanation:
     q, priority = played.queries, played.incident.graph.per_task("priority")
     places = np.flatnonzero(q.task == task)
     waiting = q.query[q.row[q.member == q.bundle[places[0]]]].tolist() if len(places) else []
-    back = {o.query: o.back_s for o in played.found.outages}
+    back = {o.query: o.back_s for o in played.replay.outages}
     rows = [
         {"query": played.name(query), "priority": float(priority[query]), "back, s": back.get(query)}
         for query in waiting
@@ -242,12 +242,12 @@ def _task(what: Selector, played: _Played) -> Explanation:
     notes += _not_before(task, played)
     reasons = [u.get("reason") for u in (played.plan.plan or {}).get("unrecovered") or () if _is(u, what)]
     notes += [f"stays down: {reason}" for reason in reasons]
-    steps = [moment for moment in played.found.moments[played.since :] if moment.step is not None]
+    steps = [moment for moment in played.replay.moments[played.since :] if moment.step is not None]
     at = started[-1][0] if started else (steps[-1] if steps else None)
     nodes: list[dict[str, Any]] = []
     if at is not None:
         nodes = candidates(
-            task, at, (played.plan.plan or {})["steps"][at.step]["recover"], played.found, played.incident
+            task, at, (played.plan.plan or {})["steps"][at.step]["recover"], played.replay, played.incident
         )
         notes += nodes_notes(nodes)
     title = f"{what}: the failed queries that wait for it"
@@ -258,35 +258,35 @@ def _task(what: Selector, played: _Played) -> Explanation:
 def _candidates(task: int, moment: Moment, played: _Played) -> list[dict[str, Any]]:
     """Return every node for a task at the time of a step of the plan."""
     recover = (played.plan.plan or {})["steps"][moment.step or 0]["recover"]
-    return candidates(task, moment, recover, played.found, played.incident)
+    return candidates(task, moment, recover, played.replay, played.incident)
 
 
 def _not_before(task: int, played: _Played) -> list[str]:
     """Say of each step before the one that starts a task why it did not, of the first and last ones at most."""
     started = played.entries.get(task, [])
-    found = []
-    for moment in played.found.moments[played.since :]:
+    reasons = []
+    for moment in played.replay.moments[played.since :]:
         if moment.step is None or (started and moment.at_s >= started[0][0].at_s):
             continue
         recover = (played.plan.plan or {})["steps"][moment.step]["recover"]
         rows = [
-            row for row in candidates(task, moment, recover, played.found, played.incident) if row["lacks"] is not None
+            row for row in candidates(task, moment, recover, played.replay, played.incident) if row["lacks"] is not None
         ]
         place = f"step {moment.step} at {moment.at_s:.6g} s"
         free = [row for row in rows if row["ruled out by"] is None]
         if free:
-            found.append(f"{place} left room for it on {free[0]['node'] or 'the capacity'}, and did not choose it")
+            reasons.append(f"{place} left room for it on {free[0]['node'] or 'the capacity'}, and did not choose it")
         elif rows:
             nearest = rows[0]["node"]
-            found.append(
+            reasons.append(
                 f"{place} left no node with its {float(played.incident.cost[task]):.6g} cores: "
                 f"{rows[0]['lacks']:.6g} are missing{'' if nearest is None else f' on {nearest}, the nearest to it'}"
             )
         else:
-            found.append(f"{place}: no node that takes tasks is there")
-    if len(found) > 2 * NAMED:
-        found[NAMED:-NAMED] = [f"… {len(found) - 2 * NAMED} steps likewise"]
-    return found
+            reasons.append(f"{place}: no node that takes tasks is there")
+    if len(reasons) > 2 * NAMED:
+        reasons[NAMED:-NAMED] = [f"… {len(reasons) - 2 * NAMED} steps likewise"]
+    return reasons
 
 
 def _is(item: Mapping[str, Any], what: Selector) -> bool:
@@ -311,7 +311,7 @@ def _node(what: Selector, played: _Played) -> Explanation:
     if what.name not in known:
         raise FtplanError(f"{what}: neither the cluster nor the arrivals have this node")
     rows: list[dict[str, Any]] = []
-    for moment in played.found.moments:
+    for moment in played.replay.moments:
         for item in (played.plan.plan or {})["steps"][moment.step]["recover"] if moment.step is not None else ():
             if item.get("node") == what.name:
                 task = incident.graph.number(item["operator"], item["index"])
@@ -325,7 +325,7 @@ def _node(what: Selector, played: _Played) -> Explanation:
                     }
                 )
     notes = []
-    last: Moment | None = next((m for m in reversed(played.found.moments) if what.name in m.room), None)
+    last: Moment | None = next((m for m in reversed(played.replay.moments) if what.name in m.room), None)
     if last is None:
         notes.append("no step finds it there")
     else:

@@ -8,6 +8,7 @@ from typing import Any
 from ftplan.api.replication.budget import Budget, parse_budget
 from ftplan.api.replication.problem import Prepared, prepare
 from ftplan.errors import FtplanError
+from ftplan.model.defaults import MAX_CPU
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
 from ftplan.model.task_graph import TaskGraph
@@ -69,7 +70,7 @@ def nodes_by_task(plan: Plan, graph: TaskGraph) -> dict[int, str | None]:
 
 def max_cpu_of(plan: Plan) -> float:
     """Return the share of a node's cores that the plan may use."""
-    share = plan.options.get("max_cpu", 0.8)
+    share = plan.options.get("max_cpu", MAX_CPU)
     if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0.0 < share <= 1.0:
         raise FtplanError(f"plan: options.max_cpu: {share!r} is not a share above 0 and at most 1")
     return float(share)

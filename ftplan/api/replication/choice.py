@@ -11,6 +11,7 @@ import numpy as np
 from ftplan.api.replication.problem import Prepared
 from ftplan.model.plan import Infeasible, Status, Warn, sound_bound
 from ftplan.model.task_graph import BoolArray
+from ftplan.model.tolerances import ROUNDING
 from ftplan.planners import registry
 from ftplan.planners.budget import Budget
 from ftplan.planners.replication.problem import Replication, ReplicationOptions, ReplicationProblem
@@ -18,8 +19,6 @@ from ftplan.planners.result import Result
 
 #: Part of the time for a planner without a bound of its own; the rest is for a bound.
 PLANNED = 0.8
-#: A value below a target, or a gap, of less than this is a rounding error.
-EQUAL = 1e-9
 
 Planner = Callable[[ReplicationProblem, ReplicationOptions], Result[Replication]]
 #: Whether a set of replicas, shape (tasks,), is as good as was asked.
@@ -70,7 +69,7 @@ def choose(prepared: Prepared, row: registry.Row, options: ReplicationOptions) -
 
 def met(value: float, bound: float) -> bool:
     """Return whether a bound is met up to a rounding error of it; where fidelities are tiny, so is that."""
-    return bound - value <= EQUAL * bound
+    return bound - value <= ROUNDING * bound
 
 
 def quick_bound(problem: ReplicationProblem, clock: Budget) -> float:
@@ -119,16 +118,16 @@ def fewest(prepared: Prepared, row: registry.Row, options: ReplicationOptions, t
 
 
 def _reaches(prepared: Prepared, replicated: BoolArray, target: float) -> bool:
-    return prepared.problem.value(replicated) >= target - EQUAL
+    return prepared.problem.value(replicated) >= target - ROUNDING
 
 
 def _least(problem: ReplicationProblem, bounds: dict[int, float], target: float, most: int, clock: Budget) -> int:
     """Return how many replicas are needed at least, by the bounds of planners and by quick ones between them."""
-    low = max((b for b, bound in bounds.items() if bound < target - EQUAL), default=-1)
-    high = min((b for b, bound in bounds.items() if b > low and bound >= target - EQUAL), default=most)
+    low = max((b for b, bound in bounds.items() if bound < target - ROUNDING), default=-1)
+    high = min((b for b, bound in bounds.items() if b > low and bound >= target - ROUNDING), default=most)
     while high - low > 1 and not clock.over():
         middle = (low + high) // 2
-        if quick_bound(replace(problem, budget=float(middle)), clock) < target - EQUAL:
+        if quick_bound(replace(problem, budget=float(middle)), clock) < target - ROUNDING:
             low = middle
         else:
             high = middle

@@ -18,13 +18,12 @@ from ftplan.metrics.mc_trees import count_mc_trees, trees_through
 from ftplan.model.names import Selector
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
+from ftplan.model.tolerances import NOISE
 
 #: Other choices that are scored, the most promising first.
 SCORED = 40
 #: More trees than this are given in powers of ten.
 _MANY = 10**9
-#: A change of worth below this is a rounding error.
-_NOTHING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +53,7 @@ class _Chosen:
         return {**rest, task: place}, self.rooms is None or place is not None
 
 
-def explain_replication(plan: Plan, problem: Problem, what: Selector) -> Explanation:
+def explain(plan: Plan, problem: Problem, what: Selector) -> Explanation:
     """Explain a task (``task:OP/I``) or what stands on a node (``node:ID``).
 
     A task: what the metric loses without its replica, or gains with one and what stands against that, how many
@@ -151,7 +150,7 @@ def _against(task: int, gain: float, room: bool, rows: list[dict[str, Any]], cho
     if better:
         which = f"it in place of {better[0]['task']}"
         return [f"{which} breaks no rule and would be worth {better[0]['change']:.6g} more"]
-    if gain <= _NOTHING:
+    if gain <= NOISE:
         return ["it has none because alone it would gain nothing"]
     if _fits(task, chosen) and room:
         most = chosen.plan.options.get("max_changes")
@@ -170,7 +169,7 @@ def _impossible(row: Mapping[str, Any]) -> bool:
 
 
 def _change(change: float) -> str:
-    return f"{abs(change):.6g} {'less' if change < 0.0 else 'more'}" if abs(change) > _NOTHING else "as much"
+    return f"{abs(change):.6g} {'less' if change < 0.0 else 'more'}" if abs(change) > NOISE else "as much"
 
 
 def _trees(task: int, chosen: _Chosen) -> str:
@@ -219,8 +218,8 @@ def _row(other: int, enters: int, node: dict[int, str | None], room: bool, chose
         ruled_out = f"OVER_BUDGET: {cost:.6g} of {problem.budget:.6g}"
     elif not room:
         ruled_out = f"OVER_CAPACITY: no node could take a replica of {chosen.name(enters)}"
-    elif reached <= chosen.worth + _NOTHING:
-        ruled_out = "worth no more" if abs(reached - chosen.worth) <= _NOTHING else "worth less"
+    elif reached <= chosen.worth + NOISE:
+        ruled_out = "worth no more" if abs(reached - chosen.worth) <= NOISE else "worth less"
     return {
         "task": chosen.name(other),
         problem.metric: reached,

@@ -25,12 +25,11 @@ from ftplan.api.statements import (
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
 from ftplan.model.replication_rules import BUDGET, RULES, ReplicationLimits, violations
+from ftplan.model.tolerances import ROUNDING
 from ftplan.model.violation import Violation
 
 #: The rules that a plan may name.
 KNOWN_RULES = ("target", *RULES)
-#: How far a stated objective may lie from the recomputed one.
-TOLERANCE = 1e-9
 
 
 def judge_replication(plan: Plan, problem: Problem, strict: bool) -> Judged:
@@ -142,14 +141,14 @@ def _curve(plan: Plan, prepared: Prepared, node: Mapping[int, str | None]) -> It
     points = (plan.plan or {}).get("curve") or ()
     for k, point in enumerate(points):
         where = f"plan.curve[{k}]"
-        if point.get("bound") is not None and point["value"] > point["bound"] + TOLERANCE:
+        if point.get("bound") is not None and point["value"] > point["bound"] + ROUNDING:
             text = f"{where} is worth {point['value']:.12g}, more than its bound {point['bound']:.12g}"
             yield Violation("CURVE_DIFFERS", text, where)
         before = points[k - 1] if k else {"budget": -math.inf, "value": 0.0}
-        if point["budget"] <= before["budget"] or point["value"] < before["value"] - TOLERANCE:
+        if point["budget"] <= before["budget"] or point["value"] < before["value"] - ROUNDING:
             yield Violation("CURVE_DIFFERS", f"{where} does not rise above the point before it", where)
         lower = before.get("bound")
-        if point.get("bound") is not None and lower is not None and point["bound"] < lower - TOLERANCE:
+        if point.get("bound") is not None and lower is not None and point["bound"] < lower - ROUNDING:
             yield Violation("CURVE_DIFFERS", f"{where} has a bound below that of a smaller budget", where)
     if not points:
         return
@@ -158,7 +157,7 @@ def _curve(plan: Plan, prepared: Prepared, node: Mapping[int, str | None]) -> It
     cost, worth = prepared.problem.cost(chosen), value(prepared, prepared.measured, node)
     for k, point in enumerate(points):
         bound = point.get("bound")
-        if bound is not None and cost <= point["budget"] and worth > bound + TOLERANCE:
+        if bound is not None and cost <= point["budget"] and worth > bound + ROUNDING:
             text = f"plan.curve[{k}]: the plan takes {cost:.12g} and is worth {worth:.12g}, more than {bound:.12g}"
             yield Violation("CURVE_DIFFERS", text, f"plan.curve[{k}]")
 
@@ -183,7 +182,7 @@ def _objective(plan: Plan, prepared: Prepared, node: Mapping[int, str | None]) -
     reached = value(prepared, prepared.measured, node)
     target = plan.options.get("target")
     found = []
-    if target is not None and reached < target - TOLERANCE:
+    if target is not None and reached < target - ROUNDING:
         text = f"{prepared.problem.metric} is {reached:.12g}, below the target {target:.12g}"
         found.append(Violation("BELOW_TARGET", text))
     stated = plan.objective
@@ -193,8 +192,8 @@ def _objective(plan: Plan, prepared: Prepared, node: Mapping[int, str | None]) -
     if stated.name not in known:
         return [*found, unknown_objective(stated, known)]
     if stated.name == "replicas":
-        return found + judge_objective(stated, Worth(float(len(node)), "min", TOLERANCE), plan.status)
-    return found + judge_objective(stated, Worth(reached, "max", TOLERANCE), plan.status)
+        return found + judge_objective(stated, Worth(float(len(node)), "min", ROUNDING), plan.status)
+    return found + judge_objective(stated, Worth(reached, "max", ROUNDING), plan.status)
 
 
 JUDGES = Judges(judge_replication, judge_question, KNOWN_RULES, (*METRICS, "replicas"))

@@ -13,17 +13,20 @@ import ftplan
 from ftplan.api.replication import figures as replication_figures
 from ftplan.api.replication.budget import Budget as ReplicaBudget
 from ftplan.api.replication.budget import parse_budget
-from ftplan.api.replication.choice import EQUAL, Choice, choose, fewest, met
+from ftplan.api.replication.choice import Choice, choose, fewest, met
 from ftplan.api.replication.curve import curve
 from ftplan.api.replication.fitting import LESS, WITHOUT, Attempt, Chooser, fitted
 from ftplan.api.replication.hosts import no_room, placement_problem, room_bound
+from ftplan.api.replication.options import TaskReplicationOptions
 from ftplan.api.replication.problem import Prepared, prepare
 from ftplan.api.replication.upkeep import Current, Limits, current_of, limited, unchanged
 from ftplan.errors import FtplanError
 from ftplan.model.cluster import Cluster
+from ftplan.model.kinds import TASK_REPLICATION
 from ftplan.model.plan import Infeasible, Objective, Plan, Status, Warn
 from ftplan.model.problem import Problem
 from ftplan.model.task_graph import BoolArray
+from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import IntArray
 from ftplan.planners import registry
 from ftplan.planners.budget import Budget, now, of_command
@@ -32,28 +35,8 @@ from ftplan.planners.replication.problem import ReplicationOptions
 
 _log = logging.getLogger(__name__)
 
-KIND = "task-replication"
 #: Part of the time for the plan where a curve follows; seconds that comparisons may take beyond the limit.
 PLANNED, COMPARING_S = 0.5, 0.5
-
-_DEFAULTS: dict[str, Any] = {
-    "budget": None,
-    "budget_cpu": None,
-    "budget_mb": None,
-    "target": None,
-    "fail": (),
-    "worst_case": False,
-    "metric": "output-fidelity",
-    "weight": "rate",
-    "max_cpu": 0.8,
-    "current": None,
-    "max_changes": None,
-    "threshold": None,
-    "curve": False,
-    "seed": 0,
-    "time_limit_s": 60.0,
-    "iterations": None,
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +65,7 @@ class _Answer:
     warnings: tuple[Warn, ...] = ()
 
 
-def replicate_tasks(problem: Problem, row: registry.Row, **options: Any) -> Plan:
+def make(problem: Problem, row: registry.Row, options: TaskReplicationOptions) -> Plan:
     """Plan which tasks get an active replica, and where; see ``ftplan replicate-tasks --help``.
 
     Raises
@@ -91,7 +74,7 @@ def replicate_tasks(problem: Problem, row: registry.Row, **options: Any) -> Plan
         If an input is missing, options contradict each other, or a selector names what is not there.
     """
     began = now()
-    asked = {**_DEFAULTS, **options}
+    asked = {name: getattr(options, name) for name in options.options()}
     ends = began + asked["time_limit_s"]
     question = _question(problem, row, asked, began + (PLANNED if asked["curve"] else 1.0) * asked["time_limit_s"])
     prepared, settings = question.prepared, question.settings
@@ -106,7 +89,7 @@ def replicate_tasks(problem: Problem, row: registry.Row, **options: Any) -> Plan
     )
     warnings = of_command((*problem.warnings, *prepared.warnings, *answer.warnings, *said, *cut), settings.time_limit_s)
     return Plan(
-        kind=KIND,
+        kind=TASK_REPLICATION.name,
         algorithm=row.name,
         options=_recorded(asked, question),
         seed=settings.seed,
@@ -168,7 +151,7 @@ def _with_target(question: _Question, target: float) -> _Answer:
         if question.given.cluster is None or not _nodes_fail(prepared):
             return True
         node = _placed(question, prepared.useful(replicated), Choice(replicated, "feasible")).node
-        return node is None or _value(prepared, node) >= target - EQUAL  # no room is said where the plan is made
+        return node is None or _value(prepared, node) >= target - ROUNDING  # no room is said where the plan is made
 
     choice = fewest(prepared, question.row, question.settings, target, enough)
     if choice.replicated is None:
@@ -182,7 +165,7 @@ def _with_target(question: _Question, target: float) -> _Answer:
     if answer.node is None:
         return answer
     reached = _value(prepared, answer.node)
-    if reached >= target - EQUAL:
+    if reached >= target - ROUNDING:
         return replace(answer, reason=answer.reason or unchanged(question.current, chosen, answer.node, None))
     reason = f"with a replica of every task that may fail the metric is {reached:.6g}, below the target {target:.6g}"
     fix = f"--target {int(reached * 1e6) / 1e6:.10g}"

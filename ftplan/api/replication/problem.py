@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ftplan.api.recovery.failures import what_fails
+from ftplan.api.failures import what_fails
 from ftplan.api.replication.budget import Budget
 from ftplan.errors import FtplanError, suggestion
 from ftplan.metrics.fidelity import FidelityModel, fidelity_model
@@ -23,13 +23,13 @@ from ftplan.model.problem import Problem
 from ftplan.model.rates import rates
 from ftplan.model.task_graph import BoolArray, TaskGraph
 from ftplan.model.topology import FloatArray
+from ftplan.model.units import MB
 from ftplan.planners.replication.problem import FailureCase, ReplicationProblem
 
 METRICS = ("output-fidelity", "internal-completeness")
 WEIGHTS = ("rate", "priority")
 #: The one case of a failure that is named, and the one in which everything fails.
 NAMED, WORST = "failure", "worst-case"
-_MB = 2.0**20
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +82,7 @@ class Prepared:
         """Return the replicas without which the metric would be lower in some case, shape (tasks,).
 
         All others may go at once: fidelity is a polynomial with coefficients of at least 0, and each of its terms that
-        counts has useful tasks only (Su & Zhou, section IV: replicas outside complete MC-trees are wasted).
+        counts has useful tasks only ([SuZhou2016], section IV: replicas outside complete MC-trees are wasted).
         """
         needed = np.zeros(self.graph.tasks, dtype=np.bool_)
         for case, live in zip(self.problem.cases, self.live(replicated, node), strict=True):
@@ -135,7 +135,7 @@ def prepare(
     graph = TaskGraph(problem.topology)
     primary, said = _primaries(graph, problem.cluster)
     costs = task_costs(graph, problem.stats, problem.cluster.placement if problem.cluster is not None else None)
-    memory_mb = task_state(graph, problem.stats).total / _MB
+    memory_mb = task_state(graph, problem.stats).total / MB
     cases, warnings = _cases(graph, problem, tuple(fail), worst_case)
     derived = rates(graph)
     model = _weighted(fidelity_model(graph, derived), graph, weight)

@@ -1,4 +1,4 @@
-"""Replicas that run already: which to start and which to stop when rates or budgets change (Su & Zhou, section V-C)."""
+"""Which of the replicas in place to stop, and which to start, as rates or budgets change: [SuZhou2016], section V-C."""
 
 from __future__ import annotations
 
@@ -8,16 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from ftplan.api.recovery.copies import replicas
+from ftplan.api.other_plans import replicas
 from ftplan.api.replication.problem import Prepared
 from ftplan.errors import FtplanError
 from ftplan.model.plan import Infeasible, InputFile
 from ftplan.model.problem import Problem
 from ftplan.model.task_graph import BoolArray, TaskGraph
+from ftplan.model.tolerances import NOISE
 from ftplan.planners.budget import Budget
-
-#: A gain below this is a rounding error.
-_NOTHING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +41,7 @@ def current_of(given: Any, problem: Problem, graph: TaskGraph) -> Current:
     FtplanError
         If the plan is of another kind, holds no answer, or names a task or node that is not there.
     """
-    found, file = replicas(given, graph, problem.cluster, "--current")
+    found, file = replicas(given, graph, problem.cluster, "current")
     placed = problem.cluster.placement.replicas if problem.cluster is not None and problem.cluster.placement else {}
     return Current({item.task: item.node for item in found}, given is not None or bool(placed), file)
 
@@ -147,9 +145,9 @@ def worth_changing(prepared: Prepared, fresh: BoolArray, now: BoolArray, thresho
     if threshold is None or not problem.fits(problem.cost(now)):
         return None
     gain = problem.value(fresh) - problem.value(now)
-    if gain >= threshold - _NOTHING and gain > _NOTHING:
+    if gain >= threshold - NOISE and gain > NOISE:
         return None
-    if gain <= _NOTHING:
+    if gain <= NOISE:
         return "no change: a fresh plan is no better than the replicas in place"
     return f"no change: a fresh plan would gain {gain:.6g}, below --threshold {threshold:.6g}"
 

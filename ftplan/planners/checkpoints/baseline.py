@@ -13,8 +13,8 @@ from ftplan.planners.checkpoints.allocation import Allocation, allocation
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.bounds.any_rules import proven_bound
 from ftplan.planners.checkpoints.options import AllocationOptions
+from ftplan.planners.checkpoints.rules.feasibility import infeasible
 from ftplan.planners.checkpoints.rules.infeasibility import too_few_domains
-from ftplan.planners.checkpoints.rules.settle import infeasible
 from ftplan.planners.result import Result
 
 #: Rows of random numbers that are drawn at once.

@@ -8,9 +8,9 @@ from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.bounds.any_rules import proven_bound
 from ftplan.planners.checkpoints.options import AllocationOptions
 from ftplan.planners.checkpoints.outcome import outcome
+from ftplan.planners.checkpoints.rules.feasibility import RulesInForce, feasible_copies, rules_in_force
 from ftplan.planners.checkpoints.rules.idle import spread_idle
 from ftplan.planners.checkpoints.rules.limits import limits_of
-from ftplan.planners.checkpoints.rules.settle import Settled, feasible_copies, settle
 from ftplan.planners.checkpoints.search.greedy import repaired_greedy
 from ftplan.planners.checkpoints.search.local_search import improve
 from ftplan.planners.checkpoints.search.working_allocation import WorkingAllocation
@@ -32,13 +32,13 @@ def correlated(problem: CheckpointProblem, options: AllocationOptions) -> Result
     in the same way.
     """
     budget = Budget.of(options)
-    settled = settle(problem, options, budget)
-    if not isinstance(settled, Settled):
-        return settled
-    limits = limits_of(problem, settled.rules)
+    in_force = rules_in_force(problem, options, budget)
+    if not isinstance(in_force, RulesInForce):
+        return in_force
+    limits = limits_of(problem, in_force.rules)
     copies = repaired_greedy(problem, limits, budget)
     if copies is None:
-        witness = feasible_copies(problem, settled, options, budget)
+        witness = feasible_copies(problem, in_force, options, budget)
         if isinstance(witness, Result):
             return witness
         copies = witness
@@ -46,8 +46,8 @@ def correlated(problem: CheckpointProblem, options: AllocationOptions) -> Result
             working = WorkingAllocation.of(problem, limits, copies)
             improve(working, budget)
             copies = working.copies
-    answer = allocation(problem, spread_idle(problem, limits, copies), settled.rules)
+    answer = allocation(problem, spread_idle(problem, limits, copies), in_force.rules)
     bound = None
     if options.bound or not (limits.names or limits.failover):
-        bound = proven_bound(problem, settled.rules, answer.value, budget)
-    return outcome(settled, answer, bound, budget)
+        bound = proven_bound(problem, in_force.rules, answer.value, budget)
+    return outcome(in_force, answer, bound, budget)

@@ -12,9 +12,9 @@ from ftplan.planners.checkpoints.arrays import BoolArray, CheckpointProblem
 from ftplan.planners.checkpoints.baseline import random_plan, without_zones
 from ftplan.planners.checkpoints.models.flow import cheapest_flow
 from ftplan.planners.checkpoints.options import AllocationOptions
+from ftplan.planners.checkpoints.rules.feasibility import infeasible
 from ftplan.planners.checkpoints.rules.infeasibility import infeasible_count, too_few_domains
 from ftplan.planners.checkpoints.rules.limits import most_copies
-from ftplan.planners.checkpoints.rules.settle import infeasible
 from ftplan.planners.result import Result
 
 #: Partners that a conflicting copy tries at random before all are looked through.

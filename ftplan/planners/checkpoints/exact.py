@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -15,16 +14,15 @@ from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.bounds.any_rules import best_dual
 from ftplan.planners.checkpoints.even import dealt
 from ftplan.planners.checkpoints.models.exact_at_scale import price_guided
-from ftplan.planners.checkpoints.models.failover_gap import close_failover_gap
 from ftplan.planners.checkpoints.models.flow import cheapest_flow
 from ftplan.planners.checkpoints.models.reduced_model import close_gap
 from ftplan.planners.checkpoints.models.separate import allowed_cost, cheapest
 from ftplan.planners.checkpoints.options import AllocationOptions
 from ftplan.planners.checkpoints.outcome import CLOSED, outcome
+from ftplan.planners.checkpoints.rules.feasibility import RulesInForce, feasible_copies, rules_in_force
 from ftplan.planners.checkpoints.rules.idle import spread_idle
 from ftplan.planners.checkpoints.rules.limits import Limits, limits_of, most_copies
 from ftplan.planners.checkpoints.rules.memory import SEARCHED_PAIRS
-from ftplan.planners.checkpoints.rules.settle import Settled, feasible_copies, settle
 from ftplan.planners.checkpoints.search.greedy import regret_greedy, repaired_greedy
 from ftplan.planners.checkpoints.search.local_search import improve
 from ftplan.planners.checkpoints.search.repair import repair
@@ -58,10 +56,10 @@ def exact(problem: CheckpointProblem, options: AllocationOptions) -> Result[Allo
     Source: [Madsen2015], section 6, the formulation; it gave up on exhaustive search at 7 checkpoints × 20 nodes.
     """
     budget = Budget.of(options)
-    settled = settle(problem, options, budget)
-    if not isinstance(settled, Settled):
-        return settled
-    limits = limits_of(problem, settled.rules)
+    in_force = rules_in_force(problem, options, budget)
+    if not isinstance(in_force, RulesInForce):
+        return in_force
+    limits = limits_of(problem, in_force.rules)
     proven: Proven | None = None
     if not (limits.names or limits.failover) or not problem.load.size:
         proven = _separately(problem, limits, budget)
@@ -71,15 +69,15 @@ def exact(problem: CheckpointProblem, options: AllocationOptions) -> Result[Allo
         at_scale = problem.cost.size > MANY_PAIRS and limits.failover is None
         incumbent = None if at_scale else _greedy_incumbent(problem, limits, budget)
         if incumbent is None:
-            witness = feasible_copies(problem, settled, options, budget)
+            witness = feasible_copies(problem, in_force, options, budget)
             if isinstance(witness, Result):
                 return witness
             improved = None if at_scale else _improved(problem, limits, witness, budget)
             incumbent = witness if improved is None else improved
-        close = _close_at_scale if at_scale else _close_with_failover if limits.failover else _close
+        close = _close_at_scale if at_scale else _close
         proven = close(problem, limits, incumbent, options.seed, budget)
-    answer = allocation(problem, spread_idle(problem, limits, proven.copies), settled.rules)
-    return outcome(settled, answer, proven.bound, budget)
+    answer = allocation(problem, spread_idle(problem, limits, proven.copies), in_force.rules)
+    return outcome(in_force, answer, proven.bound, budget)
 
 
 def _separately(problem: CheckpointProblem, limits: Limits, budget: Budget) -> Proven:
@@ -130,21 +128,13 @@ def _close_at_scale(
     return Proven(incumbent, dual.bound)
 
 
-def _close_with_failover(
-    problem: CheckpointProblem, limits: Limits, incumbent: IntArray, seed: int, budget: Budget
-) -> Proven:
-    """The dual has prices for takeovers, branch and cut rows for them."""
-    polish = partial(_improved, problem, limits, budget=budget)
-    return Proven(*close_failover_gap(problem, limits, incumbent, polish, seed, budget))
-
-
 def _close(problem: CheckpointProblem, limits: Limits, incumbent: IntArray, seed: int, budget: Budget) -> Proven:
     """Dual, incumbent from its prices, reduced costs, branch and cut."""
     dual = best_dual(problem, limits, problem.value(incumbent), budget)
     incumbent, bound = _better(problem, incumbent, _improved(problem, limits, dual.copies, budget)), dual.bound
     if problem.gap(problem.value(incumbent), bound) > CLOSED and not budget.over():
         incumbent, tree_bound = close_gap(problem, limits, incumbent, dual, seed, budget)
-        polished = _improved(problem, limits, incumbent, budget)
+        polished = None if limits.failover else _improved(problem, limits, incumbent, budget)
         incumbent, bound = incumbent if polished is None else polished, max(bound, tree_bound)
     return Proven(incumbent, bound)
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 from ftplan.errors import FtplanError
 from ftplan.metrics.checkpoint_objective import CheckpointObjective
-from ftplan.model.statistics import Measure
+from ftplan.model.measures import Measure
 
 Balance = float | Literal["auto", "count", "none"]
 AntiAffinity = Literal["node", "zone"]

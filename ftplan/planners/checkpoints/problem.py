@@ -8,21 +8,20 @@ from dataclasses import replace
 import numpy as np
 
 from ftplan.errors import FtplanError
-from ftplan.metrics.checkpoint_balance import fair_shares
 from ftplan.metrics.checkpoint_objective import objective_costs
+from ftplan.model.checkpoint_rules import fair_shares
 from ftplan.model.cluster import Cluster, Placement, primaries
 from ftplan.model.failover import loss_of_nodes
 from ftplan.model.key_group_state import key_group_state
 from ftplan.model.plan import Warn
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.topology import FloatArray, IntArray, Operator, Topology
+from ftplan.model.units import MB
 from ftplan.planners.checkpoints.arrays import BoolArray, CheckpointProblem
 from ftplan.planners.checkpoints.options import AllocationOptions
 from ftplan.planners.checkpoints.rules.memory import require_memory
 
 __all__ = ["AllocationOptions", "CheckpointProblem", "build"]
-
-MB = 2.0**20
 
 
 def build(

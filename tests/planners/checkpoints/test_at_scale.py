@@ -21,13 +21,13 @@ from ftplan.planners.checkpoints.bounds.candidates import keeping, scan
 from ftplan.planners.checkpoints.exact import MANY_PAIRS, exact
 from ftplan.planners.checkpoints.models.exact_at_scale import price_guided
 from ftplan.planners.checkpoints.problem import AllocationOptions, CheckpointProblem, build
-from ftplan.planners.checkpoints.rules.least_balance import spread_out
+from ftplan.planners.checkpoints.rules.least_limit import longest_first
 from ftplan.planners.checkpoints.rules.limits import limits_of
 from ftplan.planners.checkpoints.rules.memory import VARIABLE, needed_bytes
 from ftplan.planners.checkpoints.search.repair import repair
 from ftplan.planners.checkpoints.search.repair_in_bulk import repair_in_bulk
 from ftplan.planners.checkpoints.search.working_allocation import WorkingAllocation
-from tests.planners.checkpoints.test_every_planner import cluster, job, placement
+from tests.planners.checkpoints.cases import cluster, job, placement
 
 
 @pytest.mark.parametrize("copies", [1, 2])
@@ -38,7 +38,7 @@ def test_prices_guide_to_a_valid_plan_above_the_bound(copies: int, anti_affinity
     options = AllocationOptions(copies=copies, anti_affinity=anti_affinity, balance=0.1)
     problem = build(topology, cluster(), placement(), series, options)
     limits = limits_of(problem, CheckpointRules(copies, anti_affinity, 0.1))
-    placed = WorkingAllocation.of(problem, limits, spread_out(problem))
+    placed = WorkingAllocation.of(problem, limits, longest_first(problem))
     assert repair(placed, Budget(60))
     relaxed = best_dual(problem, limits, 0.0, Budget(60)).bound
     best, dual = price_guided(problem, limits, placed.copies, Budget(60))

@@ -24,8 +24,7 @@ from ftplan.planners.checkpoints.search import partial_restoration
 from ftplan.planners.checkpoints.search.migration import CurrentAllocation, MoveLimits
 from ftplan.planners.checkpoints.upkeep import UpkeepReport, upkeep
 from ftplan.planners.result import Result
-from tests.planners.checkpoints.cases import Case, cases
-from tests.planners.checkpoints.test_every_planner import cluster, job, placement
+from tests.planners.checkpoints.cases import Case, cases, cluster, job, placement
 
 ALGORITHMS = ["correlated", "exact", "even", "baseline"]
 

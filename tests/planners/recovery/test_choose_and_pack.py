@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ftplan.planners.recovery.algorithms import exact
+from ftplan.planners.recovery.exact import exact
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.schedule import choose_and_pack, packing
 from tests.planners.recovery.cases import graph, problem

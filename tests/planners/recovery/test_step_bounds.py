@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery.algorithms import bounded
-from ftplan.planners.recovery.exact import exact
-from ftplan.planners.recovery.operator_centric import operator_centric
+from ftplan.planners.recovery.exact import exact_step
+from ftplan.planners.recovery.operator_centric import cheapest_first, with_step_bound
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.random_order import random_order
 from ftplan.planners.recovery.schedule.by_queries import by_queries
@@ -21,8 +20,8 @@ from ftplan.planners.recovery.schedule.schedule import Decision, Policy, State
 from tests.planners.recovery.cases import graph, problem
 
 POLICIES: dict[str, Policy] = {
-    "exact": by_queries(exact),
-    "operator-centric": bounded(operator_centric),
+    "exact": by_queries(exact_step),
+    "operator-centric": with_step_bound(cheapest_first),
     "random": random_order,
 }
 

@@ -1,15 +1,13 @@
-"""Branch and cut on what reduced costs leave open."""
+"""Neighbourhoods, then branch and cut, on what reduced costs leave open."""
 
 from __future__ import annotations
 
-import numpy as np
-
 from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.checkpoints.arrays import BoolArray, CheckpointProblem
-from ftplan.planners.checkpoints.bounds.lagrangian import Dual, priced
+from ftplan.planners.checkpoints.arrays import CheckpointProblem
+from ftplan.planners.checkpoints.bounds.lagrangian import Dual
+from ftplan.planners.checkpoints.bounds.reduced_costs import open_columns
 from ftplan.planners.checkpoints.models.branch_and_cut import branch_and_cut
-from ftplan.planners.checkpoints.models.separate import cheapest
 from ftplan.planners.checkpoints.rules.limits import Limits
 from ftplan.planners.checkpoints.search.large_neighbourhood import TREE_NODES, Effort, large_neighbourhood_search
 
@@ -27,22 +25,6 @@ NEAR = 0.003
 FEW_TREE_NODES = 5
 
 
-def open_columns(problem: CheckpointProblem, limits: Limits, dual: Dual, value: float) -> BoolArray:
-    """Return which pairs of unit and node may be in an allocation cheaper than *value*, shape (U, N).
-
-    With a copy of u on i the Lagrangian is at least the bound plus what i costs more, at the dual's prices, than the
-    dearest node that it would replace; where that reaches *value*, no better plan has it. Where costs are whole, a
-    better plan is better by 1.
-    """
-    cost = priced(problem, limits, dual.prices)
-    chosen, _ = cheapest(cost, problem.domain, problem.copies)
-    # One copy moves to i: the dearest of the chosen is the one to give up, or the one in the domain of i. Taking the
-    # dearest in both cases makes the estimate lower, so it stays a valid one.
-    dearest = np.take_along_axis(cost, chosen, axis=1).max(axis=1)
-    most = value + 1e-9 * max(abs(value), 1e-300) - (1 - 1e-6 if problem.integral else 0)
-    return np.asarray(problem.allowed & (dual.bound + (cost - dearest[:, None]) <= most))
-
-
 def close_gap(
     problem: CheckpointProblem, limits: Limits, best: IntArray, dual: Dual, seed: int, budget: Budget
 ) -> tuple[IntArray, float]:
@@ -50,15 +32,16 @@ def close_gap(
 
     First neighbourhoods of a few nodes, for a good plan; then all columns that reduced costs leave open, for the
     bound, where they are few enough. Allocations that were ruled out cost at least as much as the best known, so the
-    bound never exceeds its value.
+    bound never exceeds its value. With a failover limit, first copies stand in front.
     """
     columns = open_columns(problem, limits, dual, problem.value(best))
-    open_pairs = int(columns.sum())
-    small = open_pairs <= MOST_COLUMNS
+    variables = int(columns.sum()) * (1 if limits.failover is None else min(problem.copies, 2))
+    small = variables <= MOST_COLUMNS
     # A number of rounds, not a share of the clock, so that what is closed in time is the same every time.
-    rounds = 0 if open_pairs <= FEW_COLUMNS else FEW_ROUNDS if small else MANY_ROUNDS
+    rounds = 0 if variables <= FEW_COLUMNS else FEW_ROUNDS if small else MANY_ROUNDS
     tree_nodes = TREE_NODES
-    if problem.cost.size > MANY_PAIRS:  # many quick looks at what is nearly a tie find more than a few thorough ones
+    # Many quick looks at what is nearly a tie find more than a few thorough ones.
+    if problem.cost.size > MANY_PAIRS and limits.failover is None:
         value = problem.value(best)
         columns &= open_columns(problem, limits, dual, dual.bound + NEAR * (value - dual.bound))
         tree_nodes = FEW_TREE_NODES

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ftplan.model.checkpoint_rules import TOLERANCE
 from ftplan.model.failover import shares_after
+from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
 
@@ -58,7 +58,7 @@ def failover_of(problem: CheckpointProblem, limit: float) -> Failover:
     fair = float(problem.load.sum()) * shares_after(loss_of_node, names.size, problem.cpu, counts)
     down = loss_of_node[None, :] == np.arange(names.size)[:, None]
     with np.errstate(invalid="ignore"):
-        most = np.where(fair > 0, limit * fair * (1 + TOLERANCE), 0.0)
+        most = np.where(fair > 0, limit * fair * (1 + ROUNDING), 0.0)
     upper = np.where(down, np.inf, most - own[None, :])
     return Failover(loss_of_node[problem.home], problem.load, own, fair, upper, limit)
 

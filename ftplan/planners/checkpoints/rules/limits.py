@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ftplan.model.checkpoint_rules import TOLERANCE, CheckpointRules
+from ftplan.model.checkpoint_rules import CheckpointRules
+from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray, IntArray
+from ftplan.model.units import MB
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.rules.failover import Failover, failover_of
-
-MB = 2.0**20
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +60,7 @@ def limits_of(problem: CheckpointProblem, rules: CheckpointRules) -> Limits:
     names, weight, lower, upper = [], [], [], []
     if not isinstance(rules.balance, str):
         fair = fair_loads(problem)
-        slack = TOLERANCE * fair
+        slack = ROUNDING * fair
         low = (1 - rules.balance) * fair - slack
         names.append("balance")
         weight.append(problem.load)
@@ -75,7 +75,7 @@ def limits_of(problem: CheckpointProblem, rules: CheckpointRules) -> Limits:
         names.append("memory")
         weight.append(problem.state)
         lower.append(np.full(nodes, -np.inf))
-        upper.append(problem.memory_left + TOLERANCE * np.nan_to_num(problem.memory_mb) * MB)
+        upper.append(problem.memory_left + ROUNDING * np.nan_to_num(problem.memory_mb) * MB)
     return Limits(
         tuple(names),
         np.array(weight, dtype=np.float64).reshape(len(names), problem.load.size),

@@ -8,20 +8,18 @@ from dataclasses import replace
 from ftplan.metrics.fidelity import fidelity_model
 from ftplan.model.rates import rates
 from ftplan.planners.budget import now
-from ftplan.planners.recovery.horizon.fidelity_time import fidelity_time
-from ftplan.planners.recovery.horizon.priority_time import priority_time
+from ftplan.planners.recovery.horizon.fidelity_time import FidelityTime
+from ftplan.planners.recovery.horizon.priority_time import PriorityTime
 from ftplan.planners.recovery.knapsack.instance import StepSolver
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.schedule.by_queries import by_queries
 from ftplan.planners.recovery.schedule.construction import run
-from ftplan.planners.recovery.schedule.schedule import Policy, Schedule
+from ftplan.planners.recovery.schedule.schedule import CLOSED, Policy, Schedule
 from ftplan.planners.recovery.schedule.score import fidelity_time_of, priority_time_of
 from ftplan.planners.result import Result
 
 #: Share of the time that is left for the step-by-step schedule, before the one over the whole repair.
 FIRST = 0.3
-#: A value this close to its bound is proved best.
-CLOSED = 1e-9
 
 
 def by_objective(
@@ -38,14 +36,14 @@ def by_objective(
     if options.objective == "priority":
         return run(problem, options, by_queries(solver))
     if options.objective == "priority-time":
-        policies: list[Policy] = [by_queries(solver), priority_time(solver, parallel=parallel)]
+        policies: list[Policy] = [by_queries(solver), PriorityTime(solver, parallel)]
         policies = policies[-1:] if bound_only else policies
         return _best(problem, options, policies, lambda found: -priority_time_of(found, problem))
     model = fidelity_model(problem.graph, rates(problem.graph))
     policies = [
         by_queries(solver),
-        priority_time(solver, parallel=parallel),
-        fidelity_time(solver, parallel=parallel),
+        PriorityTime(solver, parallel),
+        FidelityTime(solver, parallel),
     ]
     policies = policies[-1:] if bound_only else policies
     return _best(problem, options, policies, lambda found: fidelity_time_of(found, problem, model))

@@ -9,11 +9,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ftplan.model.failed_queries import FailedQueries, failed_queries
+from ftplan.model.failure import FailureEvent
 from ftplan.model.plan import Infeasible, Objective, Status, Warn
 from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import Budget, now
 from ftplan.planners.recovery.knapsack.fractional_bound import fractional_bound
-from ftplan.planners.recovery.problem import ArrivalEvent, FailureEvent, RecoveryOptions, RecoveryProblem
+from ftplan.planners.recovery.problem import ArrivalEvent, RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.schedule.downtime import Outages
 from ftplan.planners.recovery.schedule.node_assignment import Part, Splittable, fillable
 from ftplan.planners.recovery.schedule.packing import pack, pack_prefetch
@@ -119,7 +120,7 @@ def run(
     schedule = Schedule(
         tuple(steps), outages.closed(times[-1].at_s, queries, progress), _unrecovered(progress, queries)
     )
-    warnings = [*problem.warnings, *_blocking(problem, options), *warnings, *budget.warnings()]
+    warnings = [*problem.warnings, *warnings, *budget.warnings()]
     bound = overall if options.objective != "priority" else _most(steps)
     back = any(outage.back_s is not None and outage.back_s <= problem.horizon_s for outage in schedule.outages)
     if outages.first and not back and idle:
@@ -292,17 +293,6 @@ def _rollback(problem: RecoveryProblem, step: int, failed_again: bool) -> bool:
     if step == 0:
         return True
     return failed_again and not all(operator.deterministic for operator in problem.graph.topology.operators)
-
-
-def _blocking(problem: RecoveryProblem, options: RecoveryOptions) -> list[Warn]:
-    if problem.failed_nodes >= options.incremental_from or not problem.failed.any():
-        return []
-    text = (
-        f"{problem.failed_nodes} node failed since the last checkpoint, fewer than --incremental-from "
-        f"{options.incremental_from}: Su & Zhou (section 4.2) would block until there is room for everything; this "
-        "plan recovers step by step all the same"
-    )
-    return [Warn("BLOCKING_RECOVERY", text)]
 
 
 def _unrecovered(progress: Progress, queries: FailedQueries) -> tuple[tuple[int, str], ...]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ftplan.metrics.repair import whole_from
+from ftplan.metrics.downtimes import whole_from
 from ftplan.model.failed_queries import FailedQueries
 from ftplan.planners.recovery.problem import RecoveryProblem
 from ftplan.planners.recovery.schedule.repair_state import Progress

@@ -6,9 +6,10 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from ftplan.model.failure import FailureEvent
 from ftplan.model.task_graph import BoolArray
 from ftplan.model.topology import FloatArray
-from ftplan.planners.recovery.problem import FailureEvent, RecoveryProblem
+from ftplan.planners.recovery.problem import RecoveryProblem
 from ftplan.planners.recovery.schedule.node_assignment import Part, Sites, Splittable
 
 

@@ -13,6 +13,9 @@ from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack
 from ftplan.planners.recovery.problem import ArrivalEvent, RecoveryProblem
 
+#: A value this close to its bound, relative to its size, is proved best.
+CLOSED = 1e-9
+
 
 @dataclass(frozen=True, slots=True)
 class Recovery:

@@ -6,8 +6,8 @@ from collections import defaultdict
 
 import numpy as np
 
+from ftplan.metrics.downtimes import Changes, Downtimes, fidelity_time
 from ftplan.metrics.fidelity import FidelityModel
-from ftplan.metrics.repair import Change, Downtimes, fidelity_time
 from ftplan.planners.recovery.problem import RecoveryProblem
 from ftplan.planners.recovery.schedule.construction import moments
 from ftplan.planners.recovery.schedule.node_assignment import Part
@@ -36,7 +36,7 @@ def fidelity_time_of(schedule: Schedule, problem: RecoveryProblem, model: Fideli
     return fidelity_time(model, ~problem.failed, changes(schedule, problem), problem.horizon_s)
 
 
-def changes(schedule: Schedule, problem: RecoveryProblem) -> list[Change]:
+def changes(schedule: Schedule, problem: RecoveryProblem) -> Changes:
     """Return when tasks start to work and stop, by walking through failures and recoveries once more.
 
     A split task starts with its last part; one that fails while it is being restored never started.
@@ -59,4 +59,4 @@ def changes(schedule: Schedule, problem: RecoveryProblem) -> list[Change]:
             starts[item.task] = max(item.ready_s, starts.get(item.task, 0.0))
     for task, started in starts.items():
         events[started, True].append(task)
-    return [Change(at_s, np.array(tasks, dtype=np.int64), live) for (at_s, live), tasks in sorted(events.items())]
+    return events

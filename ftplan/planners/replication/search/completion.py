@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from ftplan.metrics.fidelity import FidelityModel, Level
-from ftplan.metrics.fidelity_gains import gains, level_owner, others
+from ftplan.metrics.fidelity_gains import gains
 from ftplan.model.task_graph import BoolArray
 from ftplan.model.topology import FloatArray, IntArray
 
@@ -99,7 +99,7 @@ def _slots(level: Level) -> Slots:
     order = np.argsort(level.gathering, kind="stable")
     return Slots(
         level,
-        level_owner(level),
+        level.owner,
         by_slot,
         np.searchsorted(slot[by_slot], np.arange(level.slots)),
         order,
@@ -135,7 +135,7 @@ def trees(completion: Completion, live: BoolArray, weight: FloatArray, cheapest:
         costs.append(cost)
         values.append(worth)
     own = np.where(live, 0.0, weight)
-    down = _Down(completion, live, now.rise)
+    down = _Down(completion, live, now.slope)
     offset = sum(level.slots for level in completion.model.levels)
     for k in reversed(range(len(senders))):
         offset -= completion.levels[k].level.slots
@@ -199,7 +199,7 @@ class _Down:
         """Offer the consumers of one level to their senders."""
         level, (mean, slot_cost, slot_value), (up_cost, value, own) = slots.level, slot_state, task_state
         user = level.task[slots.owner]
-        rest = others(level, slot_value)
+        rest = level.others(slot_value)
         all_cost = np.add.reduceat(slot_cost, level.first)[slots.owner]
         with np.errstate(invalid="ignore"):  # inf - inf: a slot that cannot be had
             cost = own[user] + all_cost - slot_cost + self.cost[user]
