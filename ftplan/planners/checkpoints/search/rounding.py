@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +12,8 @@ from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.arrays import BoolArray, CheckpointProblem
 from ftplan.planners.checkpoints.bounds.candidates import Scan
+from ftplan.planners.checkpoints.bounds.lagrangian import mean_use
+from ftplan.planners.checkpoints.models.linear_model import as_many_copies, limits_on_nodes, one_a_domain
 from ftplan.planners.checkpoints.rules.limits import Limits
 from ftplan.planners.interrupts import solve_linear
 
@@ -48,8 +52,7 @@ def rounded(
     columns = _open_columns(problem, limits, candidates, prices)
     if not columns.any():
         return copies
-    scale = np.maximum(limits.weight.sum(axis=1), 1e-300) / max(len(problem.nodes), 1)
-    relaxation = _relaxation(problem, limits, candidates, columns, np.abs(prices).max(axis=1, initial=0.0), scale)
+    relaxation = _relaxation(problem, limits, candidates, columns, np.abs(prices).max(axis=1, initial=0.0))
     part = _dive(problem, candidates.nodes, relaxation, budget)
     if not (part >= 0).any():
         return copies
@@ -59,7 +62,7 @@ def rounded(
         if len(mine) == problem.copies:
             result[u] = candidates.nodes[u, mine]
     # A clock that ends the dive early may leave it worse than it began.
-    return result if _breach(limits, result, scale) < _breach(limits, copies, scale) else copies
+    return result if _breach(limits, result) < _breach(limits, copies) else copies
 
 
 def _open_columns(problem: CheckpointProblem, limits: Limits, candidates: Scan, prices: FloatArray) -> BoolArray:
@@ -87,56 +90,38 @@ def _open_columns(problem: CheckpointProblem, limits: Limits, candidates: Scan, 
 
 
 def _relaxation(
-    problem: CheckpointProblem,
-    limits: Limits,
-    candidates: Scan,
-    columns: BoolArray,
-    prices: FloatArray,
-    scale: FloatArray,
+    problem: CheckpointProblem, limits: Limits, candidates: Scan, columns: BoolArray, prices: FloatArray
 ) -> Relaxation:
     """Return the linear program: elastic limits at a penalty above the largest *prices* (R,), c columns a unit.
 
-    What units without open columns use is taken off the limits. *scale* (R,) turns resources into the solver's units.
+    What units without open columns use is taken off the limits.
     """
     from ortools.linear_solver import pywraplp
 
     solver = pywraplp.Solver.CreateSolver("GLOP")
-    unit_cost = max(problem.largest_cost, 1e-300)
-    infinity, objective = solver.infinity(), solver.Objective()
-    penalty = PENALTY * (prices * scale + 1e-3 * unit_cost) / unit_cost
+    objective, scale, unit_cost = solver.Objective(), mean_use(limits), max(problem.largest_cost, 1e-300)
     loose, copies = columns.any(axis=1), candidates.copies
-    others = Limits(limits.names, limits.weight[:, loose], limits.lower, limits.upper).used(copies[loose])
-    fixed = limits.used(copies) - others
-    lower, upper = limits.lower - fixed, limits.upper - fixed
-
-    def limit(r: int, value: float) -> float:
-        return float(value / scale[r]) if np.isfinite(value) else float(np.sign(value)) * infinity
-
-    rows: list[list[Any]] = [[] for _ in limits.names]
-    for r, node in np.ndindex(limits.lower.shape):
-        row = solver.Constraint(limit(r, float(lower[r, node])), limit(r, float(upper[r, node])))
-        for sign in (1.0, -1.0):
-            elastic = solver.NumVar(0.0, infinity, "")
+    fixed = limits.used(copies) - replace(limits, weight=limits.weight[:, loose]).used(copies[loose])
+    weight = limits.weight / scale
+    rest = replace(limits, weight=weight, lower=(limits.lower - fixed) / scale, upper=(limits.upper - fixed) / scale)
+    rows = limits_on_nodes(solver, rest)
+    for line, price, use in zip(rows, prices.tolist(), scale[:, 0].tolist(), strict=True):
+        penalty = PENALTY * (price * use + 1e-3 * unit_cost) / unit_cost
+        for row, sign in itertools.product(line, (1.0, -1.0)):
+            elastic = solver.NumVar(0.0, solver.infinity(), "")
             row.SetCoefficient(elastic, sign)
-            objective.SetCoefficient(elastic, float(penalty[r]))
-        rows[r].append(row)
-    weight = limits.weight / scale[:, None]
+            objective.SetCoefficient(elastic, penalty)
     variables: dict[tuple[int, int], Any] = {}
     for u in np.flatnonzero(loose).tolist():
-        once = solver.Constraint(problem.copies, problem.copies)
-        domains: dict[int, Any] = {}
-        for k in np.flatnonzero(columns[u]).tolist():
-            node = int(candidates.nodes[u, k])
-            variable = variables[u, k] = solver.NumVar(0.0, 1.0, "")
-            once.SetCoefficient(variable, 1.0)
+        mine = {k: solver.NumVar(0.0, 1.0, "") for k in np.flatnonzero(columns[u]).tolist()}
+        by_node = {int(candidates.nodes[u, k]): variable for k, variable in mine.items()}
+        as_many_copies(solver, problem, by_node)
+        one_a_domain(solver, problem, by_node)
+        for k, variable in mine.items():
+            variables[u, k] = variable
             objective.SetCoefficient(variable, float(candidates.cost[u, k] / unit_cost))
             for r, line in enumerate(rows):
-                line[node].SetCoefficient(variable, float(weight[r, u]))
-            if problem.copies > 1 and problem.domain_kind == "zone":
-                domain = int(problem.domain[node])
-                if domain not in domains:
-                    domains[domain] = solver.Constraint(0.0, 1.0)
-                domains[domain].SetCoefficient(variable, 1.0)
+                line[candidates.nodes[u, k]].SetCoefficient(variable, float(weight[r, u]))
     return Relaxation(solver, variables, columns, weight)
 
 
@@ -186,8 +171,8 @@ def _rounded_unit(
     return mine
 
 
-def _breach(limits: Limits, copies: IntArray, scale: FloatArray) -> float:
-    """Return by how much copies (U, c) break the limits, in units of *scale* (R,)."""
+def _breach(limits: Limits, copies: IntArray) -> float:
+    """Return by how much copies (U, c) break the limits, in units of the use of a mean node."""
     used = limits.used(copies)
     over = np.maximum(used - limits.upper, 0.0) + np.maximum(limits.lower - used, 0.0)
-    return float((over / scale[:, None]).sum())
+    return float((over / mean_use(limits)).sum())
