@@ -10,6 +10,7 @@ import numpy as np
 
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.checkpoints.arrays import BoolArray
+from ftplan.planners.checkpoints.bounds.lagrangian import mean_use
 from ftplan.planners.checkpoints.rules.limits import Limits
 from ftplan.planners.checkpoints.search.migration import ROUNDING, CurrentAllocation, MoveLimits
 
@@ -58,7 +59,7 @@ class PartialAllocation:
         hosts = np.array([node for row in self.nodes for node in row], dtype=np.int64)
         rows = [np.bincount(hosts, np.repeat(values, self.current.count), nodes) for values in weight]
         self.used = np.array(rows, dtype=np.float64).reshape(weight.shape[0], nodes)
-        self.scale = np.maximum(weight.sum(axis=1) / max(nodes, 1), 1e-300)
+        self.scale = mean_use(self.limits)[:, 0]
         self.defects = np.array([self._defects_of(unit) for unit in range(len(self.nodes))], dtype=np.int64)
 
     @property

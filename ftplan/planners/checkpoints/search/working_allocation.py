@@ -8,6 +8,7 @@ import numpy as np
 
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.checkpoints.arrays import BoolArray, CheckpointProblem
+from ftplan.planners.checkpoints.bounds.lagrangian import mean_use
 from ftplan.planners.checkpoints.rules.limits import Limits
 
 
@@ -29,8 +30,7 @@ class WorkingAllocation:
 
     def __post_init__(self) -> None:
         """Measure the use of a mean node."""
-        total = self.limits.weight.sum(axis=1) * self.problem.copies
-        self.scale = np.maximum(total, 1e-300) / max(len(self.problem.nodes), 1)
+        self.scale = mean_use(self.limits, self.problem.copies)[:, 0]
 
     @staticmethod
     def of(problem: CheckpointProblem, limits: Limits, copies: IntArray) -> WorkingAllocation:
