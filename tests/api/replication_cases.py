@@ -11,8 +11,9 @@ import numpy as np
 import ftplan
 from ftplan.api.replication.make import make
 from ftplan.api.replication.options import TaskReplicationOptions
+from ftplan.metrics.replication_problem import ReplicationProblem
 from ftplan.planners.registry import Row
-from ftplan.planners.replication.problem import Replication, ReplicationOptions, ReplicationProblem
+from ftplan.planners.replication.planner import Replication, ReplicationOptions
 from ftplan.planners.result import Result
 
 #: Three lanes of unequal rates, a source and a sink each.

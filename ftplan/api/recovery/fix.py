@@ -16,7 +16,7 @@ from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.best_density import best_density
 from ftplan.planners.recovery.problem import ArrivalEvent, Host, RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.random_order import random_order
-from ftplan.planners.recovery.schedule.construction import run
+from ftplan.planners.recovery.schedule.construction import construct_schedule
 from ftplan.planners.recovery.schedule.schedule import Schedule
 from ftplan.planners.result import Result
 
@@ -115,7 +115,8 @@ def _more_cores(
             break
         middle = (low + high) / 2.0
         larger = _with_node(base, middle, at_s)
-        if _fits(cost, larger) and run(larger, _plain(options), random_order, _end(search)).answer is not None:
+        plain, until_s = _plain(options), _end(search)
+        if _fits(cost, larger) and construct_schedule(larger, plain, random_order, until_s).answer is not None:
             high = middle
         else:
             low = middle
@@ -180,7 +181,7 @@ def _horizon(problem: RecoveryProblem, options: RecoveryOptions, planner: Planne
     """Return a horizon, in whole seconds, within which the planner has a query back; None where it never has."""
     limited = replace(_plain(options), time_limit_s=min(clock.left_s / 2.0, CONFIRM_S))
     schedule = planner(replace(problem, horizon_s=math.inf), limited).answer
-    times = [o.back_s for o in schedule.outages if o.back_s is not None] if schedule is not None else []
+    times = [d.back_s for d in schedule.downtimes if d.back_s is not None] if schedule is not None else []
     return float(math.ceil(min(times))) if times else None
 
 

@@ -21,7 +21,7 @@ from ftplan.planners.recovery.horizon.time_indexed_model import single_step_boun
 from ftplan.planners.recovery.problem import RecoveryOptions
 from ftplan.planners.recovery.schedule.by_objective import by_objective
 from ftplan.planners.recovery.schedule.by_queries import by_queries
-from ftplan.planners.recovery.schedule.construction import run
+from ftplan.planners.recovery.schedule.construction import construct_schedule
 from ftplan.planners.recovery.schedule.score import fidelity_time_of, priority_time_of
 from tests.planners.recovery.cases import figure_2, graph, problem
 from tests.planners.recovery.time_indexed_cases import most_gained, repairs, shared_repair
@@ -98,16 +98,16 @@ def test_figure_2_brings_back_one_query_later_for_two_at_once() -> None:
     arriving = [(60.0 * i, f"n{i}", 2.0) for i in range(1, 6)]
     case = problem(tasks, failed, arriving=arriving, horizon_s=600.0)
     options = RecoveryOptions(objective="priority-time", time_limit_s=3600)
-    result = run(case, options, PriorityTime(best_density_step))
-    myopic = run(case, options, by_queries(best_density_step))
+    result = construct_schedule(case, options, PriorityTime(best_density_step))
+    myopic = construct_schedule(case, options, by_queries(best_density_step))
     assert result.answer is not None
     assert myopic.answer is not None
 
     def waited(outages: object) -> float:
         return sum(o.priority * ((o.back_s if o.back_s is not None else 600.0) - o.down_s) for o in outages)  # type: ignore[attr-defined]
 
-    assert waited(result.answer.outages) == pytest.approx(120 + 180 + 300 + 300)
-    assert waited(result.answer.outages) <= waited(myopic.answer.outages)
+    assert waited(result.answer.downtimes) == pytest.approx(120 + 180 + 300 + 300)
+    assert waited(result.answer.downtimes) <= waited(myopic.answer.downtimes)
     assert result.bound == pytest.approx(900.0)
 
 
@@ -117,10 +117,12 @@ def test_a_failure_on_the_way_is_planned_anew(parallel: bool) -> None:
     failed = [f"p{i:02}/0" for i in range(3, 13)]
     arriving = [(60.0 * i, f"n{i}", 2.0) for i in range(1, 7)]
     case = problem(tasks, failed, arriving=arriving, failures=[(130.0, "node:n1", ["n1"], [])], horizon_s=600.0)
-    result = run(case, RecoveryOptions(objective="priority-time"), PriorityTime(best_density_step, parallel))
+    result = construct_schedule(
+        case, RecoveryOptions(objective="priority-time"), PriorityTime(best_density_step, parallel)
+    )
     assert result.answer is not None
     assert result.bound is not None
-    down = sum(o.priority * ((o.back_s or 600.0) - o.down_s) for o in result.answer.outages)
+    down = sum(o.priority * ((o.back_s or 600.0) - o.down_s) for o in result.answer.downtimes)
     assert result.bound <= down
 
 
@@ -148,7 +150,10 @@ def test_a_whole_schedule_is_never_worse_than_step_by_step(seed: int) -> None:
         horizon_s=200.0,
     )
     options = RecoveryOptions(objective="priority-time", iterations=50)
-    whole, alone = by_objective(case, options, best_density_step), run(case, options, by_queries(best_density_step))
+    whole, alone = (
+        by_objective(case, options, best_density_step),
+        construct_schedule(case, options, by_queries(best_density_step)),
+    )
     assert (whole.answer is None) == (alone.answer is None)
     if whole.answer is not None and alone.answer is not None:
         value = priority_time_of(whole.answer, case)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ftplan.model.plan import sound_bound
+from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.horizon.ruin_and_recreate import insert_in_order, ruin_and_recreate
@@ -16,7 +17,7 @@ from ftplan.planners.recovery.horizon.time_indexed_bound import bound_with_failu
 from ftplan.planners.recovery.horizon.time_indexed_model import single_step_bounds, solve_time_indexed
 from ftplan.planners.recovery.knapsack.instance import BoolArray, StepSolver
 from ftplan.planners.recovery.schedule.by_queries import tasks_in_order
-from ftplan.planners.recovery.schedule.schedule import CLOSED, Decision, State
+from ftplan.planners.recovery.schedule.schedule import Decision, State
 
 _log = logging.getLogger(__name__)
 
@@ -42,7 +43,7 @@ class HorizonPlan:
 
 
 def plan_horizon(problem: TimeIndexedKnapsack, solver: StepSolver, budget: Budget, seed: int) -> HorizonPlan:
-    """Return the best plan found for a repair, and a bound.
+    """Plan a repair as well as the budget allows, with a bound.
 
     Starts from the step-by-step plan of *solver* or from queries by density, whichever is better, and improves it by
     ruin and recreate and, where the model is small, by CP-SAT, which then proves it best. Never worse than the
@@ -86,7 +87,7 @@ def plan_horizon(problem: TimeIndexedKnapsack, solver: StepSolver, budget: Budge
 
 def _closed(gained: float, upper: float) -> bool:
     """Return whether nothing can gain more, up to rounding."""
-    return gained >= upper * (1.0 - CLOSED)
+    return gained >= upper * (1.0 - ROUNDING)
 
 
 def step_by_step(

@@ -35,9 +35,9 @@ def insert_in_order(problem: TimeIndexedKnapsack, order: IntArray) -> IntArray:
 def ruin_and_recreate(problem: TimeIndexedKnapsack, step: IntArray, budget: Budget, seed: int) -> IntArray:
     """Return steps that are at least as good as those given.
 
-    Simulated annealing over rounds of ruin and recreate (:func:`ruin_and_recreate_moves.anneal`). Same rounds and
-    seed, same answer; the rounds are fixed by the number of queries and by ``budget.iterations``, one of which is a
-    round a query; the clock may end them sooner.
+    Simulated annealing over rounds of ruin and recreate ([Schrimpf2000]); no guarantee. Same rounds and seed, same
+    answer; the rounds are fixed by the number of queries and by ``budget.iterations``, one of which is a round a
+    query; the clock may end them sooner.
     """
     if problem.queries < 2 or problem.gain[0] <= 0.0:
         return step

@@ -7,10 +7,10 @@ from functools import cached_property
 
 import numpy as np
 
+from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray, IntArray
-from ftplan.planners.recovery.knapsack.instance import SLACK, BoolArray, SetUnionKnapsack
-from ftplan.planners.recovery.profit_density import profit_density
-from ftplan.planners.recovery.schedule.node_assignment import fillable
+from ftplan.planners.recovery.knapsack.instance import BoolArray, SetUnionKnapsack
+from ftplan.planners.recovery.schedule.fillable import fillable
 from ftplan.planners.recovery.schedule.schedule import State
 
 
@@ -46,15 +46,15 @@ class TimeIndexedKnapsack:
         """The choice of the last step."""
         return SetUnionKnapsack(self.priority, self.weight, self.start, self.member, float(self.capacity[-1]))
 
-    @cached_property
+    @property
     def density(self) -> FloatArray:
         """Profit density of each query, shape (Q,)."""
-        return profit_density(self.last_step, self.priority, self.weight)
+        return self.last_step.density
 
     @property
     def limit(self) -> FloatArray:
         """The largest cost that counts as fitting by each step, shape (K,)."""
-        return self.capacity + SLACK * np.maximum(1.0, np.abs(self.capacity))
+        return self.capacity + ROUNDING * np.maximum(1.0, np.abs(self.capacity))
 
     @property
     def span(self) -> FloatArray:
@@ -148,7 +148,7 @@ def _release(state: State, room: FloatArray, at: IntArray, steps: int, parallel:
     largest = np.maximum.accumulate(largest)
     cost = state.cost[queries.task]
     # a split task fits as soon as any node has come: parts of it start where there is room
-    fits_at = np.searchsorted(largest, np.zeros(len(cost)) if parallel else cost / (1.0 + SLACK) - SLACK)
+    fits_at = np.searchsorted(largest, np.zeros(len(cost)) if parallel else cost / (1.0 + ROUNDING) - ROUNDING)
     fits_at = np.where(state.too_large[queries.task], np.maximum(fits_at, min(1, steps)), 0)
     fits_at = np.where(state.hopeless[queries.task], steps, np.minimum(fits_at, steps))
     of_bundle = np.zeros(queries.bundles, dtype=np.int64)

@@ -98,7 +98,7 @@ def _model(
 def _whole_cores(problem: TimeIndexedKnapsack) -> tuple[list[int], list[int]]:
     """Return weights and limits in whole units, as small as they can be: exact where all are millionths of a core.
 
-    Otherwise weights are rounded down and limits up: nothing that fits is cut off, and what is found is checked again.
+    Otherwise weights are rounded down and limits up: nothing that fits is cut off, and a solution is checked again.
     """
     micro = np.round(problem.weight * 1e6)
     if np.all(np.abs(problem.weight * 1e6 - micro) <= 1e-4) and micro.max(initial=0.0) < 2.0**50:

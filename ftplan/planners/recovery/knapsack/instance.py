@@ -107,6 +107,18 @@ class SetUnionKnapsack:
         lacking[self.row[short]] = True
         return ~lacking
 
+    def closure_of(self, numbers: IntArray) -> BoolArray:
+        """Return the queries with these numbers and all that come back with them for free, shape (Q,)."""
+        chosen = np.zeros(self.queries, dtype=np.bool_)
+        chosen[numbers] = True
+        return self.whole(chosen)
+
+    def better_of(self, chosen: BoolArray, hint: BoolArray | None) -> BoolArray:
+        """Return *chosen*, or the hint and what comes with it for free, if that fits and has more value."""
+        if hint is None or not self.fits(hint) or self.value(self.whole(hint)) <= self.value(chosen):
+            return chosen
+        return self.whole(hint)
+
 
 def group_starts(group: IntArray, groups: int) -> IntArray:
     """Return where each group starts in a list that is sorted by group, and its length, shape (groups + 1,)."""
