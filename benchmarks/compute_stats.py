@@ -26,7 +26,7 @@ import pyarrow.parquet as pq
 from ftplan.spark_stats.inputs import inspect_files
 from ftplan.spark_stats.mapping import LogMapping
 from ftplan.spark_stats.operators import known_operators
-from ftplan.spark_stats.pipeline import run_passes
+from ftplan.spark_stats.passes import run_passes
 from ftplan.spark_stats.session import open_session
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -94,7 +94,7 @@ def _ftplan(path: Path, engine: str, key_hash: str) -> Iterator[Callable[[], int
     files = inspect_files([(str(path), False)])
     operators = known_operators(mapping, None)
     with open_session(engine) as session:
-        yield lambda: run_passes(session, mapping, files, operators, None).tables["key_groups"].num_rows
+        yield lambda: run_passes(session, mapping, files, operators).tables["key_groups"].num_rows
 
 
 def aggregation(rows: int, rounds: int) -> list[str]:

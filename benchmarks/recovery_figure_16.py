@@ -25,10 +25,10 @@ from ftplan.model.failed_queries import failed_queries
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import Edge, Operator, Topology
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery.algorithms import operator_centric
-from ftplan.planners.recovery.best_density import best_density
-from ftplan.planners.recovery.dynamic_programming import dynamic_programming
+from ftplan.planners.recovery.best_density import best_density_step
+from ftplan.planners.recovery.dynamic_programming import dynamic_programming_step
 from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack
+from ftplan.planners.recovery.operator_centric import operator_centric
 from ftplan.planners.recovery.problem import Host, RecoveryOptions, RecoveryProblem
 
 FIGURE = Path(__file__).resolve().parent / "figures" / "figure-16.svg"
@@ -129,7 +129,7 @@ def recovered_by(name: str, graph: TaskGraph, share: float) -> float:
         steps = result.answer.steps if result.answer else ()
         return float(sum(graph.per_task("priority")[query] for step in steps for query, _ in step.restored))
     step = knapsack(graph, share)
-    solver = best_density if name == "BestDensity" else dynamic_programming
+    solver = best_density_step if name == "BestDensity" else dynamic_programming_step
     return step.value(solver(step, Budget(TIME_LIMIT_S)).queries)
 
 

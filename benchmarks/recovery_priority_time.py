@@ -23,12 +23,12 @@ from ftplan.metrics.fidelity import fidelity_model
 from ftplan.model.rates import rates
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import Edge, Operator, Substreams, Topology
-from ftplan.planners.recovery.best_density import best_density
+from ftplan.planners.recovery.best_density import best_density_step
 from ftplan.planners.recovery.knapsack.instance import StepSolver
 from ftplan.planners.recovery.problem import ArrivalEvent, Host, RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.schedule.by_objective import by_objective
 from ftplan.planners.recovery.schedule.by_queries import by_queries
-from ftplan.planners.recovery.schedule.construction import run
+from ftplan.planners.recovery.schedule.construction import construct_schedule
 from ftplan.planners.recovery.schedule.score import fidelity_time_of, priority_time_of
 
 ARRIVALS = 20
@@ -79,7 +79,7 @@ def row(queries: int, share: float, seeds: int, time_limit_s: float, solver: Ste
     for seed in range(seeds):
         problem = sparse(queries, share, seed)
         options = RecoveryOptions(objective="priority-time", time_limit_s=time_limit_s)
-        alone = run(problem, replace(options, objective="priority"), by_queries(solver))
+        alone = construct_schedule(problem, replace(options, objective="priority"), by_queries(solver))
         began = time.perf_counter()
         whole = by_objective(problem, options, solver)
         seconds.append(time.perf_counter() - began)
@@ -107,10 +107,10 @@ def row(queries: int, share: float, seeds: int, time_limit_s: float, solver: Ste
 def named(solver: str) -> StepSolver:
     """Return a one-step solver by name."""
     if solver == "auto":
-        from ftplan.planners.recovery.auto import auto
+        from ftplan.planners.recovery.auto import auto_step
 
-        return auto
-    return best_density
+        return auto_step
+    return best_density_step
 
 
 def main() -> None:

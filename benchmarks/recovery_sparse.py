@@ -20,7 +20,7 @@ from datetime import timedelta
 from recovery_instances import sparse
 
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery.exact import exact
+from ftplan.planners.recovery.exact import exact_step
 from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack
 
 
@@ -63,7 +63,7 @@ def measure(run: Run, algorithm: str, time_limit_s: float) -> dict[str, float]:
     knapsack = sparse(run.queries, run.tasks, run.capacity, 1, run.zipf)
     start = time.perf_counter()
     if algorithm == "exact":
-        choice = exact(knapsack, Budget(time_limit_s))
+        choice = exact_step(knapsack, Budget(time_limit_s))
         assert knapsack.fits(choice.queries)
         assert choice.bound is not None
         value, bound = knapsack.value(choice.queries), choice.bound

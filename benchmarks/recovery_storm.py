@@ -27,7 +27,7 @@ from ftplan.model.failed_queries import failed_queries
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import Edge, Operator, Partitioning, Topology
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery.exact import exact
+from ftplan.planners.recovery.exact import exact_step
 from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack
 
 NODES, USED, MOST_USED, TOPOLOGIES = 20, 0.7, 0.8, 40
@@ -81,7 +81,7 @@ def run(topologies: list[Topology], share: float, time_limit_s: float, show_all:
     for seed, topology in enumerate(topologies):
         knapsack = knapsack_of(topology, share, seed)
         start = time.perf_counter()
-        choice = exact(knapsack, Budget(time_limit_s))
+        choice = exact_step(knapsack, Budget(time_limit_s))
         seconds.append(time.perf_counter() - start)
         value, bound = knapsack.value(choice.queries), choice.bound
         assert knapsack.fits(choice.queries)

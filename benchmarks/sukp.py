@@ -19,7 +19,7 @@ import numpy as np
 
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.knapsack.instance import BoolArray, SetUnionKnapsack
-from ftplan.planners.recovery.local_search import local_search
+from ftplan.planners.recovery.local_search import local_search_step
 
 
 def read(path: Path) -> SetUnionKnapsack:
@@ -81,7 +81,7 @@ def time_to(knapsack: SetUnionKnapsack, value: float, choice: BoolArray, seconds
     low, high = 0.0, seconds
     while high - low > seconds / 32:
         middle = (low + high) / 2
-        reached = knapsack.value(local_search(knapsack, Budget(middle), seed).queries) >= value
+        reached = knapsack.value(local_search_step(knapsack, Budget(middle), seed).queries) >= value
         low, high = (low, middle) if reached else (middle, high)
     return high
 
@@ -90,7 +90,7 @@ def row(name: str, knapsack: SetUnionKnapsack, best: float, options: argparse.Na
     """Return the table's row of one instance, and how many seeds reached the best published value."""
     values, times = [], []
     for seed in range(options.seeds):
-        choice = local_search(knapsack, Budget(options.seconds), seed).queries
+        choice = local_search_step(knapsack, Budget(options.seconds), seed).queries
         if not knapsack.fits(choice):
             raise AssertionError(f"{name}, seed {seed}: the choice does not fit")
         values.append(knapsack.value(choice))

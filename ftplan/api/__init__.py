@@ -19,35 +19,27 @@ __all__ = [
     "evaluate",
     "explain",
     "load",
+    "load_inputs",
     "plan",
     "verify",
 ]
 
 if TYPE_CHECKING:
     from ftplan.api.answers import Difference, Evaluation, Explanation, Verification
-    from ftplan.api.difference import diff
-    from ftplan.api.evaluation import evaluate
-    from ftplan.api.explanation import explain
     from ftplan.api.loading import load
-    from ftplan.api.planning import plan
-    from ftplan.api.verification import verify
+    from ftplan.api.plan_inputs import load_inputs
+    from ftplan.api.verbs import diff, evaluate, explain, plan, verify
     from ftplan.model.plan import Plan
     from ftplan.model.problem import Problem
 
 #: The module of each name.
 _MODULES = {
-    "Difference": "ftplan.api.answers",
-    "Evaluation": "ftplan.api.answers",
-    "Explanation": "ftplan.api.answers",
+    **dict.fromkeys(("Difference", "Evaluation", "Explanation", "Verification"), "ftplan.api.answers"),
+    **dict.fromkeys(("diff", "evaluate", "explain", "plan", "verify"), "ftplan.api.verbs"),
     "Plan": "ftplan.model.plan",
     "Problem": "ftplan.model.problem",
-    "Verification": "ftplan.api.answers",
-    "diff": "ftplan.api.difference",
-    "evaluate": "ftplan.api.evaluation",
-    "explain": "ftplan.api.explanation",
     "load": "ftplan.api.loading",
-    "plan": "ftplan.api.planning",
-    "verify": "ftplan.api.verification",
+    "load_inputs": "ftplan.api.plan_inputs",
 }
 
 

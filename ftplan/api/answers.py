@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from pkgutil import resolve_name
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import ftplan
 from ftplan.errors import FtplanError, suggestion
+from ftplan.metrics.names import metrics_of
 from ftplan.model.plan import InputFile, Plan, Warn, canonical_json
 from ftplan.model.violation import Violation
 
@@ -34,8 +34,8 @@ class Verification:
                 "valid": self.valid,
                 "rules": self.rules,
                 "not_recomputed": self.not_recomputed,
-                "violations": [{"code": v.code, "message": v.message, "where": v.where} for v in self.violations],
-                "warnings": [w.to_dict() for w in self.warnings],
+                "violations": [asdict(violation) for violation in self.violations],
+                "warnings": [warning.to_dict() for warning in self.warnings],
             }
         )
 
@@ -51,7 +51,13 @@ class MetricValue:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as the evaluation file names them."""
-        return {"name": self.name, "value": self.value, "sense": self.sense, "unit": self.unit}
+        return asdict(self)
+
+
+def scored(kind: str, values: Mapping[str, float | None]) -> tuple[MetricValue, ...]:
+    """Return the values of all metrics of a kind of plan, in their order."""
+    named = [(m, values[m.name]) for m in metrics_of(kind)]
+    return tuple(MetricValue(m.name, None if v is None else float(v), m.sense, m.unit) for m, v in named)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,16 +102,8 @@ class Evaluation:
             "kind": self.kind,
             "inputs": [item.to_dict() for item in self.inputs],
             "failures": list(self.failures),
-            "scenarios": [
-                {
-                    "id": s.id,
-                    "probability": s.probability,
-                    "failures": list(s.failures),
-                    "metrics": [m.to_dict() for m in s.metrics],
-                }
-                for s in self.scenarios
-            ],
-            "metrics": [m.to_dict() for m in self.metrics],
+            "scenarios": [asdict(scenario) for scenario in self.scenarios],
+            "metrics": [asdict(metric) for metric in self.metrics],
             "unmet": list(self.unmet),
             "warnings": [w.to_dict() for w in self.warnings],
         }
@@ -163,38 +161,46 @@ class Difference:
     ``changes`` are what carrying out the second plan instead of the first changes in the cluster.
     """
 
-    kind: str
+    before: Plan
+    after: Plan
     changes: tuple[Mapping[str, Any], ...]
-    options: tuple[Mapping[str, Any], ...]  # {name, from, to}
-    objective: Mapping[str, Any]  # {name, from, to}
+
+    @property
+    def kind(self) -> str:
+        """The kind of both plans."""
+        return self.before.kind
 
     @property
     def changed(self) -> bool:
         """Whether carrying out the second plan instead of the first changes anything in the cluster."""
         return bool(self.changes)
 
+    @property
+    def options(self) -> tuple[Mapping[str, Any], ...]:
+        """The options that differ, as ``{name, from, to}``, by name."""
+        old, new = self.before.options, self.after.options
+        return tuple(
+            {"name": name, "from": old.get(name), "to": new.get(name)}
+            for name in sorted(set(old) | set(new))
+            if old.get(name) != new.get(name)
+        )
+
+    @property
+    def objective(self) -> Mapping[str, Any]:
+        """The two values of the objective, as ``{name, from, to}``."""
+        stated = self.after.objective or self.before.objective
+        was, becomes = (plan.objective.value if plan.objective else None for plan in (self.before, self.after))
+        return {"name": stated.name if stated else None, "from": was, "to": becomes}
+
+    @property
+    def details(self) -> Mapping[str, Any]:
+        """What the JSON says beside what all kinds say."""
+        return {}
+
     def to_json(self) -> str:
         """Return the difference as JSON text."""
-        raise NotImplementedError
-
-
-def changed_options(before: Plan, after: Plan) -> tuple[Mapping[str, Any], ...]:
-    """Return the options that differ, as ``{name, from, to}``, by name."""
-    return tuple(
-        {"name": name, "from": before.options.get(name), "to": after.options.get(name)}
-        for name in sorted(set(before.options) | set(after.options))
-        if before.options.get(name) != after.options.get(name)
-    )
-
-
-def changed_objective(before: Plan, after: Plan) -> Mapping[str, Any]:
-    """Return the two values of the objective as ``{name, from, to}``."""
-    stated = after.objective or before.objective
-    return {
-        "name": stated.name if stated else None,
-        "from": before.objective.value if before.objective else None,
-        "to": after.objective.value if after.objective else None,
-    }
+        common = {name: getattr(self, name) for name in ("kind", "changed", "changes", "options", "objective")}
+        return canonical_json({**common, **self.details})
 
 
 def with_failures(plan: Plan, fail: tuple[str, ...]) -> Plan:
@@ -202,18 +208,3 @@ def with_failures(plan: Plan, fail: tuple[str, ...]) -> Plan:
     own = plan.options.get("fail") or ()
     listed = (own,) if isinstance(own, str) else tuple(own)
     return replace(plan, options={**plan.options, "fail": list(dict.fromkeys((*listed, *fail)))})
-
-
-def of_kind(table: Mapping[str, str], plan: Plan, command: str) -> Any:
-    """Import and return the function that a table of ``module:function`` names for a plan's kind.
-
-    Only what answers for this kind is imported: what the others need would take longer than most answers.
-
-    Raises
-    ------
-    FtplanError
-        If there is none.
-    """
-    if plan.kind not in table:
-        raise FtplanError(f"{command} knows plans of kind {' and '.join(table)}, not yet {plan.kind}")
-    return resolve_name(table[plan.kind])

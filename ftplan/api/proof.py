@@ -3,34 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from ftplan.api.kinds import PlanKind
 from ftplan.api.statements import UNANSWERED, differences, shown
 from ftplan.errors import FtplanError
 from ftplan.model.plan import Plan, canonical
 from ftplan.model.problem import Problem
+from ftplan.model.tolerances import LEAST_SCALE, SOLVED
 from ftplan.model.violation import Violation
-
-#: A bound is proven again if it lies within this of the bound at hand, relative to their size.
-EQUAL = 1e-6
-#: Options that plans record beside what was asked: they follow from it.
-_DERIVED: Mapping[str, tuple[str, ...]] = {
-    "checkpoint-allocation": ("balance_requested", "capacity_per_core_requested", "objective_requested", "spread"),
-    "recovery-schedule": ("cost", "horizon_s", "bandwidth_mb_s", "spread"),
-    "task-replication": ("budget_unit", "budget_limit", "cases", "spread"),
-}
-#: Parts of a summary that depend on the question and the seed alone, not on the plan.
-_OF_THE_QUESTION = {
-    "checkpoint-allocation": (),
-    "recovery-schedule": ("before", "random"),
-    "task-replication": (),
-}
 
 
 def prove(
-    plan: Plan, problem: Problem, left: tuple[str, ...], *, valid: bool, time_limit_s: float
+    plan: Plan, problem: Problem, kind: PlanKind, left: tuple[str, ...], *, valid: bool, time_limit_s: float
 ) -> tuple[list[Violation], tuple[str, ...]]:
     """Plan again, and return what that refutes and which of the statements *left* nobody has recomputed still.
 
@@ -54,51 +40,40 @@ def prove(
     FtplanError
         If the plan does not say what it was asked, so that nobody can ask again.
     """
-    again = _again(plan, problem, plan.algorithm, time_limit_s)
-    found: list[Violation] = []
+    again = _again(plan, problem, kind, plan.algorithm, time_limit_s)
+    refuted: list[Violation] = []
     done: set[str] = set()
     tries = [again]
     if plan.objective is not None and plan.objective.bound is not None:
         if not _reached(plan, again) and plan.algorithm != "exact":
-            tries.append(_again(plan, problem, "exact", time_limit_s))
-        found += _bound(plan, tries)
+            tries.append(_again(plan, problem, kind, "exact", time_limit_s))
+        refuted += _bound(plan, tries)
         done.add("bound")
     if plan.status == "infeasible":
-        found += _infeasible(plan, again)
+        refuted += _infeasible(plan, again)
         done.add("infeasible")
-    for name in _OF_THE_QUESTION[plan.kind]:
+    for name in kind.summary_of_question:
         if name in plan.summary and name in again.summary and f"summary.{name}" in left:
-            found += _compared(plan.summary[name], again.summary[name], f"summary.{name}")
+            refuted += _compared(plan.summary[name], again.summary[name], f"summary.{name}")
             done.add(f"summary.{name}")
     if valid and plan.status == again.status and canonical(plan.plan) == canonical(again.plan):
-        found += _compared(plan.summary, again.summary, "summary")
+        refuted += _compared(plan.summary, again.summary, "summary")
         done.update(name for name in left if name.startswith(("summary", "plan")))
     elif "plan.curve" in left:
-        found += _curve(plan, again)
+        refuted += _curve(plan, again)
     kept = tuple(name for name in left if name not in done)
-    return found, kept
+    return refuted, kept
 
 
-def _asked(plan: Plan) -> dict[str, Any]:
-    """Return the options of the question, without what was derived from it."""
-    asked = {name: value for name, value in plan.options.items() if name not in _DERIVED[plan.kind]}
-    if plan.kind == "checkpoint-allocation":
-        for name in ("balance", "capacity_per_core", "objective"):
-            if f"{name}_requested" in plan.options:
-                asked[name] = plan.options[f"{name}_requested"]
-        if plan.options.get("minimise") is not None:
-            asked["failover_limit"] = None
-    return asked
-
-
-def _again(plan: Plan, problem: Problem, algorithm: str | None, time_limit_s: float) -> Plan:
-    from ftplan.api.planning import plan as planned
+def _again(plan: Plan, problem: Problem, kind: PlanKind, algorithm: str | None, time_limit_s: float) -> Plan:
+    from ftplan.api.verbs import plan as planned
 
     if not plan.options:
         raise FtplanError("--prove: the plan has no options, so that nobody can ask again what it answers")
-    asked = {**_asked(plan), "time_limit_s": time_limit_s, "seed": plan.seed}
-    if plan.kind == "checkpoint-allocation" and plan.objective is not None and plan.objective.bound is not None:
+    asked = {**kind.options.asked_by(plan), "time_limit_s": time_limit_s, "seed": plan.seed}
+    if "bound" in kind.options.options() and plan.objective is not None and plan.objective.bound is not None:
         asked["bound"] = True
+    if not kind.row.answers_failure:
         problem = replace(problem, failure=None)
     started = time.monotonic()
     try:
@@ -109,7 +84,7 @@ def _again(plan: Plan, problem: Problem, algorithm: str | None, time_limit_s: fl
 
 
 def _slack(*values: float) -> float:
-    return EQUAL * max(1e-9, *map(abs, values))
+    return SOLVED * max(LEAST_SCALE, *map(abs, values))
 
 
 def _sign(plan: Plan) -> float:
@@ -156,13 +131,13 @@ def _infeasible(plan: Plan, again: Plan) -> list[Violation]:
 def _curve(plan: Plan, again: Plan) -> list[Violation]:
     """Hold each point's bound to what planning again reaches with that budget."""
     worth = {point["budget"]: point["value"] for point in (again.plan or {}).get("curve") or ()}
-    found = []
+    refuted = []
     for k, point in enumerate((plan.plan or {}).get("curve") or ()):
         reached, bound = worth.get(point["budget"]), point.get("bound")
         if reached is not None and bound is not None and reached > bound + _slack(reached):
             text = f"plan.curve[{k}] has a bound of {bound:.12g}, planning again reaches {reached:.12g}"
-            found.append(Violation("BOUND_REFUTED", text, f"plan.curve[{k}]"))
-    return found
+            refuted.append(Violation("BOUND_REFUTED", text, f"plan.curve[{k}]"))
+    return refuted
 
 
 def _compared(stated: Any, again: Any, name: str) -> list[Violation]:

@@ -9,14 +9,9 @@ from typing import Any, NamedTuple
 from ftplan.errors import suggestion
 from ftplan.model.plan import Objective, Plan, canonical
 from ftplan.model.problem import Problem
+from ftplan.model.tolerances import LEAST_SCALE, NOISE, ROUNDING, SOLVED, STATED
 from ftplan.model.violation import Violation
 
-#: Numbers of a plan are rounded to 12 digits: what differs by more than this, relative to its size, was not recomputed.
-EQUAL = 1e-7
-#: Where a value is next to nothing its size says nothing.
-NOTHING = 1e-12
-#: The largest gap with which a plan may call itself optimal.
-OPTIMAL = 1e-6
 #: Statuses of a plan without an answer.
 UNANSWERED = ("infeasible", "no-plan-in-time")
 
@@ -53,14 +48,14 @@ class Worth:
 
     def scale(self, bound: float) -> float:
         """Return what a gap to *bound* is relative to."""
-        return max(abs(self.value) if self.random is None else abs(self.random - bound), 1e-9)
+        return max(abs(self.value) if self.random is None else abs(self.random - bound), LEAST_SCALE)
 
 
 def same(stated: Any, true: Any, slack: float = 0.0) -> bool:
     """Return whether a statement is true up to the rounding of plans."""
     if isinstance(stated, bool) or isinstance(true, bool) or not _numbers(stated, true):
         return type(stated) is type(true) and bool(stated == true)
-    return bool(abs(stated - true) <= max(EQUAL * max(abs(stated), abs(true)), NOTHING, slack))
+    return bool(abs(stated - true) <= max(STATED * max(abs(stated), abs(true)), NOISE, slack))
 
 
 def _numbers(*values: Any) -> bool:
@@ -99,11 +94,11 @@ def unjudged(stated: Any, true: Any, place: str) -> Iterator[str]:
 def judge_summary(plan: Plan, true: Mapping[str, Any]) -> tuple[list[Violation], tuple[str, ...]]:
     """Hold a plan's summary to the figures that were recomputed; also return what was not recomputed."""
     stated, known = canonical(plan.summary), canonical(true)
-    found = [
+    broken = [
         Violation("SUMMARY_DIFFERS", f"{place} states {shown(said)}, it is {shown(is_so)}", place)
         for place, said, is_so in differences(stated, known, "summary")
     ]
-    return found, tuple(unjudged(stated, known, "summary"))
+    return broken, tuple(unjudged(stated, known, "summary"))
 
 
 def judge_options(plan: Plan, true: Mapping[str, Any]) -> list[Violation]:
@@ -127,21 +122,21 @@ def shown(value: Any) -> str:
 def judge_envelope(plan: Plan, rules: Iterable[str]) -> list[Violation]:
     """Judge what plans of every kind state: that status, reason and answer agree, and that rules are known."""
     known = tuple(rules)
-    found = [
+    broken = [
         Violation("UNKNOWN_RULE", f"rules names {rule!r}{suggestion(rule, known)}: one of {', '.join(known)}", "rules")
         for rule in plan.rules or ()
         if rule not in known
     ]
     if plan.plan is None:
-        found += _without_answer(plan)
+        broken += _without_answer(plan)
     elif plan.status in UNANSWERED:
-        found.append(Violation("STATUS_DIFFERS", f"the status is {plan.status}, but there is a plan", "status"))
+        broken.append(Violation("STATUS_DIFFERS", f"the status is {plan.status}, but there is a plan", "status"))
     if plan.infeasible is not None and plan.status != "infeasible":
         text = f"infeasible names a limit that cannot be met, but the status is {plan.status}"
-        found.append(Violation("STATUS_DIFFERS", text, "infeasible"))
+        broken.append(Violation("STATUS_DIFFERS", text, "infeasible"))
     if plan.plan is not None and plan.status == "optimal" and (plan.objective is None or plan.objective.value is None):
-        found.append(Violation("STATUS_DIFFERS", "the status is optimal, but no objective has a value", "status"))
-    return found
+        broken.append(Violation("STATUS_DIFFERS", "the status is optimal, but no objective has a value", "status"))
+    return broken
 
 
 def _without_answer(plan: Plan) -> Iterator[Violation]:
@@ -172,23 +167,23 @@ def judge_objective(
     """
     if stated.value is None:
         return []
-    found = []
+    broken = []
     if not abs(worth.value - stated.value) <= worth.slack:
         text = f"{of} states {stated.name} {stated.value:.12g}, what it holds is worth {worth.value:.12g}"
-        found.append(Violation("OBJECTIVE_DIFFERS", text, "objective.value"))
+        broken.append(Violation("OBJECTIVE_DIFFERS", text, "objective.value"))
     if stated.sense != worth.sense:
         text = f"{of} states sense {stated.sense}, {stated.name} has {worth.sense}"
-        found.append(Violation("OBJECTIVE_DIFFERS", text, "objective.sense"))
+        broken.append(Violation("OBJECTIVE_DIFFERS", text, "objective.sense"))
     if stated.bound is not None:
         beyond = (worth.value - stated.bound) * (1.0 if worth.sense == "max" else -1.0)
         if not beyond <= worth.slack:
             which = "more" if worth.sense == "max" else "less"
             text = f"{of} is worth {worth.value:.12g}, {which} than its bound {stated.bound:.12g}"
-            found.append(Violation("OBJECTIVE_DIFFERS", text, "objective.bound"))
-    found += _gap(stated, worth, of)
+            broken.append(Violation("OBJECTIVE_DIFFERS", text, "objective.bound"))
+    broken += _gap(stated, worth, of)
     if status == "optimal":
-        found += _optimal(stated, worth)
-    return found
+        broken += _optimal(stated, worth)
+    return broken
 
 
 def _gap(stated: Objective, worth: Worth, of: str) -> Iterator[Violation]:
@@ -204,7 +199,7 @@ def _gap(stated: Objective, worth: Worth, of: str) -> Iterator[Violation]:
         text = f"{of} states a scale of {stated.scale:.12g}, value and bound have {scale:.12g}"
         yield Violation("GAP_DIFFERS", text, "objective.scale")
     gap = abs(stated.bound - worth.value) / scale
-    if stated.gap is not None and not same(stated.gap, gap, max(worth.slack / scale, 1e-9)):
+    if stated.gap is not None and not same(stated.gap, gap, max(worth.slack / scale, ROUNDING)):
         text = f"{of} states a gap of {stated.gap:.12g}, value and bound lie {gap:.12g} apart"
         yield Violation("GAP_DIFFERS", text, "objective.gap")
 
@@ -215,7 +210,7 @@ def _optimal(stated: Objective, worth: Worth) -> Iterator[Violation]:
         return
     scale = worth.scale(stated.bound)
     gap = abs(stated.bound - worth.value) / scale
-    if gap > max(OPTIMAL, worth.slack / scale):
+    if gap > max(SOLVED, worth.slack / scale):
         yield Violation("STATUS_DIFFERS", f"the status is optimal, but the gap is {gap:.6g}", "status")
 
 

@@ -17,7 +17,8 @@ from ftplan.io.stats_store import load_stats
 from ftplan.io.topology_file import load_topology
 from ftplan.metrics.key_group_series import key_group_series
 from ftplan.metrics.stats_summary import StatsSummary, summarise
-from ftplan.model.statistics import MEASURES, Manifest
+from ftplan.model.measures import MEASURES, Measure
+from ftplan.model.statistics import Manifest
 
 
 def compute_stats(
@@ -86,11 +87,10 @@ def summarise_stats(
     FtplanError
         If the folder cannot be read, is invalid, or lacks the measure.
     """
-    if load not in MEASURES:
-        raise FtplanError(f"--load: unknown {load!r}{suggestion(load, MEASURES)}: one of {', '.join(MEASURES)}")
+    measure = _measure(load)
     loaded = load_stats(stats).value
     job = load_topology(topology).value if topology is not None else None
-    return summarise(key_group_series(loaded, load, job), loaded.manifest, top)
+    return summarise(key_group_series(loaded, measure, job), loaded.manifest, top)
 
 
 def sweep_stats(
@@ -103,17 +103,18 @@ def sweep_stats(
 ) -> list[dict[str, Any]]:
     """Return figures for each number of key groups; see
     :func:`ftplan.api.checkpoints.key_group_sweep.sweep_key_groups`.
-
-    Raises
-    ------
-    FtplanError
-        If an input cannot be read or is invalid, or a number does not divide the one measured.
     """
     from ftplan.api.checkpoints.key_group_sweep import sweep_key_groups
 
-    if load not in MEASURES:
-        raise FtplanError(f"--load: unknown {load!r}{suggestion(load, MEASURES)}: one of {', '.join(MEASURES)}")
+    measure = _measure(load)
     # The cluster without the topology: its lists by key group are of the number measured.
     machines = load_inputs(cluster=cluster).cluster if topology is not None and cluster is not None else None
     problem = load_inputs(topology=topology, stats=stats)
-    return sweep_key_groups(replace(problem, cluster=machines), key_groups, load)
+    return sweep_key_groups(replace(problem, cluster=machines), key_groups, measure)
+
+
+def _measure(load: str) -> Measure:
+    """Return the measure of this name, or say which there are."""
+    if load in MEASURES:
+        return load
+    raise FtplanError(f"--load: unknown {load!r}{suggestion(load, MEASURES)}: one of {', '.join(MEASURES)}")

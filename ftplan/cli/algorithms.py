@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from ftplan.cli import options
-from ftplan.cli.render import Answer, Table, check_output, emit
+from ftplan.cli.render import Answer, Table, check_output, emit_answer
 
 
 @options.command("algorithms")
@@ -36,10 +36,4 @@ def command(metrics: bool, **given: Any) -> None:
             ("algorithm", "command", "default", "guarantee", "source"),
             [(r.name, r.command, r.default, r.guarantee, r.source) for r in ROWS],
         )
-    emit(
-        Answer(canonical_json(document), [table]),
-        output=given["output"],
-        form=given["format"],
-        force=given["force"],
-        quiet=given["quiet"],
-    )
+    emit_answer(Answer(canonical_json(document), [table]), given)

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from ftplan.cli import options
-from ftplan.cli.render import Answer, check_output, emit
+from ftplan.cli.render import Answer, check_output, emit_answer
 
 
 @options.command("diff")
@@ -24,19 +24,13 @@ def command(before: str, after: str, **given: Any) -> int:
     State comes from the topology and the statistics that the second plan was made from, or from those given.
     """
     from ftplan.api import diff
-    from ftplan.cli.differences import shown
     from ftplan.cli.inputs import state_of_plan
+    from ftplan.cli.views import view
     from ftplan.io.plan_file import load_plan
 
     check_output(given["output"], given["force"])
     second = load_plan(after).value
-    found = diff(load_plan(before).value, second, state_of_plan(second, given))
-    tables, notes = shown(found)
-    emit(
-        Answer(found.to_json(), tables, notes),
-        output=given["output"],
-        form=given["format"],
-        force=given["force"],
-        quiet=given["quiet"],
-    )
-    return 3 if given["detailed_exitcode"] and found.changed else 0
+    difference = diff(load_plan(before).value, second, state_of_plan(second, given))
+    tables, notes = view(difference.kind).difference(difference)
+    emit_answer(Answer(difference.to_json(), tables, notes), given)
+    return 3 if given["detailed_exitcode"] and difference.changed else 0

@@ -120,7 +120,7 @@ def apply_configuration(ctx: click.Context) -> None:
     command = group.get_command(ctx, name) if name else None
     if command is None or name is None:
         return
-    parameter = _names(command)
+    parameter = names_in_configuration(command)
     configuration = find_configuration({name: parameter}, group.list_commands(ctx))
     if configuration is None:
         return
@@ -136,7 +136,7 @@ def apply_configuration(ctx: click.Context) -> None:
     }
 
 
-def _names(command: click.Command) -> dict[str, str]:
+def names_in_configuration(command: click.Command) -> dict[str, str]:
     """Return what ``ftplan.toml`` calls each parameter, with underscores, and what click calls it."""
     names: dict[str, str] = {}
     for item in command.params:

@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ftplan.cli import options
-from ftplan.cli.render import Answer, Table, check_output, emit, say, warn
+from ftplan.cli.render import Answer, Table, check_output, emit_answer, say, warn
 
 if TYPE_CHECKING:
     from ftplan.api import Evaluation
 
 
-def scenario_tables(found: Evaluation) -> list[Table]:
+def scenario_tables(evaluation: Evaluation) -> list[Table]:
     """Return a table with a row for each scenario, of the metrics that are not the same in all of them."""
-    if not found.scenarios:
+    if not evaluation.scenarios:
         return []
-    values = [{m.name: m.value for m in scenario.metrics} for scenario in found.scenarios]
-    names = [m.name for m in found.metrics if any(one[m.name] != values[0][m.name] for one in values)]
+    values = [{m.name: m.value for m in scenario.metrics} for scenario in evaluation.scenarios]
+    names = [m.name for m in evaluation.metrics if any(one[m.name] != values[0][m.name] for one in values)]
     rows = [
         (s.id, s.probability, ", ".join(s.failures) or "nothing", *(one[name] for name in names))
-        for s, one in zip(found.scenarios, values, strict=True)
+        for s, one in zip(evaluation.scenarios, values, strict=True)
     ]
     title = "in each scenario" + ("" if names else ": all metrics are as in the mean")
     return [Table(("scenario", "probability", "failed", *names), rows, title)]
@@ -65,7 +65,7 @@ def command(plan: str, **given: Any) -> int:
 
     check_output(given["output"], given["force"])
     loaded, problem = problem_of_plan(plan, given)
-    found = evaluate(
+    evaluation = evaluate(
         loaded,
         problem,
         fail=given["fail"],
@@ -74,18 +74,18 @@ def command(plan: str, **given: Any) -> int:
         overload=given["overload"],
         fail_under=given["fail_under"],
     )
-    warn(found.warnings, quiet=given["quiet"])
-    rows = [(m.name, m.value, {"min": "low", "max": "high"}[m.sense], m.unit) for m in found.metrics]
-    title = f"failed: {', '.join(found.failures)}" if found.failures else None
-    if found.scenarios:
-        title = f"mean over {len(found.scenarios)} scenarios, by probability" + (f"; {title}" if title else "")
-    emit(
-        Answer(found.to_json(), [Table(("metric", "value", "better", "unit"), rows, title), *scenario_tables(found)]),
-        output=given["output"],
-        form=given["format"],
-        force=given["force"],
-        quiet=given["quiet"],
+    warn(evaluation.warnings, quiet=given["quiet"])
+    rows = [(m.name, m.value, {"min": "low", "max": "high"}[m.sense], m.unit) for m in evaluation.metrics]
+    title = f"failed: {', '.join(evaluation.failures)}" if evaluation.failures else None
+    if evaluation.scenarios:
+        title = f"mean over {len(evaluation.scenarios)} scenarios, by probability" + (f"; {title}" if title else "")
+    emit_answer(
+        Answer(
+            evaluation.to_json(),
+            [Table(("metric", "value", "better", "unit"), rows, title), *scenario_tables(evaluation)],
+        ),
+        given,
     )
-    for line in found.unmet:
+    for line in evaluation.unmet:
         say(line)
-    return 1 if found.unmet else 0
+    return 1 if evaluation.unmet else 0

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from ftplan.cli import options
-from ftplan.cli.render import Answer, Table, check_output, emit, warn
+from ftplan.cli.render import Answer, Table, check_output, emit_answer, warn
 
 
 @options.command("explain")
@@ -30,17 +30,11 @@ def command(plan: str, selector: str, **given: Any) -> None:
 
     check_output(given["output"], given["force"])
     loaded, problem = problem_of_plan(plan, given)
-    found = explain(loaded, problem, selector, fail=given["fail"])
-    warn(found.warnings, quiet=given["quiet"])
-    rows = [tuple(row[name] for name in found.columns) for row in found.rows]
-    tables = [Table(found.columns, rows, found.title)]
-    if found.candidate_columns:
-        others = [tuple(row[name] for name in found.candidate_columns) for row in found.candidates]
-        tables.append(Table(found.candidate_columns, others, f"{found.selector}: where it could stand"))
-    emit(
-        Answer(found.to_json(), tables, found.notes),
-        output=given["output"],
-        form=given["format"],
-        force=given["force"],
-        quiet=given["quiet"],
-    )
+    explanation = explain(loaded, problem, selector, fail=given["fail"])
+    warn(explanation.warnings, quiet=given["quiet"])
+    rows = [tuple(row[name] for name in explanation.columns) for row in explanation.rows]
+    tables = [Table(explanation.columns, rows, explanation.title)]
+    if explanation.candidate_columns:
+        others = [tuple(row[name] for name in explanation.candidate_columns) for row in explanation.candidates]
+        tables.append(Table(explanation.candidate_columns, others, f"{explanation.selector}: where it could stand"))
+    emit_answer(Answer(explanation.to_json(), tables, explanation.notes), given)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import IO, Any
 
@@ -148,3 +148,8 @@ def emit(
     else:
         _print_tables(answer, chosen, sys.stdout)
     sys.stdout.flush()
+
+
+def emit_answer(answer: Answer, given: Mapping[str, Any]) -> None:
+    """Write the answer where and how a command's options say; see :func:`emit`."""
+    emit(answer, output=given["output"], form=given["format"], force=given["force"], quiet=given["quiet"])

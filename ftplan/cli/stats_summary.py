@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from ftplan.cli import options
-from ftplan.cli.render import Answer, Table, check_output, emit, warn
+from ftplan.cli.render import Answer, Table, check_output, emit_answer, warn
 
 
 @options.command("stats-summary")
@@ -35,31 +35,25 @@ def command(stats: str, topology: str | None, measure: str, top: int, **given: A
     from ftplan.model.plan import canonical_json
 
     check_output(given["output"], given["force"])
-    found = summarise_stats(stats, topology=topology, load=measure, top=top)
-    warn(found.warnings, quiet=given["quiet"])
-    tables = [Table(("statistics", ""), list(found.overall.items()))]
+    summary = summarise_stats(stats, topology=topology, load=measure, top=top)
+    warn(summary.warnings, quiet=given["quiet"])
+    tables = [Table(("statistics", ""), list(summary.overall.items()))]
     for title, rows in (
-        ("operators", found.operators),
-        ("heaviest key groups", found.heaviest),
-        ("strongest negative correlations", found.negative),
-        ("strongest positive correlations", found.positive),
+        ("operators", summary.operators),
+        ("heaviest key groups", summary.heaviest),
+        ("strongest negative correlations", summary.negative),
+        ("strongest positive correlations", summary.positive),
     ):
         if rows:
             tables.append(Table(tuple(rows[0]), [tuple(row.values()) for row in rows], title))
-    document = found.to_dict()
+    document = summary.to_dict()
     if given["sweep_key_groups"] is not None:
         sweep = sweep_stats(
             stats, _numbers(given["sweep_key_groups"]), topology=topology, cluster=given["cluster"], load=measure
         )
         document["key_group_sweep"] = sweep
         tables.append(Table(tuple(sweep[0]), [tuple(row.values()) for row in sweep], "number of key groups"))
-    emit(
-        Answer(canonical_json(document), tables),
-        output=given["output"],
-        form=given["format"],
-        force=given["force"],
-        quiet=given["quiet"],
-    )
+    emit_answer(Answer(canonical_json(document), tables), given)
 
 
 def _numbers(text: str) -> list[int]:

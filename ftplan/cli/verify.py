@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from ftplan.cli import options
-from ftplan.cli.render import Answer, Table, check_output, emit, say, warn
+from ftplan.cli.render import Answer, Table, check_output, emit_answer, say, warn
 
 
 @options.command("verify")
@@ -41,7 +41,7 @@ def command(plan: str, **given: Any) -> int:
 
     check_output(given["output"], given["force"])
     loaded, problem = problem_of_plan(plan, given)
-    found = verify(
+    verification = verify(
         loaded,
         problem,
         strict=given["strict"],
@@ -50,20 +50,14 @@ def command(plan: str, **given: Any) -> int:
         prove=given["prove"],
         time_limit_s=given["time_limit"],
     )
-    warn(found.warnings, quiet=given["quiet"])
-    rows = [(v.code, v.where, v.message) for v in found.violations]
+    warn(verification.warnings, quiet=given["quiet"])
+    rows = [(v.code, v.where, v.message) for v in verification.violations]
     tables = [Table(("code", "where", "what"), rows)] if rows else []
-    verdict = "valid" if found.valid else f"{len(rows)} violation(s)"
-    notes = [f"{verdict}; held to: {', '.join(found.rules) or 'no rule, since there is no plan'}"]
-    if found.not_recomputed:
-        notes.append(f"not recomputed: {', '.join(found.not_recomputed)}")
-    emit(
-        Answer(found.to_json(), tables, notes),
-        output=given["output"],
-        form=given["format"],
-        force=given["force"],
-        quiet=given["quiet"],
-    )
-    if not found.valid:
+    verdict = "valid" if verification.valid else f"{len(rows)} violation(s)"
+    notes = [f"{verdict}; held to: {', '.join(verification.rules) or 'no rule, since there is no plan'}"]
+    if verification.not_recomputed:
+        notes.append(f"not recomputed: {', '.join(verification.not_recomputed)}")
+    emit_answer(Answer(verification.to_json(), tables, notes), given)
+    if not verification.valid:
         say(f"{plan}: {rows[0][0]}: {rows[0][2]}" + (f" (and {len(rows) - 1} more)" if len(rows) > 1 else ""))
-    return 0 if found.valid else 1
+    return 0 if verification.valid else 1

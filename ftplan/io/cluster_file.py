@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Literal
+from collections.abc import Iterator
+from typing import Literal
 
 from pydantic import Field
 
@@ -11,7 +11,7 @@ from ftplan.io.documents import Source, read_document
 from ftplan.io.fields import Bandwidth, FileModel, Id, MemoryMb, NodeCores, Probability, Seconds, Version
 from ftplan.io.placement_checks import PlacementModel, check_placement
 from ftplan.io.validation import Complaints, Loaded, check_envelope, ignored_keys, validate
-from ftplan.model.cluster import ACCEPTS, Cluster, Network, Node, Placement, Zone
+from ftplan.model.cluster import Cluster, Network, Node, Zone
 from ftplan.model.names import natural_key
 from ftplan.model.plan import InputFile, Warn
 from ftplan.model.topology import Topology
@@ -34,15 +34,7 @@ class NodeModel(FileModel):
 
     def build(self) -> Node:
         """Return the node."""
-        return Node(
-            self.id,
-            self.cpu,
-            self.memory_mb,
-            self.zone,
-            self.used_cpu,
-            frozenset(self.accepts),
-            self.failure_probability,
-        )
+        return Node(**{**dict(self), "accepts": frozenset(self.accepts)})
 
 
 class ZoneModel(FileModel):
@@ -74,11 +66,6 @@ def load_cluster(source: Source, topology: Topology | None = None, name: str | N
     """Read and check a cluster from a path, standard input (``-``) or a mapping, which messages call *name*.
 
     With a *topology* the placement must fit it: its operators, one node per task or key group.
-
-    Raises
-    ------
-    FtplanError
-        One sentence with file, place, what is wrong and what would be right.
     """
     document = read_document(source, "cluster", name)
     value = check_envelope(document, FORMAT)
@@ -104,7 +91,7 @@ def check_duplicates(ids: list[str], place: str, complaints: Complaints) -> None
 
 
 def _warnings(model: ClusterModel, name: str) -> Iterator[Warn]:
-    used = {node.zone for node in model.nodes}
+    used = {node.zone or node.id for node in model.nodes}
     for i, zone in enumerate(model.zones or ()):
         if zone.id not in used:
             yield Warn("UNUSED_ZONE", f"{name}: zones[{i}].id: no node is in zone {zone.id!r}")
@@ -119,61 +106,10 @@ def _built(model: ClusterModel) -> Cluster:
     file_order = [0] * len(order)
     for position, i in enumerate(order):
         file_order[i] = position
-    network = model.network or NetworkModel(bandwidth_mb_s=None, delay_s=None)
     return Cluster(
         tuple(model.nodes[i].build() for i in order),
-        tuple(Zone(zone.id, zone.failure_probability) for zone in model.zones or ()),
-        Network(network.bandwidth_mb_s, network.delay_s),
+        tuple(Zone(**dict(zone)) for zone in model.zones or ()),
+        Network(**dict(model.network)) if model.network is not None else Network(),
         model.placement.build() if model.placement is not None else None,
         tuple(file_order),
     )
-
-
-def cluster_document(cluster: Cluster) -> dict[str, Any]:
-    """Return the document that loads back as this cluster, nodes in file order; defaults are left out."""
-    order = cluster.file_order or tuple(range(len(cluster.nodes)))
-    document: dict[str, Any] = {"format": FORMAT, "format_version": "1.0"}
-    document["nodes"] = [node_entry(cluster.nodes[i]) for i in order]
-    if cluster.zones:
-        document["zones"] = [
-            _without_none({"id": zone.id, "failure_probability": zone.failure_probability}) for zone in cluster.zones
-        ]
-    network = {"bandwidth_mb_s": cluster.network.bandwidth_mb_s, "delay_s": cluster.network.delay_s}
-    if any(value is not None for value in network.values()):
-        document["network"] = _without_none(network)
-    if cluster.placement is not None:
-        document["placement"] = placement_entry(cluster.placement)
-    return document
-
-
-def node_entry(node: Node) -> dict[str, Any]:
-    """Return a node as a file holds it."""
-    entry = _without_none(
-        {
-            "id": node.id,
-            "cpu": node.cpu,
-            "memory_mb": node.memory_mb,
-            "zone": node.zone,
-            "failure_probability": node.failure_probability,
-        }
-    )
-    if node.used_cpu:
-        entry["used_cpu"] = node.used_cpu
-    if node.accepts != frozenset(ACCEPTS):
-        entry["accepts"] = sorted(node.accepts)
-    return entry
-
-
-def placement_entry(placement: Placement) -> dict[str, Any]:
-    """Return a placement as a file holds it; empty parts are left out."""
-    parts: Mapping[str, Mapping[str, Any]] = {
-        "tasks": {name: list(nodes) for name, nodes in placement.tasks.items()},
-        "key_groups": {name: list(nodes) for name, nodes in placement.key_groups.items()},
-        "checkpoints": {name: [list(copies) for copies in groups] for name, groups in placement.checkpoints.items()},
-        "replicas": {name: list(nodes) for name, nodes in placement.replicas.items()},
-    }
-    return {key: dict(value) for key, value in parts.items() if value}
-
-
-def _without_none(entry: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in entry.items() if value is not None}

@@ -69,11 +69,8 @@ def read_document(source: Source, what: str, name: str | None = None) -> Documen
     A path ending in ``.json`` is JSON, in ``.yaml`` or ``.yml`` YAML; anything else, and standard input (``-``), is
     JSON where it begins with ``{`` or ``[`` and YAML otherwise.
 
-    Raises
-    ------
-    FtplanError
-        If the file is missing, a folder, unreadable, empty, binary, not UTF-8, or no valid document; the message
-        has the line. Also on NaN or infinity, and on a second use of standard input.
+    Raises FtplanError (with the line) if the file is missing, a folder, unreadable, empty, binary, not UTF-8, no valid
+    document, or holds NaN or infinity; and on a second use of standard input.
     """
     if isinstance(source, Document):
         return source
@@ -84,6 +81,8 @@ def read_document(source: Source, what: str, name: str | None = None) -> Documen
                 return Document(value, sha256_of_data(value), name or what, None)
             except RecursionError:
                 raise FtplanError(f"{name or what}: nested deeper than {MAX_DEPTH} levels") from None
+            except ValueError:
+                raise FtplanError(f"{name or what}: a number with too many digits") from None
         name = name or display_name(source)
         data = read_bytes(source, what)
         return Document(
@@ -94,11 +93,8 @@ def read_document(source: Source, what: str, name: str | None = None) -> Documen
 def read_bytes(path: str | os.PathLike[str], what: str) -> bytes:
     """Return the bytes of a file, or of standard input for ``-``.
 
-    Raises
-    ------
-    FtplanError
-        If the file is missing (with the name of a file like it), a folder or unreadable; if standard input was
-        read before.
+    Raises FtplanError if the file is missing (with the name of a file like it), a folder or unreadable, or standard
+    input was read before.
     """
     name = display_name(path)
     if name == "standard input":
@@ -130,10 +126,7 @@ def _near_file(path: Path) -> str:
 def decoded(data: bytes, name: str) -> str:
     """Return the text of a file; a byte order mark of UTF-8 is dropped.
 
-    Raises
-    ------
-    FtplanError
-        If there is no text, or it is not UTF-8.
+    Raises FtplanError if there is no text, or it is not UTF-8.
     """
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise FtplanError(f"{name}: is UTF-16 text; save it as UTF-8")
@@ -152,10 +145,7 @@ def decoded(data: bytes, name: str) -> str:
 def parse_text(text: str, name: str, path: str | os.PathLike[str] = "") -> Any:
     """Return the data in YAML or JSON text; the extension of *path* decides, else the first character.
 
-    Raises
-    ------
-    FtplanError
-        With the line, if the text is no valid document, or with the place of a NaN or an infinity.
+    Raises FtplanError if the text is no valid document (with the line), or holds NaN or infinity (with the place).
     """
     extension = os.path.splitext(os.fspath(path))[1].lower()
     as_json = extension == ".json" or (extension not in (".yaml", ".yml") and text.lstrip()[0] in "{[")
@@ -191,10 +181,7 @@ def _spelled(value: float) -> str:
 def plain(value: Any, name: str) -> Any:
     """Return data given in Python as lists, dictionaries and plain numbers; numpy values and tuples become these.
 
-    Raises
-    ------
-    FtplanError
-        If a key is no text, or a value is nothing that JSON knows.
+    Raises FtplanError if a key is no text, or a value is nothing that JSON knows.
     """
     if value is None or isinstance(value, (str, bool)):
         return value

@@ -12,8 +12,9 @@ from ftplan.io.failure_file import SELECTOR_PATTERN, selector_of
 from ftplan.io.fields import FileModel, Finite, Id, Probability, Sense, Version
 from ftplan.io.plan_file import InputFileModel, WarnModel
 from ftplan.io.validation import Loaded, check_envelope, ignored_keys, validate
+from ftplan.model.kinds import Kind
 from ftplan.model.names import Selector
-from ftplan.model.plan import InputFile, Kind
+from ftplan.model.plan import InputFile
 
 FORMAT = "ftplan/evaluation"
 
@@ -50,7 +51,7 @@ WhatFailed = Annotated[
 ]
 
 
-class ScenarioModel(FileModel):
+class ScenarioScoresModel(FileModel):
     """Scores of the plan in one of several weighted alternatives."""
 
     id: Id = Field(description="As in the failure file")
@@ -68,7 +69,9 @@ class EvaluationModel(FileModel):
     tool_version: str | None = Field(None, description="Version of ftplan that wrote this")
     inputs: list[InputFileModel] | None = Field(None, description="The plan and what it was scored on")
     failures: list[WhatFailed] | None = Field(None, description="What failed, in every scenario where there are some")
-    scenarios: list[ScenarioModel] | None = Field(None, description="One entry for each of the failure's scenarios")
+    scenarios: list[ScenarioScoresModel] | None = Field(
+        None, description="One entry for each of the failure's scenarios"
+    )
     metrics: list[MetricModel] = Field(
         description="The scores; with scenarios their means, weighted by probability over the sum of all probabilities"
     )
@@ -77,13 +80,7 @@ class EvaluationModel(FileModel):
 
 
 def load_evaluation(source: Source, name: str | None = None) -> Loaded[Mapping[str, Any]]:
-    """Read and check an evaluation from a path, standard input (``-``) or a mapping; the value is the document.
-
-    Raises
-    ------
-    FtplanError
-        One sentence with file, place, what is wrong and what would be right.
-    """
+    """Read and check an evaluation from a path, standard input (``-``) or a mapping; the value is the document."""
     document = read_document(source, "evaluation", name)
     value = check_envelope(document, FORMAT)
     refuse_not_finite(value, document.name)

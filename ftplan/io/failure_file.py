@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema
 
 from ftplan.errors import FtplanError
-from ftplan.io.cluster_file import NodeModel, check_duplicates, node_entry
+from ftplan.io.cluster_file import NodeModel, check_duplicates
 from ftplan.io.documents import Source, read_document
 from ftplan.io.fields import FileModel, Id, Moment, Probability, Time, Version
 from ftplan.io.selector_checks import check_selector
@@ -17,6 +17,7 @@ from ftplan.model.cluster import Cluster
 from ftplan.model.failure import Arrival, Fail, Failure, Scenario
 from ftplan.model.names import Selector, parse_selector
 from ftplan.model.plan import InputFile, Warn
+from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import Topology
 
 FORMAT = "ftplan/failure"
@@ -89,11 +90,6 @@ def load_failure(
     """Read and check a failure file from a path, standard input (``-``) or a mapping, which messages call *name*.
 
     Selectors must point at something in the *topology* and *cluster*, where these are given.
-
-    Raises
-    ------
-    FtplanError
-        One sentence with file, place, what is wrong and what would be right.
     """
     document = read_document(source, "failure", name)
     value = check_envelope(document, FORMAT)
@@ -101,7 +97,7 @@ def load_failure(
     complaints = Complaints(document.name)
     check_duplicates([scenario.id for scenario in model.scenarios], "scenarios", complaints)
     _check_arrivals(model, complaints)
-    arriving = {arrival.node.id for arrival in model.arrivals}
+    arriving = [arrival.node.build() for arrival in model.arrivals]
     fails = [("fail", model.fail)]
     fails += [(f"scenarios[{i}].fail", scenario.fail) for i, scenario in enumerate(model.scenarios)]
     for place, entries in fails:
@@ -113,7 +109,7 @@ def load_failure(
     complaints.finish()
     warnings, ignored = ignored_keys(FailureModel, value, document.name)
     total = sum(scenario.probability for scenario in model.scenarios)
-    if total > 1 + 1e-9:
+    if total > 1 + ROUNDING:
         text = f"{document.name}: scenarios: the probabilities sum to {total:g}, more than 1; they are used as weights"
         warnings += (Warn("PROBABILITIES_ABOVE_ONE", text),)
     return Loaded(_built(model), InputFile("failure", document.path, document.sha256), warnings, ignored)
@@ -145,25 +141,3 @@ def _built(model: FailureModel) -> Failure:
         arrivals.append(Arrival((low, high), arrival.node.build()))
     scenarios = tuple(Scenario(item.id, item.probability, _fails(item.fail)) for item in model.scenarios)
     return Failure(_fails(model.fail), tuple(arrivals), scenarios)
-
-
-def failure_document(failure: Failure) -> dict[str, Any]:
-    """Return the document that loads back as this failure; empty parts are left out."""
-    document: dict[str, Any] = {"format": FORMAT, "format_version": "1.0"}
-    if failure.fail:
-        document["fail"] = _fail_entries(failure.fail)
-    if failure.arrivals:
-        document["arrivals"] = [
-            {"at_s": item.at_s[0] if item.at_s[0] == item.at_s[1] else list(item.at_s), "node": node_entry(item.node)}
-            for item in failure.arrivals
-        ]
-    if failure.scenarios:
-        document["scenarios"] = [
-            {"id": item.id, "probability": item.probability, "fail": _fail_entries(item.fail)}
-            for item in failure.scenarios
-        ]
-    return document
-
-
-def _fail_entries(fails: tuple[Fail, ...]) -> list[Any]:
-    return [{"at_s": item.at_s, "select": str(item.select)} if item.at_s else str(item.select) for item in fails]

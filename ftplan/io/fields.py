@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -89,17 +89,10 @@ Interval = Annotated[float, Field(gt=0, allow_inf_nan=False), Within(ranges.INTE
 Bandwidth = Annotated[float, Field(gt=0, allow_inf_nan=False), Within(ranges.BANDWIDTH_MB_S)]
 Probability = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False), Within(ranges.PROBABILITY)]
 
+Number = TypeVar("Number")
+
 #: A number, or a list with one number per task.
-CoresPerTask = Annotated[
-    Annotated[Cores, Tag(NUMBER_TAG)] | Annotated[list[Cores], Tag(LIST_TAG)], Discriminator(_branch)
-]
-RatePerTask = Annotated[Annotated[Rate, Tag(NUMBER_TAG)] | Annotated[list[Rate], Tag(LIST_TAG)], Discriminator(_branch)]
-BytesPerTask = Annotated[
-    Annotated[Bytes, Tag(NUMBER_TAG)] | Annotated[list[Bytes], Tag(LIST_TAG)], Discriminator(_branch)
-]
-PriorityPerTask = Annotated[
-    Annotated[Priority, Tag(NUMBER_TAG)] | Annotated[list[Priority], Tag(LIST_TAG)], Discriminator(_branch)
-]
+PerTask = Annotated[Annotated[Number, Tag(NUMBER_TAG)] | Annotated[list[Number], Tag(LIST_TAG)], Discriminator(_branch)]
 
 #: Seconds, or a range of seconds.
 Moment = Annotated[float, Field(ge=0, allow_inf_nan=False), Within(ranges.TIME_S)]

@@ -7,8 +7,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-_BLOCK_BYTES = 1 << 20
-
 
 def sha256_of_bytes(data: bytes) -> str:
     """Return the SHA-256 of *data* in hexadecimal."""
@@ -16,18 +14,9 @@ def sha256_of_bytes(data: bytes) -> str:
 
 
 def sha256_of_file(path: Path) -> str:
-    """Return the SHA-256 of a file in hexadecimal, read in blocks of 2^20 bytes.
-
-    Raises
-    ------
-    OSError
-        If the file cannot be read.
-    """
-    digest = hashlib.sha256()
+    """Return the SHA-256 of a file in hexadecimal."""
     with path.open("rb") as file:
-        while block := file.read(_BLOCK_BYTES):
-            digest.update(block)
-    return digest.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def sha256_of_data(data: Any) -> str:

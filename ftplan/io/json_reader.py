@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import numpy as np
 
 from ftplan.errors import FtplanError
 from ftplan.io.yaml_reader import MAX_DEPTH, parse_yaml
+
+_STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\Z)', re.DOTALL)
 
 
 class _DuplicateKeyError(ValueError):
@@ -29,13 +32,9 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def parse_json(text: str, name: str) -> Any:
     """Return the JSON value in *text* as plain data; *name* stands in messages. NaN and Infinity come through.
 
-    Raises
-    ------
-    FtplanError
-        With the line where it is known: a syntax error, a duplicate key, nesting deeper than 100 levels.
+    Raises FtplanError (with the line where it is known) for a syntax error, a duplicate key, or more than 100 levels.
     """
-    if _may_be_deep(text):
-        _refuse_depth(text, name)
+    _refuse_depth(text, name)
     try:
         return json.loads(text, object_pairs_hook=_object)
     except json.JSONDecodeError as error:
@@ -43,8 +42,6 @@ def parse_json(text: str, name: str) -> Any:
     except _DuplicateKeyError as error:
         _duplicate_with_line(text, name)
         raise FtplanError(f"{name}: duplicate key {error.args[0]!r}") from None
-    except RecursionError:
-        raise FtplanError(f"{name}: nested deeper than {MAX_DEPTH} levels") from None
     except ValueError:
         raise FtplanError(f"{name}: a number with too many digits") from None
 
@@ -58,28 +55,19 @@ def _duplicate_with_line(text: str, name: str) -> None:
             raise
 
 
-def _may_be_deep(text: str) -> bool:
-    """Return whether the brackets, those in strings included, open more than the allowed levels at once."""
-    data = np.frombuffer(text.encode("utf-8", "replace"), dtype=np.uint8) | 0x20  # [ ] become { }
-    step = (data == ord("{")).astype(np.int8) - (data == ord("}")).astype(np.int8)
-    return bool(len(step)) and int(np.cumsum(step, dtype=np.int32).max()) > MAX_DEPTH
-
-
 def _refuse_depth(text: str, name: str) -> None:
     """Raise if the nesting outside of strings is too deep."""
-    depth = 0
-    line = 1
-    inside = escaped = False
-    for character in text:
-        line += character == "\n"
-        if inside:
-            inside = escaped or character != '"'
-            escaped = character == "\\" and not escaped
-        elif character == '"':
-            inside = True
-        elif character in "[{":
-            depth += 1
-            if depth > MAX_DEPTH:
-                raise FtplanError(f"{name}: line {line}: nested deeper than {MAX_DEPTH} levels")
-        elif character in "]}":
-            depth -= 1
+    if _deep_at(text) is None:  # strings included: almost every document passes here
+        return
+    bare = _STRING.sub('""', text)
+    if (place := _deep_at(bare)) is not None:
+        line = bare.encode("utf-8", "replace").count(b"\n", 0, place) + 1
+        raise FtplanError(f"{name}: line {line}: nested deeper than {MAX_DEPTH} levels")
+
+
+def _deep_at(text: str) -> int | None:
+    """Return the position of the first byte at which more brackets than the allowed levels are open."""
+    data = np.frombuffer(text.encode("utf-8", "replace"), dtype=np.uint8) | 0x20  # [ ] become { }
+    step = (data == ord("{")).astype(np.int8) - (data == ord("}")).astype(np.int8)
+    deep = np.cumsum(step, dtype=np.int32) > MAX_DEPTH
+    return int(np.argmax(deep)) if deep.any() else None

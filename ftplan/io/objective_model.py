@@ -1,4 +1,4 @@
-"""How plans and their steps state what they are worth."""
+"""The objective of a plan, or of one of its steps."""
 
 from __future__ import annotations
 

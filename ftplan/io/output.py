@@ -16,7 +16,7 @@ from pathlib import Path
 from ftplan.errors import FtplanError, OutputError
 from ftplan.io.documents import display_name
 
-#: What the user can mend; everything else is a failure of the disk.
+#: Mistakes in the name that was given; everything else is a failure of the disk.
 _USER_ERRORS = (
     errno.ENOENT,
     errno.ENOTDIR,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from pydantic import Field
 
 from ftplan.io.fields import FileModel, Id
-from ftplan.io.validation import Complaints, unknown
-from ftplan.model.cluster import Placement
+from ftplan.io.validation import Complaints, unknown, validate
+from ftplan.model.cluster import Cluster, Placement
 from ftplan.model.topology import Topology
 
 PARTS = ("tasks", "key_groups", "checkpoints", "replicas")
@@ -25,12 +25,33 @@ class PlacementModel(FileModel):
 
     def build(self) -> Placement:
         """Return the placement."""
-        return Placement(
-            {name: tuple(nodes) for name, nodes in (self.tasks or {}).items()},
-            {name: tuple(nodes) for name, nodes in (self.key_groups or {}).items()},
-            {name: tuple(map(tuple, copies)) for name, copies in (self.checkpoints or {}).items()},
-            {name: tuple(nodes) for name, nodes in (self.replicas or {}).items()},
-        )
+        checkpoints = {name: tuple(map(tuple, copies)) for name, copies in (self.checkpoints or {}).items()}
+        lists = {
+            part: {name: tuple(nodes) for name, nodes in (getattr(self, part) or {}).items()}
+            for part in ("tasks", "key_groups", "replicas")
+        }
+        return Placement(**lists, checkpoints=checkpoints)
+
+
+def placement_entry(placement: Placement) -> dict[str, Any]:
+    """Return a placement as a file holds it; empty parts are left out."""
+    parts = {
+        part: {
+            name: [list(entry) if isinstance(entry, tuple) else entry for entry in entries]
+            for name, entries in getattr(placement, part).items()
+        }
+        for part in PARTS
+    }
+    return {part: lists for part, lists in parts.items() if lists}
+
+
+def read_placement(value: Mapping[str, Any], name: str, cluster: Cluster, topology: Topology) -> Placement:
+    """Return a placement that stands by itself, held against cluster and topology; *name* stands in messages."""
+    model = validate(PlacementModel, value, name, below="placement")
+    complaints = Complaints(name)
+    check_placement(model, cluster.position, topology, complaints)
+    complaints.finish()
+    return model.build()
 
 
 def check_placement(

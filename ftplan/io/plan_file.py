@@ -8,13 +8,13 @@ from typing import Any, Literal
 from pydantic import Field
 
 from ftplan.errors import FtplanError
+from ftplan.io.bodies import body_of
 from ftplan.io.documents import Source, read_document, refuse_not_finite
-from ftplan.io.fields import FileModel, Id, Index, NonNegative, Version
+from ftplan.io.fields import FileModel, Version
 from ftplan.io.objective_model import ObjectiveModel
-from ftplan.io.recovery_schedule_body import RecoveryScheduleModel
-from ftplan.io.task_replication_body import TaskReplicationModel
 from ftplan.io.validation import Loaded, check_envelope, ignored_keys, validate
-from ftplan.model.plan import FORMAT, Infeasible, InputFile, Kind, Objective, Plan, Status, Warn
+from ftplan.model.kinds import Kind
+from ftplan.model.plan import FORMAT, Infeasible, InputFile, Objective, Plan, Status, Warn
 
 
 class InputFileModel(FileModel):
@@ -42,32 +42,6 @@ class InfeasibleModel(FileModel):
     smallest_fix: str = Field(description="Applying this makes it feasible")
 
 
-class AssignmentModel(FileModel):
-    """Where the checkpoints of one key group go."""
-
-    operator: Id = Field(description="Operator id")
-    key_group: Index = Field(description="Number of the key group")
-    primary: Id | None = Field(None, description="Node that owns the key group")
-    checkpoints: list[Id] = Field(description="One node for each copy")
-
-
-class MoveModel(FileModel):
-    """A checkpoint that is not where it should be."""
-
-    operator: Id = Field(description="Operator id")
-    key_group: Index = Field(description="Number of the key group")
-    source: Id | None = Field(None, alias="from", description="Node that has it now")
-    to: Id | None = Field(None, description="Node that gets it")
-    bytes: NonNegative | None = Field(None, description="State to copy; null if unknown")
-
-
-class CheckpointAllocationModel(FileModel):
-    """What a plan of kind checkpoint-allocation holds."""
-
-    assignments: list[AssignmentModel] = Field(description="One entry for each key group")
-    moves: list[MoveModel] | None = Field(None, description="Against the current checkpoints")
-
-
 class PlanModel(FileModel):
     """A plan; one made by hand needs only format, format_version, kind and plan."""
 
@@ -89,14 +63,6 @@ class PlanModel(FileModel):
     plan: dict[str, Any] | None = Field(description="What the kind prescribes; null without an answer")
 
 
-#: What ``plan`` holds, of the kinds that are checked beyond the envelope.
-BODIES: Mapping[str, type[FileModel]] = {
-    "checkpoint-allocation": CheckpointAllocationModel,
-    "recovery-schedule": RecoveryScheduleModel,
-    "task-replication": TaskReplicationModel,
-}
-
-
 def load_plan(source: Source, name: str | None = None) -> Loaded[Plan]:
     """Read and check a plan from a path, standard input (``-``) or a mapping, which messages call *name*.
 
@@ -113,7 +79,7 @@ def load_plan(source: Source, name: str | None = None) -> Loaded[Plan]:
     refuse_not_finite(value, document.name)
     model = validate(PlanModel, value, document.name)
     warnings, ignored = ignored_keys(PlanModel, value, document.name)
-    body = BODIES.get(model.kind)
+    body = body_of(model.kind)
     if model.plan is None:
         if model.status not in ("infeasible", "no-plan-in-time"):
             raise FtplanError(f"{document.name}: plan: is null, but the status is not infeasible or no-plan-in-time")

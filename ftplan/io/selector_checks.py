@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from ftplan.errors import FtplanError, suggestion
-from ftplan.model.cluster import Cluster
+from ftplan.model.cluster import Cluster, Node
 from ftplan.model.names import Selector
 from ftplan.model.topology import Topology
 
@@ -14,9 +14,9 @@ def check_selector(
     selector: Selector,
     topology: Topology | None = None,
     cluster: Cluster | None = None,
-    more_nodes: Collection[str] = (),
+    arriving: Collection[Node] = (),
 ) -> None:
-    """Check a selector against what is known; *more_nodes* are ids of nodes that arrive later.
+    """Check a selector against what is known; *arriving* are nodes that arrive later.
 
     Raises
     ------
@@ -24,17 +24,22 @@ def check_selector(
         If it names an unknown node, zone or operator (with a suggestion), a task or key group that is out of range,
         a key group of an operator without any, or the query of a task that is no output.
     """
-    if selector.kind == "node":
-        if cluster is not None and selector.name not in cluster.position and selector.name not in more_nodes:
-            raise _unknown(selector, "node", cluster.position)
-    elif selector.kind == "zone":
-        if cluster is not None:
-            zones = {node.zone for node in cluster.nodes if node.zone is not None} | {zone.id for zone in cluster.zones}
-            if selector.name not in zones:
-                hint = "" if zones else "; no node of the cluster has a zone"
-                raise FtplanError(f"{_unknown(selector, 'zone', zones)}{hint}")
+    if selector.kind in ("node", "zone"):
+        if cluster is not None and not any(node.named_by(selector) for node in (*cluster.nodes, *arriving)):
+            _check_name(selector, cluster)
     elif topology is not None:
         _check_operator(selector, topology)
+
+
+def _check_name(selector: Selector, cluster: Cluster) -> None:
+    """Check a selector of no node: only a zone that the cluster lists may have none."""
+    if selector.kind == "node":
+        raise _unknown(selector, "node", cluster.position)
+    listed = {zone.id for zone in cluster.zones}
+    zones = listed | {node.zone_id for node in cluster.nodes}
+    if selector.name not in listed:
+        hint = "" if listed or any(node.zone for node in cluster.nodes) else "; no node of the cluster has a zone"
+        raise FtplanError(f"{_unknown(selector, 'zone', zones)}{hint}")
 
 
 def _unknown(selector: Selector, what: str, known: Collection[str]) -> FtplanError:

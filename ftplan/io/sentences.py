@@ -23,10 +23,7 @@ def described(value: Any) -> str:
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if math.isnan(value) else "infinity" if value > 0 else "-infinity"
     if isinstance(value, (int, float)):
-        try:
-            text = repr(value)
-        except ValueError:
-            return "a number with too many digits"
+        text = repr(value)
         return text if len(text) <= _LONGEST else "a number with too many digits"
     return "a mapping" if isinstance(value, Mapping) else "a list" if isinstance(value, (list, tuple)) else repr(value)
 

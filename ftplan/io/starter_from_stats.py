@@ -91,10 +91,10 @@ def _pairs(stats: StatsTables) -> list[tuple[str, str]]:
     if "substreams" not in stats.tables:
         return []
     table = stats.tables["substreams"].group_by(["from_operator", "to_operator"]).aggregate([])
-    found = sorted(zip(table["from_operator"].to_pylist(), table["to_operator"].to_pylist(), strict=True))
+    pairs = sorted(zip(table["from_operator"].to_pylist(), table["to_operator"].to_pylist(), strict=True))
     kept: list[tuple[str, str]] = []
-    nodes = sorted({name for pair in found for name in pair})
-    for pair in found:
+    nodes = sorted({name for pair in pairs for name in pair})
+    for pair in pairs:
         if pair[0] != pair[1] and find_cycle(nodes, [*kept, pair]) is None:
             kept.append(pair)
     return kept

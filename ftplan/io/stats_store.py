@@ -14,19 +14,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ftplan.errors import FtplanError, suggestion
-from ftplan.io.cluster_file import placement_entry
 from ftplan.io.documents import Document, Source, display_name, plain, read_document, recorded_path
 from ftplan.io.fingerprint import sha256_of_data, sha256_of_file
 from ftplan.io.manifest_file import ManifestModel, manifest_of
-from ftplan.io.placement_checks import PlacementModel
+from ftplan.io.placement_checks import PlacementModel, placement_entry
 from ftplan.io.stats_tables import checked_table
 from ftplan.io.validation import FORMATS, Loaded, check_version, ignored_keys, validate
-from ftplan.metrics.key_group_series import key_group_series
+from ftplan.model.measures import MEASURES
 from ftplan.model.plan import InputFile
 from ftplan.model.problem import StatsTables
-from ftplan.model.statistics import MEASURES, TABLES, Manifest
-
-__all__ = ["MANIFEST", "PLACEMENT", "key_group_series", "load_stats", "placement_of"]
+from ftplan.model.statistics import TABLES, Manifest
 
 MANIFEST = "manifest.json"
 PLACEMENT = "placement.yaml"
@@ -71,9 +68,12 @@ def _from_folder(source: str | os.PathLike[str]) -> Loaded[StatsTables]:
     placement = None
     if (folder / PLACEMENT).exists():
         placement = placement_of(read_document(folder / PLACEMENT, "placement"))
-    warnings, ignored = ignored_keys(ManifestModel, document.value, document.name)
     stats = StatsTables(manifest if named else _with_measures(manifest, tables), tables, placement)
-    return Loaded(stats, InputFile("stats", recorded_path(source), document.sha256), warnings, ignored)
+    return _loaded(stats, document, InputFile("stats", recorded_path(source), document.sha256))
+
+
+def _loaded(stats: StatsTables, document: Document, fingerprint: InputFile) -> Loaded[StatsTables]:
+    return Loaded(stats, fingerprint, *ignored_keys(ManifestModel, document.value, document.name))
 
 
 def _table_file(path: Path, kind: str, manifest: Manifest) -> Any:
@@ -120,9 +120,8 @@ def _from_mapping(source: Mapping[str, Any]) -> Loaded[StatsTables]:
     digest = hashlib.sha256(document.sha256.encode())
     for kind, table in tables.items():
         digest.update(f"\n{kind} {_sha256_of_table(table)}".encode())
-    warnings, ignored = ignored_keys(ManifestModel, document.value, document.name)
     stats = StatsTables(manifest if named else _with_measures(manifest, tables), tables, placement)
-    return Loaded(stats, InputFile("stats", None, digest.hexdigest()), warnings, ignored)
+    return _loaded(stats, document, InputFile("stats", None, digest.hexdigest()))
 
 
 def _arrow(table: Any, kind: str) -> Any:
@@ -174,10 +173,7 @@ def placement_of(document: Document) -> Mapping[str, Any]:
 
     The envelope is optional, and so is the level ``placement`` as in a cluster file.
 
-    Raises
-    ------
-    FtplanError
-        If it is invalid, or a file of another kind.
+    Raises FtplanError if it is invalid, or a file of another kind.
     """
     value, name = document.value, document.name
     if not isinstance(value, Mapping):
@@ -186,7 +182,7 @@ def placement_of(document: Document) -> Mapping[str, Any]:
         if value["format"] not in ("ftplan/placement", "ftplan/cluster"):
             what = FORMATS.get(str(value["format"]), "unknown")
             raise FtplanError(f"{name}: format: this is a file of kind {what}; expected 'ftplan/placement'")
-        check_version(value.get("format_version"), "format_version" in value, name)
+        check_version(value, name)
     inner = value.get("placement", value)
     model = validate(PlacementModel, inner, name)
     return placement_entry(model.build())

@@ -13,13 +13,15 @@ from ftplan.errors import FtplanError, suggestion
 from ftplan.model.ranges import MEASURED
 from ftplan.model.statistics import TABLES, Column, Manifest, window_numbers
 
-_ARROW: Mapping[str, Any] = {
-    "string": pa.string(),
-    "int32": pa.int32(),
-    "int64": pa.int64(),
-    "double": pa.float64(),
-    "timestamp": pa.timestamp("us", tz="UTC"),
-    "bool": pa.bool_(),
+_WHOLE = ("whole numbers", pa.types.is_integer)
+#: Of each type of column its name in messages, and the Arrow types that are read as it.
+_READABLE: Mapping[str, tuple[Any, ...]] = {
+    "string": ("text", pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view),
+    "int32": _WHOLE,
+    "int64": _WHOLE,
+    "double": ("numbers", pa.types.is_floating, pa.types.is_integer, pa.types.is_decimal),
+    "timestamp": ("UTC timestamps", pa.types.is_timestamp, pa.types.is_string),
+    "bool": ("true or false", pa.types.is_boolean),
 }
 _RESOLUTIONS = ("key_group", "task", "operator")
 _OPERATOR_COLUMNS = ("operator", "from_operator", "to_operator")
@@ -29,11 +31,8 @@ _INDEX_COLUMNS = ("key_group", "task", "from_task", "to_task")
 def checked_table(table: Any, kind: str, manifest: Manifest, name: str) -> Any:
     """Return a table with exactly the columns of its schema in ``model.statistics``; *name* stands in messages.
 
-    Raises
-    ------
-    FtplanError
-        For a missing column, a wrong type, an absent, negative or not finite value, an unknown operator or
-        resolution, a key group out of range, or a window off the grid or outside the manifest's range.
+    Raises FtplanError for a missing column, a wrong type, an absent, negative or not finite value, an unknown operator
+    or resolution, a key group out of range, or a window off the grid or outside the manifest's range.
     """
     columns = {column.name: _typed(table, column, name) for column in TABLES[kind]}
     result = pa.table(columns)
@@ -53,41 +52,22 @@ def _typed(table: Any, column: Column, name: str) -> Any:
     """Return a column in its type; a nullable one that is missing is all null."""
     if column.name not in table.column_names:
         if column.nullable:
-            return pa.nulls(table.num_rows, _ARROW[column.type])
+            return pa.nulls(table.num_rows, column.arrow)
         near = suggestion(column.name, table.column_names)
         raise FtplanError(f"{name}: column {column.name!r} is missing ({column.meaning}){near}")
     values = table[column.name]
     if pa.types.is_dictionary(values.type):
         values = values.cast(values.type.value_type)
-    if not _fits(values.type, column.type):
-        raise FtplanError(f"{name}: column {column.name!r}: expected {_words(column.type)}, got {values.type}")
+    expected, *tests = _READABLE[column.type]
+    if not any(test(values.type) for test in (pa.types.is_null, *tests)):
+        raise FtplanError(f"{name}: column {column.name!r}: expected {expected}, got {values.type}")
     try:
         if column.type == "timestamp" and pa.types.is_timestamp(values.type) and values.type.tz is None:
             values = pc.assume_timezone(values, "UTC")
-        return values.cast(_ARROW[column.type])
+        return values.cast(column.arrow)
     except (pa.ArrowException, ValueError) as error:
         reason = str(error).splitlines()[0] if str(error) else "a value does not fit"
-        raise FtplanError(f"{name}: column {column.name!r}: expected {_words(column.type)}: {reason}") from None
-
-
-def _fits(given: Any, wanted: str) -> bool:
-    if pa.types.is_null(given):
-        return True
-    if wanted == "string":
-        return bool(pa.types.is_string(given) or pa.types.is_large_string(given) or pa.types.is_string_view(given))
-    if wanted == "bool":
-        return bool(pa.types.is_boolean(given))
-    if wanted == "timestamp":
-        return bool(pa.types.is_timestamp(given) or pa.types.is_string(given))
-    if wanted == "double":
-        return bool(pa.types.is_floating(given) or pa.types.is_integer(given) or pa.types.is_decimal(given))
-    return bool(pa.types.is_integer(given))
-
-
-def _words(wanted: str) -> str:
-    return {"string": "text", "double": "numbers", "bool": "true or false", "timestamp": "UTC timestamps"}.get(
-        wanted, "whole numbers"
-    )
+        raise FtplanError(f"{name}: column {column.name!r}: expected {expected}: {reason}") from None
 
 
 def _first(mask: Any) -> int:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +12,8 @@ from ftplan.io.validation import Complaints, unknown
 from ftplan.model.plan import Warn
 from ftplan.model.ranges import DERIVED
 from ftplan.model.rates import sent_by
+from ftplan.model.task_graph import TaskGraph
+from ftplan.model.tolerances import NOISE
 from ftplan.model.topology import Edge, FloatArray, Topology
 
 if TYPE_CHECKING:
@@ -106,31 +109,20 @@ def _tasks(count: int) -> str:
 
 def check_rates(topology: Topology, complaints: Complaints) -> None:
     """Check that the rates which follow from selectivities stay within what the models carry."""
-    senders: list[list[tuple[int, Edge]]] = [[] for _ in topology.operators]
-    leaving: list[list[Edge]] = [[] for _ in topology.operators]
-    for edge in topology.edges:
-        senders[edge.target].append((edge.source, edge))
-        leaving[edge.source].append(edge)
-    waiting = [len(edges) for edges in senders]
-    ready = [i for i, count in enumerate(waiting) if count == 0]
-    out = [0.0] * len(waiting)
-    while ready:
-        i = ready.pop()
+    graph = TaskGraph(topology)
+    out = [0.0] * len(topology.operators)
+    for i in graph.order:
         operator = topology.operators[i]
         if operator.rate_out is not None:
             out[i] = float(operator.rate_out.sum())
-        elif senders[i]:
-            out[i] = operator.selectivity * sum(_carried(edge, out[source]) for source, edge in senders[i])
+        elif graph.in_edges[i]:
+            out[i] = operator.selectivity * sum(_carried(edge, out[edge.source]) for edge in graph.in_edges[i])
         else:
             out[i] = float(operator.parallelism)
         if out[i] and not DERIVED.holds(out[i]):
             text = f"its derived rate of {out[i]:g} records/s must be {DERIVED}: mend selectivity, or give rate_out"
             complaints.add(f"operators[{i}]", text)
             return
-        for edge in leaving[i]:
-            waiting[edge.target] -= 1
-            if waiting[edge.target] == 0:
-                ready.append(edge.target)
 
 
 def _carried(edge: Edge, sent: float) -> float:
@@ -138,39 +130,22 @@ def _carried(edge: Edge, sent: float) -> float:
     return sent if edge.substreams is None else float(edge.substreams.rate.sum())
 
 
-def find_cycle(nodes: Sequence[str], edges: Sequence[tuple[str, str]]) -> tuple[str, ...] | None:
+def find_cycle(nodes: Iterable[str], edges: Iterable[tuple[str, str]]) -> tuple[str, ...] | None:
     """Return a cycle as a path whose last node is its first, or None; linear time.
 
     It begins with the node of the cycle that stands first in *nodes*.
     """
-    upstream: dict[str, set[str]] = {node: set() for node in nodes}
-    downstream: dict[str, list[str]] = {node: [] for node in upstream}
-    for source, target in dict.fromkeys(edges):
-        upstream[target].add(source)
-        downstream[source].append(target)
-    waiting = {node: len(sources) for node, sources in upstream.items()}
-    ready = [node for node, count in waiting.items() if count == 0]
-    while ready:
-        node = ready.pop()
-        del waiting[node]
-        for target in downstream[node]:
-            waiting[target] -= 1
-            if waiting[target] == 0:
-                ready.append(target)
-    if not waiting:
-        return None
-    order = {node: i for i, node in enumerate(upstream)}
-    path: list[str] = []
-    step: dict[str, int] = {}
-    node = min(waiting, key=order.__getitem__)
-    while node not in step:  # every node that is left has an upstream node that is left: walk against the streams
-        step[node] = len(path)
-        path.append(node)
-        node = min((source for source in upstream[node] if source in waiting), key=order.__getitem__)
-    cycle = path[step[node] :][::-1]
-    start = min(range(len(cycle)), key=lambda i: order[cycle[i]])
-    cycle = cycle[start:] + cycle[:start]
-    return (*cycle, cycle[0])
+    order = {node: i for i, node in enumerate(nodes)}
+    sorter = TopologicalSorter(dict.fromkeys(order, ()))
+    for source, target in edges:
+        sorter.add(target, source)
+    try:
+        sorter.prepare()
+    except CycleError as error:
+        cycle: list[str] = error.args[1][:-1]
+        start = min(range(len(cycle)), key=lambda i: order[cycle[i]])
+        return (*cycle[start:], *cycle[: start + 1])
+    return None
 
 
 def rate_warnings(topology: Topology, model: TopologyModel, name: str) -> Iterator[Warn]:
@@ -215,4 +190,4 @@ def _disagreement(edge: Edge, rate_out: FloatArray) -> tuple[int, float] | None:
     sent = sent_by(edge.substreams, len(rate_out))
     excess = np.abs(sent - rate_out) - RATE_TOLERANCE * np.maximum(np.abs(sent), np.abs(rate_out))
     task = int(np.argmax(excess))
-    return (task, float(sent[task])) if excess[task] > 1e-12 else None
+    return (task, float(sent[task])) if excess[task] > NOISE else None

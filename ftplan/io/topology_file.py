@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ftplan.io.documents import Source, collection_paused, read_document
@@ -15,15 +13,11 @@ from ftplan.model.topology import Checkpointing, Edge, FloatArray, Operator, Sub
 
 FORMAT = "ftplan/topology"
 
+_PER_TASK = ("cpu", "rate_out", "input_share", "state_bytes", "priority")
+
 
 def load_topology(source: Source, name: str | None = None) -> Loaded[Topology]:
-    """Read and check a topology from a path, standard input (``-``) or a mapping, which messages call *name*.
-
-    Raises
-    ------
-    FtplanError
-        One sentence with file, place, what is wrong and what would be right.
-    """
+    """Read and check a topology from a path, standard input (``-``) or a mapping, which messages call *name*."""
     document = read_document(source, "topology", name)
     value = check_envelope(document, FORMAT)
     with collection_paused():
@@ -58,27 +52,13 @@ def _built(model: TopologyModel) -> Topology:
 
 
 def _operator(item: OperatorModel, is_sink: bool) -> Operator:
-    tasks = item.parallelism
-    return Operator(
-        id=item.id,
-        parallelism=tasks,
-        cpu=per_task(item.cpu, tasks),
-        state_bytes=per_task(item.state_bytes, tasks),
-        priority=per_task(item.priority, tasks),
-        name=item.name,
-        labels=item.labels or {},
-        inputs=item.inputs,
-        key_groups=item.key_groups,
-        selectivity=item.selectivity,
-        rate_out=None if item.rate_out is None else per_task(item.rate_out, tasks),
-        input_share=None if item.input_share is None else per_task(item.input_share, tasks),
-        record_time_s=item.record_time_s,
-        checkpoint=Checkpointing(item.checkpoint.interval_s, item.checkpoint.kind)
-        if item.checkpoint
-        else Checkpointing(),
-        deterministic=item.deterministic,
-        output=is_sink if item.output is None else item.output,
-    )
+    arrays = {key: per_task(value, item.parallelism) for key in _PER_TASK if (value := getattr(item, key)) is not None}
+    changed = {
+        "labels": item.labels or {},
+        "checkpoint": Checkpointing(**dict(item.checkpoint)) if item.checkpoint else Checkpointing(),
+        "output": is_sink if item.output is None else item.output,
+    }
+    return Operator(**{**dict(item), **arrays, **changed})
 
 
 def _edge(item: EdgeModel, position: dict[str, int]) -> Edge:
@@ -92,57 +72,3 @@ def _edge(item: EdgeModel, position: dict[str, int]) -> Edge:
         np.array(columns[2], dtype=np.float64),
     )
     return Edge(source, target, None, streams)
-
-
-def topology_document(topology: Topology) -> dict[str, Any]:
-    """Return the document that loads back as this topology; defaults are left out."""
-    senders = {edge.source for edge in topology.edges}
-    document: dict[str, Any] = {"format": FORMAT, "format_version": "1.0"}
-    if topology.name is not None:
-        document["name"] = topology.name
-    document["operators"] = [_operator_entry(o, i not in senders) for i, o in enumerate(topology.operators)]
-    document["edges"] = [_edge_entry(edge, topology) for edge in topology.edges]
-    return document
-
-
-def _number_or_list(values: FloatArray) -> float | list[float]:
-    uniform = len(values) > 0 and (values.strides == (0,) or bool((values == values[0]).all()))
-    return float(values[0]) if uniform else [float(value) for value in values]
-
-
-def _operator_entry(operator: Operator, is_sink: bool) -> dict[str, Any]:
-    entry: dict[str, Any] = {"id": operator.id, "parallelism": operator.parallelism}
-    optional: list[tuple[str, Any, Any]] = [
-        ("name", operator.name, None),
-        ("labels", dict(operator.labels), {}),
-        ("inputs", operator.inputs, "independent"),
-        ("key_groups", operator.key_groups, None),
-        ("selectivity", operator.selectivity, 1.0),
-        ("cpu", _number_or_list(operator.cpu), 1.0),
-        ("rate_out", None if operator.rate_out is None else _number_or_list(operator.rate_out), None),
-        ("input_share", None if operator.input_share is None else operator.input_share.tolist(), None),
-        ("state_bytes", _number_or_list(operator.state_bytes), 0.0),
-        ("record_time_s", operator.record_time_s, None),
-        ("deterministic", operator.deterministic, True),
-        ("output", operator.output, is_sink),
-        ("priority", _number_or_list(operator.priority), 1.0),
-    ]
-    entry.update((key, value) for key, value, default in optional if value != default)
-    if operator.checkpoint != Checkpointing():
-        entry["checkpoint"] = {"kind": operator.checkpoint.kind}
-        if operator.checkpoint.interval_s is not None:
-            entry["checkpoint"]["interval_s"] = operator.checkpoint.interval_s
-    return entry
-
-
-def _edge_entry(edge: Edge, topology: Topology) -> dict[str, Any]:
-    entry: dict[str, Any] = {"from": topology.operators[edge.source].id, "to": topology.operators[edge.target].id}
-    if edge.substreams is None:
-        entry["partitioning"] = edge.partitioning or "full"
-    else:
-        streams = edge.substreams
-        entry["substreams"] = [
-            list(row)
-            for row in zip(streams.from_index.tolist(), streams.to_index.tolist(), streams.rate.tolist(), strict=True)
-        ]
-    return entry

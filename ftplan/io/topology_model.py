@@ -7,14 +7,15 @@ from typing import Literal
 from pydantic import Field
 
 from ftplan.io.fields import (
-    BytesPerTask,
-    CoresPerTask,
+    Bytes,
+    Cores,
     Count,
     FileModel,
     Id,
     Interval,
-    PriorityPerTask,
-    RatePerTask,
+    PerTask,
+    Priority,
+    Rate,
     Seconds,
     Selectivity,
     Share,
@@ -42,17 +43,17 @@ class OperatorModel(FileModel):
     )
     key_groups: Count | None = Field(None, description="Number of key groups; left out: no keyed state")
     selectivity: Selectivity = Field(1.0, description="Output records per input record")
-    cpu: CoresPerTask = Field(1.0, description="Cores per task; a number, or a list with one number per task")
-    rate_out: RatePerTask | None = Field(None, description="Records per second leaving each task; default: derived")
+    cpu: PerTask[Cores] = Field(1.0, description="Cores per task; a number, or a list with one number per task")
+    rate_out: PerTask[Rate] | None = Field(None, description="Records per second leaving each task; default: derived")
     input_share: list[Share] | None = Field(
         None, description="How full and split edges divide among the tasks of this operator; default: equally"
     )
-    state_bytes: BytesPerTask = Field(0.0, description="Bytes of state per task; a number, or a list")
+    state_bytes: PerTask[Bytes] = Field(0.0, description="Bytes of state per task; a number, or a list")
     record_time_s: Seconds | None = Field(None, description="Cpu seconds per record; default: cpu / input rate")
     checkpoint: CheckpointModel | None = Field(None, description="How the operator checkpoints")
     deterministic: bool = Field(True, description="false: every new failure needs a global rollback")
     output: bool | None = Field(None, description="Default: an operator without outgoing edges is an output")
-    priority: PriorityPerTask = Field(1.0, description="Of each query that ends here; a number, or a list")
+    priority: PerTask[Priority] = Field(1.0, description="Of each query that ends here; a number, or a list")
 
 
 class EdgeModel(FileModel):

@@ -1,1 +1,1 @@
-"""Objectives and yardsticks: what a plan is worth, recomputed from the plan alone."""
+"""Objectives and yardsticks: the figures of a plan, recomputed from the plan and its inputs alone."""

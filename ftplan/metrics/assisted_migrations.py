@@ -27,7 +27,7 @@ class Migrations:
 
 
 def migrations(loads: FloatArray, plan: PlannedCopies, nodes: NodeLoad) -> Migrations:
-    """Simulate a simple adaptation in the manner of Flux and count its migrations.
+    """Simulate a simple adaptation in the manner of Flux [Shah2003] and count its migrations.
 
     Every window stands alone and starts from the planned primaries. Its overloaded nodes are taken by falling excess,
     ties in the cluster's order. Each gives away key groups, heaviest first, ties in the order of (operator, number),
@@ -37,7 +37,7 @@ def migrations(loads: FloatArray, plan: PlannedCopies, nodes: NodeLoad) -> Migra
     migration. What has moved takes room where it is for the rest of the window; no node becomes overloaded by it. Any
     node may host any group.
 
-    *loads* (W, P) of the plan's groups. Cost O(W N + migrations × N). Source: Madsen & Zhou 2015, section 7, figure 7,
+    *loads* (W, P) of the plan's groups. Cost O(W N + migrations × N). Source: [Madsen2015], section 7, figure 7,
     the share of assisted migrations among those made; that holders of checkpoints are preferred as targets is ours, and
     raises the share of a random plan too.
     """

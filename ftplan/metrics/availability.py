@@ -13,8 +13,6 @@ from ftplan.model.cluster import Cluster
 from ftplan.model.failover import Losses, takeover
 from ftplan.model.statistics import KeyGroupSeries
 
-__all__ = ["Headroom", "LossProbability", "availability", "copysets", "failover_headroom", "loss_probability"]
-
 
 @dataclass(frozen=True, slots=True)
 class Headroom:
@@ -37,17 +35,15 @@ def failover_headroom(
     nodes that accept checkpoints or hold primaries. Key groups without statistics count as idle, those without a live
     copy are taken over by nobody. Cost O(copies + losses × nodes).
     """
-    rows = sorted((str(a["operator"]), int(a["key_group"]), i) for i, a in enumerate(assignments))
-    items = [assignments[i] for _, _, i in rows]
-    columns = [series.position.get((operator, group)) for operator, group, _ in rows]
-    load = np.array([0.0 if c is None else series.mean_load[c] for c in columns], dtype=np.float64)
+    items = sorted(assignments, key=lambda item: (str(item["operator"]), int(item["key_group"])))
+    load = np.array([series.load_of(str(a["operator"]), int(a["key_group"])) for a in items], dtype=np.float64)
     home = np.array([cluster.position[a["primary"]] for a in items], dtype=np.int64)
     copies = [[cluster.position[node] for node in a["checkpoints"]] for a in items]
-    found = takeover(cluster, losses, home, copies, load)
+    after = takeover(cluster, losses, home, copies, load)
     if not load.any():
         return Headroom(None, None, None)
-    loss, node = found.worst
-    return Headroom(float(found.ratio[loss, node]), found.names[loss], cluster.nodes[node].id)
+    loss, node = after.worst
+    return Headroom(float(after.ratio[loss, node]), after.names[loss], cluster.nodes[node].id)
 
 
 def copysets(assignments: Sequence[Mapping[str, Any]]) -> frozenset[frozenset[str]]:
@@ -66,7 +62,7 @@ def loss_probability(assignments: Sequence[Mapping[str, Any]], cluster: Cluster)
     given = [n.failure_probability for n in cluster.nodes] + [z.failure_probability for z in cluster.zones]
     if all(probability is None for probability in given):
         return None
-    zone_of = {n.id: n.zone for n in cluster.nodes if n.zone is not None and zones.get(n.zone, 0.0) > 0.0}
+    zone_of = {n.id: n.zone_id for n in cluster.nodes if zones.get(n.zone_id, 0.0) > 0.0}
     return union_probability(copysets(assignments), nodes, zones, zone_of)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ftplan.model.checkpoint_rules import fair_shares
 from ftplan.model.cluster import Cluster
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.topology import FloatArray, IntArray
@@ -25,20 +26,6 @@ class CheckpointBalance:
     count: IntArray
     fair_load: FloatArray
     largest_deviation: float
-
-
-def fair_shares(cluster: Cluster) -> FloatArray:
-    """Return each node's fair share of all copies, shape (nodes,), summing to 1: its part of the cpu that accepts them.
-
-    Nodes that accept no checkpoints have 0. Where no accepting node has any cpu, they share equally; all zero where
-    no node accepts.
-    """
-    accepts = cluster.accepting("checkpoints")
-    cpu = np.where(accepts, cluster.cpu, 0.0)
-    if cpu.sum() <= 0:
-        cpu = accepts.astype(np.float64)
-    total = cpu.sum()
-    return cpu / total if total > 0 else cpu
 
 
 def deviation(load: FloatArray, fair_load: FloatArray) -> float:
@@ -62,7 +49,6 @@ def checkpoint_balance(
     nodes = len(cluster.nodes)
     load = np.zeros(nodes)
     count = np.zeros(nodes, dtype=np.int64)
-    mean = series.mean_load
     rows = sorted(
         (str(item["operator"]), int(item["key_group"]), str(node))
         for item in assignments
@@ -72,8 +58,7 @@ def checkpoint_balance(
         position = cluster.position.get(node)
         if position is None:
             continue
-        column = series.position.get((operator, key_group))
-        load[position] += 0.0 if column is None else mean[column]
+        load[position] += series.load_of(operator, key_group)
         count[position] += 1
     fair_load = load.sum() * fair_shares(cluster)
     return CheckpointBalance(load, count, fair_load, deviation(load, fair_load))

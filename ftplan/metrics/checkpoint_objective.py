@@ -1,4 +1,4 @@
-"""What a checkpoint allocation is good for: three objectives, as costs for planners and recomputed from a plan alone.
+"""The three objectives of checkpoint allocations, as costs for planners and recomputed from a plan alone.
 
 ``correlation`` and ``node-correlation`` are sums over all copies of load times correlation, low is good; ``usable``
 counts copies that could be used in windows of overload, high is good. Shapes: W windows, K key groups, N nodes,
@@ -13,18 +13,22 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from ftplan.errors import FtplanError, suggestion
-from ftplan.metrics.adjusted_load import CORRELATE, Correlate, adjusted
+from ftplan.errors import FtplanError
+from ftplan.metrics.adjusted_load import Correlate, adjusted
 from ftplan.metrics.checkpoint_use import usable_at_random, usable_copies, usable_windows
-from ftplan.metrics.correlation import COPIES_AT_ONCE, node_sums, standardised
-from ftplan.metrics.node_load import OVERLOAD, capacity_of, loaded_nodes
+from ftplan.metrics.correlation import mean_elsewhere, node_sums, standardised
+from ftplan.metrics.node_load import NodeLoad, capacity_of, node_load
 from ftplan.metrics.planned_copies import PlannedCopies, planned_copies
 from ftplan.model.cluster import Cluster
+from ftplan.model.defaults import OVERLOAD
 from ftplan.model.statistics import KeyGroupSeries
+from ftplan.model.tolerances import NOISE
 from ftplan.model.topology import FloatArray, IntArray
 
 ObjectiveName = Literal["correlation", "node-correlation", "usable"]
 OBJECTIVES: tuple[ObjectiveName, ...] = get_args(ObjectiveName)
+#: Copies whose series are gathered at once: bounds the memory of :func:`copy_values`.
+COPIES_AT_ONCE = 8192
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +47,7 @@ class CheckpointObjective:
     Raises
     ------
     FtplanError
-        If a value is unknown or out of range, or ``usable`` is asked for with transformed series.
+        If ``usable`` is asked for with transformed series.
     """
 
     name: ObjectiveName = "correlation"
@@ -52,33 +56,11 @@ class CheckpointObjective:
     overload: float = OVERLOAD
 
     def __post_init__(self) -> None:
-        for option, value, known in (
-            ("--objective", self.name, OBJECTIVES),
-            ("--correlate", self.correlate, CORRELATE),
-        ):
-            if value not in known:
-                raise FtplanError(
-                    f"{option}: unknown {value!r}{suggestion(str(value), known)}: one of {', '.join(known)}"
-                )
         if self.name == "usable" and self.correlate != "raw":
             raise FtplanError(
                 f"--correlate {self.correlate}: --objective usable looks at loads, not at correlations: "
                 "leave out --correlate, or take --objective correlation or node-correlation"
             )
-        for option, number in (("--capacity-per-core", self.capacity_per_core), ("--overload", self.overload)):
-            if number is not None and (isinstance(number, (bool, str)) or not 0 <= number < float("inf")):
-                raise FtplanError(f"{option}: {number!r} is not a number of at least 0")
-
-    @staticmethod
-    def of_options(options: Mapping[str, Any], name: str | None = None) -> CheckpointObjective:
-        """Return the objective that a plan's options describe, *name* instead of theirs where given."""
-        chosen: Any = name or options.get("objective") or "correlation"
-        return CheckpointObjective(
-            chosen,
-            "raw" if name == "usable" else options.get("correlate") or "raw",
-            options.get("capacity_per_core"),
-            OVERLOAD if options.get("overload") is None else options["overload"],
-        )
 
     @property
     def sense(self) -> Literal["min", "max"]:
@@ -101,6 +83,12 @@ class CheckpointObjective:
             return self
         return replace(self, capacity_per_core=capacity_of(series, cluster))
 
+    def node_load(self, loads: FloatArray, window_s: float, home: IntArray, cluster: Cluster) -> NodeLoad:
+        """Return load and capacity of all nodes under groups of these loads (W, K) and primaries (K,)."""
+        if self.capacity_per_core is None:
+            raise ValueError("the objective has no capacity yet: see resolved()")
+        return node_load(loads, window_s, home, cluster, self.capacity_per_core, self.overload)
+
 
 def objective_costs(
     objective: CheckpointObjective, loads: FloatArray, window_s: float, home: IntArray, cluster: Cluster
@@ -111,9 +99,7 @@ def objective_costs(
     must be resolved. Cost O(W K N).
     """
     if objective.name == "usable":
-        assert objective.capacity_per_core is not None
-        nodes = loaded_nodes(loads, window_s, home, cluster, objective.capacity_per_core, objective.overload)
-        count = usable_windows(loads, home, nodes)
+        count = usable_windows(loads, home, objective.node_load(loads, window_s, home, cluster))
         return np.subtract(0.0, count, out=count)
     z, host = _factors(objective, loads, window_s, home, len(cluster.nodes))
     cost: FloatArray = z.T @ host
@@ -142,10 +128,7 @@ def copy_values(
     accepts = cluster.accepting("checkpoints")
     objective = objective.resolved(series, cluster)
     if objective.name == "usable":
-        assert objective.capacity_per_core is not None
-        nodes = loaded_nodes(
-            loads, series.window_s, plan.home, cluster, objective.capacity_per_core, objective.overload
-        )
+        nodes = objective.node_load(loads, series.window_s, plan.home, cluster)
         return CopyValues(
             usable_copies(loads, plan.home, plan.group, plan.host, nodes),
             usable_at_random(loads, plan.home, accepts, nodes) * plan.count,
@@ -158,8 +141,7 @@ def copy_values(
         value[part] = np.einsum("wk,wk->k", z[:, plan.group[part]], host[:, plan.host[part]])
     own = accepts[plan.home]
     elsewhere = z.T @ host[:, accepts].sum(axis=1) - np.where(own, np.einsum("wk,wk->k", z, host[:, plan.home]), 0.0)
-    places = int(accepts.sum()) - own.astype(np.int64)
-    random = np.where(places > 0, elsewhere / np.maximum(places, 1), 0.0)
+    random = mean_elsewhere(elsewhere, plan.home, accepts)
     return CopyValues(value * mean[plan.group], random * mean * plan.count)
 
 
@@ -169,7 +151,7 @@ def objective_value(
     series: KeyGroupSeries,
     cluster: Cluster,
 ) -> float:
-    """Return what a plan is worth, from its assignments and the statistics alone, primaries as the plan states them.
+    """Return a plan's objective value, from its assignments and the statistics alone; primaries as the plan states.
 
     Raises
     ------
@@ -191,6 +173,6 @@ def _factors(
     if total.size:
         # Series that cancel or add up to a constant leave rounding noise, which must not become a correlation.
         scale = np.bincount(home, np.abs(series).max(axis=0), nodes) if home.size else np.zeros(nodes)
-        steady = np.ptp(total, axis=0) <= 1e-12 * scale
+        steady = np.ptp(total, axis=0) <= NOISE * scale
         total[:, steady] = 0.0
     return z, standardised(total)

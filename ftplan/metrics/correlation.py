@@ -1,4 +1,4 @@
-"""How key groups rise and fall together, and what a checkpoint costs on each node (Madsen & Zhou 2015, section 6).
+"""How key groups rise and fall together ([Madsen2015], section 6).
 
 Everything rests on standardised series Z, whose inner products are Pearson's correlations: the correlation of a key
 group with all groups of a node is one product with the sum of their columns, so no groups-by-groups matrix is needed.
@@ -7,19 +7,14 @@ Shapes: W windows, K key groups, N nodes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from ftplan.errors import FtplanError
-from ftplan.model.names import natural_key
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.topology import FloatArray, IntArray
 
-#: Copies whose series are gathered at once when a plan is scored: bounds the memory of :func:`objective`.
-COPIES_AT_ONCE = 8192
 #: Numbers of one block of correlations: 4 million, 32 MB.
 BLOCK = 1 << 22
 
@@ -61,24 +56,10 @@ def node_sums(z: FloatArray, home: IntArray, nodes: int) -> FloatArray:
     return sums
 
 
-def cost_matrix(loads: FloatArray, home: IntArray, nodes: int) -> FloatArray:
-    """Return ``cost(g, i) = load(g) * sum of corr(g, h) over the groups h with primary on i``, shape (K, N).
-
-    *loads* has shape (W, K), in load units per window; load(g) is a column's mean. Values are in load units; smaller
-    is better. Cost O(W K N) in one matrix product. Source: Madsen & Zhou 2015, section 6; the sum over the
-    node's groups is the reading that the toolkit fixes.
-    """
-    z = standardised(loads)
-    cost: FloatArray = z.T @ node_sums(z, home, nodes)
-    if loads.shape[0]:
-        cost *= loads.mean(axis=0)[:, None]
-    return cost
-
-
 def expected_random(cost: FloatArray, home: IntArray, accepts: npt.NDArray[np.bool_], copies: int) -> float:
-    """Return the expected total cost of a random plan under R1 and R2 (not with the primary, on different nodes).
+    """Return the expected total cost of a random plan: copies on different nodes, none with the primary.
 
-    Each copy is alone uniform over the nodes that accept checkpoints except its primary's. Rows without any such node
+    Each copy alone is uniform over the nodes that accept checkpoints, but its primary's; rows without such a node
     count nothing. *cost* has shape (K, N), *home* (K,), *accepts* (N,).
     """
     if cost.size == 0:
@@ -87,46 +68,16 @@ def expected_random(cost: FloatArray, home: IntArray, accepts: npt.NDArray[np.bo
     step = max(1, BLOCK // cost.shape[1])
     parts = [cost[start : start + step, accepts].sum(axis=1) for start in range(0, cost.shape[0], step)]
     total = np.concatenate(parts) - np.where(accepts[home], cost[rows, home], 0.0)
-    places = int(accepts.sum()) - accepts[home].astype(np.int64)
-    return float(copies * np.sum(np.where(places > 0, total / np.maximum(places, 1), 0.0)))
+    return float(copies * np.sum(mean_elsewhere(total, home, accepts)))
 
 
-def objective(assignments: Sequence[Mapping[str, Any]], series: KeyGroupSeries) -> float:
-    """Return the total cost of a plan's copies, from its assignments and the statistics alone.
+def mean_elsewhere(total: FloatArray, home: IntArray, accepts: npt.NDArray[np.bool_]) -> FloatArray:
+    """Return the mean over the nodes that accept checkpoints but the primary's, 0 where there are none, shape (K,).
 
-    *assignments* are ``{operator, key_group, primary, checkpoints}``; primaries are taken as the plan states them.
-    Key groups that the statistics do not know count as idle. The order of the assignments does not matter.
-    Memory O(W (N + 8192)).
-
-    Raises
-    ------
-    FtplanError
-        If an assignment lacks a field or has one of the wrong type.
+    *total* (K,) is the sum over these nodes; *home* (K,), *accepts* (N,).
     """
-    rows = []
-    for number, item in enumerate(assignments):
-        try:
-            name = (str(item["operator"]), int(item["key_group"]))
-            rows.append((name, str(item["primary"]), sorted(map(str, item["checkpoints"]), key=natural_key)))
-        except (KeyError, TypeError, ValueError):
-            raise FtplanError(
-                f"plan.assignments[{number}]: expected operator, key_group, primary and a list of checkpoints"
-            ) from None
-    rows = sorted(row for row in rows if row[0] in series.position)
-    if not rows:
-        return 0.0
-    names = sorted({row[1] for row in rows}, key=natural_key)
-    node_of = {name: i for i, name in enumerate(names)}
-    columns = np.array([series.position[row[0]] for row in rows], dtype=np.int64)
-    z = standardised(series.loads)[:, columns]
-    sums = node_sums(z, np.array([node_of[row[1]] for row in rows], dtype=np.int64), len(names))
-    pairs = [(i, node_of[node]) for i, row in enumerate(rows) for node in row[2] if node in node_of]
-    load = series.mean_load[columns]
-    total = 0.0
-    for start in range(0, len(pairs), COPIES_AT_ONCE):
-        group, node = np.array(pairs[start : start + COPIES_AT_ONCE], dtype=np.int64).T
-        total += float(load[group] @ np.einsum("wk,wk->k", z[:, group], sums[:, node]))
-    return total
+    places = int(accepts.sum()) - accepts[home].astype(np.int64)
+    return np.asarray(np.where(places > 0, total / np.maximum(places, 1), 0.0))
 
 
 class Pair(NamedTuple):

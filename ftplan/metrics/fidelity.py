@@ -1,4 +1,4 @@
-"""Output fidelity: how much of what a job puts out still rests on all of its input (Su & Zhou, ICDE 2016, section III).
+"""Output fidelity: how much of what a job puts out still rests on all of its input ([SuZhou2016], section III).
 
 The paper's recursion is over losses. Here it is over what is *intact*, 1 - loss: a mean of losses is 1 minus the mean
 of what is intact, and a join's ``1 - Π(1 - loss)`` becomes a plain product, without a rounding error at the ends.
@@ -7,6 +7,7 @@ of what is intact, and a join's ``1 - Π(1 - loss)`` becomes a plain product, wi
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,15 +56,21 @@ class Level:
         """Return what is intact of each slot, shape (slots,)."""
         return np.minimum(self.sums(intact), 1.0)
 
-    def slot_slopes(self, live: BoolArray, intact: FloatArray, slope: FloatArray) -> FloatArray:
-        """Return how output fidelity grows with each slot, shape (slots,), from how it does with each task."""
-        means = self.means(intact)
-        zero = means == 0.0  # the product of the others: without a division where a join lacks one stream
-        kept = np.multiply.reduceat(np.where(zero, 1.0, means), self.first)
-        zeros = np.add.reduceat(zero.astype(np.int64), self.first)
-        owner = self.owner
-        others = np.where(zeros[owner] == zero, kept[owner] / np.where(zero, 1.0, means), 0.0)
-        return np.asarray((slope[self.task] * live[self.task])[owner] * others, dtype=np.float64)
+    def others(self, values: FloatArray) -> FloatArray:
+        """Return the product of the values of the other slots of each slot's task, shape (slots,)."""
+        if self.slots == len(self.task):
+            return np.ones(self.slots)
+        owner, zero = self.owner, values == 0.0
+        rest = np.where(zero, 1.0, values)  # no division by 0 where a join lacks one stream
+        zeros = np.add.reduceat(zero.astype(np.int64), self.first)[owner]
+        return np.where(zeros == zero, np.multiply.reduceat(rest, self.first)[owner] / rest, 0.0)
+
+    def slot_slopes(self, live: BoolArray, means: FloatArray, slope: FloatArray) -> FloatArray:
+        """Return how output fidelity grows with each slot, shape (slots,), from how it does with each task.
+
+        *means* are what is intact of each slot, shape (slots,).
+        """
+        return np.asarray((slope[self.task] * live[self.task])[self.owner] * self.others(means), dtype=np.float64)
 
     def pass_back(self, slopes: FloatArray, slope: FloatArray) -> None:
         """Add to the slope of each sender what the slots' slopes, shape (slots,), make of it; slope: (tasks,)."""
@@ -76,7 +83,7 @@ class Level:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FidelityModel:
-    """All of output fidelity that does not depend on which tasks live."""
+    """Output fidelity of one topology, prepared for any set of live tasks; a question costs O(tasks + substreams)."""
 
     levels: tuple[Level, ...]
     outputs: IntArray  # (O,) output tasks
@@ -84,64 +91,53 @@ class FidelityModel:
 
     def intact(self, live: BoolArray) -> FloatArray:
         """Return 1 - loss of each task's output, shape (tasks,)."""
-        intact = live.astype(np.float64)
+        return self.intact_and_means(live)[0]
+
+    def intact_and_means(self, live: BoolArray) -> tuple[FloatArray, tuple[FloatArray, ...]]:
+        """Return 1 - loss of each task's output, (tasks,), and what is intact of each slot, (slots,), by level."""
+        intact, means = live.astype(np.float64), []
         for level in self.levels:
-            kept = np.multiply.reduceat(level.means(intact), level.first)
+            means.append(level.means(intact))
+            kept = np.multiply.reduceat(means[-1], level.first)
             intact[level.task] = np.where(live[level.task], kept, 0.0)
-        return intact
+        return intact, tuple(means)
 
     def slope(self, live: BoolArray, intact: FloatArray) -> FloatArray:
         """Return how output fidelity grows with what is intact of each task, the rest as it is, shape (tasks,).
 
-        Parameters
-        ----------
-        intact
-            As :meth:`intact` returns it for *live*.
-
-        Notes
-        -----
-        The derivative, by one pass against the streams. Times ``intact`` it is what is lost if only that task fails:
-        exactly so, unless the task reaches one join on two ways.
+        *intact* is as :meth:`intact` returns it for *live*. The derivative, by one pass against the streams; times
+        ``intact`` it is what is lost if only that task fails: exactly so, unless the task reaches one join on two
+        ways. Cost O(tasks + substreams).
         """
+        return self.slope_by_means(live, [level.means(intact) for level in self.levels])
+
+    def slope_by_means(self, live: BoolArray, means: Sequence[FloatArray]) -> FloatArray:
+        """Return :meth:`slope` from what is intact of each slot, by level."""
         slope = np.zeros(len(live))
         slope[self.outputs] = self.weight
-        for level in reversed(self.levels):
-            level.pass_back(level.slot_slopes(live, intact, slope), slope)
+        for level, mean in zip(reversed(self.levels), reversed(means), strict=True):
+            level.pass_back(level.slot_slopes(live, mean, slope), slope)
         return slope
-
-    def losses(self, live: BoolArray) -> FloatArray:
-        """Return the loss of each task's output, shape (tasks,), between 0 and 1."""
-        return np.asarray(1.0 - self.intact(live), dtype=np.float64)
 
     def fidelity(self, live: BoolArray) -> float:
         """Return the output fidelity, between 0 and 1; 1 where the topology has no output."""
-        if len(self.outputs) == 0:
-            return 1.0
-        return min(1.0, float(self.weight @ self.intact(live)[self.outputs]))
+        return self.of_intact(self.intact(live))
 
-
-def output_fidelity(graph: TaskGraph, rates: Rates, live: BoolArray) -> float:
-    """Return the output fidelity where only some tasks live.
-
-    Parameters
-    ----------
-    live
-        Shape (tasks,). To score many sets of live tasks, keep :func:`fidelity_model` and ask that.
-    """
-    return fidelity_model(graph, rates).fidelity(live)
+    def of_intact(self, intact: FloatArray) -> float:
+        """Return the weighted mean of what is intact of the outputs, from that of each task, (tasks,)."""
+        return min(1.0, float(self.weight @ intact[self.outputs])) if len(self.outputs) else 1.0
 
 
 def fidelity_model(graph: TaskGraph, rates: Rates) -> FidelityModel:
     """Prepare the scoring of a topology; O(tasks + substreams), full edges count their tasks only."""
-    depth = _depths(graph)
     incoming: dict[int, dict[int, list[Stream]]] = defaultdict(lambda: defaultdict(list))
     for stream in rates.streams:
         incoming[stream.target][stream.source].append(stream)
     levels: list[Level] = []
-    for at in range(1, max(depth, default=0) + 1):
+    for at in range(1, max(graph.depth, default=0) + 1):
         builder = _LevelBuilder(graph)
         for i in graph.by_id:
-            if depth[i] == at:
+            if graph.depth[i] == at:
                 builder.add(i, list(incoming[i].values()))
         if (level := builder.level()) is not None:
             levels.append(level)
@@ -155,15 +151,6 @@ def _output_weights(rates: Rates, outputs: IntArray) -> FloatArray:
         if (total := weight.sum()) > 0.0:
             return np.asarray(weight / total, dtype=np.float64)
     return np.full(len(outputs), 1.0 / max(1, len(outputs)))
-
-
-def _depths(graph: TaskGraph) -> list[int]:
-    """Return the longest path from a source to each operator, by position."""
-    depth = [0] * len(graph.topology.operators)
-    for i in graph.order:
-        for edge in graph.out_edges[i]:
-            depth[edge.target] = max(depth[edge.target], depth[i] + 1)
-    return depth
 
 
 class _LevelBuilder:
@@ -190,15 +177,15 @@ class _LevelBuilder:
                 self._add_stream(edges, rate[k], edges_in[k], np.ones(count), slot)
             return
         slot = self._new_slots(tasks.start, np.asarray(edges_in.sum(axis=0) > 0))
-        total, present = rate.sum(axis=0), np.maximum((edges_in > 0).sum(axis=0), 1)
+        total, streams_in = rate.sum(axis=0), np.maximum((edges_in > 0).sum(axis=0), 1)
         for k, edges in enumerate(streams):
-            part = np.divide(rate[k], total, out=1.0 / present, where=total > 0.0)
+            part = np.divide(rate[k], total, out=1.0 / streams_in, where=total > 0.0)
             self._add_stream(edges, rate[k], edges_in[k], part, slot)
 
-    def _new_slots(self, offset: int, present: BoolArray) -> IntArray:
+    def _new_slots(self, offset: int, receives: BoolArray) -> IntArray:
         """Give a slot to each task that has the stream; -1 to the others."""
-        receivers = np.flatnonzero(present)
-        slot = np.full(len(present), -1, dtype=np.int64)
+        receivers = np.flatnonzero(receives)
+        slot = np.full(len(receives), -1, dtype=np.int64)
         slot[receivers] = np.arange(self.slots, self.slots + len(receivers))
         self.slots += len(receivers)
         self.owner.append(receivers + offset)

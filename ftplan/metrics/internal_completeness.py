@@ -1,6 +1,6 @@
-"""Internal completeness: how many of the records that tasks would process they still process (Bellavista et al.).
+"""Internal completeness: how many of the records that tasks would process they still process ([Bellavista2014]).
 
-It counts work that never reaches an output, and knows no joins: Su & Zhou, ICDE 2016, section VI-B, show where it
+It counts work that never reaches an output, and knows no joins: [SuZhou2016], section VI-B, shows where it
 misleads. It is here for comparison.
 """
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from ftplan.metrics.fidelity import FidelityModel, fidelity_model
 from ftplan.model.rates import Rates
-from ftplan.model.task_graph import BoolArray, TaskGraph
+from ftplan.model.task_graph import TaskGraph
 
 
 def completeness_model(graph: TaskGraph, rates: Rates) -> FidelityModel:
@@ -31,8 +31,3 @@ def completeness_model(graph: TaskGraph, rates: Rates) -> FidelityModel:
     total = processed.sum()
     weight = processed / total if total > 0.0 else np.full(graph.tasks, 1.0 / max(1, graph.tasks))
     return replace(fidelity_model(unjoined, rates), outputs=np.arange(graph.tasks), weight=weight)
-
-
-def internal_completeness(graph: TaskGraph, rates: Rates, live: BoolArray) -> float:
-    """Return the internal completeness where only some tasks live, between 0 and 1; *live* has shape (tasks,)."""
-    return completeness_model(graph, rates).fidelity(live)

@@ -1,8 +1,8 @@
 """Key-aligned fidelity: output fidelity where a loss upstream of several streams of one join counts once.
 
 A → B, A → C by key ranges, B ⋈ C by key, half of A lost: output fidelity takes the streams as unrelated and keeps 1/4;
-with aligned keys they lack the same keys, and 1/2 is kept. The rules are those of output fidelity (Su & Zhou, ICDE
-2016, section III) but for joins:
+with aligned keys they lack the same keys, and 1/2 is kept. The rules are those of output fidelity ([SuZhou2016],
+section III) but for joins:
 
 - An operator whose inputs all come by range (one-to-one, split, merge) and have one *root* shares that root. Every
   other operator (a source, one behind a full edge or measured substreams, one that mixes roots) is its own root.
@@ -32,7 +32,7 @@ from ftplan.model.topology import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Stream:
+class _SlicedStream:
     """One stream: entry e gives row ``row[e]`` the part ``weight[e]`` of its slot, from row ``sender[e]`` of all."""
 
     sender: IntArray  # (E,)
@@ -52,7 +52,7 @@ class _Stream:
 class _Group:
     """Streams of one root into one operator; a row is a slice of a task, R rows."""
 
-    streams: tuple[_Stream, ...]
+    streams: tuple[_SlicedStream, ...]
     task: IntArray  # (R,)
     slices: IntArray  # (R,) task of the root
     weight: FloatArray  # (R,) of the slice in the task, summing to 1 for each task
@@ -73,7 +73,7 @@ class _Step:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KeyAlignedModel:
-    """All of key-aligned fidelity that does not depend on which tasks live."""
+    """Key-aligned fidelity of one topology, prepared for any set of live tasks."""
 
     base: FidelityModel
     sources: tuple[tuple[slice, int], ...]  # tasks and first row of operators without input
@@ -93,9 +93,7 @@ class KeyAlignedModel:
 
     def fidelity(self, live: BoolArray) -> float:
         """Return the key-aligned fidelity, between 0 and 1; 1 where the topology has no output."""
-        if len(self.base.outputs) == 0:
-            return 1.0
-        return min(1.0, float(self.base.weight @ self.intact(live)[self.base.outputs]))
+        return self.base.of_intact(self.intact(live))
 
 
 def _apply(step: _Step, live: BoolArray, means: FloatArray, intact: FloatArray, value: FloatArray) -> None:
@@ -118,7 +116,7 @@ def _apply(step: _Step, live: BoolArray, means: FloatArray, intact: FloatArray, 
 def key_aligned_model(graph: TaskGraph, rates: Rates) -> KeyAlignedModel:
     """Prepare the scoring of a topology; O(tasks + substreams + slices of all tasks)."""
     base = fidelity_model(graph, rates)
-    builder = _Builder(graph)
+    builder = _SliceLayout(graph)
     built = []
     fed = {int(i) for level in base.levels for i in np.unique(graph.operator_of[level.task])}
     sources = tuple((graph.slice_of(i), builder.own_root(i)) for i in graph.order if i not in fed)
@@ -128,7 +126,7 @@ def key_aligned_model(graph: TaskGraph, rates: Rates) -> KeyAlignedModel:
     return KeyAlignedModel(base, sources, tuple(built), builder.rows)
 
 
-class _Builder:
+class _SliceLayout:
     """Lays out rows: for each operator its root and, by row, task, slice and weight."""
 
     def __init__(self, graph: TaskGraph) -> None:
@@ -184,7 +182,7 @@ class _Builder:
             of_task = np.zeros(total, dtype=np.int64)
             of_task[to] = slot
             part = np.bincount(row, weight, minlength=len(keys)).astype(np.float64, copy=False)
-            streams.append(_Stream(sender, row, weight, part, of_task[task]))
+            streams.append(_SlicedStream(sender, row, weight, part, of_task[task]))
         return _Group(tuple(streams), task, slices, np.mean([s.part for s in streams], axis=0))
 
     def _entries(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ftplan.errors import FtplanError
@@ -20,36 +22,27 @@ def merged(series: KeyGroupSeries, key_groups: int) -> KeyGroupSeries:
     FtplanError
         If the number does not divide what some operator has.
     """
-    parts, operator, group, state, estimated = [], [], [], [], []
     for number, name in enumerate(series.operators):
-        mine = np.flatnonzero(series.operator == number)
-        have = len(mine)
+        have = int((series.operator == number).sum())
         if key_groups < 1 or have % key_groups:
             fits = [str(n) for n in range(1, have + 1) if have % n == 0]
             raise FtplanError(
                 f"--sweep-key-groups: {key_groups} does not divide the {have} key groups that the statistics have of "
                 f"{name!r}: one of {', '.join(fits)}"
             )
-        coarse = series.key_group[mine] % key_groups
-        load = np.zeros((series.loads.shape[0], key_groups))
-        size = np.zeros(key_groups)
-        for member, target in zip(mine.tolist(), coarse.tolist(), strict=True):
-            load[:, target] += series.loads[:, member]
-        np.add.at(size, coarse, series.state_bytes[mine])
-        parts.append(load)
-        operator.append(np.full(key_groups, number, dtype=np.int64))
-        group.append(np.arange(key_groups, dtype=np.int64))
-        state.append(size)
-        estimated.append(np.full(key_groups, bool(series.estimated[mine].any())))
-    if not parts:
-        return series
-    return KeyGroupSeries(
-        series.operators,
-        np.concatenate(operator),
-        np.concatenate(group),
-        np.concatenate(parts, axis=1),
-        series.measure,
-        series.window_s,
-        np.concatenate(state),
-        np.concatenate(estimated),
+    count = len(series.operators)
+    column = series.operator * key_groups + series.key_group % key_groups
+    loads = np.zeros((series.loads.shape[0], count * key_groups))
+    for member, target in enumerate(column.tolist()):
+        loads[:, target] += series.loads[:, member]
+    state = np.zeros(count * key_groups)
+    np.add.at(state, column, series.state_bytes)
+    estimated = np.bincount(series.operator, series.estimated, minlength=count) > 0
+    return replace(
+        series,
+        operator=np.repeat(np.arange(count, dtype=np.int64), key_groups),
+        key_group=np.tile(np.arange(key_groups, dtype=np.int64), count),
+        loads=loads,
+        state_bytes=state,
+        estimated=np.repeat(estimated, key_groups),
     )

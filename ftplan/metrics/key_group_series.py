@@ -7,9 +7,10 @@ from collections.abc import Mapping
 import numpy as np
 
 from ftplan.errors import FtplanError, suggestion
+from ftplan.model.measures import MEASURES, Measure
 from ftplan.model.problem import StatsTables
-from ftplan.model.statistics import MEASURES, KeyGroupSeries, Measure, window_numbers
-from ftplan.model.topology import IntArray, Topology
+from ftplan.model.statistics import KeyGroupSeries, window_numbers
+from ftplan.model.topology import FloatArray, IntArray, Operator, Topology
 
 #: Largest matrix, in numbers of 8 bytes.
 MAX_CELLS = 2_000_000_000
@@ -86,31 +87,45 @@ def _counts(
         item = manifest.operators.get(name)
         count = item.key_groups if item is not None else None
         if topology is not None:
-            if name not in topology.position:
-                near = suggestion(name, topology.position)
-                raise FtplanError(f"the statistics have an operator {name!r}, which the topology does not know{near}")
-            expected = topology.operator(name).key_groups
-            if expected is None:
-                raise FtplanError(
-                    f"the statistics have key groups of operator {name!r}, which has none in the topology: "
-                    f"give it 'key_groups: {count or '…'}'"
-                )
-            if count is not None and count != expected:
-                raise FtplanError(
-                    f"operator {name!r} has {expected} key groups in the topology, but {count} in the statistics: "
-                    "make them equal, or compute the statistics again with the topology"
-                )
-            count = expected
+            count = stated_key_groups(known_operator(name, topology), count)
         highest = largest.get(name, -1)
         if count is not None and highest >= count:
-            raise FtplanError(
-                f"operator {name!r} has {count} key groups in the topology, but the statistics have key group {highest}"
-            )
+            raise beyond_key_groups(name, count, highest)
         counts[name] = highest + 1 if count is None else count
     return counts
 
 
-def _filled(stats: StatsTables, measure: str, named: list[str]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def known_operator(name: str, topology: Topology) -> Operator:
+    """Return the operator that statistics name; the topology has to have it."""
+    if name not in topology.position:
+        near = suggestion(name, topology.position)
+        raise FtplanError(f"the statistics have an operator {name!r}, which the topology does not know{near}")
+    return topology.operator(name)
+
+
+def stated_key_groups(operator: Operator, counted: int | None) -> int:
+    """Return the topology's number of key groups; what the statistics *counted*, if they did, has to be the same."""
+    if operator.key_groups is None:
+        raise FtplanError(
+            f"the statistics have key groups of operator {operator.id!r}, which has none in the topology: "
+            f"give it 'key_groups: {counted or '…'}'"
+        )
+    if counted is not None and counted != operator.key_groups:
+        raise FtplanError(
+            f"operator {operator.id!r} has {operator.key_groups} key groups in the topology, but {counted} in the "
+            "statistics: make them equal, or compute the statistics again with the topology"
+        )
+    return operator.key_groups
+
+
+def beyond_key_groups(name: str, count: int, key_group: int) -> FtplanError:
+    """Return the error of a key group that an operator does not have."""
+    return FtplanError(
+        f"operator {name!r} has {count} key groups in the topology, but the statistics have key group {key_group}"
+    )
+
+
+def _filled(stats: StatsTables, measure: str, named: list[str]) -> FloatArray:
     """Return the measure's column with 0 for absent values; an operator without any value is refused."""
     table = stats.tables["key_groups"]
     values = table[measure]
@@ -121,8 +136,7 @@ def _filled(stats: StatsTables, measure: str, named: list[str]) -> np.ndarray[tu
             if name not in having:
                 raise FtplanError(f"the statistics have no {measure!r} of operator {name!r}")
         values = values.fill_null(0.0)
-    result: np.ndarray[tuple[int], np.dtype[np.float64]] = values.to_numpy()
-    return result
+    return np.asarray(values.to_numpy(), dtype=np.float64)
 
 
 def _refuse_duplicates(

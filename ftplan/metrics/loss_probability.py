@@ -10,11 +10,12 @@ from math import prod
 import numpy as np
 
 from ftplan.model.names import natural_key
+from ftplan.model.tolerances import NOISE
 from ftplan.model.topology import FloatArray
 
-#: Sets looked at, over all branchings, before the rest is bounded instead.
+#: Sets that branching may visit in all; what is left then is bounded.
 WORK = 30_000
-#: Sets with one node up to which all their pairs are looked at for a lower bound.
+#: Largest number of sets that share a node for which all pairs are summed, for Bonferroni's lower bound.
 MOST_FOR_PAIRS = 1500
 
 Sets = frozenset[frozenset[str]]
@@ -27,15 +28,10 @@ class LossProbability:
     low: float
     high: float
 
-    @property
-    def exact(self) -> bool:
-        """Whether the probability is known and not only bounded."""
-        return self.low == self.high
-
 
 @dataclass(slots=True)
-class _Search:
-    """Probabilities of the nodes, and what is left of the work."""
+class _Enumeration:
+    """Failure probability of each node, visits that are left, and bounds of components solved before."""
 
     down: Mapping[str, float]
     work: int
@@ -53,22 +49,22 @@ def union_probability(
     *nodes* and *zones* map to independent failure probabilities; *zone_of* names the zone of a node that can fail
     with it.
 
-    Branches on the zones, then on the nodes that most sets have, with parts that share no node apart and the same
-    part only once. What the work does not reach is bounded: from above by ``1 - product of (1 - P(set))`` (the sets
-    are increasing events, Harris 1960), from below by Bonferroni and by sets that share no node. Cost exponential in
-    the worst case, bounded by :data:`WORK`; deterministic.
+    Branches on the zones, then on the node that most sets have. Connected components (sets that share nodes) are
+    independent and solved one by one, equal ones once. After :data:`WORK` visits the rest is bounded: from above by
+    ``1 - Π (1 - P(set))`` (increasing events are positively correlated, [Harris1960]), from below by Bonferroni and by
+    sets that share no node. Exact within that work, which is exponential at worst; deterministic.
     """
-    search = _Search(nodes, WORK)
+    search = _Enumeration(nodes, WORK)
     order = [z for z in sorted(zones, key=natural_key) if z in set(zone_of.values())]
     low, high = _zones(frozenset(sets), order, zones, zone_of, search)
     low, high = max(low, 0.0), min(high, 1.0)
-    if high - low <= 1e-12 * high:
+    if high - low <= NOISE * high:
         low = high
     return LossProbability(low, high)
 
 
 def _zones(
-    sets: Sets, order: list[str], zones: Mapping[str, float], zone_of: Mapping[str, str], search: _Search
+    sets: Sets, order: list[str], zones: Mapping[str, float], zone_of: Mapping[str, str], search: _Enumeration
 ) -> tuple[float, float]:
     """Branch on the zones in *order*; a failed zone takes its nodes out of every set."""
     touched = {zone_of[node] for one in sets for node in one if node in zone_of}
@@ -88,7 +84,7 @@ def _zones(
 
 
 def _bounds_with_zones(
-    sets: Sets, zones: Mapping[str, float], zone_of: Mapping[str, str], search: _Search
+    sets: Sets, zones: Mapping[str, float], zone_of: Mapping[str, str], search: _Enumeration
 ) -> tuple[float, float]:
     """Bound the union where zones still matter: the likeliest set from below, Harris from above."""
     single = []
@@ -103,8 +99,8 @@ def _bounds_with_zones(
     return max(low, *single), 1.0 - prod(1.0 - x for x in single)
 
 
-def _absorbed(sets: Sets, search: _Search) -> Sets:
-    """Leave out what cannot happen, nodes that are certainly down, and sets that contain another one."""
+def _absorbed(sets: Sets, search: _Enumeration) -> Sets:
+    """Drop sets that cannot be down or that contain another one, and nodes that are certainly down."""
     possible = {
         frozenset(n for n in one if search.down[n] < 1.0) for one in sets if all(search.down[n] > 0.0 for n in one)
     }
@@ -124,7 +120,7 @@ def _absorbed(sets: Sets, search: _Search) -> Sets:
     return frozenset(kept)
 
 
-def _union(sets: Sets, search: _Search) -> tuple[float, float]:
+def _union(sets: Sets, search: _Enumeration) -> tuple[float, float]:
     """Return bounds of the probability that some set is down; *sets* are absorbed."""
     if not sets:
         return 0.0, 0.0
@@ -137,8 +133,8 @@ def _union(sets: Sets, search: _Search) -> tuple[float, float]:
     return 1.0 - low, 1.0 - high
 
 
-def _part(sets: Sets, search: _Search) -> tuple[float, float]:
-    """Branch on the node that most sets of a connected part have."""
+def _part(sets: Sets, search: _Enumeration) -> tuple[float, float]:
+    """Branch on the node that most sets of a connected component have."""
     if len(sets) == 1:
         alone = prod(search.down[n] for n in sorted(next(iter(sets))))
         return alone, alone
@@ -152,13 +148,12 @@ def _part(sets: Sets, search: _Search) -> tuple[float, float]:
     p = search.down[node]
     a = _union(_absorbed(frozenset(one - {node} for one in sets), search), search)
     b = _union(frozenset(one for one in sets if node not in one), search)
-    found = p * a[0] + (1 - p) * b[0], p * a[1] + (1 - p) * b[1]
-    search.known[sets] = found
-    return found
+    search.known[sets] = p * a[0] + (1 - p) * b[0], p * a[1] + (1 - p) * b[1]
+    return search.known[sets]
 
 
 def _parts(sets: Sets) -> list[Sets]:
-    """Return the parts that share no node, in the order of their first nodes."""
+    """Return the connected components, which share no node, in the order of their first nodes."""
     parent: dict[str, str] = {}
 
     def root(node: str) -> str:
@@ -176,11 +171,11 @@ def _parts(sets: Sets) -> list[Sets]:
     parts: dict[str, list[frozenset[str]]] = {}
     for one in sets:
         parts.setdefault(root(next(iter(one))), []).append(one)
-    found = [frozenset(part) for part in parts.values()]
-    return sorted(found, key=lambda part: min(natural_key(n) for one in part for n in one))
+    components = map(frozenset, parts.values())
+    return sorted(components, key=lambda part: min(natural_key(n) for one in part for n in one))
 
 
-def _bounds(sets: Sets, search: _Search) -> tuple[float, float]:
+def _bounds(sets: Sets, search: _Enumeration) -> tuple[float, float]:
     """Return Harris's upper bound, and the best of the lower bounds of Bonferroni and of sets that share no node."""
     ordered = sorted((tuple(sorted(one, key=natural_key)) for one in sets), key=lambda s: [natural_key(n) for n in s])
     alone = np.array([prod(search.down[n] for n in one) for one in ordered])
@@ -194,7 +189,7 @@ def _bounds(sets: Sets, search: _Search) -> tuple[float, float]:
     return max(1.0 - apart, float(alone.sum()) - _pairs(ordered, alone, search)), high
 
 
-def _pairs(ordered: list[tuple[str, ...]], alone: FloatArray, search: _Search) -> float:
+def _pairs(ordered: list[tuple[str, ...]], alone: FloatArray, search: _Enumeration) -> float:
     """Return at least the sum of P(both down) over all pairs: exactly for pairs that share at most one node."""
     members: dict[str, list[int]] = {}
     for i, one in enumerate(ordered):

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from ftplan.model.kinds import CHECKPOINT_ALLOCATION, RECOVERY_SCHEDULE, TASK_REPLICATION
+
 
 @dataclass(frozen=True, slots=True)
 class Metric:
@@ -18,61 +20,63 @@ class Metric:
     meaning: str
 
 
-_KIND = "checkpoint-allocation"
-_SCHEDULE = "recovery-schedule"
-_REPLICATION = "task-replication"
+_ALLOCATION = CHECKPOINT_ALLOCATION.name
+_SCHEDULE = RECOVERY_SCHEDULE.name
+_REPLICATION = TASK_REPLICATION.name
 
 METRICS: tuple[Metric, ...] = (
     Metric(
         "correlation",
-        _KIND,
+        _ALLOCATION,
         "min",
         "load",
         "the objective: sum over all copies of load times correlation with the host's key groups",
     ),
-    Metric("random-correlation", _KIND, "min", "load", "expected correlation of a random plan, for comparison"),
+    Metric("random-correlation", _ALLOCATION, "min", "load", "expected correlation of a random plan, for comparison"),
     Metric(
         "gain-over-random",
-        _KIND,
+        _ALLOCATION,
         "max",
         "share",
         "(random - value) / |random|: how far the correlation lies below a random plan's",
     ),
     Metric(
         "imbalance",
-        _KIND,
+        _ALLOCATION,
         "min",
         "share",
         "largest deviation of a node's checkpointed load from its fair share, relative to that share",
     ),
     Metric(
         "usable-share",
-        _KIND,
+        _ALLOCATION,
         "max",
         "share",
         "of the copies of key groups on overloaded nodes, over all windows, those whose host could take the group",
     ),
     Metric(
         "assisted-migrations",
-        _KIND,
+        _ALLOCATION,
         "max",
         "share",
         "of the migrations that relieve overloaded nodes, heaviest key group first, those to a checkpoint's host",
     ),
-    Metric("max-copies-per-node", _KIND, "min", "copies", "most copies on one node"),
-    Metric("zone-separation", _KIND, "max", "share", "copies that lie outside their primary's zone"),
-    Metric("lost-groups", _KIND, "min", "key groups", "key groups whose primary and all copies are on failed nodes"),
+    Metric("max-copies-per-node", _ALLOCATION, "min", "copies", "most copies on one node"),
+    Metric("zone-separation", _ALLOCATION, "max", "share", "copies that lie outside their primary's zone"),
+    Metric(
+        "lost-groups", _ALLOCATION, "min", "key groups", "key groups whose primary and all copies are on failed nodes"
+    ),
     Metric(
         "recoverable-share",
-        _KIND,
+        _ALLOCATION,
         "max",
         "share",
         "of the key groups whose primary fails, those with a copy on a live node; 1 where none fails",
     ),
-    Metric("recoverable-load-share", _KIND, "max", "share", "the same, weighted by load; 1 where no load fails"),
+    Metric("recoverable-load-share", _ALLOCATION, "max", "share", "the same, weighted by load; 1 where no load fails"),
     Metric(
         "failover-load-ratio",
-        _KIND,
+        _ALLOCATION,
         "min",
         "share",
         "largest load of a survivor over its fair share after the loss of any one node (zone, for a plan with "
@@ -80,12 +84,12 @@ METRICS: tuple[Metric, ...] = (
     ),
     Metric(
         "loss-probability",
-        _KIND,
+        _ALLOCATION,
         "min",
         "probability",
         "some key group loses its primary and all copies, by failure_probability of nodes and zones",
     ),
-    Metric("copysets", _KIND, "min", "sets", "distinct sets of nodes that hold a key group: primary and copies"),
+    Metric("copysets", _ALLOCATION, "min", "sets", "distinct sets of nodes that hold a key group: primary and copies"),
     Metric(
         "queries-back-share",
         _SCHEDULE,
@@ -143,6 +147,6 @@ METRICS: tuple[Metric, ...] = (
 RENAMED: Mapping[str, str] = {"failover-headroom": "failover-load-ratio", "queries-back": "queries-back-share"}
 
 
-def metric(name: str) -> Metric | None:
-    """Return the metric of this name, or None."""
-    return next((m for m in METRICS if m.name == name), None)
+def metrics_of(kind: str) -> tuple[Metric, ...]:
+    """Return the metrics of a kind of plan, in the order in which ``evaluate`` shows them."""
+    return tuple(m for m in METRICS if m.kind == kind)

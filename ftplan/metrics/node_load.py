@@ -1,4 +1,4 @@
-"""What the key groups on a node add up to, and when that is too much.
+"""The load of the key groups on each node, its capacity, and when it is overloaded.
 
 Shapes: W windows, K key groups, N nodes. Loads are in load units per window.
 """
@@ -12,16 +12,11 @@ import numpy.typing as npt
 
 from ftplan.metrics.correlation import node_sums
 from ftplan.model.cluster import Cluster
+from ftplan.model.defaults import MEAN_UTILISATION
 from ftplan.model.plan import canonical_number
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.topology import FloatArray, IntArray
-
-#: Mean utilisation of the cluster that the default capacity stands for.
-MEAN_UTILISATION = 0.7
-#: Utilisation above which a node is overloaded, by default.
-OVERLOAD = 0.85
-#: Cpu milliseconds that a core has in a second.
-MS_PER_CORE_SECOND = 1000.0
+from ftplan.model.units import MS_PER_CORE_SECOND
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,29 +39,12 @@ class NodeLoad:
 
 
 def node_load(
-    series: KeyGroupSeries,
-    home: IntArray,
-    cluster: Cluster,
-    *,
-    capacity_per_core: float | None = None,
-    overload: float = OVERLOAD,
-) -> NodeLoad:
-    """Return load and capacity of all nodes, *home* (K,) being the node position of each group's primary.
-
-    ``capacity_per_core`` is in load units per second and core; None means :func:`capacity_of`. A node is overloaded in
-    a window when its load exceeds *overload* times its capacity.
-    """
-    if capacity_per_core is None:
-        capacity_per_core = capacity_of(series, cluster)
-    return loaded_nodes(series.loads, series.window_s, home, cluster, capacity_per_core, overload)
-
-
-def loaded_nodes(
     loads: FloatArray, window_s: float, home: IntArray, cluster: Cluster, capacity_per_core: float, overload: float
 ) -> NodeLoad:
-    """Return load and capacity of all nodes at a known capacity per core, in load units per second.
+    """Return load and capacity of all nodes, from loads (W, K) and the node position of each group's primary, (K,).
 
-    The cores that other work uses (``used_cpu``) count as constant load of their node.
+    ``capacity_per_core`` is in load units per second, see :func:`capacity_of`. The cores that other work uses
+    (``used_cpu``) count as constant load of their node.
     """
     per_core = capacity_per_core * window_s
     foreign = np.array([node.used_cpu for node in cluster.nodes], dtype=np.float64) * per_core
@@ -83,9 +61,9 @@ def capacity_of(series: KeyGroupSeries, cluster: Cluster) -> float:
 def default_capacity(load: FloatArray, cluster: Cluster, window_s: float) -> float:
     """Return load units per second and core at which the cluster's mean utilisation is 0.7; 0 without any cpu.
 
-    *load* has any columns whose sum is the total, shape (W, ...). Other work counts: 0.7 is what it uses and the load
-    together; where it alone uses as much, the load fills 0.7 of the cores that it leaves. Rounded as plans are, so
-    that a plan's file holds the very number.
+    *load* has shape (W, ...); its columns sum to the total load. Cores that other work uses count towards the 0.7;
+    where they alone reach it, the load fills 0.7 of the cores that are left. Rounded to 12 digits, as in plans, so
+    that a plan's file holds the exact number.
     """
     cores = float(cluster.cpu.sum())
     used = sum(node.used_cpu for node in cluster.nodes)

@@ -11,8 +11,8 @@ import numpy as np
 from ftplan.metrics.fidelity import FidelityModel
 from ftplan.metrics.fidelity_gains import useful
 from ftplan.metrics.key_aligned_fidelity import KeyAlignedModel
-from ftplan.model.replication_rules import SLACK
 from ftplan.model.task_graph import BoolArray, TaskGraph
+from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray
 
 #: The node of each replica by task; None is no node in particular, which never fails.
@@ -68,7 +68,7 @@ class ReplicationProblem:
     @property
     def limit(self) -> float:
         """The budget, and what rounding errors of sums may add to it."""
-        return self.budget + SLACK * max(1.0, abs(self.budget))
+        return self.budget + ROUNDING * max(1.0, abs(self.budget))
 
     def mask(self, tasks: Iterable[int]) -> BoolArray:
         """Return tasks given by number as flags, shape (T,)."""

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
-from ftplan.errors import FtplanError, suggestion
+from ftplan.errors import FtplanError
+from ftplan.metrics.key_group_series import beyond_key_groups, known_operator, stated_key_groups
 from ftplan.model.cluster import Placement
 from ftplan.model.plan import Warn
 from ftplan.model.problem import StatsTables
 from ftplan.model.ranges import CORES
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import FloatArray, IntArray
+from ftplan.model.units import MS_PER_CORE_SECOND
 
 #: How many tasks without statistics a warning names.
 NAMED = 3
@@ -36,7 +38,7 @@ def task_costs(graph: TaskGraph, stats: StatsTables | None, placement: Placement
 
     1. ``cpu_ms`` of the ``tasks`` table, over windows x window length;
     2. ``cpu_ms`` of its key groups, likewise;
-    3. its share, by records, of the cpu of the process that hosts it (Su & Zhou, section 2.3). A process is the tasks
+    3. its share, by records, of the cpu of the process that hosts it ([SuZhouTR], section 2.3). A process is the tasks
        of one operator on one node, and its cpu the sum of what the topology says of them; without a placement it is
        the whole operator;
     4. the topology's cpu, with a warning.
@@ -49,7 +51,7 @@ def task_costs(graph: TaskGraph, stats: StatsTables | None, placement: Placement
     stated = graph.per_task("cpu").astype(np.float64)
     if stats is None:
         return TaskCosts(stated, "topology")
-    range_ms = stats.manifest.windows * stats.manifest.window_s * 1000.0
+    range_ms = stats.manifest.windows * stats.manifest.window_s * MS_PER_CORE_SECOND
     by_task, by_group = _sums_of_tasks(graph, stats), _sums_of_key_groups(graph, stats)
     cost = np.full(graph.tasks, np.nan)
     for sums in (by_task, by_group):
@@ -105,87 +107,58 @@ def _records(by_task: Mapping[str, FloatArray], by_group: Mapping[str, FloatArra
 
 
 def _sums_of_tasks(graph: TaskGraph, stats: StatsTables) -> dict[str, FloatArray]:
-    """Sum the columns of the ``tasks`` table by task, NaN for tasks without a value, shape (tasks,) each."""
-    if "tasks" not in stats.tables:
-        return {}
-    columns = ("records_in", "records_out", "cpu_ms")
-    grouped = _grouped(stats.tables["tasks"], "task", columns)
-    place = np.empty(len(grouped["operator"]), dtype=np.int64)
-    for row, (operator, index) in enumerate(zip(grouped["operator"], grouped["task"], strict=True)):
-        position = _known(graph, operator)
-        parallelism = graph.topology.operators[position].parallelism
+    """Sum the columns of the ``tasks`` table by task."""
+
+    def task_of(operator: str, index: int) -> int:
+        parallelism = known_operator(operator, graph.topology).parallelism
         if index >= parallelism:
             raise FtplanError(
                 f"the statistics have task {operator}/{index}, but {operator!r} has {parallelism} tasks in the "
                 "topology: make them equal"
             )
-        place[row] = graph.offset[position] + index
-    return {name: _laid_out(graph, place, grouped[name]) for name in columns}
+        return graph.number(operator, index)
+
+    if "tasks" not in stats.tables:
+        return {}
+    return _sums(graph, stats.tables["tasks"], "task", ("records_in", "records_out", "cpu_ms"), task_of)
 
 
 def _sums_of_key_groups(graph: TaskGraph, stats: StatsTables) -> dict[str, FloatArray]:
-    """Sum records and ``cpu_ms`` of the key groups by owning task, NaN for tasks without a value, shape (tasks,)."""
-    columns = ("records", "cpu_ms")
-    grouped = _grouped(stats.tables["key_groups"], "key_group", columns)
-    place = np.empty(len(grouped["operator"]), dtype=np.int64)
-    owners: dict[str, IntArray] = {}
-    for row, (operator, group) in enumerate(zip(grouped["operator"], grouped["key_group"], strict=True)):
-        position = _known(graph, operator)
+    """Sum records and ``cpu_ms`` of the key groups by owning task."""
+    owners: dict[str, list[int]] = {}
+
+    def task_of(operator: str, group: int) -> int:
         if operator not in owners:
-            owners[operator] = _owners(graph, position, stats)
+            item = known_operator(operator, graph.topology)
+            facts = stats.manifest.operators.get(operator)
+            stated_key_groups(item, facts.key_groups if facts is not None else None)
+            owners[operator] = [graph.number(operator, task) for task in item.task_of_key_groups().tolist()]
         if group >= len(owners[operator]):
-            raise FtplanError(
-                f"operator {operator!r} has {len(owners[operator])} key groups in the topology, but the statistics "
-                f"have key group {group}"
-            )
-        place[row] = owners[operator][group]
-    return {name: _laid_out(graph, place, grouped[name]) for name in columns}
+            raise beyond_key_groups(operator, len(owners[operator]), group)
+        return owners[operator][group]
+
+    return _sums(graph, stats.tables["key_groups"], "key_group", ("records", "cpu_ms"), task_of)
 
 
-def _owners(graph: TaskGraph, operator: int, stats: StatsTables) -> IntArray:
-    """Return the task number that owns each key group of an operator."""
-    item = graph.topology.operators[operator]
-    known = stats.manifest.operators.get(item.id)
-    counted = known.key_groups if known is not None else None
-    if item.key_groups is None:
-        raise FtplanError(
-            f"the statistics have key groups of operator {item.id!r}, which has none in the topology: "
-            f"give it 'key_groups: {counted or '…'}'"
-        )
-    if counted is not None and counted != item.key_groups:
-        raise FtplanError(
-            f"operator {item.id!r} has {item.key_groups} key groups in the topology, but {counted} in the "
-            "statistics: make them equal, or compute the statistics again with the topology"
-        )
-    return item.task_of_key_groups() + int(graph.offset[operator])
-
-
-def _known(graph: TaskGraph, operator: str) -> int:
-    known = graph.topology.position
-    if operator not in known:
-        near = suggestion(operator, known)
-        raise FtplanError(f"the statistics have an operator {operator!r}, which the topology does not know{near}")
-    return known[operator]
-
-
-def _grouped(table: Any, index: str, columns: tuple[str, ...]) -> dict[str, list[Any]]:
-    """Sum columns of a table by (operator, index), in this order; a sum of absent values only is None."""
+def _sums(
+    graph: TaskGraph, table: Any, index: str, columns: tuple[str, ...], task_of: Callable[[str, int], int]
+) -> dict[str, FloatArray]:
+    """Sum columns of a table by the task of each (operator, index): shape (tasks,), NaN for tasks without any value."""
     import pyarrow.compute as pc  # loaded where there are tables to sum
 
     keep_none = pc.ScalarAggregateOptions(skip_nulls=True, min_count=1)
     summed = table.group_by(["operator", index]).aggregate([(name, "sum", keep_none) for name in columns])
     summed = summed.sort_by([("operator", "ascending"), (index, "ascending")])
-    found = {name: summed[f"{name}_sum"].to_pylist() for name in columns}
-    return {"operator": summed["operator"].to_pylist(), index: summed[index].to_pylist(), **found}
-
-
-def _laid_out(graph: TaskGraph, place: IntArray, values: list[float | None]) -> FloatArray:
-    """Add values at their tasks, shape (tasks,); NaN for a task without any value."""
-    known = np.array([value is not None for value in values], dtype=np.bool_)
-    numbers = np.array([0.0 if value is None else value for value in values], dtype=np.float64)
-    sums = np.bincount(place[known], weights=numbers[known], minlength=graph.tasks)
-    counts = np.bincount(place[known], minlength=graph.tasks)
-    return np.asarray(np.where(counts > 0, sums, np.nan), dtype=np.float64)
+    names = zip(summed["operator"].to_pylist(), summed[index].to_pylist(), strict=True)
+    place = np.array([task_of(*name) for name in names], dtype=np.int64)
+    sums = {}
+    for name in columns:
+        values = np.array(summed[f"{name}_sum"].to_pylist(), dtype=np.float64)  # None becomes NaN
+        known = ~np.isnan(values)
+        total = np.bincount(place[known], weights=values[known], minlength=graph.tasks)
+        counts = np.bincount(place[known], minlength=graph.tasks)
+        sums[name] = np.asarray(np.where(counts > 0, total, np.nan), dtype=np.float64)
+    return sums
 
 
 def _warnings(graph: TaskGraph, missing: IntArray) -> tuple[Warn, ...]:

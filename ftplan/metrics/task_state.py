@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ftplan.metrics.key_group_series import key_group_series
 from ftplan.model.key_group_state import key_group_state
 from ftplan.model.problem import StatsTables
 from ftplan.model.task_graph import TaskGraph
@@ -36,8 +37,6 @@ def task_state(graph: TaskGraph, stats: StatsTables | None) -> TaskState:
     if stats is not None:
         state = stats.tables["key_groups"]["state_bytes"]
         if state.null_count < len(state):
-            from ftplan.metrics.key_group_series import key_group_series  # Arrow is loaded where there are tables
-
             series = key_group_series(stats, "records", graph.topology)
     total = graph.per_task("state_bytes").astype(np.float64)
     by_group: dict[str, FloatArray] = {}

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from math import ceil
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -14,13 +14,10 @@ from ftplan.model.cluster import Cluster, Placement, primaries
 from ftplan.model.failover import takeover
 from ftplan.model.key_group_state import key_group_state
 from ftplan.model.statistics import KeyGroupSeries
-from ftplan.model.topology import FloatArray, IntArray, Topology
+from ftplan.model.tolerances import NOISE, ROUNDING
+from ftplan.model.topology import FloatArray, Topology
+from ftplan.model.units import MB
 from ftplan.model.violation import Violation
-
-#: Relative tolerance of every comparison of loads and of bytes.
-TOLERANCE = 1e-9
-
-MB = 2.0**20
 
 #: What a violation of each rule is called. That there are as many copies as asked for, on nodes that accept them,
 #: belongs to ``copies-on-distinct-nodes``.
@@ -34,7 +31,7 @@ RULE_CODES: Mapping[str, frozenset[str]] = {
     "memory": frozenset({"OVER_CAPACITY"}),
     "failover": frozenset({"OVER_FAILOVER"}),
 }
-#: The warning of a plan that leaves rules broken which upkeep had too few moves to mend: it is not held to them.
+#: The warning of a plan that leaves rules broken which upkeep had too few moves to restore: it is not held to them.
 STILL_BROKEN = "RULES_STILL_BROKEN"
 
 
@@ -69,13 +66,76 @@ class CheckpointRules:
         return tuple(names)
 
 
-@dataclass(slots=True)
-class Copy:
-    """One copy on a known node of a known key group."""
+class Copy(NamedTuple):
+    """One copy of a known key group on a known node, by its position."""
 
     operator: str
     key_group: int
     node: int
+
+
+@dataclass(frozen=True, eq=False)
+class RuleInputs:
+    """What an allocation is judged by. ``homes`` are the primaries of each keyed operator that the placement knows."""
+
+    topology: Topology
+    cluster: Cluster
+    series: KeyGroupSeries | None
+    rules: CheckpointRules
+    homes: Mapping[str, tuple[str, ...]]
+
+    @staticmethod
+    def of(
+        topology: Topology,
+        cluster: Cluster,
+        series: KeyGroupSeries | None,
+        rules: CheckpointRules,
+        placement: Placement | None = None,
+    ) -> RuleInputs:
+        """Return the inputs with the primaries of a placement, default the cluster's."""
+        placement = cluster.placement if placement is None else placement
+        homes = {}
+        if placement is not None:
+            homes = {o.id: primaries(o.id, topology, placement) for o in topology.keyed_operators}
+        known = {name: nodes for name, nodes in homes.items() if nodes is not None}
+        return RuleInputs(topology, cluster, series, rules, known)
+
+    def home(self, operator: str, group: int, stated: str | None) -> str | None:
+        """Return the node of a group's primary: by the placement, else as the plan states it."""
+        homes = self.homes.get(operator, ())
+        return homes[group] if group < len(homes) else stated
+
+    def load(self, operator: str, group: int) -> float:
+        """Return the mean load of a key group, 0 where it is not known."""
+        return 0.0 if self.series is None else self.series.load_of(operator, group)
+
+
+@dataclass(frozen=True, eq=False)
+class Record:
+    """What assignments say: the primary that is stated for each group, None where it is unknown, and the copies."""
+
+    primaries: dict[tuple[str, int], str | None] = field(default_factory=dict)
+    copies: list[Copy] = field(default_factory=list)
+
+    def held(self, adds: Callable[[str, int], float], before: FloatArray) -> FloatArray:
+        """Return what every node holds with what each copy adds to *before*, shape (N,)."""
+        held = before.copy()
+        for copy in self.copies:
+            held[copy.node] += adds(copy.operator, copy.key_group)
+        return held
+
+
+@dataclass(frozen=True, eq=False)
+class NodeRule:
+    """A rule about nodes: what each holds, shape (N,), what a copy of a group adds, and what it says of one node.
+
+    ``middle`` (N,) is what a breach is measured from.
+    """
+
+    held: FloatArray
+    adds: Callable[[str, int], float]
+    judge: Callable[[int, float], Violation | None]
+    middle: FloatArray
 
 
 def violations(
@@ -100,96 +160,63 @@ def violations(
 
     Order: by assignment, then missing groups, then nodes. Cost O(copies + key groups).
     """
-    placement = cluster.placement if placement is None else placement
-    found: list[Violation] = []
-    copies: list[Copy] = []
-    seen: dict[tuple[str, int], str | None] = {}
     if not isinstance(assignments, (list, tuple)):
         return (Violation("MISSING_KEY_GROUP", "assignments is not a list"),)
-    homes = {} if placement is None else known_homes(topology, placement)
+    inputs, record = RuleInputs.of(topology, cluster, series, rules, placement), Record()
+    broken: list[Violation] = []
     for number, item in enumerate(assignments):
-        found += _judge(number, item, topology, cluster, rules, homes, seen, copies)
-    for operator in topology.keyed_operators:
-        named = any(name == operator.id for name, _ in seen)
-        if (series is not None and operator.id in series.operators) or (series is None and named):
-            found += [
-                Violation("MISSING_KEY_GROUP", f"{operator.id}/{g} has no assignment", f"key-group:{operator.id}/{g}")
-                for g in range(operator.key_groups or 0)
-                if (operator.id, g) not in seen
-            ]
-    found += _over_balance(copies, cluster, series, rules)
-    found += _over_count(copies, cluster, rules)
-    if rules.memory:
-        found += _over_memory(copies, topology, cluster, series, homes, seen)
-    found += _over_failover(copies, cluster, series, rules, homes, seen)
-    return tuple(found)
+        broken += judge_assignment(f"assignments[{number}]", item, inputs, record)
+    broken += _missing(inputs, record)
+    for rule in node_rules(inputs, record):
+        judged = (rule.judge(i, held) for i, held in enumerate(rule.held.tolist()))
+        broken += [violation for violation in judged if violation is not None]
+    broken += _over_failover(inputs, record)
+    return tuple(broken)
 
 
-def known_homes(topology: Topology, placement: Placement) -> dict[str, tuple[str, ...]]:
-    """Return the primaries of each keyed operator whose placement is known."""
-    found = {o.id: primaries(o.id, topology, placement) for o in topology.keyed_operators}
-    return {name: nodes for name, nodes in found.items() if nodes is not None}
-
-
-def _judge(
-    number: int,
-    item: Any,
-    topology: Topology,
-    cluster: Cluster,
-    rules: CheckpointRules,
-    homes: Mapping[str, tuple[str, ...]],
-    seen: dict[tuple[str, int], str | None],
-    copies: list[Copy],
-) -> Iterator[Violation]:
-    """Judge one assignment alone; record its group in *seen* and its valid copies in *copies*."""
-    place = f"assignments[{number}]"
+def judge_assignment(place: str, item: Any, inputs: RuleInputs, record: Record) -> Iterator[Violation]:
+    """Judge one assignment alone; record its group's primary and its copies on known nodes."""
     if not isinstance(item, Mapping):
         yield Violation("UNKNOWN_KEY_GROUP", f"{place} is no object with operator, key_group, primary, checkpoints")
         return
     operator, group = item.get("operator"), item.get("key_group")
-    if not isinstance(operator, str) or operator not in topology.position:
-        known = suggestion(operator, topology.position) if isinstance(operator, str) else ""
+    if not isinstance(operator, str) or operator not in inputs.topology.position:
+        known = suggestion(operator, inputs.topology.position) if isinstance(operator, str) else ""
         yield Violation("UNKNOWN_KEY_GROUP", f"{place}: unknown operator {operator!r}{known}")
         return
-    total = topology.operator(operator).key_groups or 0
+    total = inputs.topology.operator(operator).key_groups or 0
     if not isinstance(group, int) or isinstance(group, bool) or not 0 <= group < total:
         yield Violation("UNKNOWN_KEY_GROUP", f"{place}: {operator} has {total} key groups, not one called {group!r}")
         return
     name, where = f"{operator}/{group}", f"key-group:{operator}/{group}"
-    if (operator, group) in seen:
+    if (operator, group) in record.primaries:
         yield Violation("ASSIGNED_TWICE", f"{name} is assigned more than once", where)
         return
 
-    stated = item.get("primary")
-    primary = stated if isinstance(stated, str) and stated in cluster.position else None
-    seen[operator, group] = primary
+    stated, nodes = item.get("primary"), inputs.cluster.position
+    primary = stated if isinstance(stated, str) and stated in nodes else None
+    record.primaries[operator, group] = primary
     if primary is None:
         yield Violation("UNKNOWN_NODE", f"{name}: the cluster has no node {stated!r} (primary)", where)
-    if operator in homes and group < len(homes[operator]):
-        true_home = homes[operator][group]
-        if primary is not None and primary != true_home:
-            yield Violation("WRONG_PRIMARY", f"{name} is on {true_home}, the plan says {primary}", where)
-        primary = true_home if true_home in cluster.position else primary
-    yield from judge_copies(name, where, item.get("checkpoints"), primary, cluster, rules, (operator, group), copies)
+    home = inputs.home(operator, group, primary)
+    if primary is not None and primary != home:
+        yield Violation("WRONG_PRIMARY", f"{name} is on {home}, the plan says {primary}", where)
+    primary = home if home in nodes else primary
+    yield from judge_copies(operator, group, primary, item.get("checkpoints"), inputs, record)
 
 
 def judge_copies(
-    name: str,
-    where: str,
-    nodes: Any,
-    primary: str | None,
-    cluster: Cluster,
-    rules: CheckpointRules,
-    group: tuple[str, int],
-    copies: list[Copy],
+    operator: str, group: int, primary: str | None, nodes: Any, inputs: RuleInputs, record: Record
 ) -> Iterator[Violation]:
-    """Judge the list of one group's copies by R1, R2 and R3."""
+    """Judge the list of one group's copies by R1, R2 and R3; record those on known nodes."""
+    cluster, rules = inputs.cluster, inputs.rules
+    name, where = f"{operator}/{group}", f"key-group:{operator}/{group}"
     if not isinstance(nodes, (list, tuple)):
         yield Violation("WRONG_COPIES", f"{name}: checkpoints is no list of nodes", where)
         return
     if len(nodes) != rules.copies:
         yield Violation("WRONG_COPIES", f"{name} has {len(nodes)} copies instead of {rules.copies}", where)
-    used: dict[str, str] = {}
+    used: set[str] = set()
     zones: dict[int, str] = {}
     if primary is not None:
         zones[int(cluster.zone_index[cluster.position[primary]])] = f"its primary on {primary}"
@@ -198,7 +225,7 @@ def judge_copies(
             yield Violation("UNKNOWN_NODE", f"{name}: the cluster has no node {node!r}", where)
             continue
         position = cluster.position[node]
-        copies.append(Copy(*group, position))
+        record.copies.append(Copy(operator, group, position))
         if "checkpoints" not in cluster.nodes[position].accepts:
             yield Violation("NODE_ACCEPTS_NO_CHECKPOINTS", f"{name}: {node} accepts no checkpoints", where)
         if node == primary:
@@ -208,143 +235,132 @@ def judge_copies(
         elif rules.anti_affinity == "zone":
             zone = int(cluster.zone_index[position])
             if zone in zones:
-                yield Violation(
-                    "COPY_IN_SAME_ZONE",
-                    f"{name} has a copy on {node}, in {cluster.zone_names[position]} like {zones[zone]}",
-                    where,
-                )
+                like = f"{cluster.zone_names[position]} like {zones[zone]}"
+                yield Violation("COPY_IN_SAME_ZONE", f"{name} has a copy on {node}, in {like}", where)
             zones.setdefault(zone, f"its copy on {node}")
-        used[node] = node
+        used.add(node)
+
+
+def _missing(inputs: RuleInputs, record: Record) -> Iterator[Violation]:
+    """Every key group is assigned: of the operators with loads, or without any loads of those that the plan names."""
+    named = {name for name, _ in record.primaries} if inputs.series is None else set(inputs.series.operators)
+    for operator in inputs.topology.keyed_operators:
+        for g in range(operator.key_groups or 0) if operator.id in named else ():
+            name = f"{operator.id}/{g}"
+            if (operator.id, g) not in record.primaries:
+                yield Violation("MISSING_KEY_GROUP", f"{name} has no assignment", f"key-group:{name}")
 
 
 def fair_shares(cluster: Cluster) -> FloatArray:
-    """Return the fair share of each node: its part of the cpu of nodes that accept checkpoints (all zero: equal)."""
+    """Return each node's fair share of all copies, shape (N,): its part of the cpu of nodes that accept checkpoints.
+
+    They share equally where none of them has any cpu; the others have 0.
+    """
     cpu = np.where(cluster.accepting("checkpoints"), cluster.cpu, 0.0)
     if not cpu.any():
         cpu = cluster.accepting("checkpoints").astype(np.float64)
     return cpu / (cpu.sum() or 1.0)
 
 
-def _over_balance(
-    copies: list[Copy], cluster: Cluster, series: KeyGroupSeries | None, rules: CheckpointRules
-) -> Iterator[Violation]:
+def node_rules(inputs: RuleInputs, record: Record) -> list[NodeRule]:
+    """Return the rules about nodes with what the copies on record use. Cost O(copies + key groups)."""
+    balance = inputs.rules.balance
+    rules = []
+    if balance in ("count", "even-count"):
+        rules.append(_count(inputs, record))
+    elif not isinstance(balance, str) and inputs.series is not None:
+        rules.append(_balance(balance, inputs, record))
+    if inputs.rules.memory:
+        rules.append(_memory(inputs, record))
+    return rules
+
+
+def _balance(balance: float, inputs: RuleInputs, record: Record) -> NodeRule:
     """R4: ``(1 - Δ) fair <= load of the copies on the node <= (1 + Δ) fair`` on every node that accepts checkpoints."""
-    if isinstance(rules.balance, str) or series is None:
-        return
-    load = np.zeros(len(cluster.nodes))
-    for copy in copies:
-        column = series.position.get((copy.operator, copy.key_group))
-        load[copy.node] += 0.0 if column is None else series.mean_load[column]
-    yield from judge_balance(range(len(cluster.nodes)), load, load.sum() * fair_shares(cluster), cluster, rules)
+    cluster = inputs.cluster
+    held = record.held(inputs.load, np.zeros(len(cluster.nodes)))
+    fair = held.sum() * fair_shares(cluster)
 
-
-def judge_balance(
-    nodes: Iterable[int], load: FloatArray, fair: FloatArray, cluster: Cluster, rules: CheckpointRules
-) -> Iterator[Violation]:
-    """Judge some nodes by R4, with the load of the copies on each node and its fair share, both of shape (N,)."""
-    if isinstance(rules.balance, str):
-        return
-    for i in nodes:
+    def judge(i: int, load: float) -> Violation | None:
         node = cluster.nodes[i]
-        low, high = (1 - rules.balance) * fair[i], (1 + rules.balance) * fair[i]
-        slack = TOLERANCE * fair[i]
-        if (load[i] < low - slack or load[i] > high + slack) and "checkpoints" in node.accepts:
-            yield Violation(
-                "OVER_BALANCE",
-                f"{node.id} holds copies of load {load[i]:.6g}, outside {max(low, 0.0):.6g} to {high:.6g} "
-                f"(fair share {fair[i]:.6g}, balance {rules.balance:g})",
-                f"node:{node.id}",
-            )
+        low, high = (1 - balance) * fair[i], (1 + balance) * fair[i]
+        slack = ROUNDING * fair[i]
+        if low - slack <= load <= high + slack or "checkpoints" not in node.accepts:
+            return None
+        message = (
+            f"{node.id} holds copies of load {load:.6g}, outside {max(low, 0.0):.6g} to {high:.6g} "
+            f"(fair share {fair[i]:.6g}, balance {balance:g})"
+        )
+        return Violation("OVER_BALANCE", message, f"node:{node.id}")
+
+    return NodeRule(held, inputs.load, judge, fair)
 
 
-def _over_count(copies: list[Copy], cluster: Cluster, rules: CheckpointRules) -> Iterator[Violation]:
+def _count(inputs: RuleInputs, record: Record) -> NodeRule:
     """``count``: at most ⌈copies · cpu / Σ cpu⌉ copies on a node; ``even-count``: at most ⌈copies / nodes⌉."""
-    if rules.balance not in ("count", "even-count"):
-        return
-    held = np.bincount(np.array([c.node for c in copies], dtype=np.int64), minlength=len(cluster.nodes))
-    yield from judge_count(range(len(cluster.nodes)), held, most_held(len(copies), cluster, rules), cluster)
+    cluster, accepts = inputs.cluster, inputs.cluster.accepting("checkpoints")
+    none = np.zeros(len(cluster.nodes))
+    share = fair_shares(cluster) if inputs.rules.balance == "count" else accepts / max(int(accepts.sum()), 1)
+    most = [ceil(len(record.copies) * part * (1 - NOISE)) for part in share]
+
+    def judge(i: int, held: float) -> Violation | None:
+        if held <= most[i] or not accepts[i]:
+            return None
+        node = cluster.nodes[i].id
+        return Violation("OVER_BALANCE", f"{node} holds {held:.0f} copies, at most {most[i]} allowed", f"node:{node}")
+
+    def one(operator: str, group: int) -> float:
+        return 1.0
+
+    return NodeRule(record.held(one, none), one, judge, none)
 
 
-def most_held(copies: int, cluster: Cluster, rules: CheckpointRules) -> IntArray:
-    """Return how many of this many copies each node may hold by ``count`` or ``even-count``, shape (N,)."""
-    accepts = cluster.accepting("checkpoints")
-    share = fair_shares(cluster) if rules.balance == "count" else accepts / max(int(accepts.sum()), 1)
-    return np.array([ceil(copies * part * (1 - 1e-12)) for part in share], dtype=np.int64)
-
-
-def judge_count(nodes: Iterable[int], held: IntArray, most: IntArray, cluster: Cluster) -> Iterator[Violation]:
-    """Judge some nodes by the number of copies that they hold and may hold, both of shape (N,)."""
-    for i in nodes:
-        node = cluster.nodes[i]
-        if held[i] > most[i] and "checkpoints" in node.accepts:
-            message = f"{node.id} holds {held[i]} copies, at most {most[i]} allowed"
-            yield Violation("OVER_BALANCE", message, f"node:{node.id}")
-
-
-def _over_memory(
-    copies: list[Copy],
-    topology: Topology,
-    cluster: Cluster,
-    series: KeyGroupSeries | None,
-    homes: Mapping[str, tuple[str, ...]],
-    seen: Mapping[tuple[str, int], str | None],
-) -> Iterator[Violation]:
+def _memory(inputs: RuleInputs, record: Record) -> NodeRule:
     """R5: known state of primaries and copies on a node within its ``memory_mb``."""
-    state = {o.id: np.nan_to_num(key_group_state(o, series)) for o in topology.keyed_operators}
-    used = np.zeros(len(cluster.nodes))
+    cluster, none = inputs.cluster, np.zeros(len(inputs.cluster.nodes))
+    state = {o.id: np.nan_to_num(key_group_state(o, inputs.series)) for o in inputs.topology.keyed_operators}
+    used = none.copy()
     for operator, sizes in state.items():
-        for g, size in enumerate(sizes):
-            home = homes[operator][g] if g < len(homes.get(operator, ())) else seen.get((operator, g))
+        for g, size in enumerate(sizes.tolist()):
+            home = inputs.home(operator, g, record.primaries.get((operator, g)))
             if home is not None and home in cluster.position:
                 used[cluster.position[home]] += size
-    for copy in copies:
-        used[copy.node] += state[copy.operator][copy.key_group]
-    yield from judge_memory(range(len(cluster.nodes)), used, cluster)
 
+    def size_of(operator: str, group: int) -> float:
+        return float(state[operator][group])
 
-def judge_memory(nodes: Iterable[int], used: FloatArray, cluster: Cluster) -> Iterator[Violation]:
-    """Judge some nodes by the bytes of state that they would hold, shape (N,)."""
-    for i in nodes:
+    def judge(i: int, held: float) -> Violation | None:
         node = cluster.nodes[i]
-        if node.memory_mb is not None and used[i] > node.memory_mb * MB * (1 + TOLERANCE):
-            yield Violation(
-                "OVER_CAPACITY",
-                f"{node.id} would hold {used[i] / MB:.6g} MB of state, its memory_mb is {node.memory_mb:g}",
-                f"node:{node.id}",
-            )
+        if node.memory_mb is None or held <= node.memory_mb * MB * (1 + ROUNDING):
+            return None
+        message = f"{node.id} would hold {held / MB:.6g} MB of state, its memory_mb is {node.memory_mb:g}"
+        return Violation("OVER_CAPACITY", message, f"node:{node.id}")
+
+    return NodeRule(record.held(size_of, used), size_of, judge, none)
 
 
-def _over_failover(
-    copies: list[Copy],
-    cluster: Cluster,
-    series: KeyGroupSeries | None,
-    rules: CheckpointRules,
-    homes: Mapping[str, tuple[str, ...]],
-    seen: Mapping[tuple[str, int], str | None],
-) -> Iterator[Violation]:
+def _over_failover(inputs: RuleInputs, record: Record) -> Iterator[Violation]:
     """After any loss, with each group at its first live copy: no survivor above the limit times its fair share."""
-    if rules.failover_limit is None or series is None:
+    limit, cluster = inputs.rules.failover_limit, inputs.cluster
+    if limit is None or inputs.series is None:
         return
     hosts: dict[tuple[str, int], list[int]] = {}
-    for copy in copies:
+    for copy in record.copies:
         hosts.setdefault((copy.operator, copy.key_group), []).append(copy.node)
-    primary = {
-        (name, g): homes[name][g] if g < len(homes.get(name, ())) else stated for (name, g), stated in seen.items()
-    }
-    groups = sorted(group for group, node in primary.items() if node in cluster.position)
-    home = np.array([cluster.position[str(primary[group])] for group in groups], dtype=np.int64)
-    columns = [series.position.get(group) for group in groups]
-    load = np.array([0.0 if c is None else series.mean_load[c] for c in columns], dtype=np.float64)
-    found = takeover(cluster, rules.anti_affinity, home, [hosts.get(group, []) for group in groups], load)
+    homes = {group: inputs.home(*group, stated) for group, stated in record.primaries.items()}
+    groups = sorted(group for group, node in homes.items() if node in cluster.position)
+    home = np.array([cluster.position[str(homes[group])] for group in groups], dtype=np.int64)
+    load = np.array([inputs.load(*group) for group in groups], dtype=np.float64)
+    after = takeover(cluster, inputs.rules.anti_affinity, home, [hosts.get(group, []) for group in groups], load)
     if not load.any():
         return
-    loss, node = found.worst
-    ratio = float(found.ratio[loss, node])
-    if ratio > rules.failover_limit * (1 + TOLERANCE):
-        carried = float(found.own[node] + found.taken[loss, node])
+    loss, node = after.worst
+    ratio = float(after.ratio[loss, node])
+    if ratio > limit * (1 + ROUNDING):
+        carried = float(after.own[node] + after.taken[loss, node])
         yield Violation(
             "OVER_FAILOVER",
-            f"after the loss of {found.names[loss]}, {cluster.nodes[node].id} carries {carried:.6g}, {ratio:.6g} times "
-            f"its fair share {found.fair[loss, node]:.6g} (failover limit {rules.failover_limit:g})",
-            found.names[loss],
+            f"after the loss of {after.names[loss]}, {cluster.nodes[node].id} carries {carried:.6g}, {ratio:.6g} times "
+            f"its fair share {after.fair[loss, node]:.6g} (failover limit {limit:g})",
+            after.names[loss],
         )

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from ftplan.errors import FtplanError, suggestion
-from ftplan.model.names import natural_key
+from ftplan.model.names import Selector, natural_key
 from ftplan.model.topology import FloatArray, IntArray, Topology
 
 ACCEPTS = ("tasks", "checkpoints")
@@ -17,7 +17,7 @@ ACCEPTS = ("tasks", "checkpoints")
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A machine. ``cpu`` and ``used_cpu`` in cores, memory in units of 2^20 bytes; no zone means a zone of its own."""
+    """A machine. ``cpu`` and ``used_cpu`` in cores, memory in units of 2^20 bytes."""
 
     id: str
     cpu: float
@@ -26,6 +26,20 @@ class Node:
     used_cpu: float = 0.0
     accepts: frozenset[str] = frozenset(ACCEPTS)
     failure_probability: float | None = None
+
+    @property
+    def zone_id(self) -> str:
+        """Id of its zone: a node without one is a zone of its own, named like the node."""
+        return self.id if self.zone is None else self.zone
+
+    def named_by(self, selector: Selector) -> bool:
+        """Return whether a ``node:`` or ``zone:`` selector names this node.
+
+        Where a zone has the id of a node without zone, ``zone:ID`` names that node and those of the zone.
+        """
+        return (selector.kind == "node" and selector.name == self.id) or (
+            selector.kind == "zone" and selector.name == self.zone_id
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +99,13 @@ class Cluster:
         except KeyError:
             raise FtplanError(f"unknown node {node_id!r}{suggestion(node_id, self.position)}") from None
 
+    def nodes_of(self, selector: Selector) -> frozenset[str]:
+        """Return the ids of the nodes that a ``node:`` or ``zone:`` selector names."""
+        return frozenset(node.id for node in self.nodes if node.named_by(selector))
+
     @cached_property
     def zone_names(self) -> tuple[str, ...]:
-        """Zone of each node, shape (nodes,); a node without one stands in ``node:ID``, which no zone can be called."""
+        """What to call each node's zone, shape (nodes,): ``node:ID`` for a node without one, which no zone can be."""
         return tuple(node.zone if node.zone is not None else f"node:{node.id}" for node in self.nodes)
 
     @cached_property

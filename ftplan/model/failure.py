@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ftplan.model.cluster import Node
 from ftplan.model.names import Selector
+from ftplan.model.topology import IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,3 +41,16 @@ class Failure:
     fail: tuple[Fail, ...] = ()
     arrivals: tuple[Arrival, ...] = ()
     scenarios: tuple[Scenario, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FailureEvent:
+    """Something fails while the recovery is under way.
+
+    ``nodes`` takes down whatever lives there by then; ``tasks`` are those that the selector names itself.
+    """
+
+    at_s: float
+    selector: str
+    nodes: frozenset[str]
+    tasks: IntArray

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from ftplan.errors import FtplanError
+from ftplan.model.kinds import row
+from ftplan.model.tolerances import LEAST_SCALE, ROUNDING
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -15,31 +17,7 @@ if TYPE_CHECKING:
 FORMAT = "ftplan/plan"
 FORMAT_VERSION = "1.0"
 
-Kind = Literal["checkpoint-allocation", "task-replication", "recovery-schedule", "rebalance", "peer-ring", "scale-out"]
 Status = Literal["optimal", "feasible", "infeasible", "no-plan-in-time"]
-
-KINDS: tuple[Kind, ...] = (
-    "checkpoint-allocation",
-    "task-replication",
-    "recovery-schedule",
-    "rebalance",
-    "peer-ring",
-    "scale-out",
-)
-
-#: The list of records that makes a plan of each kind a table.
-TABLE_OF_KIND: Mapping[str, str] = {
-    "checkpoint-allocation": "assignments",
-    "task-replication": "replicas",
-    "recovery-schedule": "steps",
-    "rebalance": "moves",
-    "peer-ring": "ring",
-    "scale-out": "operators",
-}
-
-
-#: A bound that a value beats by less than this, relative to the larger of the sizes compared, is a rounding error.
-ROUNDING = 1e-9
 
 
 def canonical_number(value: float) -> float:
@@ -93,7 +71,7 @@ def sound_bound(sense: Literal["min", "max"], value: float, bound: float, size: 
     beyond = value - bound if sense == "max" else bound - value
     if beyond <= 0.0:
         return bound
-    if not beyond <= ROUNDING * max(abs(value), abs(bound), abs(size), 1e-9):
+    if not beyond <= ROUNDING * max(abs(value), abs(bound), abs(size), LEAST_SCALE):
         raise RuntimeError(f"a bound of {bound!r} was reported as proven, and a plan is worth {value!r} ({sense})")
     return value
 
@@ -133,19 +111,12 @@ class Objective:
         if value is None or bound is None:
             return Objective(name, sense, value, bound)
         bound = sound_bound(sense, value, bound, random or 0.0)
-        scale = max(abs(value) if random is None else abs(random - bound), 1e-9)
+        scale = max(abs(value) if random is None else abs(random - bound), LEAST_SCALE)
         return Objective(name, sense, value, bound, scale, abs(bound - value) / scale)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as the plan file names them."""
-        return {
-            "name": self.name,
-            "sense": self.sense,
-            "value": self.value,
-            "bound": self.bound,
-            "scale": self.scale,
-            "gap": self.gap,
-        }
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,13 +131,7 @@ class Infeasible:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as the plan file names them."""
-        return {
-            "reason": self.reason,
-            "limit": self.limit,
-            "current": self.current,
-            "needed": self.needed,
-            "smallest_fix": self.smallest_fix,
-        }
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +143,7 @@ class Warn:
 
     def to_dict(self) -> dict[str, str]:
         """Return the fields as the plan file names them."""
-        return {"code": self.code, "message": self.message}
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +156,7 @@ class InputFile:
 
     def to_dict(self) -> dict[str, str | None]:
         """Return the fields as the plan file names them."""
-        return {"role": self.role, "path": self.path, "sha256": self.sha256}
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,4 +215,4 @@ class Plan:
 
         if self.plan is None:
             raise FtplanError(f"there is no plan to show: status is {self.status} ({self.reason})")
-        return pd.DataFrame(list(self.plan[TABLE_OF_KIND[self.kind]]))
+        return pd.DataFrame(list(self.plan[row(self.kind).table]))

@@ -99,15 +99,15 @@ def _stream(graph: TaskGraph, edge: Edge, sent: FloatArray) -> Stream:
     target = graph.topology.operators[edge.target]
     if edge.substreams is not None:
         measured = edge.substreams
-        pairs = (measured.from_index, measured.to_index)
-        return PairStream(edge.source, edge.target, *pairs, measured.rate, target.parallelism)
+        ends = (measured.from_index, measured.to_index)
+        return PairStream(edge.source, edge.target, *ends, measured.rate, target.parallelism)
     share = _share(target)
-    found = graph.pairs(edge)
-    if found is None:
+    pairs = graph.pairs(edge)
+    if pairs is None:
         total = share.sum()
         even = np.full(target.parallelism, 1.0 / target.parallelism)
         return FullStream(edge.source, edge.target, sent.copy(), share / total if total > 0.0 else even)
-    sender, receiver = found
+    sender, receiver = pairs
     weight = share[receiver]
     total = np.bincount(sender, weight, minlength=len(sent))[sender]
     # where all reached tasks have share 0 the sender still emits its whole output: it divides equally

@@ -11,11 +11,9 @@ import numpy as np
 
 from ftplan.model.cluster import Cluster
 from ftplan.model.task_graph import TaskGraph
+from ftplan.model.tolerances import ROUNDING, SOLVED
 from ftplan.model.topology import FloatArray
 from ftplan.model.violation import Violation
-
-#: A sum above its limit by less than this share of it is a rounding error.
-SLACK = 1e-9
 
 BUDGET = "budget"
 PRIMARY, ZONE = "replica-not-with-primary", "replica-not-in-primary-zone"
@@ -79,7 +77,7 @@ def _number(item: Mapping[str, Any], graph: TaskGraph) -> int | None:
 
 def _over_budget(task: list[int], limits: ReplicationLimits) -> Iterator[Violation]:
     cost = float(limits.weight[task].sum())
-    if cost > limits.budget + SLACK * max(1.0, abs(limits.budget)):
+    if cost > limits.budget + ROUNDING * max(1.0, abs(limits.budget)):
         yield Violation("OVER_BUDGET", f"the replicas take {cost:.12g} of a budget of {limits.budget:.12g}")
 
 
@@ -116,7 +114,7 @@ def _over_capacity(
                 continue
             full = used[n] + (node.used_cpu if rule == CAPACITY else 0.0) + added[n]
             limit = limits.max_cpu * node.cpu if rule == CAPACITY else node.memory_mb
-            if limit is not None and added[n] > 0.0 and full > limit + 1e-6 * max(1.0, limit):
+            if limit is not None and added[n] > 0.0 and full > limit + SOLVED * max(1.0, limit):
                 text = f"node:{node.id}: with {added[n]:.6g} of replicas {full:.6g} {what}, of {limit:.6g}"
                 yield Violation("OVER_CAPACITY", text, f"node:{node.id}")
 

@@ -11,14 +11,13 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from ftplan.model.measures import Measure
 from ftplan.model.topology import FloatArray, IntArray
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
-Measure = Literal["records", "bytes", "cpu_ms"]
 Resolution = Literal["key_group", "task", "operator"]
 
-MEASURES: tuple[Measure, ...] = ("records", "bytes", "cpu_ms")
 KEY_HASHES = ("xxhash64", "murmur3", "java", "flink", "kafka", "crc32", "identity")
 
 
@@ -30,6 +29,13 @@ class Column:
     type: Literal["string", "int32", "int64", "double", "timestamp", "bool"]
     meaning: str
     nullable: bool = False
+
+    @property
+    def arrow(self) -> Any:
+        """The Arrow type."""
+        import pyarrow
+
+        return pyarrow.timestamp("us", "UTC") if self.type == "timestamp" else pyarrow.type_for_alias(self.type)
 
 
 #: One row per operator, key group and window that has records; sorted by these three.
@@ -165,6 +171,11 @@ class KeyGroupSeries:
     def position(self) -> Mapping[tuple[str, int], int]:
         """Column of each (operator id, key group)."""
         return {name: i for i, name in enumerate(self.names)}
+
+    def load_of(self, operator: str, key_group: int) -> float:
+        """Return the mean load of a key group, 0 where the statistics do not know it."""
+        column = self.position.get((operator, key_group))
+        return 0.0 if column is None else float(self.mean_load[column])
 
 
 def window_numbers(window_start: Any, manifest: Manifest) -> Any:

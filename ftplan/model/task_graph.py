@@ -100,35 +100,40 @@ class TaskGraph:
 
     @cached_property
     def order(self) -> tuple[int, ...]:
-        """Positions of the operators in topological order: by the longest way from a source, then by id as text."""
+        """Positions of the operators in topological order: by :attr:`depth`, then by id as text."""
         operators = self.topology.operators
+        return tuple(sorted(range(len(operators)), key=lambda i: (self.depth[i], operators[i].id)))
+
+    @cached_property
+    def depth(self) -> tuple[int, ...]:
+        """Edges on the longest way from a source to each operator, by position."""
         waiting = [len(edges) for edges in self.in_edges]
-        level = [0] * len(operators)
+        depth = [0] * len(waiting)
         ready = [i for i, count in enumerate(waiting) if count == 0]
         while ready:
             i = ready.pop()
             for edge in self.out_edges[i]:
-                level[edge.target] = max(level[edge.target], level[i] + 1)
+                depth[edge.target] = max(depth[edge.target], depth[i] + 1)
                 waiting[edge.target] -= 1
                 if waiting[edge.target] == 0:
                     ready.append(edge.target)
-        return tuple(sorted(range(len(operators)), key=lambda i: (level[i], operators[i].id)))
+        return tuple(depth)
 
     @cached_property
     def out_edges(self) -> tuple[tuple[Edge, ...], ...]:
         """Edges that leave each operator, by position."""
-        found: list[list[Edge]] = [[] for _ in self.topology.operators]
-        for edge in self.topology.edges:
-            found[edge.source].append(edge)
-        return tuple(map(tuple, found))
+        return self._edges_by([edge.source for edge in self.topology.edges])
 
     @cached_property
     def in_edges(self) -> tuple[tuple[Edge, ...], ...]:
         """Edges that enter each operator, by position."""
-        found: list[list[Edge]] = [[] for _ in self.topology.operators]
-        for edge in self.topology.edges:
-            found[edge.target].append(edge)
-        return tuple(map(tuple, found))
+        return self._edges_by([edge.target for edge in self.topology.edges])
+
+    def _edges_by(self, ends: list[int]) -> tuple[tuple[Edge, ...], ...]:
+        edges: list[list[Edge]] = [[] for _ in self.topology.operators]
+        for end, edge in zip(ends, self.topology.edges, strict=True):
+            edges[end].append(edge)
+        return tuple(map(tuple, edges))
 
     @cached_property
     def topological_rank(self) -> IntArray:
@@ -156,19 +161,19 @@ class TaskGraph:
 
     def upstream(self, tasks: BoolArray) -> BoolArray:
         """Return *tasks* and all tasks upstream of them, shape (tasks,)."""
-        found = tasks.copy()
+        upstream = tasks.copy()
         for i in reversed(self.order):
-            here = found[self.slice_of(i)]
+            here = upstream[self.slice_of(i)]
             if not here.any():
                 continue
             for edge in self.in_edges[i]:
-                senders = found[self.slice_of(edge.source)]
+                senders = upstream[self.slice_of(edge.source)]
                 pairs = self.pairs(edge)
                 if pairs is None:
                     senders[:] = True
                 else:
                     senders[pairs[0][here[pairs[1]]]] = True
-        return found
+        return upstream
 
     def selected(self, selector: Selector) -> BoolArray:
         """Return the tasks that an ``operator:``, ``task:``, ``query:`` or ``key-group:`` selector names.

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from ftplan.model.cluster import Cluster
+from ftplan.model.defaults import MAX_CPU
 from ftplan.model.failure import Arrival, Fail
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import FloatArray
@@ -44,9 +46,15 @@ class Incident:
     fail: tuple[Fail, ...]
     cluster: Cluster | None = None
     arrivals: tuple[Arrival, ...] = ()
-    max_cpu: float = 0.8
+    max_cpu: float = MAX_CPU
     capacity: float | None = None
     replicas: Mapping[int, str | None] = field(default_factory=dict)  # task -> node of its replica; None: no node
     reserved: Mapping[str, float] = field(default_factory=dict)  # node id -> cores, where it arrives
     complete: bool = False  # everything failed at the start, wherever it stood
     transfers: Transfers | None = None  # None: restores take no time
+
+    def share(self, task: int, entry: Mapping[str, Any]) -> float:
+        """Return which share of a task an entry of a plan starts: less than all where it names key groups."""
+        cost = float(self.cost[task])
+        split = entry.get("key_groups") and entry.get("cpu") is not None and cost > 0.0
+        return float(entry["cpu"]) / cost if split else 1.0

@@ -7,17 +7,15 @@ from itertools import pairwise
 from typing import Any
 
 from ftplan.errors import suggestion
+from ftplan.model.tolerances import ROUNDING
 from ftplan.model.violation import Violation
 from ftplan.simulation.incident import Incident
 from ftplan.simulation.repair import Repair
 
-#: Relative tolerance of every comparison of cores and of seconds.
-TOLERANCE = 1e-9
-
 
 def above(a: float, b: float) -> bool:
     """Return whether *a* exceeds *b* by more than rounding."""
-    return a > b + TOLERANCE * max(1.0, abs(a), abs(b))
+    return a > b + ROUNDING * max(1.0, abs(a), abs(b))
 
 
 class Entries:
@@ -45,7 +43,7 @@ class Entries:
 
     def _known(self, step: int, recover: Sequence[Mapping[str, Any]]) -> dict[int, list[Mapping[str, Any]]]:
         """Return the entries of each task that the topology has and that is down."""
-        graph, found = self._incident.graph, dict[int, list[Mapping[str, Any]]]()
+        graph, entries = self._incident.graph, dict[int, list[Mapping[str, Any]]]()
         for item in recover:
             operator, index = item["operator"], item["index"]
             known = graph.topology.position
@@ -60,11 +58,11 @@ class Entries:
                 code = "RECOVERED_TWICE" if again else "NOT_FAILED"
                 self._say(code, f"step {step} recovers {operator}/{index}, {text}", task)
                 continue
-            if task in found and not (item.get("key_groups") and found[task][0].get("key_groups")):
+            if task in entries and not (item.get("key_groups") and entries[task][0].get("key_groups")):
                 self._say("RECOVERED_TWICE", f"step {step} recovers {operator}/{index} more than once", task)
                 continue
-            found.setdefault(task, []).append(item)
-        return found
+            entries.setdefault(task, []).append(item)
+        return entries
 
     def _task(self, task: int, parts: Sequence[Mapping[str, Any]], step: int) -> float:
         """Judge the cpu that a task's entries state; return the true cpu."""
@@ -93,22 +91,14 @@ class Entries:
 
     def _start(self, task: int, item: Mapping[str, Any], step: int, at_s: float) -> float:
         """Judge node and time of an entry, and start it; return the cores that it takes."""
-        node = item.get("node")
-        cost = float(self._incident.cost[task])
-        share = 1.0
-        if item.get("key_groups") and item.get("cpu") is not None and cost > 0.0:
-            share = float(item["cpu"]) / cost
+        node, share = item.get("node"), self._incident.share(task, item)
         self._faults += self._wrong_node(task, node, step)
-        earliest = self._repair.restored_by(task, node, share, at_s)
-        stated = item.get("ready_s")
-        ready = earliest if stated is None else float(stated)
-        if above(earliest, ready):
-            text = f"step {step} has {self._name(task)} ready at {ready:.6g} s, the earliest is {earliest:.6g} s"
+        stated = None if item.get("ready_s") is None else float(item["ready_s"])
+        earliest = self._repair.restore(task, node, share, at_s, stated)
+        if stated is not None and above(earliest, stated):
+            text = f"step {step} has {self._name(task)} ready at {stated:.6g} s, the earliest is {earliest:.6g} s"
             self._say("READY_TOO_EARLY", text, task)
-        if earliest > at_s:
-            self._repair.busy(node, ready)
-        self._repair.start(task, node, cost * share, ready)
-        return cost * share
+        return float(self._incident.cost[task]) * share
 
     def _wrong_node(self, task: int, node: str | None, step: int) -> Iterator[Violation]:
         where = f"task:{self._name(task)}"

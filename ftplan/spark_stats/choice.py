@@ -24,22 +24,18 @@ _MASTER = re.compile(r"local(-cluster)?(\[.+\])?|spark://.+|yarn|k8s://.+|sc://.
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class EngineChoice:
     """What to start: classic Spark, a Spark Connect client or Sail; and the master (None: as configured)."""
 
     kind: Kind
     master: str | None
 
 
-def choose(engine: Engine, master: str | None) -> Choice:
+def choose(engine: Engine, master: str | None) -> EngineChoice:
     """Return what to start; see :func:`ftplan.spark_stats.session.open_session`.
 
-    Raises
-    ------
-    FtplanError
-        If the options contradict each other, or Java or the server is not there.
-    MissingExtraError
-        If pyspark or pysail is not installed.
+    Raises FtplanError if the options contradict each other, or Java or the server is not there, and MissingExtraError
+    if pyspark or pysail is not installed.
     """
     if engine not in ENGINES:
         raise FtplanError(f"--engine: unknown engine {engine!r}; use one of {', '.join(ENGINES)}")
@@ -49,28 +45,28 @@ def choose(engine: Engine, master: str | None) -> Choice:
         if master is not None and not master.startswith("local"):
             raise FtplanError(f"--engine sail runs in this process: leave out --master {master}")
         _need("pysail", "sail")
-        return Choice("sail", None)
+        return EngineChoice("sail", None)
     submitted = "PYSPARK_GATEWAY_PORT" in os.environ
     if master is None and not submitted:
         master = os.environ.get("SPARK_REMOTE") or None
     if master is not None and master.startswith("sc://"):
         _need("pyspark", "spark")
         _reach(master, 15002)
-        return Choice("connect", master)
+        return EngineChoice("connect", master)
     if submitted:
         _need("pyspark", "spark")
-        return Choice("spark", None)
-    found = java_version()
-    if engine == "auto" and (master is None or master.startswith("local")) and (found or 0) < LEAST_JAVA:
+        return EngineChoice("spark", None)
+    java = java_version()
+    if engine == "auto" and (master is None or master.startswith("local")) and (java or 0) < LEAST_JAVA:
         if importlib.util.find_spec("pysail") is None:
-            raise FtplanError(f"{_no_java(found)}: install Java, or Sail by pip install 'ftplan[sail]'")
-        return Choice("sail", None)
+            raise FtplanError(f"{_no_java(java)}: install Java, or Sail by pip install 'ftplan[sail]'")
+        return EngineChoice("sail", None)
     _need("pyspark", "spark")
-    if (found or 0) < LEAST_JAVA:
-        raise FtplanError(f"{_no_java(found)}; --engine sail does without")
+    if (java or 0) < LEAST_JAVA:
+        raise FtplanError(f"{_no_java(java)}; --engine sail does without")
     if master is not None and master.startswith("spark://"):
         _reach(master, 7077)
-    return Choice("spark", master)
+    return EngineChoice("spark", master)
 
 
 def java_version() -> int | None:
@@ -87,8 +83,8 @@ def java_version() -> int | None:
     return int(match[1]) if match else None
 
 
-def _no_java(found: int | None) -> str:
-    have = "no Java that runs was found (JAVA_HOME, PATH)" if found is None else f"found is Java {found}"
+def _no_java(java: int | None) -> str:
+    have = "no Java that runs was found (JAVA_HOME, PATH)" if java is None else f"found is Java {java}"
     return f"Spark needs Java {LEAST_JAVA} or newer, {have}"
 
 

@@ -1,8 +1,8 @@
 """Hashes of keys as Java, Flink and Kafka compute them, over whole Arrow arrays at once.
 
 Every function here runs in Spark's workers, which need numpy and pyarrow but not ftplan: the module is shipped by
-value (see :mod:`ftplan.spark_stats.key_groups`), so it imports nothing of ftplan.
-All return int64 arrays of shape (n,), null where the key is null.
+value (see :mod:`ftplan.spark_stats.key_groups`), so it imports nothing of ftplan. Keys are strings (*kind* ``text``)
+or int64 (``long``, or ``int`` of 32 bits); all return int64 arrays of shape (n,), null where the key is null.
 """
 
 from __future__ import annotations
@@ -20,52 +20,34 @@ Longs = npt.NDArray[np.int64]
 _INVERSE_OF_31 = np.uint32(pow(31, -1, 2**32))
 
 
-def java_text(keys: Any) -> Any:
-    """``String.hashCode`` of a string array: signed 32-bit values."""
-    data, offsets = _bytes_and_offsets(keys)
-    return _masked(_java_hash_codes(data, offsets).view(np.int32), keys)
+def java(keys: Any, kind: str = "text") -> Any:
+    """``hashCode`` of Java's String, Long or Integer: signed 32-bit values."""
+    return _masked(_hash_codes(keys, kind).view(np.int32), keys)
 
 
-def java_long(keys: Any) -> Any:
-    """``Long.hashCode`` of an int64 array: signed 32-bit values."""
-    return _masked(_long_hash_codes(_longs(keys)).view(np.int32), keys)
+def flink(keys: Any, kind: str = "text") -> Any:
+    """Flink's ``MathUtils.murmurHash(hashCode)``: not negative, below 2^31."""
+    return _masked(_flink_murmur(_hash_codes(keys, kind)), keys)
 
 
-def java_int(keys: Any) -> Any:
-    """``Integer.hashCode`` of an int64 array: the lower 32 bits, signed."""
-    return _masked(_longs(keys).astype(np.int32), keys)
-
-
-def flink_text(keys: Any) -> Any:
-    """Flink's ``MathUtils.murmurHash(String.hashCode)``: not negative, below 2^31."""
-    data, offsets = _bytes_and_offsets(keys)
-    return _masked(_flink_murmur(_java_hash_codes(data, offsets)), keys)
-
-
-def flink_long(keys: Any) -> Any:
-    """Flink's ``MathUtils.murmurHash(Long.hashCode)``: not negative, below 2^31."""
-    return _masked(_flink_murmur(_long_hash_codes(_longs(keys))), keys)
-
-
-def flink_int(keys: Any) -> Any:
-    """Flink's ``MathUtils.murmurHash(Integer.hashCode)``: not negative, below 2^31."""
-    return _masked(_flink_murmur(_longs(keys).astype(np.uint32)), keys)
-
-
-def kafka_text(keys: Any) -> Any:
-    """Kafka's ``toPositive(murmur2(key))`` of the UTF-8 bytes (StringSerializer)."""
-    data, offsets = _bytes_and_offsets(keys)
+def kafka(keys: Any, kind: str = "text") -> Any:
+    """Kafka's ``toPositive(murmur2(key))`` of what its serializers write: UTF-8 text, or 8 or 4 bytes, big endian."""
+    if kind == "text":
+        data, offsets = _bytes_and_offsets(keys)
+    else:
+        data = _longs(keys).astype(">i8" if kind == "long" else ">i4").view(np.uint8)
+        offsets = np.arange(len(keys) + 1, dtype=np.int64) * (8 if kind == "long" else 4)
     return _masked(_kafka_murmur2(data, offsets) & np.uint32(0x7FFFFFFF), keys)
 
 
-def kafka_long(keys: Any) -> Any:
-    """Kafka's ``toPositive(murmur2(key))`` of 8 bytes, big endian (LongSerializer)."""
-    return _masked(_murmur2_of_numbers(_longs(keys).astype(">i8"), 8), keys)
-
-
-def kafka_int(keys: Any) -> Any:
-    """Kafka's ``toPositive(murmur2(key))`` of 4 bytes, big endian (IntegerSerializer)."""
-    return _masked(_murmur2_of_numbers(_longs(keys).astype(">i4"), 4), keys)
+def _hash_codes(keys: Any, kind: str) -> Words:
+    if kind == "text":
+        return _text_hash_codes(*_bytes_and_offsets(keys))
+    values = _longs(keys)
+    if kind == "int":
+        return values.astype(np.uint32)
+    bits = values.view(np.uint64)
+    return np.asarray((bits ^ (bits >> np.uint64(32))) & np.uint64(0xFFFFFFFF), dtype=np.uint32)
 
 
 def _bytes_and_offsets(keys: Any) -> tuple[Bytes, Longs]:
@@ -91,7 +73,7 @@ def _masked(hashes: npt.NDArray[Any], keys: Any) -> Any:
     return pa.array(hashes.astype(np.int64), type=pa.int64(), mask=mask)
 
 
-def _java_hash_codes(data: Bytes, offsets: Longs) -> Words:
+def _text_hash_codes(data: Bytes, offsets: Longs) -> Words:
     """``s[0]·31^(n-1) + … + s[n-1]`` modulo 2^32 over UTF-16 code units, for all strings at once.
 
     31 is odd, so it has an inverse: with P the running sum of ``unit[k] · 31^-k``, a string's hash is
@@ -115,11 +97,6 @@ def _java_hash_codes(data: Bytes, offsets: Longs) -> Words:
     return np.asarray((sums[end] - sums[begin]) * forward[np.maximum(end - 1, 0)], dtype=np.uint32)
 
 
-def _long_hash_codes(values: Longs) -> Words:
-    bits = values.view(np.uint64)
-    return np.asarray((bits ^ (bits >> np.uint64(32))) & np.uint64(0xFFFFFFFF), dtype=np.uint32)
-
-
 def _flink_murmur(codes: Words) -> Longs:
     """``org.apache.flink.util.MathUtils.murmurHash``; its absolute value, 0 for the one int that has none."""
     h = codes * np.uint32(0xCC9E2D51)
@@ -135,11 +112,6 @@ def _flink_murmur(codes: Words) -> Longs:
     h ^= h >> np.uint32(16)
     signed = h.view(np.int32).astype(np.int64)
     return np.where(signed == -(2**31), 0, np.abs(signed))
-
-
-def _murmur2_of_numbers(numbers: npt.NDArray[Any], width: int) -> Words:
-    offsets = np.arange(numbers.size + 1, dtype=np.int64) * width
-    return _kafka_murmur2(numbers.view(np.uint8), offsets) & np.uint32(0x7FFFFFFF)
 
 
 def _kafka_murmur2(data: Bytes, offsets: Longs) -> Words:

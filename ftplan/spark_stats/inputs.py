@@ -7,12 +7,14 @@ import hashlib
 import os
 import re
 import zlib
-from collections.abc import Iterator, Sequence
+from codecs import IncrementalDecoder, getincrementaldecoder
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from gzip import BadGzipFile, GzipFile
 from pathlib import Path
 from threading import Event
-from typing import Any, Literal
+from typing import Any, BinaryIO, Literal
 from urllib.parse import quote
 
 from ftplan.errors import FtplanError
@@ -66,34 +68,31 @@ class LogFile:
 def find_files(paths: Sequence[str], input_format: InputFormat = "auto") -> list[tuple[str, bool]]:
     """Return ``(path, remote)`` of each file behind files, globs and folders, sorted within each, none twice.
 
-    Raises
-    ------
-    FtplanError
-        If a path does not exist, a glob matches nothing, or a folder holds no log file.
+    Raises FtplanError if a path does not exist, a glob matches nothing, or a folder holds no log file.
     """
-    found: dict[str, bool] = {}
+    files: dict[str, bool] = {}
     for path in paths:
         if path.startswith("file://"):
             path = path.removeprefix("file://")
         if _REMOTE.match(path):
-            found[path] = True
+            files[path] = True
         elif os.path.isdir(path):
             inside = _in_folder(Path(path), input_format)
             if not inside:
                 raise FtplanError(f"{path}: the folder holds no log file ({', '.join(_SUFFIXES)}, text also with .gz)")
-            found.update(dict.fromkeys(inside, False))
+            files.update(dict.fromkeys(inside, False))
         elif os.path.exists(path):
-            found[path] = False
+            files[path] = False
         elif glob.has_magic(path):
             matches = sorted(m for m in glob.glob(path, recursive=True) if os.path.isfile(m))
             if not matches:
                 raise FtplanError(f"{path}: no file matches")
-            found.update(dict.fromkeys(matches, False))
+            files.update(dict.fromkeys(matches, False))
         else:
             raise FtplanError(f"{path}: no such file")
-    if not found:
+    if not files:
         raise FtplanError("no log file is given")
-    return list(found.items())
+    return list(files.items())
 
 
 def _in_folder(folder: Path, input_format: InputFormat) -> list[str]:
@@ -113,19 +112,17 @@ def _suffix(name: str) -> str:
 
 
 def inspect_files(
-    found: Sequence[tuple[str, bool]], input_format: InputFormat = "auto", stop: Event | None = None
+    paths: Sequence[tuple[str, bool]], input_format: InputFormat = "auto", stop: Event | None = None
 ) -> list[LogFile]:
     """Read every local file once, several at a time: size, SHA-256, rows, first line, quotes.
 
     Setting *stop* from another thread ends the reading.
 
-    Raises
-    ------
-    FtplanError
-        If a file cannot be read, is damaged, is not of its format, or all of them are empty or of mixed formats.
+    Raises FtplanError if a file cannot be read, is damaged, is not of its format, or all of them are empty or of mixed
+    formats.
     """
     with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
-        files = list(pool.map(lambda f: _inspect(f[0], f[1], input_format, stop), found))
+        files = list(pool.map(lambda f: _inspect(f[0], f[1], input_format, stop), paths))
     formats = sorted({f.format for f in files})
     if len(formats) > 1:
         raise FtplanError(f"the log mixes {' and '.join(formats)} files; give one --input-format, or one kind of file")
@@ -142,140 +139,102 @@ def _inspect(path: str, remote: bool, input_format: InputFormat, stop: Event | N
         return LogFile(path, named or "parquet" if input_format == "auto" else input_format, remote=True)
     try:
         with open(path, "rb") as file:
-            start = file.read(4)
+            start = file.peek(4)[:4]
+            kind = input_format if input_format != "auto" else _format(start, named)
+            hashed = _HashedFile(path, file, stop)
+            return _inspect_parquet(path, hashed) if kind == "parquet" else _inspect_text(path, kind, start, hashed)
     except OSError as error:
         raise FtplanError(f"{path}: cannot be read ({error.strerror})") from error
-    if input_format != "auto":
-        kind: Format = input_format
-    elif start == b"PAR1":
-        kind = "parquet"
-    else:
-        kind = named or ("jsonl" if start.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{") else "csv")
-    chunks = _chunks(path, stop)
-    return _inspect_parquet(path, chunks) if kind == "parquet" else _inspect_text(path, kind, start, chunks)
 
 
-def _inspect_parquet(path: str, chunks: Iterator[bytes]) -> LogFile:
+def _format(start: bytes, named: Format | None) -> Format:
+    """Return the format of a local file by its first bytes, else by its name."""
+    if start == b"PAR1":
+        return "parquet"
+    return named or ("jsonl" if start.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{") else "csv")
+
+
+class _HashedFile:
+    """A file that is measured and hashed as it is read; setting *stop* from another thread ends the reading."""
+
+    def __init__(self, path: str, file: BinaryIO, stop: Event | None) -> None:
+        self.path = path
+        self.file = file
+        self.stop = stop
+        self.digest = hashlib.sha256()
+        self.size = 0
+
+    def read(self, size: int = _CHUNK) -> bytes:
+        """Return the next bytes, none at the end."""
+        if self.stop is not None and self.stop.is_set():
+            raise FtplanError(f"{self.path}: interrupted")
+        data = self.file.read(size)
+        self.digest.update(data)
+        self.size += len(data)
+        return data
+
+
+def _inspect_parquet(path: str, hashed: _HashedFile) -> LogFile:
     import pyarrow
     import pyarrow.parquet as pq
 
-    digest, size = hashlib.sha256(), 0
-    for chunk in chunks:
-        digest.update(chunk)
-        size += len(chunk)
-    if size == 0:
-        return LogFile(path, "parquet", bytes=0, sha256=digest.hexdigest(), rows=0)
+    while hashed.read():
+        pass
+    learnt: dict[str, Any] = {"bytes": hashed.size, "sha256": hashed.digest.hexdigest()}
+    if hashed.size == 0:
+        return LogFile(path, "parquet", rows=0, **learnt)
     try:
         with pq.ParquetFile(path) as file:
-            rows, schema = file.metadata.num_rows, file.schema_arrow
+            return LogFile(path, "parquet", rows=file.metadata.num_rows, parquet=file.schema_arrow, **learnt)
     except (pyarrow.ArrowException, OSError, ValueError) as error:
         raise FtplanError(f"{path}: no readable Parquet file ({str(error).splitlines()[0]})") from error
-    return LogFile(path, "parquet", bytes=size, sha256=digest.hexdigest(), rows=rows, parquet=schema)
 
 
-def _inspect_text(path: str, kind: Format, start: bytes, chunks: Iterator[bytes]) -> LogFile:
+def _inspect_text(path: str, kind: Format, start: bytes, hashed: _HashedFile) -> LogFile:
     named = path.lower().endswith(".gz")
     if start and start.startswith(b"\x1f\x8b") != named:
         problem = "is no gzip" if named else "is compressed, but its name does not end in .gz"
         raise FtplanError(f"{path}: the file {problem}; rename it, since Spark goes by the name")
-    scan = _TextScan(path)
-    for chunk in scan.text(chunks):
-        scan.take(chunk)
-    header = scan.finish()
-    return LogFile(
-        path,
-        kind,
-        bytes=scan.size,
-        sha256=scan.digest.hexdigest(),
-        rows=scan.lines,
-        header=header,
-        quoted=scan.quoted,
-        utf8=scan.utf8,
-    )
-
-
-class _TextScan:
-    """What one pass over a text file's bytes finds out."""
-
-    def __init__(self, path: str) -> None:
-        self.path = path
-        self.digest = hashlib.sha256()
-        self.size = 0
-        self.lines = 0
-        self.quoted = False
-        self.utf8 = True
-        self._first = b""
-        self._rest = b""
-        self._last = b"\n"
-
-    def text(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
-        """Hash the file's bytes and yield its text, inflated where the file is gzip (of one or more members)."""
-        inflate = None
-        for chunk in chunks:
-            self.digest.update(chunk)
-            self.size += len(chunk)
-            if not self.path.lower().endswith(".gz"):
-                yield chunk
-                continue
-            while chunk:
-                inflate = inflate or zlib.decompressobj(wbits=31)
-                try:
-                    yield inflate.decompress(chunk)
-                except zlib.error as error:
-                    raise FtplanError(f"{self.path}: damaged gzip ({error})") from error
-                chunk = inflate.unused_data.lstrip(b"\0")
-                inflate = None if inflate.eof else inflate
-        if inflate is not None:
-            raise FtplanError(f"{self.path}: the gzip file is cut off after {self.size:,} bytes")
-
-    def take(self, chunk: bytes) -> None:
-        """Look at the next piece of text."""
-        if not chunk:
-            return
-        if b"\0" in chunk:
-            utf16 = self._first.startswith(_UTF16_MARKS) or (not self._first and chunk.startswith(_UTF16_MARKS))
-            raise FtplanError(
-                f"{self.path}: the text is UTF-16; convert it to UTF-8" if utf16 else f"{self.path}: not a text file"
-            )
-        self.lines += chunk.count(b"\n")
-        self.quoted = self.quoted or b'"' in chunk
-        self._last = chunk[-1:]
-        if b"\n" not in self._first and len(self._first) < _LONGEST_HEADER:
-            self._first += chunk[: _LONGEST_HEADER + 1]
-        if self.utf8:
-            self._check_utf8(chunk)
-
-    def _check_utf8(self, chunk: bytes) -> None:
-        """Decode up to the last line end; the rest waits for the next chunk."""
-        whole, end, rest = (self._rest + chunk).rpartition(b"\n")
-        self._rest = rest if len(rest) < 16 * _CHUNK else b""
-        if chunk.isascii() and self._rest.isascii() and whole.isascii():
-            return
-        try:
-            (whole + end).decode("utf-8")
-        except UnicodeDecodeError:
-            self.utf8 = False
-
-    def finish(self) -> str | None:
-        """Close the count of lines and the check of the encoding, and return the first line."""
-        if self._last != b"\n":
-            self.lines += 1
-        try:
-            self._rest.decode("utf-8")
-        except UnicodeDecodeError:
-            self.utf8 = False
-        line, _, _ = self._first.partition(b"\n")
-        if not self._first or len(line) > _LONGEST_HEADER:
-            return None
-        return line.decode("utf-8-sig", errors="replace").rstrip("\r")
-
-
-def _chunks(path: str, stop: Event | None) -> Iterator[bytes]:
+    text: Any = GzipFile(fileobj=hashed, mode="rb") if named else hashed  # type: ignore[call-overload]
     try:
-        with open(path, "rb") as file:
-            while chunk := file.read(_CHUNK):
-                if stop is not None and stop.is_set():
-                    raise FtplanError(f"{path}: interrupted")
-                yield chunk
-    except OSError as error:
-        raise FtplanError(f"{path}: cannot be read ({error.strerror})") from error
+        learnt = _scan(path, iter(lambda: text.read(_CHUNK), b""))
+    except EOFError as error:
+        raise FtplanError(f"{path}: the gzip file is cut off after {hashed.size:,} bytes") from error
+    except (BadGzipFile, zlib.error) as error:
+        raise FtplanError(f"{path}: damaged gzip ({error})") from error
+    return LogFile(path, kind, bytes=hashed.size, sha256=hashed.digest.hexdigest(), **learnt)
+
+
+def _scan(path: str, pieces: Iterable[bytes]) -> dict[str, Any]:
+    """Return what one pass over a text finds out: ``rows``, ``header``, ``quoted`` and ``utf8``."""
+    lines, quoted, utf8 = 0, False, True
+    first, last = b"", b"\n"
+    decoder = getincrementaldecoder("utf-8")()
+    for piece in pieces:
+        if b"\0" in piece:
+            utf16 = (first or piece).startswith(_UTF16_MARKS)
+            problem = "the text is UTF-16; convert it to UTF-8" if utf16 else "not a text file"
+            raise FtplanError(f"{path}: {problem}")
+        lines += piece.count(b"\n")
+        quoted = quoted or b'"' in piece
+        last = piece[-1:]
+        if b"\n" not in first and len(first) <= _LONGEST_HEADER:
+            first += piece[: _LONGEST_HEADER + 1]
+        utf8 = utf8 and _decodes(decoder, piece)
+    line = first.partition(b"\n")[0]
+    return {
+        "rows": lines + (last != b"\n"),
+        "header": line.decode("utf-8-sig", "replace").rstrip("\r") if first and len(line) <= _LONGEST_HEADER else None,
+        "quoted": quoted,
+        "utf8": utf8 and _decodes(decoder, b"", final=True),
+    }
+
+
+def _decodes(decoder: IncrementalDecoder, piece: bytes, final: bool = False) -> bool:
+    """Return whether text goes on to be UTF-8; a character may be cut at the end of a piece."""
+    try:
+        if final or not piece.isascii() or decoder.getstate()[0]:
+            decoder.decode(piece, final)
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -23,6 +23,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pyspark.sql import functions as F
+
 from ftplan.spark_stats import hashing
 from ftplan.spark_stats.mapping import KeyType
 from ftplan.spark_stats.readers import Field
@@ -45,15 +47,13 @@ def hashed_key(fields: Sequence[Field], key_hash: str, key_type: KeyType) -> Has
     """Return the hash of the key in *fields*, of which ``pmod(hash, N)`` is the key group (but for ``identity``)."""
     from functools import reduce
 
-    from pyspark.sql import functions as F
-
     missing = reduce(lambda a, b: a | b, (_is_missing(f, key_type) for f in fields))
     if key_hash == "identity":
         number = fields[0].column.try_cast("bigint")
         if fields[0].kind in ("real", "text"):
             number = F.when(fields[0].column.try_cast("double") == number, number)
         return HashedKey(number, missing, number.isNull())
-    kind, misfit = "string", F.lit(False)
+    kind, misfit = "text", F.lit(False)
     if len(fields) == 1 and key_type in ("long", "int"):
         values, misfit = _number(fields[0], key_type)
         keys, kind = [values], str(key_type)
@@ -72,13 +72,11 @@ def hashed_key(fields: Sequence[Field], key_hash: str, key_type: KeyType) -> Has
         return HashedKey(F.hash(*keys).cast("bigint"), missing, misfit)
     if key_hash == "crc32":
         return HashedKey(F.crc32(keys[0].cast("string").cast("binary")), missing, misfit)
-    return HashedKey(_udf(key_hash, kind)(keys[0].cast("string" if kind == "string" else "bigint")), missing, misfit)
+    return HashedKey(_udf(key_hash, kind)(keys[0].cast("string" if kind == "text" else "bigint")), missing, misfit)
 
 
 def key_group(key: HashedKey, key_hash: str, groups: Any) -> Any:
     """Return the key group (int column) among *groups* (a bigint column); null where it is out of range."""
-    from pyspark.sql import functions as F
-
     if key_hash == "identity":
         return F.when((key.hash >= 0) & (key.hash < groups), key.hash).cast("int")
     return F.pmod(key.hash, groups).cast("int")
@@ -89,8 +87,6 @@ def _is_missing(field: Field, key_type: KeyType) -> Any:
 
 
 def _number(field: Field, key_type: KeyType) -> tuple[Any, Any]:
-    from pyspark.sql import functions as F
-
     number = field.column.try_cast("bigint")
     misfit = number.isNull() | (field.column.try_cast("double") != F.floor(field.column.try_cast("double")))
     if key_type == "int":
@@ -102,9 +98,7 @@ def _number(field: Field, key_type: KeyType) -> tuple[Any, Any]:
 def _udf(key_hash: str, kind: str) -> Any:
     """The vectorised hash as an Arrow UDF, pickled by value so that workers need no ftplan."""
     from pyspark import cloudpickle
-    from pyspark.sql import functions as F
 
     cloudpickle.register_pickle_by_value(hashing)
-    name = f"{key_hash}_{'text' if kind == 'string' else kind}"
-    hash_of = getattr(hashing, name)
-    return F.arrow_udf(lambda keys: hash_of(keys), "bigint")
+    hash_of = getattr(hashing, key_hash)
+    return F.arrow_udf(lambda keys: hash_of(keys, kind), "bigint")

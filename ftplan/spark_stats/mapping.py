@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Literal, get_args
 
 from ftplan.errors import FtplanError, suggestion
 from ftplan.model.names import is_id
-from ftplan.model.statistics import KEY_HASHES
+from ftplan.model.statistics import EPOCH, KEY_HASHES
 
 InputFormat = Literal["auto", "parquet", "csv", "jsonl"]
 KeyType = Literal["auto", "string", "long", "int"]
@@ -189,3 +189,8 @@ def _repeated(names: Iterable[str]) -> list[str]:
 def iso(moment: datetime) -> str:
     """Return the moment as ISO text in UTC, ``2011-01-01T00:00:00Z``."""
     return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def micros(moment: datetime) -> int:
+    """Return microseconds since the epoch."""
+    return (moment - EPOCH) // timedelta(microseconds=1)

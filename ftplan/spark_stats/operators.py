@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from ftplan.errors import FtplanError, suggestion
+from ftplan.errors import FtplanError
 from ftplan.model.topology import Operator, Topology
 from ftplan.spark_stats.mapping import LogMapping
 
@@ -19,13 +18,15 @@ class Operators:
     """What is known of the operators beforehand.
 
     ``counts`` maps operator id to its number of key groups (None: no keyed state); ``default`` holds for operators
-    that are not in it. ``aliases`` maps the names under which the log may know an operator to its id.
+    that are not in it. ``aliases`` maps the names under which the log may know an operator to its id. ``upstream`` is
+    the operator whose tasks the upstream task column means; None where a column names it, or there are no substreams.
     """
 
     counts: Mapping[str, int | None]
     default: int | None
     aliases: Mapping[str, str]
     topology: Topology | None
+    upstream: str | None
 
     def count(self, operator: str) -> int | None:
         """Return the number of key groups of the operator with this id."""
@@ -36,31 +37,15 @@ class Operators:
         """The largest number of key groups that any operator has, at least 1."""
         return max(1, self.default or 0, *(count or 0 for count in self.counts.values()))
 
-    def by_name(self, name: Any, value_of: Callable[[str], int | None]) -> Any:
-        """Return a number of each operator as a bigint column, by the operator's name in the log."""
-        from pyspark.sql import functions as F
-
-        names_of: dict[int | None, list[str]] = {}
-        for alias, operator in self.aliases.items():
-            names_of.setdefault(value_of(operator), []).append(alias)
-        result = F.lit(self.default).cast("bigint")
-        for value, names in names_of.items():
-            if value != self.default:
-                result = F.when(name.isin(*names), F.lit(value).cast("bigint")).otherwise(result)
-        return result
-
     def resolve(self, names: Iterable[str]) -> dict[str, str]:
         """Return the id of each name in the log: an alias, or the name with what ids may not hold turned into ``-``.
 
-        Raises
-        ------
-        FtplanError
-            If two names become one id.
+        Raises FtplanError if two names become one id.
         """
         ids: dict[str, str] = {}
         owner: dict[str, str] = {}
         for name in sorted(set(names)):
-            operator = self.aliases.get(name) or _NO_ID.sub("-", name).strip("-") or "-"
+            operator = self.aliases.get(name) or as_id(name)
             if operator in owner and name not in self.aliases:
                 raise FtplanError(f"operators {owner[operator]!r} and {name!r} of the log both become {operator!r}")
             owner.setdefault(operator, name)
@@ -68,13 +53,16 @@ class Operators:
         return ids
 
 
+def as_id(name: str) -> str:
+    """Return a name of the log as an id: what ids may not hold becomes ``-``."""
+    return _NO_ID.sub("-", name).strip("-") or "-"
+
+
 def known_operators(mapping: LogMapping, topology: Topology | None) -> Operators:
     """Return what mapping and topology together say; the topology's number of key groups wins.
 
-    Raises
-    ------
-    FtplanError
-        If they differ, an operator is not in the topology, or a keyed operator has no number of key groups.
+    Raises FtplanError if they differ, an operator is not in the topology, a keyed operator has no number of key groups,
+    or nothing tells whose tasks an upstream task column means.
     """
     named = [o for o in (mapping.operator, *(o for o, _ in mapping.keys)) if o is not None]
     given = dict(mapping.operator_key_groups)
@@ -86,7 +74,7 @@ def known_operators(mapping: LogMapping, topology: Topology | None) -> Operators
         if mapping.operator_column and mapping.key_columns and mapping.key_groups is None and not given:
             raise FtplanError("no number of key groups; give --key-groups N or a topology (-t)")
         aliases = {o: o for o in (*named, *given)}
-        return Operators(dict(given), mapping.key_groups, aliases, None)
+        return Operators(dict(given), mapping.key_groups, aliases, None, _upstream_of(mapping, None))
     upstream = [mapping.upstream_operator] if mapping.upstream_operator else []
     for operator in dict.fromkeys((*named, *given, *upstream)):
         topology.operator(operator)
@@ -99,7 +87,7 @@ def known_operators(mapping: LogMapping, topology: Topology | None) -> Operators
     ids = {o.id for o in topology.operators}
     names = {o.name: o.id for o in topology.operators if o.name and o.name not in ids}
     counts = {o.id: o.key_groups for o in topology.operators}
-    return Operators(counts, None, {**names, **{i: i for i in ids}}, topology)
+    return Operators(counts, None, {**names, **{i: i for i in ids}}, topology, _upstream_of(mapping, topology))
 
 
 def _agree(operator: Operator, count: int | None) -> None:
@@ -110,14 +98,8 @@ def _agree(operator: Operator, count: int | None) -> None:
         )
 
 
-def upstream_of(mapping: LogMapping, topology: Topology | None) -> str | None:
-    """Return the operator that sends to the mapping's one operator: as given, or its only one in the topology.
-
-    Raises
-    ------
-    FtplanError
-        If there is an upstream task column, but neither says whose tasks these are.
-    """
+def _upstream_of(mapping: LogMapping, topology: Topology | None) -> str | None:
+    """Return the operator that sends to the mapping's one operator: as given, or its only one in the topology."""
     if mapping.upstream_task_column is None or mapping.upstream_operator_column is not None:
         return None
     if mapping.upstream_operator is not None:
@@ -130,8 +112,3 @@ def upstream_of(mapping: LogMapping, topology: Topology | None) -> str | None:
     raise FtplanError(
         "--upstream-task-column: whose tasks are these? give --upstream-operator NAME or --upstream-operator-column"
     )
-
-
-def unknown(name: str, operators: Operators) -> str:
-    """Return a suggestion for an operator of the log that is not in the topology."""
-    return suggestion(name, operators.aliases)

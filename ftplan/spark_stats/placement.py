@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
-from ftplan.spark_stats.operators import Operators
-
-_NO_ID = re.compile(r"[^A-Za-z0-9._-]+")
-
-Placement = dict[str, dict[str, list[str]]]
+from ftplan.spark_stats.operators import Operators, as_id
 
 
 def majority_nodes(sums: Any) -> dict[str, dict[int, str]]:
@@ -20,7 +15,7 @@ def majority_nodes(sums: Any) -> dict[str, dict[int, str]]:
     for operator, slot, node, rows in zip(*columns, strict=True):
         if node is None or slot is None:
             continue
-        vote = (-rows, _NO_ID.sub("-", node).strip("-") or "-")
+        vote = (-rows, as_id(node))
         of_operator = best.setdefault(operator, {})
         of_operator[slot] = min(vote, of_operator.get(slot, vote))
     return {o: {s: node for s, (_, node) in slots.items()} for o, slots in sorted(best.items())}
@@ -43,19 +38,14 @@ def placement_document(
                 count = operators.count(operator) or count
             elif operators.topology is not None:
                 count = operators.topology.operator(operator).parallelism
-            line, gaps = _without_gaps(nodes, count)
-            document.setdefault(kind, {})[operator] = line
-            if gaps:
+            document.setdefault(kind, {})[operator] = _without_gaps(nodes, count)
+            if gaps := [i for i in range(count) if i not in nodes]:
                 assumed.setdefault(kind, {})[operator] = gaps
     return {**document, **({"assumed": assumed} if assumed else {})}
 
 
-def _without_gaps(nodes: dict[int, str], count: int) -> tuple[list[str], list[int]]:
-    last = nodes[min(nodes)]
-    line, gaps = [], []
+def _without_gaps(nodes: dict[int, str], count: int) -> list[str]:
+    line = [nodes[min(nodes)]]
     for i in range(count):
-        if i not in nodes:
-            gaps.append(i)
-        last = nodes.get(i, last)
-        line.append(last)
-    return line, gaps
+        line.append(nodes.get(i, line[-1]))
+    return line[1:]

@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from pyspark.sql import functions as F
+
 from ftplan.errors import FtplanError, suggestion
 from ftplan.spark_stats.inputs import LogFile
 from ftplan.spark_stats.mapping import LogMapping
@@ -47,10 +49,7 @@ class Log:
 def read_log(session: Session, files: Sequence[LogFile], mapping: LogMapping) -> Log:
     """Return the log behind *files*, all of one format.
 
-    Raises
-    ------
-    FtplanError
-        If a mapped column is missing or the files' headers differ.
+    Raises FtplanError if a mapped column is missing or the files' headers differ.
     """
     kind = files[0].format
     if session.kind == "sail":
@@ -64,8 +63,6 @@ def read_log(session: Session, files: Sequence[LogFile], mapping: LogMapping) ->
 
 def _union(session: Session, files: Sequence[LogFile], read: Any) -> Any:
     """One frame over all files, with the position of each file as a literal column."""
-    from pyspark.sql import functions as F
-
     uris = [f.uri(percent_encoded=session.kind == "sail") for f in files]
     if len(files) > MOST_NAMED_FILES:
         return read(uris).withColumn("file", F.lit(-1))
@@ -78,8 +75,6 @@ def _union(session: Session, files: Sequence[LogFile], read: Any) -> Any:
 
 def _lines(session: Session, files: Sequence[LogFile]) -> Any:
     """Lines without line end, byte order mark and blank lines."""
-    from pyspark.sql import functions as F
-
     frame = _union(session, files, lambda uris: session.spark.read.text(uris))
     value = F.rtrim(F.col("value"), F.lit("\r"))
     value = F.when(value.startswith("\ufeff"), F.substring(value, 2, 2**31 - 1)).otherwise(value)
@@ -100,8 +95,6 @@ def parse_line(line: str, delimiter: str) -> list[str]:
 
 
 def _read_csv(session: Session, files: Sequence[LogFile], mapping: LogMapping) -> Log:
-    from pyspark.sql import functions as F
-
     lines = _lines(session, files)
     names = list(mapping.csv_columns)
     if not names:
@@ -110,7 +103,7 @@ def _read_csv(session: Session, files: Sequence[LogFile], mapping: LogMapping) -
     for column in mapping.columns:
         if column not in names:
             raise _missing(files[0], column, names)
-    faults = [f"not {len(names)} fields", "quotes not closed", "not UTF-8"]
+    faults = (f"not {len(names)} fields", "quotes not closed")
     if any(f.quoted for f in files):
         parts = quoted_fields_udf(mapping.delimiter)(F.col("value"))
     else:
@@ -118,13 +111,20 @@ def _read_csv(session: Session, files: Sequence[LogFile], mapping: LogMapping) -
         parts = F.split(F.col("value"), mapping.delimiter if mapping.delimiter in ",\t;" else escaped, -1)
     frame = lines.select("file", "value", parts.alias("parts"))
     broken = F.when(F.col("parts").isNull(), 1).when(F.size("parts") != len(names), 0)
+    chosen = [F.nullif(F.get("parts", F.lit(names.index(c))), F.lit("")) for c in mapping.columns]
+    return _text_log(frame, chosen, broken, faults, mapping, files)
+
+
+def _text_log(
+    frame: Any, parts: Sequence[Any], broken: Any, faults: Sequence[str], mapping: LogMapping, files: Sequence[LogFile]
+) -> Log:
+    """Return the log behind a frame of lines; a line that is not UTF-8 is broken in the last way, whatever else."""
     raw = F.col("value")
     if not all(f.utf8 for f in files):
-        broken = F.when(~F.is_valid_utf8("value"), 2).otherwise(broken)
+        broken = F.when(~F.is_valid_utf8("value"), len(faults)).otherwise(broken)
         raw = F.make_valid_utf8("value")
-    chosen = [F.nullif(F.get("parts", F.lit(names.index(c))), F.lit("")) for c in mapping.columns]
-    frame = frame.select("file", "value", broken.alias("broken"), *(c.alias(f"f{i}") for i, c in enumerate(chosen)))
-    return Log(frame, raw, _fields(mapping, ["text"] * len(chosen)), tuple(files), tuple(faults))
+    frame = frame.select("file", "value", broken.alias("broken"), *(c.alias(f"f{i}") for i, c in enumerate(parts)))
+    return Log(frame, raw, _fields(mapping, ["text"] * len(parts)), tuple(files), (*faults, "not UTF-8"))
 
 
 def _header(session: Session, files: Sequence[LogFile], mapping: LogMapping) -> tuple[str, list[str]]:
@@ -152,7 +152,6 @@ def _header(session: Session, files: Sequence[LogFile], mapping: LogMapping) -> 
 
 def quoted_fields_udf(delimiter: str) -> Any:
     """An Arrow UDF that splits lines of CSV with quoted fields into arrays; null where quotes are not closed."""
-    from pyspark.sql import functions as F
 
     def fields_of(lines: Any) -> Any:
         import csv
@@ -174,7 +173,6 @@ def quoted_fields_udf(delimiter: str) -> Any:
 
 
 def _read_jsonl(session: Session, files: Sequence[LogFile], mapping: LogMapping) -> Log:
-    from pyspark.sql import functions as F
     from pyspark.sql.types import StringType, StructField, StructType
 
     schema = StructType([StructField(c, StringType()) for c in mapping.columns])
@@ -184,62 +182,56 @@ def _read_jsonl(session: Session, files: Sequence[LogFile], mapping: LogMapping)
     parts = [F.col("parsed").getField(c) for c in mapping.columns]
     nothing = F.coalesce(*parts).isNull()
     broken = F.when(~F.ltrim("value").startswith("{"), 0).when(nothing, 1)
-    raw = F.col("value")
-    if not all(f.utf8 for f in files):
-        broken = F.when(~F.is_valid_utf8("value"), 2).otherwise(broken)
-        raw = F.make_valid_utf8("value")
-    frame = frame.select("file", "value", broken.alias("broken"), *(p.alias(f"f{i}") for i, p in enumerate(parts)))
-    faults = ("not a JSON object", "not JSON, or without any mapped column", "not UTF-8")
-    return Log(frame, raw, _fields(mapping, ["text"] * len(parts)), tuple(files), faults)
+    faults = ("not a JSON object", "not JSON, or without any mapped column")
+    return _text_log(frame, parts, broken, faults, mapping, files)
 
 
 def _read_parquet(session: Session, files: Sequence[LogFile], mapping: LogMapping) -> Log:
-    from pyspark.sql import functions as F
-
-    local = [f for f in files if not f.remote]
     if session.kind == "spark":
         session.spark.conf.set("spark.sql.legacy.parquet.nanosAsLong", "true")
-    if len(local) == len(files):
-        types, kinds = _parquet_types(session, local, mapping)
-        schema = ", ".join(f"`{c.replace('`', '``')}` {t}" for c, t in zip(mapping.columns, types, strict=True))
-        read = lambda uris: session.spark.read.schema(schema).parquet(*uris)  # noqa: E731
-    else:
-        found = dict(session.spark.read.parquet(*(f.uri() for f in files)).dtypes)
+    schema = None
+    if any(f.remote for f in files):
+        types = dict(session.spark.read.parquet(*(f.uri() for f in files)).dtypes)
         for column in mapping.columns:
-            if column not in found:
-                raise _missing(files[0], column, list(found))
-        kinds = [_kind_of_spark(found[c]) for c in mapping.columns]
-        read = lambda uris: session.spark.read.parquet(*uris)  # noqa: E731
-    quoted = [F.col(f"`{c.replace('`', '``')}`") for c in mapping.columns]
-    frame = _union(session, files, read)
-    frame = frame.select("file", F.lit(None).cast("int").alias("broken"), *(
-        q.alias(f"f{i}") for i, q in enumerate(quoted)
-    ))  # fmt: skip
+            if column not in types:
+                raise _missing(files[0], column, list(types))
+        kinds = [_kind_of_spark(types[c]) for c in mapping.columns]
+    else:
+        schema, kinds = _parquet_schema(session, files, mapping)
+
+    def read(uris: Sequence[str]) -> Any:
+        reader = session.spark.read if schema is None else session.spark.read.schema(schema)
+        return reader.parquet(*uris)
+
+    columns = (F.col(_quoted(c)).alias(f"f{i}") for i, c in enumerate(mapping.columns))
+    frame = _union(session, files, read).select("file", F.lit(None).cast("int").alias("broken"), *columns)
     raw = F.to_json(F.struct(*(F.col(f"f{i}").cast("string").alias(c) for i, c in enumerate(mapping.columns))))
     return Log(frame, raw, _fields(mapping, kinds), tuple(files))
 
 
-def _parquet_types(
-    session: Session, files: Sequence[LogFile], mapping: LogMapping
-) -> tuple[list[str], list[FieldKind]]:
-    """Spark types to read the mapped columns with, and their kinds, from the files' own schemas."""
-    types: list[str] = []
+def _quoted(column: str) -> str:
+    return f"`{column.replace('`', '``')}`"
+
+
+def _parquet_schema(session: Session, files: Sequence[LogFile], mapping: LogMapping) -> tuple[str, list[FieldKind]]:
+    """Return the Spark schema to read the mapped columns with, and their kinds, from the files' own schemas."""
+    schema: list[str] = []
     kinds: list[FieldKind] = []
     for column in mapping.columns:
-        found = {}
+        file_of = {}
         for file in files:
             if column not in file.parquet.names:
                 raise _missing(file, column, file.parquet.names)
-            found[_spark_type(session, file, column)] = file
-        if len(found) > 1:
-            (a, first), (b, second) = list(found.items())[:2]
+            file_of[_spark_type(session, file, column)] = file
+        if len(file_of) > 1:
+            (a, first), (b, second) = list(file_of.items())[:2]
             raise FtplanError(
                 f"{second.path}: column {column!r} is {b[0]}, but {a[0]} in {first.path}; compute them apart"
             )
-        ((spark_type, kind),) = found
-        types.append(spark_type)
+        ((spark_type, kind),) = file_of
+        schema.append(f"{_quoted(column)} {spark_type}")
         kinds.append(kind)
-    return types, kinds
+    return ", ".join(schema), kinds
 
 
 def _spark_type(session: Session, file: LogFile, column: str) -> tuple[str, FieldKind]:
@@ -281,6 +273,4 @@ def _kind_of_spark(name: str) -> FieldKind:
 
 
 def _fields(mapping: LogMapping, kinds: Sequence[Any]) -> dict[str, Field]:
-    from pyspark.sql import functions as F
-
     return {c: Field(c, F.col(f"f{i}"), k) for i, (c, k) in enumerate(zip(mapping.columns, kinds, strict=True))}

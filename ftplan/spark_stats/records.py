@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from functools import reduce
 from operator import or_
 from typing import Any
 
+from pyspark.sql import functions as F
+
 from ftplan.spark_stats.key_groups import HashedKey, hashed_key, key_group
-from ftplan.spark_stats.mapping import LogMapping
+from ftplan.spark_stats.mapping import LogMapping, micros
 from ftplan.spark_stats.operators import Operators
 from ftplan.spark_stats.readers import Field, Log
 from ftplan.spark_stats.times import is_blank, time_us
@@ -45,9 +46,7 @@ class Records:
 
 def to_records(log: Log, mapping: LogMapping, operators: Operators) -> Records:
     """Return the log's rows as records; each row is either accepted as a whole or rejected with one reason."""
-    from pyspark.sql import functions as F
-
-    build = _Builder(log.fields, mapping, operators)
+    build = _RecordColumns(log.fields, mapping, operators)
     for i, fault in enumerate(log.faults):
         build.check(fault, F.col("broken") == i)
     build.time()
@@ -62,11 +61,11 @@ def to_records(log: Log, mapping: LogMapping, operators: Operators) -> Records:
     build.second |= {"raw": raw, "window_us": window, "reason": build.reason}
     frame = frame.select("file", *(c.alias(n) for n, c in build.second.items()))
     return Records(
-        frame, tuple(build.reasons), tuple(o for o, _ in build.entries), tuple(build.found), mapping.window_us
+        frame, tuple(build.reasons), tuple(o for o, _ in build.entries), tuple(build.measured), mapping.window_us
     )
 
 
-class _Builder:
+class _RecordColumns:
     """Collects the columns of the two selections, and the checks in their order.
 
     What is costly or used twice (times, hashes) is computed once in ``first``; ``second`` and the checks build on it.
@@ -80,22 +79,18 @@ class _Builder:
         self.second: dict[str, Any] = {}
         self.reasons: list[str] = []
         self.reason: Any = None
-        self.found: list[str] = []
+        self.measured: list[str] = []
         main = [(mapping.operator, mapping.key_columns)] if mapping.has_main else []
         self.entries: list[tuple[str | None, tuple[str, ...]]] = [*main, *mapping.keys]
 
     def check(self, name: str, holds: Any) -> None:
         """Reject the rows where *holds*; the first check that holds gives the reason."""
-        from pyspark.sql import functions as F
-
         if name not in self.reasons:
             self.reasons.append(name)
         code = F.lit(self.reasons.index(name))
         self.reason = F.when(holds, code) if self.reason is None else self.reason.when(holds, code)
 
     def time(self) -> None:
-        from pyspark.sql import functions as F
-
         mapping, columns = self.mapping, [self.fields[c] for c in self.mapping.time_columns]
         self.first["time_us"] = time_us(columns, mapping.time_format)
         us = F.col("time_us")
@@ -117,15 +112,24 @@ class _Builder:
         if self.operators.topology is not None:
             self.check("operator not in the topology", ~column.isin(*self.operators.aliases))
 
-    def key(self, i: int, operator: str | None, columns: tuple[str, ...]) -> None:
-        from pyspark.sql import functions as F
+    def by_operator(self, operator: str | None, number_of: Callable[[str], int | None]) -> Any:
+        """Return a number of the operator, or (None) of the one that each record names, as a bigint column."""
+        if operator is not None:
+            return F.lit(number_of(operator)).cast("bigint")
+        names_of: dict[int | None, list[str]] = {}
+        for alias, known in self.operators.aliases.items():
+            names_of.setdefault(number_of(known), []).append(alias)
+        result = F.lit(self.operators.default).cast("bigint")
+        for number, names in names_of.items():
+            if number != self.operators.default:
+                result = F.when(self.second["operator"].isin(*names), F.lit(number).cast("bigint")).otherwise(result)
+        return result
 
+    def key(self, i: int, operator: str | None, columns: tuple[str, ...]) -> None:
         if not columns:
             self.second[f"group_{i}"] = F.lit(None).cast("int")
             return
-        groups: Any = F.lit(self.operators.count(operator)).cast("bigint") if operator is not None else (
-            self.operators.by_name(self.second["operator"], self.operators.count)
-        )  # fmt: skip
+        groups = self.by_operator(operator, self.operators.count)
         key = hashed_key([self.fields[c] for c in columns], self.mapping.key_hash, self.mapping.key_type)
         self.first[f"hash_{i}"] = key.hash
         key = HashedKey(F.col(f"hash_{i}"), key.missing, key.misfit)
@@ -139,8 +143,6 @@ class _Builder:
             self.check(f"{noun} no key group", keyed & self.second[f"group_{i}"].isNull())
 
     def measures(self) -> None:
-        from pyspark.sql import functions as F
-
         for name in (*SCALES, *LARGEST):
             column = getattr(self.mapping, f"{name}_column")
             if column is None:
@@ -158,11 +160,9 @@ class _Builder:
                 self.second[name] = F.when(good, value * F.lit(int(SCALES[name])).cast("bigint"))
             else:
                 self.second[name] = F.when(good, F.round(value * SCALES[name]).cast("bigint"))
-            self.found.append(name)
+            self.measured.append(name)
 
     def tasks(self) -> None:
-        from pyspark.sql import functions as F
-
         mapping = self.mapping
         for name, column in (("task", mapping.task_column), ("upstream_task", mapping.upstream_task_column)):
             if column is None:
@@ -175,17 +175,9 @@ class _Builder:
             self.second[name] = F.when(good, number).cast("int")
         if mapping.task_column is not None and self.operators.topology is not None:
             sizes = {o.id: o.parallelism for o in self.operators.topology.operators}
-            size = self.operators.by_name(self.second["operator"], sizes.get) if mapping.operator is None else (
-                F.lit(sizes[mapping.operator])
-            )  # fmt: skip
-            self.check("task not in the topology", self.second["task"] >= size)
+            self.check("task not in the topology", self.second["task"] >= self.by_operator(mapping.operator, sizes.get))
         for name in ("node", "upstream_operator"):
             column = getattr(mapping, f"{name}_column")
             if column is not None:
                 field = self.fields[column]
                 self.second[name] = F.when(~is_blank(field), F.trim(field.column.cast("string")))
-
-
-def micros(moment: datetime) -> int:
-    """Microseconds since the epoch."""
-    return (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)

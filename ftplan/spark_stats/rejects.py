@@ -75,10 +75,7 @@ def collect_rejects(sums: Any, reasons: Sequence[str], files: Sequence[str], lim
 def check_share(rejects: Rejects, max_rejects: float, log_name: str) -> None:
     """Refuse a log of which more than the share *max_rejects* was rejected.
 
-    Raises
-    ------
-    FtplanError
-        With the counts, the commonest reasons and the first row for each.
+    Raises FtplanError with the counts, the commonest reasons and the first row for each.
     """
     if rejects.faulty <= max_rejects * rejects.rows_read:
         return

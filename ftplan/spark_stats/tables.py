@@ -14,19 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ftplan.errors import FtplanError
-from ftplan.model.statistics import TABLES, Column
+from ftplan.model.statistics import TABLES
 from ftplan.spark_stats.operators import Operators
 from ftplan.spark_stats.records import LARGEST, SCALES
-
-_TYPES = {
-    "string": pa.string(), "int32": pa.int32(), "int64": pa.int64(), "double": pa.float64(),
-    "timestamp": pa.timestamp("us", tz="UTC"), "bool": pa.bool_(),
-}  # fmt: skip
-
-
-def table_schema(columns: Sequence[Column]) -> Any:
-    """Return the Arrow schema of a statistics table."""
-    return pa.schema([pa.field(c.name, _TYPES[c.type], nullable=c.nullable) for c in columns])
 
 
 def accepted(sums: Any, entries: Sequence[str | None], ids: Mapping[str, str]) -> Any:
@@ -62,9 +52,9 @@ def merged(sums: Any, keys: Sequence[str]) -> Any:
     return totals.rename_columns([c.removesuffix("_sum").removesuffix("_max") for c in totals.column_names])
 
 
-def key_groups_table(measured: Any, spread: Sequence[Any]) -> Any:
-    """Return ``key_groups``: the measured sums by key group, and the parts that were spread over key groups."""
-    parts = [*spread]
+def key_groups_table(measured: Any | None, spread: Any | None) -> Any:
+    """Return ``key_groups``: the measured sums by key group, and what was spread over key groups."""
+    parts = [] if spread is None else [spread]
     if measured is not None and measured.num_rows:
         totals = merged(measured, ("operator", "slot", "window_us"))
         parts.append(
@@ -82,10 +72,7 @@ def spread_over_groups(sums: Any, operators: Operators, by_task: bool) -> Any | 
     How many tasks an operator has is the topology's to say; without one, as many as the log shows.
     None where no operator has key groups.
 
-    Raises
-    ------
-    FtplanError
-        If the log shows more tasks than the operator has key groups.
+    Raises FtplanError if the log shows more tasks than the operator has key groups.
     """
     keys = ("operator", "slot", "window_us") if by_task else ("operator", "window_us")
     totals = merged(sums, keys)
@@ -168,7 +155,7 @@ def substreams_table(sums: Any, constant: str | None, ids: Mapping[str, str]) ->
 
 def _ordered(name: str, parts: Sequence[Any], named: Mapping[str, str], order: Sequence[str]) -> Any:
     """Concatenate *parts* with the columns of table *name*, missing ones null, and sort by *order*."""
-    schema = table_schema(TABLES[name])
+    schema = pa.schema([pa.field(c.name, c.arrow, nullable=c.nullable) for c in TABLES[name]])
     whole = []
     for part in parts:
         columns = [named.get(c, "window_start" if c == "window_us" else c) for c in part.column_names]

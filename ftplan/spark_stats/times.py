@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from pyspark.sql import functions as F
+
 from ftplan.errors import FtplanError
 from ftplan.spark_stats.mapping import EPOCH_UNITS_US
 from ftplan.spark_stats.readers import Field
@@ -20,8 +22,6 @@ _MAGNITUDES = ((1e11, 1e6), (1e14, 1e3), (1e17, 1.0), (9.2e18, 1e-3))
 
 def is_blank(field: Field) -> Any:
     """Whether the field has no value: null, or text of blanks only."""
-    from pyspark.sql import functions as F
-
     blank = field.column.isNull()
     return blank | (F.trim(field.column) == "") if field.kind == "text" else blank
 
@@ -34,10 +34,7 @@ def time_us(fields: Sequence[Field], time_format: str | None) -> Any:
     with it; without one, their number tells what they are: date and time of day; year, month, day; these and HHMM
     (2400 is the next day's 00:00); or hour, minute and second apart. A time without a zone is UTC.
 
-    Raises
-    ------
-    FtplanError
-        If the format does not suit the columns' types.
+    Raises FtplanError if the format does not suit the columns' types.
     """
     if len(fields) > 1:
         return _joined(fields, time_format)
@@ -49,79 +46,51 @@ def time_us(fields: Sequence[Field], time_format: str | None) -> Any:
     if time_format in EPOCH_UNITS_US:
         return _epoch(field, ((9.2e18 / max(1.0, EPOCH_UNITS_US[time_format]), EPOCH_UNITS_US[time_format]),))
     if time_format is None:
-        from pyspark.sql import functions as F
-
         number = _epoch(field, _MAGNITUDES)
         return F.coalesce(number, _iso(field.column)) if field.kind == "text" else number
     return _iso(_text(field)) if time_format == "iso" else _pattern(_text(field), time_format)
 
 
 def _of_timestamp(field: Field) -> Any:
-    from pyspark.sql import functions as F
-
     if field.kind == "nanos":
-        return F.call_function("div", field.column - F.pmod(field.column, F.lit(1000)), F.lit(1000))
+        return _div(field.column, 1000)
     return F.unix_micros(field.column.cast("timestamp"))
 
 
 def _text(field: Field) -> Any:
-    from pyspark.sql import functions as F
-
     return F.trim(field.column.cast("string"))
+
+
+def _div(value: Any, by: int) -> Any:
+    """Whole numbers divided, rounded down."""
+    return F.call_function("div", value - F.pmod(value, F.lit(by)), F.lit(by))
 
 
 def _epoch(field: Field, units: Sequence[tuple[float, float]]) -> Any:
     """A count since the epoch; each unit holds below its limit."""
-    from pyspark.sql import functions as F
-
-    if field.kind in ("int", "long"):
-        return _whole_epoch(field.column.cast("bigint"), units)
-    value = field.column.try_cast("double")
-    whole = field.column.try_cast("bigint")
-    result = None
+    exact = field.kind in ("int", "long")
+    whole = field.column.cast("bigint") if exact else field.column.try_cast("bigint")
+    value = whole if exact else field.column.try_cast("double")
+    result: Any = F  # F.when(…).when(…)…
     for limit, factor in units:
-        if factor < 1:
-            step = round(1 / factor)
-            us = F.call_function("div", whole - F.pmod(whole, F.lit(step)), F.lit(step))
-        else:
-            exact_us = whole * F.lit(int(factor)).cast("bigint")
+        us = _div(whole, round(1 / factor)) if factor < 1 else whole * F.lit(int(factor)).cast("bigint")
+        if factor >= 1 and not exact:
             rounded = F.round(value * factor).cast("bigint")
-            us = F.when(whole.isNotNull() & (whole == value), exact_us).otherwise(rounded)
-        fits = F.abs(value) < limit
-        result = F.when(fits, us) if result is None else result.when(fits, us)
-    return result
-
-
-def _whole_epoch(value: Any, units: Sequence[tuple[float, float]]) -> Any:
-    from pyspark.sql import functions as F
-
-    result = None
-    for limit, factor in units:
-        step = round(1 / factor)
-        us = value * F.lit(int(factor)).cast("bigint") if factor >= 1 else (
-            F.call_function("div", value - F.pmod(value, F.lit(step)), F.lit(step))
-        )  # fmt: skip
-        fits = value.between(-int(limit), int(limit))
-        result = F.when(fits, us) if result is None else result.when(fits, us)
+            us = F.when(whole.isNotNull() & (whole == value), us).otherwise(rounded)
+        result = result.when(value.between(-int(limit), int(limit)) if exact else F.abs(value) < limit, us)
     return result
 
 
 def _iso(text: Any) -> Any:
-    from pyspark.sql import functions as F
-
     trimmed = F.trim(text)
     return F.when(F.substring(trimmed, 5, 1) == "-", F.unix_micros(F.try_to_timestamp(trimmed)))
 
 
 def _pattern(text: Any, pattern: str) -> Any:
-    from pyspark.sql import functions as F
-
     return F.unix_micros(F.try_to_timestamp(text, F.lit(pattern)))
 
 
 def _joined(fields: Sequence[Field], time_format: str | None) -> Any:
-    from pyspark.sql import functions as F
-
     if time_format not in (None, "iso"):
         return _pattern(F.concat_ws(" ", *(_text(f) for f in fields)), str(time_format))
     if len(fields) == 2:
@@ -143,8 +112,6 @@ def _joined(fields: Sequence[Field], time_format: str | None) -> Any:
 
 def _date_and_time(date: Field, clock: Field) -> Any:
     """An ISO date, and HHMM or an ISO time of day."""
-    from pyspark.sql import functions as F
-
     if date.kind == "timestamp":
         day_us = F.unix_micros(date.column.cast("timestamp"))
         text = F.date_format(date.column.cast("timestamp"), "yyyy-MM-dd")
@@ -157,8 +124,6 @@ def _date_and_time(date: Field, clock: Field) -> Any:
 
 def _clock(hhmm: Any) -> Any:
     """HHMM as microseconds; 2400 is a whole day."""
-    from pyspark.sql import functions as F
-
     minutes = F.pmod(hhmm, F.lit(100))
     hours = (hhmm - minutes) / 100
     us = ((hours * 60 + minutes) * F.lit(60 * _MICROS)).cast("bigint")
@@ -167,8 +132,6 @@ def _clock(hhmm: Any) -> Any:
 
 def _whole(field: Field) -> Any:
     """The value as a bigint; also ``5.0``, as tables with gaps write whole numbers."""
-    from pyspark.sql import functions as F
-
     if field.kind in ("int", "long"):
         return field.column.cast("bigint")
     value = field.column.try_cast("double")
@@ -177,7 +140,6 @@ def _whole(field: Field) -> Any:
 
 def _days(year: Any, month: Any, day: Any) -> Any:
     """Days since 1970-01-01 in the Gregorian calendar, null for a date that does not exist."""
-    from pyspark.sql import functions as F
 
     def div(a: Any, b: int) -> Any:
         return F.floor((a - F.pmod(a, F.lit(b))) / b).cast("bigint")

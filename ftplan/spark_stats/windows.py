@@ -2,9 +2,8 @@
 
 The number of rows read, the number rejected for each reason and the rejected rows themselves come along with the
 first pass: a rejected row falls into a group of its own, with ``entry`` -1, the file and reason in the place of the
-key group, and its text as a further grouping column (null for accepted rows). In a log of more than
-:data:`MOST_TEXTS` rows the texts stay out of it, so that a log of which nothing is readable cannot flood the driver;
-a pass of their own fetches the first of them, if there are any.
+key group, and its text as a further grouping column (null for accepted rows). In a large log the texts stay out of
+it, so that a log of which nothing is readable cannot flood the driver; a pass of their own fetches the first of them.
 """
 
 from __future__ import annotations
@@ -13,11 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from pyspark.sql import functions as F
+
 from ftplan.spark_stats.readers import MOST_NAMED_FILES
 from ftplan.spark_stats.records import LARGEST, Records
 
-#: Rejected texts of a log of up to so many rows all come along with the first pass.
-MOST_TEXTS = 500_000
 _LONGEST_TEXT = 4000
 #: Key groups and tasks are below this.
 _LARGEST_SIZE = 2**32 - 1
@@ -52,8 +51,6 @@ def aggregate(records: Records, grouping: Grouping, rejected: Literal["out", "co
         task; of rejected rows ``file * reasons + reason``), ``window_us`` and ``grouping.extra``, with ``rows`` and a
         sum or maximum of each measure, still scaled (of rejected rows meaningless); ``raw`` only with text.
     """
-    from pyspark.sql import functions as F
-
     accepted = F.col("reason").isNull()
     frame = records.frame if rejected != "out" else records.frame.filter(accepted)
     measures = [m for m in grouping.measures if m in records.measures]
@@ -94,8 +91,6 @@ class _Code:
 
     def place(self, accepted: Any) -> Any:
         """Return the code of each row, an array of codes where a row counts for several entries."""
-        from pyspark.sql import functions as F
-
         nowhere = F.lit(self.span - 1).cast("bigint")
         window: Any = F.lit(0).cast("bigint")
         if self.packs_window:
@@ -131,8 +126,6 @@ class _Code:
 
 def rejected_rows(records: Records, limit: int, outside: Sequence[int]) -> Any:
     """Return the first *limit* rejected rows in order of (``file``, ``reason``, ``raw``); a pass of its own."""
-    from pyspark.sql import functions as F
-
     frame = records.frame.filter(F.col("reason").isNotNull())
     if outside:
         frame = frame.filter(~F.col("reason").isin(*outside))

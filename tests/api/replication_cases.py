@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 import ftplan
-from ftplan.api.replication.make import replicate_tasks
+from ftplan.api.replication.make import make
+from ftplan.api.replication.options import TaskReplicationOptions
 from ftplan.metrics.replication_problem import ReplicationProblem
 from ftplan.planners.registry import Row
 from ftplan.planners.replication.planner import Replication, ReplicationOptions
@@ -91,7 +92,7 @@ def loaded(
 
 
 def planned(problem: ftplan.Problem, planner: str = "brute_force", **options: Any) -> ftplan.Plan:
-    return replicate_tasks(problem, row(planner), **options)
+    return make(problem, row(planner), TaskReplicationOptions.of("replicate-tasks", options))
 
 
 def names(plan: ftplan.Plan, key: str = "replicas") -> list[str]:

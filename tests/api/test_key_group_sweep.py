@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ftplan.api.statistics import sweep_stats
+from ftplan.api.statistics import compute_stats, summarise_stats, sweep_stats
+from ftplan.errors import FtplanError
 
 NODES = [f"n{i}" for i in range(1, 7)]
 
@@ -85,3 +86,10 @@ def test_less_is_told_with_less() -> None:
 def test_unknown_load() -> None:
     with pytest.raises(Exception, match="did you mean 'records'"):
         sweep_stats(inputs(12)["stats"], [4], load="record")
+
+
+def test_names_that_are_not_known() -> None:
+    with pytest.raises(FtplanError, match=r"--load: unknown 'byte' .did you mean 'bytes'"):
+        summarise_stats(inputs(12)["stats"], load="byte")
+    with pytest.raises(FtplanError, match=r"compute-stats: unknown option 'key_column' .did you mean 'key_columns'"):
+        compute_stats(["log.csv"], "stats", key_column="k")

@@ -13,7 +13,7 @@ import pytest
 
 import ftplan
 from ftplan.api import explain, verify
-from ftplan.api.checkpoints.unseen_time import seen_and_unseen
+from ftplan.api.checkpoints.problem import seen_and_unseen
 from ftplan.io.plan_file import load_plan
 from ftplan.metrics.allocation_score import allocation_score
 from ftplan.metrics.checkpoint_objective import CheckpointObjective, objective_value

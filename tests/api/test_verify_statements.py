@@ -15,7 +15,7 @@ from ftplan.cli.main import run
 from ftplan.errors import FtplanError
 from ftplan.io.plan_file import load_plan
 from ftplan.model.plan import Infeasible, Objective
-from tests.api.test_mutated_plans import CASES, FIGURE, SMALL, checkpoint, no_room, replication, schedule, small
+from tests.api.plan_cases import CASES, FIGURE, SMALL, checkpoint, no_room, replication, schedule, small
 
 SHORT = {"prove": True, "time_limit_s": 10.0}
 
@@ -83,7 +83,7 @@ def test_a_bound_that_nobody_proves(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         tried.append(algorithm)
         return stating(value + 0.3)
 
-    monkeypatch.setattr("ftplan.api.planning.plan", planned)
+    monkeypatch.setattr("ftplan.api.verbs.plan", planned)
     assert codes(replace(stating(value + 0.25), algorithm="greedy"), problem, **SHORT) == ["BOUND_NOT_PROVEN"]
     assert tried == ["greedy", "exact"]
 

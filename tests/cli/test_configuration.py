@@ -119,7 +119,6 @@ def test_known_variables_are_not_named(ftplan: Run) -> None:
         "FTPLAN_MAX_MEMORY_GB": "4",
         "FTPLAN_REPLICATE_TASKS_BUDGET": "3",
         "FTPLAN_ALLOCATE_CHECKPOINTS_LOAD": "records",
-        "FTPLAN_ALLOCATE_CHECKPOINTS_MEASURE": "records",
     }
     done = ftplan("check", "topology.yaml", **known)
     assert (done.returncode, done.stderr) == (0, "")

@@ -25,11 +25,11 @@ import ftplan
 from ftplan.api import diff, explain, verify
 from ftplan.cli.main import run
 from ftplan.errors import LONGEST_MESSAGE
-from ftplan.io.checking import check_file
 from ftplan.io.plan_file import load_plan
 from ftplan.planners.registry import rows
 from tests.fuzz.corpus import COMMANDS, Case, cases
 from tests.fuzz.mutations import mutated
+from tests.io.examples import check_file
 
 #: Seconds beyond a time limit that a step may take.
 BEYOND_S = 2.0

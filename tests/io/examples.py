@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from ftplan.errors import FtplanError
+from ftplan.io.checking import Checked, check_files
 
 
 def topology(**changes: Any) -> dict[str, Any]:
@@ -111,6 +112,14 @@ def key_group_row(**changes: Any) -> dict[str, Any]:
     }
     row.update(changes)
     return row
+
+
+def check_file(path: Any) -> Checked:
+    """Check one file by itself; raise what is wrong with it."""
+    checked, errors = check_files([path])
+    if errors:
+        raise errors[0]
+    return checked[0]
 
 
 def said(function: Any, *args: Any, **kwargs: Any) -> str:

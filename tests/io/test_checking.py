@@ -9,10 +9,10 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from ftplan.io.checking import check_file, check_files
+from ftplan.io.checking import check_files
 from ftplan.io.stats_store import load_stats
 from tests.io import examples
-from tests.io.examples import key_group_row, manifest, said, write
+from tests.io.examples import check_file, key_group_row, manifest, said, write
 
 
 @pytest.fixture(autouse=True)
@@ -66,6 +66,8 @@ def test_held_against_the_topology() -> None:
     ]
     other = save("u.json", examples.topology())
     assert check_files([wrong, job, other])[1] == []
+    _, errors = check_files(["none.json", job])
+    assert [str(error) for error in errors] == ["none.json: no such file (did you mean 'u.json'?)"]
 
 
 def test_statistics_held_against_the_topology() -> None:

@@ -48,6 +48,22 @@ def test_none_there(tmp_path: Path) -> None:
     assert find_configuration(OPTIONS, COMMANDS, folder=tmp_path) is None
 
 
+def test_lists_of_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a").mkdir()
+    monkeypatch.chdir(tmp_path / "a")
+    path = Path(write(tmp_path, "ftplan.toml", '[compute-stats]\nlogs = ["x.csv", "-", "s3://bucket/x.csv"]\n'))
+    read = read_configuration(path, {"compute-stats": ["logs"]}).commands["compute-stats"]
+    assert read == {"logs": [str(tmp_path / "x.csv"), "-", "s3://bucket/x.csv"]}
+
+
+def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
+    assert said(read_configuration, tmp_path / "none.toml", {}).endswith(
+        "none.toml: cannot be read: No such file or directory"
+    )
+    path = Path(write(tmp_path, "ftplan.toml", "a = " + "1" * 5000))
+    assert ": not TOML: Exceeds the limit (4300 digits)" in said(read_configuration, path, {})
+
+
 def test_spelling(tmp_path: Path) -> None:
     """A repeatable option may be spelled in the singular, and a mapping says what options are called."""
     path = Path(write(tmp_path, "ftplan.toml", '[compute-stats]\nkey = "a=b"\ntime-column = ["x"]\nload = "bytes"\n'))
@@ -80,6 +96,8 @@ def test_spelling(tmp_path: Path) -> None:
         ("[allocate-checkpoints]\ntime-limit = 1\ntime_limit = 2\n", "[allocate-checkpoints] time_limit: is given "
          "twice (dashes and underscores are the same)"),
         (b"a = '\xff'", "line 1: not UTF-8"),
+        ("[inputs]\ntopology = 2024-01-01\n",
+         "[inputs] topology: expected text, a number, true or false, or a list of these"),
     ],
 )  # fmt: skip
 def test_messages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str | bytes, message: str) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import io
 import json
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +36,9 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("t.yaml", "a: 1\n---\nb: 2\n", "t.yaml: line 2: a second document begins; expected one"),
         ("t.yaml", "a: !!python/object:os.system {}\n", "t.yaml: line 1: the tag "
          "'tag:yaml.org,2002:python/object:os.system' is not allowed; write plain values"),
+        ("t.yaml", "a: {<<: 1}\n", "t.yaml: line 1: the merge key << needs a mapping"),
+        ("t.yaml", "a: !x [1]\n", "t.yaml: line 1: the tag '!x' is not allowed; write plain values"),
+        ("t.yaml", "a: !x 1\n", "t.yaml: line 1: the tag '!x' is not allowed; write plain values"),
         ("t.yaml", "a: *b\n", "t.yaml: line 1: the alias *b has no anchor before it"),
         ("t.yaml", "a: &b [*b]\n", "t.yaml: line 1: the alias *b has no anchor before it"),
         ("t.yaml", "a:\n  b: [1, .nan]\n", "t.yaml: a.b[1]: must be a finite number, got NaN"),
@@ -75,6 +80,33 @@ def test_missing_file_suggests_a_near_name(tmp_path: Path) -> None:
 def test_folder_for_a_file(tmp_path: Path) -> None:
     (tmp_path / "stats").mkdir()
     assert said(read_document, "stats", "topology") == "stats: is a folder; expected a topology file"
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (PermissionError(), "t.yaml: may not be read (permission denied)"),
+        (OSError(errno.EIO, "Input/output error"), "t.yaml: cannot be read: Input/output error"),
+    ],
+)
+def test_unreadable_file(monkeypatch: pytest.MonkeyPatch, error: OSError, message: str) -> None:
+    def fail(_: Path) -> bytes:
+        raise error
+
+    monkeypatch.setattr(Path, "read_bytes", fail)
+    assert said(read_document, "t.yaml", "topology") == message
+
+
+def test_a_name_that_is_none() -> None:
+    assert said(read_document, "a\0b", "topology") == "a\0b: cannot be read: embedded null byte"
+
+
+def test_json_that_yaml_cannot_locate(tmp_path: Path) -> None:
+    """Where YAML stumbles first, a duplicate key is told without its line; what is not nested is not counted."""
+    write(tmp_path, "t.json", '{"b": "\\ud83d\\ude00", "a": 1, "a": 2}')
+    assert said(read_document, "t.json", "topology") == "t.json: duplicate key 'a'"
+    write(tmp_path, "u.json", '{"a": "{\\"[",\n"b": ' + "[" * 100)
+    assert said(read_document, "u.json", "topology") == "u.json: line 2: nested deeper than 100 levels"
 
 
 def test_aliases_are_bounded(tmp_path: Path) -> None:
@@ -134,6 +166,8 @@ def test_standard_input_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_mapping_in_memory() -> None:
     """Numpy values and tuples become plain data; equal data has one fingerprint."""
+    at = datetime(2024, 1, 1, tzinfo=UTC)
+    assert read_document({"at": at}, "topology").value == {"at": "2024-01-01T00:00:00+00:00"}
     document = read_document({"a": np.arange(3), "b": (np.float64(1.5), {"c"})}, "topology")
     assert document.value == {"a": [0, 1, 2], "b": [1.5, ["c"]]}
     assert document.path is None
@@ -142,6 +176,7 @@ def test_mapping_in_memory() -> None:
     assert said(read_document, {"a": object()}, "topology") == (
         "topology: a value of type object has no place in a document"
     )
+    assert said(read_document, {"a": 10**5000}, "topology") == "topology: a number with too many digits"
     endless: dict[str, object] = {}
     endless["a"] = endless
     assert said(read_document, endless, "topology") == "topology: nested deeper than 100 levels"

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from ftplan.io.cluster_file import load_cluster
-from ftplan.io.failure_file import failure_document, load_failure
+from ftplan.io.failure_file import load_failure
 from ftplan.io.selector_checks import check_selector
 from ftplan.io.topology_file import load_topology
 from ftplan.model.names import parse_selector
+from tests.io.documents import failure_document
 from tests.io.examples import cluster, failure, said, topology
 
 KINDS = "node, zone, operator, task, query, key-group"
@@ -63,6 +64,8 @@ def test_arrivals_may_fail() -> None:
 
 
 def test_without_topology_and_cluster() -> None:
+    job = load_topology(topology()).value
+    assert str(load_failure(failure(fail=["operator:join"]), job).value.fail[0].select) == "operator:join"
     found = load_failure(failure(fail=["task:any/7", "zone:any"])).value
     assert [str(fail.select) for fail in found.fail] == ["task:any/7", "zone:any"]
 

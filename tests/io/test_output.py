@@ -86,6 +86,65 @@ def test_places_that_cannot_be_written(tmp_path: Path) -> None:
     write_text("/dev/null", "x")
 
 
+def test_more_places_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stats_folder(tmp_path / "stats", "old")
+    assert said(write_text, "stats", "x", force=True) == "stats: is a folder; expected the name of a file"
+    assert said(refuse_existing, "a\0b").endswith("cannot be written: embedded null byte")
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    assert said(refuse_existing, "plan.json") == "plan.json: its folder '.' may not be written to"
+
+
+@pytest.mark.parametrize("appears", [False, True])
+def test_without_hard_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, appears: bool) -> None:
+    def refuse(source: Path, target: Path) -> None:
+        if appears:
+            target.write_text("theirs")
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refuse)
+    if appears:
+        assert said(write_text, "plan.json", "ours") == "plan.json: exists already; give --force to overwrite it"
+    else:
+        write_text("plan.json", "ours")
+    assert Path("plan.json").read_text() == ("theirs" if appears else "ours")
+    assert entries(tmp_path) == ["plan.json"]
+
+
+def test_folder_that_appears_meanwhile(tmp_path: Path) -> None:
+    def block() -> None:
+        with new_folder("stats"):
+            (tmp_path / "stats").mkdir()
+
+    assert said(block) == "stats: exists already; give --force to overwrite it"
+    assert entries(tmp_path / "stats") == []
+
+
+def test_folder_whose_exchange_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The old folder is back under its name."""
+    monkeypatch.setattr("ctypes.CDLL", lambda *_, **__: object())
+    stats_folder(tmp_path / "stats", "old")
+    rename = Path.rename
+
+    def fail(source: Path, target: Path) -> Path:
+        if source.name.endswith(".partial") and (source / "mark").read_text() == "new":
+            raise OSError(errno.EIO, "Input/output error")
+        return rename(source, target)
+
+    monkeypatch.setattr(Path, "rename", fail)
+    with pytest.raises(OutputError), new_folder("stats", force=True) as folder:
+        (folder / "mark").write_text("new")
+    assert entries(tmp_path) == ["stats"]
+    assert (tmp_path / "stats" / "mark").read_text() == "old"
+
+
+def test_disk_that_may_not_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: int) -> None:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr(os, "fsync", refuse)
+    assert said(write_text, "plan.json", "new") == "plan.json: cannot be written: Read-only file system"
+
+
 def test_disk_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A full disk is exit 74 and leaves the old file, without a trace of the new one."""
     write(tmp_path, "plan.json", "old")

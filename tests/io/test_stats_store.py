@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -63,6 +64,14 @@ def test_placement(tmp_path: Path) -> None:
     assert said(load_stats, stats) == (
         "stats/placement.yaml: tasks.join[0]: is read as the number 1, not as text: quote it"
     )
+    write(stats, "placement.yaml", "[]")
+    assert said(load_stats, stats) == "stats/placement.yaml: expected a mapping with 'tasks' or 'key_groups'"
+    write(stats, "placement.yaml", "format: ftplan/plan")
+    assert said(load_stats, stats) == (
+        "stats/placement.yaml: format: this is a file of kind plan; expected 'ftplan/placement'"
+    )
+    given = {"manifest": manifest(), "key_groups": table(), "placement": {"tasks": {"join": ("n1", "n2")}}}
+    assert load_stats(given).value.placement == expected
 
 
 @pytest.mark.parametrize(
@@ -144,6 +153,15 @@ def test_wrong_columns(tmp_path: Path, column: str, values: Any, message: str) -
     assert said(load_stats, "stats") == f"stats/key_groups.parquet: {message}"
 
 
+def test_text_that_is_not_utf8(tmp_path: Path) -> None:
+    read = table()
+    text = pa.Array.from_buffers(
+        pa.string(), 1, [None, pa.py_buffer(np.array([0, 1], np.int32)), pa.py_buffer(b"\xff")]
+    )
+    folder(tmp_path, read.set_column(0, "operator", text))
+    assert said(load_stats, "stats").startswith("stats/key_groups.parquet: holds text that is not UTF-8: ")
+
+
 def test_other_types_that_fit(tmp_path: Path) -> None:
     """Dictionaries, wide integers, nanoseconds without zone; columns that may be empty may be missing."""
     read = table().drop_columns(["cpu_ms", "state_bytes"])
@@ -164,6 +182,8 @@ def test_other_types_that_fit(tmp_path: Path) -> None:
         ({"start": "2024-01-01T00:00:00"}, "start: '2024-01-01T00:00:00' has no time zone; expected UTC, such as "
          "'2011-01-01T00:00:00Z'"),
         ({"start": "yesterday"}, "start: 'yesterday' is no time; expected one such as '2011-01-01T00:00:00Z'"),
+        ({"start": "0001-01-01T00:00:00+23:00"}, "start: '0001-01-01T00:00:00+23:00' is out of range"),
+        ({"window_s": 1e9 + 1}, "window_s: must be from 1e-06 to 1e+09, got 1e+09"),
         ({"windows": 5}, "windows: got 5, expected 4 = (end - start) / window_s"),
         ({"window_s": 0}, "window_s: must be more than 0, got 0"),
         ({"measures": ["records", "cpu"]},

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ftplan.io.topology_checks import find_cycle
-from ftplan.io.topology_file import load_topology, topology_document
+from ftplan.io.topology_file import load_topology
 from ftplan.model.topology import Checkpointing
+from tests.io.documents import topology_document
 from tests.io.examples import said, topology, with_edge, with_operator, write
 
 NAN, INF = float("nan"), float("inf")
@@ -141,7 +142,7 @@ def test_warnings(document: dict[str, Any], code: str, message: str) -> None:
 def test_unknown_keys_are_ignored() -> None:
     loaded = load_topology(with_operator(0, colour="red"))
     assert loaded.warnings == ()
-    assert loaded.ignored == ("operators[0].colour",)
+    assert [warning.message for warning in loaded.ignored] == ["topology: operators[0].colour: unknown key is ignored"]
 
 
 @pytest.mark.parametrize(("rate", "warns"), [(100.9, False), (102.0, True), (98.0, True)])
@@ -218,7 +219,8 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
             special = "one-to-one" if up == down else "split" if up < down else "merge"
             edge["partitioning"] = draw(st.sampled_from(["full", special]))
         edges.append(edge)
-    return {"format": "ftplan/topology", "format_version": "1.0", "operators": operators, "edges": edges}
+    document = {"format": "ftplan/topology", "format_version": "1.0", "operators": operators, "edges": edges}
+    return {**document, "name": draw(st.text(max_size=5))} if draw(st.booleans()) else document
 
 
 @given(documents())
@@ -228,6 +230,7 @@ def test_round_trip(document: dict[str, Any]) -> None:
     written = topology_document(first)
     second = load_topology(written).value
     assert topology_document(second) == written
+    assert second.name == first.name
     for one, other in zip(first.operators, second.operators, strict=True):
         for field in one.__slots__:
             np.testing.assert_array_equal(getattr(one, field), getattr(other, field))

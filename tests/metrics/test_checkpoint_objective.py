@@ -20,7 +20,6 @@ from ftplan.metrics.checkpoint_objective import (
     objective_value,
 )
 from ftplan.metrics.checkpoint_use import usable_at_random, usable_windows
-from ftplan.metrics.node_load import node_load
 from ftplan.metrics.planned_copies import planned_copies
 from ftplan.model.cluster import Cluster, Node
 from ftplan.model.statistics import KeyGroupSeries
@@ -94,7 +93,7 @@ def test_usable_share_by_loops(seed: int) -> None:
     series, cluster, plan = drawn(seed)
     objective = CheckpointObjective("correlation", overload=0.7).resolved(series, cluster)
     home = np.array([cluster.position[a["primary"]] for a in plan])
-    nodes = node_load(series, home, cluster, overload=0.7)
+    nodes = CheckpointObjective(overload=0.7).resolved(series, cluster).node_load(series.loads, 21600.0, home, cluster)
     wanted = fits = 0
     for w in range(8):
         for a in plan:
@@ -119,7 +118,7 @@ def test_usable_share_by_loops(seed: int) -> None:
 def test_migrations_by_loops(seed: int) -> None:
     series, cluster, plan = drawn(seed)
     home = np.array([cluster.position[a["primary"]] for a in plan])
-    nodes = node_load(series, home, cluster, overload=0.7)
+    nodes = CheckpointObjective(overload=0.7).resolved(series, cluster).node_load(series.loads, 21600.0, home, cluster)
     assisted = direct = situations = 0
     for w in range(8):
         room = {i: 0.7 * nodes.capacity[i] - nodes.load[w, i] for i in range(4)}
@@ -172,19 +171,9 @@ def test_node_correlation_weighs_heavy_groups() -> None:
     assert node[0, 2] == summed[0, 2] == 0
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"name": "usabel"}, "did you mean 'usable'"),
-        ({"correlate": "shares"}, "did you mean 'share'"),
-        ({"name": "usable", "correlate": "share"}, "leave out --correlate"),
-        ({"capacity_per_core": -1.0}, "--capacity-per-core"),
-        ({"overload": float("nan")}, "--overload"),
-    ],
-)
-def test_wrong_options_are_named(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(FtplanError, match=message):
-        CheckpointObjective(**options)
+def test_usable_copies_know_no_correlations() -> None:
+    with pytest.raises(FtplanError, match="leave out --correlate"):
+        CheckpointObjective("usable", "share")
 
 
 def test_unknown_node_of_a_plan_is_named() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from ftplan.metrics.adjusted_load import adjusted
 from ftplan.metrics.checkpoint_use import overloaded_windows, usable_windows
 from ftplan.metrics.correlation import node_sums
-from ftplan.metrics.node_load import NodeLoad, node_load
+from ftplan.metrics.node_load import NodeLoad, capacity_of, node_load
 from ftplan.model.cluster import Cluster, Node
 from ftplan.model.statistics import KeyGroupSeries
 
@@ -55,10 +55,10 @@ def test_default_capacity_means_seventy_percent() -> None:
         ("a",), np.zeros(2, np.int64), np.arange(2), loads, "records", 10.0, np.full(2, np.nan), np.zeros(2, bool)
     )
     cluster = Cluster((Node("n1", 1.0), Node("n2", 3.0)))
-    found = node_load(series, np.array([0, 1]), cluster)
+    found = node_load(loads, 10.0, np.array([0, 1]), cluster, capacity_of(series, cluster), 0.85)
     assert found.load.sum() / 2 / found.capacity.sum() == pytest.approx(0.7)
     assert found.capacity[1] == pytest.approx(3 * found.capacity[0])
-    by_core = node_load(series, np.array([0, 1]), cluster, capacity_per_core=0.5)
+    by_core = node_load(loads, 10.0, np.array([0, 1]), cluster, 0.5, 0.85)
     assert by_core.capacity.tolist() == [5.0, 15.0]
     assert by_core.overloaded.tolist() == [[True, False], [False, False]]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,8 +12,10 @@ from hypothesis import strategies as st
 
 from ftplan.errors import FtplanError
 from ftplan.metrics import correlation
-from ftplan.metrics.checkpoint_balance import checkpoint_balance, fair_shares
-from ftplan.metrics.correlation import cost_matrix, expected_random, objective, standardised, strongest_pairs
+from ftplan.metrics.checkpoint_balance import checkpoint_balance
+from ftplan.metrics.checkpoint_objective import CheckpointObjective, objective_costs, objective_value
+from ftplan.metrics.correlation import expected_random, standardised, strongest_pairs
+from ftplan.model.checkpoint_rules import fair_shares
 from ftplan.model.cluster import Cluster, Node
 from ftplan.model.statistics import KeyGroupSeries
 
@@ -29,6 +32,18 @@ def series_of(loads: np.ndarray) -> KeyGroupSeries:
         np.full(groups, np.nan),
         np.zeros(groups, dtype=bool),
     )
+
+
+def nodes(count: int) -> Cluster:
+    return Cluster(tuple(Node(f"n{i}", 1.0) for i in range(count)))
+
+
+def cost_matrix(loads: np.ndarray, home: np.ndarray, count: int) -> np.ndarray:
+    return objective_costs(CheckpointObjective(), loads, 60.0, home, nodes(count))
+
+
+def objective(plan: list[dict[str, Any]], series: KeyGroupSeries) -> float:
+    return objective_value(CheckpointObjective(), plan, series, nodes(4))
 
 
 def correlations(loads: np.ndarray) -> np.ndarray:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ftplan.metrics.fidelity import fidelity_model, output_fidelity
+from ftplan.metrics.fidelity import fidelity_model
 from ftplan.model.rates import rates
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import Edge, Topology
@@ -33,7 +33,7 @@ def test_figure_2(inputs: str, loss: float) -> None:
     live = np.ones(5, dtype=np.bool_)
     live[graph.number("b", 1)] = False
     model = fidelity_model(graph, rates(graph))
-    assert model.losses(live)[graph.number("c", 0)] == pytest.approx(loss)
+    assert 1 - model.intact(live)[graph.number("c", 0)] == pytest.approx(loss)
     assert model.fidelity(live) == pytest.approx(1 - loss)
 
 
@@ -56,16 +56,16 @@ def test_losses_follow_the_rules(topology: Topology, data: st.DataObject) -> Non
     for (i, k), alive in live.items():
         flags[graph.offset[i] + k] = alive
     model = fidelity_model(graph, rates(graph))
-    losses = model.losses(flags)
+    losses = 1 - model.intact(flags)
     for (i, k), loss in slow_losses(topology, live).items():
         assert losses[graph.offset[i] + k] == pytest.approx(loss, abs=1e-12)
-    assert output_fidelity(graph, rates(graph), flags) == pytest.approx(slow_fidelity(topology, live), abs=1e-12)
+    assert model.fidelity(flags) == pytest.approx(slow_fidelity(topology, live), abs=1e-12)
 
 
 @given(topologies())
 def test_nothing_is_lost_while_all_live(topology: Topology) -> None:
     graph = TaskGraph(topology)
-    assert output_fidelity(graph, rates(graph), np.ones(graph.tasks, dtype=np.bool_)) == pytest.approx(1.0)
+    assert fidelity_model(graph, rates(graph)).fidelity(np.ones(graph.tasks, dtype=np.bool_)) == pytest.approx(1.0)
 
 
 def test_hundred_thousand_tasks_behind_full_edges() -> None:
@@ -76,7 +76,7 @@ def test_hundred_thousand_tasks_behind_full_edges() -> None:
     live[::10] = False
     tracemalloc.start()
     try:
-        fidelity = output_fidelity(graph, rates(graph), live)
+        fidelity = fidelity_model(graph, rates(graph)).fidelity(live)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from ftplan.io.topology_file import load_topology
-from ftplan.metrics.internal_completeness import internal_completeness
-from ftplan.metrics.mc_trees import count_mc_trees, mc_trees, trees_through
+from ftplan.metrics.internal_completeness import completeness_model
+from ftplan.metrics.mc_trees import count_mc_trees, trees_through
 from ftplan.model.rates import rates
 from ftplan.model.task_graph import TaskGraph
 from tests.io.examples import topology
+from tests.metrics.mc_tree_cases import mc_trees
 
 
 def graph() -> TaskGraph:
@@ -23,13 +24,13 @@ def test_what_is_processed_without_some_tasks() -> None:
     """Four flights and two weathers emit 1 each; every join gets 1 + 0.5, every report two joins' 1.5."""
     job = graph()
     whole = 6 + 4 * 1.5 + 2 * 3.0
-    assert internal_completeness(job, rates(job), np.ones(job.tasks, dtype=np.bool_)) == pytest.approx(1.0)
+    assert completeness_model(job, rates(job)).fidelity(np.ones(job.tasks, dtype=np.bool_)) == pytest.approx(1.0)
     live = np.ones(job.tasks, dtype=np.bool_)
     live[job.number("flights", 0)] = False
     kept = 5 + (3 * 1.5 + 0.5) + (3.0 + 2.0)
-    assert internal_completeness(job, rates(job), live) == pytest.approx(kept / whole)
+    assert completeness_model(job, rates(job)).fidelity(live) == pytest.approx(kept / whole)
     live[job.number("report", 0)] = False
-    assert internal_completeness(job, rates(job), live) == pytest.approx((kept - 2.0) / whole)
+    assert completeness_model(job, rates(job)).fidelity(live) == pytest.approx((kept - 2.0) / whole)
 
 
 def test_live_trees_are_those_of_live_tasks() -> None:

@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 
 from ftplan.metrics.fidelity import fidelity_model
 from ftplan.metrics.fidelity_gains import gains, useful
-from ftplan.metrics.mc_trees import complete, count_mc_trees, mc_trees
+from ftplan.metrics.mc_trees import count_mc_trees
 from ftplan.model.rates import rates
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import Edge, Topology
 from ftplan.planners.replication.search.single_failures import meeting_again
+from tests.metrics.mc_tree_cases import complete, mc_trees
 from tests.topologies import operator, topologies
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ftplan.metrics.repair import whole_from
+from ftplan.metrics.downtimes import whole_from
 from ftplan.model.failed_queries import FailedQueries, failed_queries
 from ftplan.model.names import Selector
 from ftplan.model.task_graph import BoolArray, TaskGraph

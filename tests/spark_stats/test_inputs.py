@@ -6,6 +6,7 @@ import contextlib
 import gzip
 import hashlib
 from pathlib import Path
+from threading import Event
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -30,8 +31,13 @@ def test_folder_glob_and_duplicates(tmp_path: Path) -> None:
     assert len(look(tmp_path / "*.csv", tmp_path / "a.csv")) == 2
     with pytest.raises(FtplanError, match="no file matches"):
         look(tmp_path / "*.jsonl")
-    with pytest.raises(FtplanError, match="no such file"):
-        look(tmp_path / "none.csv")
+    assert len(look(f"file://{tmp_path}/a.csv")) == 1
+    (tmp_path / "empty").mkdir()
+    for path, message in (("none.csv", "no such file"), ("empty", "the folder holds no log file")):
+        with pytest.raises(FtplanError, match=message):
+            look(tmp_path / path)
+    with pytest.raises(FtplanError, match="no log file is given"):
+        look()
 
 
 def test_what_is_learnt(tmp_path: Path) -> None:
@@ -56,6 +62,7 @@ def test_what_is_learnt(tmp_path: Path) -> None:
         ("x.csv", gzip.compress(b"a,b\n"), "does not end in .gz"),
         ("x.csv.gz", b"a,b\n", "is no gzip"),
         ("x.csv.gz", gzip.compress(b"a,b\n" * 99)[:-9], "cut off after"),
+        ("x.csv.gz", gzip.compress(b"a,b\n" * 99)[:-9] + b"x" * 9, "damaged gzip"),
         ("x.parquet", b"PAR1 nonsense", "no readable Parquet file"),
         ("x.parquet", b"a,b\n", "no readable Parquet file"),
     ],
@@ -74,7 +81,33 @@ def test_mixed_formats(tmp_path: Path) -> None:
         look(tmp_path)
 
 
+def test_files_that_vanish_and_readings_that_are_stopped(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("a\n1\n")
+    with pytest.raises(FtplanError, match=r"none.csv: cannot be read \(No such file or directory\)"):
+        inspect_files([(str(tmp_path / "none.csv"), False)])
+    stop = Event()
+    stop.set()
+    with pytest.raises(FtplanError, match="interrupted"):
+        inspect_files([(str(tmp_path / "x.csv"), False)], stop=stop)
+
+
+def test_empty_files_are_left_out(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"t": [1]}), tmp_path / "x.parquet")
+    (tmp_path / "y.parquet").touch()
+    assert [Path(f.path).name for f in look(tmp_path)] == ["x.parquet"]
+
+
+@pytest.mark.parametrize("piece", [1, 2, 3, 5])
+def test_characters_may_be_cut_between_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, piece: int) -> None:
+    monkeypatch.setattr("ftplan.spark_stats.inputs._CHUNK", piece)
+    for text, utf8 in (("é€😀\n".encode() * 3, True), ("é€😀".encode()[:-1], False), (b"a\xc3a\n", False)):
+        (tmp_path / "x.csv").write_bytes(b"a\n" + text)
+        assert look(tmp_path / "x.csv")[0].utf8 is utf8
+
+
 def test_remote_paths_pass_through() -> None:
+    with pytest.raises(FtplanError, match="the name does not tell the format; give --input-format"):
+        look("s3a://bucket/day/log")
     (file,) = look("s3a://bucket/day/log.jsonl.gz")
     assert (file.remote, file.format, file.uri(), file.sha256) == (True, "jsonl", "s3a://bucket/day/log.jsonl.gz", None)
 

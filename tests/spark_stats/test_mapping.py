@@ -36,12 +36,14 @@ BAD = [
     ({"busy_column": "b"}, "needs --task-column"),
     ({"upstream_task_column": "u"}, "needs --task-column"),
     ({"upstream_operator": "u"}, "needs --upstream-task-column"),
+    ({"task_column": "t", "upstream_task_column": "u", "upstream_operator": "a", "upstream_operator_column": "o"},
+     "--upstream-operator and --upstream-operator-column exclude each other"),
     ({"operator": None, "key_columns": (), "keys": (("b", ("k",)),), "node_column": "n"}, "--node-column needs"),
     ({"input_format": "xml"}, "--input-format"),
     ({"delimiter": '"'}, "--delimiter"),
     ({"max_rejects": 1.5}, "--max-rejects"),
     ({"max_kept_rejects": -1}, "--max-kept-rejects"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("change", "message"), BAD)

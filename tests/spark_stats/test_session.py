@@ -11,12 +11,15 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from ftplan.errors import FtplanError
-from ftplan.spark_stats import choice
+from ftplan.spark_stats import choice, session
 from ftplan.spark_stats.choice import LEAST_JAVA, choose, java_version
+from ftplan.spark_stats.progress import watch
+from ftplan.spark_stats.session import open_session
 from tests.logs import thin
 from tests.spark_stats.conftest import HOUSTON, ROOT
 
@@ -251,7 +254,7 @@ def test_choice(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("SPARK_REMOTE", raising=False)
     monkeypatch.setattr(choice, "java_version", lambda: 17)
     assert choose("auto", None).kind == "spark"
-    assert choose("auto", "local[2]") == choice.Choice("spark", "local[2]")
+    assert choose("auto", "local[2]") == choice.EngineChoice("spark", "local[2]")
     assert choose("sail", "local[*]").kind == "sail"
     for engine, master, message in (
         ("flink", None, "unknown engine"),
@@ -273,6 +276,84 @@ def test_choice(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         choose("auto", None)
     with pytest.raises(FtplanError, match=r"pyspark, which is not installed: pip install 'ftplan\[spark\]'"):
         choose("auto", "sc://127.0.0.1:1")
+
+
+def test_choice_of_what_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that listens, the first of several, and the gateway of spark-submit."""
+    monkeypatch.delenv("PYSPARK_GATEWAY_PORT", raising=False)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"127.0.0.1:{server.getsockname()[1]}"
+        assert choose("auto", f"sc://{address}") == choice.EngineChoice("connect", f"sc://{address}")
+        monkeypatch.setattr(choice, "java_version", lambda: 17)
+        assert choose("auto", f"spark://127.0.0.1:1,{address}").kind == "spark"
+        monkeypatch.setenv("SPARK_REMOTE", f"sc://{address}")
+        assert choose("auto", None).kind == "connect"
+    monkeypatch.setenv("PYSPARK_GATEWAY_PORT", "1")
+    assert choose("auto", None) == choice.EngineChoice("spark", None)
+
+
+class Foreign:
+    """A session that the calling program has opened."""
+
+    version = "4.2.0"
+
+    def __init__(self) -> None:
+        self.conf = self
+        self.zones = {"spark.sql.session.timeZone": "CET", "spark.master": "local[3]"}
+        self.get, self.set = self.zones.__getitem__, self.zones.__setitem__
+
+
+def test_sessions_that_are_open_already(monkeypatch: pytest.MonkeyPatch) -> None:
+    from pyspark.sql import SparkSession
+
+    foreign = Foreign()
+    monkeypatch.setattr(session, "_OPEN", [])
+    monkeypatch.setattr(SparkSession, "getActiveSession", lambda: foreign)
+    with open_session() as opened:
+        assert (opened.engine, opened.spark, foreign.zones["spark.sql.session.timeZone"]) == (
+            "spark 4.2.0", foreign, "UTC",
+        )  # fmt: skip
+        session._OPEN.append(opened)
+        with open_session("spark") as again:
+            assert again is opened
+        with pytest.raises(FtplanError, match=r"this process already runs spark 4\.2\.0; close that session first"):
+            open_session("auto", "local[2]").__enter__()
+        session._OPEN.clear()
+    assert foreign.zones["spark.sql.session.timeZone"] == "CET"
+    with open_session("spark", "local[3]"):
+        pass
+    for engine, master, wanted in (("sail", None, "--engine sail"), ("spark", "yarn", "--master yarn")):
+        with pytest.raises(FtplanError, match=rf"{wanted}: this process already runs local\[3\]; stop it first"):
+            open_session(engine, master).__enter__()  # type: ignore[arg-type]
+
+
+def test_what_the_jvm_said_last(tmp_path: Path) -> None:
+    log = tmp_path / "jvm.log"
+    for text, told in (
+        ("java.io.IOException: no room\nat a.b(c.java)\nbye\n", "java.io.IOException: no room"),
+        ("hello\n\nbye\n\n", "bye"),
+        ("", ""),
+    ):
+        log.write_text(text)
+        assert session._last_line(log) == told
+
+
+class Server:
+    """What a Spark Connect session offers of its progress."""
+
+    def __init__(self) -> None:
+        self.registerProgressHandler = lambda handler: setattr(self, "handler", handler)
+        self.removeProgressHandler = lambda handler: setattr(self, "removed", handler)
+
+
+def test_progress_of_a_connect_server() -> None:
+    spark, told = Server(), []
+    with watch(session.Session(spark, "connect", "spark 4", True, False), lambda *said: told.append(said)):
+        stage = SimpleNamespace(num_tasks=4, num_completed_tasks=1)
+        spark.handler(stages=[stage], inflight_tasks=1, operation_id="x", done=False)
+        spark.handler(stages=[], done=True)
+    assert told == [("aggregating", None), ("aggregating", 0.25)]
+    assert spark.removed is spark.handler
 
 
 def test_java_version(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from ftplan.spark_stats.mapping import micros
 from ftplan.spark_stats.readers import Field
-from ftplan.spark_stats.records import micros
 from ftplan.spark_stats.times import time_us
 from tests.spark_stats.conftest import Run, write_csv
 

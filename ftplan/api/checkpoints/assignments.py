@@ -41,16 +41,16 @@ def current_assignments(cluster: Cluster, topology: Topology, series: KeyGroupSe
     placement = cluster.placement
     if placement is None or not placement.checkpoints:
         return None
-    found = []
+    assignments = []
     for operator in sorted(placement.checkpoints):
         homes = primaries(operator, topology, placement)
         if homes is None or operator not in series.operators:
             continue
         for group, nodes in enumerate(placement.checkpoints[operator]):
-            found.append(
+            assignments.append(
                 {"operator": operator, "key_group": group, "primary": homes[group], "checkpoints": list(nodes)}
             )
-    return found or None
+    return assignments or None
 
 
 def moves(
@@ -66,15 +66,15 @@ def moves(
     """
     if placement is None or not placement.checkpoints:
         return None
-    found: list[dict[str, Any]] = []
+    transfers_needed: list[dict[str, Any]] = []
     state = {o.id: key_group_state(o, series) for o in topology.keyed_operators}
     for item in assignments:
         operator, group = item["operator"], item["key_group"]
         now = placement.checkpoints.get(operator)
         held = list(now[group]) if now is not None else []
         size = float(state[operator][group])
-        found += transfers(operator, group, held, item["checkpoints"], None if size != size else size)
-    return found
+        transfers_needed += transfers(operator, group, held, item["checkpoints"], None if size != size else size)
+    return transfers_needed
 
 
 def transfers(

@@ -6,26 +6,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ftplan.api.answers import Difference, changed_objective, changed_options
+from ftplan.api.answers import Difference
 from ftplan.api.checkpoints.assignments import transfers
 from ftplan.metrics.key_group_series import key_group_series
 from ftplan.model.key_group_state import key_group_state
 from ftplan.model.names import natural_key
-from ftplan.model.plan import Plan, canonical_json
+from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class AllocationDifference(Difference):
-    """What changes between two checkpoint allocations, group by group and option by option.
+    """What changes between two checkpoint allocations: ``changes`` are ``{operator, key_group, what, from, to}``.
 
     ``moves`` are the fewest transfers that lead from the first to the second, as in a plan's ``moves``.
     """
 
-    kind: str
-    changes: tuple[Mapping[str, Any], ...]  # {operator, key_group, what, from, to}
-    options: tuple[Mapping[str, Any], ...]  # {name, from, to}
-    objective: Mapping[str, Any]  # {name, from, to}
     key_groups: int  # in either plan
     moves: tuple[Mapping[str, Any], ...] = ()  # {operator, key_group, from, to, bytes}
 
@@ -40,25 +36,19 @@ class AllocationDifference(Difference):
         sizes = [move["bytes"] for move in self.moves]
         return None if None in sizes else float(sum(sizes))
 
-    def to_json(self) -> str:
-        """Return the difference as JSON text."""
-        return canonical_json(
-            {
-                "kind": self.kind,
-                "changed": self.changed,
-                "changes": self.changes,
-                "options": self.options,
-                "objective": self.objective,
-                "key_groups": self.key_groups,
-                "key_groups_changed": len({(c["operator"], c["key_group"]) for c in self.changes}),
-                "moves": self.moves,
-                "copies_moved": self.copies_moved,
-                "bytes_moved": self.bytes_moved,
-            }
-        )
+    @property
+    def details(self) -> Mapping[str, Any]:
+        """How many key groups change, and what moves."""
+        return {
+            "key_groups": self.key_groups,
+            "key_groups_changed": len({(c["operator"], c["key_group"]) for c in self.changes}),
+            "moves": self.moves,
+            "copies_moved": self.copies_moved,
+            "bytes_moved": self.bytes_moved,
+        }
 
 
-def diff_allocations(before: Plan, after: Plan, problem: Problem | None) -> Difference:
+def diff(before: Plan, after: Plan, problem: Problem | None) -> Difference:
     """Compare two checkpoint allocations.
 
     The order of the copies of a group does not count; a group that only one plan knows is added or removed. How many
@@ -79,14 +69,7 @@ def diff_allocations(before: Plan, after: Plan, problem: Problem | None) -> Diff
     for group in groups:
         held, wanted = (plan.get(group, nowhere)["checkpoints"] for plan in (old, new))
         moves += transfers(group[0], group[1], held, wanted, state.get(group))
-    return AllocationDifference(
-        before.kind,
-        tuple(changes),
-        changed_options(before, after),
-        changed_objective(before, after),
-        len(groups),
-        tuple(moves),
-    )
+    return AllocationDifference(before, after, tuple(changes), len(groups), tuple(moves))
 
 
 def _state(problem: Problem) -> dict[tuple[str, int], float]:

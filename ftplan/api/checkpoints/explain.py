@@ -7,9 +7,9 @@ from typing import Any
 
 from ftplan.api.answers import Explanation
 from ftplan.api.checkpoints.assignments import require_known_nodes, stated_assignments
-from ftplan.api.checkpoints.judge import objective_of, rules_of
-from ftplan.api.checkpoints.make import require
-from ftplan.api.checkpoints.unseen_time import planned_on
+from ftplan.api.checkpoints.judge import rules_of
+from ftplan.api.checkpoints.options import CheckpointAllocationOptions
+from ftplan.api.checkpoints.problem import objective_of, planned_on, require
 from ftplan.errors import FtplanError
 from ftplan.metrics.checkpoint_balance import checkpoint_balance
 from ftplan.metrics.checkpoint_objective import CheckpointObjective, objective_costs
@@ -20,6 +20,7 @@ from ftplan.model.names import Selector
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
 from ftplan.model.statistics import KeyGroupSeries
+from ftplan.model.tolerances import NOISE
 from ftplan.model.topology import Topology
 
 _TITLE: Mapping[str, str] = {
@@ -29,7 +30,7 @@ _TITLE: Mapping[str, str] = {
 }
 
 
-def explain_allocation(plan: Plan, problem: Problem, what: Selector) -> Explanation:
+def explain(plan: Plan, problem: Problem, what: Selector) -> Explanation:
     """Explain one key group's copies (``key-group:OP/N``) or what lies on a node (``node:ID``).
 
     For a key group: for each of its copies every node with what the copy would cost there, and if it is not chosen,
@@ -41,7 +42,7 @@ def explain_allocation(plan: Plan, problem: Problem, what: Selector) -> Explanat
     FtplanError
         If the selector is of another kind or names what the plan does not have.
     """
-    topology, cluster, whole = require(problem, str(plan.options.get("load", "records")))
+    topology, cluster, whole = require(problem, CheckpointAllocationOptions.of_plan(plan).load)
     series = planned_on(plan, whole)
     assignments: list[Mapping[str, Any]] = list(stated_assignments(plan, topology, cluster))
     require_known_nodes(assignments, cluster)
@@ -97,12 +98,12 @@ def _key_group(
     load = float(series.mean_load[series.position[what.name, int(what.index or 0)]]) if costs is not None else 0.0
     copies = f"copies on {', '.join(chosen)}" if chosen else "no copies"
     notes = [f"primary on {item['primary']}, {copies}; mean load {load:.6g} per window"]
-    notes += [plan.reason] if plan.reason and len(chosen) < moves.rules.copies else []
+    notes += [plan.reason] if plan.reason and len(chosen) < moves.inputs.rules.copies else []
     for copy in chosen if costs is not None else ():
         here = float(costs[cluster.position[copy]])
         open_to = [row for row in rows if row["copy"] == copy and not row["chosen"] and row["ruled out by"] is None]
         better = objective.sign * (here - open_to[0][_called(objective)]) if open_to else 0.0
-        if better > 1e-12:
+        if better > NOISE:
             would = (
                 f"be usable in {better:.6g} windows more" if objective.name == "usable" else f"cost {better:.6g} less"
             )

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from ftplan.api.checkpoints.assignments import current_assignments, moves, stated_assignments
-from ftplan.api.checkpoints.make import parse_balance, require
-from ftplan.api.checkpoints.unseen_time import planned_on
-from ftplan.api.checkpoints.upkeep import with_current
+from ftplan.api.checkpoints.options import CheckpointAllocationOptions
+from ftplan.api.checkpoints.problem import objective_of, planned_on, require, with_current
 from ftplan.api.statements import (
     Judged,
     Judges,
@@ -24,17 +23,16 @@ from ftplan.api.statements import (
 from ftplan.errors import FtplanError
 from ftplan.metrics.allocation_score import AllocationScore, allocation_score
 from ftplan.metrics.availability import availability, copysets
-from ftplan.metrics.checkpoint_objective import OBJECTIVES, CheckpointObjective
+from ftplan.metrics.checkpoint_objective import OBJECTIVES
 from ftplan.model.checkpoint_rules import RULE_CODES, STILL_BROKEN, CheckpointRules, violations
 from ftplan.model.cluster import Cluster
 from ftplan.model.failover import Losses
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
 from ftplan.model.statistics import KeyGroupSeries
+from ftplan.model.tolerances import LEAST_SCALE, ROUNDING
 from ftplan.model.violation import Violation
 
-#: How far a stated objective may lie from the recomputed one, relative to its size and scale.
-TOLERANCE = 1e-9
 #: So many distinct sets of nodes take seconds to add up to a probability of loss, which is then not recomputed.
 MANY_SETS = 1000
 #: What ``--strict`` asks of the balance where the plan names no limit of its own.
@@ -56,31 +54,31 @@ def judge_allocation(plan: Plan, problem: Problem, strict: bool) -> Judged:
         raise FtplanError("verify needs the topology and the cluster: give --topology and --cluster")
     series: KeyGroupSeries | None = None
     if problem.stats is not None:
-        series = planned_on(plan, require(problem, str(plan.options.get("load", "records")))[2])
+        series = planned_on(plan, require(problem, CheckpointAllocationOptions.of_plan(plan).load)[2])
     assignments = stated_assignments(plan, problem.topology, problem.cluster)
     rules = rules_of(plan, strict)
     waived = set() if strict else _left_broken(plan)
-    found = list(violations(assignments, problem.topology, problem.cluster, series, rules))
-    found = [violation for violation in found if not any(violation.code in RULE_CODES[name] for name in waived)]
+    breaches = list(violations(assignments, problem.topology, problem.cluster, series, rules))
+    breaches = [violation for violation in breaches if not any(violation.code in RULE_CODES[name] for name in waived)]
     held = tuple(name for name in rules.names() if name not in waived)
     if series is None:
-        return Judged(found, held, tuple(name for name in ("objective", "summary") if getattr(plan, name)))
+        return Judged(breaches, held, tuple(name for name in ("objective", "summary") if getattr(plan, name)))
     # Where the plan names groups or nodes that do not exist its value means nothing.
-    if {v.code for v in found} & {"UNKNOWN_KEY_GROUP", "UNKNOWN_NODE", "ASSIGNED_TWICE"}:
-        return Judged(found, held)
+    if {v.code for v in breaches} & {"UNKNOWN_KEY_GROUP", "UNKNOWN_NODE", "ASSIGNED_TWICE"}:
+        return Judged(breaches, held)
     score = allocation_score(assignments, problem.cluster, series, objective_of(plan))
-    found += _objective(plan, assignments, score, series, problem.cluster)
-    found += _options(plan, series, problem.cluster)
+    breaches += _objective(plan, assignments, score, series, problem.cluster)
+    breaches += _options(plan, series, problem.cluster)
     now = _current(plan, problem)
     left: tuple[str, ...] = ()
     if now is not None:
-        found += _changes(plan, assignments, now, series, problem)
+        breaches += _changes(plan, assignments, now, series, problem)
     elif (plan.plan or {}).get("moves") is not None:
         left = ("plan.moves",)
-    if plan.summary and not any(v.code == "MISSING_KEY_GROUP" for v in found):
+    if plan.summary and not any(v.code == "MISSING_KEY_GROUP" for v in breaches):
         broken, more = judge_summary(plan, _summary(plan, assignments, score, series, problem, now))
-        found, left = [*found, *broken], (*left, *more)
-    return Judged(found, held, left)
+        breaches, left = [*breaches, *broken], (*left, *more)
+    return Judged(breaches, held, left)
 
 
 def judge_question(plan: Plan, problem: Problem) -> Judged:
@@ -96,8 +94,8 @@ def _options(plan: Plan, series: KeyGroupSeries, cluster: Cluster) -> list[Viola
     if plan.objective is not None and plan.objective.name in OBJECTIVES:
         true["objective"] = plan.objective.name
     if "capacity_per_core_requested" in plan.options:
-        asked = {**plan.options, "capacity_per_core": plan.options["capacity_per_core_requested"]}
-        true["capacity_per_core"] = CheckpointObjective.of_options(asked).resolved(series, cluster).capacity_per_core
+        asked = replace(objective_of(plan), capacity_per_core=plan.options["capacity_per_core_requested"])
+        true["capacity_per_core"] = asked.resolved(series, cluster).capacity_per_core
     return judge_options(plan, true)
 
 
@@ -118,25 +116,19 @@ def rules_of(plan: Plan, strict: bool = False) -> CheckpointRules:
     if not isinstance(copies, int):
         copies = _usual_copies(plan)
     balance: Any = "none"
-    stated = parse_balance(plan.options.get("balance", STRICT_BALANCE))
+    stated = plan.options.get("balance", STRICT_BALANCE)
     if "count" in named:
         balance = "count"
     elif "even-count" in named:
         balance = "even-count"
     if "balance" in named or (strict and balance == "none"):
-        balance = stated if isinstance(stated, float) else STRICT_BALANCE
+        balance = float(stated) if isinstance(stated, (int, float)) else STRICT_BALANCE
     zoned = strict or "copies-in-distinct-zones" in named
     limit = plan.options.get("failover_limit")
     if "failover" in named and not isinstance(limit, (int, float)):
         raise FtplanError("plan: rules names failover, but options.failover_limit is no number")
     limit = float(limit) if isinstance(limit, (int, float)) and "failover" in named else None
     return CheckpointRules(copies, "zone" if zoned else "node", balance, strict or "memory" in named, limit)
-
-
-def objective_of(plan: Plan) -> CheckpointObjective:
-    """Return the objective that a plan names, with the options that it was planned with; correlation if none."""
-    name = plan.objective.name if plan.objective is not None and plan.objective.name in OBJECTIVES else None
-    return CheckpointObjective.of_options(plan.options, name)
 
 
 def _usual_copies(plan: Plan) -> int:
@@ -162,7 +154,7 @@ def _objective(
     objective = score.objective
     random = None if objective.integral else _random(plan, assignments, score, series, cluster)
     size = abs(score.value) if random is None or stated.bound is None else abs(random - stated.bound)
-    slack = TOLERANCE * max(abs(score.value), size, 1e-9)
+    slack = ROUNDING * max(abs(score.value), size, LEAST_SCALE)
     worth = Worth(score.value, objective.sense, slack, random)
     return judge_objective(stated, worth, plan.status)
 
@@ -204,34 +196,34 @@ def _changes(
     if needed is None:
         return [] if not stated else [Violation("CHANGES_DIFFER", "moves are stated, but no checkpoint is in place")]
     said, is_so = _ends(stated), _ends(needed)
-    found = []
+    broken = []
     for operator, group in sorted(set(said) | set(is_so), key=lambda item: (str(item[0]), item[1])):
         name = (operator, group)
         one, other = said.get(name), is_so.get(name)
         where = f"key-group:{operator}/{group}"
         if one is None or other is None:
             text = "has to move, but no move is stated" if one is None else "has a move stated, but none is needed"
-            found.append(Violation("CHANGES_DIFFER", f"moves: {where} {text}", where))
+            broken.append(Violation("CHANGES_DIFFER", f"moves: {where} {text}", where))
         elif one[:2] != other[:2]:
-            found.append(
+            broken.append(
                 Violation("CHANGES_DIFFER", f"moves: {where} does not lead from its copies to the plan's", where)
             )
         elif one[2] is not None and (other[2] is None or not same(one[2], other[2])):
             text = f"moves: {where} states {shown(one[2])} bytes, it is {shown(other[2])}"
-            found.append(Violation("CHANGES_DIFFER", text, where))
-    return found
+            broken.append(Violation("CHANGES_DIFFER", text, where))
+    return broken
 
 
 def _ends(stated: Any) -> dict[tuple[str, int], tuple[list[str], list[str], float | None]]:
     """Return the nodes that copies leave and reach, and the bytes (None: unknown), by key group."""
-    found: dict[tuple[str, int], tuple[list[str], list[str], float | None]] = {}
+    ends: dict[tuple[str, int], tuple[list[str], list[str], float | None]] = {}
     for item in stated:
-        leaving, coming, size = found.get((item["operator"], item["key_group"]), ([], [], 0.0))
+        leaving, coming, size = ends.get((item["operator"], item["key_group"]), ([], [], 0.0))
         leaving = sorted([*leaving, *([item["from"]] if item.get("from") is not None else [])])
         coming = sorted([*coming, *([item["to"]] if item.get("to") is not None else [])])
         total = None if size is None or item.get("bytes") is None else size + float(item["bytes"])
-        found[item["operator"], item["key_group"]] = (leaving, coming, total)
-    return found
+        ends[item["operator"], item["key_group"]] = (leaving, coming, total)
+    return ends
 
 
 def _summary(
@@ -241,23 +233,23 @@ def _summary(
     assert problem.cluster is not None
     assert problem.topology is not None
     given, topology = problem.cluster, problem.topology
-    losses: Losses = "zone" if plan.options.get("anti_affinity") == "zone" else "node"
-    found: dict[str, Any] = {
+    losses: Losses = "zone" if CheckpointAllocationOptions.of_plan(plan).anti_affinity == "zone" else "node"
+    figures: dict[str, Any] = {
         "after": score.to_dict() | _availability(assignments, given, series, losses),
         "random": score.random_to_dict() | {score.key: _random(plan, assignments, score, series, given)},
     }
     if now is None:
-        return found
+        return figures
     current = current_assignments(now, topology, series)
-    found["before"] = None
+    figures["before"] = None
     if current is not None:
         known = {(item["operator"], item["key_group"]) for item in current}
         rest = [{**a, "checkpoints": []} for a in assignments if (a["operator"], a["key_group"]) not in known]
         before = allocation_score([*current, *rest], given, series, score.objective)
-        found["before"] = before.to_dict() | _availability(current, given, series, losses)
+        figures["before"] = before.to_dict() | _availability(current, given, series, losses)
     if isinstance(plan.summary.get("upkeep"), dict):
-        found["upkeep"] = _upkeep(plan, score.value, moves(assignments, now.placement, topology, series))
-    return found
+        figures["upkeep"] = _upkeep(plan, score.value, moves(assignments, now.placement, topology, series))
+    return figures
 
 
 def _availability(assignments: Any, cluster: Cluster, series: KeyGroupSeries, losses: Losses) -> dict[str, Any]:
@@ -269,8 +261,8 @@ def _availability(assignments: Any, cluster: Cluster, series: KeyGroupSeries, lo
         nodes=tuple(replace(node, failure_probability=None) for node in cluster.nodes),
         zones=tuple(replace(zone, failure_probability=None) for zone in cluster.zones),
     )
-    found = availability(assignments, bare, series, losses)
-    return {name: value for name, value in found.items() if not name.startswith("loss_probability")}
+    figures = availability(assignments, bare, series, losses)
+    return {name: value for name, value in figures.items() if not name.startswith("loss_probability")}
 
 
 def _upkeep(plan: Plan, value: float, needed: list[dict[str, Any]] | None) -> dict[str, Any]:

@@ -8,14 +8,16 @@ from typing import Any
 
 import numpy as np
 
+from ftplan.metrics.checkpoint_objective import CheckpointObjective
 from ftplan.metrics.checkpoint_use import overloaded_windows, usable_windows
 from ftplan.metrics.key_group_merge import merged
 from ftplan.metrics.key_group_series import key_group_series
-from ftplan.metrics.node_load import NodeLoad, node_load
+from ftplan.metrics.node_load import NodeLoad
 from ftplan.metrics.stats_summary import gini
 from ftplan.model.cluster import Cluster, Placement
+from ftplan.model.measures import Measure
 from ftplan.model.problem import Problem
-from ftplan.model.statistics import KeyGroupSeries, Measure
+from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.topology import Topology
 from ftplan.planners.checkpoints.correlated import correlated
 from ftplan.planners.checkpoints.even import even
@@ -79,7 +81,8 @@ def _usable(series: KeyGroupSeries, topology: Topology, cluster: Cluster) -> Map
     options = AllocationOptions(measure=series.measure)
     problem = build(topology, cluster, placement, first, options)
     home = problem.by_group.home
-    whole = node_load(series, home, cluster)
+    objective = CheckpointObjective().resolved(series, cluster)
+    whole = objective.node_load(series.loads, series.window_s, home, cluster)
     later = NodeLoad(whole.load[split:], whole.capacity, whole.overload)
     usable = usable_windows(series.loads[split:], home, later)
     total = float(overloaded_windows(home, later).sum())

@@ -7,24 +7,26 @@ from typing import Any
 
 from ftplan.api.answers import Asked, Scores
 from ftplan.api.checkpoints.assignments import require_known_nodes, stated_assignments
-from ftplan.api.checkpoints.make import require
+from ftplan.api.checkpoints.options import CheckpointAllocationOptions
+from ftplan.api.checkpoints.problem import require
 from ftplan.api.scenarios import with_scenario_fails
+from ftplan.io.selector_checks import check_selector
 from ftplan.metrics.allocation_score import allocation_score
 from ftplan.metrics.assisted_migrations import migrations
 from ftplan.metrics.availability import availability
 from ftplan.metrics.checkpoint_objective import CheckpointObjective
 from ftplan.metrics.checkpoint_recovery import recovery
-from ftplan.metrics.node_load import loaded_nodes
 from ftplan.metrics.planned_copies import planned_copies
 from ftplan.model.cluster import Cluster
 from ftplan.model.failover import Losses
+from ftplan.model.failure import Failure
 from ftplan.model.names import parse_selector
 from ftplan.model.plan import Plan, Warn
 from ftplan.model.problem import Problem
 from ftplan.model.statistics import KeyGroupSeries
 
 
-def score_allocation(plan: Plan, problem: Problem, asked: Asked) -> Scores:
+def score(plan: Plan, problem: Problem, asked: Asked) -> Scores:
     """Score a checkpoint allocation on the statistics of *problem*, which need not be those it was made from.
 
     Raises
@@ -32,17 +34,18 @@ def score_allocation(plan: Plan, problem: Problem, asked: Asked) -> Scores:
     FtplanError
         If the plan names what the problem does not have, or an input is missing.
     """
-    measure = asked.load or str(plan.options.get("load", "records"))
+    own = CheckpointAllocationOptions.of_plan(plan)
+    measure = asked.load or own.load
     topology, cluster, series = require(problem, measure)
     assignments = stated_assignments(plan, topology, cluster)
     require_known_nodes(assignments, cluster)
-    failures = [parse_selector(text) for text in asked.fail]
-    problem = with_scenario_fails(problem)
-    if problem.failure is not None:
-        failures = [entry.select for entry in problem.failure.fail] + failures
-    objective = _yardstick(plan, measure, asked.capacity_per_core, asked.overload).resolved(series, cluster)
+    failure = with_scenario_fails(problem).failure or Failure()
+    failures = [entry.select for entry in failure.fail] + [parse_selector(text) for text in asked.fail]
+    for selector in failures:
+        check_selector(selector, topology, cluster, [arrival.node for arrival in failure.arrivals])
+    objective = _yardstick(own, measure, asked).resolved(series, cluster)
     values: dict[str, float | None] = dict(_scores(assignments, cluster, series, objective))
-    losses: Losses = "zone" if plan.options.get("anti_affinity") == "zone" else "node"
+    losses: Losses = "zone" if own.anti_affinity == "zone" else "node"
     available = availability(assignments, cluster, series, losses)
     for name in ("failover-load-ratio", "loss-probability", "copysets"):
         values[name] = available[name.replace("-", "_")]
@@ -62,36 +65,30 @@ def _bounded(available: Mapping[str, Any]) -> list[Warn]:
     return [Warn("LOSS_PROBABILITY_BOUNDED", text)]
 
 
-def _yardstick(
-    plan: Plan, measure: str, capacity_per_core: float | None, overload: float | None
-) -> CheckpointObjective:
+def _yardstick(own: CheckpointAllocationOptions, measure: str, asked: Asked) -> CheckpointObjective:
     """Return the plain correlation with the capacity that is asked for, else the plan's if it is in the same unit."""
-    same_unit = measure == plan.options.get("load", "records")
-    planned = plan.options.get("capacity_per_core") if same_unit else None
-    return CheckpointObjective.of_options(
-        {
-            "capacity_per_core": planned if capacity_per_core is None else capacity_per_core,
-            "overload": plan.options.get("overload") if overload is None else overload,
-        }
+    planned = own.capacity_per_core if measure == own.load else None
+    return CheckpointObjective(
+        capacity_per_core=planned if asked.capacity_per_core is None else asked.capacity_per_core,
+        overload=own.overload if asked.overload is None else asked.overload,
     )
 
 
 def _scores(
     assignments: Any, cluster: Cluster, series: KeyGroupSeries, objective: CheckpointObjective
 ) -> dict[str, float | None]:
-    found = allocation_score(assignments, cluster, series, objective)
+    score = allocation_score(assignments, cluster, series, objective)
     copies = planned_copies(assignments, series, cluster)
     loads = series.loads[:, copies.columns]
-    per_core = objective.capacity_per_core or 0.0
-    nodes = loaded_nodes(loads, series.window_s, copies.home, cluster, per_core, objective.overload)
-    gain = (found.random - found.value) / abs(found.random) if found.random else None
+    nodes = objective.node_load(loads, series.window_s, copies.home, cluster)
+    gain = (score.random - score.value) / abs(score.random) if score.random else None
     return {
-        "correlation": found.value,
-        "random-correlation": found.random,
+        "correlation": score.value,
+        "random-correlation": score.random,
         "gain-over-random": gain,
-        "usable-share": found.usable_share,
+        "usable-share": score.usable_share,
         "assisted-migrations": migrations(loads, copies, nodes).share,
-        "imbalance": found.imbalance,
-        "max-copies-per-node": found.max_copies_per_node,
-        "zone-separation": found.zone_separation,
+        "imbalance": score.imbalance,
+        "max-copies-per-node": score.max_copies_per_node,
+        "zone-separation": score.zone_separation,
     }

@@ -13,12 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from ftplan.errors import FtplanError
 from ftplan.metrics.allocation_score import allocation_score, wanted_copies
-from ftplan.metrics.checkpoint_objective import CheckpointObjective, copy_values
+from ftplan.metrics.checkpoint_objective import copy_values
 from ftplan.metrics.planned_copies import planned_copies
 from ftplan.model.cluster import Cluster
-from ftplan.model.plan import Plan, Warn
+from ftplan.model.plan import Warn
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.planners import registry
 from ftplan.planners.budget import Budget
@@ -47,105 +46,99 @@ class Judgement:
     warnings: tuple[Warn, ...]
 
 
-def seen_and_unseen(series: KeyGroupSeries, holdout: Any) -> tuple[KeyGroupSeries, KeyGroupSeries | None]:
-    """Return the windows to plan on and those to judge on: the last *holdout* of the range, in whole windows.
+@dataclass(frozen=True, eq=False)
+class Holdout:
+    """A problem whose plan has seen the first part of a trace, and the windows of the rest."""
 
-    The number of unseen windows is rounded, with at least one on either side. Without a holdout all windows are seen.
-    Key groups that are idle in one part stay in it; state sizes are those of the whole trace.
-
-    Raises
-    ------
-    FtplanError
-        If the holdout is no share between 0 and 1, or there are fewer than two windows.
-    """
-    if holdout is None:
-        return series, None
-    if isinstance(holdout, (bool, str)) or not 0 < holdout < 1:
-        raise FtplanError(f"--holdout: {holdout!r} is not a share between 0 and 1, such as 0.3")
-    windows = series.loads.shape[0]
-    if windows < 2:
-        raise FtplanError(f"--holdout: {windows} windows cannot be split: compute the statistics with shorter windows")
-    split = windows - min(max(round(windows * holdout), 1), windows - 1)
-    return replace(series, loads=series.loads[:split]), replace(series, loads=series.loads[split:])
-
-
-def planned_on(plan: Plan, series: KeyGroupSeries) -> KeyGroupSeries:
-    """Return the part of the statistics that a plan was made on."""
-    return seen_and_unseen(series, plan.options.get("holdout"))[0]
+    problem: CheckpointProblem
+    options: AllocationOptions
+    cluster: Cluster
+    seen: KeyGroupSeries
+    unseen: KeyGroupSeries
 
 
 def judge(
-    assignments: Sequence[Mapping[str, Any]],
-    row: registry.Row,
-    problem: CheckpointProblem,
-    options: AllocationOptions,
-    cluster: Cluster,
-    seen: KeyGroupSeries,
-    unseen: KeyGroupSeries,
-    planner: Planner,
-    clock: Budget,
+    assignments: Sequence[Mapping[str, Any]], algorithm: str, holdout: Holdout, again: Planner, clock: Budget
 ) -> Judgement:
     """Score a plan on unseen windows, beside a random plan's expectation and the mean of 20 plans of ``even``.
 
     The capacity of nodes is that of the planned part: machines do not change when load does. The gain over ``even`` is
     that in usable share, or in the objective where no node is overloaded in unseen time: the mean over up to 5 splits,
     which follow each other in the unseen part. The plan of the first split is *assignments*, those of later ones come
-    from *planner*, which sees all windows before them. The 95 % interval is that of this mean (Student's t), None with
+    from *again*, which sees all windows before them. The 95 % interval is that of this mean (Student's t), None with
     fewer than two splits. Where it reaches 0 the plan gains nothing that would pay for planning, and a warning
     ``NO_GAIN_ON_UNSEEN_TIME`` says so.
     """
-    objective = options.objective
-    score = allocation_score(assignments, cluster, unseen, objective)
+    objective, unseen = holdout.options.objective, holdout.unseen
+    score = allocation_score(assignments, holdout.cluster, unseen, objective)
     summary: dict[str, Any] = {
-        "windows": {"planned": seen.loads.shape[0], "unseen": unseen.loads.shape[0]},
+        "windows": {"planned": holdout.seen.loads.shape[0], "unseen": unseen.loads.shape[0]},
         "plan": {"usable_share": score.usable_share, score.key: score.value},
         "random": {"usable_share": score.random_usable_share, score.key: score.random},
         "even": None,
         "splits": [],
         "gain_over_even": None,
     }
-    drawn = _even_plans(problem, options, clock)
+    drawn = _even_plans(holdout.problem, holdout.options, clock)
     if drawn is None:
         cut = Warn("COMPARISON_CUT", "on unseen time the plan is not compared with even: the time limit is over")
         return Judgement(summary, (cut,) if clock.cut else ())
-    even = _worth(drawn, problem, objective, cluster, unseen)
+    even = _mean_score(drawn, holdout, unseen)
     summary["even"] = {"plans": len(drawn), score.key: even.value, "usable_share": even.usable_share}
     by_share = score.usable_share is not None
+    summary["splits"] = _compared(assignments, holdout, drawn, by_share, again, clock)
+    warnings: tuple[Warn, ...] = ()
+    if clock.cut:
+        text = f"{len(drawn)} of {EVEN_PLANS} plans of even and {len(summary['splits'])} splits"
+        warnings = (Warn("COMPARISON_CUT", f"on unseen time the plan is compared with {text}: the time limit is over"),)
+    gains = [split["gain"] for split in summary["splits"] if split["gain"] is not None]
+    if not gains:
+        return Judgement(summary, warnings)
+    mean, interval = _interval(gains)
+    what = "usable_share" if by_share else score.key
+    summary["gain_over_even"] = {"in": what, "value": mean, "interval": interval}
+    if (mean if interval is None else interval[0]) <= 0 and algorithm != "even":
+        warnings = (_no_gain(summary, len(gains), objective.name), *warnings)
+    return Judgement(summary, warnings)
+
+
+def _compared(
+    assignments: Sequence[Mapping[str, Any]],
+    holdout: Holdout,
+    drawn: Sequence[Allocation],
+    by_share: bool,
+    again: Planner,
+    clock: Budget,
+) -> list[dict[str, Any]]:
+    """Return for each split what the plan and ``even`` are worth on it, and the gain, None where that is undefined."""
+    objective, unseen, seen = holdout.options.objective, holdout.unseen, holdout.seen
     sign = 1.0 if by_share else -objective.sign
-    gains = []
+    splits = []
     for start, end in _splits(unseen.loads.shape[0]):
         if clock.over():
             break
         before = replace(seen, loads=np.concatenate([seen.loads, unseen.loads[:start]]))
-        mine = planner(before) if start else assignments
-        if mine is None:
+        own = again(before) if start else assignments
+        if own is None:
             continue
         part = replace(unseen, loads=unseen.loads[start:end])
-        reached = allocation_score(mine, cluster, part, objective)
-        usual = _worth(drawn, problem, objective, cluster, part)
+        reached = allocation_score(own, holdout.cluster, part, objective)
+        usual = _mean_score(drawn, holdout, part)
         values = (reached.usable_share, usual.usable_share) if by_share else (reached.value, usual.value)
         gain = None if values[0] is None or values[1] is None else sign * (values[0] - values[1])
         windows = {"planned": before.loads.shape[0], "unseen": end - start}
-        summary["splits"].append({"windows": windows, "plan": values[0], "even": values[1], "gain": gain})
-        if gain is not None:
-            gains.append(gain)
-    said: tuple[Warn, ...] = ()
-    if clock.cut:
-        text = f"{len(drawn)} of {EVEN_PLANS} plans of even and {len(summary['splits'])} splits"
-        said = (Warn("COMPARISON_CUT", f"on unseen time the plan is compared with {text}: the time limit is over"),)
-    if not gains:
-        return Judgement(summary, said)
-    mean, interval = _interval(gains)
-    what = "usable_share" if by_share else score.key
-    summary["gain_over_even"] = {"in": what, "value": mean, "interval": interval}
-    if (mean if interval is None else interval[0]) > 0 or row.name == "even":
-        return Judgement(summary, said)
-    shown = f"a mean of {mean:+.3g} in {what.replace('_', ' ')} against even over {len(gains)} splits"
-    if interval is not None:
-        shown += f", 95 % interval {interval[0]:+.3g} to {interval[1]:+.3g}"
-    message = f"on the {unseen.loads.shape[0]} windows that the plan has not seen it gains nothing for sure: {shown}"
-    advice = "prefer --algorithm even" + ("" if objective.name == "usable" else ", or try --objective usable")
-    return Judgement(summary, (Warn("NO_GAIN_ON_UNSEEN_TIME", f"{message}; {advice}"), *said))
+        splits.append({"windows": windows, "plan": values[0], "even": values[1], "gain": gain})
+    return splits
+
+
+def _no_gain(summary: Mapping[str, Any], splits: int, objective: str) -> Warn:
+    gain, unseen = summary["gain_over_even"], summary["windows"]["unseen"]
+    shown = f"a mean of {gain['value']:+.3g} in {gain['in'].replace('_', ' ')} against even over {splits} splits"
+    if gain["interval"] is not None:
+        shown += ", 95 % interval {:+.3g} to {:+.3g}".format(*gain["interval"])
+    message = f"on the {unseen} windows that the plan has not seen it gains nothing for sure: {shown}"
+    advice = "prefer --algorithm even" + ("" if objective == "usable" else ", or try --objective usable")
+    return Warn("NO_GAIN_ON_UNSEEN_TIME", f"{message}; {advice}")
 
 
 def _splits(windows: int) -> list[tuple[int, int]]:
@@ -156,7 +149,7 @@ def _splits(windows: int) -> list[tuple[int, int]]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Worth:
+class _MeanScore:
     """Mean objective and usable share of several plans; no share where no node is overloaded."""
 
     value: float
@@ -177,14 +170,9 @@ def _even_plans(problem: CheckpointProblem, options: AllocationOptions, clock: B
     return answers or None
 
 
-def _worth(
-    answers: Sequence[Allocation],
-    problem: CheckpointProblem,
-    objective: CheckpointObjective,
-    cluster: Cluster,
-    series: KeyGroupSeries,
-) -> _Worth:
+def _mean_score(answers: Sequence[Allocation], holdout: Holdout, series: KeyGroupSeries) -> _MeanScore:
     """Return what plans are worth on average; all of them are judged at once, as one plan with more copies."""
+    problem, cluster, objective = holdout.problem, holdout.cluster, holdout.options.objective
     one = planned_copies(answers[0].assignments, series, cluster)
     known = [name in series.position for name in zip(problem.operators, problem.key_group.tolist(), strict=True)]
     host = np.concatenate([answer.copies[known].ravel() for answer in answers])
@@ -194,9 +182,9 @@ def _worth(
     usable = replace(objective.resolved(series, cluster), name="usable", correlate="raw")
     wanted = wanted_copies(usable, one, series, cluster)
     if not wanted:
-        return _Worth(value, None)
+        return _MeanScore(value, None)
     fits = float(copy_values(usable, plans, series, cluster).value.sum()) / len(answers)
-    return _Worth(value, fits / wanted)
+    return _MeanScore(value, fits / wanted)
 
 
 def _interval(gains: Sequence[float]) -> tuple[float, list[float] | None]:

@@ -10,11 +10,11 @@ import numpy as np
 
 from ftplan.metrics.allocation_score import allocation_score
 from ftplan.metrics.checkpoint_objective import CheckpointObjective
-from ftplan.metrics.node_load import loaded_nodes
 from ftplan.metrics.planned_copies import planned_copies
 from ftplan.model.cluster import Cluster
 from ftplan.model.plan import Warn
 from ftplan.model.statistics import KeyGroupSeries
+from ftplan.model.tolerances import NOISE, TINY
 from ftplan.planners import registry
 from ftplan.planners.checkpoints.allocation import Allocation
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
@@ -40,13 +40,12 @@ def nothing_to_count(
         for o, g, i in zip(p.operators, p.key_group.tolist(), p.group_home.tolist(), strict=True)
     ]
     plan = planned_copies(bare, series, cluster)
-    per_core = objective.capacity_per_core or 0.0
     loads = series.loads[:, plan.columns]
-    nodes = loaded_nodes(loads, series.window_s, plan.home, cluster, per_core, objective.overload)
+    nodes = objective.node_load(loads, series.window_s, plan.home, cluster)
     hosts = np.unique(plan.home)
     windows = series.loads.shape[0]
     if not nodes.overloaded[:, hosts].any():
-        most = float((nodes.load[:, hosts] / np.maximum(nodes.capacity[hosts], 1e-300)).max(initial=0.0))
+        most = float((nodes.load[:, hosts] / np.maximum(nodes.capacity[hosts], TINY)).max(initial=0.0))
         why = (
             f"no node is overloaded in any of {windows} windows (the highest utilisation is {most:.3g}, --overload "
             f"{objective.overload:g})"
@@ -83,7 +82,7 @@ def no_gain(summary: Mapping[str, Any], objective: CheckpointObjective) -> list[
     if mine is None:
         return []
     others = {"random copies": random, "--algorithm even": even}
-    reached = [f"{name} ({share:.4g})" for name, share in others.items() if share is not None and mine <= share + 1e-12]
+    reached = [f"{name} ({share:.4g})" for name, share in others.items() if share is not None and mine <= share + NOISE]
     if not reached:
         return []
     advice = "--algorithm even does as well" if objective.name == "usable" else "take --objective usable, or even"

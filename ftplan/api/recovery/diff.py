@@ -6,42 +6,30 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ftplan.api.answers import Difference, changed_objective, changed_options
-from ftplan.model.plan import Plan, canonical_json
+from ftplan.api.answers import Difference
+from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ScheduleDifference(Difference):
     """What changes between two schedules: tasks whose step time or node differs, and queries whose return does.
 
-    ``changes`` are about tasks; a list of values where a task starts more than once.
+    ``changes`` are ``{operator, index, what: at_s | node, from, to}``; a list of values where a task starts more than
+    once.
     """
 
-    kind: str
-    changes: tuple[Mapping[str, Any], ...]  # {operator, index, what: at_s | node, from, to}
-    options: tuple[Mapping[str, Any], ...]  # {name, from, to}
-    objective: Mapping[str, Any]  # {name, from, to}
     queries: tuple[Mapping[str, Any], ...]  # {operator, index, from, to}: back_s, null: not back
     tasks: int  # in either plan
 
-    def to_json(self) -> str:
-        """Return the difference as JSON text."""
-        return canonical_json(
-            {
-                "kind": self.kind,
-                "changed": self.changed,
-                "changes": self.changes,
-                "options": self.options,
-                "objective": self.objective,
-                "queries": self.queries,
-                "tasks": self.tasks,
-                "tasks_changed": len({(c["operator"], c["index"]) for c in self.changes}),
-            }
-        )
+    @property
+    def details(self) -> Mapping[str, Any]:
+        """Which queries return at another time, and how many tasks change."""
+        changed = len({(c["operator"], c["index"]) for c in self.changes})
+        return {"queries": self.queries, "tasks": self.tasks, "tasks_changed": changed}
 
 
-def diff_schedules(before: Plan, after: Plan, problem: Problem | None) -> Difference:
+def diff(before: Plan, after: Plan, problem: Problem | None) -> Difference:
     """Compare two recovery schedules; a task that only one plan starts comes from or goes to null."""
     old, new = _starts(before), _starts(after)
     changes: list[Mapping[str, Any]] = []
@@ -58,8 +46,7 @@ def diff_schedules(before: Plan, after: Plan, problem: Problem | None) -> Differ
         for was, becomes in [(_one(returns[0].get(name, [])), _one(returns[1].get(name, [])))]
         if was != becomes
     )
-    options, objective = changed_options(before, after), changed_objective(before, after)
-    return ScheduleDifference(before.kind, tuple(changes), options, objective, queries, len(names))
+    return ScheduleDifference(before, after, tuple(changes), queries, len(names))
 
 
 def _one(values: list[Any]) -> Any:
@@ -67,16 +54,16 @@ def _one(values: list[Any]) -> Any:
 
 
 def _starts(plan: Plan) -> dict[tuple[str, int], list[dict[str, Any]]]:
-    found: dict[tuple[str, int], list[dict[str, Any]]] = {}
+    starts: dict[tuple[str, int], list[dict[str, Any]]] = {}
     for step in (plan.plan or {})["steps"]:
         for item in step["recover"]:
             start = {"at_s": step["at_s"], "node": item.get("node")}
-            found.setdefault((item["operator"], item["index"]), []).append(start)
-    return found
+            starts.setdefault((item["operator"], item["index"]), []).append(start)
+    return starts
 
 
 def _returns(plan: Plan) -> dict[tuple[str, int], list[float | None]]:
-    found: dict[tuple[str, int], list[float | None]] = {}
+    returns: dict[tuple[str, int], list[float | None]] = {}
     for item in (plan.plan or {}).get("queries") or ():
-        found.setdefault((item["operator"], item["index"]), []).append(item.get("back_s"))
-    return found
+        returns.setdefault((item["operator"], item["index"]), []).append(item.get("back_s"))
+    return returns

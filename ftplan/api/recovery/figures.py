@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ftplan.metrics.downtimes import Downtimes, fidelity_time
 from ftplan.metrics.fidelity import fidelity_model
-from ftplan.metrics.repair import Downtimes, fidelity_time
 from ftplan.model.failed_queries import failed_queries
 from ftplan.model.rates import rates
 from ftplan.model.topology import FloatArray
@@ -18,8 +18,8 @@ from ftplan.planners.recovery.blocking import blocking
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.random_order import random_order
 from ftplan.planners.recovery.schedule.arrival_replay import replay
-from ftplan.planners.recovery.schedule.construction import run
-from ftplan.planners.recovery.schedule.schedule import Outage, Schedule
+from ftplan.planners.recovery.schedule.construction import construct_schedule
+from ftplan.planners.recovery.schedule.schedule import Downtime, Schedule
 from ftplan.planners.recovery.schedule.score import changes
 
 #: Random orders that the mean is taken over: at most, at least, and how many looks at a query at a step they may take.
@@ -34,7 +34,7 @@ def fidelity_of(problem: RecoveryProblem) -> Fidelity:
     model = fidelity_model(problem.graph, rates(problem.graph))
 
     def integral(schedule: Schedule | None) -> float:
-        events = [] if schedule is None else changes(schedule, problem)
+        events = {} if schedule is None else changes(schedule, problem)
         return fidelity_time(model, ~problem.failed, events, problem.horizon_s)
 
     return integral
@@ -49,11 +49,11 @@ def figures(schedule: Schedule | None, problem: RecoveryProblem, fidelity: Fidel
     where one is not. ``fidelity_time`` is only there where asked for.
     """
     if schedule is None:
-        found = _figures(_never(problem), [0.0], problem.horizon_s)
+        values = _figures(_never(problem), [0.0], problem.horizon_s)
     else:
         by_step = [float(step.objective.value or 0.0) for step in schedule.steps]
-        found = _figures(schedule.outages, by_step, problem.horizon_s)
-    return found if fidelity is None else {**found, "fidelity_time": fidelity(schedule)}
+        values = _figures(schedule.downtimes, by_step, problem.horizon_s)
+    return values if fidelity is None else {**values, "fidelity_time": fidelity(schedule)}
 
 
 def before(
@@ -63,8 +63,8 @@ def before(
 
     None where that is not known at *until_s*, a time of ``budget.clock``.
     """
-    found = run(problem, _plain(options), blocking, until_s)
-    return None if found.status == "no-plan-in-time" else figures(found.answer, problem, fidelity)
+    blocked = construct_schedule(problem, _plain(options), blocking, until_s)
+    return None if blocked.status == "no-plan-in-time" else figures(blocked.answer, problem, fidelity)
 
 
 def random(
@@ -79,20 +79,20 @@ def random(
     """
     looks = failed_queries(problem.graph, problem.failed).queries * (1 + len(problem.arrivals) + len(problem.failures))
     count = min(ORDERS, max(LEAST_ORDERS, LOOKS // max(1, looks)))
-    found = []
+    orders_drawn = []
     for k in range(count):
         drawn = replace(_plain(options), seed=options.seed * ORDERS + k)
-        result = run(problem, drawn, random_order, until_s)
+        result = construct_schedule(problem, drawn, random_order, until_s)
         if result.status == "no-plan-in-time":
             break
-        found.append(figures(result.answer, problem, fidelity))
+        orders_drawn.append(figures(result.answer, problem, fidelity))
         if now() > until_s:
             break
-    if not found:
+    if not orders_drawn:
         return None, count
-    mean: dict[str, Any] = {"orders": len(found)}
-    for name in found[0]:
-        values = [float(value) for one in found if (value := one[name]) is not None]
+    mean: dict[str, Any] = {"orders": len(orders_drawn)}
+    for name in orders_drawn[0]:
+        values = [float(value) for one in orders_drawn if (value := one[name]) is not None]
         mean[name] = float(np.mean(values)) if values else None
     return mean, count
 
@@ -107,15 +107,15 @@ def sampled(
     Of ``queries_back``, where less is worse, the 5th percentile; ``last_back_s`` is over the samples in which all
     queries return, None where there is none.
     """
-    found = replay(schedule, problem, samples, seed, until_s)
-    if found is None:
+    replayed = replay(schedule, problem, samples, seed, until_s)
+    if replayed is None:
         return None
-    times = found.last_back_s[~np.isnan(found.last_back_s)]
+    times = replayed.last_back_s[~np.isnan(replayed.last_back_s)]
     return {
-        "samples": len(found.priority_time),
-        "priority_time": _spread(found.priority_time, 95),
+        "samples": len(replayed.priority_time),
+        "priority_time": _spread(replayed.priority_time, 95),
         "last_back_s": _spread(times, 95) if len(times) else None,
-        "queries_back": _spread(found.queries_back.astype(np.float64), 5),
+        "queries_back": _spread(replayed.queries_back.astype(np.float64), 5),
     }
 
 
@@ -127,13 +127,13 @@ def _plain(options: RecoveryOptions) -> RecoveryOptions:
     return replace(options, objective="priority", iterations=None)
 
 
-def _never(problem: RecoveryProblem) -> Sequence[Outage]:
+def _never(problem: RecoveryProblem) -> Sequence[Downtime]:
     queries = failed_queries(problem.graph, problem.failed).query
     priority = problem.graph.per_task("priority")
-    return [Outage(query, float(priority[query]), 0.0, None, "") for query in queries.tolist()]
+    return [Downtime(query, float(priority[query]), 0.0, None, "") for query in queries.tolist()]
 
 
-def _figures(outages: Sequence[Outage], by_step: Sequence[float], horizon_s: float) -> Figures:
+def _figures(outages: Sequence[Downtime], by_step: Sequence[float], horizon_s: float) -> Figures:
     query = np.array([outage.query for outage in outages], dtype=np.int64)
     priority = np.array([outage.priority for outage in outages], dtype=np.float64)
     down_s = np.array([outage.down_s for outage in outages], dtype=np.float64)

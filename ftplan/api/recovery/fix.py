@@ -10,12 +10,13 @@ import numpy as np
 
 from ftplan.model.failed_queries import failed_queries
 from ftplan.model.plan import Infeasible
+from ftplan.model.tolerances import ROUNDING, SOLVED
 from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery.algorithms import best_density
+from ftplan.planners.recovery.best_density import best_density
 from ftplan.planners.recovery.problem import ArrivalEvent, Host, RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.random_order import random_order
-from ftplan.planners.recovery.schedule.construction import run
+from ftplan.planners.recovery.schedule.construction import construct_schedule
 from ftplan.planners.recovery.schedule.schedule import Schedule
 from ftplan.planners.result import Result
 
@@ -58,7 +59,7 @@ def infeasible(problem: RecoveryProblem, options: RecoveryOptions, setting: Sett
     most = free + sum(host.room for host in problem.hosts[problem.present :])
     largest = max((host.room for host in problem.hosts), default=0.0)
     start = f"no query returns within {problem.horizon_s:g} s: the cheapest, {name}, needs {needed:.6g} cores"
-    if most < needed - 1e-9 * max(1.0, needed):
+    if most < needed - ROUNDING * max(1.0, needed):
         reason = f"{start} and there are {most:.6g} in all: it lacks {needed - most:.6g}"
         return Infeasible(reason, "capacity", most, needed, _more_cores(problem, options, setting, cost, clock))
     if _fits(cost, problem):
@@ -114,7 +115,8 @@ def _more_cores(
             break
         middle = (low + high) / 2.0
         larger = _with_node(base, middle, at_s)
-        if _fits(cost, larger) and run(larger, _plain(options), random_order, _end(search)).answer is not None:
+        plain, until_s = _plain(options), _end(search)
+        if _fits(cost, larger) and construct_schedule(larger, plain, random_order, until_s).answer is not None:
             high = middle
         else:
             low = middle
@@ -163,7 +165,7 @@ def _fits(cost: FloatArray, problem: RecoveryProblem) -> bool:
     room = np.array([host.room for host in problem.hosts], dtype=np.float64)
     pool = math.inf if problem.capacity is None else problem.capacity
     for need in sorted(cost.tolist(), reverse=True):
-        slack = 1e-9 * max(1.0, need)
+        slack = ROUNDING * max(1.0, need)
         usable = room.copy()
         if pool < need - slack:
             usable[: problem.present] = -1.0
@@ -178,14 +180,14 @@ def _fits(cost: FloatArray, problem: RecoveryProblem) -> bool:
 def _horizon(problem: RecoveryProblem, options: RecoveryOptions, planner: Planner, clock: Budget) -> float | None:
     """Return a horizon, in whole seconds, within which the planner has a query back; None where it never has."""
     limited = replace(_plain(options), time_limit_s=min(clock.left_s / 2.0, CONFIRM_S))
-    found = planner(replace(problem, horizon_s=math.inf), limited).answer
-    times = [o.back_s for o in found.outages if o.back_s is not None] if found is not None else []
+    schedule = planner(replace(problem, horizon_s=math.inf), limited).answer
+    times = [d.back_s for d in schedule.downtimes if d.back_s is not None] if schedule is not None else []
     return float(math.ceil(min(times))) if times else None
 
 
 def _up(cores: float) -> float:
     """Round cores up to the grain in which fixes are stated."""
-    return round(math.ceil(cores / GRAIN - 1e-6) * GRAIN, 6)
+    return round(math.ceil(cores / GRAIN - SOLVED) * GRAIN, 6)
 
 
 def _free_id(problem: RecoveryProblem) -> str:

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ftplan.api.recovery.failures import Failed
+from ftplan.api.failures import Failed
+from ftplan.api.recovery.arrivals import planned_times
 from ftplan.errors import FtplanError
 from ftplan.model.cluster import Cluster, Node
+from ftplan.model.defaults import HORIZON_S
 from ftplan.model.failure import Arrival
 from ftplan.model.names import natural_key
 from ftplan.model.plan import Warn
 from ftplan.planners.recovery.problem import ArrivalEvent, Host
-
-#: A new node can host tasks so many seconds after its request, uniform (Su & Zhou, figure 7: 180 measurements).
-NEW_NODE_S = (120.0, 360.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,50 +25,6 @@ class Room:
     arrivals: tuple[ArrivalEvent, ...]
     live: Mapping[str, int]
     warnings: tuple[Warn, ...] = ()
-
-
-def default_arrivals(cluster: Cluster | None, failed: Failed) -> tuple[tuple[Arrival, ...], tuple[Warn, ...]]:
-    """Return one new node with as many cores for each failed one, 2 to 6 minutes after it failed, and say so.
-
-    Su & Zhou order as many nodes as failed (section 4.4). Failed nodes that take no tasks are not replaced.
-    """
-    if cluster is None:
-        return (), ()
-    lost: list[tuple[float, str]] = [(0.0, node) for node in failed.nodes]
-    for event in failed.events:
-        known = {node for _, node in lost}
-        lost += [(event.at_s, node) for node in event.nodes if node in cluster.position and node not in known]
-    lost = [(at_s, node) for at_s, node in lost if "tasks" in cluster.node(node).accepts]
-    taken = {node.id for node in cluster.nodes}
-    names = (name for k in range(1, len(lost) + len(taken) + 1) if (name := f"new-{k}") not in taken)
-    found = []
-    for (at_s, node), name in zip(sorted(lost, key=lambda item: (item[0], natural_key(item[1]))), names, strict=False):
-        arrives = (at_s + NEW_NODE_S[0], at_s + NEW_NODE_S[1])
-        found.append(Arrival(arrives, Node(name, cluster.node(node).cpu)))
-    if not found:
-        return (), ()
-    count = "1 new node" if len(found) == 1 else f"{len(found)} new nodes"
-    text = (
-        f"no arrivals are given: {count} with the cores of those that failed, {found[0].node.id} and so on, can host "
-        "tasks 2 to 6 minutes after the failure (arrivals in a failure file say better, --no-arrivals plans without)"
-    )
-    return tuple(found), (Warn("DEFAULT_ARRIVALS", text.replace(" and so on,", ",") if len(found) == 1 else text),)
-
-
-def planned_times(arrivals: Sequence[Arrival]) -> list[float]:
-    """Return the time at which each arrival is planned for.
-
-    A fixed time is itself. Of n arrivals with the same range ``[low, high]`` the k-th in natural order of ids is
-    expected at ``low + (high - low) * k / (n + 1)``, the mean of the k-th of n uniform times.
-    """
-    same: dict[tuple[float, float], list[int]] = {}
-    for i in sorted(range(len(arrivals)), key=lambda i: natural_key(arrivals[i].node.id)):
-        same.setdefault(arrivals[i].at_s, []).append(i)
-    times = [0.0] * len(arrivals)
-    for (low, high), members in same.items():
-        for k, i in enumerate(members, start=1):
-            times[i] = low + (high - low) * k / (len(members) + 1) if high > low else low
-    return times
 
 
 def room(
@@ -118,24 +73,24 @@ def room(
     return Room(tuple(hosts), len(live), events, index)
 
 
-def with_coordinator(found: Room, cpu: float) -> Room:
+def with_coordinator(before: Room, cpu: float) -> Room:
     """Return the hosts after the first one that is there, or arrives, gave *cpu* cores to the coordinator."""
-    if not found.hosts or cpu == 0.0:
-        return found
-    first = found.hosts[0]
-    warnings = found.warnings
+    if not before.hosts or cpu == 0.0:
+        return before
+    first = before.hosts[0]
+    warnings = before.warnings
     if first.room < cpu:
         text = f"{first.id} has room for {first.room:g} cores, less than the coordinator's {cpu:g}"
         warnings += (Warn("COORDINATOR_TIGHT", text),)
-    hosts = (replace(first, room=max(0.0, first.room - cpu)), *found.hosts[1:])
-    return replace(found, hosts=hosts, warnings=warnings)
+    hosts = (replace(first, room=max(0.0, first.room - cpu)), *before.hosts[1:])
+    return replace(before, hosts=hosts, warnings=warnings)
 
 
 def default_horizon_s(arrivals: Iterable[ArrivalEvent], failed: Failed) -> float:
     """Return twice the end of the last arrival's range, 600 s where nothing arrives; never before a later failure."""
     last = max((item.range_s[1] for item in arrivals), default=0.0)
     later = max((event.at_s for event in failed.events), default=0.0)
-    return max(2.0 * last if last > 0.0 else 600.0, later)
+    return max(2.0 * last if last > 0.0 else HORIZON_S, later)
 
 
 def _host(node: Node, free: float) -> Host:

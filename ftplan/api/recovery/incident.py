@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
-from ftplan.api.recovery import copies as recovery_copies
-from ftplan.api.recovery.failures import Failed, what_fails
-from ftplan.api.recovery.hosts import default_arrivals, planned_times
+from ftplan.api import other_plans
+from ftplan.api.failures import Failed, what_fails
+from ftplan.api.recovery.arrivals import default_arrivals, planned_times
+from ftplan.api.recovery.copies import local_bytes
+from ftplan.api.recovery.options import RecoveryScheduleOptions
 from ftplan.errors import FtplanError
 from ftplan.metrics.task_costs import task_costs
 from ftplan.metrics.task_state import task_state
+from ftplan.model.defaults import HORIZON_S
 from ftplan.model.failure import Arrival, Fail
 from ftplan.model.names import natural_key, parse_selector
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import FloatArray
+from ftplan.model.units import MB
 from ftplan.simulation.incident import Incident, Transfers
-
-_MB = 2.0**20
 
 
 def incident_of(plan: Plan, problem: Problem, fail: Iterable[str] = (), *, nothing: bool = False) -> Incident:
@@ -42,33 +43,32 @@ def incident_of(plan: Plan, problem: Problem, fail: Iterable[str] = (), *, nothi
     """
     if problem.topology is None:
         raise FtplanError("a recovery schedule is judged against its topology: give --topology")
-    graph, cluster, options = TaskGraph(problem.topology), problem.cluster, plan.options
-    own = options.get("fail") or ()
-    selectors = list(dict.fromkeys([*((own,) if isinstance(own, str) else own), *fail]))
-    complete = bool(options.get("complete_failure"))
+    graph, cluster = TaskGraph(problem.topology), problem.cluster
+    options = RecoveryScheduleOptions.of_plan(plan)
+    selectors = list(dict.fromkeys((*options.fail, *fail)))
+    complete = options.complete_failure
     listed = problem.failure.fail if problem.failure is not None else ()
     if nothing and not (listed or selectors or complete):
         failed = Failed(frozenset(), np.zeros(graph.tasks, dtype=np.bool_))
     else:
         failed = what_fails(graph, cluster, problem.failure, selectors, complete)
     arrivals: tuple[Arrival, ...] = ()
-    if options.get("arrivals", True):
+    if options.arrivals:
         arrivals = problem.failure.arrivals if problem.failure is not None else ()
         arrivals = arrivals or default_arrivals(cluster, failed)[0]
-    items, _ = recovery_copies.replicas(options.get("replicas"), graph, cluster)
-    capacity = options.get("capacity")
+    items, _ = other_plans.replicas(options.replicas, graph, cluster)
     return Incident(
         graph=graph,
         cost=_cost(plan, problem, graph),
         fail=(*listed, *(Fail(parse_selector(text)) for text in selectors)),
         cluster=cluster,
         arrivals=arrivals,
-        max_cpu=float(options.get("max_cpu") or 0.8),
-        capacity=None if capacity is None else float(capacity),
+        max_cpu=options.max_cpu,
+        capacity=options.capacity,
         replicas={item.task: item.node for item in items},
-        reserved=_reserved(arrivals, options) if complete else {},
+        reserved=_reserved(arrivals, options.coordinator_cpu) if complete else {},
         complete=complete,
-        transfers=_transfers(plan, problem, graph, failed.nodes),
+        transfers=_transfers(plan, problem, graph, options, failed.nodes),
     )
 
 
@@ -78,7 +78,7 @@ def horizon_of(plan: Plan, incident: Incident) -> float:
         if plan.options.get(name) is not None:
             return float(plan.options[name])
     last = max((arrival.at_s[1] for arrival in incident.arrivals), default=0.0)
-    return max([2.0 * last if last > 0.0 else 600.0, *(entry.at_s for entry in incident.fail)])
+    return max([2.0 * last if last > 0.0 else HORIZON_S, *(entry.at_s for entry in incident.fail)])
 
 
 def at_planned_times(incident: Incident) -> Incident:
@@ -97,31 +97,32 @@ def _cost(plan: Plan, problem: Problem, graph: TaskGraph) -> FloatArray:
     return task_costs(graph, None if source == "topology" else problem.stats, placement).cost
 
 
-def _reserved(arrivals: tuple[Arrival, ...], options: Mapping[str, Any]) -> dict[str, float]:
-    """Return what the coordinator takes on the first node that arrives (Su & Zhou, section 6)."""
+def _reserved(arrivals: tuple[Arrival, ...], cpu: float) -> dict[str, float]:
+    """Return what the coordinator takes on the first node that arrives ([SuZhouTR], section 6)."""
     hosting = [arrival for arrival in arrivals if "tasks" in arrival.node.accepts]
-    cpu = options.get("coordinator_cpu")
     order = sorted(
         zip(planned_times(hosting), hosting, strict=True), key=lambda item: (item[0], natural_key(item[1].node.id))
     )
-    return {order[0][1].node.id: 0.5 if cpu is None else float(cpu)} if order else {}
+    return {order[0][1].node.id: cpu} if order else {}
 
 
-def _transfers(plan: Plan, problem: Problem, graph: TaskGraph, failed: frozenset[str]) -> Transfers | None:
+def _transfers(
+    plan: Plan, problem: Problem, graph: TaskGraph, options: RecoveryScheduleOptions, failed: frozenset[str]
+) -> Transfers | None:
     """Return how long restores take, None where they take no time."""
     cluster = problem.cluster
-    bandwidth = plan.options.get("bandwidth_mb_s") or plan.options.get("bandwidth")
+    bandwidth = plan.options.get("bandwidth_mb_s") or options.bandwidth
     if bandwidth is None and cluster is not None:
         bandwidth = cluster.network.bandwidth_mb_s
     state = task_state(graph, problem.stats)
     if not bandwidth or not state.total.any():
         return None
-    copies, _ = recovery_copies.checkpoint_copies(plan.options.get("checkpoints"), graph, cluster)
+    copies, _ = other_plans.checkpoint_copies(options.checkpoints, graph.topology, cluster)
     live = [node.id for node in cluster.nodes if node.id not in failed] if cluster is not None else []
-    local = recovery_copies.local_bytes(graph, state, copies, {node: i for i, node in enumerate(live)})
+    local = local_bytes(graph, state, copies, {node: i for i, node in enumerate(live)})
     return Transfers(
         state.total,
-        float(bandwidth) * _MB,
+        float(bandwidth) * MB,
         (cluster.network.delay_s or 0.0) if cluster is not None else 0.0,
         {(task, live[host]): size for (task, host), size in local.items()},
     )

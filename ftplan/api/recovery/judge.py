@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ftplan.api.recovery.incident import horizon_of, incident_of
+from ftplan.api.recovery.options import OBJECTIVES
 from ftplan.api.recovery.repair_metrics import repair_scores
 from ftplan.api.statements import (
     Judged,
@@ -19,20 +20,17 @@ from ftplan.api.statements import (
     judge_summary,
     unknown_objective,
 )
-from ftplan.metrics.repair import Downtimes
+from ftplan.metrics.downtimes import Downtimes
 from ftplan.model.cluster import Cluster
 from ftplan.model.failed_queries import failed_queries
 from ftplan.model.plan import Objective, Plan
 from ftplan.model.problem import Problem
+from ftplan.model.tolerances import LEAST_SCALE, SOLVED
 from ftplan.model.violation import Violation
 from ftplan.simulation.incident import Incident
 from ftplan.simulation.recovery_outcome import outcome
 from ftplan.simulation.recovery_replay import Replay, replay
 from ftplan.simulation.recovery_rules import RULES, judged
-
-OBJECTIVES = ("priority", "priority-time", "fidelity-time")
-#: How far a stated objective may lie from the recomputed one, relative to its size.
-TOLERANCE = 1e-6
 
 
 def judge_schedule(plan: Plan, problem: Problem, strict: bool) -> Judged:
@@ -49,9 +47,9 @@ def judge_schedule(plan: Plan, problem: Problem, strict: bool) -> Judged:
     """
     incident = incident_of(plan, problem)
     body = plan.plan or {}
-    found = replay(body["steps"], incident)
-    broken = list(judged(body, incident, found))
-    broken += _steps(plan, incident, found)
+    replayed = replay(body["steps"], incident)
+    broken = list(judged(body, incident, replayed))
+    broken += _steps(plan, incident, replayed)
     broken += _options(plan, incident)
     left = (
         ["plan.steps.objective.bound"]
@@ -59,10 +57,10 @@ def judge_schedule(plan: Plan, problem: Problem, strict: bool) -> Judged:
         else []
     )
     # Where the plan starts what it cannot, its value means nothing.
-    if not found.faults:
-        broken += _objective(plan, incident, found)
+    if not replayed.faults:
+        broken += _objective(plan, incident, replayed)
         if plan.summary:
-            differing, more = judge_summary(plan, _summary(plan, problem, incident, found))
+            differing, more = judge_summary(plan, _summary(plan, problem, incident, replayed))
             broken, left = [*broken, *differing], [*left, *more]
     return Judged(broken, RULES, tuple(left))
 
@@ -76,51 +74,51 @@ def judge_question(plan: Plan, problem: Problem) -> Judged:
     return Judged([*_options(plan, incident), *broken], (), left)
 
 
-def _objective(plan: Plan, incident: Incident, found: Replay) -> list[Violation]:
+def _objective(plan: Plan, incident: Incident, replayed: Replay) -> list[Violation]:
     stated = plan.objective
     if stated is None or stated.value is None:
         return []
     if stated.name not in OBJECTIVES:
         return [unknown_objective(stated, OBJECTIVES)]
-    value = _value(stated.name, plan, incident, found)
+    value = _value(stated.name, plan, incident, replayed)
     sense = "min" if stated.name == "priority-time" else "max"
-    slack = TOLERANCE * max(abs(value), 1e-9)
+    slack = SOLVED * max(abs(value), LEAST_SCALE)
     broken = judge_objective(stated, Worth(value, sense, slack), plan.status)
     bounds: list[Any] = [(step.get("objective") or {}).get("bound") for step in (plan.plan or {})["steps"]]
     if stated.name == "priority" and stated.bound is not None and None not in bounds:
         total = float(sum(bounds))
-        if abs(stated.bound - total) > TOLERANCE * max(abs(total), 1e-9):
+        if abs(stated.bound - total) > SOLVED * max(abs(total), LEAST_SCALE):
             text = f"the plan states a bound of {stated.bound:.12g}, those of its steps sum to {total:.12g}"
             broken.append(Violation("OBJECTIVE_DIFFERS", text, "objective.bound"))
     return broken
 
 
-def _steps(plan: Plan, incident: Incident, found: Replay) -> Iterator[Violation]:
+def _steps(plan: Plan, incident: Incident, replayed: Replay) -> Iterator[Violation]:
     """What steps state of their own choice: its gap follows from value and bound, and a rollback is not left out."""
     made_here = plan.algorithm is not None or plan.tool_version is not None
     steps = (plan.plan or {})["steps"]
     stated = made_here or any(step.get("global_rollback") is not None for step in steps)
     nondeterministic = not all(operator.deterministic for operator in incident.graph.topology.operators)
-    for number, moment in enumerate(found.moments):
-        if moment.step is None:
+    for number, event in enumerate(replayed.events):
+        if event.step is None:
             continue
-        step, where = steps[moment.step], f"steps[{moment.step}]"
-        forced = number == 0 or (bool(moment.failures) and nondeterministic)
+        step, where = steps[event.step], f"steps[{event.step}]"
+        forced = number == 0 or (bool(event.failures) and nondeterministic)
         if forced and stated and step.get("global_rollback") is None:
-            text = f"step {moment.step} does not say that it begins with a global rollback, and it has to"
+            text = f"step {event.step} does not say that it begins with a global rollback, and it has to"
             yield Violation("ROLLBACK_MISSING", text, where)
         elif number == 0 and step.get("global_rollback") is False:
-            text = f"step {moment.step} states global_rollback false, but live tasks go back when the failure is met"
+            text = f"step {event.step} states global_rollback false, but live tasks go back when the failure is met"
             yield Violation("WRONG_ROLLBACK", text, where)
         objective = step.get("objective") or {}
         if objective.get("name") not in (None, "priority"):
-            text = f"step {moment.step} names the objective {objective['name']!r}: of a step it is priority"
+            text = f"step {event.step} names the objective {objective['name']!r}: of a step it is priority"
             yield Violation("OBJECTIVE_DIFFERS", text, where)
         if objective.get("name") == "priority" and objective.get("value") is not None:
             names = ("value", "bound", "scale", "gap")
             own = Objective("priority", objective.get("sense") or "max", *(objective.get(name) for name in names))
-            worth = Worth(float(objective["value"]), "max", TOLERANCE * max(abs(float(objective["value"])), 1e-9))
-            for item in judge_objective(own, worth, of=f"step {moment.step}"):
+            worth = Worth(float(objective["value"]), "max", SOLVED * max(abs(float(objective["value"])), LEAST_SCALE))
+            for item in judge_objective(own, worth, of=f"step {event.step}"):
                 if item.code == "GAP_DIFFERS" or item.where == "objective.sense":
                     yield replace(item, where=where)
 
@@ -131,13 +129,13 @@ def _options(plan: Plan, incident: Incident) -> list[Violation]:
     return judge_options(plan, {"horizon_s": horizon_of(replace(plan, options=asked), incident)})
 
 
-def _summary(plan: Plan, problem: Problem, incident: Incident, found: Replay) -> dict[str, Any]:
+def _summary(plan: Plan, problem: Problem, incident: Incident, replayed: Replay) -> dict[str, Any]:
     """Recompute what failed, and the figures of the schedule; others' figures need planners."""
     graph, priority = incident.graph, incident.graph.per_task("priority")
-    start = found.moments[0]
+    start = replayed.events[0]
     down = np.zeros(graph.tasks, dtype=np.bool_) if start.down is None else start.down
     queries = failed_queries(graph, down)
-    after = _after(plan, incident, found) if plan.plan is not None else None
+    after = _after(plan, incident, replayed) if plan.plan is not None else None
     return {
         "failed_tasks": int(down.sum()),
         "failed_cpu": float(incident.cost[down].sum()),
@@ -151,31 +149,27 @@ def _summary(plan: Plan, problem: Problem, incident: Incident, found: Replay) ->
 
 def _nodes(cluster: Cluster | None, incident: Incident) -> set[str]:
     """Return the nodes of the cluster that fail at the start."""
-    nodes = () if cluster is None else cluster.nodes
+    if cluster is None:
+        return set()
     if incident.complete:
-        return {node.id for node in nodes}
-    failed = [entry.select for entry in incident.fail if entry.at_s == 0.0]
-    zones = {item.name for item in failed if item.kind == "zone"}
-    return {item.name for item in failed if item.kind == "node"} | {node.id for node in nodes if node.zone in zones}
+        return set(cluster.position)
+    return {node for entry in incident.fail if entry.at_s == 0.0 for node in cluster.nodes_of(entry.select)}
 
 
-def _after(plan: Plan, incident: Incident, found: Replay) -> dict[str, Any]:
+def _after(plan: Plan, incident: Incident, replayed: Replay) -> dict[str, Any]:
     """Return the figures of the schedule as its summary names them."""
     priority = incident.graph.per_task("priority")
     horizon_s = horizon_of(plan, incident)
-    query = np.array([o.query for o in found.outages], dtype=np.int64)
-    down_s = np.array([o.down_s for o in found.outages], dtype=np.float64)
-    back_s = np.array([np.inf if o.back_s is None else o.back_s for o in found.outages], dtype=np.float64)
-    downtimes = Downtimes(query, priority[query], down_s, back_s)
-    by_step = [float(sum(priority[query] for query in found.restored(moment))) for moment in found.moments]
+    downtimes = Downtimes.of([(o.query, o.down_s, o.back_s) for o in replayed.outages], priority)
+    by_step = [float(sum(priority[query] for query in replayed.restored(event))) for event in replayed.events]
     after: dict[str, Any] = dict(downtimes.figures(by_step, horizon_s))
     stated = plan.summary.get("after")
     if isinstance(stated, Mapping) and "fidelity_time" in stated:
-        after["fidelity_time"] = _value("fidelity-time", plan, incident, found)
+        after["fidelity_time"] = _value("fidelity-time", plan, incident, replayed)
     return after
 
 
-def _value(name: str, plan: Plan, incident: Incident, found: Replay) -> float:
+def _value(name: str, plan: Plan, incident: Incident, replayed: Replay) -> float:
     """Return the objective of a schedule whose nodes arrive at its steps.
 
     ``priority`` sums over all steps what each restored: what its decision made whole and no failure struck before it
@@ -183,8 +177,8 @@ def _value(name: str, plan: Plan, incident: Incident, found: Replay) -> float:
     """
     if name == "priority":
         priority = incident.graph.per_task("priority")
-        return float(sum(priority[query] for moment in found.moments for query in found.restored(moment)))
-    arrivals = tuple(replace(a, at_s=(m.at_s, m.at_s)) for m in found.moments for a in m.arrivals)
+        return float(sum(priority[query] for event in replayed.events for query in replayed.restored(event)))
+    arrivals = tuple(replace(a, at_s=(m.at_s, m.at_s)) for m in replayed.events for a in m.arrivals)
     fixed = replace(incident, arrivals=arrivals)
     steps = (plan.plan or {})["steps"]
     scores = repair_scores(outcome(steps, fixed), fixed, horizon_of(plan, incident))

@@ -5,19 +5,22 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import fields, replace
 from typing import Any, Literal
 
 import ftplan
-from ftplan.api.recovery import copies as recovery_copies
+from ftplan.api.other_plans import recorded
 from ftplan.api.recovery import figures as recovery_figures
 from ftplan.api.recovery.fix import Setting, infeasible
+from ftplan.api.recovery.options import RecoveryScheduleOptions
 from ftplan.api.recovery.problem import Prepared, prepare
-from ftplan.api.recovery_warnings import gain_warnings
+from ftplan.api.recovery.warnings import gain_warnings
 from ftplan.metrics.stats_summary import trust_warnings
 from ftplan.model.failed_queries import failed_queries
+from ftplan.model.kinds import RECOVERY_SCHEDULE
 from ftplan.model.plan import Objective, Plan, Warn, sound_bound
 from ftplan.model.problem import Problem
+from ftplan.model.tolerances import LEAST_SCALE, SOLVED
+from ftplan.model.units import MB
 from ftplan.planners import registry
 from ftplan.planners.budget import Budget, now, of_command
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
@@ -28,92 +31,67 @@ from ftplan.planners.result import Result
 
 _log = logging.getLogger(__name__)
 
-KIND = "recovery-schedule"
-#: How far the value that a planner reports may lie from the one recomputed from its plan, relative to it.
-TOLERANCE = 1e-6
 #: Share of the time for the plan; the rest is for what it is compared with, and seconds that this may always take.
 PLANNED, GRACE_S = 0.9, 0.5
 #: Shares of the time left for the comparisons: blocking recovery, random orders.
 BLOCKING, RANDOM = 0.4, 0.8
 
-#: Options that say what is asked, for :func:`ftplan.api.recovery.problem.prepare`.
-_ASKED: dict[str, Any] = {
-    "fail": (),
-    "capacity": None,
-    "max_cpu": 0.8,
-    "horizon": None,
-    "replicas": None,
-    "checkpoints": None,
-    "bandwidth": None,
-    "arrivals": True,
-    "complete_failure": False,
-    "coordinator_cpu": 0.5,
-    "incremental_from": 2,
-}
-#: Options that say how to plan.
-_HOW: dict[str, Any] = {
-    "samples": 100,
-    "objective": "priority",
-    "prefetch": True,
-    "parallel_recovery": False,
-    "seed": 0,
-    "time_limit_s": 60.0,
-    "iterations": None,
-}
-_DEFAULTS: dict[str, Any] = {**_ASKED, **_HOW}
 
-
-def recovery_schedule(problem: Problem, row: registry.Row, **options: Any) -> Plan:
+def make(problem: Problem, planner: registry.Row, options: RecoveryScheduleOptions) -> Plan:
     """Plan which failed tasks come back first, where and when; see ``ftplan recovery-schedule --help``.
 
     Raises
     ------
     FtplanError
-        If an input is missing, nothing fails, an option is unknown or out of range.
+        If an input is missing, nothing fails, or options contradict each other.
     """
-    asked = {**_DEFAULTS, **options}
-    command = Budget(asked["time_limit_s"], asked["iterations"])
-    prepared = prepare(problem, **{name: asked[name] for name in _ASKED})
+    command = Budget(options.time_limit_s, options.iterations)
+    prepared = prepare(problem, options)
     recovery = prepared.problem
-    settings = RecoveryOptions(
-        incremental_from=asked["incremental_from"], **{name: asked[name] for name in _HOW if _is_setting(name)}
-    )
+    settings = _settings(options, command.left_s * PLANNED)
     started = time.perf_counter()
-    planner = registry.load(row)
-    result: Result[Schedule] = planner(recovery, replace(settings, time_limit_s=command.left_s * PLANNED))
+    recover = registry.load(planner)
+    result: Result[Schedule] = recover(recovery, settings)
     failed = int(recovery.failed.sum())
     seconds = time.perf_counter() - started
-    _log.info("%d failed tasks: %s, planned by %s in %.2f s", failed, result.status, row.name, seconds)
+    _log.info("%d failed tasks: %s, planned by %s in %.2f s", failed, result.status, planner.name, seconds)
     schedule = result.answer
     refusal = None
     if result.status == "infeasible":
         assumed = any(warning.code == "DEFAULT_ARRIVALS" for warning in recovery.warnings)
-        setting = Setting(
-            asked["max_cpu"],
-            assumed,
-            problem.cluster is not None,
-            planner,
-            asked["arrivals"],
-            asked["coordinator_cpu"] if asked["complete_failure"] else 0.0,
-        )
-        refusal = infeasible(recovery, replace(settings, time_limit_s=command.left_s), setting) or result.infeasible
-    summary, cut = _summary(recovery, settings, schedule, asked["samples"], _end(command))
+        coordinator = options.coordinator_cpu if options.complete_failure else 0.0
+        known = problem.cluster is not None
+        setting = Setting(options.max_cpu, assumed, known, recover, options.arrivals, coordinator)
+        refusal = infeasible(recovery, _settings(options, command.left_s), setting) or result.infeasible
+    summary, cut = _summary(recovery, settings, schedule, options.samples, _end(command))
     said = of_command(result.warnings, command.time_limit_s)
     return Plan(
-        kind=KIND,
-        algorithm=row.name,
-        options=_recorded(asked, prepared, problem),
-        seed=settings.seed,
+        kind=RECOVERY_SCHEDULE.name,
+        algorithm=planner.name,
+        options=_recorded(options, prepared, problem),
+        seed=options.seed,
         inputs=(*problem.inputs, *prepared.inputs),
         status=result.status,
         reason=result.reason if refusal is None else refusal.reason,
         objective=_objective(recovery, settings, result),
         rules=result.rules,
         summary=summary,
-        warnings=(*_warnings(problem, recovery, said, summary, settings.objective), *cut),
+        warnings=(*_warnings(problem, recovery, said, summary, options.objective), *cut),
         infeasible=refusal,
         plan=None if schedule is None else body(schedule, recovery),
         tool_version=ftplan.__version__,
+    )
+
+
+def _settings(options: RecoveryScheduleOptions, time_limit_s: float) -> RecoveryOptions:
+    """Return what of the options planners are told."""
+    return RecoveryOptions(
+        objective=options.objective,  # type: ignore[arg-type]  # one of the three, as its check says
+        prefetch=options.prefetch,
+        parallel_recovery=options.parallel_recovery,
+        seed=options.seed,
+        time_limit_s=time_limit_s,
+        iterations=options.iterations,
     )
 
 
@@ -122,23 +100,17 @@ def _end(command: Budget) -> float:
     return max(command.started + command.time_limit_s, now()) + GRACE_S
 
 
-def _is_setting(name: str) -> bool:
-    return name in {field.name for field in fields(RecoveryOptions)}
-
-
-def _recorded(asked: Mapping[str, Any], prepared: Prepared, problem: Problem) -> dict[str, Any]:
+def _recorded(options: RecoveryScheduleOptions, prepared: Prepared, problem: Problem) -> dict[str, Any]:
     """Return the options as the plan keeps them: as asked, files by their paths, and what was derived beside."""
-    recorded = {name: value for name, value in asked.items() if name != "seed"}
     paths = {item.role: item.path for item in prepared.inputs}
     bandwidth = prepared.problem.bandwidth_bytes_s
     return {
-        **recorded,
-        "fail": list(asked["fail"]),
-        "replicas": recovery_copies.recorded(asked["replicas"], paths.get("replicas")),
-        "checkpoints": recovery_copies.recorded(asked["checkpoints"], paths.get("checkpoints")),
+        **options.recorded(),
+        "replicas": recorded(options.replicas, paths.get("replicas")),
+        "checkpoints": recorded(options.checkpoints, paths.get("checkpoints")),
         "cost": prepared.cost,
         "horizon_s": prepared.problem.horizon_s,
-        "bandwidth_mb_s": None if bandwidth is None else bandwidth / 2.0**20,
+        "bandwidth_mb_s": None if bandwidth is None else bandwidth / MB,
         "spread": any(warning.code == "SPREAD" for warning in problem.warnings),
     }
 
@@ -165,7 +137,7 @@ def _value(problem: RecoveryProblem, settings: RecoveryOptions, schedule: Schedu
     steps = body(schedule, problem)["steps"]
     value = float(sum(item["priority"] for step in steps for item in step["restored"]))
     reported = float(sum(step.objective.value or 0.0 for step in schedule.steps))
-    if abs(value - reported) > TOLERANCE * max(abs(value), 1e-9):
+    if abs(value - reported) > SOLVED * max(abs(value), LEAST_SCALE):
         raise RuntimeError(f"the planner reports {reported!r}, its plan is worth {value!r}")
     return value
 
@@ -210,12 +182,12 @@ def _summary(
 def _warnings(
     problem: Problem, recovery: RecoveryProblem, said: Iterable[Warn], summary: Mapping[str, Any], objective: str
 ) -> tuple[Warn, ...]:
-    """Return all warnings once; of blocking recovery only what the problem says, which knows when it would end."""
+    """Return all warnings once."""
     own = {warning.code for warning in recovery.warnings}
-    found = [*problem.warnings, *recovery.warnings]
-    found += [w for w in said if w.code not in own and w.code != "BLOCKING_RECOVERY"]
+    warnings = [*problem.warnings, *recovery.warnings]
+    warnings += [w for w in said if w.code not in own]
     if problem.stats is not None:
-        found += trust_warnings(problem.stats.manifest)
+        warnings += trust_warnings(problem.stats.manifest)
     if objective != "fidelity-time":
-        found += [w for w in gain_warnings(summary) if w.code not in own]
-    return tuple(dict.fromkeys(found))
+        warnings += [w for w in gain_warnings(summary) if w.code not in own]
+    return tuple(dict.fromkeys(warnings))

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
+from ftplan.api import other_plans
+from ftplan.api.failures import Failed, what_fails
 from ftplan.api.recovery import copies as recovery_copies
-from ftplan.api.recovery.failures import Failed, what_fails
-from ftplan.api.recovery.hosts import Room, default_arrivals, default_horizon_s, room, with_coordinator
-from ftplan.api.recovery_warnings import warnings_of
+from ftplan.api.recovery.arrivals import default_arrivals
+from ftplan.api.recovery.hosts import Room, default_horizon_s, room, with_coordinator
+from ftplan.api.recovery.options import RecoveryScheduleOptions
+from ftplan.api.recovery.warnings import warnings_of
 from ftplan.errors import FtplanError
 from ftplan.metrics.task_costs import task_costs
 from ftplan.metrics.task_state import task_state
@@ -22,9 +24,8 @@ from ftplan.model.plan import InputFile, Warn
 from ftplan.model.problem import Problem
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import FloatArray, IntArray
+from ftplan.model.units import MB
 from ftplan.planners.recovery.problem import RecoveryProblem
-
-_MB = 2.0**20
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,99 +37,64 @@ class Prepared:
     inputs: tuple[InputFile, ...]
 
 
-def recovery_problem(problem: Problem, **options: Any) -> RecoveryProblem:
-    """Return what a recovery planner is asked; options as in :func:`prepare`."""
-    return prepare(problem, **options).problem
+def recovery_problem(problem: Problem, **asked: Any) -> RecoveryProblem:
+    """Return what a recovery planner is asked; *asked* are options of ``recovery-schedule``."""
+    return prepare(problem, RecoveryScheduleOptions.of("recovery-schedule", asked)).problem
 
 
-def prepare(
-    problem: Problem,
-    *,
-    fail: Iterable[str] = (),
-    capacity: float | None = None,
-    max_cpu: float = 0.8,
-    horizon: float | None = None,
-    replicas: Any = None,
-    checkpoints: Any = None,
-    bandwidth: float | None = None,
-    arrivals: bool = True,
-    complete_failure: bool = False,
-    coordinator_cpu: float = 0.5,
-    incremental_from: int = 2,
-) -> Prepared:
+def prepare(problem: Problem, options: RecoveryScheduleOptions) -> Prepared:
     """Build a recovery problem.
-
-    Parameters
-    ----------
-    fail
-        Selectors of what fails at the start; they add to the problem's failure file.
-    capacity
-        Cores at the start: caps what the cluster has left; without a cluster it is all there is.
-    max_cpu
-        Share of a node's cores that may be used, in (0, 1].
-    horizon
-        Seconds after which a query that is not back counts no further; None: twice the last arrival.
-    replicas, checkpoints
-        A plan, its path or its document; wins over the cluster's placement.
-    bandwidth
-        2^20 bytes per second between two nodes; None takes the cluster's.
-    arrivals
-        False plans without any new node.
-    complete_failure
-        All nodes failed; the first new one gives *coordinator_cpu* cores to the coordinator (Su & Zhou, section 6).
-    incremental_from
-        With fewer failed nodes a warning tells what blocking recovery would do.
 
     Raises
     ------
     FtplanError
-        If an input is missing, an option out of range, or a selector or plan names what is not there.
+        If an input is missing, options contradict each other, or a selector or plan names what is not there.
     """
-    _check_ranges(capacity, max_cpu, horizon, bandwidth, coordinator_cpu)
     if problem.topology is None:
         raise FtplanError("a recovery schedule needs topology: give --topology (in Python topology=...)")
     cluster, failure = problem.cluster, problem.failure
     graph = TaskGraph(problem.topology)
-    failed = what_fails(graph, cluster, failure, fail, complete_failure)
-    given = failure.arrivals if failure is not None and arrivals else ()
-    _require_room(cluster, capacity, given, complete_failure)
+    failed = what_fails(graph, cluster, failure, options.fail, options.complete_failure)
+    given = failure.arrivals if failure is not None and options.arrivals else ()
+    _require_room(cluster, options.capacity, given, options.complete_failure)
     costs = task_costs(graph, problem.stats, cluster.placement if cluster is not None else None)
     state = task_state(graph, problem.stats)
-    items, replica_file = recovery_copies.replicas(replicas, graph, cluster)
-    copies, checkpoint_file = recovery_copies.checkpoint_copies(checkpoints, graph, cluster)
-    standing = () if complete_failure else tuple(item for item in items if item.node not in failed.nodes)
+    items, replica_file = other_plans.replicas(options.replicas, graph, cluster)
+    copies, checkpoint_file = other_plans.checkpoint_copies(options.checkpoints, problem.topology, cluster)
+    standing = () if options.complete_failure else tuple(item for item in items if item.node not in failed.nodes)
     live = _live(graph, cluster, failed, standing)
     expected: tuple[Arrival, ...] = tuple(given)
     said: tuple[Warn, ...] = ()
-    if not expected and arrivals:
+    if not expected and options.arrivals:
         expected, said = default_arrivals(cluster, failed)
-    found = room(cluster, expected, failed, _used(live, standing, costs.cost), max_cpu, capacity)
-    if complete_failure:
-        found = with_coordinator(found, coordinator_cpu)
-    standby = recovery_copies.by_task(standing, graph.tasks, found.live)
+    host_room = room(cluster, expected, failed, _used(live, standing, costs.cost), options.max_cpu, options.capacity)
+    if options.complete_failure:
+        host_room = with_coordinator(host_room, options.coordinator_cpu)
+    standby = recovery_copies.by_task(standing, graph.tasks, host_room.live)
     standby[live.by_replica] = recovery_copies.NONE
+    bandwidth, horizon = options.bandwidth, options.horizon
     if bandwidth is None and cluster is not None:
         bandwidth = cluster.network.bandwidth_mb_s
     built = RecoveryProblem(
         graph=graph,
         cost=costs.cost,
         failed=live.down,
-        home=_home(live, found),
+        home=_home(live, host_room),
         standby=standby,
-        hosts=found.hosts,
-        present=found.present,
-        arrivals=found.arrivals,
+        hosts=host_room.hosts,
+        present=host_room.present,
+        arrivals=host_room.arrivals,
         failures=failed.events,
-        capacity=capacity if cluster is not None else None,
+        capacity=options.capacity if cluster is not None else None,
         state_bytes=state.total if state.total.any() else None,
-        local_bytes=recovery_copies.local_bytes(graph, state, copies, found.live),
-        bandwidth_bytes_s=None if bandwidth is None else bandwidth * _MB,
+        local_bytes=recovery_copies.local_bytes(graph, state, copies, host_room.live),
+        bandwidth_bytes_s=None if bandwidth is None else bandwidth * MB,
         delay_s=(cluster.network.delay_s or 0.0) if cluster is not None else 0.0,
-        horizon_s=horizon if horizon is not None else default_horizon_s(found.arrivals, failed),
+        horizon_s=horizon if horizon is not None else default_horizon_s(host_room.arrivals, failed),
         failed_nodes=len(failed.nodes),
     )
-    warnings = (*costs.warnings, *failed.warnings, *said, *found.warnings)
-    warnings += warnings_of(built, incremental_from, known_nodes=cluster is not None)
+    warnings = (*costs.warnings, *failed.warnings, *said, *host_room.warnings)
+    warnings += warnings_of(built, known_nodes=cluster is not None)
     files = tuple(item for item in (replica_file, checkpoint_file) if item is not None)
     return Prepared(replace(built, warnings=tuple(dict.fromkeys(warnings))), costs.source, files)
 
@@ -171,8 +137,8 @@ def _used(live: _Live, standing: tuple[Any, ...], cost: FloatArray) -> Mapping[s
     return used
 
 
-def _home(live: _Live, found: Room) -> IntArray:
-    return np.array([-1 if node is None else found.live.get(node, -1) for node in live.node], dtype=np.int64)
+def _home(live: _Live, host_room: Room) -> IntArray:
+    return np.array([-1 if node is None else host_room.live.get(node, -1) for node in live.node], dtype=np.int64)
 
 
 def _require_room(
@@ -189,26 +155,3 @@ def _require_room(
             "where is room for what comes back? give --cluster (with placement.tasks, so that what runs on each node "
             "is known) or --capacity CORES"
         )
-
-
-def _check_ranges(
-    capacity: float | None, max_cpu: float, horizon: float | None, bandwidth: float | None, coordinator_cpu: float
-) -> None:
-    for name, value, low in (
-        ("--capacity", capacity, 0.0),
-        ("--horizon", horizon, None),
-        ("--bandwidth", bandwidth, None),
-        ("--coordinator-cpu", coordinator_cpu, 0.0),
-        ("--max-cpu", max_cpu, None),
-    ):
-        if value is None:
-            continue
-        if not _is_number(value) or not math.isfinite(value) or value < 0.0 or (low is None and value == 0.0):
-            limit = "of at least 0" if low is not None else "above 0"
-            raise FtplanError(f"{name}: {value!r} is not a finite number {limit}")
-    if max_cpu > 1.0:
-        raise FtplanError(f"--max-cpu: {max_cpu!r} is a share of a node's cores: at most 1")
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 
+from ftplan.metrics.downtimes import Downtimes, fidelity_time
 from ftplan.metrics.fidelity import fidelity_model
-from ftplan.metrics.repair import Change, Downtimes, fidelity_time
 from ftplan.model.rates import rates
 from ftplan.simulation.incident import Incident
 from ftplan.simulation.recovery_outcome import Outcome
 
 
-def repair_scores(found: Outcome, incident: Incident, horizon_s: float) -> dict[str, float | None]:
+def repair_scores(outcome: Outcome, incident: Incident, horizon_s: float) -> dict[str, float | None]:
     """Return all metrics of kind recovery-schedule, by name; queries that are not back count until the horizon."""
     graph = incident.graph
     priority = graph.per_task("priority")
-    query = np.array([outage.query for outage in found.outages], dtype=np.int64)
-    down_s = np.array([outage.down_s for outage in found.outages], dtype=np.float64)
-    back_s = np.array([np.inf if o.back_s is None else o.back_s for o in found.outages], dtype=np.float64)
-    downtimes = Downtimes(query, priority[query], down_s, back_s)
-    failed = np.unique(query)
-    still = np.unique(query[(down_s <= horizon_s) & (back_s > horizon_s)])
+    downtimes = Downtimes.of([(o.query, o.down_s, o.back_s) for o in outcome.outages], priority)
+    failed = np.unique(downtimes.query)
+    still = np.unique(downtimes.query[downtimes.down_at(horizon_s)])
     worth = float(priority[failed].sum())
-    capped = np.maximum(np.minimum(back_s, horizon_s) - down_s, 0.0)
+    capped = np.maximum(np.minimum(downtimes.back_s, horizon_s) - downtimes.down_s, 0.0)
     return {
         "queries-back-share": 1.0 - len(still) / len(failed) if len(failed) else 1.0,
         "priority-back-share": 1.0 - float(priority[still].sum()) / worth if len(failed) else 1.0,
@@ -30,24 +27,23 @@ def repair_scores(found: Outcome, incident: Incident, horizon_s: float) -> dict[
         "last-back-s": downtimes.last_back_s(horizon_s),
         "mean-back-s": float(capped.mean()) if len(capped) else 0.0,
         "priority-time": downtimes.priority_time(horizon_s),
-        "fidelity-time": _fidelity_time(found, incident, horizon_s),
-        "prefetched-share": found.prefetched / found.started if found.started else 0.0,
-        "restore-s": found.restore_s,
-        "unrecovered-tasks": float(np.isinf(found.ready).sum()),
+        "fidelity-time": _fidelity_time(outcome, incident, horizon_s),
+        "prefetched-share": outcome.prefetched / outcome.started if outcome.started else 0.0,
+        "restore-s": outcome.restore_s,
+        "unrecovered-tasks": float(np.isinf(outcome.ready).sum()),
     }
 
 
-def _fidelity_time(found: Outcome, incident: Incident, horizon_s: float) -> float:
+def _fidelity_time(outcome: Outcome, incident: Incident, horizon_s: float) -> float:
     """Return the output fidelity integrated over the horizon; tasks work from the end of their restore on."""
     live = np.ones(incident.graph.tasks, dtype=np.bool_)
-    live[list(found.failed)] = False
+    live[list(outcome.failed)] = False
     events: dict[tuple[float, bool], list[int]] = {}
-    for task, at_s in found.lost:
+    for task, at_s in outcome.lost:
         events.setdefault((at_s, False), []).append(task)
-    for task, begins, ends in found.runs:
+    for task, begins, ends in outcome.uptimes:
         events.setdefault((begins, True), []).append(task)
         if np.isfinite(ends):
             events.setdefault((ends, False), []).append(task)
-    changes = [Change(at_s, np.array(tasks, dtype=np.int64), up) for (at_s, up), tasks in sorted(events.items())]
     model = fidelity_model(incident.graph, rates(incident.graph))
-    return fidelity_time(model, live, changes, horizon_s)
+    return fidelity_time(model, live, events, horizon_s)

@@ -13,7 +13,7 @@ from ftplan.simulation.incident import Incident
 from ftplan.simulation.recovery_outcome import outcome
 
 
-def score_schedule(plan: Plan, problem: Problem, asked: Asked) -> Scores:
+def score(plan: Plan, problem: Problem, asked: Asked) -> Scores:
     """Carry a recovery schedule out (:func:`ftplan.simulation.recovery_outcome.outcome`) and score what comes of it.
 
     The failure is that of *problem*, the plan's own ``--fail`` and what is asked besides. Under another failure than

@@ -12,11 +12,10 @@ from ftplan.api.replication.hosts import hosts_of
 from ftplan.api.replication.problem import PreparedReplication
 from ftplan.model.cluster import Cluster
 from ftplan.model.replication_rules import CAPACITY, MEMORY, PRIMARY, RULES, ZONE
+from ftplan.model.tolerances import SOLVED
 from ftplan.model.topology import FloatArray
 
 COLUMNS = ("node", "zone", "cores free", "MB free", "chosen", "ruled out by")
-#: As in the checker: what a node lacks by less than this share of its room is rounding.
-SLACK = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +86,7 @@ class Rooms:
             (CAPACITY, float(self.prepared.cpu[task]), cpu, node.cpu, "cores"),
             (MEMORY, float(self.prepared.memory_mb[task]), mb, node.memory_mb or 0.0, "MB"),
         ):
-            if rule in self.rules and need > 0.0 and need > free + SLACK * max(1.0, limit):
+            if rule in self.rules and need > 0.0 and need > free + SOLVED * max(1.0, limit):
                 lacks = need - max(0.0, free)
                 return f"OVER_CAPACITY: {lacks:.6g} of its {need:.6g} {unit} are missing, {max(0.0, free):.6g} are free"
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ftplan.api.recovery.copies import replicas
+from ftplan.api.other_plans import replicas
 from ftplan.metrics.replication_problem import NodeByTask
 from ftplan.model.plan import InputFile
 from ftplan.model.problem import Problem
@@ -29,6 +29,6 @@ def current_of(given: Any, problem: Problem, graph: TaskGraph) -> Current:
     FtplanError
         If the plan is of another kind, holds no answer, or names a task or node that is not there.
     """
-    listed, file = replicas(given, graph, problem.cluster, "--current")
+    listed, file = replicas(given, graph, problem.cluster, "current")
     placed = problem.cluster.placement.replicas if problem.cluster is not None and problem.cluster.placement else {}
     return Current({item.task: item.node for item in listed}, given is not None or bool(placed), file)

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from ftplan.api.answers import Explanation
-from ftplan.api.replication.asked import asked_of, max_cpu_of, nodes_by_task
+from ftplan.api.replication.asked import asked_of, nodes_by_task
 from ftplan.api.replication.candidates import COLUMNS, Rooms
+from ftplan.api.replication.options import TaskReplicationOptions
 from ftplan.api.replication.problem import PreparedReplication
 from ftplan.errors import FtplanError
 from ftplan.metrics.mc_trees import count_mc_trees, trees_through
@@ -19,14 +20,13 @@ from ftplan.metrics.replication_problem import NodeByTask, ReplicationProblem
 from ftplan.model.names import Selector
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
+from ftplan.model.tolerances import NOISE
 from ftplan.model.topology import FloatArray
 
 #: Other choices that are scored, the most promising first.
 SCORED = 40
 #: More trees than this are given in powers of ten.
 _MANY = 10**9
-#: A change of value below this is a rounding error.
-_NOTHING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +68,7 @@ class _Chosen:
         return not self.limited or self.problem.fits(float(self.problem.weight[[*self.node, task]].sum()))
 
 
-def explain_replication(plan: Plan, problem: Problem, what: Selector) -> Explanation:
+def explain(plan: Plan, problem: Problem, what: Selector) -> Explanation:
     """Explain a task (``task:OP/I``) or what stands on a node (``node:ID``).
 
     A task: what the metric loses without its replica, or gains with one and what stands against that, how many
@@ -84,7 +84,7 @@ def explain_replication(plan: Plan, problem: Problem, what: Selector) -> Explana
     node = nodes_by_task(plan, prepared.graph)
     rooms = None
     if problem.cluster is not None:
-        rooms = Rooms.of(prepared, problem.cluster, node, max_cpu_of(plan), plan.rules)
+        rooms = Rooms.of(prepared, problem.cluster, node, TaskReplicationOptions.of_plan(plan).max_cpu, plan.rules)
     chosen = _Chosen(plan, prepared, node, rooms)
     if what.kind == "task":
         return _task(what, chosen)
@@ -153,7 +153,7 @@ def _against(task: int, gain: float, room: bool, rows: list[dict[str, Any]], cho
     if better:
         which = f"it in place of {better[0]['task']}"
         return f"{which} breaks no rule and would be worth {better[0]['change']:.6g} more"
-    if gain <= _NOTHING:
+    if gain <= NOISE:
         return "it has none because alone it would gain nothing"
     fits = chosen.fits(task)
     if fits and room:
@@ -173,7 +173,7 @@ def _impossible(row: Mapping[str, Any]) -> bool:
 
 
 def _change(change: float) -> str:
-    return f"{abs(change):.6g} {'less' if change < 0.0 else 'more'}" if abs(change) > _NOTHING else "as much"
+    return f"{abs(change):.6g} {'less' if change < 0.0 else 'more'}" if abs(change) > NOISE else "as much"
 
 
 def _trees(task: int, chosen: _Chosen) -> str:
@@ -219,8 +219,8 @@ def _row(other: int, enters: int, node: dict[int, str | None], room: bool, chose
         ruled_out = f"OVER_BUDGET: {cost:.6g} of {problem.budget:.6g}"
     elif not room:
         ruled_out = f"OVER_CAPACITY: no node could take a replica of {chosen.name(enters)}"
-    elif reached <= chosen.value + _NOTHING:
-        ruled_out = "worth no more" if abs(change) <= _NOTHING else "worth less"
+    elif reached <= chosen.value + NOISE:
+        ruled_out = "worth no more" if abs(change) <= NOISE else "worth less"
     return {
         "task": chosen.name(other),
         problem.metric: reached,

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ftplan.api.replication.asked import asked_of, budget_of, max_cpu_of, nodes_by_task, replicas_of
+from ftplan.api.replication.asked import asked_of, budget_of, nodes_by_task, replicas_of
 from ftplan.api.replication.current import Current, current_of
 from ftplan.api.replication.figures import body, summary
-from ftplan.api.replication.problem import METRICS, PreparedReplication
+from ftplan.api.replication.options import METRICS, TaskReplicationOptions
+from ftplan.api.replication.problem import PreparedReplication
 from ftplan.api.statements import (
     Judged,
     Judges,
@@ -24,12 +25,11 @@ from ftplan.metrics.replication_problem import NodeByTask
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
 from ftplan.model.replication_rules import BUDGET, RULES, ReplicationLimits, violations
+from ftplan.model.tolerances import ROUNDING
 from ftplan.model.violation import Violation
 
 #: The rules that a plan may name.
 KNOWN_RULES = ("target", *RULES)
-#: How far a stated objective may lie from the recomputed one.
-TOLERANCE = 1e-9
 
 
 def judge_replication(plan: Plan, problem: Problem, strict: bool) -> Judged:
@@ -58,7 +58,7 @@ def judge_replication(plan: Plan, problem: Problem, strict: bool) -> Judged:
         memory_mb=prepared.memory_mb,
         weight=prepared.problem.weight,
         budget=prepared.problem.budget if limited else math.inf,
-        max_cpu=max_cpu_of(plan),
+        max_cpu=TaskReplicationOptions.of_plan(plan).max_cpu,
     )
     broken = list(violations(replicas_of(plan), limits, rules))
     if problem.cluster is not None:
@@ -149,21 +149,21 @@ def _curve(plan: Plan, prepared: PreparedReplication, node: NodeByTask) -> Itera
     points = (plan.plan or {}).get("curve") or ()
     for k, point in enumerate(points):
         where = f"plan.curve[{k}]"
-        if point.get("bound") is not None and point["value"] > point["bound"] + TOLERANCE:
+        if point.get("bound") is not None and point["value"] > point["bound"] + ROUNDING:
             text = f"{where} is worth {point['value']:.12g}, more than its bound {point['bound']:.12g}"
             yield Violation("CURVE_DIFFERS", text, where)
         before = points[k - 1] if k else {"budget": -math.inf, "value": 0.0}
-        if point["budget"] <= before["budget"] or point["value"] < before["value"] - TOLERANCE:
+        if point["budget"] <= before["budget"] or point["value"] < before["value"] - ROUNDING:
             yield Violation("CURVE_DIFFERS", f"{where} does not rise above the point before it", where)
         lower = before.get("bound")
-        if point.get("bound") is not None and lower is not None and point["bound"] < lower - TOLERANCE:
+        if point.get("bound") is not None and lower is not None and point["bound"] < lower - ROUNDING:
             yield Violation("CURVE_DIFFERS", f"{where} has a bound below that of a smaller budget", where)
     if not points:
         return
     cost, worth = prepared.problem.cost(prepared.problem.mask(node)), prepared.problem.value_on(node)
     for k, point in enumerate(points):
         bound = point.get("bound")
-        if bound is not None and cost <= point["budget"] and worth > bound + TOLERANCE:
+        if bound is not None and cost <= point["budget"] and worth > bound + ROUNDING:
             text = f"plan.curve[{k}]: the plan takes {cost:.12g} and is worth {worth:.12g}, more than {bound:.12g}"
             yield Violation("CURVE_DIFFERS", text, f"plan.curve[{k}]")
 
@@ -177,7 +177,7 @@ def _objective(plan: Plan, prepared: PreparedReplication, node: NodeByTask) -> l
     reached = prepared.problem.value_on(node)
     target = plan.options.get("target")
     broken = []
-    if target is not None and reached < target - TOLERANCE:
+    if target is not None and reached < target - ROUNDING:
         text = f"{prepared.problem.metric} is {reached:.12g}, below the target {target:.12g}"
         broken.append(Violation("BELOW_TARGET", text))
     stated = plan.objective
@@ -186,7 +186,7 @@ def _objective(plan: Plan, prepared: PreparedReplication, node: NodeByTask) -> l
     known = (prepared.problem.metric,) if target is None else ("replicas",)
     if stated.name not in known:
         return [*broken, unknown_objective(stated, known)]
-    worth = Worth(reached, "max", TOLERANCE) if target is None else Worth(float(len(node)), "min", TOLERANCE)
+    worth = Worth(reached, "max", ROUNDING) if target is None else Worth(float(len(node)), "min", ROUNDING)
     return broken + judge_objective(stated, worth, plan.status)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import math
 import time
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -15,9 +14,11 @@ from ftplan.api.replication.comparison import random_choices
 from ftplan.api.replication.current import Current, current_of
 from ftplan.api.replication.figures import body, summary
 from ftplan.api.replication.hosts import hosts_of
+from ftplan.api.replication.options import BUDGETS, TaskReplicationOptions
 from ftplan.api.replication.problem import PreparedReplication, prepare
 from ftplan.errors import FtplanError
 from ftplan.metrics.replication_problem import NodeByTask
+from ftplan.model.kinds import TASK_REPLICATION
 from ftplan.model.plan import Objective, Plan
 from ftplan.model.problem import Problem
 from ftplan.model.replication_rules import BUDGET, CAPACITY, MEMORY, PRIMARY, ZONE
@@ -32,31 +33,11 @@ from ftplan.planners.result import Result
 
 _log = logging.getLogger(__name__)
 
-KIND = "task-replication"
 #: Part of the time for the plan where a curve follows; seconds that comparisons may take beyond the limit.
 PLANNED, COMPARING_S = 0.5, 0.5
 
-_DEFAULTS: dict[str, Any] = {
-    "budget": None,
-    "budget_cpu": None,
-    "budget_mb": None,
-    "target": None,
-    "fail": (),
-    "worst_case": False,
-    "metric": "output-fidelity",
-    "weight": "rate",
-    "max_cpu": 0.8,
-    "current": None,
-    "max_changes": None,
-    "threshold": None,
-    "curve": False,
-    "seed": 0,
-    "time_limit_s": 60.0,
-    "iterations": None,
-}
 
-
-def replicate_tasks(problem: Problem, row: registry.Row, **options: Any) -> Plan:
+def make(problem: Problem, planner: registry.Row, options: TaskReplicationOptions) -> Plan:
     """Plan which tasks get an active replica, and where; see ``ftplan replicate-tasks --help``.
 
     Raises
@@ -64,28 +45,27 @@ def replicate_tasks(problem: Problem, row: registry.Row, **options: Any) -> Plan
     FtplanError
         If an input is missing, options contradict each other, or a selector names what is not there.
     """
-    began = now()
-    asked = {**_DEFAULTS, **options}
-    limit_s, ends = asked["time_limit_s"], began + asked["time_limit_s"]
+    began, limit_s = now(), options.time_limit_s
+    ends = began + limit_s
     settings = ReplicationOptions(
-        asked["seed"], limit_s, asked["iterations"], began + (PLANNED if asked["curve"] else 1.0) * limit_s
+        options.seed, limit_s, options.iterations, began + (PLANNED if options.curve else 1.0) * limit_s
     )
-    budget = parse_budget(asked["budget"], asked["budget_cpu"], asked["budget_mb"], asked["target"])
-    prepared = prepare(problem, budget, **{name: asked[name] for name in ("fail", "worst_case", "metric", "weight")})
-    current = current_of(asked["current"], problem, prepared.graph)
-    changes = _change_limits(asked["max_changes"], asked["threshold"], current, budget)
-    planner = ReplicationPlanner.of(row)
+    budget = parse_budget(*(getattr(options, name) for name in BUDGETS))
+    prepared = prepare(problem, budget, options)
+    current = current_of(options.current, problem, prepared.graph)
+    changes = _change_limits(options, current)
+    choose = ReplicationPlanner.of(planner)
     started = time.perf_counter()
     cluster, known = problem.cluster, current.node if current.known else None
-    hosts = None if cluster is None else hosts_of(prepared, cluster, float(asked["max_cpu"]))
-    result = deployed(DeploymentProblem(prepared.problem, hosts, known, changes, budget.target), planner, settings)
+    hosts = None if cluster is None else hosts_of(prepared, cluster, options.max_cpu)
+    result = deployed(DeploymentProblem(prepared.problem, hosts, known, changes, budget.target), choose, settings)
     seconds = time.perf_counter() - started
-    _log.info("%d tasks: %s, planned by %s in %.2f s", prepared.graph.tasks, result.status, row.name, seconds)
+    _log.info("%d tasks: %s, planned by %s in %.2f s", prepared.graph.tasks, result.status, planner.name, seconds)
     warnings = (*problem.warnings, *prepared.warnings, *result.warnings)
     points = None
-    if asked["curve"]:
+    if options.curve:
         budgets = curve_budgets(prepared.problem)
-        reached, cut = curve(prepared.problem, planner, replace(settings, ends=ends), budgets)
+        reached, cut = curve(prepared.problem, choose, replace(settings, ends=ends), budgets)
         points, warnings = [point._asdict() for point in reached], (*warnings, *cut)
     node, random = result.answer, None
     if node is not None:
@@ -93,10 +73,10 @@ def replicate_tasks(problem: Problem, row: registry.Row, **options: Any) -> Plan
         random, cut = random_choices(_spending(prepared, budget, node), node, settings.seed, clock)
         warnings = (*warnings, *cut)
     return Plan(
-        kind=KIND,
-        algorithm=row.name,
-        options=_recorded(asked, problem, prepared, budget, current),
-        seed=settings.seed,
+        kind=TASK_REPLICATION.name,
+        algorithm=planner.name,
+        options=_recorded(options, problem, prepared, budget, current),
+        seed=options.seed,
         inputs=problem.inputs if current.file is None else (*problem.inputs, current.file),
         status=result.status,
         reason=result.reason,
@@ -110,15 +90,15 @@ def replicate_tasks(problem: Problem, row: registry.Row, **options: Any) -> Plan
     )
 
 
-def _change_limits(max_changes: Any, threshold: Any, current: Current, budget: ReplicationBudget) -> ChangeLimits:
+def _change_limits(options: TaskReplicationOptions, current: Current) -> ChangeLimits:
     """Return the limits of change, which need the replicas in place and a budget to choose within."""
-    limits = ChangeLimits(max_changes, None if threshold is None else float(threshold))
+    limits = ChangeLimits(options.max_changes, options.threshold)
     if limits != ChangeLimits() and not current.known:
         raise FtplanError(
             "--max-changes and --threshold need the replicas now in place: give --current PLAN, or "
             "placement.replicas in the cluster file"
         )
-    if limits != ChangeLimits() and budget.target is not None:
+    if limits != ChangeLimits() and options.target is not None:
         raise FtplanError("--target: the fewest replicas that reach it leave no room for --max-changes or --threshold")
     return limits
 
@@ -146,7 +126,7 @@ def _rules(budget: ReplicationBudget, with_cluster: bool) -> tuple[str, ...]:
 
 
 def _recorded(
-    asked: Mapping[str, Any],
+    options: TaskReplicationOptions,
     problem: Problem,
     prepared: PreparedReplication,
     budget: ReplicationBudget,
@@ -154,8 +134,7 @@ def _recorded(
 ) -> dict[str, Any]:
     """Return the options as the plan keeps them: as asked, files by their paths, and what was derived beside."""
     return {
-        **{name: value for name, value in asked.items() if name != "seed"},
-        "fail": list(asked["fail"]),
+        **options.recorded(),
         "current": None if current.file is None else current.file.path,
         "budget_unit": budget.unit,
         "budget_limit": None if budget.target is not None else prepared.problem.budget,

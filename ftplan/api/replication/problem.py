@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from ftplan.api.recovery.failures import what_fails
+from ftplan.api.failures import what_fails
 from ftplan.api.replication.budget import ReplicationBudget
-from ftplan.errors import FtplanError, suggestion
+from ftplan.api.replication.options import TaskReplicationOptions
+from ftplan.errors import FtplanError
 from ftplan.metrics.fidelity import FidelityModel, fidelity_model
 from ftplan.metrics.internal_completeness import completeness_model
 from ftplan.metrics.replication_problem import FailureCase, ReplicationProblem
@@ -23,12 +23,10 @@ from ftplan.model.problem import Problem
 from ftplan.model.rates import Rates, rates
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import FloatArray
+from ftplan.model.units import MB
 
-METRICS = ("output-fidelity", "internal-completeness")
-WEIGHTS = ("rate", "priority")
 #: The one case of a failure that is named, and the one in which everything fails.
 NAMED, WORST = "failure", "worst-case"
-_MB = 2.0**20
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,52 +53,35 @@ class PreparedReplication:
 
 
 def prepare(
-    problem: Problem,
-    budget: ReplicationBudget,
-    *,
-    fail: Iterable[str] = (),
-    worst_case: bool = False,
-    metric: str = "output-fidelity",
-    weight: str = "rate",
+    problem: Problem, budget: ReplicationBudget, options: TaskReplicationOptions | None = None
 ) -> PreparedReplication:
     """Build a replication problem.
 
-    Parameters
-    ----------
-    budget
-        How many replicas, cores or 2^20 bytes there may be.
-    fail
-        Selectors of what fails; they add to the failure file, and fail in each of its scenarios too. When they fail
-        does not matter here: what fails at any time fails.
-    worst_case
-        All tasks fail, whatever the failure file says; the default where nothing is named.
-    weight
-        What an output counts: its rate, or its priority.
+    What ``--fail`` names adds to the failure file, and fails in each of its scenarios too. When it fails does not
+    matter here: what fails at any time fails.
 
     Raises
     ------
     FtplanError
-        If an input is missing, an option unknown, or a selector names what is not there.
+        If an input is missing, or a selector names what is not there.
     """
-    for flag, value, known in (("--metric", metric, METRICS), ("--weight", weight, WEIGHTS)):
-        if value not in known:
-            raise FtplanError(f"{flag}: unknown {value!r}{suggestion(str(value), known)}: one of {', '.join(known)}")
+    options = options or TaskReplicationOptions()
     if problem.topology is None:
         raise FtplanError("task replication needs topology: give --topology (in Python topology=...)")
     graph = TaskGraph(problem.topology)
     primary, said = _primaries(graph, problem.cluster)
     costs = task_costs(graph, problem.stats, problem.cluster.placement if problem.cluster is not None else None)
-    memory_mb = task_state(graph, problem.stats).total / _MB
-    cases, warnings = _cases(graph, problem, tuple(fail), worst_case)
+    memory_mb = task_state(graph, problem.stats).total / MB
+    cases, warnings = _cases(graph, problem, options.fail, options.worst_case)
     derived = rates(graph)
-    model = _weighted(fidelity_model(graph, derived), graph, weight)
+    model = _weighted(fidelity_model(graph, derived), graph, options.weight)
     built = ReplicationProblem(
         graph=graph,
-        model=model if metric == "output-fidelity" else completeness_model(graph, derived),
+        model=model if options.metric == "output-fidelity" else completeness_model(graph, derived),
         cases=cases,
         weight=budget.weights(costs.cost, memory_mb),
         budget=budget.limit(graph.tasks),
-        metric=metric,
+        metric=options.metric,
     )
     warnings = tuple(dict.fromkeys((*costs.warnings, *said, *warnings)))
     return PreparedReplication(built, derived, model, costs.cost, memory_mb, primary, warnings)

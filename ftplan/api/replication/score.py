@@ -14,7 +14,7 @@ from ftplan.model.plan import Plan, Warn
 from ftplan.model.problem import Problem
 
 
-def score_replication(plan: Plan, problem: Problem, asked: Asked) -> Scores:
+def score(plan: Plan, problem: Problem, asked: Asked) -> Scores:
     """Return the metrics of a replication plan, in the failure's only scenario where it has one.
 
     Without a failure everything may fail, or what the plan was made for.

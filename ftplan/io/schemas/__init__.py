@@ -52,10 +52,13 @@ def generate(kind: str) -> dict[str, Any]:
 
 def _add_bodies(generated: dict[str, Any]) -> None:
     """Say what ``plan`` holds, for the kinds that are checked."""
-    from ftplan.io.plan_file import BODIES
+    from ftplan.io.bodies import body_of
+    from ftplan.model.kinds import KINDS as PLAN_KINDS
 
     rules = []
-    for kind, body in BODIES.items():
+    for kind, body in ((kind, body_of(kind)) for kind in sorted(PLAN_KINDS)):
+        if body is None:
+            continue
         inner = _tidy(body.model_json_schema(by_alias=True), top=True)
         generated.setdefault("$defs", {}).update(inner.pop("$defs", {}))
         generated["$defs"][kind] = inner

@@ -9,8 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ftplan.metrics.correlation import expected_random
-from ftplan.model.plan import ROUNDING, Warn, sound_bound
+from ftplan.model.plan import Warn, sound_bound
+from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray, IntArray
+from ftplan.model.units import MB
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -60,7 +62,7 @@ class CheckpointProblem:
     def has_memory_rule(self) -> bool:
         """Whether R5 says anything: some node's memory and some state are known."""
         return bool(np.isfinite(self.memory_left).any()) and bool(
-            (self.state > 0).any() or (self.memory_left < self.memory_mb * 2.0**20).any()
+            (self.state > 0).any() or (self.memory_left < self.memory_mb * MB).any()
         )
 
     @cached_property
@@ -89,7 +91,7 @@ class CheckpointProblem:
             return bound
         return float(np.ceil(bound - 1e-6 - 1e-9 * abs(bound)) + 0.0)
 
-    def settled_bound(self, value: float, bound: float) -> float:
+    def bound_below(self, value: float, bound: float) -> float:
         """Return a proven bound for a plan of this value: the value itself where only rounding lies between them.
 
         Raises

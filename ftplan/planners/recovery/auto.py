@@ -1,48 +1,60 @@
-"""The default: what the others find in the time there is, with the best bound that any of them proves."""
+"""The default: what the others choose in the time there is, with the best bound that any of them proves."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery.best_density import best_density
-from ftplan.planners.recovery.exact import exact
-from ftplan.planners.recovery.knapsack.enumeration import planned_outright
-from ftplan.planners.recovery.knapsack.instance import BoolArray, Choice, SetUnionKnapsack
-from ftplan.planners.recovery.local_search import local_search
+from ftplan.planners.recovery.best_density import best_density_step
+from ftplan.planners.recovery.dynamic_programming import optimum_where_few
+from ftplan.planners.recovery.exact import exact_step
+from ftplan.planners.recovery.knapsack.instance import BoolArray, SetUnionKnapsack, StepChoice, StepSolver
+from ftplan.planners.recovery.local_search import local_search_step
+from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
+from ftplan.planners.recovery.schedule.by_objective import by_objective
+from ftplan.planners.recovery.schedule.schedule import Schedule
+from ftplan.planners.result import Result
 
-#: Shares of the time left: for the seeds of best-density, for a first proof, for the search before the long proof.
-DENSITY, PROOF, SEARCH = 0.05, 0.6, 0.5
+#: The solvers in their order, each with the share of the time left that it may take: the seeds of best-density, a first
+#: proof, a search, and the long proof.
+SOLVERS: tuple[tuple[StepSolver, float], ...] = (
+    (best_density_step, 0.05),
+    (exact_step, 0.6),
+    (local_search_step, 0.5),
+    (exact_step, 1.0),
+)
 
 
-def auto(knapsack: SetUnionKnapsack, budget: Budget, seed: int = 0, hint: BoolArray | None = None) -> Choice:
-    """Choose outright where plans are few; else by best-density, exactly, and at a gap by search and proof again.
+def auto(problem: RecoveryProblem, options: RecoveryOptions) -> Result[Schedule]:
+    """Take the best of what fits into the time at each step, with the best bound; see :func:`auto_step`."""
+    return by_objective(problem, options, auto_step)
+
+
+def auto_step(knapsack: SetUnionKnapsack, budget: Budget, seed: int = 0, hint: BoolArray | None = None) -> StepChoice:
+    """Choose outright where sets are few; else by best-density, exactly, and at a gap by search and proof again.
 
     Ends as soon as value and bound meet. Guarantee: at least that of best-density where its seeds are complete; the
     bound is the smallest of all. Bounded work (``budget.iterations``) bounds each part.
     """
-    outright = planned_outright(knapsack)
-    if outright is not None:
-        return outright
-    best = Choice(np.zeros(knapsack.queries, dtype=np.bool_) if hint is None else hint)
-    for solver, share in ((best_density, DENSITY), (exact, PROOF), (local_search, SEARCH), (exact, 1.0)):
+    optimum = optimum_where_few(knapsack)
+    if optimum is not None:
+        return optimum
+    incumbent = StepChoice(np.zeros(knapsack.queries, dtype=np.bool_) if hint is None else hint)
+    for solver, share in SOLVERS:
         part = budget.part(share)
-        found = solver(knapsack, part, seed, best.queries)
-        best = _better(knapsack, best, found)
-        if best.optimal:
-            return best
+        incumbent = _better(knapsack, incumbent, solver(knapsack, part, seed, incumbent.queries))
+        if incumbent.optimal:
+            return incumbent
         if budget.over():  # the rest could begin nothing
             break
-        if share == 1.0:
-            budget.cut |= part.cut
-    return best
+    else:
+        budget.cut |= part.cut
+    return incumbent
 
 
-def _better(knapsack: SetUnionKnapsack, old: Choice, new: Choice) -> Choice:
-    """Return the better choice of two with the better bound."""
-    bounds = [choice.bound for choice in (old, new) if choice.bound is not None]
-    bound = min(bounds) if bounds else None
+def _better(knapsack: SetUnionKnapsack, old: StepChoice, new: StepChoice) -> StepChoice:
+    """Return the better choice of two, the new one of equals, with the smaller bound."""
+    bound = min((choice.bound for choice in (old, new) if choice.bound is not None), default=None)
     queries = new.queries if knapsack.value(new.queries) >= knapsack.value(old.queries) else old.queries
-    value = knapsack.value(queries)
-    optimal = bound is not None and value >= bound - 1e-9 * max(1.0, abs(bound))
-    return Choice(queries, bound, optimal or new.optimal or old.optimal, new.note or old.note)
+    closed = bound is not None and knapsack.value(queries) >= bound - 1e-9 * max(1.0, abs(bound))
+    return StepChoice(queries, bound, closed or new.optimal or old.optimal, new.note or old.note)

@@ -1,21 +1,22 @@
-"""Best density: every small choice grows by the query of most priority per shared core (Su & Zhou, algorithm 3)."""
+"""Best density: every small choice grows by the query of most priority per shared core ([SuZhouTR], algorithm 3)."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ftplan.model.plan import sound_bound
 from ftplan.planners.budget import Budget, now
 from ftplan.planners.compiled import SMALL_WORK
+from ftplan.planners.recovery.knapsack.density_growth import grow, growth_instance
 from ftplan.planners.recovery.knapsack.fractional_bound import RAISED, fractional_bound, whole_numbers
-from ftplan.planners.recovery.knapsack.instance import BoolArray, Choice, SetUnionKnapsack
+from ftplan.planners.recovery.knapsack.instance import BoolArray, SetUnionKnapsack, StepChoice
 from ftplan.planners.recovery.knapsack.residual import fitting
-
-if TYPE_CHECKING:
-    from ftplan.planners.recovery.knapsack.density_growth import Step
+from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
+from ftplan.planners.recovery.schedule.by_objective import by_objective
+from ftplan.planners.recovery.schedule.schedule import Schedule
+from ftplan.planners.result import Result
 
 #: Seconds of seeds between two looks at the clock.
 LOOK_S = 0.05
@@ -23,79 +24,78 @@ LOOK_S = 0.05
 NEARLY = 1e-7
 
 
-def best_density(knapsack: SetUnionKnapsack, budget: Budget, seed: int = 0, hint: BoolArray | None = None) -> Choice:
+def best_density(problem: RecoveryProblem, options: RecoveryOptions) -> Result[Schedule]:
+    """Grow every query that fits, and every pair, by density at each step; see :func:`best_density_step`."""
+    return by_objective(problem, options, best_density_step)
+
+
+def best_density_step(
+    knapsack: SetUnionKnapsack, budget: Budget, seed: int = 0, hint: BoolArray | None = None
+) -> StepChoice:
     """Choose queries by growing all seeds of up to two queries, always by the densest query that fits.
 
-    The density of a query is its priority over the sum of w_b / f_b of the bundles it still lacks (definition 3), f
-    counting the queries that share a bundle. Seeds are nothing, each query, and each pair that fits; the best of the
-    grown plans is the answer.
+    Seeds are nothing, each query, and each pair that fits; the best of the grown choices is the answer. The density of
+    a query counts the bundles that it still lacks ([SuZhouTR], definition 3).
 
     Cost: M²/2 seeds for M queries that fit alone, each linear in the entries with a factor log M: O(M³ log M) as in
     the paper. ``budget.iterations`` is how many seeds are tried; pairs of the densest queries come before others, and
     the empty seed, a plain greedy choice, is always grown.
 
-    Guarantee: when all seeds were grown, at least 1 - exp(-1 / d) of the optimum, d being the largest f (theorem
-    5.1); for d = 1 it is 2/3 (Sahni). The bound is the least of this, a fractional knapsack and the sum of priorities.
-
-    References: Su & Zhou, algorithm 3 and appendix D.2; Arulselvan, *A note on the set union knapsack problem*,
-    2014; Sahni, *Approximate algorithms for the 0/1 knapsack problem*, 1975.
+    Guarantee: when all seeds were grown, at least 1 - exp(-1 / d) of the optimum, d being the most queries that share
+    a bundle (theorem 5.1, [Arulselvan2014]); for d = 1 it is 2/3 [Sahni1975]. The bound is the least of this, a
+    fractional knapsack and the sum of priorities.
     """
     # Departures from the listing, which breaks its own guarantee (costs 1 and 10, priorities 2 and 10, capacity 10):
     # every single query that fits is a seed, not only the densest, since the proof needs the optimum's best two
-    # queries, or its only one, as a seed; a seed's cost is that of the union; `found` starts false in each pass;
-    # ties go to the cheaper query, then by name, not to the last one; a query that lacks nothing is taken for free.
-    # Queries that do not fit alone count in no f: no choice has them, and the guarantee is better without.
+    # queries, or its only one, as a seed; a seed's cost is that of the union; its flag starts false in each pass; ties
+    # go to the cheaper query, then by name, not to the last one; a query that lacks nothing is taken for free. Queries
+    # that do not fit alone share no bundle: no choice has them, and the guarantee is better without.
     queries, small = fitting(knapsack)
     bound = fractional_bound(knapsack)
-    best, tried, seeds = grown(small, bound, budget)
-    chosen = np.zeros(knapsack.queries, dtype=np.bool_)
-    chosen[queries[best]] = True
-    chosen = knapsack.whole(chosen)
+    best, tried, seeds = _grow_seeds(small, bound, budget)
+    chosen = knapsack.closure_of(queries[best])
     if tried == seeds:
-        proven = knapsack.value(chosen) / ratio(small) * (1.0 + RAISED)
+        proven = knapsack.value(chosen) / _guarantee(small) * (1.0 + RAISED)
         bound = min(bound, whole_numbers(small.priority, proven))
     # A hint is only compared, not grown: the guarantee is about the seeds, and the answer is the same with it.
-    if hint is not None and knapsack.fits(hint) and knapsack.value(hint) > knapsack.value(chosen):
-        chosen = knapsack.whole(hint)
+    chosen = knapsack.better_of(chosen, hint)
     value = knapsack.value(chosen)
     optimal = value >= bound * (1.0 - 10 * RAISED)
     note = None if optimal or tried == seeds else f"grew {tried:,} of {seeds:,} seeds: the guarantee needs all of them"
-    return Choice(chosen, sound_bound("max", value, bound), optimal, note)
+    return StepChoice(chosen, sound_bound("max", value, bound), optimal, note)
 
 
-def ratio(knapsack: SetUnionKnapsack) -> float:
+def _guarantee(knapsack: SetUnionKnapsack) -> float:
     """Return which part of the optimum growing all seeds reaches at least."""
     d = int(knapsack.sharing.max(initial=0))
     if d == 0:
         return 1.0  # all queries are free
-    # Appendix D.2 ends with 1 - exp(-1 / d) <= 1/2, which is false for d = 1: there, all pairs give Sahni's 2/3.
+    # Appendix D.2 ends with 1 - exp(-1 / d) <= 1/2, which is false for d = 1: there, all pairs give 2/3 [Sahni1975].
     return 2.0 / 3.0 if d == 1 else 1.0 - math.exp(-(1.0 - NEARLY) / d)
 
 
-def grown(knapsack: SetUnionKnapsack, bound: float, budget: Budget) -> tuple[BoolArray, int, int]:
-    """Return the best of the grown seeds, and how many of how many seeds were tried.
+def _grow_seeds(knapsack: SetUnionKnapsack, bound: float, budget: Budget) -> tuple[BoolArray, int, int]:
+    """Return the best of the grown seeds, shape (Q,), and how many of how many seeds were tried.
 
     Ends when the best one reaches the bound: then more seeds change nothing, and all count as tried.
     """
     best = np.zeros(knapsack.queries, dtype=np.bool_)
     if not knapsack.member.size:
         return ~best, 1, 1  # all queries are free
-    from ftplan.planners.recovery.knapsack import density_growth
-
-    step: Step = density_growth.step_of(knapsack)
-    ranks = len(step.ranked)
+    instance = growth_instance(knapsack)
+    ranks = len(instance.ranked)
     seeds = 1 + ranks + ranks * (ranks - 1) // 2
     end = budget.passes(seeds)
     small = end * (knapsack.queries + len(knapsack.member)) <= 10 * SMALL_WORK  # its steps are short
-    grow = density_growth.grow.plain if small else density_growth.grow
-    value, cost = grow(step, 0, 1, best, -1.0, np.inf)
+    kernel = grow.plain if small else grow
+    value, cost = kernel(instance, 0, 1, best, -1.0, np.inf)
     tried, size = 1, 1
     while tried < end and value < bound * (1.0 - RAISED):
         if budget.over():
             return best, tried, seeds
         begun = now()
         last = min(end, tried + size)
-        value, cost = grow(step, tried, last, best, value, cost)
+        value, cost = kernel(instance, tried, last, best, value, cost)
         took = max(now() - begun, 1e-6)
         size = max(1, min(2 * size, int(size * min(LOOK_S, budget.left_s) / took)))
         tried = last

@@ -1,4 +1,4 @@
-"""What most systems do: wait until there is room for everything, then bring it all back at once."""
+"""What most systems do: wait until everything fits, then bring it all back at once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ftplan.planners.recovery.schedule.schedule import Decision, State
 
 
 def blocking(state: State, budget: Budget, seed: int) -> Decision:
-    """Recover all that is down, or nothing (Su & Zhou, section 7: the blocking approach); a yardstick, no planner.
+    """Recover all that is down, or nothing: the blocking approach of [SuZhouTR], section 7; a yardstick, no planner.
 
     Where the tasks fit in sum but not onto the nodes one by one, the queries that fit go first.
     """

@@ -6,9 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from ftplan.model.defaults import HORIZON_S
+from ftplan.model.failure import FailureEvent
 from ftplan.model.plan import Warn
 from ftplan.model.task_graph import BoolArray, TaskGraph
 from ftplan.model.topology import FloatArray, IntArray
+
+#: Failed nodes from which on recovery goes step by step; with fewer, Su & Zhou (section 4.2) recover blocking.
+INCREMENTAL_FROM = 2
 
 RecoveryObjective = Literal["priority", "priority-time", "fidelity-time"]
 
@@ -37,19 +42,6 @@ class ArrivalEvent:
     range_s: tuple[float, float]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class FailureEvent:
-    """Something fails while the recovery is under way.
-
-    ``nodes`` takes down whatever lives there by then; ``tasks`` are those that the selector names itself.
-    """
-
-    at_s: float
-    selector: str
-    nodes: frozenset[str]
-    tasks: IntArray
-
-
 @dataclass(frozen=True, eq=False)
 class RecoveryProblem:
     """A failure and what there is to recover from it. Tasks are numbered as in :class:`TaskGraph`; T tasks, H hosts.
@@ -74,7 +66,7 @@ class RecoveryProblem:
     local_bytes: Mapping[tuple[int, int], float] = field(default_factory=dict)  # (task, host): state that lies there
     bandwidth_bytes_s: float | None = None  # None: restores take no time
     delay_s: float = 0.0
-    horizon_s: float = 600.0
+    horizon_s: float = HORIZON_S
     failed_nodes: int = 0  # since the last checkpoint, at the start
     warnings: tuple[Warn, ...] = ()
 
@@ -86,7 +78,6 @@ class RecoveryOptions:
     objective: RecoveryObjective = "priority"
     prefetch: bool = True
     parallel_recovery: bool = False
-    incremental_from: int = 2
     seed: int = 0
     time_limit_s: float = 60.0
     iterations: int | None = None

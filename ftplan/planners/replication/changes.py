@@ -9,10 +9,8 @@ import numpy as np
 from ftplan.metrics.replication_problem import NodeByTask, ReplicationProblem
 from ftplan.model.plan import Infeasible
 from ftplan.model.task_graph import BoolArray
+from ftplan.model.tolerances import NOISE
 from ftplan.planners.budget import Budget
-
-#: A gain below this is a rounding error.
-_NOTHING = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +104,9 @@ def _too_small_a_gain(
     if threshold is None or not problem.fits(problem.cost(current)):
         return None
     gain = problem.value(fresh) - problem.value(current)
-    if gain >= threshold - _NOTHING and gain > _NOTHING:
+    if gain >= threshold - NOISE and gain > NOISE:
         return None
-    if gain <= _NOTHING:
+    if gain <= NOISE:
         return "no change: a fresh plan is no better than the replicas in place"
     return f"no change: a fresh plan would gain {gain:.6g}, below --threshold {threshold:.6g}"
 

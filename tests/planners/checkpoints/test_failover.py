@@ -19,15 +19,25 @@ from ftplan.model.topology import Operator, Topology
 from ftplan.planners import registry
 from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.bounds.any_rules import proven_bound
-from ftplan.planners.checkpoints.bounds.failover_dual import failover_dual, open_failover_columns, ordered_cheapest
+from ftplan.planners.checkpoints.bounds.failover_dual import failover_dual, ordered_cheapest
 from ftplan.planners.checkpoints.correlated import correlated
 from ftplan.planners.checkpoints.exact import exact
+from ftplan.planners.checkpoints.models.reduced_model import open_columns
 from ftplan.planners.checkpoints.problem import AllocationOptions, build
 from ftplan.planners.checkpoints.rules.limits import limits_of
 from ftplan.planners.result import Result
-from tests.planners.checkpoints.cases import Case, Found, cases, costs, exhaustive, keeps
-from tests.planners.checkpoints.test_every_planner import cluster, job, placement
-from tests.planners.checkpoints.test_exact import apply_fix
+from tests.planners.checkpoints.cases import (
+    Case,
+    Found,
+    apply_fix,
+    cases,
+    cluster,
+    costs,
+    exhaustive,
+    job,
+    keeps,
+    placement,
+)
 
 SLOW = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 
@@ -192,7 +202,7 @@ def test_any_prices_give_a_bound(case: Case, options: AllocationOptions, seed: i
     first = np.where(np.isinf(limited.failover.upper), 0.0, rng.gamma(1.0, size=limited.failover.upper.shape))
     dual = failover_dual(problem, limited, prices, first)
     assert dual.bound <= answer.value + 1e-9 * (1 + abs(answer.value))
-    columns = open_failover_columns(problem, limited, dual, answer.value)
+    columns = open_columns(problem, limited, dual, answer.value)
     assert np.take_along_axis(columns, answer.copies, axis=1).all()
 
 

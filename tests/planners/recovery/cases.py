@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from ftplan.io.topology_file import load_topology
+from ftplan.model.failure import FailureEvent
 from ftplan.model.task_graph import TaskGraph
-from ftplan.planners.recovery.problem import ArrivalEvent, FailureEvent, Host, RecoveryProblem
+from ftplan.planners.recovery.problem import ArrivalEvent, Host, RecoveryProblem
 
 FIGURE_2_EDGES = (
     (1, 3), (2, 4), (3, 5), (3, 6), (4, 6), (5, 7), (6, 8), (7, 9), (4, 10), (7, 10), (8, 11), (8, 12),

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery.exact import exact
-from ftplan.planners.recovery.knapsack.branching import branch, grow
+from ftplan.planners.recovery.exact import exact_step
+from ftplan.planners.recovery.knapsack.branching import branch, search_tree
 from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack
-from ftplan.planners.recovery.knapsack.integer_model import priority_unit
+from ftplan.planners.recovery.knapsack.integer_model import common_unit
 from ftplan.planners.recovery.knapsack.lagrangian_bound import best_price
 from tests.planners.recovery.instances import brute_force, knapsack_of, knapsacks
 
@@ -31,7 +31,7 @@ def weakly_skewed(queries: int, seed: int) -> SetUnionKnapsack:
 @given(knapsacks(), st.sampled_from([None, 0, 1, 3]))
 def test_the_bound_is_no_less_than_the_best_of_all_choices(knapsack: SetUnionKnapsack, iterations: int | None) -> None:
     best, nothing = brute_force(knapsack), np.zeros(knapsack.queries, dtype=np.bool_)
-    tree = grow(knapsack, nothing, priority_unit(knapsack.priority), Budget(TIME_S))
+    tree = search_tree(knapsack, nothing, common_unit(knapsack.priority), Budget(TIME_S))
     branch(tree, Budget(TIME_S, iterations))
     assert knapsack.fits(tree.queries)
     assert tree.value == pytest.approx(knapsack.value(tree.queries))
@@ -44,7 +44,7 @@ def test_the_bound_is_no_less_than_the_best_of_all_choices(knapsack: SetUnionKna
 @given(knapsacks())
 def test_a_tree_without_time_still_bounds(knapsack: SetUnionKnapsack) -> None:
     nothing = np.zeros(knapsack.queries, dtype=np.bool_)
-    tree = grow(knapsack, nothing, priority_unit(knapsack.priority), Budget(0.0))
+    tree = search_tree(knapsack, nothing, common_unit(knapsack.priority), Budget(0.0))
     branch(tree, Budget(0.0))
     assert tree.bound >= brute_force(knapsack) * (1 - 1e-8)
 
@@ -59,7 +59,7 @@ def test_any_first_price_ends_at_the_same_bound(knapsack: SetUnionKnapsack, pric
 
 def test_branches_lower_the_bound_of_minimum_cuts() -> None:
     knapsack = weakly_skewed(120, 2)
-    tree = grow(knapsack, np.zeros(knapsack.queries, dtype=np.bool_), 1.0, Budget(TIME_S))
+    tree = search_tree(knapsack, np.zeros(knapsack.queries, dtype=np.bool_), 1.0, Budget(TIME_S))
     before = tree.bound
     branch(tree, Budget(TIME_S, 20))
     assert tree.value <= tree.bound < before
@@ -67,6 +67,6 @@ def test_branches_lower_the_bound_of_minimum_cuts() -> None:
 
 def test_bounded_work_gives_the_same_bytes_with_a_tree() -> None:
     knapsack = weakly_skewed(105, 2)
-    first, second = (exact(knapsack, Budget(TIME_S, 1), seed=7) for _ in range(2))
+    first, second = (exact_step(knapsack, Budget(TIME_S, 1), seed=7) for _ in range(2))
     assert first.queries.tobytes() == second.queries.tobytes()
     assert (first.bound, first.optimal, first.note) == (second.bound, second.optimal, second.note)

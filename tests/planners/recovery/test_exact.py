@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery.exact import exact
-from ftplan.planners.recovery.knapsack import enumeration as outright
+from ftplan.planners.recovery import dynamic_programming
+from ftplan.planners.recovery.exact import exact_step
 from ftplan.planners.recovery.knapsack.completion import best_completion
 from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack
-from ftplan.planners.recovery.knapsack.integer_model import in_integers, priority_unit
+from ftplan.planners.recovery.knapsack.integer_model import common_unit, in_integers
 from ftplan.planners.recovery.knapsack.lagrangian_bound import best_price
 from ftplan.planners.recovery.knapsack.priced_closure import priced_closure
 from ftplan.planners.recovery.knapsack.reduction import Fixed, reduce
@@ -26,7 +26,7 @@ TIME_S = 60.0
 def _plans(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Run each test with small steps planned outright, and without: the answers are worth the same."""
     if request.param == "never":
-        monkeypatch.setattr(outright, "FEW_PLANS", 0)
+        monkeypatch.setattr(dynamic_programming, "FEW_SETS", 0)
 
 
 def sparse(queries: int, tasks: int, seed: int, share: float) -> SetUnionKnapsack:
@@ -42,7 +42,7 @@ def sparse(queries: int, tasks: int, seed: int, share: float) -> SetUnionKnapsac
 @settings(deadline=None, max_examples=150)
 @given(knapsacks())
 def test_it_equals_all_choices(knapsack: SetUnionKnapsack) -> None:
-    choice = exact(knapsack, Budget(TIME_S))
+    choice = exact_step(knapsack, Budget(TIME_S))
     assert knapsack.fits(choice.queries)
     assert choice.optimal
     assert knapsack.value(choice.queries) == pytest.approx(brute_force(knapsack), rel=1e-8)
@@ -53,7 +53,7 @@ def test_it_equals_all_choices(knapsack: SetUnionKnapsack) -> None:
 @settings(deadline=None, max_examples=100)
 @given(knapsacks(), st.sampled_from([(0.0, None), (TIME_S, 1), (TIME_S, 0), (1e-4, None)]))
 def test_the_bound_holds_however_little_is_done(knapsack: SetUnionKnapsack, limits: tuple[float, int | None]) -> None:
-    choice = exact(knapsack, Budget(*limits))
+    choice = exact_step(knapsack, Budget(*limits))
     best = brute_force(knapsack)
     assert knapsack.fits(choice.queries)
     assert choice.bound is not None
@@ -75,25 +75,25 @@ def test_a_priced_closure_is_a_minimum_cut(knapsack: SetUnionKnapsack, price: fl
     cut, _ = nx.minimum_cut(graph, "source", "sink", flow_func=nx.algorithms.flow.shortest_augmenting_path)
     expected = float(knapsack.priority.sum()) - cut + price * knapsack.limit
     if knapsack.queries:
-        found = priced_closure(knapsack, price)
-        assert found.bound == pytest.approx(expected, rel=1e-9, abs=1e-9)
-        worth = knapsack.value(found.queries) - price * (knapsack.cost(found.queries) - knapsack.limit)
-        assert worth == pytest.approx(expected, rel=1e-9, abs=1e-9)
+        queries, bounds = priced_closure(knapsack, price)
+        assert bounds.all == pytest.approx(expected, rel=1e-9, abs=1e-9)
+        profit = knapsack.value(queries) - price * (knapsack.cost(queries) - knapsack.limit)
+        assert profit == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
 @settings(deadline=None, max_examples=80)
 @given(knapsacks(max_queries=6))
 def test_bounds_under_conditions_hold(knapsack: SetUnionKnapsack) -> None:
-    dual = best_price(knapsack, Budget(TIME_S))
+    bounds = best_price(knapsack, Budget(TIME_S)).bounds
     for code in range(2**knapsack.queries):
         chosen = np.array([code >> q & 1 for q in range(knapsack.queries)], dtype=np.bool_)
         if not knapsack.fits(chosen):
             continue
         covered, value = knapsack.covered(chosen), knapsack.value(chosen) * (1 - 1e-9)
-        assert value <= dual.bound
-        assert (value <= np.where(chosen, dual.if_in, dual.if_out)).all()
-        assert (value <= np.where(covered, dual.if_paid, np.inf)).all()
-        assert (value <= np.where(covered, np.inf, dual.if_barred)).all()
+        assert value <= bounds.all
+        assert (value <= np.where(chosen, bounds.if_in, bounds.if_out)).all()
+        assert (value <= np.where(covered, bounds.if_paid, np.inf)).all()
+        assert (value <= np.where(covered, np.inf, bounds.if_barred)).all()
 
 
 @settings(deadline=None, max_examples=80)
@@ -112,7 +112,7 @@ def test_a_reduction_keeps_the_optimum(knapsack: SetUnionKnapsack) -> None:
 def test_a_hint_is_never_made_worse(knapsack: SetUnionKnapsack, data: st.DataObject) -> None:
     flags = st.lists(st.booleans(), min_size=knapsack.queries, max_size=knapsack.queries)
     hint = np.array(data.draw(flags), dtype=np.bool_)
-    choice = exact(knapsack, Budget(0.0), hint=hint)
+    choice = exact_step(knapsack, Budget(0.0), hint=hint)
     assert knapsack.fits(choice.queries)
     assert not knapsack.fits(hint) or knapsack.value(choice.queries) >= knapsack.value(hint)
 
@@ -120,7 +120,7 @@ def test_a_hint_is_never_made_worse(knapsack: SetUnionKnapsack, data: st.DataObj
 @pytest.mark.parametrize("share", [0.1, 0.3, 0.6])
 def test_sparse_steps_are_closed(share: float) -> None:
     knapsack = sparse(300, 600, 3, share)
-    choice = exact(knapsack, Budget(TIME_S))
+    choice = exact_step(knapsack, Budget(TIME_S))
     assert choice.optimal
     assert knapsack.fits(choice.queries)
     grown = best_completion(knapsack, [np.zeros(knapsack.queries, dtype=np.bool_)], Budget(TIME_S))
@@ -130,14 +130,14 @@ def test_sparse_steps_are_closed(share: float) -> None:
 @pytest.mark.parametrize("iterations", [0, 1, 2])
 def test_bounded_work_gives_the_same_bytes(iterations: int) -> None:
     knapsack = sparse(60, 60, 5, 0.3)
-    first, second = (exact(knapsack, Budget(TIME_S, iterations), seed=7) for _ in range(2))
+    first, second = (exact_step(knapsack, Budget(TIME_S, iterations), seed=7) for _ in range(2))
     assert first.queries.tobytes() == second.queries.tobytes()
     assert (first.bound, first.optimal, first.note) == (second.bound, second.optimal, second.note)
 
 
 def test_figure_2_needs_seven_cores_for_two_queries() -> None:
     assert [
-        figure_2(cores).value(exact(figure_2(cores), Budget(TIME_S)).queries) for cores in (3.0, 4.0, 6.0, 10.0)
+        figure_2(cores).value(exact_step(figure_2(cores), Budget(TIME_S)).queries) for cores in (3.0, 4.0, 6.0, 10.0)
     ] == [
         0.0,
         1.0,
@@ -147,15 +147,15 @@ def test_figure_2_needs_seven_cores_for_two_queries() -> None:
 
 
 def test_what_fits_together_needs_no_solver() -> None:
-    choice = exact(knapsack_of([{0}, {0, 1}], [1.0, 2.0], [3.0, 4.0], 3.0), Budget(0.0))
+    choice = exact_step(knapsack_of([{0}, {0, 1}], [1.0, 2.0], [3.0, 4.0], 3.0), Budget(0.0))
     assert choice.queries.all()
     assert choice.optimal
     assert choice.bound == 7.0
 
 
 def test_units() -> None:
-    assert priority_unit(np.array([2.0, 4.5, 10.0])) == 0.5
-    assert priority_unit(np.array([np.pi, 2.0])) == 0.0
+    assert common_unit(np.array([2.0, 4.5, 10.0])) == 0.5
+    assert common_unit(np.array([np.pi, 2.0])) == 0.0
     weight, capacity = in_integers(np.array([0.5, 1.25]), 1.8)
     assert weight.tolist() == [2.0, 5.0]
     assert capacity == 7.0

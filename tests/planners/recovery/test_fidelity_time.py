@@ -14,13 +14,13 @@ from ftplan.model.rates import rates
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import Topology
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery.best_density import best_density
-from ftplan.planners.recovery.horizon.fidelity_bound import most_fidelity
-from ftplan.planners.recovery.horizon.fidelity_order import giving_up
-from ftplan.planners.recovery.horizon.fidelity_time import fidelity_time
+from ftplan.planners.recovery.best_density import best_density_step
+from ftplan.planners.recovery.horizon.fidelity_bound import fidelity_bounds
+from ftplan.planners.recovery.horizon.fidelity_order import reverse_greedy
+from ftplan.planners.recovery.horizon.fidelity_time import FidelityTime
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.schedule.by_queries import by_queries
-from ftplan.planners.recovery.schedule.construction import run
+from ftplan.planners.recovery.schedule.construction import construct_schedule
 from ftplan.planners.recovery.schedule.score import fidelity_time_of
 from tests.planners.recovery.cases import graph, problem
 from tests.topologies import topologies
@@ -35,7 +35,7 @@ def test_no_set_of_tasks_exceeds_the_bound(topology: Topology, data: st.DataObje
     down = np.array([data.draw(st.booleans()) for _ in range(tasks.tasks)])
     wanted = down & np.array([data.draw(st.sampled_from([True, True, False])) for _ in range(tasks.tasks)])
     capacity = np.array([0.0, 1.0, 2.5, 4.0, 100.0])
-    most = most_fidelity(model, down, wanted, cost, capacity, Budget(3600))
+    most = fidelity_bounds(model, down, wanted, cost, capacity, Budget(3600))
     for chosen in itertools.product([False, True], repeat=int(wanted.sum())):
         live = ~down
         live[np.flatnonzero(wanted)[list(chosen)]] = True
@@ -51,7 +51,7 @@ def test_the_order_holds_each_wanted_task_once(topology: Topology, paths: bool) 
     down = np.arange(tasks.tasks) % 3 != 0
     wanted = down & (np.arange(tasks.tasks) % 5 != 1)
     cost, rank = tasks.per_task("cpu"), tasks.topological_rank
-    orders = [giving_up(model, down, wanted, cost, rank, Budget(3600), paths=paths).tolist() for _ in range(2)]
+    orders = [reverse_greedy(model, down, wanted, cost, rank, Budget(3600), paths=paths).tolist() for _ in range(2)]
     assert sorted(orders[0]) == np.flatnonzero(wanted).tolist()
     assert orders[0] == orders[1]
 
@@ -77,8 +77,8 @@ def test_lanes_come_back_by_their_rate() -> None:
     case = merging_lanes()
     model = fidelity_model(case.graph, rates(case.graph))
     options = RecoveryOptions(objective="fidelity-time", time_limit_s=3600)
-    result = run(case, options, fidelity_time(best_density))
-    whole = run(case, options, by_queries(best_density))
+    result = construct_schedule(case, options, FidelityTime(best_density_step))
+    whole = construct_schedule(case, options, by_queries(best_density_step))
     assert result.answer is not None
     assert whole.answer is not None
     value = fidelity_time_of(result.answer, case, model)
@@ -97,7 +97,9 @@ def test_a_schedule_stays_within_its_bound(topology: Topology, data: st.DataObje
     arriving = [(10.0, "n1", 2.0), (20.0, "n2", 1.0), (20.0, "n3", 3.0)]
     failures = [(15.0, "node:n1", ["n1"], [])] if data.draw(st.booleans()) else []
     case = problem(tasks, failed, {"n0": 2.0}, arriving, failures=failures, horizon_s=60.0)
-    result = run(case, RecoveryOptions(objective="fidelity-time", iterations=5), fidelity_time(best_density))
+    result = construct_schedule(
+        case, RecoveryOptions(objective="fidelity-time", iterations=5), FidelityTime(best_density_step)
+    )
     if result.answer is not None and result.bound is not None:
         model = fidelity_model(tasks, rates(tasks))
         assert fidelity_time_of(result.answer, case, model) <= result.bound + 1e-9

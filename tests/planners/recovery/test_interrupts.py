@@ -15,16 +15,16 @@ from ortools.sat.python import cp_model
 from ftplan.metrics.fidelity import fidelity_model
 from ftplan.model.rates import rates
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery.algorithms import exact
-from ftplan.planners.recovery.horizon import ruin_and_recreate as nested_search
-from ftplan.planners.recovery.horizon.fidelity_bound import most_fidelity
-from ftplan.planners.recovery.horizon.time_indexed_model import proved
+from ftplan.planners.recovery.exact import exact
+from ftplan.planners.recovery.horizon import ruin_and_recreate as search
+from ftplan.planners.recovery.horizon.fidelity_bound import fidelity_bounds
+from ftplan.planners.recovery.horizon.time_indexed_model import solve_time_indexed
 from ftplan.planners.recovery.knapsack.integer_model import solve
 from ftplan.planners.recovery.problem import RecoveryOptions
-from ftplan.planners.recovery.schedule import choose_and_pack, packing
+from ftplan.planners.recovery.schedule import choose_and_pack, exact_packing
 from tests.planners.recovery.cases import figure_2, graph, problem
 from tests.planners.recovery.instances import knapsack_of
-from tests.planners.recovery.nested_cases import shared_repair
+from tests.planners.recovery.time_indexed_cases import shared_repair
 
 
 @pytest.fixture
@@ -47,13 +47,13 @@ def threads(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 
 def test_the_integer_program_of_a_step(threads: list[bool]) -> None:
     knapsack = knapsack_of([{0, 1}, {1, 2}, {0, 2}], [1.0, 2.0, 3.0], [3.0, 2.0, 1.0], 4.0)
-    assert solve(knapsack, None, 1.0, 0, Budget(60.0)).closed
+    assert solve(knapsack, None, 1.0, 0, Budget(60.0)).bound == pytest.approx(3.0)
     assert threads == [True]
 
 
 def test_the_proof_of_a_repair(threads: list[bool]) -> None:
     repair = shared_repair(1, queries=5, steps=3)
-    _, _, optimal = proved(repair, np.full(5, 3), Budget(60.0), 0)
+    _, _, optimal = solve_time_indexed(repair, np.full(5, 3), Budget(60.0), 0)
     assert optimal
     assert threads == [True]
 
@@ -62,13 +62,13 @@ def test_the_linear_program_of_fidelity(threads: list[bool]) -> None:
     tasks = figure_2()
     down = np.ones(tasks.tasks, dtype=np.bool_)
     model = fidelity_model(tasks, rates(tasks))
-    most_fidelity(model, down, down, np.ones(tasks.tasks), np.array([3.0, 6.0]), Budget(60.0))
+    fidelity_bounds(model, down, down, np.ones(tasks.tasks), np.array([3.0, 6.0]), Budget(60.0))
     assert threads
     assert all(threads)
 
 
 def test_the_placement_of_tasks(threads: list[bool], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(packing, "MOST_TASKS", 0)
+    monkeypatch.setattr(exact_packing, "MOST_TASKS", 0)
     monkeypatch.setattr(choose_and_pack, "MOST_TASKS", 0)
     tasks = graph([{"id": f"q{i}", "cpu": cpu, "priority": 9 * cpu} for i, cpu in enumerate((0.6, 0.6, 0.6, 0.4))], [])
     exact(problem(tasks, [f"q{i}/0" for i in range(4)], {"a": 1.0, "b": 1.0}), RecoveryOptions())
@@ -78,11 +78,11 @@ def test_the_placement_of_tasks(threads: list[bool], monkeypatch: pytest.MonkeyP
 
 def test_slices_of_the_search_are_short_where_rounds_are_long(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
-    monkeypatch.setattr(nested_search._Search, "run", lambda self, rounds, *rest: asked.append(rounds))
+    monkeypatch.setattr(search, "_anneal", lambda problem, instance, solution, rounds, *rest: asked.append(rounds))
     for queries, steps in ((10, 3), (10, 4000)):
         repair = shared_repair(1, queries=queries, steps=steps)
         asked.clear()
-        nested_search.improved(repair, np.full(queries, steps), Budget(1e9), 0)
-        each = nested_search.MOVED * (len(repair.member) / queries + 2 * steps)
-        assert max(asked) * each <= nested_search.CHUNK_WORK
-        assert sum(asked) == queries * nested_search.ROUNDS_PER_QUERY
+        search.ruin_and_recreate(repair, np.full(queries, steps), Budget(1e9), 0)
+        each = search.MOVED * (len(repair.member) / queries + 2 * steps)
+        assert max(asked) * each <= search.CHUNK_WORK
+        assert sum(asked) == queries * search.ROUNDS_PER_QUERY

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,21 +9,10 @@ from hypothesis import strategies as st
 
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.knapsack.instance import BoolArray, SetUnionKnapsack
-from ftplan.planners.recovery.local_search import local_search
+from ftplan.planners.recovery.local_search import local_search_step
+from tests.planners.recovery.instances import brute_force, knapsack_of
 
 WEIGHTS = (0.0, 0.1, 0.25, 0.3, 1.0, 2.0, 7.0)
-
-
-def knapsack_of(rows: list[set[int]], weight: list[float], priority: list[float], capacity: float) -> SetUnionKnapsack:
-    member = [bundle for row in rows for bundle in sorted(row)]
-    start = np.concatenate(([0], np.cumsum([len(row) for row in rows]))).astype(np.int64)
-    return SetUnionKnapsack(
-        np.array(priority, dtype=np.float64),
-        np.array(weight, dtype=np.float64),
-        start,
-        np.array(member, dtype=np.int64),
-        capacity,
-    )
 
 
 @st.composite
@@ -35,11 +22,6 @@ def knapsacks(draw: st.DrawFn, most: int = 8) -> SetUnionKnapsack:
     weight = draw(st.lists(st.sampled_from(WEIGHTS), min_size=bundles, max_size=bundles))
     priority = draw(st.lists(st.sampled_from((0.5, 1.0, 3.0, 10.0)), min_size=len(rows), max_size=len(rows)))
     return knapsack_of(rows, weight, priority, draw(st.sampled_from((0.0, 0.3, 1.0, 2.5, 6.0, 100.0))))
-
-
-def best_value(knapsack: SetUnionKnapsack) -> float:
-    choices = (np.array(bits, dtype=np.bool_) for bits in itertools.product((False, True), repeat=knapsack.queries))
-    return max(knapsack.value(chosen) for chosen in choices if knapsack.fits(chosen))
 
 
 def rounds(number: int) -> Budget:
@@ -56,9 +38,9 @@ def random_knapsack(seed: int, queries: int = 60, bundles: int = 50) -> SetUnion
 @given(knapsacks())
 @settings(max_examples=150, deadline=None)
 def test_equals_brute_force_on_tiny_cases(knapsack: SetUnionKnapsack) -> None:
-    choice = local_search(knapsack, rounds(60))
+    choice = local_search_step(knapsack, rounds(60))
     assert knapsack.fits(choice.queries)
-    assert knapsack.value(choice.queries) == pytest.approx(best_value(knapsack))
+    assert knapsack.value(choice.queries) == pytest.approx(brute_force(knapsack))
     assert (knapsack.whole(choice.queries) == choice.queries).all()
 
 
@@ -67,7 +49,7 @@ def test_equals_brute_force_on_tiny_cases(knapsack: SetUnionKnapsack) -> None:
 def test_never_worse_than_a_hint_that_fits(knapsack: SetUnionKnapsack, bits: int) -> None:
     hint: BoolArray = (bits >> np.arange(knapsack.queries)) % 2 == 1
     if knapsack.fits(hint):
-        choice = local_search(knapsack, rounds(1), hint=hint)
+        choice = local_search_step(knapsack, rounds(1), hint=hint)
         assert knapsack.fits(choice.queries)
         assert knapsack.value(choice.queries) >= knapsack.value(hint)
 
@@ -80,46 +62,46 @@ def test_order_of_bundles_does_not_matter(knapsack: SetUnionKnapsack, seed: int)
     other = SetUnionKnapsack(
         knapsack.priority, knapsack.weight[::-1].copy(), knapsack.start, np.concatenate(member), knapsack.capacity
     )
-    values = [k.value(local_search(k, rounds(60), seed).queries) for k in (knapsack, other)]
+    values = [k.value(local_search_step(k, rounds(60), seed).queries) for k in (knapsack, other)]
     assert values[0] == values[1]
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_same_seed_and_rounds_give_the_same_choice(seed: int) -> None:
     knapsack = random_knapsack(seed)
-    first, second = (local_search(knapsack, rounds(30), seed) for _ in range(2))
+    first, second = (local_search_step(knapsack, rounds(30), seed) for _ in range(2))
     assert (first.queries == second.queries).all()
     assert knapsack.fits(first.queries)
 
 
 def test_bounded_rounds_are_not_cut_by_the_clock() -> None:
     budget = rounds(5)
-    local_search(random_knapsack(1), budget)
+    local_search_step(random_knapsack(1), budget)
     assert not budget.cut
 
 
 def test_the_clock_ends_a_search_without_bounds_and_is_noted() -> None:
     budget = Budget(0.02)
     knapsack = random_knapsack(1, queries=400, bundles=400)
-    assert knapsack.fits(local_search(knapsack, budget).queries)
+    assert knapsack.fits(local_search_step(knapsack, budget).queries)
     assert budget.cut
 
 
 def test_more_rounds_are_never_worse() -> None:
     knapsack = random_knapsack(7, queries=150, bundles=120)
-    values = [knapsack.value(local_search(knapsack, rounds(number)).queries) for number in (1, 10, 100)]
+    values = [knapsack.value(local_search_step(knapsack, rounds(number)).queries) for number in (1, 10, 100)]
     assert values == sorted(values)
 
 
 def test_small_search_ends_by_itself() -> None:
     budget = Budget(60.0)
-    local_search(random_knapsack(3, queries=10), budget)
+    local_search_step(random_knapsack(3, queries=10), budget)
     assert not budget.cut
 
 
 def test_everything_fits_is_proved() -> None:
     knapsack = knapsack_of([{0}, {0, 1}, set()], [1.0, 2.0], [1.0, 5.0, 2.0], 3.0)
-    choice = local_search(knapsack, Budget(1.0))
+    choice = local_search_step(knapsack, Budget(1.0))
     assert choice.optimal
     assert choice.bound == 8.0
     assert choice.queries.all()
@@ -127,10 +109,10 @@ def test_everything_fits_is_proved() -> None:
 
 def test_nothing_fits_takes_the_free_queries() -> None:
     knapsack = knapsack_of([{0}, {1}, set()], [1.0, 0.0], [1.0, 5.0, 2.0], 0.0)
-    assert local_search(knapsack, Budget(1.0)).queries.tolist() == [False, True, True]
+    assert local_search_step(knapsack, Budget(1.0)).queries.tolist() == [False, True, True]
 
 
 def test_no_queries() -> None:
-    choice = local_search(knapsack_of([], [1.0], [], 3.0), Budget(1.0))
+    choice = local_search_step(knapsack_of([], [1.0], [], 3.0), Budget(1.0))
     assert choice.queries.shape == (0,)
     assert choice.optimal

@@ -10,19 +10,18 @@ import numpy as np
 import pytest
 
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery.algorithms import bounded
-from ftplan.planners.recovery.exact import exact
-from ftplan.planners.recovery.operator_centric import operator_centric
+from ftplan.planners.recovery.exact import exact_step
+from ftplan.planners.recovery.operator_centric import cheapest_first, with_step_bound
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.random_order import random_order
 from ftplan.planners.recovery.schedule.by_queries import by_queries
-from ftplan.planners.recovery.schedule.construction import run
+from ftplan.planners.recovery.schedule.construction import construct_schedule
 from ftplan.planners.recovery.schedule.schedule import Decision, Policy, State
 from tests.planners.recovery.cases import graph, problem
 
 POLICIES: dict[str, Policy] = {
-    "exact": by_queries(exact),
-    "operator-centric": bounded(operator_centric),
+    "exact": by_queries(exact_step),
+    "operator-centric": with_step_bound(cheapest_first),
     "random": random_order,
 }
 
@@ -101,7 +100,7 @@ def test_no_step_could_restore_more_than_its_bound(seed: int, policy: str) -> No
         possible[state.step] = most(state)
         return POLICIES[policy](state, budget, number)
 
-    result = run(case(seed), RecoveryOptions(iterations=50), watched)
+    result = construct_schedule(case(seed), RecoveryOptions(iterations=50), watched)
     if result.answer is None:
         assert result.status == "infeasible"
         return
@@ -120,6 +119,6 @@ def test_the_exact_planner_proves_most_of_these_cases_and_an_order_by_operators_
     options = RecoveryOptions(iterations=50)
     proved = dict.fromkeys(("exact", "operator-centric"), 0)
     for name, seed in itertools.product(proved, range(25)):
-        proved[name] += run(case(seed), options, POLICIES[name]).status == "optimal"
+        proved[name] += construct_schedule(case(seed), options, POLICIES[name]).status == "optimal"
     assert proved["exact"] >= 10
     assert proved["operator-centric"] < proved["exact"]

@@ -23,12 +23,18 @@ MANY_PAIRS = 1_000_000
 
 
 def best_dual(problem: CheckpointProblem, limits: Limits, target: float, budget: Budget) -> Dual:
-    """Return the best Lagrangian dual: by the linear relaxation where it is small, by subgradient steps else."""
+    """Return the best Lagrangian dual: by the linear relaxation where it is small, by subgradient steps else.
+
+    With a failover limit, further steps follow for the prices of first copies. *target* is the value of a known plan.
+    """
+    if limits.failover is not None:
+        prices = best_dual(problem, replace(limits, failover=None), target, budget).prices
+        return best_failover_dual(problem, limits, prices, target, budget)
     if int(problem.allowed.sum()) <= MOST_COLUMNS:
-        prices = relaxed_prices(problem, limits, budget)
-        if prices is not None:
-            dual = dual_value(problem, limits, prices)
-            zero = dual_value(problem, limits, prices * 0.0)
+        relaxed = relaxed_prices(problem, limits, budget)
+        if relaxed is not None:
+            dual = dual_value(problem, limits, relaxed)
+            zero = dual_value(problem, limits, relaxed * 0.0)
             return dual if dual.bound > zero.bound else zero
     if problem.cost.size > MANY_PAIRS:
         return ascend_at_scale(problem, limits, target, budget)[0]
@@ -43,12 +49,9 @@ def proven_bound(problem: CheckpointProblem, rules: CheckpointRules, target: flo
     if not problem.load.size:
         return 0.0
     limits = limits_of(problem, rules)
-    if limits.failover is not None:
-        prices = best_dual(problem, replace(limits, failover=None), target, budget).prices
-        return best_failover_dual(problem, limits, prices, target, budget).bound
-    if not limits.names:
+    if not (limits.names or limits.failover):
         return float(cheapest(allowed_cost(problem), problem.domain, problem.copies)[1].sum())
-    if limits.names == ("count",) and problem.split is None:
+    if limits.names == ("count",) and limits.failover is None and problem.split is None:
         with contextlib.suppress(OutOfTime):
             flow = cheapest_flow(problem, problem.cost, most_copies(problem, rules.balance == "even-count"), budget)
             if flow is not None:

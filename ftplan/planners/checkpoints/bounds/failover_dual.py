@@ -7,27 +7,17 @@ cost(u,i) + sum_r weight[r,u] y[r,i], plus load[u] q[loss[u],i] for the first, -
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from ftplan.model.tolerances import TINY
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.checkpoints.arrays import BoolArray, CheckpointProblem
-from ftplan.planners.checkpoints.bounds.lagrangian import PASSES, PATIENCE, priced, project
+from ftplan.planners.checkpoints.arrays import CheckpointProblem
+from ftplan.planners.checkpoints.bounds.lagrangian import PASSES, WHOLE, Dual, mean_use, priced, proven
+from ftplan.planners.checkpoints.bounds.subgradient import Blocks, Lagrangian, Minimum, paid, subgradient_ascent
 from ftplan.planners.checkpoints.models.separate import cheapest
 from ftplan.planners.checkpoints.rules.failover import Failover
 from ftplan.planners.checkpoints.rules.limits import Limits
-
-
-@dataclass(frozen=True, eq=False)
-class FailoverDual:
-    """A bound with its prices (R, N), those of first copies (L, N), and the cheapest copies (U, c), first in front."""
-
-    bound: float
-    prices: FloatArray
-    first: FloatArray
-    copies: IntArray
 
 
 def ordered_cheapest(
@@ -55,87 +45,40 @@ def ordered_cheapest(
     return np.column_stack([first, others]), with_first[units, first], with_first
 
 
-def _extra(failover: Failover, first: FloatArray) -> FloatArray:
+def paid_by_first(failover: Failover, first: FloatArray) -> FloatArray:
+    """Return what the first copy of each unit pays beside the other prices, shape (U, N)."""
     return np.asarray(failover.load[:, None] * first[failover.loss])
 
 
-def failover_dual(problem: CheckpointProblem, limits: Limits, prices: FloatArray, first: FloatArray) -> FailoverDual:
-    """Return the bound at the given prices, lowered by what rounding may have added to it."""
+def failover_dual(problem: CheckpointProblem, limits: Limits, prices: FloatArray, first: FloatArray) -> Dual:
+    """Return the bound at the prices (R, N) of the limits on nodes and *first* (L, N) of first copies."""
     failover = limits.failover
     assert failover is not None
     cost = priced(problem, limits, prices)
-    copies, total, _ = ordered_cheapest(cost, _extra(failover, first), problem.domain, problem.copies)
-    with np.errstate(invalid="ignore"):
-        paid = np.where(prices > 0, prices * limits.upper, np.where(prices < 0, prices * limits.lower, 0.0))
-        paid_first = np.where(first > 0, first * failover.upper, 0.0)
-    magnitude = (
-        np.abs(total).sum() + np.abs(paid).sum() + np.abs(paid_first).sum() + np.abs(problem.cost).max(initial=0)
-    )
-    bound = float(total.sum() - paid.sum() - paid_first.sum() - 1e-14 * magnitude)
-    return FailoverDual(bound, prices, first, copies)
+    copies, total, _ = ordered_cheapest(cost, paid_by_first(failover, first), problem.domain, problem.copies)
+    payments = paid(prices, limits.lower, limits.upper), paid(first, np.full(first.shape, -np.inf), failover.upper)
+    return Dual(proven(total, payments, problem.largest_cost), prices, copies, first)
 
 
 def best_failover_dual(
     problem: CheckpointProblem, limits: Limits, start: FloatArray, target: float, budget: Budget
-) -> FailoverDual:
-    """Return the best dual found by subgradient steps of Polyak's length towards *target*, the value of a known plan.
+) -> Dual:
+    """Return the best dual by subgradient ascent from the prices *start* (R, N) of the limits on nodes.
 
-    They begin at the prices *start* (R, N) of the limits on nodes. Deterministic but for the clock. Cost
-    O(U N (R + c)) a pass.
+    *target* is the value of a known plan. Deterministic but for the clock. Cost O(U N (R + c)) a pass.
     """
     failover = limits.failover
     assert failover is not None
-    nodes = max(len(problem.nodes), 1)
-    scale = np.maximum(limits.weight.sum(axis=1, keepdims=True), 1e-300) / nodes
-    scale_first = max(float(failover.load.sum()), 1e-300) / nodes
-    best = failover_dual(problem, limits, start, np.zeros_like(failover.upper))
-    current = best
-    direction, direction_first = np.zeros_like(start), np.zeros_like(failover.upper)
-    theta, stale = 1.0, 0
-    for _ in range(budget.passes(PASSES)):
-        if budget.over() or not np.isfinite(best.bound):
-            break
-        used = limits.used(current.copies)
-        over, under = used - limits.upper, used - limits.lower
-        at_zero = np.maximum(over, 0.0) - np.maximum(-under, 0.0)
-        slope = np.where(current.prices > 0, over, np.where(current.prices < 0, under, at_zero))
-        above = failover.taken(current.copies[:, 0]) - failover.upper
-        slope_first = np.where(current.first > 0, above, np.maximum(above, 0.0))
-        direction = slope / scale + 0.5 * direction
-        direction_first = slope_first / scale_first + 0.5 * direction_first
-        norm = float((direction**2).sum() + (direction_first**2).sum())
-        room = target - current.bound
-        if norm <= 1e-18 or theta < 1e-4 or room <= 0:
-            break
-        step = theta * room / norm
-        current = failover_dual(
-            problem,
-            limits,
-            project(limits, current.prices + step * direction / scale),
-            np.maximum(current.first + step * direction_first / scale_first, 0.0),
-        )
-        if current.bound > best.bound + 1e-9 * abs(target - best.bound):
-            best, stale = current, 0
-        else:
-            stale += 1
-            if stale >= PATIENCE:
-                theta, stale, current = theta / 2, 0, best
-                direction, direction_first = np.zeros_like(direction), np.zeros_like(direction_first)
-    return best
 
+    def minimum(prices: Blocks) -> Minimum:
+        dual = failover_dual(problem, limits, *prices)
+        return Minimum(dual.bound, (limits.used(dual.copies), failover.taken(dual.copies[:, 0])), dual.copies)
 
-def open_failover_columns(problem: CheckpointProblem, limits: Limits, dual: FailoverDual, value: float) -> BoolArray:
-    """Return which pairs of unit and node may be in an allocation cheaper than *value*, shape (U, N).
-
-    As the first copy, i costs what the best choice with i in front does; as another one at least its own price and
-    that of the best choice of one copy less.
-    """
-    assert limits.failover is not None
-    cost = priced(problem, limits, dual.prices)
-    extra = _extra(limits.failover, dual.first)
-    _, total, least = ordered_cheapest(cost, extra, problem.domain, problem.copies)
-    if problem.copies > 1:
-        _, fewer, _ = ordered_cheapest(cost, extra, problem.domain, problem.copies - 1)
-        least = np.minimum(least, cost + fewer[:, None])
-    more = least - total[:, None]
-    return np.asarray(problem.allowed & (dual.bound + more <= value + 1e-9 * max(abs(value), 1e-300)))
+    none = np.full(failover.upper.shape, -np.inf)
+    mean_taken = np.asarray(max(float(failover.load.sum()), TINY) / max(len(problem.nodes), 1))
+    lagrangian = Lagrangian(
+        (limits.lower, none), (limits.upper, failover.upper), (mean_use(limits), mean_taken), minimum
+    )
+    zero = np.zeros_like(failover.upper)
+    best = subgradient_ascent(lagrangian, (start, zero), target, budget.passes(PASSES), budget, WHOLE)
+    return Dual(best.minimum.value, best.prices[0], best.minimum.copies, best.prices[1])

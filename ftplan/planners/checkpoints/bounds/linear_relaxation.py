@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+from dataclasses import replace
+
 import numpy as np
 
+from ftplan.model.tolerances import TINY
 from ftplan.model.topology import FloatArray
-from ftplan.planners.budget import Budget
+from ftplan.planners.budget import Budget, OutOfTime
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
-from ftplan.planners.checkpoints.bounds.lagrangian import project
+from ftplan.planners.checkpoints.bounds.lagrangian import mean_use
+from ftplan.planners.checkpoints.bounds.subgradient import feasible_prices
+from ftplan.planners.checkpoints.models.linear_model import build
 from ftplan.planners.checkpoints.rules.limits import Limits
 from ftplan.planners.interrupts import solve_linear
 
@@ -21,36 +27,15 @@ def relaxed_prices(problem: CheckpointProblem, limits: Limits, budget: Budget) -
     from ortools.linear_solver import pywraplp
 
     solver = pywraplp.Solver.CreateSolver("GLOP")
-    scale = np.maximum(limits.weight.sum(axis=1), 1e-300) / max(len(problem.nodes), 1)
-    unit_cost = max(float(np.abs(problem.cost).max(initial=0.0)), 1e-300)
-    infinity = solver.infinity()
-
-    def limit(value: float, by: float) -> float:
-        return float(value / by) if np.isfinite(value) else float(np.sign(value)) * infinity
-
-    rows = [
-        [solver.Constraint(limit(low, by), limit(up, by)) for low, up in zip(lows, ups, strict=True)]
-        for lows, ups, by in zip(limits.lower, limits.upper, scale, strict=True)
-    ]
-    objective = solver.Objective()
-    weights = limits.weight / scale[:, None]
-    for u in range(problem.load.size):
-        if budget.over():
-            return None
-        once = solver.Constraint(problem.copies, problem.copies)
-        domains = {}
-        for node in np.flatnonzero(problem.allowed[u]).tolist():
-            variable = solver.NumVar(0.0, 1.0, "")
-            once.SetCoefficient(variable, 1.0)
-            objective.SetCoefficient(variable, float(problem.cost[u, node] / unit_cost))
-            for r, row in enumerate(rows):
-                row[node].SetCoefficient(variable, float(weights[r, u]))
-            if problem.copies > 1 and problem.domain_kind == "zone":
-                domain = int(problem.domain[node])
-                if domain not in domains:
-                    domains[domain] = solver.Constraint(0.0, 1.0)
-                domains[domain].SetCoefficient(variable, 1.0)
-    if solve_linear(solver, budget.left_s) != pywraplp.Solver.OPTIMAL:
-        return None
-    duals = np.array([[row.dual_value() for row in line] for line in rows]).reshape(limits.lower.shape)
-    return project(limits, -duals * unit_cost / scale[:, None])
+    scale = mean_use(limits)
+    unit_cost = max(problem.largest_cost, TINY)
+    scaled = replace(
+        limits, weight=limits.weight / scale, lower=limits.lower / scale, upper=limits.upper / scale, failover=None
+    )
+    with contextlib.suppress(OutOfTime):
+        model = build(solver, problem, problem.allowed, scaled, unit_cost, lambda: solver.NumVar(0.0, 1.0, ""), budget)
+        if solve_linear(solver, budget.left_s) == pywraplp.Solver.OPTIMAL:
+            duals = np.array([[row.dual_value() for row in line] for line in model.rows])
+            prices = -duals.reshape(limits.lower.shape) * unit_cost / scale
+            return feasible_prices(prices, limits.lower, limits.upper)
+    return None

@@ -1,111 +1,133 @@
-"""Subgradient steps on a part of the Lagrangian dual: some units, or some nodes of each unit."""
+"""Subgradient ascent on a Lagrangian dual, by steps of Polyak's length with momentum [Polyak1969].
+
+Limits come in blocks, each of one shape: those on nodes (R, N), and with a failover limit those of survivors (L, N).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
 
-#: Steps without a better value after which their length is halved.
-PATIENCE = 8
-#: Part of the last direction that each step keeps.
-MOMENTUM = 0.7
+#: Arrays by block of limits.
+Blocks = tuple[FloatArray, ...]
+
 #: Length, relative to Polyak's, below which the steps end.
 SHORTEST = 1e-4
-#: How far beyond what is reached a target that proved too low is set.
-RAISED = 0.05
+
+
+class Minimum(NamedTuple):
+    """The minimum of a Lagrangian at some prices: its value, what its copies use of each limit, and the copies."""
+
+    value: float
+    used: Blocks
+    copies: IntArray  # (U, c)
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
-    """A part of the problem. Shapes: S units, k columns each, R rows of limits, N nodes.
+class Lagrangian:
+    """The dual function of the limits ``lower <= used <= upper``; ``scale`` is what a mean node uses of each."""
 
-    ``nodes`` is None where the columns are all nodes, in order. ``cost`` is infinite where a copy may not be.
+    lower: Blocks
+    upper: Blocks
+    scale: Blocks
+    minimum: Callable[[Blocks], Minimum]
+
+
+class StepRule(NamedTuple):
+    """How steps are lengthened and shortened."""
+
+    momentum: float  # part of the last direction that each step keeps
+    patience: float  # steps without a rise after which their length is halved
+    least_rise: float = 0.0  # what counts as a rise, as a part of the distance to the target
+    small_rise: float = 0.0  # a rise below this part of the value counts as half a step without one
+    return_passes: int = 0  # passes, and steps without a rise, that the return to the best prices counts as
+    raised: float = 0.0  # how far beyond what is reached a target that may be too low is set
+
+
+class Ascent(NamedTuple):
+    """The best prices, the minimum at them, and the length, relative to Polyak's, that the steps have come to."""
+
+    prices: Blocks
+    minimum: Minimum
+    theta: float
+
+
+def subgradient_ascent(
+    lagrangian: Lagrangian,
+    start: Blocks,
+    target: float,
+    passes: int,
+    budget: Budget,
+    rule: StepRule,
+    theta: float = 1.0,
+) -> Ascent:
+    """Return the best prices that *passes* steps from *start* reach; *target* is the value of a known plan.
+
+    Each step is ``theta (target - value) / |direction|^2 * direction``, in units of what a mean node uses.
+    Deterministic but for the clock. Cost of a minimum a pass.
     """
+    best = current = start
+    best_minimum = minimum = lagrangian.minimum(start)
+    direction, stale, first = _none(start), 0.0, np.inf
+    while passes > 0 and not budget.over() and np.isfinite(minimum.value):
+        passes -= 1
+        slopes = map(supergradient, current, minimum.used, lagrangian.lower, lagrangian.upper)
+        direction = tuple(
+            slope / scale + rule.momentum * old
+            for slope, scale, old in zip(slopes, lagrangian.scale, direction, strict=True)
+        )
+        norm = float(sum((block**2).sum() for block in direction))
+        first = min(first, minimum.value)
+        if rule.raised and minimum.value >= target - rule.raised * abs(minimum.value - first):
+            target = minimum.value + rule.raised * (abs(minimum.value - first) + abs(minimum.value))
+        if norm <= 1e-18 or target <= minimum.value:
+            break
+        length = theta * (target - minimum.value) / norm
+        current = tuple(
+            feasible_prices(price + length * block / scale, low, up)
+            for price, block, scale, low, up in zip(
+                current, direction, lagrangian.scale, lagrangian.lower, lagrangian.upper, strict=True
+            )
+        )
+        minimum = lagrangian.minimum(current)
+        reached = best_minimum.value
+        if minimum.value > reached + rule.least_rise * abs(target - reached):
+            stale = stale + 0.5 if minimum.value < reached + rule.small_rise * abs(reached) else 0.0
+            best, best_minimum = current, minimum
+        else:
+            stale += 1.0
+        if stale >= rule.patience:
+            theta, current, minimum, direction = theta / 2, best, best_minimum, _none(start)
+            stale, passes = float(rule.return_passes), passes - rule.return_passes
+            if theta < SHORTEST:
+                break
+    return Ascent(best, best_minimum, theta)
 
-    cost: FloatArray  # (S, k)
-    nodes: IntArray | None  # (S, k)
-    weight: FloatArray  # (R, S)
-    lower: FloatArray  # (R, N)
-    upper: FloatArray  # (R, N)
-    domain: IntArray  # (N,)
-    copies: int
 
-    def value(self, prices: FloatArray, out: FloatArray) -> tuple[float, FloatArray]:
-        """Return the Lagrangian of the part, and what its cheapest copies use of each limit, shape (R, N)."""
-        np.copyto(out, self.cost)
-        for weight, price in zip(self.weight, prices, strict=True):
-            if price.any():
-                out += weight[:, None] * (price[None, :] if self.nodes is None else price[self.nodes])
-        total, used = 0.0, np.zeros_like(self.lower)
-        nodes = self.lower.shape[1]
-        rows = np.arange(len(self.cost))
-        for k in range(self.copies):
-            column = out.argmin(axis=1)
-            at = column if self.nodes is None else self.nodes[rows, column]
-            total += float(out[rows, column].sum())
-            for r in range(len(used)):
-                used[r] += np.bincount(at, self.weight[r], nodes)
-            if k + 1 < self.copies:
-                domains = self.domain[None, :] if self.nodes is None else self.domain[self.nodes]
-                out[domains == self.domain[at][:, None]] = np.inf
-        return total - float(paid(prices, self.lower, self.upper).sum()), used
+def _none(blocks: Blocks) -> Blocks:
+    return tuple(np.zeros_like(block) for block in blocks)
 
 
 def paid(prices: FloatArray, lower: FloatArray, upper: FloatArray) -> FloatArray:
-    """Return what the limits are worth at the prices, (R, N): upper limits where positive, lower where negative."""
+    """Return price times limit: the upper limit where the price is positive, the lower where it is negative."""
     with np.errstate(invalid="ignore"):
         return np.asarray(np.where(prices > 0, prices * upper, np.where(prices < 0, prices * lower, 0.0)))
 
 
-def slope(prices: FloatArray, used: FloatArray, lower: FloatArray, upper: FloatArray) -> FloatArray:
-    """Return a supergradient of the Lagrangian, (R, N)."""
+def supergradient(prices: FloatArray, used: FloatArray, lower: FloatArray, upper: FloatArray) -> FloatArray:
+    """Return a supergradient of the Lagrangian: by how much the limit that has a price is exceeded."""
     over, under = used - upper, used - lower
     at_zero = np.maximum(over, 0.0) + np.minimum(under, 0.0)
     return np.asarray(np.where(prices > 0, over, np.where(prices < 0, under, at_zero)))
 
 
-def climb(
-    part: Part, start: FloatArray, target: float, passes: int, theta: float, budget: Budget, patience: float = PATIENCE
-) -> tuple[FloatArray, float]:
-    """Return the best prices that *passes* steps from *start* find, and the length that the steps have come to.
-
-    Polyak's step towards *target* times theta, in units of a mean node's use. Deterministic but for the clock.
-    """
-    nodes = part.lower.shape[1]
-    scale = np.maximum(part.weight.sum(axis=1, keepdims=True) * part.copies, 1e-300) / max(nodes, 1)
-    out = np.empty_like(part.cost)
-    best_value, best, first = -np.inf, start, np.inf
-    current, direction, stale = start, np.zeros_like(start), 0.0
-    for _ in range(passes):
-        if budget.over():
-            break
-        value, used = part.value(current, out)
-        if not np.isfinite(value):
-            break
-        if value > best_value:
-            little = best_value > -np.inf and value < best_value + 1e-5 * abs(best_value)
-            stale = stale + 0.5 if little else 0.0
-            best_value, best = value, current
-        else:
-            stale += 1.0
-        if stale >= patience:
-            theta, stale, current, direction = theta / 2, 0.0, best, np.zeros_like(direction)
-            if theta < SHORTEST:
-                break
-            continue
-        direction = slope(current, used, part.lower, part.upper) / scale + MOMENTUM * direction
-        norm = float((direction**2).sum())
-        first = min(first, value)
-        if part.nodes is None and value >= target - RAISED * abs(value - first):
-            # All nodes of a sample: its optimum is not known, and a plan that breaks limits may lie below it.
-            target = value + RAISED * (abs(value - first) + abs(value))
-        if norm <= 1e-18 or target <= value:
-            break
-        step = current + theta * (target - value) / norm * direction / scale
-        step = np.where((step > 0) & np.isinf(part.upper), 0.0, step)
-        current = np.where((step < 0) & np.isinf(part.lower), 0.0, step)
-    return best, theta
+def feasible_prices(prices: FloatArray, lower: FloatArray, upper: FloatArray) -> FloatArray:
+    """Return the prices with those of missing limits set to 0."""
+    prices = np.where((prices > 0) & np.isinf(upper), 0.0, prices)
+    return np.where((prices < 0) & np.isinf(lower), 0.0, prices)

@@ -1,21 +1,28 @@
 """The allocation as an integer model for CP-SAT: is there a plan within the limits, and how far must a limit stretch?
 
-Loads and bytes become integers so that the model is a relaxation, never a restriction, of the true one: what it calls
-infeasible is infeasible, and its bounds hold. What it finds is checked again in floating point.
+``x[u, i]`` tells whether unit u has a copy on node i. Loads and bytes become integers such that the model is a
+relaxation of the true one: what it calls infeasible is infeasible, and its bounds hold. What it finds is checked again
+in floating point.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from math import floor
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import SOLVER_SECONDS_PER_ITERATION, Budget
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
-from ftplan.planners.checkpoints.models.failover_rows import Pairs, add_to_sat, by_place, first_in_front, first_of_sat
+from ftplan.planners.checkpoints.models.failover_rows import (
+    Pairs,
+    add_to_sat,
+    by_survivor,
+    first_in_front,
+    first_of_sat,
+)
 from ftplan.planners.checkpoints.rules.limits import Limits
 from ftplan.planners.interrupts import solve_sat
 
@@ -26,22 +33,46 @@ if TYPE_CHECKING:
 WEIGHT_TOTAL = 2.0**46
 #: The same where a limit may stretch by a variable.
 STRETCH_TOTAL = 2.0**52
-#: Allowed pairs of unit and node above which no model is built: it would not fit into memory or time.
+#: Variables above which no model is built: it would not fit into memory or time.
 MOST_COLUMNS = 2_000_000
 #: Columns that a model gains in a second while it is built, about, and so many that no clock matters.
 COLUMNS_PER_SECOND = 25_000
 ALWAYS_COLUMNS = 5_000
 
-Column = list[tuple[int, Any]]
-
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class SatResult:
     """What CP-SAT says. ``least`` is the proven least stretch, in the unit asked for; None for plain feasibility."""
 
-    status: Literal["found", "infeasible", "unknown"]
+    status: Literal["feasible", "infeasible", "unknown"]
     copies: IntArray | None = None
     least: float | None = None
+
+
+class Stretch(NamedTuple):
+    """A limit that grows with a variable g, from ``least`` to ``most`` in steps of 1/``steps``.
+
+    ``limit`` is the name of a limit on nodes, of which the upper ones become ``upper + g unit`` and the lower ones
+    ``lower - g unit``, with ``unit`` (N,); or ``failover``, which becomes ``g unit``, with ``unit`` (L, N).
+    """
+
+    limit: str
+    unit: FloatArray
+    least: float
+    most: float
+    steps: float
+
+
+class SatModel(NamedTuple):
+    """A model, and its x by node: pairs of unit and variable."""
+
+    sat: cp_model.CpModel
+    by_node: list[list[tuple[int, Any]]]
+
+    def first_copies(self, problem: CheckpointProblem, limits: Limits) -> Pairs:
+        """Return y, which tells whether the first copy of u is on i; empty where no failover limit needs it."""
+        chosen = {(u, node): variable for node, column in enumerate(self.by_node) for u, variable in column}
+        return {} if limits.failover is None else first_of_sat(self.sat, problem, chosen)
 
 
 def fits_into(problem: CheckpointProblem, budget: Budget) -> bool:
@@ -51,124 +82,113 @@ def fits_into(problem: CheckpointProblem, budget: Budget) -> bool:
     return fits
 
 
-def find(problem: CheckpointProblem, limits: Limits, hint: IntArray | None, seed: int, budget: Budget) -> Answer:
+def find_feasible(problem: CheckpointProblem, limits: Limits, seed: int, budget: Budget) -> SatResult:
     """Find copies within all limits, or prove that there are none. Cost exponential in the worst case."""
     if int(problem.allowed.sum()) > MOST_COLUMNS or not fits_into(problem, budget):
-        return Answer("unknown")
-    from ortools.sat.python import cp_model
-
-    model = cp_model.CpModel()
-    variables = _assignment(model, problem)
-    _add_node_limits(model, problem, limits, variables)
-    first = _failover(model, problem, limits, variables)
-    return _solve(model, problem, variables, hint, seed, budget, first=first)
-
-
-def _add_node_limits(
-    model: cp_model.CpModel, problem: CheckpointProblem, limits: Limits, variables: list[Column]
-) -> None:
-    """Add what the limits on nodes allow."""
-    for r in range(len(limits.names)):
-        factor, floors, ceilings = _integers(limits.weight[r], problem)
-        for node, column in enumerate(variables):
-            upper, lower = limits.upper[r, node], limits.lower[r, node]
-            if np.isfinite(upper):
-                model.add(_weighed(column, floors) <= floor(_within(upper * factor)))
-            if np.isfinite(lower):
-                model.add(_weighed(column, ceilings) >= -floor(_within(-lower * factor)))
+        return SatResult("unknown")
+    model = _assignment(problem)
+    limits_on_nodes(model, problem, limits)
+    first = model.first_copies(problem, limits)
+    failover_limits(model, problem, limits, first)
+    return _solve(model, first, problem, None, seed, budget)
 
 
 def least_stretch(
-    problem: CheckpointProblem,
-    limits: Limits,
-    row: str,
-    unit: FloatArray,
-    steps: float,
-    most: float,
-    hint: IntArray | None,
-    seed: int,
-    budget: Budget,
-) -> Answer:
-    """Find the least g in steps of 1/*steps*, at most *most*, for which there is a plan when one row's limits stretch.
+    problem: CheckpointProblem, limits: Limits, stretch: Stretch, hint: IntArray | None, seed: int, budget: Budget
+) -> SatResult:
+    """Find the least g for which there is a plan when one limit stretches, with a proven lower bound of g.
 
-    The upper limits of *row* become ``upper + g unit`` and the lower ones ``lower - g unit``, with *unit* of shape
-    (N,). ``least`` is a proven lower bound of g.
+    Of a failover limit that stretches, ``limits.failover`` gives the loads; its own limit does not count.
     """
-    if int(problem.allowed.sum()) > MOST_COLUMNS or not fits_into(problem, budget):
-        return Answer("unknown")
+    failover = stretch.limit == "failover"
+    columns = int(problem.allowed.sum()) * (min(problem.copies, 2) if failover else 1)
+    if columns > MOST_COLUMNS or not (failover or fits_into(problem, budget)):
+        return SatResult("unknown")
+    model = _assignment(problem)
+    lowest, highest = floor(stretch.least * stretch.steps), int(np.ceil(stretch.most * stretch.steps))
+    if failover:
+        limits_on_nodes(model, problem, limits)
+        first = model.first_copies(problem, limits)
+        g = model.sat.new_int_var(lowest, highest, "limit")
+        stretched_failover_limits(model, limits, stretch, first, g)
+    else:
+        g = model.sat.new_int_var(lowest, highest, "stretch")
+        limits_on_nodes(model, problem, limits, stretch, g)
+        first = model.first_copies(problem, limits)
+        failover_limits(model, problem, limits, first)
+    model.sat.minimize(g)
+    return _solve(model, first, problem, hint, seed, budget, stretch.steps)
+
+
+def _assignment(problem: CheckpointProblem) -> SatModel:
+    """``sum over i of x[u, i] = c`` for each unit, and ``sum over i in d of x[u, i] <= 1`` for each domain d."""
     from ortools.sat.python import cp_model
 
     model = cp_model.CpModel()
-    variables = _assignment(model, problem)
-    g = model.new_int_var(0, int(np.ceil(most * steps)), "stretch")
+    by_node: list[list[tuple[int, Any]]] = [[] for _ in problem.nodes]
+    for u in range(problem.load.size):
+        nodes = np.flatnonzero(problem.allowed[u])
+        row = [model.new_bool_var("") for _ in nodes]
+        for node, variable in zip(nodes.tolist(), row, strict=True):
+            by_node[node].append((u, variable))
+        if problem.copies == 1:
+            model.add_exactly_one(row)
+            continue
+        model.add(sum(row) == problem.copies)
+        domains = problem.domain[nodes]
+        for domain in np.unique(domains):
+            members = [row[int(i)] for i in np.flatnonzero(domains == domain)]
+            if len(members) > 1:
+                model.add_at_most_one(members)
+    return SatModel(model, by_node)
+
+
+def limits_on_nodes(
+    model: SatModel, problem: CheckpointProblem, limits: Limits, stretch: Stretch | None = None, g: Any = 0
+) -> None:
+    """``lower[r, i] - g unit[i] <= sum over u of weight[r, u] x[u, i] <= upper[r, i] + g unit[i]``, unit for one r."""
     for r, name in enumerate(limits.names):
-        total = float(limits.weight[r].sum()) * problem.copies
-        if name == row:  # neither the limits nor their stretch may overflow
-            ends = np.concatenate([limits.upper[r], limits.lower[r]])
-            total = max(total, float(np.abs(ends[np.isfinite(ends)]).max(initial=0.0)), float(unit.max()) * most)
-        factor = STRETCH_TOTAL / total if total > 0 else 1.0
-        floors, ceilings = np.floor(limits.weight[r] * factor), np.ceil(limits.weight[r] * factor)
-        for node, column in enumerate(variables):
-            upper, lower = limits.upper[r, node], limits.lower[r, node]
-            stretch = int(np.ceil(unit[node] * factor / steps)) * g if name == row else 0
+        factor, floors, ceilings = _integers(limits.weight[r], problem)
+        if stretch is not None:
+            factor = _stretch_factor(problem, limits, r, stretch)
+            floors, ceilings = np.floor(limits.weight[r] * factor), np.ceil(limits.weight[r] * factor)
+        for node, column in enumerate(model.by_node):
+            upper, lower, more = limits.upper[r, node], limits.lower[r, node], 0
+            if stretch is not None and name == stretch.limit:
+                more = int(np.ceil(stretch.unit[node] * factor / stretch.steps)) * g
             if np.isfinite(upper):
-                model.add(_weighed(column, floors) <= floor(_within(upper * factor)) + stretch)
+                model.sat.add(_weighed(column, floors) <= floor(_within(upper * factor)) + more)
             if np.isfinite(lower):
-                model.add(_weighed(column, ceilings) >= -floor(_within(-lower * factor)) - stretch)
-    first = _failover(model, problem, limits, variables)
-    model.minimize(g)
-    return _solve(model, problem, variables, hint, seed, budget, steps, first)
+                model.sat.add(_weighed(column, ceilings) >= -floor(_within(-lower * factor)) - more)
 
 
-def least_failover_limit(
-    problem: CheckpointProblem,
-    limits: Limits,
-    at_least: float,
-    most: float,
-    steps: float,
-    hint: IntArray | None,
-    seed: int,
-    budget: Budget,
-) -> Answer:
-    """Find the least failover limit from *at_least* to *most*, in steps of 1/*steps*, for which there is a plan.
+def failover_limits(model: SatModel, problem: CheckpointProblem, limits: Limits, first: Pairs) -> None:
+    """``sum over u with loss[u] = l of load[u] y[u, i] <= upper[l, i]``, where there is a failover limit."""
+    if limits.failover is not None:
+        factor, floors, _ = _integers(limits.failover.load, problem)
+        add_to_sat(model.sat, limits.failover, first, factor, floors)
 
-    ``limits.failover`` gives loads and fair shares, its own limit does not count. ``least`` is a proven lower bound.
-    """
+
+def stretched_failover_limits(model: SatModel, limits: Limits, stretch: Stretch, first: Pairs, g: Any) -> None:
+    """``own[i] + sum over u with loss[u] = l of load[u] y[u, i] <= g unit[l, i]``."""
     failover = limits.failover
-    if failover is None or int(problem.allowed.sum()) * min(problem.copies, 2) > MOST_COLUMNS:
-        return Answer("unknown")
-    from ortools.sat.python import cp_model
-
-    model = cp_model.CpModel()
-    variables = _assignment(model, problem)
-    _add_node_limits(model, problem, limits, variables)
-    chosen = _pairs(variables)
-    first = first_of_sat(model, problem, chosen)
-    g = model.new_int_var(floor(at_least * steps), int(np.ceil(most * steps)), "limit")
-    total = max(float(failover.load.sum()), float(failover.fair.max(initial=0.0)) * most)
+    assert failover is not None
+    total = max(float(failover.load.sum()), float(stretch.unit.max(initial=0.0)) * stretch.most)
     factor = STRETCH_TOTAL / total if total > 0 else 1.0
     floors, own = np.floor(failover.load * factor), np.floor(failover.own * factor)
-    for (loss, node), column in by_place(failover, first).items():
-        taken = cp_model.LinearExpr.weighted_sum([v for _, v in column], [int(floors[u]) for u, _ in column])
-        model.add(taken + int(own[node]) <= int(np.ceil(failover.fair[loss, node] * factor / steps)) * g)
-    model.minimize(g)
-    return _solve(model, problem, variables, hint, seed, budget, steps, first)
+    for (loss, node), column in by_survivor(failover, first).items():
+        most = int(np.ceil(stretch.unit[loss, node] * factor / stretch.steps)) * g
+        model.sat.add(_weighed(column, floors) + int(own[node]) <= most)
 
 
-def _pairs(variables: list[Column]) -> Pairs:
-    return {(u, node): variable for node, column in enumerate(variables) for u, variable in column}
-
-
-def _failover(
-    model: cp_model.CpModel, problem: CheckpointProblem, limits: Limits, variables: list[Column]
-) -> Pairs | None:
-    """Add the failover rule where there is one, and return the variables of the first copies."""
-    if limits.failover is None:
-        return None
-    first = first_of_sat(model, problem, _pairs(variables))
-    factor, floors, _ = _integers(limits.failover.load, problem)
-    add_to_sat(model, limits.failover, first, factor, floors)
-    return first
+def _stretch_factor(problem: CheckpointProblem, limits: Limits, r: int, stretch: Stretch) -> float:
+    """Return what makes one row's weights large, where neither its limits nor their stretch may overflow."""
+    total = float(limits.weight[r].sum()) * problem.copies
+    if limits.names[r] == stretch.limit:
+        ends = np.concatenate([limits.upper[r], limits.lower[r]])
+        largest = float(np.abs(ends[np.isfinite(ends)]).max(initial=0.0))
+        total = max(total, largest, float(stretch.unit.max()) * stretch.most)
+    return STRETCH_TOTAL / total if total > 0 else 1.0
 
 
 def _within(limit: float) -> float:
@@ -190,73 +210,51 @@ def _integers(weight: FloatArray, problem: CheckpointProblem) -> tuple[float, Fl
     return power, np.floor(weight * power), np.ceil(weight * power)
 
 
-def _assignment(model: cp_model.CpModel, problem: CheckpointProblem) -> list[Column]:
-    """Add a Boolean for each allowed unit and node: c copies each, at most one in a domain. Return them by node."""
-    columns: list[Column] = [[] for _ in problem.nodes]
-    for u in range(problem.load.size):
-        nodes = np.flatnonzero(problem.allowed[u])
-        row = [model.new_bool_var("") for _ in nodes]
-        for node, variable in zip(nodes.tolist(), row, strict=True):
-            columns[node].append((u, variable))
-        if problem.copies == 1:
-            model.add_exactly_one(row)
-            continue
-        model.add(sum(row) == problem.copies)
-        domains = problem.domain[nodes]
-        for domain in np.unique(domains):
-            members = [row[int(i)] for i in np.flatnonzero(domains == domain)]
-            if len(members) > 1:
-                model.add_at_most_one(members)
-    return columns
-
-
-def _weighed(column: Column, weight: FloatArray) -> Any:
-    """Return the weight that one node holds, as a linear expression."""
+def _weighed(column: list[tuple[int, Any]], weight: FloatArray) -> Any:
+    """Return the weight of a column's units, as a linear expression."""
     from ortools.sat.python import cp_model
 
     return cp_model.LinearExpr.weighted_sum([v for _, v in column], [int(weight[u]) for u, _ in column])
 
 
 def _solve(
-    model: cp_model.CpModel,
+    model: SatModel,
+    first: Pairs,
     problem: CheckpointProblem,
-    variables: list[Column],
     hint: IntArray | None,
     seed: int,
     budget: Budget,
     steps: float | None = None,
-    first: Pairs | None = None,
-) -> Answer:
+) -> SatResult:
     """Run CP-SAT with one worker (deterministic) and read the copies back."""
     from ortools.sat.python import cp_model
 
+    ordered = bool(first) and problem.copies > 1
     if hint is not None:
         chosen = np.zeros(problem.cost.shape, dtype=np.bool_)
         np.put_along_axis(chosen, hint, True, axis=1)
-        for node, column in enumerate(variables):
+        for node, column in enumerate(model.by_node):
             for u, variable in column:
-                model.add_hint(variable, bool(chosen[u, node]))
-        if first is not None and problem.copies > 1:
-            for (u, node), variable in first.items():
-                model.add_hint(variable, bool(hint[u, 0] == node))
+                model.sat.add_hint(variable, bool(chosen[u, node]))
+        for (u, node), variable in first.items() if ordered else ():
+            model.sat.add_hint(variable, bool(hint[u, 0] == node))
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
     solver.parameters.random_seed = seed % 2**31
     if budget.iterations is not None:
         solver.parameters.max_deterministic_time = budget.iterations * SOLVER_SECONDS_PER_ITERATION
-    status = solve_sat(model, solver, budget.left_s)
-    if status is None:
-        budget.unfinished()
-        return Answer("unknown")
-    least = None if steps is None or status == cp_model.INFEASIBLE else max(solver.best_objective_bound, 0.0) / steps
+    status = solve_sat(model.sat, solver, budget.left_s)
     if status not in (cp_model.OPTIMAL, cp_model.INFEASIBLE):
         budget.unfinished()
+    if status is None:
+        return SatResult("unknown")
     if status == cp_model.INFEASIBLE:
-        return Answer("infeasible")
+        return SatResult("infeasible")
+    least = None if steps is None else max(solver.best_objective_bound, 0.0) / steps
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-        return Answer("unknown", None, least)
-    found = sorted((u, node) for node, column in enumerate(variables) for u, v in column if solver.value(v))
-    copies = np.array([node for _, node in found], dtype=np.int64).reshape(problem.load.size, problem.copies)
-    if first is not None and problem.copies > 1:
+        return SatResult("unknown", None, least)
+    pairs = sorted((u, node) for node, column in enumerate(model.by_node) for u, v in column if solver.value(v))
+    copies = np.array([node for _, node in pairs], dtype=np.int64).reshape(problem.load.size, problem.copies)
+    if ordered:
         copies = first_in_front(copies, {u: node for (u, node), v in first.items() if solver.value(v)})
-    return Answer("found", copies, least)
+    return SatResult("feasible", copies, least)

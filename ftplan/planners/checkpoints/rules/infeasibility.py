@@ -9,13 +9,17 @@ import numpy as np
 
 from ftplan.model.checkpoint_rules import CheckpointRules
 from ftplan.model.plan import Infeasible
-from ftplan.model.topology import FloatArray, IntArray
+from ftplan.model.tolerances import ROUNDING
+from ftplan.model.topology import FloatArray
+from ftplan.model.units import MB
 from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
-from ftplan.planners.checkpoints.models.integer_model import find, least_stretch
-from ftplan.planners.checkpoints.rules.failover_infeasibility import explain_failover, number
-from ftplan.planners.checkpoints.rules.least_balance import least_balance, rounded_up
-from ftplan.planners.checkpoints.rules.limits import MB, limits_of, most_copies
+from ftplan.planners.checkpoints.models.integer_model import Stretch, find_feasible, least_stretch
+from ftplan.planners.checkpoints.rules.failover import failover_of, loss_name, ratios
+from ftplan.planners.checkpoints.rules.least_balance import UNBOUNDED_BALANCE, least_balance
+from ftplan.planners.checkpoints.rules.least_failover import failover_lower_bound, least_failover
+from ftplan.planners.checkpoints.rules.least_limit import number, rounded_up
+from ftplan.planners.checkpoints.rules.limits import limits_of, most_copies
 
 
 def too_few_domains(problem: CheckpointProblem) -> Infeasible | None:
@@ -33,11 +37,9 @@ def too_few_domains(problem: CheckpointProblem) -> Infeasible | None:
     there = int(reachable[unit])
     if there >= problem.copies:
         return None
-    what = "zone" if problem.domain_kind == "zone" else "node"
-    missing = problem.copies - there
-    more = f"{missing} more {what}{'s' if missing > 1 else ''} with nodes that accept checkpoints"
-    if what == "node":
-        more = f"{missing} more node{'s' if missing > 1 else ''} that accept{'' if missing > 1 else 's'} checkpoints"
+    what, missing = problem.domain_kind, problem.copies - there
+    more = f"{missing} more {what}{'s' if missing > 1 else ''} "
+    more += "with nodes that accept checkpoints" if what == "zone" else f"that accept{'s' * (missing == 1)} checkpoints"
     home = problem.nodes[int(problem.home[unit])]
     return Infeasible(
         reason=f"{problem.unit_names[unit]} with its primary on {home} has {there} other {what}s for "
@@ -53,10 +55,19 @@ def infeasible_balance(
     problem: CheckpointProblem, rules: CheckpointRules, seed: int, budget: Budget
 ) -> Infeasible | None:
     """Return the least Δ that works where an explicit one does not; None where none was found in time."""
-    found = least_balance(problem, rules.memory, 0.0, seed, budget)
-    if found is None or isinstance(rules.balance, str):
+    least = least_balance(problem, rules, 0.0, seed, budget)
+    assert not isinstance(rules.balance, str)
+    if least is None and not budget.over():
+        return Infeasible(
+            reason="nodes without cpu have no fair share of the load, and no others may hold some of the copies",
+            limit="balance",
+            current=rules.balance,
+            needed=None,
+            smallest_fix="--balance none",
+        )
+    if least is None:
         return None
-    needed = rounded_up(max(found.balance, rules.balance))
+    needed = rounded_up(max(least.value, rules.balance))
     return Infeasible(
         reason=f"no allocation keeps every node within {number(100 * rules.balance)} % of its fair share of load",
         limit="balance",
@@ -80,33 +91,75 @@ def infeasible_count(problem: CheckpointProblem, rules: CheckpointRules) -> Infe
 
 
 def infeasible_memory(
-    problem: CheckpointProblem, rules: CheckpointRules, hint: IntArray | None, seed: int, budget: Budget
-) -> tuple[Infeasible | None, bool]:
-    """Return by how much every known ``memory_mb`` must grow, and whether that is proven the least.
+    problem: CheckpointProblem, rules: CheckpointRules, seed: int, budget: Budget
+) -> Infeasible | None:
+    """Return by how much every known ``memory_mb`` must grow; None where no growth was found in time.
 
     The growth is in whole units of 2^20 bytes, the same on every node whose memory is known. *rules* are those that
-    are to hold afterwards. None where no growth was found in time.
+    are to hold afterwards.
     """
     limits = limits_of(problem, rules)
     row = limits.names.index("memory")
-    unit: FloatArray = np.where(np.isfinite(limits.upper[row]), MB, 0.0)
-    most = float(np.sum(np.maximum(-problem.memory_left[np.isfinite(problem.memory_left)], 0.0)))
-    most = ceil((most + problem.state.sum() * problem.copies) / MB) + 1
-    answer = least_stretch(problem, limits, "memory", unit, 1.0, most, hint, seed, budget)
-    if answer.copies is None:
-        return None, False
-    used = limits.used(answer.copies)[row]
-    over = float(np.max(np.where(np.isfinite(limits.upper[row]), used - limits.upper[row], 0.0)))
-    growth = max(1, ceil(over / MB - 1e-9))
-    node = int(np.argmax(np.where(np.isfinite(limits.upper[row]), used - limits.upper[row], -np.inf)))
-    short = Infeasible(
+    known = np.isfinite(limits.upper[row])
+    unit: FloatArray = np.where(known, MB, 0.0)
+    over_full = float(np.sum(np.maximum(-problem.memory_left[np.isfinite(problem.memory_left)], 0.0)))
+    most = ceil((over_full + problem.state.sum() * problem.copies) / MB) + 1
+    result = least_stretch(problem, limits, Stretch("memory", unit, 0.0, most, 1.0), None, seed, budget)
+    if result.copies is None:
+        return None
+    over = np.where(known, limits.used(result.copies)[row] - limits.upper[row], -np.inf)
+    growth = max(1, ceil(float(np.max(np.where(known, over, 0.0))) / MB - ROUNDING))
+    node = int(np.argmax(over))
+    return Infeasible(
         reason="the state of primaries and copies does not fit into the nodes' memory",
         limit="memory_mb",
         current=float(problem.memory_mb[node]),
         needed=float(problem.memory_mb[node]) + growth,
         smallest_fix=f"raise memory_mb of every node by {growth}",
     )
-    return short, growth <= (answer.least or 0.0) + 1.0
+
+
+def unattainable_failover(problem: CheckpointProblem) -> Infeasible | None:
+    """Return why no limit at all can be kept: a node without cpu has load, or would have to take some over."""
+    failover = failover_of(problem, 1.0)
+    if np.isfinite(failover_lower_bound(problem, failover)):
+        return None
+    own = ratios(failover, np.zeros_like(failover.fair))
+    loss, node = divmod(int(own.argmax()), own.shape[1])
+    if np.isfinite(own[loss, node]):
+        reason = "only nodes without cpu may take over some key group, and these have no fair share"
+        fix = "give every node that accepts checkpoints some cpu"
+    else:
+        reason = f"{problem.nodes[node]} holds primaries but has no cpu, so it has no fair share of the load"
+        fix = f"give {problem.nodes[node]} some cpu"
+    return Infeasible(reason, "failover_limit", None, None, f"{fix}, or leave out the failover rule")
+
+
+def infeasible_failover(
+    problem: CheckpointProblem, rules: CheckpointRules, seed: int, budget: Budget
+) -> Infeasible | None:
+    """Return the worst loss and the least limit under the other rules; None where none was found in time."""
+    unattainable = unattainable_failover(problem)
+    limit = rules.failover_limit
+    if unattainable is not None or limit is None:
+        return unattainable
+    least = least_failover(problem, replace(rules, failover_limit=None), seed, budget)
+    if least is None:
+        return None
+    failover = failover_of(problem, limit)
+    needed = rounded_up(max(least.value, limit))
+    own = ratios(failover, np.zeros_like(failover.fair))
+    if bool(own.max(initial=0.0) > limit):
+        reason = _worst(problem, own, limit, "by its own primaries alone")
+    else:
+        reason = _worst(problem, ratios(failover, failover.taken(least.copies[:, 0])), limit, "at best")
+    return Infeasible(reason, "failover_limit", limit, needed, f"--failover-limit {number(needed)}")
+
+
+def _worst(problem: CheckpointProblem, ratio: FloatArray, limit: float, how: str) -> str:
+    loss, node = divmod(int(ratio.argmax()), ratio.shape[1])
+    carried = f"{problem.nodes[node]} carries {number(float(ratio[loss, node]))} times its fair share"
+    return f"after the loss of {loss_name(problem, loss)}, {carried} {how}, above the failover limit {number(limit)}"
 
 
 def explain(problem: CheckpointProblem, rules: CheckpointRules, seed: int, budget: Budget) -> Infeasible | None:
@@ -115,32 +168,57 @@ def explain(problem: CheckpointProblem, rules: CheckpointRules, seed: int, budge
     With a failover limit, looks at the other rules first; of these at the memory alone, then at balance or count
     alone, then at both together.
     """
+
+    def status(some: CheckpointRules) -> str:
+        return find_feasible(problem, limits_of(problem, some), seed, budget).status
+
     if rules.failover_limit is not None:
-        return explain_failover(problem, rules, seed, budget, explain)
+        others = replace(rules, failover_limit=None)
+        if status(others) != "infeasible":
+            return infeasible_failover(problem, rules, seed, budget)
+        why = explain(problem, others, seed, budget)
+        return None if why is None else _with_failover(problem, rules, why, seed, budget)
+    without = replace(rules, memory=False)
     if rules.memory:
         alone = replace(rules, balance="none")
-        if find(problem, limits_of(problem, alone), None, seed, budget).status != "found":
-            without = replace(rules, memory=False)
-            fits = rules.balance == "none"
-            if not fits:
-                fits = find(problem, limits_of(problem, without), None, seed, budget).status == "found"
-            short, _ = infeasible_memory(problem, rules if fits else alone, None, seed, budget)
+        if status(alone) != "feasible":
+            fits = rules.balance == "none" or status(without) == "feasible"
+            short = infeasible_memory(problem, rules if fits else alone, seed, budget)
             if short is None or fits:
                 return short
             return replace(short, smallest_fix=f"{short.smallest_fix}, and --balance auto")
     if isinstance(rules.balance, str):
-        if rules.memory and rules.balance == "count":
-            without = replace(rules, memory=False)
-            if find(problem, limits_of(problem, without), None, seed, budget).status == "found":
-                return infeasible_memory(problem, rules, None, seed, budget)[0]
+        if rules.memory and rules.balance == "count" and status(without) == "feasible":
+            return infeasible_memory(problem, rules, seed, budget)
         return infeasible_count(problem, rules)
-    found = infeasible_balance(problem, rules, seed, budget)
-    if found is None and not budget.over():
-        return Infeasible(
-            reason="nodes without cpu have no fair share of the load, and no others may hold some of the copies",
-            limit="balance",
-            current=rules.balance,
-            needed=None,
-            smallest_fix="--balance none",
-        )
-    return found
+    return infeasible_balance(problem, rules, seed, budget)
+
+
+def _with_failover(
+    problem: CheckpointProblem, rules: CheckpointRules, why: Infeasible, seed: int, budget: Budget
+) -> Infeasible | None:
+    """Return the fix of the other rules, and with it that of the failover limit where it does not hold afterwards."""
+    problem, fixed = _fixed(problem, rules, why)
+    unattainable = unattainable_failover(problem)
+    if unattainable is not None:
+        return replace(why, smallest_fix=f"{why.smallest_fix} and {unattainable.smallest_fix}")
+    least = least_failover(problem, replace(fixed, failover_limit=None), seed, budget)
+    if least is None:
+        return None
+    if least.value <= (rules.failover_limit or 0.0):
+        return why
+    return replace(why, smallest_fix=f"{why.smallest_fix} and --failover-limit {number(least.value)}")
+
+
+def _fixed(
+    problem: CheckpointProblem, rules: CheckpointRules, why: Infeasible
+) -> tuple[CheckpointProblem, CheckpointRules]:
+    """Return problem and rules with the fix applied."""
+    if why.limit == "balance":
+        rules = replace(rules, balance="none" if why.needed is None else float(why.needed))
+    elif why.limit == "count" or "--balance auto" in why.smallest_fix:
+        rules = replace(rules, balance=UNBOUNDED_BALANCE)
+    if why.limit == "memory_mb":
+        growth = float(why.needed) - float(why.current)
+        problem = replace(problem, memory_left=problem.memory_left + growth * MB, memory_mb=problem.memory_mb + growth)
+    return problem, rules

@@ -2,35 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from ftplan.model.checkpoint_rules import CheckpointRules
-from ftplan.model.topology import IntArray
+from ftplan.model.tolerances import NOISE
 from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
-from ftplan.planners.checkpoints.models.integer_model import Answer, fits_into, least_failover_limit
+from ftplan.planners.checkpoints.models.integer_model import SatResult, Stretch, fits_into, least_stretch
 from ftplan.planners.checkpoints.rules.failover import Failover, failover_of, ratios
-from ftplan.planners.checkpoints.rules.least_balance import HALVINGS, STEP, rounded_up, spread_out
+from ftplan.planners.checkpoints.rules.least_limit import (
+    STEP,
+    LeastLimit,
+    LimitFamily,
+    least_limit,
+    longest_first,
+    rounded_up,
+)
 from ftplan.planners.checkpoints.rules.limits import Limits, limits_of
-from ftplan.planners.checkpoints.search.failover_repair import bring_within
-from ftplan.planners.checkpoints.search.working_allocation import Placed
 
 #: The smallest limit that is ever asked for: with it, all survivors carry exactly their fair shares.
 LEAST = 1.0
+#: Part of the clock for the proof that no smaller limit is possible.
+PROOF = 0.4
 
 
-@dataclass(frozen=True, eq=False)
-class LeastFailover:
-    """The least limit found, copies (U, c) that keep it, and whether no smaller one is possible (within 2e-6)."""
-
-    limit: float
-    copies: IntArray
-    proven: bool
-
-
-def least_conceivable(problem: CheckpointProblem, failover: Failover) -> float:
+def failover_lower_bound(problem: CheckpointProblem, failover: Failover) -> float:
     """Return a limit below which no allocation can be, infinite where none can be at all.
 
     No survivor falls below its own primaries; the nodes that accept checkpoints share what is lost; each unit goes to
@@ -50,72 +48,36 @@ def least_conceivable(problem: CheckpointProblem, failover: Failover) -> float:
         alone = (failover.own[None, :] + problem.load[loaded, None]) / fair
     alone = np.where(problem.allowed[loaded] & (fair > 0), alone, np.inf).min(axis=1)
     bound = max(LEAST, own, float(shared[lost > 0].max(initial=0.0)), float(alone.max(initial=0.0)))
-    return max(LEAST, bound * (1 - 1e-12))
+    return max(LEAST, bound * (1 - NOISE))
 
 
-def least_failover(
-    problem: CheckpointProblem, rules: CheckpointRules, seed: int, budget: Budget
-) -> LeastFailover | None:
+def least_failover(problem: CheckpointProblem, rules: CheckpointRules, seed: int, budget: Budget) -> LeastLimit | None:
     """Return the smallest limit from 1 up for which there is an allocation within the other *rules*.
 
-    None where none was found, or none exists whatever the limit. Repair at shrinking limits finds allocations, simple
-    bounds or CP-SAT prove the least. Deterministic but for the clock.
+    None where none was found, or none exists whatever the limit. Simple bounds or CP-SAT prove the least.
+    Deterministic but for the clock.
     """
     limits = limits_of(problem, replace(rules, failover_limit=LEAST))
-    assert limits.failover is not None
-    lower = least_conceivable(problem, limits.failover)
+    failover = limits.failover
+    assert failover is not None
+    lower = failover_lower_bound(problem, failover)
     if not np.isfinite(lower):
         return None
-    best: tuple[float, IntArray] | None = None
-    start = spread_out(problem)
+    shares = failover.fair[failover.fair > 0]  # one survivor carries everything: a limit that never matters
+    most = float(failover.load.sum() / shares.min(initial=np.inf)) + LEAST if shares.size else LEAST
 
-    def attempt(limit: float) -> bool:
-        nonlocal best
-        asked = replace(limits, failover=failover_of(problem, limit))
-        for source in (start,) if best is None else (best[1], start):
-            placed = Placed.at(problem, asked, source)
-            if bring_within(placed, budget):
-                best = _better(best, limits, placed.copies)
-                return True
-        return False
+    def at(limit: float) -> Limits:
+        return replace(limits, failover=failover_of(problem, limit))
 
-    if attempt(rounded_up(lower)):
-        assert best is not None
-        return LeastFailover(best[0], best[1], True)
-    most = _most(limits.failover)
-    attempt(most)
-    low, high = lower, best[0] if best else lower
-    for _ in range(HALVINGS):
-        if best is None or high - low < 1e-6 or budget.over():
-            break
-        middle = (low + high) / 2
-        if attempt(middle):
-            high = min(best[0], middle)
-        else:
-            low = middle
-    part = budget.part(0.4)
-    hint, most = (best[1], best[0] + STEP) if best else (None, most)
-    answer = Answer("unknown")
-    if fits_into(problem, budget):
-        answer = least_failover_limit(problem, limits, lower, most, 1 / STEP, hint, seed, part)
-    budget.cut = budget.cut or part.cut
-    if answer.copies is not None and replace(limits, failover=None).kept(answer.copies):
-        best = _better(best, limits, answer.copies)
-    if best is None:
-        return None
-    return LeastFailover(best[0], best[1], best[0] <= max(lower, answer.least or 0.0) + 2e-6)
+    def prove(best: LeastLimit | None) -> SatResult:
+        part = budget.part(PROOF)
+        result = SatResult("unknown")
+        if fits_into(problem, budget):
+            stretch = Stretch("failover", failover.fair, lower, best.value + STEP if best else most, 1 / STEP)
+            result = least_stretch(problem, limits, stretch, best.copies if best else None, seed, part)
+        budget.cut = budget.cut or part.cut
+        kept = result.copies is not None and replace(limits, failover=None).kept(result.copies)
+        return result if kept else replace(result, copies=None)
 
-
-def _better(best: tuple[float, IntArray] | None, limits: Limits, copies: IntArray) -> tuple[float, IntArray] | None:
-    assert limits.failover is not None
-    reached = limits.failover.headroom(copies)
-    if not np.isfinite(reached):
-        return best
-    reached = max(LEAST, rounded_up(reached))
-    return (reached, copies) if best is None or reached < best[0] else best
-
-
-def _most(failover: Failover) -> float:
-    """Return a limit that never matters: one survivor carries everything."""
-    shares = failover.fair[failover.fair > 0]
-    return float(failover.load.sum() / shares.min(initial=np.inf)) + LEAST if shares.size else LEAST
+    family = LimitFamily(at, failover.headroom, LEAST, lower)
+    return least_limit(problem, family, longest_first(problem), (rounded_up(lower), most), prove, budget)

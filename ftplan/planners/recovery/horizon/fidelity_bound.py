@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
 
 from ftplan.metrics.fidelity import FidelityModel
 from ftplan.model.task_graph import BoolArray
-from ftplan.model.topology import FloatArray
+from ftplan.model.tolerances import NOISE, ROUNDING
+from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.interrupts import solve_linear
 
 #: Entries of the linear program up to which it is solved.
 MOST_ENTRIES = 150_000
-#: What bounds are raised by against rounding errors of their sums.
-_RAISED = 1e-9
 
 
-def most_fidelity(
+def fidelity_bounds(
     model: FidelityModel, down: BoolArray, wanted: BoolArray, cost: FloatArray, capacity: FloatArray, budget: Budget
 ) -> FloatArray:
     """Return an upper bound on the output fidelity for each capacity, shape (capacities,).
@@ -35,18 +35,17 @@ def most_fidelity(
     down, wanted
         Shape (tasks,): what does not work now, and what of that can be recovered.
     """
-    start = model.intact(~down)
-    most = _outputs_alone(model, start, down, wanted, cost, capacity)
+    most = _outputs_alone(model, down, wanted, cost, capacity)
     if budget.over():
         return most
-    program = _Program.of(model, start, down, wanted, cost)
+    program = _program(model, down, wanted, cost)
     if len(program.value) > MOST_ENTRIES:
         return most
-    return np.minimum(most, program.bounds(capacity, budget))
+    return np.minimum(most, _solved(program, capacity, budget))
 
 
 def _outputs_alone(
-    model: FidelityModel, start: FloatArray, down: BoolArray, wanted: BoolArray, cost: FloatArray, capacity: FloatArray
+    model: FidelityModel, down: BoolArray, wanted: BoolArray, cost: FloatArray, capacity: FloatArray
 ) -> FloatArray:
     """Return the fractional knapsack over the output tasks, all of whose input is taken as intact."""
     outputs, weight = model.outputs, model.weight
@@ -54,125 +53,107 @@ def _outputs_alone(
         return np.ones(len(capacity))
     free = (~down | (wanted & (cost <= 0.0)))[outputs]
     paid = wanted[outputs] & ~free
-    base = float(weight[free].sum())
-    price, worth = cost[outputs[paid]], weight[paid]
-    order = np.argsort(-worth / price, kind="stable")
+    price, gain = cost[outputs[paid]], weight[paid]
+    order = np.argsort(-gain / price, kind="stable")
     reached = np.concatenate(([0.0], np.cumsum(price[order])))
-    value = np.concatenate(([0.0], np.cumsum(worth[order])))
-    return np.minimum(1.0, base + np.interp(capacity, reached, value) + _RAISED)
+    value = np.concatenate(([0.0], np.cumsum(gain[order])))
+    return np.minimum(1.0, float(weight[free].sum()) + np.interp(capacity, reached, value) + ROUNDING)
 
 
-@dataclass(slots=True)
-class _Program:
-    """maximise gain · x, matrix · x ≤ limit, Σ cost x ≤ capacity, 0 ≤ x ≤ 1; entries as (row, column, value)."""
+class _Program(NamedTuple):
+    """maximise constant + gain · x, matrix · x ≤ limit, Σ cost x ≤ capacity, 0 ≤ x ≤ 1; the matrix as entries."""
 
     constant: float
     gain: FloatArray
     cost: FloatArray
-    limit: list[float] = field(default_factory=list)
-    row: list[int] = field(default_factory=list)
-    column: list[int] = field(default_factory=list)
-    value: list[float] = field(default_factory=list)
+    limit: FloatArray
+    row: IntArray  # ascending
+    column: IntArray
+    value: FloatArray
 
-    @staticmethod
-    def of(model: FidelityModel, start: FloatArray, down: BoolArray, wanted: BoolArray, cost: FloatArray) -> _Program:
-        """Return the program over the tasks that are not wholly intact now and can become so in part."""
-        open_ = (start < 1.0 - 1e-12) & (~down | wanted)
-        place = np.full(len(start), -1, dtype=np.int64)
-        place[open_] = np.arange(int(open_.sum()))
-        fixed = np.where(start >= 1.0 - 1e-12, 1.0, 0.0)
-        gatherings = sum(level.gatherings for level in model.levels)
-        columns = int(open_.sum())
-        gain, price = np.zeros(columns + gatherings), np.zeros(columns + gatherings)
-        known = model.outputs[place[model.outputs] >= 0]
-        gain[place[known]] = model.weight[place[model.outputs] >= 0]
-        price[: int(open_.sum())] = np.where(down, cost, 0.0)[open_]
-        program = _Program(float(model.weight @ fixed[model.outputs]), gain, price)
-        for level in model.levels:
-            total = np.bincount(level.gathering, level.gather_weight, minlength=level.gatherings)
-            senders: list[list[int]] = [[] for _ in range(level.gatherings)]
-            for i, g in enumerate(level.gathering.tolist()):
-                senders[g].append(i)
-            for g in range(level.gatherings):
-                part = [(int(level.gathered[i]), float(level.gather_weight[i] / total[g])) for i in senders[g]]
-                program._below(columns + g, part, place, fixed)
-            inputs: list[list[tuple[int, float]]] = [[] for _ in range(level.slots)]
-            for slot, sender, weight in zip(
-                level.slot.tolist(), level.sender.tolist(), level.weight.tolist(), strict=True
-            ):
-                inputs[slot].append((sender, weight))
-            gathered: list[list[tuple[int, float]]] = [[] for _ in range(level.slots)]
-            for slot, g, weight in zip(
-                level.spread_slot.tolist(), level.spread.tolist(), level.spread_weight.tolist(), strict=True
-            ):
-                gathered[slot].append((columns + g, weight * float(total[g])))
-            for slot, task in enumerate(level.task[level.owner].tolist()):
-                if place[task] >= 0:
-                    program._below(int(place[task]), inputs[slot], place, fixed, gathered[slot])
-            columns += level.gatherings
-        return program
 
-    def _below(
-        self,
-        column: int,
-        tasks: list[tuple[int, float]],
-        place: np.ndarray[tuple[int], np.dtype[np.int64]],
-        fixed: FloatArray,
-        columns: list[tuple[int, float]] | None = None,
-    ) -> None:
-        """Add: a column is at most a weighted sum of tasks and columns."""
-        row, limit = len(self.limit), 0.0
-        entries = [(column, 1.0), *((at, -weight) for at, weight in columns or [])]
-        for task, weight in tasks:
-            if place[task] >= 0:
-                entries.append((int(place[task]), -weight))
-            else:
-                limit += weight * float(fixed[task])
-        for at, value in entries:
-            self.row.append(row)
-            self.column.append(at)
-            self.value.append(value)
-        self.limit.append(limit)
+_Entries = tuple[IntArray, IntArray, FloatArray]  # row, -1 for none; column or task; value
 
-    def bounds(self, capacity: FloatArray, budget: Budget) -> FloatArray:
-        """Return the best of the lines that the solved capacities give, at each capacity, shape (capacities,)."""
-        from ortools.linear_solver import pywraplp
 
-        most = np.full(len(capacity), self.constant + float(self.gain.sum()))
-        solver = pywraplp.Solver.CreateSolver("GLOP")
-        x = [solver.NumVar(0.0, 1.0, "") for _ in self.gain]
-        rows = [solver.Constraint(-solver.infinity(), limit) for limit in self.limit]
-        for row, column, value in zip(self.row, self.column, self.value, strict=True):
-            rows[row].SetCoefficient(x[column], value)
-        cores = solver.Constraint(-solver.infinity(), 0.0)
-        for column in np.flatnonzero(self.cost).tolist():
-            cores.SetCoefficient(x[column], float(self.cost[column]))
-        for column in np.flatnonzero(self.gain).tolist():
-            solver.Objective().SetCoefficient(x[column], float(self.gain[column]))
-        solver.Objective().SetMaximization()
-        for at in _spread_out(len(capacity)):
-            if budget.over():
-                break
-            cores.SetUb(float(capacity[at]))
-            status = solve_linear(solver, budget.left_s)
-            if status is None:  # it runs on: neither it nor its prices can be asked any more
-                budget.cut = True
-                break
-            if status != pywraplp.Solver.OPTIMAL:
-                continue
-            price = np.maximum([row.dual_value() for row in rows], 0.0)
-            most = np.minimum(most, self._line(price, max(0.0, cores.dual_value()), capacity))
-        return most + _RAISED
+def _program(model: FidelityModel, down: BoolArray, wanted: BoolArray, cost: FloatArray) -> _Program:
+    """Return the program: a column for each task that can become more intact, and one for each mean of a full edge."""
+    start = model.intact(~down)
+    open_ = (start < 1.0 - NOISE) & (~down | wanted)
+    fixed = np.where(start >= 1.0 - NOISE, 1.0, 0.0)
+    place = np.where(open_, np.cumsum(open_) - 1, -1)
+    columns, rows = int(open_.sum()), 0
+    terms: list[_Entries] = []  # Σ value × column ≤ Σ weight × task in each row
+    inputs: list[_Entries] = []
+    for level in model.levels:
+        total = np.bincount(level.gathering, level.gather_weight, minlength=level.gatherings)
+        mean_row, mean = rows + np.arange(level.gatherings), columns + np.arange(level.gatherings)
+        receiver = place[level.task[level.owner]]
+        slot_row = np.where(receiver >= 0, rows + level.gatherings + np.cumsum(receiver >= 0) - 1, -1)
+        terms += [(mean_row, mean, np.ones(len(mean))), (slot_row, receiver, np.ones(len(receiver)))]
+        spread = -level.spread_weight * total[level.spread]
+        terms += [(slot_row[level.spread_slot], columns + level.spread, spread)]
+        inputs += [(mean_row[level.gathering], level.gathered, level.gather_weight / total[level.gathering])]
+        inputs += [(slot_row[level.slot], level.sender, level.weight)]
+        rows += level.gatherings + int((receiver >= 0).sum())
+        columns += level.gatherings
+    row, task, weight = _joined(inputs)
+    known = place[task] < 0
+    limit = np.bincount(row[known], weight[known] * fixed[task[known]], minlength=rows)
+    row, column, value = _joined([*terms, (row[~known], place[task[~known]], -weight[~known])])
+    order = np.argsort(row, kind="stable")
+    gain, price = np.zeros(columns), np.zeros(columns)
+    outputs = place[model.outputs]
+    gain[outputs[outputs >= 0]] = model.weight[outputs >= 0]
+    price[: int(open_.sum())] = np.where(down, cost, 0.0)[open_]
+    constant = float(model.weight @ fixed[model.outputs])
+    return _Program(constant, gain, price, np.asarray(limit, dtype=np.float64), row[order], column[order], value[order])
 
-    def _line(self, price: FloatArray, core: float, capacity: FloatArray) -> FloatArray:
-        """Return the bound of some prices: what the limits cost, and what each column gains beyond its entries."""
-        row = np.array(self.row, dtype=np.int64)
-        paid = np.bincount(
-            np.array(self.column, dtype=np.int64), price[row] * np.array(self.value), minlength=len(self.gain)
-        )
-        excess = np.maximum(self.gain - paid - core * self.cost, 0.0)
-        fixed = self.constant + float(price @ np.array(self.limit)) + float(excess.sum())
-        return np.asarray(fixed + core * capacity, dtype=np.float64)
+
+def _joined(parts: Iterable[_Entries]) -> _Entries:
+    """Return all entries that have a row."""
+    none = np.zeros(0, dtype=np.int64)
+    row, column, value = (np.concatenate(arrays) for arrays in zip((none, none, np.zeros(0)), *parts, strict=True))
+    kept = row >= 0
+    return row[kept], column[kept], value[kept]
+
+
+def _solved(program: _Program, capacity: FloatArray, budget: Budget) -> FloatArray:
+    """Return the best of the lines that the solved capacities give, at each capacity, shape (capacities,)."""
+    from ortools.linear_solver import pywraplp
+
+    most = np.full(len(capacity), program.constant + float(program.gain.sum()))
+    solver = pywraplp.Solver.CreateSolver("GLOP")
+    x = [solver.NumVar(0.0, 1.0, "") for _ in program.gain]
+    rows = [solver.Constraint(-solver.infinity(), limit) for limit in program.limit.tolist()]
+    for row, column, value in zip(program.row.tolist(), program.column.tolist(), program.value.tolist(), strict=True):
+        rows[row].SetCoefficient(x[column], value)
+    cores = solver.Constraint(-solver.infinity(), 0.0)
+    for column in np.flatnonzero(program.cost).tolist():
+        cores.SetCoefficient(x[column], float(program.cost[column]))
+    for column in np.flatnonzero(program.gain).tolist():
+        solver.Objective().SetCoefficient(x[column], float(program.gain[column]))
+    solver.Objective().SetMaximization()
+    for at in _spread_out(len(capacity)):
+        if budget.over():
+            break
+        cores.SetUb(float(capacity[at]))
+        status = solve_linear(solver, budget.left_s)
+        if status is None:  # it runs on: neither it nor its prices can be asked any more
+            budget.cut = True
+            break
+        if status != pywraplp.Solver.OPTIMAL:
+            continue
+        price = np.maximum([row.dual_value() for row in rows], 0.0)
+        most = np.minimum(most, _line(program, price, max(0.0, cores.dual_value()), capacity))
+    return most + ROUNDING
+
+
+def _line(program: _Program, price: FloatArray, core: float, capacity: FloatArray) -> FloatArray:
+    """Return the bound of some prices: what the limits cost, and what each column gains beyond its entries."""
+    paid = np.bincount(program.column, price[program.row] * program.value, minlength=len(program.gain))
+    excess = np.maximum(program.gain - paid - core * program.cost, 0.0)
+    fixed = program.constant + float(price @ program.limit) + float(excess.sum())
+    return np.asarray(fixed + core * capacity, dtype=np.float64)
 
 
 def _spread_out(count: int) -> list[int]:

@@ -1,8 +1,8 @@
-"""An order of recovery for output fidelity: give up, one after another, what is worth least; come back the other way.
+"""An order of recovery for output fidelity by reverse greedy: remove what loses least, recover in reverse order.
 
-A single task often gains nothing before all of its path is back, so growing a set task by task is blind. Shrinking the
-whole is not: while everything lives, each task's loss is known, and a path that has lost one task is worth nothing, so
-that the rest of it goes next.
+A single task often gains nothing before all of its path is back, so greedy growth is blind. Removal is not: while
+everything lives, each task's loss is known, and a path that has lost one task gains nothing, so that its rest goes
+next.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from ftplan.model.task_graph import BoolArray
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
 
-#: Passes in which everything is given up: each takes away this share of the cost, or one task.
+#: Passes in which everything is removed: each takes away this share of the cost, or one task.
 PASSES = 400
 _NOTHING = 1e-15
 
 
-def giving_up(
+def reverse_greedy(
     model: FidelityModel,
     down: BoolArray,
     wanted: BoolArray,
@@ -29,7 +29,9 @@ def giving_up(
     *,
     paths: bool,
 ) -> IntArray:
-    """Return the wanted tasks in the order in which they shall come back.
+    """Return the wanted tasks in the order in which they shall come back, the last removed first.
+
+    A heuristic without a guarantee. ``PASSES`` passes over the streams, each of one evaluation and one derivative.
 
     Parameters
     ----------
@@ -38,37 +40,31 @@ def giving_up(
     paths
         Whether a task is charged for what only serves with it: the cost of its path, upstream and downstream, by the
         share that flows through it. Otherwise for itself alone.
-
-    Notes
-    -----
-    A heuristic; nothing is promised. ``PASSES`` passes over the streams, each of one evaluation and one derivative.
     """
     live = ~down | wanted
     charged = np.where(wanted, cost, 0.0)
-    order: list[IntArray] = []  # the last to come back first
+    removed: list[IntArray] = []
     left = np.flatnonzero(wanted & (cost > 0.0))
     share = float(charged.sum()) / budget.passes(PASSES)
     while len(left) and not budget.over():
         intact = model.intact(live)
         slope = model.slope(live, intact)
         loss = slope[left] * intact[left]
-        useless = left[loss <= _NOTHING]
-        if len(useless):
-            gone = useless[np.argsort(-rank[useless], kind="stable")]
+        batch = left[loss <= _NOTHING]
+        if len(batch):
+            batch = batch[np.argsort(-rank[batch], kind="stable")]
         else:
-            price = charged.copy()
-            if paths:
-                price += _along(model, live, intact, slope, charged)
+            price = charged + (_along(model, live, intact, slope, charged) if paths else 0.0)
             ranked = left[np.lexsort((-rank[left], loss / price[left]))]
             many = 1 + int(np.searchsorted(np.cumsum(cost[ranked]), share, side="right"))
-            gone = ranked[:many]
-        live[gone] = False
-        charged[gone] = 0.0
-        order.append(gone)
+            batch = ranked[:many]
+        live[batch] = False
+        charged[batch] = 0.0
+        removed.append(batch)
         left = left[live[left]]
-    order.append(left[np.argsort(-rank[left], kind="stable")])
+    removed.append(left[np.argsort(-rank[left], kind="stable")])
     free = np.flatnonzero(wanted & (cost <= 0.0))
-    paid = np.concatenate(order)[::-1]
+    paid = np.concatenate(removed)[::-1]
     return np.concatenate((free[np.argsort(rank[free], kind="stable")], paid)).astype(np.int64)
 
 
@@ -84,6 +80,6 @@ def _along(
     before = np.zeros(len(live))
     for level in model.levels:
         whole = np.divide(cost + before, slope, out=np.zeros(len(live)), where=slope > 0.0)
-        through = level.slot_slopes(live, intact, slope) * level.sums(whole)
+        through = level.slot_slopes(live, level.means(intact), slope) * level.sums(whole)
         np.add.at(before, level.task[level.owner], through)
     return np.asarray(after * intact + before, dtype=np.float64)

@@ -10,18 +10,19 @@ from ftplan.metrics.fidelity import FidelityModel, fidelity_model
 from ftplan.model.plan import sound_bound
 from ftplan.model.rates import rates
 from ftplan.model.task_graph import BoolArray
+from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery.horizon.fidelity_bound import most_fidelity
-from ftplan.planners.recovery.horizon.fidelity_order import giving_up
-from ftplan.planners.recovery.horizon.priority_time import planned
-from ftplan.planners.recovery.horizon.time_indexed import NestedKnapsack, nested
+from ftplan.planners.recovery.horizon.fidelity_bound import fidelity_bounds
+from ftplan.planners.recovery.horizon.fidelity_order import reverse_greedy
+from ftplan.planners.recovery.horizon.priority_time import plan_horizon
+from ftplan.planners.recovery.horizon.time_indexed import TimeIndexedKnapsack, time_indexed
 from ftplan.planners.recovery.horizon.time_indexed_bound import capacity_with_failures
-from ftplan.planners.recovery.knapsack.instance import SLACK, StepSolver
+from ftplan.planners.recovery.knapsack.instance import StepSolver
 from ftplan.planners.recovery.schedule.by_queries import tasks_in_order
 from ftplan.planners.recovery.schedule.schedule import Decision, State
 
-#: Shares of the time left: each order by giving up, the plan by whole queries, the bound.
+#: Shares of the time left: each reverse greedy order, the two orders by whole queries, the bound.
 ORDER, WHOLE, BOUND = 0.2, 0.5, 0.8
 
 
@@ -32,7 +33,7 @@ class FidelityPlan:
     order: IntArray
     value: float
     bound: float
-    way: str  # which heuristic found the order
+    heuristic: str
 
 
 def plan_order(
@@ -40,54 +41,54 @@ def plan_order(
 ) -> FidelityPlan:
     """Return the best of several orders of recovery, judged by fidelity over time, and a bound.
 
-    The orders: what is worth least given up first (:mod:`fidelity_order`), with and without its path; and whole
-    queries as :func:`priority_time.planned` takes them, with the output's weight and with
-    the priority for a query's. Cores are counted for all nodes together. The bound (:mod:`fidelity_bound`) holds for
-    any placement and restore time.
+    The orders: :func:`reverse_greedy` with and without the cost of a task's path; and whole queries as
+    :func:`plan_horizon` takes them, with the output's weight and with the priority for a query's. Cores are counted
+    for all nodes together. The bound (:func:`fidelity_bounds`) holds for any placement and restore time.
     """
-    problem, times = nested(state, parallel=parallel)
-    queries, graph = state.queries, state.problem.graph
-    wanted = np.zeros(graph.tasks, dtype=np.bool_)
-    wanted[queries.task] = True
+    problem, times = time_indexed(state, parallel=parallel)
+    wanted = np.zeros(state.problem.graph.tasks, dtype=np.bool_)
+    wanted[state.queries.task] = True
     wanted &= ~state.hopeless
-    rank = graph.topological_rank
-    orders: list[tuple[str, IntArray]] = []
-    for paths in (True, False):
+    rank = state.problem.graph.topological_rank
+    orders: dict[str, IntArray] = {}
+    for name, paths in (("paths", True), ("tasks", False)):
         part = budget.part(ORDER)
-        orders.append(
-            (
-                "paths" if paths else "tasks",
-                giving_up(model, state.down, wanted, state.cost, rank, part, paths=paths),
-            )
-        )
+        orders[name] = reverse_greedy(model, state.down, wanted, state.cost, rank, part, paths=paths)
         budget.cut |= part.cut
-    weight = np.zeros(graph.tasks)
-    weight[model.outputs] = model.weight
-    worth = np.maximum(weight[queries.query], 1e-9 / max(1, len(model.outputs)))
-    for way, valued in (("output weights", replace(problem, priority=worth)), ("priorities", problem)):
-        if len(orders) > 2 and budget.over():
+    by_output = replace(problem, priority=_output_weights(state, model))
+    for name, weighted in (("output weights", by_output), ("priorities", problem)):
+        if weighted is problem and budget.over():
             break
         part = budget.part(WHOLE / 2)
-        plan = planned(valued, times, solver, part, seed)
+        step = plan_horizon(weighted, solver, part, seed).step
         budget.cut |= part.cut
-        orders.append((way, _by_step(state, plan.step, plan.urgency, problem.steps, wanted)))
-    scored = [(_integrated(state, model, problem, order), way, order) for way, order in orders]
-    value, way, order = max(scored, key=lambda item: item[0])
-    capacity, kept = capacity_with_failures(state, problem, times) if state.problem.failures else (problem.limit, True)
-    possible = wanted if kept else state.down
-    most = most_fidelity(model, state.down, possible, state.cost, capacity, budget.part(BOUND))
-    return FidelityPlan(order, value, sound_bound("max", value, float(most @ problem.span)), way)
+        order = _by_step(state, step, weighted.density)
+        orders[name] = order[wanted[order]]
+    values = {name: _integrated(state, model, problem, order) for name, order in orders.items()}
+    best = max(values, key=lambda name: values[name])
+    capacity, possible = problem.limit, wanted
+    if state.problem.failures:
+        capacity, possible = capacity_with_failures(state, times), state.down
+    most = fidelity_bounds(model, state.down, possible, state.cost, capacity, budget.part(BOUND))
+    bound = sound_bound("max", values[best], float(most @ problem.span))
+    return FidelityPlan(orders[best], values[best], bound, best)
 
 
-def _by_step(state: State, step: IntArray, urgency: FloatArray, steps: int, wanted: BoolArray) -> IntArray:
-    """Return tasks by the step of the first query that needs them, then those of queries that never return whole."""
-    when = urgency / (1.0 + float(urgency[np.isfinite(urgency)].max(initial=0.0)))
-    first = np.asarray(np.where(np.isfinite(when), when, 1.0) - step, dtype=np.float64)
-    order = tasks_in_order(state.queries, np.ones(len(step), dtype=np.bool_), first)
-    return order[wanted[order]]
+def _output_weights(state: State, model: FidelityModel) -> FloatArray:
+    """Return the weight of each query's output, shape (Q,); next to nothing for those of none."""
+    weight = np.zeros(state.problem.graph.tasks)
+    weight[model.outputs] = model.weight
+    return np.maximum(weight[state.queries.query], 1e-9 / max(1, len(model.outputs)))
 
 
-def _integrated(state: State, model: FidelityModel, problem: NestedKnapsack, order: IntArray) -> float:
+def _by_step(state: State, step: IntArray, density: FloatArray) -> IntArray:
+    """Return tasks by the step of the first query that needs them, densest first, then those of no step."""
+    share = density / (1.0 + float(density[np.isfinite(density)].max(initial=0.0)))
+    urgency = np.asarray(np.where(np.isfinite(share), share, 1.0) - step, dtype=np.float64)
+    return tasks_in_order(state.queries, np.ones(len(step), dtype=np.bool_), urgency)
+
+
+def _integrated(state: State, model: FidelityModel, problem: TimeIndexedKnapsack, order: IntArray) -> float:
     """Return fidelity × seconds when the order is followed as far as the cores of each step reach."""
     live = ~state.down
     reached = np.cumsum(state.cost[order])
@@ -100,15 +101,13 @@ def _integrated(state: State, model: FidelityModel, problem: NestedKnapsack, ord
     return total
 
 
-def fidelity_time(solver: StepSolver, *, parallel: bool = False) -> FidelityTime:
-    """Return the policy that keeps to :func:`plan_order`; a new one for every schedule."""
-    return FidelityTime(solver, parallel)
-
-
 class FidelityTime:
-    """Orders all tasks at step 0 and whenever tasks fail anew, and follows the order while cores last."""
+    """The policy that orders all tasks (:func:`plan_order`) and follows the order; a new one for every schedule.
 
-    def __init__(self, solver: StepSolver, parallel: bool) -> None:
+    It orders at step 0 and whenever tasks fail anew.
+    """
+
+    def __init__(self, solver: StepSolver, parallel: bool = False) -> None:
         self._solver, self._parallel = solver, parallel
         self._model: FidelityModel | None = None
         self._order: IntArray = np.zeros(0, dtype=np.int64)
@@ -118,20 +117,18 @@ class FidelityTime:
         """Return the next tasks of the order that fit in sum; what is left begins those after them one by one."""
         plan: FidelityPlan | None = None
         if state.step == 0 or self._model is None:
-            graph = state.problem.graph
-            self._model = fidelity_model(graph, rates(graph))
+            self._model = fidelity_model(state.problem.graph, rates(state.problem.graph))
             self._down = None
         if self._down is None or bool((state.down & ~self._down).any()):
             plan = plan_order(state, self._model, self._solver, budget, seed, parallel=self._parallel)
             self._order = plan.order
         self._down = state.down
-        open_ = self._order[state.down[self._order]]
-        fitting = open_[~state.too_large[open_]]
-        limit = state.fillable + SLACK * max(1.0, state.fillable)
-        many = int(np.searchsorted(np.cumsum(state.cost[fitting]), limit, side="right"))
-        return Decision(
-            fitting[:many],
-            overall_bound=plan.bound if plan is not None and state.step == 0 else None,
-            ahead=fitting,
-            note=None if plan is None else f"{plan.way}: {plan.value:.6g}, bound {plan.bound:.6g} fidelity × s",
-        )
+        order = self._order[state.down[self._order]]
+        order = order[~state.too_large[order]]
+        limit = state.fillable + ROUNDING * max(1.0, state.fillable)
+        many = int(np.searchsorted(np.cumsum(state.cost[order]), limit, side="right"))
+        decision = Decision(order[:many], ahead=order)
+        if plan is None:
+            return decision
+        note = f"{plan.heuristic}: {plan.value:.6g}, bound {plan.bound:.6g} fidelity × s"
+        return replace(decision, overall_bound=plan.bound if state.step == 0 else None, note=note)

@@ -1,10 +1,8 @@
-"""Compiled moves over the steps of queries: take some out, put them back as early as they fit (ruin and recreate).
-
-Arrays as in :class:`time_indexed.NestedKnapsack`. ``count[b, k]`` is how many queries of step k
-need bundle b, ``first[b]`` the first step with any, ``slack[k]`` the cores that are free by step k.
-"""
+"""Compiled moves over the steps of queries: take some out, insert them as early as they fit (ruin and recreate)."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,242 +10,225 @@ import numpy.typing as npt
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.compiled import compiled
 
-Counts = npt.NDArray[np.int32]
+#: Queries that a round moves at most: this many are taken out, others near them are looked at, all in one buffer.
+MOST_REMOVED, NEIGHBOURS, BUFFER = 12, 24, 64
+#: How far from the centre in the order of density queries are taken out, and looked at.
+NEAR, AROUND = 30, 60
+#: Largest random addition to the logarithm of a density.
+NOISE = 0.6
+
+
+class Instance(NamedTuple):
+    """A :class:`time_indexed.TimeIndexedKnapsack` as plain arrays: Q queries, B bundles, K steps."""
+
+    priority: FloatArray  # (Q,)
+    weight: FloatArray  # (B,) cores
+    start: IntArray  # (Q + 1,)
+    member: IntArray  # (start[Q],) bundles of each query
+    by_start: IntArray  # (B + 1,)
+    by_query: IntArray  # (by_start[B],) queries of each bundle
+    release: IntArray  # (Q,)
+    gain: FloatArray  # (K + 1,)
+    limit: FloatArray  # (K,) cores
+    by_density: IntArray  # (Q,) queries, densest first
+    rank: IntArray  # (Q,) its inverse
+
+
+class Solution(NamedTuple):
+    """The step of each query, what follows from it, and the incumbent."""
+
+    step: IntArray  # (Q,) K for never
+    needed: npt.NDArray[np.int32]  # (B, K) queries of a step that need a bundle
+    first: IntArray  # (B,) the first step with any, K for none
+    slack: FloatArray  # (K,) residual capacity of each step
+    incumbent: IntArray  # (Q,) the best steps so far
+    value: FloatArray  # (2,) gained by the steps, and by the incumbent
+
+
+class Moved(NamedTuple):
+    """The queries of a round, with the steps that they had before."""
+
+    query: IntArray  # (BUFFER,)
+    step: IntArray  # (BUFFER,)
+    round: IntArray  # (Q,) the last round of each query
 
 
 @compiled
-def add(
-    q: int,
-    k: int,
-    start: IntArray,
-    member: IntArray,
-    weight: FloatArray,
-    count: Counts,
-    first: IntArray,
-    slack: FloatArray,
-    step: IntArray,
-) -> None:
+def insert(instance: Instance, solution: Solution, q: int, k: int) -> None:
     """Let query q be whole by step k."""
-    step[q] = k
-    if k == len(slack):
+    solution.step[q] = k
+    if k == len(solution.slack):
         return
-    for at in range(start[q], start[q + 1]):
-        b = member[at]
-        count[b, k] += 1
-        if k < first[b]:
-            for j in range(k, first[b]):
-                slack[j] -= weight[b]
-            first[b] = k
+    for at in range(instance.start[q], instance.start[q + 1]):
+        b = instance.member[at]
+        solution.needed[b, k] += 1
+        if k < solution.first[b]:
+            for j in range(k, solution.first[b]):
+                solution.slack[j] -= instance.weight[b]
+            solution.first[b] = k
 
 
 @compiled
-def drop(
-    q: int,
-    start: IntArray,
-    member: IntArray,
-    weight: FloatArray,
-    count: Counts,
-    first: IntArray,
-    slack: FloatArray,
-    step: IntArray,
-) -> None:
+def remove(instance: Instance, solution: Solution, q: int) -> None:
     """Take query q out."""
-    steps = len(slack)
-    k = step[q]
-    step[q] = steps
+    steps = len(solution.slack)
+    k = solution.step[q]
+    solution.step[q] = steps
     if k == steps:
         return
-    for at in range(start[q], start[q + 1]):
-        b = member[at]
-        count[b, k] -= 1
-        if k == first[b] and count[b, k] == 0:
+    for at in range(instance.start[q], instance.start[q + 1]):
+        b = instance.member[at]
+        solution.needed[b, k] -= 1
+        if k == solution.first[b] and solution.needed[b, k] == 0:
             j = k
-            while j < steps and count[b, j] == 0:
-                slack[j] += weight[b]
+            while j < steps and solution.needed[b, j] == 0:
+                solution.slack[j] += instance.weight[b]
                 j += 1
-            first[b] = j
+            solution.first[b] = j
 
 
 @compiled
-def earliest(
-    q: int,
-    release: IntArray,
-    start: IntArray,
-    member: IntArray,
-    weight: FloatArray,
-    first: IntArray,
-    slack: FloatArray,
-    extra: FloatArray,
-) -> int:
-    """Return the first step by which query q, now out, fits; the number of steps for never.
+def earliest(instance: Instance, solution: Solution, q: int, extra: FloatArray) -> int:
+    """Return the first step by which query q, now out, fits, K for never; *extra*, shape (K + 1,), is room to work in.
 
     What it adds to the cores in use by step j is the weight of its bundles that are back later than j: the same
     whatever its own step, so the answer follows the last step where that does not fit.
     """
-    steps = len(slack)
     extra[:] = 0.0
-    for at in range(start[q], start[q + 1]):
-        b = member[at]
-        extra[first[b]] += weight[b]
-    adds = extra[steps]
-    for j in range(steps - 1, release[q] - 1, -1):
-        if adds > slack[j] and adds > 0.0:
+    for at in range(instance.start[q], instance.start[q + 1]):
+        b = instance.member[at]
+        extra[solution.first[b]] += instance.weight[b]
+    adds = extra[-1]
+    for j in range(len(solution.slack) - 1, instance.release[q] - 1, -1):
+        if adds > solution.slack[j] and adds > 0.0:
             return j + 1
         adds += extra[j]
-    first_step: int = release[q]
+    first_step: int = instance.release[q]
     return first_step
 
 
 @compiled
-def build(
-    order: IntArray,
-    release: IntArray,
-    start: IntArray,
-    member: IntArray,
-    weight: FloatArray,
-    limit: FloatArray,
-    count: Counts,
-    first: IntArray,
-    slack: FloatArray,
-    step: IntArray,
-) -> None:
-    """Start anew: put queries in an order each to the earliest step by which it fits."""
-    steps = len(limit)
-    count[:] = 0
-    first[:] = steps
-    slack[:] = limit
-    step[:] = steps
-    extra = np.zeros(steps + 1)
+def clear(instance: Instance, solution: Solution) -> None:
+    """Take all queries out."""
+    solution.needed[:] = 0
+    solution.first[:] = len(instance.limit)
+    solution.step[:] = len(instance.limit)
+    for k in range(len(instance.limit)):  # numba compiles a loop in less time than a copy of a slice
+        solution.slack[k] = instance.limit[k]
+
+
+@compiled
+def construct(instance: Instance, solution: Solution, order: IntArray) -> None:
+    """Insert all queries anew, in an order, each at the earliest step by which it fits."""
+    clear(instance, solution)
+    extra = np.zeros(len(instance.limit) + 1)
     for q in order:
-        k = earliest(q, release, start, member, weight, first, slack, extra)
-        add(q, k, start, member, weight, count, first, slack, step)
+        insert(instance, solution, q, earliest(instance, solution, q, extra))
 
 
 @compiled
-def load(
-    given: IntArray,
-    start: IntArray,
-    member: IntArray,
-    weight: FloatArray,
-    limit: FloatArray,
-    count: Counts,
-    first: IntArray,
-    slack: FloatArray,
-    step: IntArray,
-) -> None:
-    """Start from given steps."""
-    count[:] = 0
-    first[:] = len(limit)
-    slack[:] = limit
-    for q in range(len(given)):
-        add(q, given[q], start, member, weight, count, first, slack, step)
+def load(instance: Instance, solution: Solution, step: IntArray) -> None:
+    """Insert all queries anew, at given steps."""
+    clear(instance, solution)
+    for q in range(len(step)):
+        insert(instance, solution, q, step[q])
 
 
 @compiled
-def _mark(
-    q: int,
-    stamp: IntArray,
-    at: int,
-    touched: IntArray,
-    old: IntArray,
-    many: int,
-    step: IntArray,
-) -> int:
-    """Note a query that a round may move; return how many there are."""
-    if stamp[q] == at or many == len(touched):
+def note(moved: Moved, solution: Solution, q: int, number: int, many: int) -> int:
+    """Add a query to the *many* of a round, unless it is there or the buffer is full; return how many there are."""
+    if moved.round[q] == number or many == len(moved.query):
         return many
-    stamp[q] = at
-    touched[many] = q
-    old[many] = step[q]
+    moved.round[q] = number
+    moved.query[many] = q
+    moved.step[many] = solution.step[q]
     return many + 1
 
 
 @compiled
-def anneal(
-    rounds: int,
-    seed: int,
-    hot: float,
-    cold: float,
-    priority: FloatArray,
-    weight: FloatArray,
-    start: IntArray,
-    member: IntArray,
-    of_start: IntArray,
-    of_query: IntArray,
-    release: IntArray,
-    gain: FloatArray,
-    by_density: IntArray,
-    place: IntArray,
-    count: Counts,
-    first: IntArray,
-    slack: FloatArray,
-    step: IntArray,
-    best_step: IntArray,
-    value: float,
-    best: float,
-) -> tuple[float, float]:
-    """Run rounds of ruin and recreate under a falling temperature; return (value, best value).
+def near(instance: Instance, q: int, distance: int) -> int:
+    """Draw a query whose rank in the order of density is within a distance of that of query q."""
+    rank = instance.rank[q] + np.random.randint(-distance, distance + 1)
+    other: int = instance.by_density[min(len(instance.priority) - 1, max(0, rank))]
+    return other
 
-    A round takes out up to a dozen queries that share bundles with a random one or have nearly its density, and puts
-    these and some neighbours back by noisy density at that moment, each as early as it fits. A worse plan is kept
-    with probability exp(-loss / temperature). ``best_step`` holds the best plan seen.
+
+@compiled
+def neighbourhood(instance: Instance, solution: Solution, moved: Moved, number: int) -> tuple[int, int]:
+    """Draw the queries of a round; return how many are taken out, and how many there are with those looked at.
+
+    Taken out: a random one, and up to a dozen that share a bundle with it or have nearly its density. Looked at: those
+    of nearly its density that may come earlier than they do.
+    """
+    start, member = instance.start, instance.member
+    centre = np.random.randint(len(instance.priority))
+    many = note(moved, solution, centre, number, 0)
+    for _ in range(1 + np.random.randint(MOST_REMOVED)):
+        if np.random.random() < 0.5 and start[centre + 1] > start[centre]:
+            b = member[start[centre] + np.random.randint(start[centre + 1] - start[centre])]
+            sharing = instance.by_start[b + 1] - instance.by_start[b]
+            q = instance.by_query[instance.by_start[b] + np.random.randint(sharing)]
+        else:
+            q = near(instance, centre, NEAR)
+        many = note(moved, solution, q, number, many)
+    removed = many
+    for _ in range(NEIGHBOURS):
+        q = near(instance, centre, AROUND)
+        if solution.step[q] > instance.release[q]:
+            many = note(moved, solution, q, number, many)
+    return removed, many
+
+
+@compiled
+def marginal_cost(instance: Instance, solution: Solution, q: int) -> float:
+    """Return the cores that a query adds now, each by the share of the time for which nothing else holds it."""
+    gain, cost = instance.gain, 0.0
+    for at in range(instance.start[q], instance.start[q + 1]):
+        b = instance.member[at]
+        first = solution.first[b]
+        if first == len(solution.slack):
+            cost += instance.weight[b]
+        elif first > 0:
+            cost += instance.weight[b] * (gain[0] - gain[first]) / gain[0]
+    return cost
+
+
+@compiled
+def anneal(instance: Instance, solution: Solution, rounds: int, seed: int, hot: float, cold: float) -> None:
+    """Make rounds of ruin and recreate under a temperature that falls from *hot* to *cold*, in units of gain.
+
+    A round takes the queries of a :func:`neighbourhood` out and inserts them by noisy density at that moment, each as
+    early as it fits. A worse solution is kept with probability exp(-loss / temperature).
     """
     np.random.seed(seed)
-    queries, steps = len(priority), len(slack)
-    extra = np.zeros(steps + 1)
-    stamp = np.zeros(queries, np.int64)
-    touched = np.zeros(64, np.int64)
-    old = np.zeros(64, np.int64)
-    key = np.zeros(64)
-    for at in range(1, rounds + 1):
-        temperature = hot * (cold / hot) ** (at / rounds)
-        centre = np.random.randint(queries)
-        many = _mark(centre, stamp, at, touched, old, 0, step)
-        out = 1 + np.random.randint(12)
-        for _ in range(out):
-            if np.random.random() < 0.5 and start[centre + 1] > start[centre]:
-                b = member[start[centre] + np.random.randint(start[centre + 1] - start[centre])]
-                q = of_query[of_start[b] + np.random.randint(of_start[b + 1] - of_start[b])]
-            else:
-                near = place[centre] + np.random.randint(-30, 31)
-                q = by_density[min(queries - 1, max(0, near))]
-            many = _mark(q, stamp, at, touched, old, many, step)
-        removed = many
-        for _ in range(24):
-            near = place[centre] + np.random.randint(-60, 61)
-            q = by_density[min(queries - 1, max(0, near))]
-            if step[q] > release[q]:
-                many = _mark(q, stamp, at, touched, old, many, step)
+    queries, steps, step, gain = len(instance.priority), len(solution.slack), solution.step, instance.gain
+    extra, key = np.zeros(steps + 1), np.zeros(BUFFER)
+    moved = Moved(np.zeros(BUFFER, np.int64), np.zeros(BUFFER, np.int64), np.zeros(queries, np.int64))
+    for number in range(1, rounds + 1):
+        temperature = hot * (cold / hot) ** (number / rounds)
+        removed, many = neighbourhood(instance, solution, moved, number)
         for i in range(removed):
-            drop(touched[i], start, member, weight, count, first, slack, step)
-        greed = np.random.random() * 0.6
+            remove(instance, solution, moved.query[i])
+        greed = np.random.random() * NOISE
         for i in range(many):
-            q = touched[i]
-            cost = 0.0
-            for e in range(start[q], start[q + 1]):
-                b = member[e]
-                if first[b] == steps:
-                    cost += weight[b]
-                elif first[b] > 0:
-                    cost += weight[b] * (gain[0] - gain[first[b]]) / gain[0]
-            key[i] = -np.log(priority[q] / (cost + 1e-9)) - greed * np.random.random()
-        after = value
+            density = instance.priority[moved.query[i]] / (marginal_cost(instance, solution, moved.query[i]) + 1e-9)
+            key[i] = -np.log(density) - greed * np.random.random()
         for i in np.argsort(key[:many]):
-            q = touched[i]
+            q = moved.query[i]
             if step[q] < steps:
-                drop(q, start, member, weight, count, first, slack, step)
-            k = earliest(q, release, start, member, weight, first, slack, extra)
-            add(q, k, start, member, weight, count, first, slack, step)
+                remove(instance, solution, q)
+            insert(instance, solution, q, earliest(instance, solution, q, extra))
+        value = solution.value[0]
         for i in range(many):
-            after += priority[touched[i]] * (gain[step[touched[i]]] - gain[old[i]])
-        if after >= value or np.random.random() < np.exp((after - value) / temperature):
-            value = after
-            if value > best + 1e-9 * abs(best):
-                best = value
-                best_step[:] = step
+            value += instance.priority[moved.query[i]] * (gain[step[moved.query[i]]] - gain[moved.step[i]])
+        if value >= solution.value[0] or np.random.random() < np.exp((value - solution.value[0]) / temperature):
+            solution.value[0] = value
+            if value > solution.value[1] + 1e-9 * abs(solution.value[1]):
+                solution.value[1] = value
+                for q in range(queries):
+                    solution.incumbent[q] = step[q]
             continue
         for i in range(many):
-            drop(touched[i], start, member, weight, count, first, slack, step)
+            remove(instance, solution, moved.query[i])
         for i in range(many):
-            add(touched[i], old[i], start, member, weight, count, first, slack, step)
-    return value, best
+            insert(instance, solution, moved.query[i], moved.step[i])

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import SOLVER_SECONDS_PER_ITERATION, Budget
 from ftplan.planners.interrupts import solve_sat
-from ftplan.planners.recovery.horizon.time_indexed import NestedKnapsack
+from ftplan.planners.recovery.horizon.time_indexed import TimeIndexedKnapsack
+
+if TYPE_CHECKING:
+    from ortools.sat.python import cp_model
 
 #: Entries of (query, bundle) times steps up to which the model is built.
 MOST_ENTRIES = 20_000
@@ -23,10 +26,10 @@ _CORES = 2.0**22
 _GAIN = 2.0**34
 
 
-def proved(
-    problem: NestedKnapsack, step: IntArray, budget: Budget, seed: int, most: FloatArray | None = None
+def solve_time_indexed(
+    problem: TimeIndexedKnapsack, incumbent: IntArray, budget: Budget, seed: int, most: FloatArray | None = None
 ) -> tuple[IntArray, float | None, bool]:
-    """Return steps at least as good as those given, an upper bound on what can be gained, and whether they are best.
+    """Return steps at least as good as the incumbent, an upper bound on what can be gained, and whether they are best.
 
     whole[q, k] ≤ whole[q, k + 1], back[b, k] ≤ back[b, k + 1], whole[q, k] ≤ back[b, k] for each bundle b of query q,
     Σ weight[b] back[b, k] ≤ capacity[k]; maximise Σ priority[q] × (gain[k] − gain[k + 1]) × whole[q, k]. Larger
@@ -34,34 +37,10 @@ def proved(
     whole by each step, which tightens the relaxation.
     """
     if len(problem.member) * problem.steps > MOST_ENTRIES or problem.queries == 0:
-        return step, None, False
+        return incumbent, None, False
     from ortools.sat.python import cp_model
 
-    model = cp_model.CpModel()
-    first = problem.first(step)
-    back = [[model.new_bool_var("") for _ in range(problem.steps)] for _ in problem.weight]
-    whole = [[model.new_bool_var("") for _ in range(problem.steps)] for _ in problem.priority]
-    for row in (*back, *whole):
-        for early, late in itertools.pairwise(row):
-            model.add_implication(early, late)
-    for q, b in zip(problem.one_step.row.tolist(), problem.member.tolist(), strict=True):
-        for k in range(problem.steps):
-            model.add_implication(whole[q][k], back[b][k])
-    for q, k in enumerate(problem.release.tolist()):
-        for early in whole[q][:k]:
-            model.add(early == 0)
-    size, limit = _whole_cores(problem)
-    for k in range(problem.steps):
-        model.add(sum(size[b] * back[b][k] for b in range(len(size))) <= limit[k])
-    if most is not None:
-        _cap(model, problem, whole, most)
-    units = _GAIN / max(float(problem.priority.sum() * problem.gain[0]), 1e-9)
-    worth = np.ceil(np.outer(problem.priority, problem.span) * units).astype(np.int64).tolist()
-    model.maximize(sum(worth[q][k] * whole[q][k] for q in range(problem.queries) for k in range(problem.steps)))
-    for rows, at in ((back, first), (whole, step)):
-        for row, since in zip(rows, at.tolist(), strict=True):
-            for k, variable in enumerate(row):
-                model.add_hint(variable, k >= since)
+    model, whole, units = _model(problem, incumbent, most)
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
     solver.parameters.random_seed = seed % 2**31
@@ -71,19 +50,55 @@ def proved(
     if status != cp_model.OPTIMAL:
         budget.unfinished()
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-        return step, None, False  # the bound is 0 where the solver was stopped before it had one
+        return incumbent, None, False  # the bound is 0 where the solver was stopped before it had one
     bound = solver.best_objective_bound / units
-    found = np.array([problem.steps - sum(map(solver.value, row)) for row in whole], dtype=np.int64)
-    if not problem.fits(found):
-        return step, bound, False
-    best = found if problem.gained(found) > problem.gained(step) else step
+    step = np.array([problem.steps - sum(map(solver.value, row)) for row in whole], dtype=np.int64)
+    if not problem.fits(step):
+        return incumbent, bound, False
+    best = step if problem.gained(step) > problem.gained(incumbent) else incumbent
     return best, bound, status == cp_model.OPTIMAL
 
 
-def _whole_cores(problem: NestedKnapsack) -> tuple[list[int], list[int]]:
+def _model(
+    problem: TimeIndexedKnapsack, incumbent: IntArray, most: FloatArray | None
+) -> tuple[cp_model.CpModel, list[list[Any]], float]:
+    """Return the model with the incumbent as its hint, its variables whole[q][k], and the units of its objective."""
+    from ortools.sat.python import cp_model
+
+    model, steps = cp_model.CpModel(), problem.steps
+    back = [[model.new_bool_var("") for _ in range(steps)] for _ in problem.weight]
+    whole = [[model.new_bool_var("") for _ in range(steps)] for _ in problem.priority]
+    for row in (*back, *whole):
+        for early, late in itertools.pairwise(row):
+            model.add_implication(early, late)
+    for q, b in zip(problem.last_step.row.tolist(), problem.member.tolist(), strict=True):
+        for k in range(steps):
+            model.add_implication(whole[q][k], back[b][k])
+    for q, k in enumerate(problem.release.tolist()):
+        for early in whole[q][:k]:
+            model.add(early == 0)
+    size, limit = _whole_cores(problem)
+    for k in range(steps):
+        model.add(sum(size[b] * back[b][k] for b in range(len(size))) <= limit[k])
+    if most is not None:  # priorities rounded down to whole units
+        scale = 1.0 if np.all(problem.priority == np.floor(problem.priority)) else 2.0**20
+        value = np.floor(problem.priority * scale).astype(np.int64).tolist()
+        for k, bound in enumerate(most.tolist()):
+            model.add(sum(value[q] * whole[q][k] for q in range(problem.queries)) <= int(np.ceil(bound * scale)))
+    units = _GAIN / max(float(problem.priority.sum() * problem.gain[0]), 1e-9)
+    gain = np.ceil(np.outer(problem.priority, problem.span) * units).astype(np.int64).tolist()
+    model.maximize(sum(gain[q][k] * whole[q][k] for q in range(problem.queries) for k in range(steps)))
+    for rows, at in ((back, problem.first(incumbent)), (whole, incumbent)):
+        for row, since in zip(rows, at.tolist(), strict=True):
+            for k, variable in enumerate(row):
+                model.add_hint(variable, k >= since)
+    return model, whole, units
+
+
+def _whole_cores(problem: TimeIndexedKnapsack) -> tuple[list[int], list[int]]:
     """Return weights and limits in whole units, as small as they can be: exact where all are millionths of a core.
 
-    Otherwise weights are rounded down and limits up: nothing that fits is cut off, and what is found is checked again.
+    Otherwise weights are rounded down and limits up: nothing that fits is cut off, and a solution is checked again.
     """
     micro = np.round(problem.weight * 1e6)
     if np.all(np.abs(problem.weight * 1e6 - micro) <= 1e-4) and micro.max(initial=0.0) < 2.0**50:
@@ -98,15 +113,9 @@ def _whole_cores(problem: NestedKnapsack) -> tuple[list[int], list[int]]:
     return size.tolist(), limit.tolist()
 
 
-def _cap(model: Any, problem: NestedKnapsack, whole: list[list[Any]], most: FloatArray) -> None:
-    """Add Σ priority[q] whole[q, k] ≤ most[k], priorities rounded down to whole units."""
-    scale = 1.0 if np.all(problem.priority == np.floor(problem.priority)) else 2.0**20
-    value = np.floor(problem.priority * scale).astype(np.int64).tolist()
-    for k, bound in enumerate(most.tolist()):
-        model.add(sum(value[q] * whole[q][k] for q in range(problem.queries)) <= int(np.ceil(bound * scale)))
-
-
-def closer(problem: NestedKnapsack, step: IntArray, most: FloatArray, budget: Budget, seed: int) -> FloatArray:
+def single_step_bounds(
+    problem: TimeIndexedKnapsack, incumbent: IntArray, most: FloatArray, budget: Budget, seed: int
+) -> FloatArray:
     """Return smaller bounds on the priority whole by each step, each step solved alone, shape (K,).
 
     Not tried on more than ``MOST_ALONE`` entries. Where priorities are whole numbers, so is the bound.
@@ -116,7 +125,7 @@ def closer(problem: NestedKnapsack, step: IntArray, most: FloatArray, budget: Bu
     most = most.copy()
     integral = bool(np.all(problem.priority == np.floor(problem.priority)))
     for k in range(problem.steps):
-        here = (step > k).astype(np.int64)
+        here = (incumbent > k).astype(np.int64)
         if problem.priority @ (1 - here) >= most[k] * (1.0 - 1e-12):
             continue
         if budget.over():
@@ -128,7 +137,7 @@ def closer(problem: NestedKnapsack, step: IntArray, most: FloatArray, budget: Bu
             gain=np.array([1.0, 0.0]),
         )
         part = budget.part(2.0 / (problem.steps - k + 1))
-        _, bound, _ = proved(alone, here, part, seed, most[k : k + 1])
+        _, bound, _ = solve_time_indexed(alone, here, part, seed, most[k : k + 1])
         budget.cut |= part.cut
         if bound is not None:
             most[k] = min(most[k], np.floor(bound + 1e-6) if integral else bound)

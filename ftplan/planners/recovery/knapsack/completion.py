@@ -1,4 +1,4 @@
-"""Choices that fit from choices that do not, or that leave room: drop and add the cheapest for their priority."""
+"""Choices that fit from choices that do not, or that leave room: drop and add queries by density."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import numpy as np
 
 from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery.knapsack.instance import BoolArray, SetUnionKnapsack
+from ftplan.planners.recovery.knapsack.instance import ROUNDING, BoolArray, SetUnionKnapsack
+from ftplan.planners.recovery.profit_density import density
 
 #: Share of the chosen queries that are dropped before shares are computed again.
 DROPPED_AT_ONCE = 0.03
@@ -15,7 +16,7 @@ DROPPED_AT_ONCE = 0.03
 def complete(knapsack: SetUnionKnapsack, chosen: BoolArray, weight: FloatArray, budget: Budget) -> BoolArray:
     """Add the query with the largest priority for its missing *weight* (B,) while one fits; ties by name.
 
-    With each bundle's own weight this is the plain density, with the weight divided by its sharing Su & Zhou's.
+    With each bundle's own weight this is the plain density, with the weight divided by its sharing that of [SuZhouTR].
     Cost O(matrix + added queries × Q).
     """
     covered, chosen = knapsack.covered(chosen), chosen.copy()
@@ -23,18 +24,18 @@ def complete(knapsack: SetUnionKnapsack, chosen: BoolArray, weight: FloatArray, 
     due = ~covered[knapsack.member]
     cost = np.bincount(knapsack.row, knapsack.weight[knapsack.member] * due, knapsack.queries)
     rated = np.bincount(knapsack.row, weight[knapsack.member] * due, knapsack.queries)
-    left = knapsack.limit - float(knapsack.weight[covered].sum())
+    residual = knapsack.limit - float(knapsack.weight[covered].sum())
     while not budget.over():
-        may = ~chosen & (cost <= left)
+        may = ~chosen & (cost <= residual)
         if not may.any():
             break
-        density = np.where(may, knapsack.priority / np.maximum(rated, 1e-12), -1.0)
-        best = int(density.argmax())
+        # sums that were subtracted from have rounding errors: what is nearly free is free
+        best = int(np.where(may, density.plain(knapsack.priority, np.maximum(rated, ROUNDING)), -1.0).argmax())
         chosen[best] = True
         for b in knapsack.member[knapsack.start[best] : knapsack.start[best + 1]].tolist():
             if not covered[b]:
                 covered[b] = True
-                left -= float(knapsack.weight[b])
+                residual -= float(knapsack.weight[b])
                 cost[queries[start[b] : start[b + 1]]] -= knapsack.weight[b]
                 rated[queries[start[b] : start[b + 1]]] -= weight[b]
     return chosen
@@ -49,10 +50,9 @@ def trim(knapsack: SetUnionKnapsack, chosen: BoolArray, budget: Budget) -> BoolA
     while not knapsack.fits(chosen):
         entry = chosen[knapsack.row]
         member, row = knapsack.member[entry], knapsack.row[entry]
-        shared = np.bincount(member, minlength=knapsack.bundles)
-        share = np.bincount(row, (knapsack.weight / np.maximum(shared, 1))[member], knapsack.queries)
-        density = np.where(chosen & (share > 0), knapsack.priority / np.maximum(share, 1e-300), np.inf)
-        order = np.argsort(density, kind="stable")
+        sharing = np.bincount(member, minlength=knapsack.bundles)
+        share = np.bincount(row, (knapsack.weight / np.maximum(sharing, 1))[member], knapsack.queries)
+        order = np.argsort(np.where(chosen, density.plain(knapsack.priority, share), np.inf), kind="stable")
         freed = np.cumsum(share[order])
         enough = int(np.searchsorted(freed, knapsack.cost(chosen) - knapsack.limit)) + 1
         batch = enough if budget.over() else max(1, int(DROPPED_AT_ONCE * chosen.sum()))
@@ -62,13 +62,10 @@ def trim(knapsack: SetUnionKnapsack, chosen: BoolArray, budget: Budget) -> BoolA
 
 def best_completion(knapsack: SetUnionKnapsack, starts: list[BoolArray], budget: Budget) -> BoolArray:
     """Return the most valuable choice that grows from any of *starts*, trimmed where they do not fit."""
-    best = np.zeros(knapsack.queries, dtype=np.bool_)
-    for chosen in starts:
-        fitting = trim(knapsack, chosen, budget)
-        for weight in (knapsack.weight, knapsack.weight / np.maximum(knapsack.sharing, 1)):
-            grown = complete(knapsack, fitting, weight, budget)
-            if knapsack.fits(grown) and knapsack.value(grown) > knapsack.value(best):
-                best = grown
-        if knapsack.fits(fitting) and knapsack.value(fitting) > knapsack.value(best):
-            best = fitting
-    return best
+    weights = (knapsack.weight, knapsack.weight / np.maximum(knapsack.sharing, 1))
+    candidates: list[BoolArray] = []
+    for start in starts:
+        fitting = trim(knapsack, start, budget)
+        candidates += [*(complete(knapsack, fitting, weight, budget) for weight in weights), fitting]
+    possible = [chosen for chosen in candidates if knapsack.fits(chosen)]
+    return max(possible, key=knapsack.value, default=np.zeros(knapsack.queries, dtype=np.bool_))

@@ -1,4 +1,4 @@
-"""The compiled part of best density: seeds that grow by the densest query that fits. Import it late: numba is slow."""
+"""Kernels of best density: seeds that grow by the densest query that fits ([SuZhouTR], algorithm 3)."""
 
 from __future__ import annotations
 
@@ -9,19 +9,16 @@ import numpy as np
 
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.compiled import compiled, inlined
-from ftplan.planners.recovery.knapsack.fractional_bound import shares
-from ftplan.planners.recovery.knapsack.instance import BoolArray, SetUnionKnapsack
-from ftplan.planners.recovery.knapsack.residual import ROUNDING
+from ftplan.planners.recovery.knapsack.instance import ROUNDING, BoolArray, SetUnionKnapsack
+from ftplan.planners.recovery.profit_density import density
 
 #: Multiplier that leaves the 30 leading bits of a density or cost (Veltkamp): what differs by less is a rounding error.
 SPLIT = 2.0**23 + 1.0
 #: What a query lacks is summed anew below this part of its start: what was subtracted has left its errors.
 WORN = 1e-4
-#: Plans whose values differ by less than this share are equal.
-EQUAL = 1e-12
 
 
-class Step(NamedTuple):
+class GrowthInstance(NamedTuple):
     """A knapsack whose bundles all weigh something, as plain arrays: Q queries, B bundles."""
 
     priority: FloatArray  # (Q,)
@@ -33,14 +30,14 @@ class Step(NamedTuple):
     by_query: IntArray
     cost: FloatArray  # (Q,) summed weight
     paid: FloatArray  # (Q,) summed share
-    density: FloatArray  # (Q,) priority / paid, rounded
+    density: FloatArray  # (Q,) rounded
     price: FloatArray  # (Q,) cost, rounded
     ranked: IntArray  # queries that cost something, densest first
     limit: float
 
 
-class Plan(NamedTuple):
-    """One plan as it grows: what each query still lacks, and a heap of the queries that may come next.
+class Growth(NamedTuple):
+    """One choice as it grows: what each query still lacks, and a heap of the queries that may come next.
 
     ``touched`` and ``seen`` are room to work in.
     """
@@ -58,37 +55,29 @@ class Plan(NamedTuple):
     seen: BoolArray  # (Q,)
 
 
-def step_of(knapsack: SetUnionKnapsack) -> Step:
+def growth_instance(knapsack: SetUnionKnapsack) -> GrowthInstance:
     """Return the arrays of a knapsack whose bundles all weigh something."""
     cost = np.bincount(knapsack.row, knapsack.weight[knapsack.member], knapsack.queries).astype(np.float64)
-    paid = shares(knapsack)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        exact = knapsack.priority / paid
-    density, price = _rounded(exact), _rounded(cost)
+    leading = rounded.inner
+    dense = np.array([leading(x) for x in knapsack.density.tolist()], dtype=np.float64)
+    price = np.array([leading(x) for x in cost.tolist()], dtype=np.float64)
     some = np.flatnonzero(np.diff(knapsack.start))
     by_start, by_query = knapsack.by_bundle
-    return Step(
-        knapsack.priority.astype(np.float64),
-        knapsack.weight.astype(np.float64),
-        knapsack.weight / np.maximum(knapsack.sharing, 1),
-        knapsack.start.astype(np.int64),
-        knapsack.member.astype(np.int64),
-        by_start.astype(np.int64),
-        by_query.astype(np.int64),
-        cost,
-        paid,
-        density,
-        price,
-        some[np.lexsort((some, price[some], -density[some]))].astype(np.int64),
-        knapsack.limit * (1.0 - ROUNDING),  # what fits here also fits when its cost is summed in another order
+    return GrowthInstance(
+        priority=knapsack.priority.astype(np.float64),
+        weight=knapsack.weight.astype(np.float64),
+        share=knapsack.weight / np.maximum(knapsack.sharing, 1),
+        start=knapsack.start.astype(np.int64),
+        member=knapsack.member.astype(np.int64),
+        by_start=by_start,
+        by_query=by_query,
+        cost=cost,
+        paid=knapsack.shared_cost,
+        density=dense,
+        price=price,
+        ranked=some[np.lexsort((some, price[some], -dense[some]))],
+        limit=knapsack.limit * (1.0 - ROUNDING),  # what fits here also fits when its cost is summed in another order
     )
-
-
-def _rounded(x: FloatArray) -> FloatArray:
-    """Return what :func:`rounded` makes of each number."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        split = x * SPLIT
-        return np.where(split < np.inf, split - (split - x), x)
 
 
 @compiled
@@ -118,12 +107,13 @@ def sooner(density: float, price: float, q: int, other_density: float, other_pri
 
 
 @inlined
-def rise(heap: IntArray, place: IntArray, density: FloatArray, price: FloatArray, q: int) -> None:
+def rise(growth: Growth, q: int) -> None:
     """Move a query that comes sooner than it did up the heap."""
+    heap, place, dense, price = growth.heap, growth.place, growth.density, growth.price
     i = place[q]
     while i > 0:
         up = heap[(i - 1) // 2]
-        if not sooner(density[q], price[q], q, density[up], price[up], up):
+        if not sooner(dense[q], price[q], q, dense[up], price[up], up):
             break
         heap[i], place[up] = up, i
         i = (i - 1) // 2
@@ -131,17 +121,18 @@ def rise(heap: IntArray, place: IntArray, density: FloatArray, price: FloatArray
 
 
 @inlined
-def pop(heap: IntArray, place: IntArray, density: FloatArray, price: FloatArray, size: int) -> int:
+def pop(growth: Growth, size: int) -> int:
     """Return the first query of the heap, which then has one less than *size*."""
+    heap, place, dense, price = growth.heap, growth.place, growth.density, growth.price
     first, q = heap[0], heap[size - 1]
     i, j = 0, 1
     while j < size - 1:
         down = heap[j]
         if j + 1 < size - 1:
             other = heap[j + 1]
-            if sooner(density[other], price[other], other, density[down], price[down], down):
+            if sooner(dense[other], price[other], other, dense[down], price[down], down):
                 down, j = other, j + 1
-        if not sooner(density[down], price[down], down, density[q], price[q], q):
+        if not sooner(dense[down], price[down], down, dense[q], price[q], q):
             break
         heap[i], place[down] = down, i
         i, j = j, 2 * j + 1
@@ -151,34 +142,35 @@ def pop(heap: IntArray, place: IntArray, density: FloatArray, price: FloatArray,
 
 
 @compiled
-def clear(step: Step, plan: Plan) -> None:
-    """Empty the plan of all queries but the free ones, which always come back: they have no density."""
-    plan.cost[:] = step.cost
-    plan.paid[:] = step.paid
-    plan.lacking[:] = step.start[1:] - step.start[:-1]
-    plan.covered[:] = False
-    plan.chosen[:] = plan.lacking == 0
-    plan.density[:] = step.density
-    plan.price[:] = step.price
-    for i, q in enumerate(step.ranked):  # sorted, so it is a heap
-        plan.heap[i], plan.place[q] = q, i
+def clear(instance: GrowthInstance, growth: Growth) -> None:
+    """Give up all queries but the free ones, which always come back: they have no density."""
+    growth.cost[:] = instance.cost
+    growth.paid[:] = instance.paid
+    growth.lacking[:] = instance.start[1:] - instance.start[:-1]
+    growth.covered[:] = False
+    growth.chosen[:] = growth.lacking == 0
+    growth.density[:] = instance.density
+    growth.price[:] = instance.price
+    for i, q in enumerate(instance.ranked):  # sorted, so it is a heap
+        growth.heap[i], growth.place[q] = q, i
 
 
 @inlined
-def cover(step: Step, plan: Plan, q: int) -> tuple[float, int]:
+def cover(instance: GrowthInstance, growth: Growth, q: int) -> tuple[float, int]:
     """Bring back what query q lacks; return what that costs, and how many queries now lack less (``touched``)."""
     # Plain indices: each slice of an array costs a count of references.
-    member, by_query, covered, seen, touched = step.member, step.by_query, plan.covered, plan.seen, plan.touched
-    paid, cost, lacking = plan.paid, plan.cost, plan.lacking
+    member, by_query = instance.member, instance.by_query
+    covered, seen, touched = growth.covered, growth.seen, growth.touched
+    paid, cost, lacking = growth.paid, growth.cost, growth.lacking
     added, count = 0.0, 0
-    for e in range(step.start[q], step.start[q + 1]):
+    for e in range(instance.start[q], instance.start[q + 1]):
         b = member[e]
         if covered[b]:
             continue
         covered[b] = True
-        weight, share = step.weight[b], step.share[b]
+        weight, share = instance.weight[b], instance.share[b]
         added += weight
-        for t in range(step.by_start[b], step.by_start[b + 1]):
+        for t in range(instance.by_start[b], instance.by_start[b + 1]):
             r = by_query[t]
             paid[r] -= share
             cost[r] -= weight
@@ -191,75 +183,75 @@ def cover(step: Step, plan: Plan, q: int) -> tuple[float, int]:
 
 
 @compiled
-def sum_anew(step: Step, plan: Plan, q: int) -> None:
+def sum_anew(instance: GrowthInstance, growth: Growth, q: int) -> None:
     """Sum what a query lacks."""
-    plan.paid[q], plan.cost[q] = 0.0, 0.0
-    for b in step.member[step.start[q] : step.start[q + 1]]:
-        if not plan.covered[b]:
-            plan.paid[q] += step.share[b]
-            plan.cost[q] += step.weight[b]
+    growth.paid[q], growth.cost[q] = 0.0, 0.0
+    for b in instance.member[instance.start[q] : instance.start[q + 1]]:
+        if not growth.covered[b]:
+            growth.paid[q] += instance.share[b]
+            growth.cost[q] += instance.weight[b]
 
 
 @compiled
-def take(step: Step, plan: Plan, q: int) -> float:
+def take(instance: GrowthInstance, growth: Growth, q: int) -> float:
     """Add query q and those that come back with it for free; return what that costs."""
     added: float
-    added, count = cover(step, plan, q)
-    plan.chosen[q] = True
-    for r in plan.touched[:count]:
-        plan.seen[r] = False
-        if plan.lacking[r] == 0:
-            plan.chosen[r] = True
-        elif plan.place[r] >= 0:
-            if plan.paid[r] < WORN * step.paid[r]:
-                sum_anew(step, plan, r)
+    added, count = cover(instance, growth, q)
+    growth.chosen[q] = True
+    for r in growth.touched[:count]:
+        growth.seen[r] = False
+        if growth.lacking[r] == 0:
+            growth.chosen[r] = True
+        elif growth.place[r] >= 0:
+            if growth.paid[r] < WORN * instance.paid[r]:
+                sum_anew(instance, growth, r)
             # Densities only rise and costs only fall: what seems otherwise is a rounding error.
-            plan.density[r] = max(plan.density[r], rounded(step.priority[r] / plan.paid[r]))
-            plan.price[r] = min(plan.price[r], rounded(plan.cost[r]))
-            rise(plan.heap, plan.place, plan.density, plan.price, r)
+            growth.density[r] = max(growth.density[r], rounded(density(instance.priority[r], growth.paid[r])))
+            growth.price[r] = min(growth.price[r], rounded(growth.cost[r]))
+            rise(growth, r)
     return added
 
 
 @compiled
-def plant(step: Step, plan: Plan, number: int) -> float:
-    """Make the plan the seed of that number; return what it costs, infinite where it does not fit."""
-    ranks = len(step.ranked)
+def plant(instance: GrowthInstance, growth: Growth, number: int) -> float:
+    """Choose the seed of that number; return what it costs, infinite where it does not fit."""
+    ranks = len(instance.ranked)
     one, two = -1, -1
     if number > ranks:
         i, j = pair(number - ranks - 1)
-        one, two = step.ranked[i], step.ranked[j]
+        one, two = instance.ranked[i], instance.ranked[j]
     elif number > 0:
-        one = step.ranked[number - 1]
+        one = instance.ranked[number - 1]
     used = 0.0
     for q in (one, two):
-        if q >= 0 and not plan.chosen[q]:
-            if used + plan.cost[q] > step.limit:
+        if q >= 0 and not growth.chosen[q]:
+            if used + growth.cost[q] > instance.limit:
                 return np.inf
-            used += take(step, plan, q)
+            used += take(instance, growth, q)
     return used
 
 
 @compiled
-def fill(step: Step, plan: Plan, used: float) -> float:
-    """Add the densest query that fits until none does; return what the plan costs."""
-    for size in range(len(step.ranked), 0, -1):
-        q = pop(plan.heap, plan.place, plan.density, plan.price, size)
+def fill(instance: GrowthInstance, growth: Growth, used: float) -> float:
+    """Add the densest query that fits until none does; return what the choice costs."""
+    for size in range(len(instance.ranked), 0, -1):
+        q = pop(growth, size)
         # What does not fit now never will: the cost of a union only rises.
-        if not plan.chosen[q] and used + plan.cost[q] <= step.limit:
-            used += take(step, plan, q)
+        if not growth.chosen[q] and used + growth.cost[q] <= instance.limit:
+            used += take(instance, growth, q)
     return used
 
 
 @compiled
 def grow(
-    step: Step, first: int, last: int, best: BoolArray, best_value: float, best_cost: float
+    instance: GrowthInstance, first: int, last: int, best: BoolArray, best_value: float, best_cost: float
 ) -> tuple[float, float]:
-    """Grow the seeds number first to last - 1; return value and cost of the best plan, which stands in *best*.
+    """Grow the seeds number first to last - 1; return value and cost of the best choice, which stands in *best*.
 
-    Seed 0 is empty, then come single queries by rank, then pairs. Of equal plans the cheaper wins, then the earlier.
+    Seed 0 is empty, then come single queries by rank, then pairs. Of equal choices the cheaper wins, then the earlier.
     """
-    queries, bundles = len(step.priority), len(step.weight)
-    plan = Plan(
+    queries, bundles = len(instance.priority), len(instance.weight)
+    growth = Growth(
         np.empty(queries),
         np.empty(queries),
         np.empty(queries, dtype=np.int64),
@@ -273,14 +265,14 @@ def grow(
         np.zeros(queries, dtype=np.bool_),
     )
     for number in range(first, last):
-        clear(step, plan)
-        used = plant(step, plan, number)
+        clear(instance, growth)
+        used = plant(instance, growth, number)
         if used == np.inf:
             continue
-        used = fill(step, plan, used)
-        value = step.priority[plan.chosen].sum()
-        equal = EQUAL * (1.0 + best_value)
-        if value > best_value + equal or (value >= best_value - equal and used < best_cost * (1.0 - EQUAL)):
+        used = fill(instance, growth, used)
+        value = instance.priority[growth.chosen].sum()
+        equal = ROUNDING * (1.0 + best_value)
+        if value > best_value + equal or (value >= best_value - equal and used < best_cost * (1.0 - ROUNDING)):
             best_value, best_cost = value, used
-            best[:] = plan.chosen
+            best[:] = growth.chosen
     return best_value, best_cost

@@ -15,29 +15,23 @@ RAISED = 1e-10
 def fractional_bound(knapsack: SetUnionKnapsack) -> float:
     """Return an upper bound on the summed priority of any choice that fits.
 
-    With f queries needing a bundle of weight w, queries that pay w / f each pay together at most what their union
-    costs. So a choice that fits also fits a knapsack without sharing, whose fractional optimum (Dantzig: densest
-    first, the last one in part) is the bound. Queries that do not fit alone are left out, also when f is counted.
-    At most the sum of their priorities; exact when all of them fit together. O(entries + Q log Q).
+    Queries that share the weight of each bundle evenly pay together at most what their union costs. So a choice that
+    fits also fits a knapsack without sharing, whose fractional optimum (densest first, the last one in part:
+    [Dantzig1957]) is the bound. Queries that do not fit alone are left out, also when sharing is counted. At most the
+    sum of their priorities; exact when all of them fit together. O(entries + Q log Q).
     """
     _, small = fitting(knapsack)
-    paid = shares(small)
-    with np.errstate(divide="ignore", over="ignore"):
-        order = np.argsort(-(small.priority / paid), kind="stable")
-    reached = np.cumsum(paid[order])
+    order = np.argsort(-small.density, kind="stable")
+    priority, cost = small.priority[order], small.shared_cost[order]
+    reached = np.cumsum(cost)
     whole = int(np.searchsorted(reached, knapsack.limit, side="right"))
+    total = float(small.priority.sum())
     if whole == small.queries:
-        return float(small.priority.sum())
-    room = knapsack.limit - (float(reached[whole - 1]) if whole else 0.0)
-    part = min(1.0, room / float(paid[order[whole]]))
-    bound = float(small.priority[order[:whole]].sum() + part * small.priority[order[whole]])
-    return whole_numbers(small.priority, min(bound * (1.0 + RAISED), float(small.priority.sum())))
-
-
-def shares(knapsack: SetUnionKnapsack) -> FloatArray:
-    """Return what each query pays when those that need a bundle share its weight evenly, shape (Q,)."""
-    share = knapsack.weight / np.maximum(knapsack.sharing, 1)
-    return np.bincount(knapsack.row, share[knapsack.member], knapsack.queries).astype(np.float64)
+        return total
+    left = knapsack.limit - (float(reached[whole - 1]) if whole else 0.0)
+    part = min(1.0, left / float(cost[whole]))
+    bound = float(priority[:whole].sum() + part * priority[whole])
+    return whole_numbers(small.priority, min(bound * (1.0 + RAISED), total))
 
 
 def whole_numbers(priority: FloatArray, bound: float) -> float:

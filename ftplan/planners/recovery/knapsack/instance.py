@@ -1,6 +1,7 @@
 """One recovery step as a set-union knapsack: choose queries, pay each task once.
 
-Su & Zhou, definition 2: maximise the summed priority of whole queries under a capacity; NP-hard (appendix D.1).
+[SuZhouTR], definition 2: maximise the summed priority of whole queries under a capacity; NP-hard (appendix D.1, also
+[Goldschmidt1994]).
 Tasks that stand in exactly the same queries are one *bundle* here: it comes back as a whole or not at all.
 """
 
@@ -15,11 +16,16 @@ import numpy.typing as npt
 
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
+from ftplan.planners.recovery.profit_density import profit_density, shared_cost
 
 BoolArray = npt.NDArray[np.bool_]
 
-#: Rounding errors of sums of cores: a cost above the capacity by less than this share of it still fits.
+#: A cost above the capacity by less than this share of it still fits.
 SLACK = 1e-9
+#: A value and a bound that differ by less than this share are equal.
+GAP = 1e-9
+#: Sums of the same numbers in another order differ by less than this share.
+ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,14 +60,22 @@ class SetUnionKnapsack:
     @cached_property
     def by_bundle(self) -> tuple[IntArray, IntArray]:
         """The transposed matrix: (start, queries); bundle b is needed by ``queries[start[b]:start[b + 1]]``, sorted."""
-        order = np.argsort(self.member, kind="stable")
-        counts = np.bincount(self.member, minlength=self.bundles)
-        return np.concatenate(([0], np.cumsum(counts))), self.row[order]
+        return group_starts(self.member, self.bundles), self.row[np.argsort(self.member, kind="stable")]
 
     @cached_property
     def sharing(self) -> IntArray:
         """How many queries need each bundle, the paper's f, shape (B,)."""
         return np.diff(self.by_bundle[0])
+
+    @cached_property
+    def shared_cost(self) -> FloatArray:
+        """What each query costs when those that need a bundle share its weight evenly, shape (Q,), cores."""
+        return shared_cost(self, self.weight, self.queries)
+
+    @cached_property
+    def density(self) -> FloatArray:
+        """Profit density of each query, shape (Q,)."""
+        return profit_density(self, self.priority, self.weight)
 
     @property
     def limit(self) -> float:
@@ -93,9 +107,26 @@ class SetUnionKnapsack:
         lacking[self.row[short]] = True
         return ~lacking
 
+    def closure_of(self, numbers: IntArray) -> BoolArray:
+        """Return the queries with these numbers and all that come back with them for free, shape (Q,)."""
+        chosen = np.zeros(self.queries, dtype=np.bool_)
+        chosen[numbers] = True
+        return self.whole(chosen)
+
+    def better_of(self, chosen: BoolArray, hint: BoolArray | None) -> BoolArray:
+        """Return *chosen*, or the hint and what comes with it for free, if that fits and has more value."""
+        if hint is None or not self.fits(hint) or self.value(self.whole(hint)) <= self.value(chosen):
+            return chosen
+        return self.whole(hint)
+
+
+def group_starts(group: IntArray, groups: int) -> IntArray:
+    """Return where each group starts in a list that is sorted by group, and its length, shape (groups + 1,)."""
+    return np.concatenate(([0], np.cumsum(np.bincount(group, minlength=groups)))).astype(np.int64)
+
 
 @dataclass(frozen=True, eq=False)
-class Choice:
+class StepChoice:
     """What a one-step solver chose: queries that fit together, and what it proved.
 
     ``bound`` is an upper bound on the value of any choice, None where none was proved. ``optimal`` tells that the
@@ -116,5 +147,5 @@ class StepSolver(Protocol):
 
     def __call__(
         self, knapsack: SetUnionKnapsack, budget: Budget, seed: int = 0, hint: BoolArray | None = None
-    ) -> Choice:
+    ) -> StepChoice:
         """Return a choice that fits."""

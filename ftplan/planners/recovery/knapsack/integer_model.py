@@ -11,10 +11,8 @@ import numpy as np
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.interrupts import SolverStuck, interruptible
-from ftplan.planners.recovery.knapsack.instance import BoolArray, SetUnionKnapsack
+from ftplan.planners.recovery.knapsack.instance import GAP, BoolArray, SetUnionKnapsack
 
-#: Nodes of the search tree that one iteration buys.
-TREE_NODES_PER_ITERATION = 1
 #: Entries of the matrix above which no model is built, and those that one second on the clock allows.
 MOST_ENTRIES = 400_000
 ENTRIES_PER_SECOND = 20_000
@@ -22,19 +20,16 @@ ENTRIES_PER_SECOND = 20_000
 OVERRUN_S_PER_ENTRY = 5e-5
 #: Seconds below which the solver is not started: its set-up alone would overrun the clock.
 LEAST_TIME_S = 0.05
-#: Relative error that is granted to the solver's bound.
-TOLERANCE = 1e-9
 #: Weights that are whole multiples of a unit become integers up to this size, others are scaled to it.
 LARGEST_WEIGHT = 2.0**20
 
 
 @dataclass(frozen=True, eq=False)
-class Solved:
-    """The best choice that the solver found, if any, and a bound on every choice; ``closed`` where it finished."""
+class ProgramResult:
+    """The solver's best choice, if any, and a bound on every choice."""
 
     queries: BoolArray | None
     bound: float
-    closed: bool
 
 
 def too_large(knapsack: SetUnionKnapsack, budget: Budget) -> bool:
@@ -43,7 +38,7 @@ def too_large(knapsack: SetUnionKnapsack, budget: Budget) -> bool:
     return budget.left_s < LEAST_TIME_S or entries > min(MOST_ENTRIES, ENTRIES_PER_SECOND * budget.left_s)
 
 
-def solve(knapsack: SetUnionKnapsack, hint: BoolArray | None, unit: float, seed: int, budget: Budget) -> Solved:
+def solve(knapsack: SetUnionKnapsack, hint: BoolArray | None, unit: float, seed: int, budget: Budget) -> ProgramResult:
     """Maximise the priority of x, x_q <= y_b for each bundle of a query, w y <= capacity; x, y Boolean.
 
     A bundle of one query has no y: its weight stands with x. HiGHS runs in one thread, and so deterministically, for
@@ -54,8 +49,8 @@ def solve(knapsack: SetUnionKnapsack, hint: BoolArray | None, unit: float, seed:
     model, x = _model(knapsack)
     parameters = mathopt.SolveParameters(
         time_limit=timedelta(seconds=max(0.9 * budget.left_s - len(knapsack.member) * OVERRUN_S_PER_ENTRY, 0.01)),
-        node_limit=None if budget.iterations is None else budget.iterations * TREE_NODES_PER_ITERATION,
-        relative_gap_tolerance=0.1 * TOLERANCE,
+        node_limit=budget.iterations,
+        relative_gap_tolerance=0.1 * GAP,
         absolute_gap_tolerance=0.5 * unit,
         random_seed=seed % 2**31,
     )
@@ -69,13 +64,12 @@ def solve(knapsack: SetUnionKnapsack, hint: BoolArray | None, unit: float, seed:
             time_limit_s=budget.left_s,
         )
     except SolverStuck:
-        return Solved(None, np.inf, False)
-    closed = result.termination.reason == mathopt.TerminationReason.OPTIMAL
+        return ProgramResult(None, np.inf)
     bound = float(result.termination.objective_bounds.dual_bound)
-    bound += TOLERANCE * abs(bound)
+    bound += GAP * abs(bound)
     if not result.has_primal_feasible_solution():
-        return Solved(None, bound, closed)
-    return Solved(np.array(result.variable_values(x)) > 0.5, bound, closed)
+        return ProgramResult(None, bound)
+    return ProgramResult(np.array(result.variable_values(x)) > 0.5, bound)
 
 
 def _model(knapsack: SetUnionKnapsack) -> tuple[Any, list[Any]]:
@@ -104,20 +98,20 @@ def in_integers(weight: FloatArray, capacity: float) -> tuple[FloatArray, float]
 
     Others are scaled, with the capacity a little above the given one: a relaxation that no fitting choice violates.
     """
-    largest = float(weight.max(initial=0.0))
+    unit = common_unit(weight, LARGEST_WEIGHT)
+    if unit > 0.0:
+        return np.round(weight / unit), float(np.floor(capacity / unit * (1 + GAP) + GAP))
+    factor = LARGEST_WEIGHT / max(float(weight.max(initial=0.0)), 1e-300)
+    return weight * factor, capacity * factor * (1 + GAP)
+
+
+def common_unit(numbers: FloatArray, largest: float = 2.0**40) -> float:
+    """Return a unit of which all numbers are multiples: some 1, 1/2, 1/4, 1/10, ... 1/1000; 0 if there is none.
+
+    A number of more than *largest* such fractions has none.
+    """
     for factor in (1.0, 2.0, 4.0, 10.0, 20.0, 100.0, 1000.0):
-        whole = np.round(weight * factor)
-        if largest * factor <= LARGEST_WEIGHT and bool((np.abs(weight * factor - whole) <= 1e-9).all()):
-            divisor = max(int(np.gcd.reduce(whole.astype(np.int64))), 1) if len(whole) else 1
-            return whole / divisor, float(np.floor(capacity * factor / divisor * (1 + TOLERANCE) + TOLERANCE))
-    factor = LARGEST_WEIGHT / max(largest, 1e-300)
-    return weight * factor, capacity * factor * (1 + TOLERANCE)
-
-
-def priority_unit(priority: FloatArray) -> float:
-    """Return a unit of which all priorities are multiples, 0 where none is found."""
-    for factor in (1.0, 2.0, 4.0, 10.0, 100.0, 1000.0):
-        whole: IntArray = np.round(priority * factor)
-        if len(whole) and bool((np.abs(priority * factor - whole) <= 1e-9).all()) and whole.max() < 2.0**40:
+        whole: IntArray = np.round(numbers * factor)
+        if len(whole) and bool((np.abs(numbers * factor - whole) <= GAP).all()) and whole.max() <= largest:
             return float(np.gcd.reduce(whole.astype(np.int64))) / factor
     return 0.0

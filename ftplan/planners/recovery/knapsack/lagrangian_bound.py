@@ -6,11 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.knapsack.fractional_bound import fractional_bound
-from ftplan.planners.recovery.knapsack.instance import BoolArray, SetUnionKnapsack
-from ftplan.planners.recovery.knapsack.priced_closure import PricedClosure, priced_closure
+from ftplan.planners.recovery.knapsack.instance import GAP, BoolArray, SetUnionKnapsack
+from ftplan.planners.recovery.knapsack.priced_closure import Bounds, priced_closure
 from ftplan.planners.recovery.knapsack.reduction import Fixed
 
 #: Minimum cuts after which the search for the best price ends; a dozen is usual.
@@ -18,68 +17,57 @@ MOST_CUTS = 60
 
 
 @dataclass(frozen=True, eq=False)
-class Dual:
-    """The Lagrangian bound, the largest closures on both sides of the capacity, and bounds under conditions.
+class LagrangianBound:
+    """The largest closures on both sides of the capacity, and the least bounds over all prices that were tried.
 
-    ``price`` is the last that was tried, the best where the search came to its end.
-
-    ``below`` fits; ``above`` does not, or is all queries. Conditions as in :class:`PricedClosure`, the least over all
-    prices that were tried.
+    ``below`` fits; ``above`` does not, or is all queries. ``price`` is the last that was tried, the best where the
+    search came to its end.
     """
 
-    bound: float
+    bounds: Bounds
     below: BoolArray  # (Q,)
     above: BoolArray  # (Q,)
-    if_in: FloatArray  # (Q,)
-    if_out: FloatArray  # (Q,)
-    if_paid: FloatArray  # (B,)
-    if_barred: FloatArray  # (B,)
-    cuts: int
     price: float = 0.0
 
+    @property
+    def bound(self) -> float:
+        """Upper bound on every choice."""
+        return self.bounds.all
+
     def fixed(self, at_least: float) -> Fixed:
-        """Return what holds for each choice that is worth *at_least* so much."""
-        return Fixed(self.if_out < at_least, self.if_in < at_least, self.if_barred < at_least, self.if_paid < at_least)
+        """Return what holds for each choice of at least this value."""
+        return Fixed(
+            inside=self.bounds.if_out < at_least,
+            outside=self.bounds.if_in < at_least,
+            paid=self.bounds.if_barred < at_least,
+            barred=self.bounds.if_paid < at_least,
+        )
 
 
-def best_price(knapsack: SetUnionKnapsack, budget: Budget, first: float | None = None) -> Dual:
+def best_price(knapsack: SetUnionKnapsack, budget: Budget, first: float | None = None) -> LagrangianBound:
     """Return the least bound over all prices: the linear relaxation's, since closures are integral.
 
     The line through the values of a closure that fits and one that does not gives the next price; it ends where no
-    closure lies above the line (Dinkelbach's steps on a concave envelope). *first* is a price to begin
+    closure lies above the line (the steps of [Dinkelbach1967] on a concave envelope). *first* is a price to begin
     with, as that of a similar knapsack. Each cut is one iteration.
     """
     below, above = np.zeros(knapsack.queries, np.bool_), np.ones(knapsack.queries, np.bool_)
     bound = fractional_bound(knapsack)
     queries, bundles = np.full(knapsack.queries, bound), np.full(knapsack.bundles, bound)
-    dual = Dual(bound, below, above, queries, queries, bundles, bundles, 0)
-    for cuts in range(1, budget.passes(MOST_CUTS) + 1):
+    dual = LagrangianBound(Bounds(bound, queries, queries, bundles, bundles), below, above)
+    for _ in range(budget.passes(MOST_CUTS)):
         if budget.over():
             break
         low, high = knapsack.cost(dual.below), knapsack.cost(dual.above)
         if high <= low:
             break
-        least, most = knapsack.value(dual.below), knapsack.value(dual.above)
-        price = (most - least) / (high - low) if first is None or cuts > 1 else first
-        at_price = priced_closure(knapsack, price)
-        fits = knapsack.cost(at_price.queries) <= knapsack.limit
-        dual = _tighter(dual, at_price, price, fits, cuts)
-        line = least + price * (knapsack.limit - low)
-        if at_price.bound <= line * (1 + 1e-9) and (first is None or cuts > 1):
+        value = knapsack.value(dual.below)
+        price = (knapsack.value(dual.above) - value) / (high - low) if first is None else first
+        chosen, bounds = priced_closure(knapsack, price)
+        below, above = (chosen, dual.above) if knapsack.fits(chosen) else (dual.below, chosen)
+        dual = LagrangianBound(dual.bounds.least(bounds), below, above, price)
+        line = value + price * (knapsack.limit - low)
+        if first is None and bounds.all <= line * (1 + GAP):
             break
+        first = None
     return dual
-
-
-def _tighter(dual: Dual, found: PricedClosure, price: float, fits: bool, cuts: int) -> Dual:
-    """Return the dual with what another price proves."""
-    return Dual(
-        min(dual.bound, found.bound),
-        found.queries if fits else dual.below,
-        dual.above if fits else found.queries,
-        np.minimum(dual.if_in, found.if_in),
-        np.minimum(dual.if_out, found.if_out),
-        np.minimum(dual.if_paid, found.if_paid),
-        np.minimum(dual.if_barred, found.if_barred),
-        cuts,
-        price,
-    )

@@ -1,42 +1,56 @@
-"""The knapsack with a price on each core instead of a capacity: a maximum closure, by one minimum cut.
+"""The knapsack with a price on each core instead of a capacity: a maximum closure, by one minimum cut [Picard1976].
 
-Picard, Maximal closure of a graph (Management Science 22, 1976): source to query with its priority, query to its
-bundles, bundle to sink with its priced weight; the source's side of a minimum cut is the best set of queries.
+Source to query with its priority, query to its bundles, bundle to sink with its priced weight; the source's side of a
+minimum cut is the best set of queries.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from ftplan.model.topology import FloatArray, IntArray
-from ftplan.planners.recovery.knapsack.instance import BoolArray, SetUnionKnapsack
+from ftplan.planners.recovery.knapsack.instance import ROUNDING, BoolArray, SetUnionKnapsack
 
 #: Integer profits sum to at most 2 to this power: exact in floating point, and far from an overflow.
 PROFIT_BITS = 50
-#: What rounding in floating point may take from a bound.
-ROUNDING = 1e-12
 
 
-@dataclass(frozen=True, eq=False)
-class PricedClosure:
-    """The best closure at one price, with upper bounds on the value of every choice that fits.
+class Bounds(NamedTuple):
+    """Upper bounds on the value of choices that fit.
 
-    ``bound`` holds for all choices, ``if_out[q]`` for those without query q, ``if_in[q]`` for those with it,
+    ``all`` holds for every choice, ``if_in[q]`` and ``if_out[q]`` for those with query q and without it,
     ``if_paid[b]`` and ``if_barred[b]`` for those that pay bundle b and that do not.
     """
 
-    queries: BoolArray  # (Q,)
-    bound: float
+    all: float
     if_in: FloatArray  # (Q,)
     if_out: FloatArray  # (Q,)
     if_paid: FloatArray  # (B,)
     if_barred: FloatArray  # (B,)
 
+    def least(self, other: Bounds) -> Bounds:
+        """Return the smaller one of each two bounds."""
+        return Bounds(
+            min(self.all, other.all),
+            np.minimum(self.if_in, other.if_in),
+            np.minimum(self.if_out, other.if_out),
+            np.minimum(self.if_paid, other.if_paid),
+            np.minimum(self.if_barred, other.if_barred),
+        )
 
-def priced_closure(knapsack: SetUnionKnapsack, price: float) -> PricedClosure:
-    """Return max over sets of queries of value - price × (cost - limit), an upper bound on the knapsack's optimum.
+
+class ClosureCut(NamedTuple):
+    """A maximum closure, and what a maximum flow leaves of each query's profit and of each bundle's toll."""
+
+    queries: BoolArray  # (Q,)
+    profit: IntArray  # (Q,)
+    toll: IntArray  # (B,)
+
+
+def priced_closure(knapsack: SetUnionKnapsack, price: float) -> tuple[BoolArray, Bounds]:
+    """Return the set of queries of largest value - price × (cost - limit), shape (Q,), and that as an upper bound.
 
     Profits are rounded up and priced weights down to integers, so the bound holds in exact arithmetic. A maximum
     flow is a way to split each bundle's price among its queries; what a query keeps of its priority, and what a bundle
@@ -46,8 +60,8 @@ def priced_closure(knapsack: SetUnionKnapsack, price: float) -> PricedClosure:
     profit = np.ceil(knapsack.priority * scale).astype(np.int64)
     total = int(profit.sum())
     exact = np.minimum(knapsack.weight * price * scale * (1 - 1e-15), float(total))
-    toll = np.floor(exact).astype(np.int64)
-    queries, kept, unpaid = _cut(knapsack, profit, toll)
+    cut = maximum_closure(knapsack, profit, np.floor(exact).astype(np.int64))
+    kept, unpaid = cut.profit.astype(np.float64), cut.toll.astype(np.float64)
     value = float(kept.sum()) / scale + price * knapsack.limit
     slack = ROUNDING * (abs(value) + total / scale)
 
@@ -57,11 +71,11 @@ def priced_closure(knapsack: SetUnionKnapsack, price: float) -> PricedClosure:
     row, member = knapsack.row, knapsack.member
     if_in = less(np.bincount(row, unpaid[member], knapsack.queries).astype(np.float64))
     if_barred = less(np.bincount(member, kept[row], knapsack.bundles).astype(np.float64))
-    return PricedClosure(queries, value + slack, if_in, less(kept), less(unpaid), if_barred)
+    return cut.queries, Bounds(value + slack, if_in, less(kept), less(unpaid), if_barred)
 
 
-def _cut(knapsack: SetUnionKnapsack, profit: IntArray, toll: IntArray) -> tuple[BoolArray, FloatArray, FloatArray]:
-    """Return the source's side of a minimum cut, and what a maximum flow leaves of profits (Q,) and tolls (B,)."""
+def maximum_closure(knapsack: SetUnionKnapsack, profit: IntArray, toll: IntArray) -> ClosureCut:
+    """Return the set of queries of most profit (Q,) less the tolls (B,) of their bundles; the smallest of equals."""
     from ortools.graph.python import max_flow
 
     queries, bundles = knapsack.queries, knapsack.bundles
@@ -78,5 +92,4 @@ def _cut(knapsack: SetUnionKnapsack, profit: IntArray, toll: IntArray) -> tuple[
     used = np.asarray(flow.flows(arcs), dtype=np.int64)
     side = np.zeros(sink + 1, dtype=np.bool_)
     side[np.asarray(flow.get_source_side_min_cut(), dtype=np.int64)] = True
-    kept, unpaid = profit - used[:queries], toll - used[len(used) - bundles :]
-    return side[:queries], kept.astype(np.float64), unpaid.astype(np.float64)
+    return ClosureCut(side[:queries], profit - used[:queries], toll - used[len(used) - bundles :])

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from ftplan.model.topology import FloatArray, IntArray
-from ftplan.planners.recovery.knapsack.instance import BoolArray, SetUnionKnapsack
+from ftplan.planners.recovery.knapsack.instance import SLACK, BoolArray, SetUnionKnapsack, group_starts
+from ftplan.planners.recovery.knapsack.residual import residual
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,36 +50,36 @@ class Reduction:
         groups[self.group[(self.group >= 0) & ~queries]] = False
         return groups
 
+    def then(self, further: Reduction) -> Reduction:
+        """Return this reduction and a further one of its groups as one."""
+        group = self.group.copy()
+        group[group >= 0] = further.group[group[group >= 0]]
+        return Reduction(further.knapsack, group, self.back(further.taken), self.base + further.base)
+
 
 @dataclass(frozen=True, eq=False)
-class Settled:
-    """What follows from what is fixed: ``due`` is what each bundle still costs, ``left`` the capacity that is left.
-
-    ``open`` are the queries still to decide, ``entry`` the entries of the matrix that they still pay for.
-    """
+class Propagated:
+    """What follows from what is fixed: what is fixed by now, what bundles still cost, and the residual capacity."""
 
     fixed: Fixed
-    due: FloatArray  # (B,)
-    left: float
-    open: BoolArray  # (Q,)
-    entry: BoolArray  # (entries,)
+    weight: FloatArray  # (B,)
+    capacity: float
+    open: BoolArray  # (Q,) queries still to decide
 
 
-def settle(knapsack: SetUnionKnapsack, fixed: Fixed) -> Settled | None:
+def propagate(knapsack: SetUnionKnapsack, fixed: Fixed) -> Propagated | None:
     """Take what is free and leave out what does not fit any more; None where nothing that fits agrees with *fixed*."""
     inside, outside = fixed.inside.copy(), fixed.outside.copy()
     outside[knapsack.row[fixed.barred[knapsack.member]]] = True
     paid = fixed.paid | knapsack.covered(inside)
-    left = knapsack.limit - float(knapsack.weight[paid].sum())
-    if left < 0 or bool((inside & outside).any()):
+    capacity = knapsack.limit - float(knapsack.weight[paid].sum())
+    if capacity < 0 or bool((inside & outside).any()):
         return None
-    due = np.where(paid, 0.0, knapsack.weight)
-    short = np.bincount(knapsack.row, due[knapsack.member], knapsack.queries)
-    inside |= (short == 0.0) & ~outside
-    outside |= short > left * (1 + 1e-9) + 1e-9
-    open_ = ~inside & ~outside
-    entry = open_[knapsack.row] & (due[knapsack.member] > 0.0)
-    return Settled(Fixed(inside, outside, paid, fixed.barred), due, left, open_, entry)
+    weight = np.where(paid, 0.0, knapsack.weight)
+    lacks = np.bincount(knapsack.row, weight[knapsack.member], knapsack.queries)
+    inside |= (lacks == 0.0) & ~outside
+    outside |= lacks > capacity * (1 + SLACK) + SLACK
+    return Propagated(Fixed(inside, outside, paid, fixed.barred), weight, capacity, ~inside & ~outside)
 
 
 def reduce(knapsack: SetUnionKnapsack, fixed: Fixed) -> Reduction | None:
@@ -87,49 +89,41 @@ def reduce(knapsack: SetUnionKnapsack, fixed: Fixed) -> Reduction | None:
     queries are one bundle, and queries with equal bundles one query. The capacity that is left is rounded up by
     less than twice ``SLACK``: a bound for the reduced knapsack bounds the given one. Cost O(size of the matrix).
     """
-    settled = settle(knapsack, fixed)
-    if settled is None:
+    known = propagate(knapsack, fixed)
+    if known is None:
         return None
-    inside, due, left = settled.fixed.inside, settled.due, settled.left
-    open_, entry = settled.open, settled.entry
-    group, first, start, member = _join_rows(knapsack.row[entry], knapsack.member[entry], open_)
-    priority = np.bincount(group[open_], knapsack.priority[open_], len(first)).astype(np.float64)
-    small = _join_bundles(priority, due, start, member, left)
-    return Reduction(small, group, inside, knapsack.value(inside))
+    rest, _ = residual(knapsack, known.open, known.weight, known.capacity)
+    of_rest, small = _join_queries(rest)
+    group = np.full(knapsack.queries, -1, dtype=np.int64)
+    group[known.open] = of_rest
+    inside = known.fixed.inside
+    return Reduction(join_bundles(small), group, inside, knapsack.value(inside))
 
 
-def _join_rows(row: IntArray, member: IntArray, open_: BoolArray) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-    """Join queries with equal bundles: group of each query, a query of each group, and the groups' bundles."""
-    counts = np.bincount(row, minlength=len(open_))
-    ends = np.cumsum(counts)
-    seen: dict[bytes, int] = {}
-    group = np.full(len(open_), -1, dtype=np.int64)
-    first: list[int] = []
-    for q in np.flatnonzero(open_).tolist():
-        key = member[ends[q] - counts[q] : ends[q]].tobytes()
-        group[q] = seen.setdefault(key, len(first))
-        if group[q] == len(first):
-            first.append(q)
-    kept = np.array(first, dtype=np.int64)
-    is_first = np.zeros(len(open_), dtype=np.bool_)
-    is_first[kept] = True
-    start = np.concatenate(([0], np.cumsum(counts[kept]))).astype(np.int64)
-    return group, kept, start, member[is_first[row]]
+def _join_queries(knapsack: SetUnionKnapsack) -> tuple[IntArray, SetUnionKnapsack]:
+    """Join queries with equal bundles: their priorities add up. Also returns the group of each query."""
+    group = _alike(knapsack.start, knapsack.member)
+    first = np.zeros(knapsack.queries, dtype=np.bool_)
+    first[np.unique(group, return_index=True)[1]] = True
+    entries = first[knapsack.row]
+    groups = int(first.sum())
+    priority = np.bincount(group, knapsack.priority, groups).astype(np.float64)
+    start = group_starts(group[knapsack.row[entries]], groups)
+    return group, SetUnionKnapsack(priority, knapsack.weight, start, knapsack.member[entries], knapsack.capacity)
 
 
-def _join_bundles(
-    priority: FloatArray, weight: FloatArray, start: IntArray, member: IntArray, capacity: float
-) -> SetUnionKnapsack:
-    """Join bundles with equal queries: their weights add up. The rest keep their order."""
-    raw = SetUnionKnapsack(priority, weight, start, member, capacity)
-    ends, queries = raw.by_bundle
-    seen: dict[bytes, int] = {}
-    name = np.full(len(weight), -1, dtype=np.int64)
-    for b in np.flatnonzero(raw.sharing).tolist():
-        name[b] = seen.setdefault(queries[ends[b] : ends[b + 1]].tobytes(), len(seen))
-    used = name >= 0
-    total = np.bincount(name[used], weight[used], len(seen)).astype(np.float64)
-    pairs = np.unique(raw.row * max(len(seen), 1) + name[member])
-    row, joined = np.divmod(pairs, max(len(seen), 1))
-    counts = np.bincount(row, minlength=len(priority))
-    return SetUnionKnapsack(priority, total, np.concatenate(([0], np.cumsum(counts))), joined, capacity)
+def join_bundles(knapsack: SetUnionKnapsack) -> SetUnionKnapsack:
+    """Join bundles with equal queries: their weights add up, the rest keep their order. Each must be needed."""
+    group = _alike(*knapsack.by_bundle)
+    groups = int(group.max(initial=-1)) + 1
+    weight = np.bincount(group, knapsack.weight, groups).astype(np.float64)
+    row, member = np.divmod(np.unique(knapsack.row * max(groups, 1) + group[knapsack.member]), max(groups, 1))
+    start = group_starts(row, knapsack.queries)
+    return SetUnionKnapsack(knapsack.priority, weight, start, member, knapsack.capacity)
+
+
+def _alike(start: IntArray, member: IntArray) -> IntArray:
+    """Number the rows of a sparse matrix: equal rows alike, in the order in which they first stand."""
+    numbers: dict[bytes, int] = {}
+    rows = [member[a:b].tobytes() for a, b in pairwise(start.tolist())]
+    return np.array([numbers.setdefault(row, len(numbers)) for row in rows], dtype=np.int64)

@@ -1,32 +1,34 @@
-"""The part of a recovery step that can matter: queries that fit alone, and the bundles that cost something."""
+"""The part of a recovery step that is left: queries that may be chosen, over the bundles that still cost something."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from ftplan.model.topology import IntArray
-from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack
+from ftplan.model.topology import FloatArray, IntArray
+from ftplan.planners.recovery.knapsack.instance import ROUNDING, BoolArray, SetUnionKnapsack, group_starts
 
-#: Sums of the same cores in another order differ by less than this share.
-ROUNDING = 1e-12
+
+def residual(
+    knapsack: SetUnionKnapsack, queries: BoolArray, weight: FloatArray, capacity: float
+) -> tuple[SetUnionKnapsack, IntArray]:
+    """Return the knapsack of some queries (Q,) for new weights (B,) and capacity, and the bundles that are left.
+
+    A bundle of no weight, or of no query that is left, restricts nothing. Linear in the entries.
+    """
+    entries = queries[knapsack.row] & (weight[knapsack.member] > 0.0)
+    bundles, member = np.unique(knapsack.member[entries], return_inverse=True)
+    row = (np.cumsum(queries) - 1)[knapsack.row[entries]]
+    start = group_starts(row, int(queries.sum()))
+    small = SetUnionKnapsack(knapsack.priority[queries], weight[bundles], start, member.astype(np.int64), capacity)
+    return small, bundles
 
 
 def fitting(knapsack: SetUnionKnapsack) -> tuple[IntArray, SetUnionKnapsack]:
-    """Return the queries that fit alone, and the knapsack of only these over the bundles of positive weight.
+    """Return the queries that fit alone, and the knapsack of only these.
 
     A query that costs more than the capacity is in no choice, so how often its bundles are shared is counted without
-    it. A bundle of no weight, or of no query that is left, restricts nothing. Linear in the entries.
+    it.
     """
     alone = np.bincount(knapsack.row, knapsack.weight[knapsack.member], knapsack.queries)
     fit = alone <= knapsack.limit * (1.0 + ROUNDING)
-    entries = fit[knapsack.row] & (knapsack.weight[knapsack.member] > 0.0)
-    bundles, member = np.unique(knapsack.member[entries], return_inverse=True)
-    queries = np.flatnonzero(fit)
-    counts = np.bincount(knapsack.row[entries], minlength=knapsack.queries)[queries]
-    return queries, SetUnionKnapsack(
-        priority=knapsack.priority[queries],
-        weight=knapsack.weight[bundles],
-        start=np.concatenate(([0], np.cumsum(counts))).astype(np.int64),
-        member=member.astype(np.int64),
-        capacity=knapsack.capacity,
-    )
+    return np.flatnonzero(fit), residual(knapsack, fit, knapsack.weight, knapsack.capacity)[0]

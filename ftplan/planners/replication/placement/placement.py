@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ftplan.model.replication_rules import SLACK
 from ftplan.model.task_graph import BoolArray
+from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import SOLVER_SECONDS_PER_ITERATION, Budget
 from ftplan.planners.interrupts import solve_sat
@@ -88,7 +88,7 @@ class _Residual:
         """Return the nodes that have room for a replica, shape (N,)."""
         needs = ((self.problem.cpu[replica], self.cpu), (self.problem.memory_mb[replica], self.mb))
         enough = [
-            need <= have + SLACK * np.maximum(1.0, np.abs(np.where(np.isinf(have), 1, have))) for need, have in needs
+            need <= have + ROUNDING * np.maximum(1.0, np.abs(np.where(np.isinf(have), 1, have))) for need, have in needs
         ]
         return np.asarray(enough[0] & enough[1], dtype=np.bool_)
 
@@ -216,7 +216,7 @@ def _improved(problem: PlacementProblem, node: IntArray, value: Value, budget: B
         trial[list(changed)] = list(changed.values())
         scored += 1
         reached = value(trial)
-        if reached > best + SLACK:
+        if reached > best + ROUNDING:
             for moved, to in changed.items():
                 residual.take(moved, int(node[moved]), -1.0)
                 residual.take(moved, to)
@@ -228,14 +228,18 @@ def _safer(problem: PlacementProblem, residual: _Residual, node: IntArray, repli
     """Return the changes (replica: node) that lower the summed risk most: a move, or a swap with one other replica."""
     here = int(node[replica])
     risk, now = problem.risk, float(problem.risk[replica, here])
-    options = np.flatnonzero(problem.allowed(replica) & (risk[replica] < now - SLACK))
+    options = np.flatnonzero(problem.allowed(replica) & (risk[replica] < now - ROUNDING))
     fits = residual.fits(replica)
     for to in options[np.lexsort((options, risk[replica, options]))].tolist():
         if fits[to]:
             return {replica: to}
         for other in np.flatnonzero(node == to).tolist():
             change = risk[replica, to] + risk[other, here] - now - risk[other, to]
-            if change < -SLACK and problem.allowed(other)[here] and _exchange_fits(residual, replica, here, other, to):
+            if (
+                change < -ROUNDING
+                and problem.allowed(other)[here]
+                and _exchange_fits(residual, replica, here, other, to)
+            ):
                 return {replica: to, other: here}
     return None
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ftplan.metrics.fidelity import FidelityModel, Level
-from ftplan.metrics.fidelity_gains import Gains, gains, level_owner, others
+from ftplan.metrics.fidelity_gains import Gains, gains
 from ftplan.model.task_graph import BoolArray
 from ftplan.model.topology import FloatArray, IntArray
 
@@ -99,7 +99,7 @@ def _slots(level: Level) -> Slots:
     order = np.argsort(level.gathering, kind="stable")
     return Slots(
         level,
-        level_owner(level),
+        level.owner,
         by_slot,
         np.searchsorted(slot[by_slot], np.arange(level.slots)),
         order,
@@ -202,8 +202,8 @@ class _Downstream:
     def __init__(self, now: Gains, up: _Upstream, own_cost: FloatArray, cheapest: bool) -> None:
         count = len(own_cost)
         self.now, self.up, self.own_cost, self.cheapest = now, up, own_cost, cheapest
-        self.used = now.rise > 0.0
-        self.rise = now.rise.copy()
+        self.used = now.slope > 0.0
+        self.rise = now.slope.copy()
         self.base = np.zeros(count)
         self.cost = np.where(self.used, 0.0, np.inf)
         self.density = np.full(count, -1.0)
@@ -214,7 +214,7 @@ class _Downstream:
         """Offer the consumers of one level to their senders."""
         level = slots.level
         consumer = level.task[slots.owner]
-        rest = others(level, fill.value)
+        rest = level.others(fill.value)
         all_cost = np.add.reduceat(fill.cost, level.first)[slots.owner]
         with np.errstate(invalid="ignore"):  # inf - inf: a slot that cannot be had
             cost = self.own_cost[consumer] + all_cost - fill.cost + self.cost[consumer]

@@ -8,8 +8,8 @@ import numpy as np
 
 from ftplan.metrics.fidelity_gains import gains
 from ftplan.metrics.replication_problem import ReplicationProblem
-from ftplan.model.replication_rules import SLACK
 from ftplan.model.task_graph import BoolArray
+from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.replication.greedy import significant
@@ -138,7 +138,7 @@ class TreeGrowth:
             if len(priced) > 1:
                 gain = np.maximum(gain, np.where(failed & ~plan, single, 0.0))
             fits = (tree.cost > 0.0) & np.isfinite(tree.cost) & (gain > 0.0)
-            fits &= (tree.cost <= left * (1.0 + SLACK) + SLACK) & self.anchors
+            fits &= (tree.cost <= left * (1.0 + ROUNDING) + ROUNDING) & self.anchors
             task = np.flatnonzero(fits)
             densities.append(gain[task] / tree.cost[task])
             cases.append(np.full(len(task), case))

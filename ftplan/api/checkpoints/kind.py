@@ -1,0 +1,21 @@
+"""Checkpoint allocations as a kind of plan."""
+
+from __future__ import annotations
+
+from ftplan.api.checkpoints.options import CheckpointAllocationOptions
+from ftplan.api.kinds import PlanKind
+from ftplan.model.kinds import CHECKPOINT_ALLOCATION
+from ftplan.model.plan import Plan
+
+
+def _moves(plan: Plan) -> bool:
+    moves = (plan.plan or {})["moves"]
+    return moves is None or bool(moves)
+
+
+KIND = PlanKind(
+    row=CHECKPOINT_ALLOCATION,
+    options=CheckpointAllocationOptions,
+    folder="ftplan.api.checkpoints",
+    changes=_moves,
+)

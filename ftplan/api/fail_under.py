@@ -1,0 +1,61 @@
+"""``--fail-under METRIC=VALUE``: limits that an evaluation has to meet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ftplan.api.answers import MetricValue
+from ftplan.errors import FtplanError, suggestion
+from ftplan.metrics.names import RENAMED, metrics_of
+from ftplan.model.plan import Warn
+
+Limit = tuple[str, float]
+
+
+def limits_of(texts: Iterable[str], kind: str) -> tuple[list[Limit], tuple[Warn, ...]]:
+    """Return the limits by the names of now, and a warning for each name of before.
+
+    Raises
+    ------
+    FtplanError
+        If one names no metric of the kind, or no number.
+    """
+    limits, warnings = [], []
+    for text in texts:
+        name, equals, number = text.partition("=")
+        if name in RENAMED:
+            now = RENAMED[name]
+            warnings.append(Warn("METRIC_RENAMED", f"--fail-under {text}: {name} is called {now} now: write that"))
+            text = now + equals + number
+        limits.append(_limit(text, kind))
+    return limits, tuple(warnings)
+
+
+def _limit(text: str, kind: str) -> Limit:
+    name, equals, number = text.partition("=")
+    known = [m.name for m in metrics_of(kind)]
+    if not equals or name not in known:
+        raise FtplanError(
+            f"--fail-under {text!r}: expected METRIC=VALUE{suggestion(name, known)}; metrics: {', '.join(known)}"
+        )
+    try:
+        value = float(number)
+    except ValueError:
+        value = float("nan")
+    if value != value:
+        raise FtplanError(f"--fail-under {text!r}: {number!r} is no number")
+    return name, value
+
+
+def unmet_limits(metrics: Sequence[MetricValue], limits: Sequence[Limit]) -> tuple[str, ...]:
+    """Return a sentence for each limit that a metric is on the worse side of, or undefined."""
+    texts = []
+    for metric in metrics:
+        for limit in (value for name, value in limits if name == metric.name):
+            below = metric.sense == "max"
+            if metric.value is not None and (metric.value >= limit if below else metric.value <= limit):
+                continue
+            side = "below" if below else "above"
+            shown = "undefined" if metric.value is None else f"{metric.value:.6g}, {side}"
+            texts.append(f"{metric.name} is {shown} the limit {limit:g}")
+    return tuple(texts)

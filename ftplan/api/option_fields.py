@@ -1,0 +1,270 @@
+"""Options as fields of dataclasses: name, default, what is right, help; and the checks that say what is right.
+
+The command line makes its flags from these, ``plan`` checks by them, plans record them, ``verify`` reads them back.
+Importing this loads nothing heavy: it is on the way to every ``--help``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal, Self
+
+from ftplan.errors import LONGEST_QUOTE, FtplanError, suggestion
+from ftplan.model.names import Selector
+from ftplan.model.plan import Plan
+
+#: What stands for a plan in Python.
+PlanSource = str | os.PathLike[str] | Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What is right, in words, and a function that returns the value as planners take it, or raises ValueError.
+
+    ``names`` are the words where it is one of some; ``low`` and ``high`` the limits of a number, None without one.
+    """
+
+    right: str
+    take: Callable[[Any], Any]
+    form: Literal["text", "word", "number", "whole", "flag"] = "text"
+    names: tuple[str, ...] = ()
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An option beside its name and default.
+
+    Attributes
+    ----------
+    flag
+        Its flags on the command line where these do not follow from the name: ``--no-arrivals`` for a negated one,
+        ``--bound/--no-bound`` for a pair.
+    metavar
+        What ``--help`` calls the value.
+    unit
+        How the command line reads a number: with a unit of time, size or speed, else plainly.
+    """
+
+    check: Check
+    help: str
+    flag: str | None = None
+    metavar: str | None = None
+    unit: Literal["time", "size", "speed"] | None = None
+
+
+def option(default: Any, check: Check, help: str, **shown: Any) -> Any:
+    """Return a dataclass field that is an option; *shown* are the further attributes of :class:`Option`."""
+    return field(default=default, metadata={"option": Option(check, help, **shown)})
+
+
+def quoted(value: Any) -> str:
+    """Return a value as a message quotes it, in at most 80 characters."""
+    try:
+        text = repr(value)
+    except Exception:  # whatever a foreign class does
+        text = f"a value of type {type(value).__name__}"
+    return text if len(text) <= LONGEST_QUOTE else f"{text[: LONGEST_QUOTE - 1]}…"
+
+
+def flag(name: str) -> str:
+    """Return how messages call an option: as the command line spells it."""
+    return "--" + name.removesuffix("_s").replace("_", "-")
+
+
+def checked(command: str, checks: Mapping[str, Check], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options, each as its check returns it.
+
+    Raises
+    ------
+    FtplanError
+        For the first that is unknown or wrong: its name, its value, and what would be right.
+    """
+    taken = {}
+    for name, value in options.items():
+        if name not in checks:
+            known = ", ".join(sorted(checks))
+            raise FtplanError(
+                f"{command}: unknown option {quoted(name)}{suggestion(str(name), checks)}: one of {known}"
+            )
+        check = checks[name]
+        try:
+            taken[name] = check.take(value)
+        except (ValueError, TypeError, OverflowError):
+            near = suggestion(value, check.names) if isinstance(value, str) else ""
+            raise FtplanError(f"{flag(name)}: {quoted(value)} is not {check.right}{near}") from None
+    return taken
+
+
+def one_of(*names: str) -> Check:
+    """Return a check for one of some words."""
+
+    def take(value: Any) -> str:
+        if isinstance(value, str) and value in names:
+            return value
+        raise ValueError
+
+    return Check(f"one of {', '.join(names)}", take, "word", names)
+
+
+#: The largest whole number of an option without a limit of its own.
+MOST = 2**31 - 1
+
+
+def whole(low: int, high: int | None = None) -> Check:
+    """Return a check for a whole number within limits."""
+    most = MOST if high is None else high
+
+    def take(value: Any) -> int:
+        if isinstance(value, bool) or not isinstance(value, Integral) or not low <= int(value) <= most:
+            raise ValueError
+        return int(value)
+
+    return Check(f"a whole number from {low:,} to {most:,}", take, "whole", low=low, high=high)
+
+
+def number(low: float, high: float, above: bool = False, below: bool = False) -> Check:
+    """Return a check for a number within limits; *above* and *below* exclude these."""
+    words = f"{'above' if above else 'of at least'} {low:g} and {'below' if below else 'at most'} {high:g}"
+
+    def take(value: Any) -> float:
+        if isinstance(value, bool) or not isinstance(value, Real):
+            raise ValueError
+        real = float(value)
+        if not low <= real <= high or (above and real == low) or (below and real == high):
+            raise ValueError
+        return real if not isinstance(value, int) else value
+
+    return Check(f"a number {words}", take, "number", low=low, high=high)
+
+
+def optional(check: Check) -> Check:
+    """Return a check that lets None pass too."""
+
+    def take(value: Any) -> Any:
+        return None if value is None else check.take(value)
+
+    return Check(check.right, take, check.form, check.names, check.low, check.high)
+
+
+def _yes_or_no(value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    if type(value).__name__ in ("bool_", "bool") and hasattr(value, "tolist"):
+        return bool(value)
+    raise ValueError
+
+
+def texts(value: Any) -> tuple[str, ...]:
+    """Return one text or selector, or several of them, as texts."""
+    items = (value,) if isinstance(value, (str, Selector)) else value
+    if isinstance(items, (Mapping, bytes)) or not isinstance(items, Iterable):
+        raise ValueError
+    listed = tuple(items)
+    if not all(isinstance(item, (str, Selector)) for item in listed):
+        raise ValueError
+    return tuple(map(str, listed))
+
+
+def path(value: Any) -> Any:
+    """Return a path as text."""
+    if isinstance(value, os.PathLike):
+        value = os.fspath(value)
+    if isinstance(value, str) and value and "\0" not in value:
+        return value
+    raise ValueError
+
+
+FACTOR = number(0.0, 1e9)
+
+
+def written(value: Any) -> float:
+    """Return a number of at least 0, which may be written as text."""
+    return float(FACTOR.take(float(value) if isinstance(value, str) else value))
+
+
+FLAG = Check("True or False", _yes_or_no, "flag")
+SELECTORS = Check("a selector such as 'node:n1', or a list of them", texts)
+PLAN = optional(
+    Check("a plan, the path of one, or its document", lambda v: v if isinstance(v, (Plan, Mapping)) else path(v))
+)
+CORES = number(0.0, 1e12)
+SHARE = number(0.0, 1.0, above=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanOptions:
+    """What can be asked of every kind of plan; kinds add fields, made by :func:`option`, in the order of ``--help``.
+
+    Attributes
+    ----------
+    recorded_facts
+        What a plan records beside its options, because verifying and evaluating it takes this.
+    alternatives
+        Groups of options of which only one may be given.
+    """
+
+    recorded_facts: ClassVar[Mapping[str, Check]] = {}
+    alternatives: ClassVar[tuple[tuple[str, ...], ...]] = ()
+
+    seed: int = option(0, whole(0, MOST), "Seed of every random choice.")
+    time_limit_s: float = option(
+        60.0, number(0.0, 1e9, above=True), "Stop searching after this time.", metavar="TIME", unit="time"
+    )
+    iterations: int | None = option(None, optional(whole(0)), "Bound the search by work instead of time.", metavar="N")
+
+    @classmethod
+    def options(cls) -> dict[str, Option]:
+        """Return the options by name, in the order of the fields: those of all kinds first."""
+        return {item.name: item.metadata["option"] for item in fields(cls)}
+
+    @classmethod
+    def of(cls, command: str, asked: Mapping[str, Any]) -> Self:
+        """Return checked options; what is not asked is the default.
+
+        Raises
+        ------
+        FtplanError
+            If one is unknown or wrong.
+        """
+        return cls(**checked(command, {name: item.check for name, item in cls.options().items()}, asked))
+
+    @classmethod
+    def of_plan(cls, plan: Plan) -> Self:
+        """Return the options that a plan records. What it lacks, or has as null, is the default.
+
+        Raises
+        ------
+        FtplanError
+            If one is wrong, or a recorded fact is.
+        """
+        known = {name: item.check for name, item in cls.options().items()}
+        taken = {"seed": plan.seed}
+        for name, value in plan.options.items():
+            check = known.get(name) or cls.recorded_facts.get(name)
+            if value is None or check is None:
+                continue
+            try:
+                taken[name] = check.take(value)
+            except (ValueError, TypeError, OverflowError):
+                raise FtplanError(f"the plan's options.{name}: {quoted(value)} is not {check.right}") from None
+        return cls(**{name: value for name, value in taken.items() if name in known})
+
+    @classmethod
+    def asked_by(cls, plan: Plan) -> dict[str, Any]:
+        """Return what has to be asked to get a plan again; what it records as requested wins over what came of it."""
+        recorded = plan.options
+        return {
+            name: recorded.get(f"{name}_requested", recorded.get(name))
+            for name in cls.options()
+            if name in recorded or f"{name}_requested" in recorded
+        }
+
+    def recorded(self) -> dict[str, Any]:
+        """Return the options as a plan keeps them: as asked, without the seed, which stands beside them."""
+        values = {name: getattr(self, name) for name in self.options() if name != "seed"}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}

@@ -1,0 +1,144 @@
+"""The inputs that a plan was made from: where it names them, and whether they are still what they were."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+from ftplan.api.arguments import a_plan
+from ftplan.api.kinds import KINDS, kind_of
+from ftplan.api.loading import Source, load
+from ftplan.api.option_fields import PlanSource
+from ftplan.errors import FtplanError
+from ftplan.model.plan import InputFile, Plan
+from ftplan.model.problem import Problem
+from ftplan.model.violation import Violation
+
+ROLES = ("topology", "cluster", "stats", "failure")
+
+
+def load_inputs(
+    plan: Plan | PlanSource,
+    *,
+    defaults: Mapping[str, Source | None] | None = None,
+    name: str = "plan",
+    spread: bool = False,
+    max_stats_age_s: float | None = None,
+    min_coverage: float | None = None,
+    **given: Source | None,
+) -> Problem:
+    """Load the inputs of a plan: those that are given, else those that it names, else those of *defaults*.
+
+    A failure is only taken where it is given, or where the plan answers it.
+
+    Parameters
+    ----------
+    plan
+        A plan, the path of one, or its document.
+    given
+        ``topology``, ``cluster``, ``stats``, ``failure``: a path or a document instead of what the plan names.
+    defaults
+        The same, for what the plan does not name.
+    name
+        What messages call the plan.
+
+    Raises
+    ------
+    FtplanError
+        If an input cannot be read, or one that is needed is named nowhere.
+    """
+    plan = a_plan(plan)
+    row = kind_of(plan.kind).row if plan.kind in KINDS else None
+    named = _paths(plan)
+    sources: dict[str, Any] = {}
+    for role in ROLES:
+        source = given.get(role)
+        if source is None and role in named:
+            source = named[role]
+            if not Path(named[role]).exists():
+                raise FtplanError(f"{name}: its input {source} ({role}) is not there any more: give --{role}")
+        elif source is None and not (row is not None and row.answers_failure and plan.inputs):
+            source = (defaults or {}).get(role)  # a plan that answers a failure was made without what it does not name
+        sources[role] = source
+    needed = ("topology", "cluster") if row is None or "cluster" in row.needs else ("topology",)
+    for role in needed:
+        if sources[role] is None:
+            raise FtplanError(f"{name}: names no {role} file, and --{role} is missing")
+    return load(
+        **sources,
+        spread=spread or bool(plan.options.get("spread")),
+        max_stats_age_s=max_stats_age_s,
+        min_coverage=min_coverage,
+    )
+
+
+def load_state(
+    plan: Plan, *, asked: Collection[str] = (), given: Mapping[str, Source | None] | None = None
+) -> Problem | None:
+    """Load topology and statistics where they are given or where the plan's own are still there; None without them.
+
+    Parameters
+    ----------
+    given
+        Where the two are, for a role of *asked* instead of what the plan names, else where that is not there.
+
+    Raises
+    ------
+    FtplanError
+        If a file that was asked for cannot be read.
+    """
+    named = _paths(plan)
+    sources: dict[str, Any] = {}
+    for role in ("topology", "stats"):
+        own = named.get(role)
+        there = role not in asked and own is not None and Path(own).exists()
+        sources[role] = own if there else (given or {}).get(role)
+    if sources["topology"] is None:
+        return None
+    try:
+        return load(**sources)
+    except FtplanError:
+        if asked:
+            raise
+        return None  # what lies where the plan's inputs were is of no use any more
+
+
+def stale_inputs(plan: Plan, problem: Problem) -> list[Violation]:
+    """Return ``STALE_INPUT`` for each input that is not what the plan was made from.
+
+    Inputs that are plans are looked up where the plan says that they lie.
+    """
+    now = {item.role: item for item in problem.inputs}
+    for item in plan.inputs:
+        if item.role not in ROLES and item.role not in now:
+            file = _plan_file(item)
+            if file is not None:
+                now[item.role] = file
+    return [
+        Violation(
+            "STALE_INPUT",
+            f"{item.role} {now[item.role].path or '(given)'} is not what the plan was made from: its sha256 begins "
+            f"{now[item.role].sha256[:12]}, the plan's {item.sha256[:12]}; plan again, or pass --ignore-stale",
+            item.role,
+        )
+        for item in plan.inputs
+        if item.role in now and now[item.role].sha256 != item.sha256
+    ]
+
+
+def _paths(plan: Plan) -> dict[str, str]:
+    """Return the path of each input that lies in a file, by role."""
+    return {item.role: item.path for item in plan.inputs if item.path is not None and item.path != "-"}
+
+
+def _plan_file(item: InputFile) -> InputFile | None:
+    """Return the fingerprint of a plan that another one was made from, None where it is not there any more."""
+    from ftplan.io.plan_file import load_plan
+
+    if item.path is None or not Path(item.path).exists():
+        return None
+    try:
+        return load_plan(item.path).input
+    except FtplanError:
+        return None

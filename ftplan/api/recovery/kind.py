@@ -1,0 +1,21 @@
+"""Recovery schedules as a kind of plan."""
+
+from __future__ import annotations
+
+from ftplan.api.kinds import PlanKind
+from ftplan.api.recovery.options import RecoveryScheduleOptions
+from ftplan.model.kinds import RECOVERY_SCHEDULE
+from ftplan.model.plan import Plan
+
+
+def _recovers(plan: Plan) -> bool:
+    return any(step["recover"] for step in (plan.plan or {})["steps"])
+
+
+KIND = PlanKind(
+    row=RECOVERY_SCHEDULE,
+    options=RecoveryScheduleOptions,
+    folder="ftplan.api.recovery",
+    changes=_recovers,
+    summary_of_question=("before", "random"),
+)

@@ -1,0 +1,95 @@
+"""What can be asked of a recovery schedule."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from ftplan.api.option_fields import (
+    CORES,
+    FLAG,
+    PLAN,
+    SELECTORS,
+    SHARE,
+    PlanOptions,
+    number,
+    one_of,
+    option,
+    optional,
+    whole,
+)
+from ftplan.model.defaults import COORDINATOR_CPU, MAX_CPU
+
+BANDWIDTH = number(1e-6, 1e9)
+OBJECTIVES = ("priority", "priority-time", "fidelity-time")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecoveryScheduleOptions(PlanOptions):
+    """The options of ``ftplan recovery-schedule``."""
+
+    recorded_facts: ClassVar = {
+        "cost": one_of("topology", "statistics"),
+        "horizon_s": number(0.0, 1e24),
+        "bandwidth_mb_s": BANDWIDTH,
+        "spread": FLAG,
+    }
+
+    fail: tuple[str, ...] = option((), SELECTORS, "What fails, such as node:n1 or zone:rack-a; repeatable.")
+    complete_failure: bool = option(
+        False, FLAG, "All nodes fail; the first new one hosts the coordinator, then recovery goes on step by step."
+    )
+    coordinator_cpu: float = option(
+        COORDINATOR_CPU, CORES, "What the coordinator takes there, with --complete-failure.", metavar="CORES"
+    )
+    objective: str = option(
+        "priority",
+        one_of(*OBJECTIVES),
+        "priority = summed priority of the queries that each step makes whole, step by step; priority-time = "
+        "priority x seconds down, over all steps, the less the better; fidelity-time = output fidelity x seconds up "
+        "to the horizon, so that partly whole queries count.",
+    )
+    capacity: float | None = option(
+        None,
+        optional(CORES),
+        "Cores at step 0: caps what the cluster has left; without a cluster it is all there is.",
+        metavar="CORES",
+    )
+    max_cpu: float = option(MAX_CPU, SHARE, "Share of a node's cores that may be used.", metavar="SHARE")
+    horizon: float | None = option(
+        None,
+        optional(number(1e-6, 1e10)),
+        "A query that is not back by then counts as down until then.  [default: twice the last arrival, or 10m]",
+        metavar="TIME",
+        unit="time",
+    )
+    arrivals: bool = option(True, FLAG, "No node arrives, whatever the failure file says.", flag="--no-arrivals")
+    prefetch: bool = option(
+        True, FLAG, "Begin the next query with capacity that completes none.", flag="--prefetch/--no-prefetch"
+    )
+    replicas: Any = option(
+        None,
+        PLAN,
+        "Task replication whose active replicas run; wins over placement.replicas of the cluster.",
+        metavar="PLAN",
+    )
+    checkpoints: Any = option(
+        None,
+        PLAN,
+        "Checkpoint allocation in place: no transfer where a copy lies; wins over placement.checkpoints.",
+        metavar="PLAN",
+    )
+    bandwidth: float | None = option(
+        None,
+        optional(BANDWIDTH),
+        "Of restores, per second: MB of 2^20 bytes, or a size such as 1GB.  [default: the cluster's network]",
+        metavar="SPEED",
+        unit="speed",
+    )
+    parallel_recovery: bool = option(False, FLAG, "Split heavy failed tasks with key groups over nodes.")
+    samples: int = option(
+        100,
+        whole(0, 10_000),
+        "Where arrival times are ranges, judge the plan on so many sampled ones.",
+        metavar="N",
+    )

@@ -1,0 +1,23 @@
+"""Task replications as a kind of plan."""
+
+from __future__ import annotations
+
+from ftplan.api.kinds import PlanKind
+from ftplan.api.replication.options import TaskReplicationOptions
+from ftplan.model.kinds import TASK_REPLICATION
+from ftplan.model.plan import Plan
+
+
+def _starts_or_stops(plan: Plan) -> bool:
+    body = plan.plan or {}
+    if body["activate"] is None:  # nobody knows what runs now
+        return bool(body["replicas"])
+    return bool(body["activate"] or body["deactivate"])
+
+
+KIND = PlanKind(
+    row=TASK_REPLICATION,
+    options=TaskReplicationOptions,
+    folder="ftplan.api.replication",
+    changes=_starts_or_stops,
+)

@@ -1,0 +1,88 @@
+"""What can be asked of a task replication."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+from ftplan.api.option_fields import (
+    CORES,
+    FLAG,
+    PLAN,
+    SELECTORS,
+    SHARE,
+    Check,
+    PlanOptions,
+    number,
+    one_of,
+    option,
+    optional,
+    whole,
+)
+from ftplan.model.defaults import MAX_CPU
+
+BUDGETS = ("budget", "budget_cpu", "budget_mb", "target")
+METRICS = ("output-fidelity", "internal-completeness")
+WEIGHTS = ("rate", "priority")
+
+
+def _budget(value: Any) -> Any:
+    if isinstance(value, str) and len(value) <= 20:
+        return value
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise ValueError
+    real = float(value)
+    if not 0 <= real <= 1e15 or not real.is_integer():
+        raise ValueError
+    return int(real) if isinstance(value, Integral) else real
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskReplicationOptions(PlanOptions):
+    """The options of ``ftplan replicate-tasks``."""
+
+    recorded_facts: ClassVar = {
+        "budget_unit": one_of("tasks", "cores", "mb"),
+        "budget_limit": number(0.0, 1e18),
+        "spread": FLAG,
+    }
+    alternatives: ClassVar = (BUDGETS,)
+
+    fail: tuple[str, ...] = option((), SELECTORS, "What fails, such as node:n1 or zone:rack-a; repeatable.")
+    worst_case: bool = option(False, FLAG, "All tasks may fail, whatever the failure file says.")
+    budget: Any = option(
+        None,
+        optional(Check("a number of replicas, such as 12, or a share, such as '30%'", _budget)),
+        "How many replicas: a number, or a share of all tasks, rounded down.",
+        metavar="N|X%",
+    )
+    budget_cpu: float | None = option(None, optional(CORES), "Cores that all replicas may take.", metavar="CORES")
+    budget_mb: float | None = option(
+        None,
+        optional(number(0.0, 1e18)),
+        "State, in units of 2^20 bytes, that all replicas may hold.",
+        metavar="MB",
+    )
+    target: float | None = option(None, optional(SHARE), "The fewest replicas that reach this value.", metavar="X")
+    metric: str = option(
+        "output-fidelity",
+        one_of(*METRICS),
+        "output-fidelity = how much of the output rests on all of its input; internal-completeness = how many records "
+        "are still processed, wherever they go.",
+    )
+    weight: str = option("rate", one_of(*WEIGHTS), "What an output task counts in fidelity.")
+    max_cpu: float = option(MAX_CPU, SHARE, "Share of a node's cores that may be used.", metavar="SHARE")
+    current: Any = option(
+        None,
+        PLAN,
+        "Replicas now in place: says what to activate and to deactivate; wins over placement.replicas of the cluster.",
+        metavar="PLAN",
+    )
+    max_changes: int | None = option(
+        None, optional(whole(0)), "Start and stop at most so many replicas in all.", metavar="N"
+    )
+    threshold: float | None = option(
+        None, optional(number(0.0, 1.0)), "Keep the replicas in place where less would be gained.", metavar="X"
+    )
+    curve: bool = option(False, FLAG, "Also what every budget buys, up to 100 of them, with a bound.")

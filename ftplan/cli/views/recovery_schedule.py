@@ -1,0 +1,137 @@
+"""Recovery schedules as tables: how good, step by step, query by query, and over time."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ftplan.api.recovery.diff import ScheduleDifference
+from ftplan.cli.render import Answer, Table, cell
+from ftplan.cli.views import capped, changed_objective, changed_options, headline, refusal, task_name
+from ftplan.cli.views.gantt import chart
+from ftplan.model.plan import Plan
+
+_FIGURES = (
+    ("priority", "priority restored by all steps"),
+    ("priority_step_0", "priority restored by step 0"),
+    ("priority_time", "priority x seconds down"),
+    ("queries_back", "queries back"),
+    ("priority_back", "priority back"),
+    ("first_back_s", "first query back, s"),
+    ("last_back_s", "last query back, s"),
+    ("fidelity_time", "output fidelity x seconds"),
+)
+
+
+def answer(plan: Plan) -> Answer:
+    """Return a recovery schedule as JSON and as tables."""
+    tables = [_headline(plan)]
+    if any(plan.summary.get(name) for name in ("before", "after", "random")):
+        tables.append(_beside(plan))
+    if plan.summary.get("sampled"):
+        tables.append(_sampled(plan.summary["sampled"]))
+    if plan.plan is not None:
+        tables += [_steps(plan), _tasks(plan), _queries(plan)]
+        drawn = chart(plan.plan, shutil.get_terminal_size((120, 40)).columns)
+        tables += [drawn] if drawn is not None else []
+        if plan.plan["unrecovered"]:
+            left = [(task_name(item), item["reason"]) for item in plan.plan["unrecovered"]]
+            tables.append(capped(("not recovered", "reason"), left))
+    return Answer(plan.to_json(), tables)
+
+
+def _headline(plan: Plan) -> Table:
+    summary = plan.summary
+    rows = headline(plan) + refusal(plan)
+    rows.append(("failed tasks", f"{cell(summary.get('failed_tasks'))} ({cell(summary.get('failed_cpu'))} cores)"))
+    priority = cell(summary.get("failed_priority"))
+    rows.append(("failed queries", f"{cell(summary.get('failed_queries'))} (priority {priority})"))
+    shared = summary.get("shared_fraction")
+    rows.append(("failed cost shared by all", None if shared is None else f"{shared:.1%}"))
+    rows.append(("cost from", plan.options.get("cost")))
+    rows.append(("rules", ", ".join(plan.rules or ())))
+    return Table(("recovery schedule", ""), rows)
+
+
+def _beside(plan: Plan) -> Table:
+    """Return the plan's figures beside those of blocking recovery and of random orders."""
+    before, after, random = (plan.summary.get(name) or {} for name in ("before", "after", "random"))
+    known = {**before, **after, **random}
+    rows = [(text, before.get(name), after.get(name), random.get(name)) for name, text in _FIGURES if name in known]
+    return Table(("", "blocking", "this plan", f"random order (mean of {random.get('orders', 0)})"), rows)
+
+
+def _sampled(figures: Mapping[str, Any]) -> Table:
+    """Return what the plan is worth when nodes arrive at other times within their ranges."""
+    text = dict(_FIGURES)
+    rows = []
+    for name in ("priority_time", "last_back_s", "queries_back"):
+        values = figures[name] or {}
+        bad = next((value for key, value in values.items() if key != "mean"), None)
+        rows.append((text[name], values.get("mean"), bad))
+    return Table((f"on {figures['samples']} sampled arrivals", "mean", "worse in 5 %"), rows)
+
+
+def _steps(plan: Plan) -> Table:
+    assert plan.plan is not None
+    rows = []
+    for step in plan.plan["steps"]:
+        objective = step["objective"]
+        prefetched = sum(item["prefetch"] for item in step["recover"])
+        rows.append(
+            (
+                step["step"],
+                step["at_s"],
+                step["trigger"],
+                round(step["capacity"], 9),
+                round(step["used"], 9),
+                len(step["recover"]) - prefetched,
+                prefetched,
+                len(step["restored"]),
+                objective["value"],
+                objective["bound"],
+            )
+        )
+    columns = ("step", "at, s", "trigger", "cores free", "used", "tasks", "prefetched", "queries", "priority", "bound")
+    return Table(columns, rows)
+
+
+def _tasks(plan: Plan) -> Table:
+    assert plan.plan is not None
+    rows = [
+        (
+            step["step"],
+            task_name(item) + _range(item.get("key_groups")),
+            item["node"],
+            item["cpu"],
+            item["ready_s"],
+            "prefetch" if item["prefetch"] else "",
+        )
+        for step in plan.plan["steps"]
+        for item in step["recover"]
+    ]
+    return capped(("step", "task", "node", "cores", "ready, s", ""), rows)
+
+
+def _queries(plan: Plan) -> Table:
+    assert plan.plan is not None
+    never = float("inf")
+    order = sorted(plan.plan["queries"], key=lambda q: never if q["back_s"] is None else q["back_s"])
+    rows = [(task_name(query), query["priority"], query["back_s"], query["reason"]) for query in order]
+    return capped(("query", "priority", "back, s", "reason"), rows)
+
+
+def _range(key_groups: Sequence[int] | None) -> str:
+    return "" if key_groups is None else f" [{key_groups[0]}–{key_groups[1]}]"
+
+
+def difference(changed: ScheduleDifference) -> tuple[list[Table], list[str]]:
+    """Return the tables of a difference, and the notes below them."""
+    rows = [(f"task:{c['operator']}/{c['index']}", c["what"], c["from"], c["to"]) for c in changed.changes]
+    tables = [Table(("task", "what", "from", "to"), rows)] if rows else []
+    back = [(f"query:{q['operator']}/{q['index']}", q["from"], q["to"]) for q in changed.queries]
+    tables += [Table(("query", "back before, s", "after"), back)] if back else []
+    tables += changed_options(changed)
+    tasks = len({row[0] for row in rows})
+    return tables, [f"{tasks} of {changed.tasks} tasks change, {len(back)} queries; {changed_objective(changed)}"]

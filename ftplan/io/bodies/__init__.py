@@ -1,0 +1,17 @@
+"""What ``plan`` holds in a plan file: one module a kind of plan, named like it, with a model ``Body``."""
+
+from __future__ import annotations
+
+import importlib
+from importlib.util import find_spec
+
+from ftplan.io.fields import FileModel
+
+
+def body_of(kind: str) -> type[FileModel] | None:
+    """Import and return the model of a kind's body, None for a kind that is not checked beyond the envelope."""
+    name = f"{__name__}.{kind.replace('-', '_')}"
+    if find_spec(name) is None:
+        return None
+    model: type[FileModel] = importlib.import_module(name).Body
+    return model

@@ -1,0 +1,32 @@
+"""What a plan of kind task-replication holds."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from ftplan.io.fields import FileModel, Id, Index, NonNegative, Probability
+
+
+class ReplicaModel(FileModel):
+    """An active replica of a task."""
+
+    operator: Id = Field(description="Operator id")
+    index: Index = Field(description="Number of the task")
+    node: Id | None = Field(None, description="Node that runs the replica; null without a cluster")
+
+
+class CurvePointModel(FileModel):
+    """What a budget buys."""
+
+    budget: NonNegative = Field(description="In units of the plan's budget: tasks, cores, or 2^20 bytes")
+    value: Probability = Field(description="The metric that the planner reaches with it")
+    bound: Probability | None = Field(None, description="Proven: no choice within this budget is better")
+
+
+class Body(FileModel):
+    """What a plan of kind task-replication holds; one made by hand needs only the replicas."""
+
+    replicas: list[ReplicaModel] = Field(description="Tasks that have an active replica")
+    activate: list[ReplicaModel] | None = Field(None, description="To start, against the replicas now in place")
+    deactivate: list[ReplicaModel] | None = Field(None, description="To stop, with the nodes that run them now")
+    curve: list[CurvePointModel] | None = Field(None, description="Ascending by budget")

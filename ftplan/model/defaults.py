@@ -1,0 +1,14 @@
+"""Defaults that several rooms share; those of one kind of plan stand with its options."""
+
+from __future__ import annotations
+
+#: Share of a node's cores that tasks may use.
+MAX_CPU = 0.8
+#: Utilisation above which a node is overloaded.
+OVERLOAD = 0.85
+#: Mean utilisation of the cluster that the default capacity of a core stands for.
+MEAN_UTILISATION = 0.7
+#: Seconds after the failure up to which a recovery counts where no node arrives; else twice the last arrival.
+HORIZON_S = 600.0
+#: Cores that the coordinator of a recovery takes on the first node that arrives.
+COORDINATOR_CPU = 0.5

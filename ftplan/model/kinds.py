@@ -1,0 +1,95 @@
+"""The kinds of plan there are, as plain rows. Importing this loads nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+Kind = Literal[
+    "checkpoint-allocation",
+    "task-replication",
+    "recovery-schedule",
+    "rebalance",
+    "peer-ring",
+    "scale-out",
+    "drain-schedule",
+]
+#: What the field ``kind`` of a plan file may say.
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+
+@dataclass(frozen=True, slots=True)
+class KindRow:
+    """A kind of plan: the question that it answers, as data.
+
+    Attributes
+    ----------
+    table
+        The list of records in a plan's body that ``to_frame`` shows.
+    needs
+        Roles of the inputs without which there is no plan.
+    plans
+        Options that take another plan, each with the kind of it; they are roles of inputs too.
+    answers_failure
+        Whether ``fail`` and a failure file are part of the question. Other plans are only scored under failures.
+    fail_replaces_scenarios
+        Whether a plan for what ``fail`` names is scored under that, not in the scenarios of its failure file.
+    """
+
+    name: Kind
+    command: str
+    table: str
+    needs: tuple[str, ...] = ("topology",)
+    plans: tuple[tuple[str, str], ...] = ()
+    answers_failure: bool = False
+    fail_replaces_scenarios: bool = False
+
+
+CHECKPOINT_ALLOCATION = KindRow(
+    "checkpoint-allocation",
+    "allocate-checkpoints",
+    "assignments",
+    needs=("topology", "cluster", "stats"),
+    plans=(("current", "checkpoint-allocation"),),
+)
+TASK_REPLICATION = KindRow(
+    "task-replication",
+    "replicate-tasks",
+    "replicas",
+    plans=(("current", "task-replication"),),
+    answers_failure=True,
+    fail_replaces_scenarios=True,
+)
+RECOVERY_SCHEDULE = KindRow(
+    "recovery-schedule",
+    "recovery-schedule",
+    "steps",
+    plans=(("replicas", "task-replication"), ("checkpoints", "checkpoint-allocation")),
+    answers_failure=True,
+)
+
+#: The main table of kinds that have no planner yet, whose plans are only read.
+_TABLES: tuple[tuple[Kind, str], ...] = (
+    ("rebalance", "moves"),
+    ("peer-ring", "ring"),
+    ("scale-out", "operators"),
+    ("drain-schedule", "rounds"),
+)
+ROWS: tuple[KindRow, ...] = (
+    CHECKPOINT_ALLOCATION,
+    TASK_REPLICATION,
+    RECOVERY_SCHEDULE,
+    *(KindRow(name, name, table) for name, table in _TABLES),
+)
+
+
+def row(kind: str) -> KindRow:
+    """Return the row of a kind of plan.
+
+    Raises
+    ------
+    KeyError
+        If there is no such kind.
+    """
+    by_name: dict[str, KindRow] = {item.name: item for item in ROWS}
+    return by_name[kind]

@@ -1,0 +1,8 @@
+"""Units of files and options."""
+
+from __future__ import annotations
+
+#: Bytes of what names with ``_mb`` count in.
+MB = 2.0**20
+#: Cpu milliseconds that a core has in a second.
+MS_PER_CORE_SECOND = 1000.0

@@ -1,0 +1,141 @@
+"""The passes over a log, one for each output table, and what they add up to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow.compute as pc
+
+from ftplan.errors import FtplanError
+from ftplan.spark_stats import tables
+from ftplan.spark_stats.inputs import LogFile
+from ftplan.spark_stats.mapping import LogMapping
+from ftplan.spark_stats.operators import Operators
+from ftplan.spark_stats.placement import majority_nodes, placement_document
+from ftplan.spark_stats.readers import read_log
+from ftplan.spark_stats.records import OUTSIDE, Records, to_records
+from ftplan.spark_stats.rejects import RejectedRow, Rejects, check_share, collect_rejects
+from ftplan.spark_stats.session import Session
+from ftplan.spark_stats.windows import Grouping, aggregate, rejected_rows
+
+#: Rejected texts of a log of up to so many rows all come along with the first pass.
+MOST_TEXTS = 500_000
+
+
+@dataclass(frozen=True, slots=True)
+class LogStatistics:
+    """What the passes over a log gave; ``windows_us`` are the starts of the windows with records, each once."""
+
+    tables: Mapping[str, Any]
+    placement: Mapping[str, Any]
+    windows_us: npt.NDArray[np.int64]
+    rejects: Rejects
+
+
+def run_passes(session: Session, mapping: LogMapping, files: Sequence[LogFile], operators: Operators) -> LogStatistics:
+    """Pass over the log once for each table, and put the tables together.
+
+    Raises FtplanError if too many rows were rejected, or none was accepted.
+    """
+    records = to_records(read_log(session, files, mapping), mapping, operators)
+    (name, grouping), *others = _groupings(mapping, operators).items()
+    first, rejects = _first_pass(records, grouping, mapping, files)
+    passes = {name: first, **{table: aggregate(records, other, "out") for table, other in others}}
+    ids = operators.resolve(_names(passes))
+    sums = {
+        table: tables.accepted(part, records.entries if table == "key_groups" else records.entries[:1], ids)
+        for table, part in passes.items()
+    }
+    windows_us = np.unique(first.filter(pc.equal(first["entry"], 0))["window_us"].to_numpy())
+    put_together = _tables(sums, mapping, operators, ids)
+    return LogStatistics(put_together, _placement(sums, mapping, operators), windows_us, rejects)
+
+
+def _groupings(mapping: LogMapping, operators: Operators) -> dict[str, Grouping]:
+    """Return how each table that the log can give is grouped; these are the passes."""
+    node = ("node",) if mapping.node_column else ()
+    passes = {}
+    entries = [mapping.key_columns] if mapping.has_main else []
+    entries += [columns for _, columns in mapping.keys]
+    if any(entries) or not mapping.task_column:
+        if not any(entries) and operators.topology is None and not operators.default and not operators.counts:
+            raise FtplanError("nothing to count by: give --key-column, --task-column or --key-groups N")
+        slots = tuple(f"group_{i}" if columns else None for i, columns in enumerate(entries))
+        measures: tuple[str, ...] = ("records", "bytes", "cpu", "state")
+        passes["key_groups"] = Grouping(slots, operators.most_key_groups, node if mapping.key_columns else (), measures)
+    if mapping.task_column:
+        measures = ("records", "records_out", "bytes", "cpu", "busy", "memory", "queue", "state")
+        passes["tasks"] = Grouping(("task",), extra=node, measures=measures)
+    if mapping.upstream_task_column:
+        sender = ("upstream_operator",) if mapping.upstream_operator_column else ()
+        passes["substreams"] = Grouping(("task",), extra=("upstream_task", *sender), measures=("records",))
+    return passes
+
+
+def _first_pass(
+    records: Records, grouping: Grouping, mapping: LogMapping, files: Sequence[LogFile]
+) -> tuple[Any, Rejects]:
+    """Return the sums of the first pass, and the rejected rows that came along; refuse a log of too many of them."""
+    names = [f.path for f in files]
+    few = all(f.rows is not None for f in files) and sum(f.rows or 0 for f in files) <= MOST_TEXTS
+    sums = aggregate(records, grouping, "with text" if few else "counted")
+    rejects = collect_rejects(sums, records.reasons, names, mapping.max_kept_rejects)
+    if rejects.faulty and not few:
+        outside = [i for i, reason in enumerate(records.reasons) if reason == OUTSIDE]
+        rows = (
+            RejectedRow(names[row["file"]] if row["file"] >= 0 else None, records.reasons[row["reason"]], row["raw"])
+            for row in rejected_rows(records, mapping.max_kept_rejects, outside).to_pylist()
+        )
+        rejects = replace(rejects, rows=tuple(rows))
+    check_share(rejects, mapping.max_rejects, files[0].name if len(files) == 1 else f"{len(files)} files")
+    if not pc.any(pc.equal(sums["entry"], 0)).as_py():
+        raise FtplanError(f"{files[0].path}: no record is left: {rejects.rows_read:,} rows read, none accepted")
+    return sums, rejects
+
+
+def _names(passes: Mapping[str, Any]) -> set[str]:
+    """Return the operators as the log names them."""
+    columns = [s[c] for s in passes.values() for c in ("operator", "upstream_operator") if c in s.column_names]
+    return {name for column in columns for name in column.unique().to_pylist() if name is not None}
+
+
+def _tables(
+    sums: Mapping[str, Any], mapping: LogMapping, operators: Operators, ids: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return the tables; where the key is not in the log, tasks or operators are spread over their key groups."""
+    spread = None
+    if mapping.has_main and not mapping.key_columns:
+        by_task = mapping.task_column is not None
+        source = sums["tasks"] if by_task else _of_main(sums["key_groups"])
+        spread = tables.spread_over_groups(source, operators, by_task)
+    measured = sums.get("key_groups")
+    if measured is not None:
+        measured = measured.filter(pc.is_valid(measured["slot"]))
+    # Without key groups the table is empty, not absent: the loads of tasks are of use by themselves.
+    result = {"key_groups": tables.key_groups_table(measured, spread)}
+    if "substreams" in sums:
+        known = sums["substreams"].filter(pc.is_valid(sums["substreams"]["upstream_task"]))
+        if operators.upstream is None:
+            known = known.filter(pc.is_valid(known["upstream_operator"]))
+        result["substreams"] = tables.substreams_table(known, operators.upstream, ids)
+    if "tasks" in sums:
+        result["tasks"] = tables.tasks_table(sums["tasks"], result.get("substreams"))
+    return result
+
+
+def _of_main(sums: Any) -> Any:
+    """Return the sums of the operator, or of the operator column, beside those in ``keys``."""
+    return sums.filter(pc.equal(sums["entry"], 0))
+
+
+def _placement(sums: Mapping[str, Any], mapping: LogMapping, operators: Operators) -> dict[str, Any]:
+    """Return the placement that the node column shows, empty without one."""
+    if mapping.node_column is None:
+        return {}
+    by_task = majority_nodes(sums["tasks"]) if "tasks" in sums else {}
+    by_group = majority_nodes(_of_main(sums["key_groups"])) if mapping.key_columns else {}
+    return placement_document(by_task, by_group, operators)
