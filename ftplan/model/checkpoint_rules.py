@@ -107,8 +107,7 @@ class RuleInputs:
 
     def load(self, operator: str, group: int) -> float:
         """Return the mean load of a key group, 0 where it is not known."""
-        column = None if self.series is None else self.series.position.get((operator, group))
-        return 0.0 if self.series is None or column is None else float(self.series.mean_load[column])
+        return 0.0 if self.series is None else self.series.load_of(operator, group)
 
 
 @dataclass(frozen=True, eq=False)

@@ -160,10 +160,7 @@ def _after(plan: Plan, incident: Incident, replayed: Replay) -> dict[str, Any]:
     """Return the figures of the schedule as its summary names them."""
     priority = incident.graph.per_task("priority")
     horizon_s = horizon_of(plan, incident)
-    query = np.array([o.query for o in replayed.outages], dtype=np.int64)
-    down_s = np.array([o.down_s for o in replayed.outages], dtype=np.float64)
-    back_s = np.array([np.inf if o.back_s is None else o.back_s for o in replayed.outages], dtype=np.float64)
-    downtimes = Downtimes(query, priority[query], down_s, back_s)
+    downtimes = Downtimes.of([(o.query, o.down_s, o.back_s) for o in replayed.outages], priority)
     by_step = [float(sum(priority[query] for query in replayed.restored(event))) for event in replayed.events]
     after: dict[str, Any] = dict(downtimes.figures(by_step, horizon_s))
     stated = plan.summary.get("after")

@@ -27,10 +27,11 @@ from ftplan.planners.checkpoints.models.reduced_model import open_columns
 from ftplan.planners.checkpoints.problem import AllocationOptions, build
 from ftplan.planners.checkpoints.rules.least_limit import longest_first
 from ftplan.planners.checkpoints.rules.limits import limits_of
+from ftplan.planners.checkpoints.search import node_repair
+from ftplan.planners.checkpoints.search.large_neighbourhood import Effort, large_neighbourhood_search
 from ftplan.planners.checkpoints.search.local_search import improve
-from ftplan.planners.checkpoints.search.neighbourhood import exchange
 from ftplan.planners.checkpoints.search.repair import repair
-from ftplan.planners.checkpoints.search.working_allocation import Placed
+from ftplan.planners.checkpoints.search.working_allocation import WorkingAllocation
 from tests.planners.checkpoints.cases import Case, cases, cluster, job, placement
 
 
@@ -42,7 +43,7 @@ def test_subgradient_nears_the_linear_relaxation_from_below(copies: int, anti_af
     problem = build(topology, cluster(), placement(), series, options)
     limits = limits_of(problem, CheckpointRules(copies, anti_affinity, 0.2))
     relaxed = best_dual(problem, limits, 0.0, Budget(60)).bound
-    placed = Placed.at(problem, limits, longest_first(problem))
+    placed = WorkingAllocation.of(problem, limits, longest_first(problem))
     assert repair(placed, Budget(60))
     climbed = ascend(problem, limits, problem.value(placed.copies), Budget(60)).bound
     start = dual_value(problem, limits, np.zeros(limits.lower.shape)).bound
@@ -95,7 +96,7 @@ def test_search_keeps_the_limits_and_never_loses(copies: int) -> None:
     options = AllocationOptions(copies=copies, balance=0.1)
     problem = build(topology, cluster(), placement(), series, options)
     limits = limits_of(problem, CheckpointRules(copies, "node", 0.1))
-    placed = Placed.at(problem, limits, longest_first(problem))
+    placed = WorkingAllocation.of(problem, limits, longest_first(problem))
     assert repair(placed, Budget(60))
     first = problem.value(placed.copies)
     improve(placed, Budget(60))
@@ -104,11 +105,23 @@ def test_search_keeps_the_limits_and_never_loses(copies: int) -> None:
     assert limits.kept(placed.copies)
     dual = best_dual(problem, limits, second, Budget(60))
     columns = open_columns(problem, limits, dual, second)
-    found = exchange(problem, limits, columns, placed.copies, dual, 0, Budget(60), 5)
-    again = exchange(problem, limits, columns, placed.copies, dual, 0, Budget(60), 5)
+    found = large_neighbourhood_search(problem, limits, columns, placed.copies, dual, Effort(0, 5), Budget(60))
+    again = large_neighbourhood_search(problem, limits, columns, placed.copies, dual, Effort(0, 5), Budget(60))
     assert np.array_equal(found, again)
     assert limits.kept(found)
     assert dual.bound <= problem.value(found) <= second
+
+
+def test_repair_of_a_large_allocation_knows_what_the_nodes_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Repair in bulk counts anew; what repair then does for failover, and search after it, starts from that count."""
+    monkeypatch.setattr(node_repair, "MANY_SLOTS", 0)
+    topology, series = job(16, 7)
+    options = AllocationOptions(balance=0.3, failover_limit=2.0)
+    problem = build(topology, cluster(), placement(), series, options)
+    limits = limits_of(problem, CheckpointRules(1, "node", 0.3, failover_limit=2.0))
+    allocation = WorkingAllocation.of(problem, limits, problem.allowed.argmax(axis=1)[:, None])
+    assert repair(allocation, Budget(60))
+    assert allocation.used == pytest.approx(limits.used(allocation.copies))
 
 
 @pytest.mark.parametrize("balance", ["auto", 0.02])

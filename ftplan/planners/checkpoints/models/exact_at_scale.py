@@ -13,7 +13,7 @@ from ftplan.planners.checkpoints.rules.limits import Limits
 from ftplan.planners.checkpoints.search.repair import repair
 from ftplan.planners.checkpoints.search.rounding import rounded
 from ftplan.planners.checkpoints.search.shifts import improve_by_shifts
-from ftplan.planners.checkpoints.search.working_allocation import Placed
+from ftplan.planners.checkpoints.search.working_allocation import WorkingAllocation
 
 #: Times that prices and plan sharpen each other.
 TURNS = 2
@@ -42,11 +42,11 @@ def price_guided(problem: CheckpointProblem, limits: Limits, first: IntArray, bu
             scanned = with_incumbent(scanned, problem, limits, dual.prices, best)
         near = rounded(problem, limits, scanned, dual.prices, budget)
         for start in (near, best) if turn else (near,):
-            placed = Placed.at(problem, limits, start)
+            placed = WorkingAllocation.of(problem, limits, start)
             # A part of the clock: where the repair does not end, the best plan is still improved.
             repairing = budget.part(REPAIR_SHARE)
             if not repair(placed, repairing):
-                placed = Placed.at(problem, limits, best)
+                placed = WorkingAllocation.of(problem, limits, best)
             budget.cut = budget.cut or repairing.cut
             improve_by_shifts(placed, scanned, dual.prices, budget)
             if limits.kept(placed.copies) and problem.value(placed.copies) < problem.value(best):

@@ -13,7 +13,7 @@ from ftplan.planners.checkpoints.bounds.lagrangian import Dual, priced
 from ftplan.planners.checkpoints.models.branch_and_cut import branch_and_cut
 from ftplan.planners.checkpoints.models.separate import cheapest
 from ftplan.planners.checkpoints.rules.limits import Limits
-from ftplan.planners.checkpoints.search.neighbourhood import TREE_NODES, exchange
+from ftplan.planners.checkpoints.search.large_neighbourhood import TREE_NODES, Effort, large_neighbourhood_search
 
 #: Open columns above which the whole model is not solved: SCIP then proves nothing more in a minute, and overruns.
 MOST_COLUMNS = 10_000
@@ -90,7 +90,8 @@ def close_gap(
         value = problem.value(best)
         columns &= open_columns(problem, limits, dual, dual.bound + NEAR * (value - dual.bound))
         tree_nodes = FEW_TREE_NODES
-    best = exchange(problem, limits, columns, best, dual, seed, budget, rounds, tree_nodes)
+    effort = Effort(seed, rounds, tree_nodes)
+    best = large_neighbourhood_search(problem, limits, columns, best, dual, effort, budget)
     value = problem.value(best)
     if problem.gap(value, dual.bound) <= ROUNDING or budget.over() or not small:
         return best, dual.bound

@@ -17,8 +17,8 @@ from ftplan.planners.checkpoints.rules.least_balance import UNBOUNDED_BALANCE, l
 from ftplan.planners.checkpoints.rules.least_failover import least_failover
 from ftplan.planners.checkpoints.rules.least_limit import LeastLimit, longest_first, number
 from ftplan.planners.checkpoints.rules.limits import limits_of
-from ftplan.planners.checkpoints.search.failover_repair import bring_within
-from ftplan.planners.checkpoints.search.working_allocation import Placed
+from ftplan.planners.checkpoints.search.repair import repair
+from ftplan.planners.checkpoints.search.working_allocation import WorkingAllocation
 from ftplan.planners.result import Result
 
 #: Parts of the time that is left: for the least failover limit, for the least balance within one, and for the proof
@@ -87,8 +87,8 @@ def feasible_copies(
     if in_force.witness is not None:
         return in_force.witness
     limits = limits_of(problem, in_force.rules)
-    placed = Placed.at(problem, limits, longest_first(problem))
-    if bring_within(placed, budget):
+    placed = WorkingAllocation.of(problem, limits, longest_first(problem))
+    if repair(placed, budget):
         return placed.copies
     result = find_feasible(problem, limits, options.seed, budget)
     if result.copies is not None and limits.kept(result.copies):

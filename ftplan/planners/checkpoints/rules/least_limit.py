@@ -13,8 +13,8 @@ from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.models.integer_model import SatResult
 from ftplan.planners.checkpoints.rules.limits import Limits, fair_loads
-from ftplan.planners.checkpoints.search.failover_repair import bring_within
-from ftplan.planners.checkpoints.search.working_allocation import Placed
+from ftplan.planners.checkpoints.search.repair import repair
+from ftplan.planners.checkpoints.search.working_allocation import WorkingAllocation
 
 #: A limit is looked for in steps of this size; what is found is rounded up to six digits after the point.
 STEP = 2.0**-21
@@ -74,8 +74,8 @@ def least_limit(
         nonlocal best
         limits = family.limits(value)
         for source in (start,) if best is None else (best.copies, start):
-            placed = Placed.at(problem, limits, source)
-            if bring_within(placed, budget):
+            placed = WorkingAllocation.of(problem, limits, source)
+            if repair(placed, budget):
                 best = family.better(best, placed.copies)
                 return True
         return False
