@@ -11,8 +11,7 @@ from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.horizon.time_indexed import TimeIndexedKnapsack, expected_arrivals, time_indexed
 from ftplan.planners.recovery.knapsack.closure_chain import bounds, closure_chain
-from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack
-from ftplan.planners.recovery.knapsack.residual import fitting
+from ftplan.planners.recovery.knapsack.residual import fitting, residual
 from ftplan.planners.recovery.schedule.schedule import State
 
 
@@ -23,13 +22,7 @@ def step_bounds(problem: TimeIndexedKnapsack, capacity: FloatArray, budget: Budg
     numbers, since their sums are too.
     """
     possible = problem.release < problem.steps
-    entries = possible[problem.last_step.row]
-    counts = np.bincount(problem.last_step.row[entries], minlength=problem.queries)[possible]
-    start = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
-    last = float(capacity.max(initial=0.0))
-    _, small = fitting(
-        SetUnionKnapsack(problem.priority[possible], problem.weight, start, problem.member[entries], last)
-    )
+    _, small = fitting(residual(problem.last_step, possible, problem.weight, float(capacity.max(initial=0.0)))[0])
     if small.queries == 0:
         return np.zeros(len(capacity))
     limit = capacity + ROUNDING * np.maximum(1.0, np.abs(capacity))

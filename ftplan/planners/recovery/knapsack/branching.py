@@ -25,7 +25,7 @@ from ftplan.planners.recovery.knapsack.residual import residual
 #: Bundles whose both sides are bounded before one is chosen.
 CANDIDATES = 8
 #: Share of a node's queries that must be decided by its bounds to bound it again.
-WORTH_AGAIN = 0.05
+DECIDED_AGAIN = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +95,7 @@ class Tree:
         """Upper bound on every choice."""
         return max([self.value, *(node.bound for node in self.nodes)])
 
-    def hopeless(self, bound: float) -> bool:
+    def fathomed(self, bound: float) -> bool:
         """Return whether no choice under this bound is better than the incumbent."""
         return bound * (1 + ROUNDING) < self.value + max(0.999 * self.unit, ROUNDING * abs(self.value))
 
@@ -113,12 +113,12 @@ class Tree:
             dual = best_price(rest.knapsack, self.budget, price)
             self.offer(rest.lifted(dual.below))
             most = min(most, rest.base + dual.bound)
-            if self.hopeless(most) or rest.knapsack.queries == 0:
+            if self.fathomed(most) or rest.knapsack.queries == 0:
                 return
             better = self.value + 0.999 * self.unit - rest.base - ROUNDING * abs(self.value)
             tighter = rest.lifted_fixed(dual.fixed(better))
             decided = int((tighter.inside | tighter.outside)[rest.queries].sum())
-            if last or decided < WORTH_AGAIN * rest.knapsack.queries:
+            if last or decided < DECIDED_AGAIN * rest.knapsack.queries:
                 break
             price, rest = dual.price, restrict(self.knapsack, tighter)
         assert rest is not None
@@ -168,7 +168,7 @@ def branch(tree: Tree, budget: Budget) -> None:
     while tree.nodes and not budget.over() and left > 0:
         node = heapq.heappop(tree.nodes)
         left -= 1
-        if not tree.hopeless(node.bound):
+        if not tree.fathomed(node.bound):
             tree.expand(node)
 
 
