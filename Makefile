@@ -38,7 +38,7 @@ arrows: $(STAMP)
 	$(BIN)/lint-imports
 
 unit: $(STAMP)
-	$(BIN)/python -m pytest -n auto --dist loadgroup
+	$(BIN)/python -m pytest -n auto
 
 coverage: $(STAMP) ## lines of planners, metrics and simulation that their unit and contract tests run; takes a while
 	$(BIN)/python -m pytest -n auto -p tests.plain_kernels --cov=ftplan.planners --cov=ftplan.metrics \

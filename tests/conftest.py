@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from xdist.scheduler import LoadScopeScheduling
 
 #: Checks of health that hold for every test; the one for slowness is a clock.
 UNHURRIED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow], "print_blob": True}
@@ -19,12 +21,24 @@ for name in ("SPARK_SUBMIT_OPTS", "SPARK_DAEMON_JAVA_OPTS"):
     os.environ.setdefault(name, "-XX:TieredStopAtLevel=1")
 
 
-@pytest.hookimpl(tryfirst=True)  # before pytest-xdist looks for groups
+class ByEngine(LoadScopeScheduling):
+    """Tests that share an engine's session in one process, those that start engines in another, the rest as it comes.
+
+    Groups of ``--dist loadgroup`` need an attribute of tests that pytest 9 no longer has.
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = nodeid.partition("::")[0]
+        if not file.startswith("tests/spark_stats/"):
+            return nodeid
+        return file if file.endswith("/test_session.py") else "session"
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByEngine:
+    return ByEngine(config, log)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with engines, which take long: tests that share a session in one process, others by their files."""
-    for item in items:
-        if "session" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.xdist_group("session"))
-        elif item.get_closest_marker("spark"):
-            item.add_marker(pytest.mark.xdist_group(item.path.stem))
-    items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)
+    """Begin with engines, which take long."""
+    items.sort(key=lambda item: item.get_closest_marker("spark") is None)
