@@ -28,7 +28,7 @@ from ftplan.planners.recovery.knapsack.instance import StepSolver
 from ftplan.planners.recovery.problem import ArrivalEvent, Host, RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.schedule.by_objective import by_objective
 from ftplan.planners.recovery.schedule.by_queries import by_queries
-from ftplan.planners.recovery.schedule.construction import run
+from ftplan.planners.recovery.schedule.construction import construct_schedule
 from ftplan.planners.recovery.schedule.score import fidelity_time_of, priority_time_of
 
 ARRIVALS = 20
@@ -66,7 +66,7 @@ def sparse(queries: int, share: float, seed: int) -> RecoveryProblem:
         nowhere,
         nowhere,
         tuple(Host(f"n{k}", float(cores)) for k, cores in enumerate(room)),
-        present=0,
+        live_hosts=0,
         arrivals=tuple(ArrivalEvent(float(when), k, (float(when),) * 2) for k, when in enumerate(at)),
         horizon_s=2.0 * float(at[-1]),
         failed_nodes=2,
@@ -79,7 +79,7 @@ def row(queries: int, share: float, seeds: int, time_limit_s: float, solver: Ste
     for seed in range(seeds):
         problem = sparse(queries, share, seed)
         options = RecoveryOptions(objective="priority-time", time_limit_s=time_limit_s)
-        alone = run(problem, replace(options, objective="priority"), by_queries(solver))
+        alone = construct_schedule(problem, replace(options, objective="priority"), by_queries(solver))
         began = time.perf_counter()
         whole = by_objective(problem, options, solver)
         seconds.append(time.perf_counter() - began)

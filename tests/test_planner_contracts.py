@@ -12,7 +12,8 @@ import pytest
 import ftplan
 from ftplan.api import verify
 from ftplan.errors import FtplanError
-from ftplan.model.plan import ROUNDING, TABLE_OF_KIND
+from ftplan.model import kinds
+from ftplan.model.tolerances import ROUNDING
 from ftplan.planners.registry import Row, rows
 from tests.planner_cases import QUESTIONS, Question, inputs
 
@@ -61,7 +62,7 @@ def test_a_plan_keeps_its_rules_and_says_the_truth(row: Row, name: str) -> None:
     questions = QUESTIONS[row.command]
     plan = planned(row, name)
     assert plan.plan is not None, plan.reason
-    assert 0 < len(plan.plan[TABLE_OF_KIND[plan.kind]]) == len(plan.to_frame())
+    assert 0 < len(plan.plan[kinds.row(plan.kind).table]) == len(plan.to_frame())
     assert verify(plan, inputs(questions.asked[name].documents), strict=questions.strict).violations == ()
     value, bound = objective(plan)
     assert value <= bound + slack(value, bound)

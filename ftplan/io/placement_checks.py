@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from pydantic import Field
 
 from ftplan.io.fields import FileModel, Id
-from ftplan.io.validation import Complaints, unknown
-from ftplan.model.cluster import Placement
+from ftplan.io.validation import Complaints, unknown, validate
+from ftplan.model.cluster import Cluster, Placement
 from ftplan.model.topology import Topology
 
 PARTS = ("tasks", "key_groups", "checkpoints", "replicas")
@@ -45,22 +45,29 @@ def placement_entry(placement: Placement) -> dict[str, Any]:
     return {part: lists for part, lists in parts.items() if lists}
 
 
+def read_placement(value: Mapping[str, Any], name: str, cluster: Cluster, topology: Topology) -> Placement:
+    """Return a placement that stands by itself, held against cluster and topology; *name* stands in messages."""
+    model = validate(PlacementModel, value, name, below="placement")
+    complaints = Complaints(name)
+    check_placement(model, cluster.position, topology, complaints)
+    complaints.finish()
+    return model.build()
+
+
 def check_placement(
     placement: PlacementModel,
-    nodes: Collection[str] | None,
+    nodes: Collection[str],
     topology: Topology | None,
     complaints: Complaints,
-    prefix: str = "placement.",
 ) -> None:
-    """Note unknown nodes (where *nodes* are given), and unknown operators and wrong lengths (with a *topology*)."""
+    """Note unknown nodes, and (with a *topology*) unknown operators and lists of the wrong length."""
     for part in PARTS:
         lists: dict[str, Sequence[Any]] = getattr(placement, part) or {}
         for operator, entries in lists.items():
-            place = f"{prefix}{part}.{operator}"
-            if nodes is not None:
-                for index, node in _names(entries):
-                    if node is not None and node not in nodes:
-                        complaints.add(f"{place}{index}", unknown("node", node, nodes))
+            place = f"placement.{part}.{operator}"
+            for index, node in _names(entries):
+                if node is not None and node not in nodes:
+                    complaints.add(f"{place}{index}", unknown("node", node, nodes))
             if topology is not None:
                 _check_operator(operator, part, len(entries), topology, place, complaints)
 

@@ -20,13 +20,10 @@ from ftplan.io.manifest_file import ManifestModel, manifest_of
 from ftplan.io.placement_checks import PlacementModel, placement_entry
 from ftplan.io.stats_tables import checked_table
 from ftplan.io.validation import FORMATS, Loaded, check_version, ignored_keys, validate
-from ftplan.metrics.key_group_series import key_group_series
 from ftplan.model.measures import MEASURES
 from ftplan.model.plan import InputFile
 from ftplan.model.problem import StatsTables
 from ftplan.model.statistics import TABLES, Manifest
-
-__all__ = ["MANIFEST", "PLACEMENT", "key_group_series", "load_stats", "placement_of"]
 
 MANIFEST = "manifest.json"
 PLACEMENT = "placement.yaml"
@@ -38,11 +35,6 @@ def load_stats(source: Source) -> Loaded[StatsTables]:
     A mapping holds the ``manifest`` as a mapping and each table (``key_groups``, ``tasks``, ``substreams``) as an
     Arrow table, a pandas or polars frame or a list of rows; ``placement`` is optional. The fingerprint of a folder
     is that of its manifest, and the manifest holds those of the tables, which are checked.
-
-    Raises
-    ------
-    FtplanError
-        One sentence with file, column, what is wrong and what would be right.
     """
     if isinstance(source, Document):
         raise FtplanError(f"{source.name}: is a statistics manifest; give its folder instead")

@@ -112,7 +112,7 @@ def test_comparisons_say_how_far_they_came(ticking: Ticking) -> None:
     assert whole.summary["random"]["orders"] == 20
     assert whole.summary["sampled"]["samples"] == 100
     assert "COMPARISON_CUT" not in codes(whole)
-    ticking.tick_s = 0.0001
+    ticking.tick_s = 0.0004
     cut = ftplan.plan("recovery-schedule", problem, algorithm="best-density", time_limit_s=1.0)
     orders = cut.summary["random"]["orders"]
     assert 0 < orders < 20

@@ -10,13 +10,15 @@ from hypothesis import given, settings
 from numba.core import caching
 
 from ftplan.planners import compiled as compiled_module
+from ftplan.planners.budget import Budget
 from ftplan.planners.compiled import compiled, inlined
+from ftplan.planners.recovery import local_search
 from ftplan.planners.recovery.horizon import ruin_and_recreate
 from ftplan.planners.recovery.horizon import ruin_and_recreate_moves as moves
-from ftplan.planners.recovery.knapsack import density_growth
+from ftplan.planners.recovery.knapsack import density_growth, tabu_moves
 from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack
 from ftplan.planners.recovery.knapsack.residual import fitting
-from tests.planners.recovery.instances import knapsacks
+from tests.planners.recovery.instances import knapsack_of, knapsacks
 from tests.planners.recovery.time_indexed_cases import shared_repair
 
 
@@ -85,7 +87,7 @@ def test_both_ways_grow_the_same_plans(knapsack: SetUnionKnapsack) -> None:
 @pytest.mark.parametrize("seed", range(5))
 def test_both_ways_construct_the_same_repair(seed: int) -> None:
     problem = shared_repair(seed, queries=20, steps=5)
-    order = np.random.default_rng(seed).permutation(problem.queries)
+    order = np.random.default_rng(seed).permutation(problem.knapsack.queries)
     found = []
     for construct in (moves.construct, moves.construct.plain):
         solution = ruin_and_recreate._empty(problem)
@@ -93,3 +95,19 @@ def test_both_ways_construct_the_same_repair(seed: int) -> None:
         found.append([array.tolist() for array in solution])
     assert found[0] == found[1]
     assert problem.fits(np.array(found[0][0]))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_both_ways_search_the_same(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    needs = [set(random.choice(30, random.integers(1, 7), replace=False).tolist()) for _ in range(40)]
+    weight = random.integers(1, 40, 30) / 8
+    knapsack = knapsack_of(needs, weight, random.integers(1, 11, 40), 0.3 * float(weight.sum()))
+    instance, settings_ = local_search.tabu_instance(knapsack), local_search.tabu_settings(knapsack, Budget(60.0))
+    states = []
+    for search in (tabu_moves.search, tabu_moves.search.plain):
+        state = local_search.nothing_chosen(instance, seed)
+        search(instance, state, settings_._replace(depth=100), 700)
+        assert state.sums[tabu_moves.BEST] > 0.0
+        states.append([array.tolist() for array in state])
+    assert states[0] == states[1]

@@ -18,8 +18,8 @@ from ftplan.planners.recovery.blocking import blocking
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.random_order import random_order
 from ftplan.planners.recovery.schedule.arrival_replay import replay
-from ftplan.planners.recovery.schedule.construction import run
-from ftplan.planners.recovery.schedule.schedule import Outage, Schedule
+from ftplan.planners.recovery.schedule.construction import construct_schedule
+from ftplan.planners.recovery.schedule.schedule import Downtime, Schedule
 from ftplan.planners.recovery.schedule.score import changes
 
 #: Random orders that the mean is taken over: at most, at least, and how many looks at a query at a step they may take.
@@ -52,7 +52,7 @@ def figures(schedule: Schedule | None, problem: RecoveryProblem, fidelity: Fidel
         values = _figures(_never(problem), [0.0], problem.horizon_s)
     else:
         by_step = [float(step.objective.value or 0.0) for step in schedule.steps]
-        values = _figures(schedule.outages, by_step, problem.horizon_s)
+        values = _figures(schedule.downtimes, by_step, problem.horizon_s)
     return values if fidelity is None else {**values, "fidelity_time": fidelity(schedule)}
 
 
@@ -63,7 +63,7 @@ def before(
 
     None where that is not known at *until_s*, a time of ``budget.clock``.
     """
-    blocked = run(problem, _plain(options), blocking, until_s)
+    blocked = construct_schedule(problem, _plain(options), blocking, until_s)
     return None if blocked.status == "no-plan-in-time" else figures(blocked.answer, problem, fidelity)
 
 
@@ -82,7 +82,7 @@ def random(
     orders_drawn = []
     for k in range(count):
         drawn = replace(_plain(options), seed=options.seed * ORDERS + k)
-        result = run(problem, drawn, random_order, until_s)
+        result = construct_schedule(problem, drawn, random_order, until_s)
         if result.status == "no-plan-in-time":
             break
         orders_drawn.append(figures(result.answer, problem, fidelity))
@@ -127,13 +127,13 @@ def _plain(options: RecoveryOptions) -> RecoveryOptions:
     return replace(options, objective="priority", iterations=None)
 
 
-def _never(problem: RecoveryProblem) -> Sequence[Outage]:
+def _never(problem: RecoveryProblem) -> Sequence[Downtime]:
     queries = failed_queries(problem.graph, problem.failed).query
     priority = problem.graph.per_task("priority")
-    return [Outage(query, float(priority[query]), 0.0, None, "") for query in queries.tolist()]
+    return [Downtime(query, float(priority[query]), 0.0, None, "") for query in queries.tolist()]
 
 
-def _figures(outages: Sequence[Outage], by_step: Sequence[float], horizon_s: float) -> Figures:
+def _figures(outages: Sequence[Downtime], by_step: Sequence[float], horizon_s: float) -> Figures:
     query = np.array([outage.query for outage in outages], dtype=np.int64)
     priority = np.array([outage.priority for outage in outages], dtype=np.float64)
     down_s = np.array([outage.down_s for outage in outages], dtype=np.float64)

@@ -16,7 +16,7 @@ from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.best_density import best_density
 from ftplan.planners.recovery.problem import ArrivalEvent, Host, RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.random_order import random_order
-from ftplan.planners.recovery.schedule.construction import run
+from ftplan.planners.recovery.schedule.construction import construct_schedule
 from ftplan.planners.recovery.schedule.schedule import Schedule
 from ftplan.planners.result import Result
 
@@ -53,10 +53,10 @@ def infeasible(problem: RecoveryProblem, options: RecoveryOptions, setting: Sett
     if name is None:
         return None
     needed, heaviest = float(cost.sum()), float(cost.max(initial=0.0))
-    free = sum(host.room for host in problem.hosts[: problem.present])
+    free = sum(host.room for host in problem.hosts[: problem.live_hosts])
     if problem.capacity is not None:
         free = min(free, problem.capacity)
-    most = free + sum(host.room for host in problem.hosts[problem.present :])
+    most = free + sum(host.room for host in problem.hosts[problem.live_hosts :])
     largest = max((host.room for host in problem.hosts), default=0.0)
     start = f"no query returns within {problem.horizon_s:g} s: the cheapest, {name}, needs {needed:.6g} cores"
     if most < needed - ROUNDING * max(1.0, needed):
@@ -106,7 +106,7 @@ def _more_cores(
                 return f"--capacity {_up(capacity):g}"
     base = problem
     if setting.assumed_arrivals:
-        base = replace(problem, hosts=problem.hosts[: problem.present], arrivals=())
+        base = replace(problem, hosts=problem.hosts[: problem.live_hosts], arrivals=())
     at_s = min(HELP_S, math.floor(problem.horizon_s / 2.0))
     low, high = 0.0, needed
     search = clock.part(SEARCH)
@@ -115,7 +115,8 @@ def _more_cores(
             break
         middle = (low + high) / 2.0
         larger = _with_node(base, middle, at_s)
-        if _fits(cost, larger) and run(larger, _plain(options), random_order, _end(search)).answer is not None:
+        plain, until_s = _plain(options), _end(search)
+        if _fits(cost, larger) and construct_schedule(larger, plain, random_order, until_s).answer is not None:
             high = middle
         else:
             low = middle
@@ -167,12 +168,12 @@ def _fits(cost: FloatArray, problem: RecoveryProblem) -> bool:
         slack = ROUNDING * max(1.0, need)
         usable = room.copy()
         if pool < need - slack:
-            usable[: problem.present] = -1.0
+            usable[: problem.live_hosts] = -1.0
         best = int(np.argmax(usable)) if len(usable) else -1
         if best < 0 or usable[best] < need - slack:
             return False
         room[best] -= need
-        pool -= need if best < problem.present else 0.0
+        pool -= need if best < problem.live_hosts else 0.0
     return True
 
 
@@ -180,7 +181,7 @@ def _horizon(problem: RecoveryProblem, options: RecoveryOptions, planner: Planne
     """Return a horizon, in whole seconds, within which the planner has a query back; None where it never has."""
     limited = replace(_plain(options), time_limit_s=min(clock.left_s / 2.0, CONFIRM_S))
     schedule = planner(replace(problem, horizon_s=math.inf), limited).answer
-    times = [o.back_s for o in schedule.outages if o.back_s is not None] if schedule is not None else []
+    times = [d.back_s for d in schedule.downtimes if d.back_s is not None] if schedule is not None else []
     return float(math.ceil(min(times))) if times else None
 
 

@@ -53,15 +53,12 @@ def best_density_step(
     queries, small = fitting(knapsack)
     bound = fractional_bound(knapsack)
     best, tried, seeds = _grow_seeds(small, bound, budget)
-    chosen = np.zeros(knapsack.queries, dtype=np.bool_)
-    chosen[queries[best]] = True
-    chosen = knapsack.whole(chosen)
+    chosen = knapsack.closure_of(queries[best])
     if tried == seeds:
         proven = knapsack.value(chosen) / _guarantee(small) * (1.0 + RAISED)
         bound = min(bound, whole_numbers(small.priority, proven))
     # A hint is only compared, not grown: the guarantee is about the seeds, and the answer is the same with it.
-    if hint is not None and knapsack.fits(hint) and knapsack.value(hint) > knapsack.value(chosen):
-        chosen = knapsack.whole(hint)
+    chosen = knapsack.better_of(chosen, hint)
     value = knapsack.value(chosen)
     optimal = value >= bound * (1.0 - 10 * RAISED)
     note = None if optimal or tried == seeds else f"grew {tried:,} of {seeds:,} seeds: the guarantee needs all of them"
@@ -90,15 +87,15 @@ def _grow_seeds(knapsack: SetUnionKnapsack, bound: float, budget: Budget) -> tup
     seeds = 1 + ranks + ranks * (ranks - 1) // 2
     end = budget.passes(seeds)
     small = end * (knapsack.queries + len(knapsack.member)) <= 10 * SMALL_WORK  # its steps are short
-    grown_seeds = grow.plain if small else grow
-    value, cost = grown_seeds(instance, 0, 1, best, -1.0, np.inf)
+    kernel = grow.plain if small else grow
+    value, cost = kernel(instance, 0, 1, best, -1.0, np.inf)
     tried, size = 1, 1
     while tried < end and value < bound * (1.0 - RAISED):
         if budget.over():
             return best, tried, seeds
         begun = now()
         last = min(end, tried + size)
-        value, cost = grown_seeds(instance, tried, last, best, value, cost)
+        value, cost = kernel(instance, tried, last, best, value, cost)
         took = max(now() - begun, 1e-6)
         size = max(1, min(2 * size, int(size * min(LOOK_S, budget.left_s) / took)))
         tried = last

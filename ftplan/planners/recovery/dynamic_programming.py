@@ -6,11 +6,11 @@ import numpy as np
 
 from ftplan.errors import FtplanError
 from ftplan.model.plan import sound_bound
-from ftplan.model.topology import IntArray
+from ftplan.model.tolerances import NOISE
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.best_density import best_density_step
 from ftplan.planners.recovery.knapsack.fractional_bound import fractional_bound
-from ftplan.planners.recovery.knapsack.instance import ROUNDING, BoolArray, SetUnionKnapsack, StepChoice
+from ftplan.planners.recovery.knapsack.instance import BoolArray, SetUnionKnapsack, StepChoice
 from ftplan.planners.recovery.knapsack.query_sets import EQUAL, MOST_ITEMS, Item, QuerySets, items_of
 from ftplan.planners.recovery.knapsack.residual import fitting
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
@@ -61,7 +61,7 @@ def dynamic_programming_step(
     # it reads the answer: here the best set stays. Its line 8 means a union, not a cut.
     queries, small = fitting(knapsack)
     if small.fits(np.ones(small.queries, dtype=np.bool_)):
-        return _optimum(knapsack, queries)
+        return _optimum(knapsack, knapsack.closure_of(queries))
     items = items_of(small)
     if len(items) > min(limit, MOST_ITEMS):
         raise FtplanError(
@@ -70,14 +70,12 @@ def dynamic_programming_step(
         )
     incumbent = knapsack.value(hint) if hint is not None and knapsack.fits(hint) else 0.0
     free = small.value(np.diff(small.start) == 0)
-    sets, complete = _extended(items, small.limit * (1.0 - ROUNDING), incumbent - free, most, budget)
+    sets, complete = _extended(items, small.limit * (1.0 - NOISE), incumbent - free, most, budget)
     best = sets.best()
-    choice = _optimum(knapsack, queries[[q for i, item in enumerate(items) if best >> i & 1 for q in item.queries]])
+    chosen = knapsack.closure_of(queries[[q for i, item in enumerate(items) if best >> i & 1 for q in item.queries]])
     if complete:
-        return choice
-    chosen = choice.queries
-    if hint is not None and incumbent > knapsack.value(chosen):
-        chosen = knapsack.whole(hint)
+        return _optimum(knapsack, chosen)
+    chosen = knapsack.better_of(chosen, hint)
     bound = sound_bound("max", knapsack.value(chosen), fractional_bound(knapsack))
     note = "dynamic-programming was stopped by the clock: the best plan so far is not proven"
     return StepChoice(chosen, bound, False, note)
@@ -97,16 +95,12 @@ def optimum_where_few(knapsack: SetUnionKnapsack) -> StepChoice | None:
     if not choice.optimal:
         return None
     dense = best_density_step(knapsack, Budget(np.inf, SEEDS)).queries
-    if knapsack.value(dense) < knapsack.value(choice.queries) * (1.0 - ROUNDING):
+    if knapsack.value(dense) < knapsack.value(choice.queries) * (1.0 - NOISE):
         return choice
     return StepChoice(dense, choice.bound, True)
 
 
-def _optimum(knapsack: SetUnionKnapsack, queries: IntArray) -> StepChoice:
-    """Return the choice of these queries, and what comes back with them, as an optimum."""
-    chosen = np.zeros(knapsack.queries, dtype=np.bool_)
-    chosen[queries] = True
-    chosen = knapsack.whole(chosen)
+def _optimum(knapsack: SetUnionKnapsack, chosen: BoolArray) -> StepChoice:
     return StepChoice(chosen, knapsack.value(chosen), True)
 
 

@@ -53,16 +53,12 @@ def local_search_step(
     better. No guarantee; never worse than the hint.
     """
     queries, core = _core(knapsack)
-    chosen = np.zeros(knapsack.queries, dtype=np.bool_)
-    chosen[queries] = True
-    everything = knapsack.whole(chosen)
+    everything = knapsack.closure_of(queries)
     if knapsack.fits(everything):
         return StepChoice(everything, bound=knapsack.value(everything), optimal=True)
-    chosen[queries] = _tabu_search(core, budget, seed, None if hint is None else hint[queries])
-    chosen = knapsack.whole(trim(knapsack, chosen, budget))  # rounding may have let it exceed the limit
-    if hint is not None and knapsack.value(knapsack.whole(hint)) > knapsack.value(chosen):
-        chosen = knapsack.whole(hint)
-    return StepChoice(chosen)
+    best = _tabu_search(core, budget, seed, None if hint is None else hint[queries])
+    chosen = knapsack.whole(trim(knapsack, knapsack.closure_of(queries[best]), budget))  # the search rounded its sums
+    return StepChoice(knapsack.better_of(chosen, hint))
 
 
 def _core(knapsack: SetUnionKnapsack) -> tuple[IntArray, SetUnionKnapsack]:
@@ -74,9 +70,9 @@ def _core(knapsack: SetUnionKnapsack) -> tuple[IntArray, SetUnionKnapsack]:
 
 def _tabu_search(core: SetUnionKnapsack, budget: Budget, seed: int, hint: BoolArray | None) -> BoolArray:
     """Return the incumbent when the rounds, the patience or the clock have run out, shape (Q of the core,)."""
-    instance, settings = _instance(core), _settings(core, budget)
-    state = _empty_choice(instance, seed)
-    moves.search(instance, _empty_choice(instance, seed), settings, 0)  # compiles
+    instance, settings = tabu_instance(core), tabu_settings(core, budget)
+    state = nothing_chosen(instance, seed)
+    moves.search(instance, nothing_chosen(instance, seed), settings, 0)  # compiles
     moves.fill(instance, state, 0.0)
     moves.record(state)
     if hint is not None:
@@ -104,7 +100,7 @@ def _unit(total: float) -> float:
     return float(2.0 ** (np.ceil(np.log2(total)) - DIGITS))
 
 
-def _instance(core: SetUnionKnapsack) -> TabuInstance:
+def tabu_instance(core: SetUnionKnapsack) -> TabuInstance:
     """Return the core as plain arrays, weights and priorities rounded so that their sums are exact."""
     weight_unit, value_unit = _unit(float(core.weight.sum())), _unit(float(core.priority.sum()))
     by_start, by_query = core.by_bundle
@@ -119,15 +115,15 @@ def _instance(core: SetUnionKnapsack) -> TabuInstance:
     )
 
 
-def _empty_choice(instance: TabuInstance, seed: int) -> TabuState:
+def nothing_chosen(instance: TabuInstance, seed: int) -> TabuState:
     """Return the state in which no query is chosen."""
     queries, bundles = len(instance.priority), len(instance.weight)
     row = np.repeat(np.arange(queries), np.diff(instance.start))
     return TabuState(
         cover=np.zeros(bundles, dtype=np.uint32),
         owner=np.zeros(bundles, dtype=np.uint32),
-        add=np.bincount(row, instance.weight[instance.member], queries).astype(np.float64),
-        free=np.zeros(queries),
+        marginal=np.bincount(row, instance.weight[instance.member], queries).astype(np.float64),
+        freed=np.zeros(queries),
         order=np.arange(queries),
         place=np.arange(queries),
         tabu=np.zeros(queries, dtype=np.int64),
@@ -139,7 +135,7 @@ def _empty_choice(instance: TabuInstance, seed: int) -> TabuState:
     )
 
 
-def _settings(core: SetUnionKnapsack, budget: Budget) -> TabuSettings:
+def tabu_settings(core: SetUnionKnapsack, budget: Budget) -> TabuSettings:
     """Return the settings: weight is dear where queries share much (measured: density 0.10), cheap where little."""
     dense = len(core.member) >= DENSE * core.queries * core.bundles
     return TabuSettings(

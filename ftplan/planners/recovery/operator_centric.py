@@ -16,7 +16,7 @@ from ftplan.planners.recovery.dynamic_programming import dynamic_programming_ste
 from ftplan.planners.recovery.knapsack.instance import group_starts
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.schedule.by_objective import by_objective
-from ftplan.planners.recovery.schedule.construction import run
+from ftplan.planners.recovery.schedule.construction import construct_schedule
 from ftplan.planners.recovery.schedule.node_assignment import fits
 from ftplan.planners.recovery.schedule.schedule import Decision, Policy, Schedule, State
 from ftplan.planners.result import Result
@@ -33,8 +33,8 @@ def operator_centric(problem: RecoveryProblem, options: RecoveryOptions) -> Resu
     """
     budget = Budget.of(options)
     if options.objective == "priority":
-        return run(problem, options, with_step_bound(cheapest_first))
-    result = run(problem, options, cheapest_first)
+        return construct_schedule(problem, options, with_step_bound(cheapest_first))
+    result = construct_schedule(problem, options, cheapest_first)
     left = replace(options, time_limit_s=budget.left_s)
     return replace(result, bound=by_objective(problem, left, best_density_step, bound_only=True).bound)
 

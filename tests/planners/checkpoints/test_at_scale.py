@@ -17,7 +17,7 @@ from ftplan.model.topology import Operator, Topology
 from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.bounds.any_rules import best_dual
 from ftplan.planners.checkpoints.bounds.ascent_at_scale import ascend_at_scale
-from ftplan.planners.checkpoints.bounds.candidates import keeping, scan
+from ftplan.planners.checkpoints.bounds.candidates import scan, with_incumbent
 from ftplan.planners.checkpoints.exact import MANY_PAIRS, exact
 from ftplan.planners.checkpoints.models.exact_at_scale import price_guided
 from ftplan.planners.checkpoints.problem import AllocationOptions, CheckpointProblem, build
@@ -111,7 +111,7 @@ def test_known_copies_are_kept_where_they_tie(copies: int) -> None:
     prices = np.zeros(limits.lower.shape)
     last = np.argsort(np.where(problem.allowed, -np.arange(6), 9), axis=1, kind="stable")[:, :copies]
     found = scan(problem, limits, prices, 3)
-    kept = keeping(found, problem, limits, prices, last)
+    kept = with_incumbent(found, problem, limits, prices, last)
     tied = np.take_along_axis(problem.cost, last, axis=1).sum(axis=1) == found.total
     assert 0 < tied.sum() < 60
     assert np.array_equal(kept.copies, np.where(tied[:, None], last, found.copies))

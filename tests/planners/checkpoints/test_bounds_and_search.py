@@ -12,9 +12,18 @@ from hypothesis import strategies as st
 from ftplan.model.checkpoint_rules import CheckpointRules
 from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.bounds.any_rules import best_dual
-from ftplan.planners.checkpoints.bounds.lagrangian import ascend, dual_value
-from ftplan.planners.checkpoints.bounds.reduced_costs import open_columns
+from ftplan.planners.checkpoints.bounds.ascent_at_scale import CANDIDATE_STEPS, SAMPLE_STEPS
+from ftplan.planners.checkpoints.bounds.lagrangian import WHOLE, ascend, dual_value
+from ftplan.planners.checkpoints.bounds.subgradient import (
+    Blocks,
+    Lagrangian,
+    Minimum,
+    StepRule,
+    paid,
+    subgradient_ascent,
+)
 from ftplan.planners.checkpoints.exact import exact
+from ftplan.planners.checkpoints.models.reduced_model import open_columns
 from ftplan.planners.checkpoints.problem import AllocationOptions, build
 from ftplan.planners.checkpoints.rules.least_limit import longest_first
 from ftplan.planners.checkpoints.rules.limits import limits_of
@@ -40,6 +49,24 @@ def test_subgradient_nears_the_linear_relaxation_from_below(copies: int, anti_af
     start = dual_value(problem, limits, np.zeros(limits.lower.shape)).bound
     assert climbed <= relaxed + 1e-6 * abs(relaxed)
     assert climbed >= relaxed - 0.05 * (relaxed - start)
+
+
+@pytest.mark.parametrize(("upper", "best"), [(1.0, -3.0), (np.inf, -4.0), (2.0, -4.0)])
+@pytest.mark.parametrize("rule", [WHOLE, CANDIDATE_STEPS, SAMPLE_STEPS])
+def test_ascent_reaches_the_best_price_of_one_limit(rule: StepRule, upper: float, best: float) -> None:
+    """Costs 0, -3 and -4 of using 0, 1 and 2: prices from 1 to 3 make 1 the cheapest."""
+
+    def minimum(prices: Blocks) -> Minimum:
+        used = int(np.argmin([0.0, prices[0][0] - 3.0, 2.0 * prices[0][0] - 4.0]))
+        value = (0.0, -3.0, -4.0)[used] + float(prices[0][0]) * used
+        payment = paid(prices[0], np.array([-np.inf]), np.array([upper]))
+        return Minimum(value - float(payment.sum()), (np.array([float(used)]),), np.array([[used]]))
+
+    limits = (np.array([-np.inf]),), (np.array([upper]),), (np.ones(1),)
+    ascent = subgradient_ascent(Lagrangian(*limits, minimum), (np.zeros(1),), best, 200, Budget(60), rule)
+    assert ascent.minimum.value == pytest.approx(best)
+    assert ascent.minimum.value == minimum(ascent.prices).value
+    assert 1.0 <= ascent.prices[0][0] <= 3.0 if upper == 1.0 else ascent.prices[0][0] == 0.0
 
 
 @settings(max_examples=50, deadline=None)

@@ -20,9 +20,9 @@ from ftplan.planners import registry
 from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.bounds.any_rules import proven_bound
 from ftplan.planners.checkpoints.bounds.failover_dual import failover_dual, ordered_cheapest
-from ftplan.planners.checkpoints.bounds.reduced_costs import open_columns
 from ftplan.planners.checkpoints.correlated import correlated
 from ftplan.planners.checkpoints.exact import exact
+from ftplan.planners.checkpoints.models.reduced_model import open_columns
 from ftplan.planners.checkpoints.problem import AllocationOptions, build
 from ftplan.planners.checkpoints.rules.limits import limits_of
 from ftplan.planners.result import Result

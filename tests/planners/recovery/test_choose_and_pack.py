@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ftplan.planners.recovery.exact import exact
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
-from ftplan.planners.recovery.schedule import choose_and_pack, packing
+from ftplan.planners.recovery.schedule import choose_and_pack, exact_packing
 from tests.planners.recovery.cases import graph, problem
 
 SIZES = st.sampled_from([0.25, 0.5, 0.6, 0.75, 1.0])
@@ -52,7 +52,7 @@ def test_no_other_queries_that_can_be_placed_are_worth_more(
         if places([cost[name] for name in sorted(wanted)], rooms):
             best = max(best, sum(needs[name][1] for name in chosen))
     assert_best(case, best)
-    with patch.object(choose_and_pack, "MOST_TASKS", 0), patch.object(packing, "MOST_TASKS", 0):
+    with patch.object(choose_and_pack, "MOST_TASKS", 0), patch.object(exact_packing, "MOST_TASKS", 0):
         assert_best(case, best)  # by CP-SAT, as where tasks are many
 
 

@@ -20,7 +20,7 @@ from ftplan.planners.recovery.horizon.fidelity_order import reverse_greedy
 from ftplan.planners.recovery.horizon.fidelity_time import FidelityTime
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.schedule.by_queries import by_queries
-from ftplan.planners.recovery.schedule.construction import run
+from ftplan.planners.recovery.schedule.construction import construct_schedule
 from ftplan.planners.recovery.schedule.score import fidelity_time_of
 from tests.planners.recovery.cases import graph, problem
 from tests.topologies import topologies
@@ -77,8 +77,8 @@ def test_lanes_come_back_by_their_rate() -> None:
     case = merging_lanes()
     model = fidelity_model(case.graph, rates(case.graph))
     options = RecoveryOptions(objective="fidelity-time", time_limit_s=3600)
-    result = run(case, options, FidelityTime(best_density_step))
-    whole = run(case, options, by_queries(best_density_step))
+    result = construct_schedule(case, options, FidelityTime(best_density_step))
+    whole = construct_schedule(case, options, by_queries(best_density_step))
     assert result.answer is not None
     assert whole.answer is not None
     value = fidelity_time_of(result.answer, case, model)
@@ -97,7 +97,9 @@ def test_a_schedule_stays_within_its_bound(topology: Topology, data: st.DataObje
     arriving = [(10.0, "n1", 2.0), (20.0, "n2", 1.0), (20.0, "n3", 3.0)]
     failures = [(15.0, "node:n1", ["n1"], [])] if data.draw(st.booleans()) else []
     case = problem(tasks, failed, {"n0": 2.0}, arriving, failures=failures, horizon_s=60.0)
-    result = run(case, RecoveryOptions(objective="fidelity-time", iterations=5), FidelityTime(best_density_step))
+    result = construct_schedule(
+        case, RecoveryOptions(objective="fidelity-time", iterations=5), FidelityTime(best_density_step)
+    )
     if result.answer is not None and result.bound is not None:
         model = fidelity_model(tasks, rates(tasks))
         assert fidelity_time_of(result.answer, case, model) <= result.bound + 1e-9

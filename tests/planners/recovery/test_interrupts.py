@@ -21,7 +21,7 @@ from ftplan.planners.recovery.horizon.fidelity_bound import fidelity_bounds
 from ftplan.planners.recovery.horizon.time_indexed_model import solve_time_indexed
 from ftplan.planners.recovery.knapsack.integer_model import solve
 from ftplan.planners.recovery.problem import RecoveryOptions
-from ftplan.planners.recovery.schedule import choose_and_pack, packing
+from ftplan.planners.recovery.schedule import choose_and_pack, exact_packing
 from tests.planners.recovery.cases import figure_2, graph, problem
 from tests.planners.recovery.instances import knapsack_of
 from tests.planners.recovery.time_indexed_cases import shared_repair
@@ -68,7 +68,7 @@ def test_the_linear_program_of_fidelity(threads: list[bool]) -> None:
 
 
 def test_the_placement_of_tasks(threads: list[bool], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(packing, "MOST_TASKS", 0)
+    monkeypatch.setattr(exact_packing, "MOST_TASKS", 0)
     monkeypatch.setattr(choose_and_pack, "MOST_TASKS", 0)
     tasks = graph([{"id": f"q{i}", "cpu": cpu, "priority": 9 * cpu} for i, cpu in enumerate((0.6, 0.6, 0.6, 0.4))], [])
     exact(problem(tasks, [f"q{i}/0" for i in range(4)], {"a": 1.0, "b": 1.0}), RecoveryOptions())
@@ -83,6 +83,6 @@ def test_slices_of_the_search_are_short_where_rounds_are_long(monkeypatch: pytes
         repair = shared_repair(1, queries=queries, steps=steps)
         asked.clear()
         search.ruin_and_recreate(repair, np.full(queries, steps), Budget(1e9), 0)
-        each = search.MOVED * (len(repair.member) / queries + 2 * steps)
+        each = search.MOVED * (repair.entries / queries + 2 * steps)
         assert max(asked) * each <= search.CHUNK_WORK
         assert sum(asked) == queries * search.ROUNDS_PER_QUERY

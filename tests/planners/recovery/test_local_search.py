@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,20 +10,9 @@ from hypothesis import strategies as st
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.knapsack.instance import BoolArray, SetUnionKnapsack
 from ftplan.planners.recovery.local_search import local_search_step
+from tests.planners.recovery.instances import brute_force, knapsack_of
 
 WEIGHTS = (0.0, 0.1, 0.25, 0.3, 1.0, 2.0, 7.0)
-
-
-def knapsack_of(rows: list[set[int]], weight: list[float], priority: list[float], capacity: float) -> SetUnionKnapsack:
-    member = [bundle for row in rows for bundle in sorted(row)]
-    start = np.concatenate(([0], np.cumsum([len(row) for row in rows]))).astype(np.int64)
-    return SetUnionKnapsack(
-        np.array(priority, dtype=np.float64),
-        np.array(weight, dtype=np.float64),
-        start,
-        np.array(member, dtype=np.int64),
-        capacity,
-    )
 
 
 @st.composite
@@ -35,11 +22,6 @@ def knapsacks(draw: st.DrawFn, most: int = 8) -> SetUnionKnapsack:
     weight = draw(st.lists(st.sampled_from(WEIGHTS), min_size=bundles, max_size=bundles))
     priority = draw(st.lists(st.sampled_from((0.5, 1.0, 3.0, 10.0)), min_size=len(rows), max_size=len(rows)))
     return knapsack_of(rows, weight, priority, draw(st.sampled_from((0.0, 0.3, 1.0, 2.5, 6.0, 100.0))))
-
-
-def best_value(knapsack: SetUnionKnapsack) -> float:
-    choices = (np.array(bits, dtype=np.bool_) for bits in itertools.product((False, True), repeat=knapsack.queries))
-    return max(knapsack.value(chosen) for chosen in choices if knapsack.fits(chosen))
 
 
 def rounds(number: int) -> Budget:
@@ -58,7 +40,7 @@ def random_knapsack(seed: int, queries: int = 60, bundles: int = 50) -> SetUnion
 def test_equals_brute_force_on_tiny_cases(knapsack: SetUnionKnapsack) -> None:
     choice = local_search_step(knapsack, rounds(60))
     assert knapsack.fits(choice.queries)
-    assert knapsack.value(choice.queries) == pytest.approx(best_value(knapsack))
+    assert knapsack.value(choice.queries) == pytest.approx(brute_force(knapsack))
     assert (knapsack.whole(choice.queries) == choice.queries).all()
 
 

@@ -10,7 +10,7 @@ from ftplan.model.rates import rates
 from ftplan.planners.recovery.best_density import best_density_step
 from ftplan.planners.recovery.problem import RecoveryOptions
 from ftplan.planners.recovery.schedule.by_queries import by_queries
-from ftplan.planners.recovery.schedule.construction import run
+from ftplan.planners.recovery.schedule.construction import construct_schedule
 from ftplan.planners.recovery.schedule.score import changes, fidelity_time_of, priority_time_of
 from tests.planners.recovery.cases import graph, problem
 
@@ -26,7 +26,7 @@ def test_a_task_that_fails_while_it_is_restored_never_started() -> None:
         bandwidth_bytes_s=1.0,
         horizon_s=100.0,
     )
-    result = run(case, RecoveryOptions(), by_queries(best_density_step))
+    result = construct_schedule(case, RecoveryOptions(), by_queries(best_density_step))
     assert result.answer is not None
     found = [(at_s, sorted(tasks), up) for (at_s, up), tasks in sorted(changes(result.answer, case).items())]
     on_n1 = next(r.task for r in result.answer.steps[0].recover if r.host == 0)

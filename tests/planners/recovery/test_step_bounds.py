@@ -15,7 +15,7 @@ from ftplan.planners.recovery.operator_centric import cheapest_first, with_step_
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.random_order import random_order
 from ftplan.planners.recovery.schedule.by_queries import by_queries
-from ftplan.planners.recovery.schedule.construction import run
+from ftplan.planners.recovery.schedule.construction import construct_schedule
 from ftplan.planners.recovery.schedule.schedule import Decision, Policy, State
 from tests.planners.recovery.cases import graph, problem
 
@@ -71,7 +71,7 @@ def held(costs: list[float], room: list[float], pool: float, present: int) -> bo
 
 def most(state: State) -> float:
     """Return the largest summed priority that a set of tasks could restore in the state that a step finds."""
-    tasks, present = state.problem.graph, state.problem.present
+    tasks, present = state.problem.graph, state.problem.live_hosts
     priority = tasks.per_task("priority")
     needs = {}
     for query in np.flatnonzero(tasks.output).tolist():
@@ -100,7 +100,7 @@ def test_no_step_could_restore_more_than_its_bound(seed: int, policy: str) -> No
         possible[state.step] = most(state)
         return POLICIES[policy](state, budget, number)
 
-    result = run(case(seed), RecoveryOptions(iterations=50), watched)
+    result = construct_schedule(case(seed), RecoveryOptions(iterations=50), watched)
     if result.answer is None:
         assert result.status == "infeasible"
         return
@@ -119,6 +119,6 @@ def test_the_exact_planner_proves_most_of_these_cases_and_an_order_by_operators_
     options = RecoveryOptions(iterations=50)
     proved = dict.fromkeys(("exact", "operator-centric"), 0)
     for name, seed in itertools.product(proved, range(25)):
-        proved[name] += run(case(seed), options, POLICIES[name]).status == "optimal"
+        proved[name] += construct_schedule(case(seed), options, POLICIES[name]).status == "optimal"
     assert proved["exact"] >= 10
     assert proved["operator-centric"] < proved["exact"]

@@ -9,16 +9,13 @@ import numpy as np
 
 from ftplan.metrics.fidelity import FidelityModel
 from ftplan.model.task_graph import BoolArray
+from ftplan.model.tolerances import NOISE, ROUNDING
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.interrupts import solve_linear
 
 #: Entries of the linear program up to which it is solved.
 MOST_ENTRIES = 150_000
-#: What bounds are raised by against rounding errors of their sums.
-_RAISED = 1e-9
-#: What is intact from here on is wholly intact, up to rounding.
-_INTACT = 1.0 - 1e-12
 
 
 def fidelity_bounds(
@@ -60,7 +57,7 @@ def _outputs_alone(
     order = np.argsort(-gain / price, kind="stable")
     reached = np.concatenate(([0.0], np.cumsum(price[order])))
     value = np.concatenate(([0.0], np.cumsum(gain[order])))
-    return np.minimum(1.0, float(weight[free].sum()) + np.interp(capacity, reached, value) + _RAISED)
+    return np.minimum(1.0, float(weight[free].sum()) + np.interp(capacity, reached, value) + ROUNDING)
 
 
 class _Program(NamedTuple):
@@ -81,8 +78,8 @@ _Entries = tuple[IntArray, IntArray, FloatArray]  # row, -1 for none; column or 
 def _program(model: FidelityModel, down: BoolArray, wanted: BoolArray, cost: FloatArray) -> _Program:
     """Return the program: a column for each task that can become more intact, and one for each mean of a full edge."""
     start = model.intact(~down)
-    open_ = (start < _INTACT) & (~down | wanted)
-    fixed = np.where(start >= _INTACT, 1.0, 0.0)
+    open_ = (start < 1.0 - NOISE) & (~down | wanted)
+    fixed = np.where(start >= 1.0 - NOISE, 1.0, 0.0)
     place = np.where(open_, np.cumsum(open_) - 1, -1)
     columns, rows = int(open_.sum()), 0
     terms: list[_Entries] = []  # Σ value × column ≤ Σ weight × task in each row
@@ -148,7 +145,7 @@ def _solved(program: _Program, capacity: FloatArray, budget: Budget) -> FloatArr
             continue
         price = np.maximum([row.dual_value() for row in rows], 0.0)
         most = np.minimum(most, _line(program, price, max(0.0, cores.dual_value()), capacity))
-    return most + _RAISED
+    return most + ROUNDING
 
 
 def _line(program: _Program, price: FloatArray, core: float, capacity: FloatArray) -> FloatArray:

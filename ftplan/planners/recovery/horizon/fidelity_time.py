@@ -10,6 +10,7 @@ from ftplan.metrics.fidelity import FidelityModel, fidelity_model
 from ftplan.model.plan import sound_bound
 from ftplan.model.rates import rates
 from ftplan.model.task_graph import BoolArray
+from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.horizon.fidelity_bound import fidelity_bounds
@@ -17,7 +18,7 @@ from ftplan.planners.recovery.horizon.fidelity_order import reverse_greedy
 from ftplan.planners.recovery.horizon.priority_time import plan_horizon
 from ftplan.planners.recovery.horizon.time_indexed import TimeIndexedKnapsack, time_indexed
 from ftplan.planners.recovery.horizon.time_indexed_bound import capacity_with_failures
-from ftplan.planners.recovery.knapsack.instance import SLACK, StepSolver
+from ftplan.planners.recovery.knapsack.instance import StepSolver
 from ftplan.planners.recovery.schedule.by_queries import tasks_in_order
 from ftplan.planners.recovery.schedule.schedule import Decision, State
 
@@ -54,14 +55,14 @@ def plan_order(
         part = budget.part(ORDER)
         orders[name] = reverse_greedy(model, state.down, wanted, state.cost, rank, part, paths=paths)
         budget.cut |= part.cut
-    by_output = replace(problem, priority=_output_weights(state, model))
+    by_output = replace(problem, knapsack=replace(problem.knapsack, priority=_output_weights(state, model)))
     for name, weighted in (("output weights", by_output), ("priorities", problem)):
         if weighted is problem and budget.over():
             break
         part = budget.part(WHOLE / 2)
         step = plan_horizon(weighted, solver, part, seed).step
         budget.cut |= part.cut
-        order = _by_step(state, step, weighted.density)
+        order = _by_step(state, step, weighted.knapsack.density)
         orders[name] = order[wanted[order]]
     values = {name: _integrated(state, model, problem, order) for name, order in orders.items()}
     best = max(values, key=lambda name: values[name])
@@ -124,7 +125,7 @@ class FidelityTime:
         self._down = state.down
         order = self._order[state.down[self._order]]
         order = order[~state.too_large[order]]
-        limit = state.fillable + SLACK * max(1.0, state.fillable)
+        limit = state.fillable + ROUNDING * max(1.0, state.fillable)
         many = int(np.searchsorted(np.cumsum(state.cost[order]), limit, side="right"))
         decision = Decision(order[:many], ahead=order)
         if plan is None:

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.horizon.time_indexed import TimeIndexedKnapsack, expected_arrivals, time_indexed
 from ftplan.planners.recovery.knapsack.closure_chain import bounds, closure_chain
-from ftplan.planners.recovery.knapsack.instance import SLACK, SetUnionKnapsack
-from ftplan.planners.recovery.knapsack.residual import fitting
+from ftplan.planners.recovery.knapsack.residual import fitting, residual
 from ftplan.planners.recovery.schedule.schedule import State
 
 
@@ -21,17 +21,12 @@ def step_bounds(problem: TimeIndexedKnapsack, capacity: FloatArray, budget: Budg
     Queries that fit into none of them, or on no node, are left out. Rounded down where all priorities are whole
     numbers, since their sums are too.
     """
-    possible = problem.release < problem.steps
-    entries = possible[problem.last_step.row]
-    counts = np.bincount(problem.last_step.row[entries], minlength=problem.queries)[possible]
-    start = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
     last = float(capacity.max(initial=0.0))
-    _, small = fitting(
-        SetUnionKnapsack(problem.priority[possible], problem.weight, start, problem.member[entries], last)
-    )
+    possible, _ = residual(problem.knapsack, problem.release < problem.steps, problem.knapsack.weight, last)
+    _, small = fitting(possible)
     if small.queries == 0:
         return np.zeros(len(capacity))
-    limit = capacity + SLACK * np.maximum(1.0, np.abs(capacity))
+    limit = capacity + ROUNDING * np.maximum(1.0, np.abs(capacity))
     most = np.minimum(bounds(closure_chain(small, limit, budget), limit), small.priority.sum())
     whole = bool(np.all(small.priority == np.floor(small.priority)))
     return np.asarray(np.floor(most + 1e-6) if whole else most, dtype=np.float64)
@@ -44,7 +39,7 @@ def bound_with_failures(state: State, budget: Budget) -> float:
     all cores that there can be. A failed node only takes cores away. Outages of queries that fail later are left out.
     """
     problem, times = time_indexed(state, parallel=True)
-    relaxed = replace(problem, release=np.zeros(problem.queries, dtype=np.int64))
+    relaxed = replace(problem, release=np.zeros_like(problem.release))
     most = step_bounds(relaxed, capacity_with_failures(state, times), budget)
     return problem.downtime(float(most @ problem.span))
 
@@ -63,4 +58,4 @@ def capacity_with_failures(state: State, times: FloatArray) -> FloatArray:
             running = failure.tasks[~problem.failed[failure.tasks]]
             step_before = max(0, int(np.searchsorted(times, failure.at_s, side="right")) - 1)
             capacity[step_before:] += problem.cost[running].sum()
-    return np.asarray(capacity + SLACK * np.maximum(1.0, capacity), dtype=np.float64)
+    return np.asarray(capacity + ROUNDING * np.maximum(1.0, capacity), dtype=np.float64)

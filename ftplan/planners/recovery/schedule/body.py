@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import Any
 
 from ftplan.planners.recovery.problem import RecoveryProblem
-from ftplan.planners.recovery.schedule.schedule import Recovery, Schedule, Step
+from ftplan.planners.recovery.schedule.schedule import Restore, Schedule, Step
 
 
 def body(schedule: Schedule, problem: RecoveryProblem) -> dict[str, Any]:
@@ -13,8 +14,8 @@ def body(schedule: Schedule, problem: RecoveryProblem) -> dict[str, Any]:
     return {
         "steps": [_step(number, step, problem) for number, step in enumerate(schedule.steps)],
         "queries": [
-            {**_name(o.query, problem), "priority": o.priority, "back_s": o.back_s, "reason": o.reason}
-            for o in sorted(schedule.outages, key=lambda o: (o.query, o.down_s))
+            {**_name(d.query, problem), "priority": d.priority, "back_s": d.back_s, "reason": d.reason}
+            for d in schedule.downtimes
         ],
         "unrecovered": [{**_name(task, problem), "reason": reason} for task, reason in schedule.unrecovered],
         "timeline": timeline(schedule),
@@ -23,19 +24,18 @@ def body(schedule: Schedule, problem: RecoveryProblem) -> dict[str, Any]:
 
 def timeline(schedule: Schedule) -> list[dict[str, Any]]:
     """Return how many of the queries that failed are back, and their priority, at each time at which that changes."""
-    changes: list[tuple[float, int, float]] = []
+    changes: dict[float, list[tuple[int, float]]] = defaultdict(list)
     seen: set[int] = set()
-    for outage in sorted(schedule.outages, key=lambda o: (o.query, o.down_s)):
-        if outage.query in seen:
-            changes.append((outage.down_s, -1, -outage.priority))  # it had come back and is down again
-        seen.add(outage.query)
-        if outage.back_s is not None:
-            changes.append((outage.back_s, 1, outage.priority))
+    for downtime in schedule.downtimes:
+        if downtime.query in seen:  # it had come back and is down again
+            changes[downtime.down_s].append((-1, -downtime.priority))
+        seen.add(downtime.query)
+        if downtime.back_s is not None:
+            changes[downtime.back_s].append((1, downtime.priority))
     queries, priority, rows = 0, 0.0, []
-    for at_s in sorted({change[0] for change in changes}):
-        now = [change for change in changes if change[0] == at_s]
-        queries += sum(change[1] for change in now)
-        priority += sum(change[2] for change in now)
+    for at_s, here in sorted(changes.items()):
+        queries += sum(count for count, _ in here)
+        priority += sum(value for _, value in here)
         rows.append({"at_s": at_s, "queries": queries, "priority": priority})
     return rows
 
@@ -55,14 +55,14 @@ def _step(number: int, step: Step, problem: RecoveryProblem) -> dict[str, Any]:
         "used": step.used,
         "objective": step.objective.to_dict(),
         "global_rollback": step.global_rollback,
-        "recover": [_recovery(item, problem) for item in step.recover],
+        "recover": [_restore(item, problem) for item in step.recover],
         "restored": [
             {**_name(query, problem), "priority": float(priority[query]), "at_s": at_s} for query, at_s in step.restored
         ],
     }
 
 
-def _recovery(item: Recovery, problem: RecoveryProblem) -> dict[str, Any]:
+def _restore(item: Restore, problem: RecoveryProblem) -> dict[str, Any]:
     entry = {
         **_name(item.task, problem),
         "node": problem.hosts[item.host].id,

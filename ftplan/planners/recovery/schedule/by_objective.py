@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ftplan.metrics.fidelity import fidelity_model
 from ftplan.model.rates import rates
+from ftplan.model.tolerances import ROUNDING
 from ftplan.planners.budget import now
 from ftplan.planners.recovery.horizon.fidelity_time import FidelityTime
 from ftplan.planners.recovery.horizon.priority_time import PriorityTime
 from ftplan.planners.recovery.knapsack.instance import StepSolver
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.schedule.by_queries import by_queries
-from ftplan.planners.recovery.schedule.construction import run
-from ftplan.planners.recovery.schedule.schedule import CLOSED, Policy, Schedule
+from ftplan.planners.recovery.schedule.construction import construct_schedule
+from ftplan.planners.recovery.schedule.schedule import Policy, Schedule
 from ftplan.planners.recovery.schedule.score import fidelity_time_of, priority_time_of
 from ftplan.planners.result import Result
 
-#: Share of the time that is left for the step-by-step schedule, before the one over the whole repair.
+#: Share of the time that is left for each schedule before the last one.
 FIRST = 0.3
 
 
@@ -32,25 +33,30 @@ def by_objective(
     true, and then the step-by-step schedule is the answer. The bound is that of the policy for the objective; with
     *bound_only* no other schedule is made.
     """
-    parallel = options.parallel_recovery
     if options.objective == "priority":
-        return run(problem, options, by_queries(solver))
+        return construct_schedule(problem, options, by_queries(solver))
+    parallel = options.parallel_recovery
+    policies: list[Policy] = [by_queries(solver), PriorityTime(solver, parallel)]
     if options.objective == "priority-time":
-        policies: list[Policy] = [by_queries(solver), PriorityTime(solver, parallel)]
-        policies = policies[-1:] if bound_only else policies
-        return _best(problem, options, policies, lambda found: -priority_time_of(found, problem))
-    model = fidelity_model(problem.graph, rates(problem.graph))
-    policies = [
-        by_queries(solver),
-        PriorityTime(solver, parallel),
-        FidelityTime(solver, parallel),
-    ]
-    policies = policies[-1:] if bound_only else policies
-    return _best(problem, options, policies, lambda found: fidelity_time_of(found, problem, model))
+
+        def score(schedule: Schedule) -> float:
+            return -priority_time_of(schedule, problem)
+
+    else:
+        policies.append(FidelityTime(solver, parallel))
+        model = fidelity_model(problem.graph, rates(problem.graph))
+
+        def score(schedule: Schedule) -> float:
+            return fidelity_time_of(schedule, problem, model)
+
+    return _best(problem, options, policies[-1:] if bound_only else policies, score)
 
 
 def _best(
-    problem: RecoveryProblem, options: RecoveryOptions, policies: list[Policy], worth: Callable[[Schedule], float]
+    problem: RecoveryProblem,
+    options: RecoveryOptions,
+    policies: Sequence[Policy],
+    score: Callable[[Schedule], float],
 ) -> Result[Schedule]:
     """Return the best of the policies' schedules, the first of equals, with the last policy's bound and all warnings.
 
@@ -60,18 +66,16 @@ def _best(
     results: list[Result[Schedule]] = []
     for number, policy in enumerate(policies):
         left = max(0.0, ends - now())
-        if left == 0.0 and 0 < number < len(policies) - 1:
-            continue  # the last one has the bound
-        share = FIRST if number < len(policies) - 1 else 1.0
-        results.append(run(problem, replace(options, time_limit_s=left * share), policy))
-    made = [result for result in results if result.answer is not None]
-    if not made:
+        last = number == len(policies) - 1  # the one with the bound
+        if left > 0.0 or number == 0 or last:
+            limit_s = left * (1.0 if last else FIRST)
+            results.append(construct_schedule(problem, replace(options, time_limit_s=limit_s), policy))
+    scored = [(score(result.answer), result) for result in results if result.answer is not None]
+    if not scored:
         return results[-1]
-    chosen = max(made, key=lambda result: worth(result.answer) if result.answer is not None else 0.0)
-    assert chosen.answer is not None
+    value, best = max(scored, key=lambda item: item[0])
     bound = results[-1].bound
-    value = abs(worth(chosen.answer))
-    optimal = bound is not None and abs(value - bound) <= CLOSED * max(1.0, value)
+    optimal = bound is not None and abs(abs(value) - bound) <= ROUNDING * max(1.0, abs(value))
     cut = [w for result in results for w in result.warnings if w.code == "TIME_LIMIT"]
-    warnings = tuple(w for w in chosen.warnings if w.code != "TIME_LIMIT") + tuple(cut[:1])
-    return replace(chosen, status="optimal" if optimal else "feasible", bound=bound, warnings=warnings)
+    warnings = tuple(w for w in best.warnings if w.code != "TIME_LIMIT") + tuple(cut[:1])
+    return replace(best, status="optimal" if optimal else "feasible", bound=bound, warnings=warnings)

@@ -8,7 +8,6 @@ from ftplan.model.failed_queries import FailedQueries
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.knapsack.instance import BoolArray, StepSolver
-from ftplan.planners.recovery.schedule.prefetch import profit_density
 from ftplan.planners.recovery.schedule.schedule import Decision, Policy, State
 
 
@@ -18,8 +17,7 @@ def by_queries(solver: StepSolver) -> Policy:
     def policy(state: State, budget: Budget, seed: int) -> Decision:
         knapsack = state.knapsack()
         choice = solver(knapsack, budget, seed)
-        density = profit_density(state.queries, state.cost, state.problem.graph)
-        tasks = tasks_in_order(state.queries, knapsack.whole(choice.queries), density)
+        tasks = tasks_in_order(state.queries, knapsack.whole(choice.queries), state.density())
         return Decision(tasks, choice.bound, choice.note)
 
     return policy

@@ -6,26 +6,33 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from ftplan.model.failed_queries import FailedQueries
 from ftplan.model.failure import FailureEvent
 from ftplan.model.task_graph import BoolArray
+from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray
-from ftplan.planners.recovery.problem import RecoveryProblem
-from ftplan.planners.recovery.schedule.node_assignment import Part, Sites, Splittable
+from ftplan.planners.recovery.problem import ArrivalEvent, RecoveryProblem
+from ftplan.planners.recovery.schedule.fillable import fillable
+from ftplan.planners.recovery.schedule.node_assignment import Assignment, ResidualCapacity
+from ftplan.planners.recovery.schedule.schedule import State
 
 
-class Progress:
-    """The state of a repair, changed by failures, arrivals and recoveries in the order of time."""
+class RepairState:
+    """A cluster under repair, changed by failures, arrivals and recoveries in the order of time.
 
-    def __init__(self, problem: RecoveryProblem) -> None:
-        self.problem = problem
+    *parallel*: tasks with key groups may be split over nodes.
+    """
+
+    def __init__(self, problem: RecoveryProblem, parallel: bool = False) -> None:
+        self.problem, self._parallel = problem, parallel
         self.down: BoolArray = problem.failed.copy()
-        self.there: BoolArray = np.arange(len(problem.hosts)) < problem.present
+        self.there: BoolArray = np.arange(len(problem.hosts)) < problem.live_hosts
         self.room: FloatArray = np.array([host.room - host.overload for host in problem.hosts], dtype=np.float64)
         self.pool = np.inf if problem.capacity is None else problem.capacity
-        self.home = problem.home.copy()
-        self.standby = problem.standby.copy()
-        self.parts: dict[int, list[Part]] = {}  # recovered tasks only
         self.ready = np.zeros(problem.graph.tasks)  # when each recovered task runs again
+        self._home = problem.home.copy()
+        self._standby = problem.standby.copy()
+        self._parts: dict[int, list[Assignment]] = {}  # recovered tasks only
         self._busy_until = np.zeros(len(problem.hosts))
         self._local: dict[int, dict[int, float]] = {}
         for (task, host), size in problem.local_bytes.items():
@@ -35,20 +42,55 @@ class Progress:
     def open_room(self) -> FloatArray:
         """Cores left on each host, 0 where it is not there, and never more than the pool on those that share it."""
         room = np.where(self.there, np.maximum(self.room, 0.0), 0.0)
-        room[: self.problem.present] = np.minimum(room[: self.problem.present], max(0.0, self.pool))
+        room[: self.problem.live_hosts] = np.minimum(room[: self.problem.live_hosts], max(0.0, self.pool))
         return np.asarray(room, dtype=np.float64)
 
     @property
     def capacity(self) -> float:
         """Cores free on all hosts that are there."""
-        room = np.where(self.there, np.maximum(self.room, 0.0), 0.0)  # rounding errors leave less than nothing
-        first = self.problem.present
-        return float(min(room[:first].sum(), max(0.0, self.pool)) + room[first:].sum())
+        return self._in_sum(np.where(self.there, np.maximum(self.room, 0.0), 0.0))
 
-    def sites(self, splittable: Splittable) -> Sites:
+    def _in_sum(self, room: FloatArray) -> float:
+        live = self.problem.live_hosts
+        return float(min(room[:live].sum(), max(0.0, float(self.pool))) + room[live:].sum())
+
+    def residual(self) -> ResidualCapacity:
         """Return the hosts as the placement of tasks sees them."""
         room = np.where(self.there, np.maximum(self.room, 0.0), -1.0)
-        return Sites(room, self.problem.present, max(0.0, self.pool), self._local, splittable)
+        splittable = {}
+        if self._parallel:
+            first, groups = self.problem.graph.key_groups
+            splittable = {int(t): (int(first[t]), int(groups[t])) for t in np.flatnonzero(self.down & (groups > 1))}
+        return ResidualCapacity(room, self.problem.live_hosts, max(0.0, self.pool), self._local, splittable)
+
+    def observe(self, step: int, at_s: float, queries: FailedQueries, coming: tuple[ArrivalEvent, ...]) -> State:
+        """Return what a policy sees at a step."""
+        problem, cost, room = self.problem, self.problem.cost, self.open_room
+        grain, usable = cost, room
+        if self._parallel:
+            _, groups = problem.graph.key_groups
+            grain = np.where(groups > 1, cost / np.maximum(groups, 1), cost)
+        else:
+            usable = fillable(room, cost[queries.task])
+        largest = float(room.max(initial=0.0))
+        expected = max([largest, *(problem.hosts[event.host].room for event in coming)])
+        too_large = grain > largest * (1.0 + ROUNDING) + ROUNDING
+        if not self.there.any():
+            too_large = np.ones(problem.graph.tasks, dtype=np.bool_)
+        return State(
+            problem=problem,
+            step=step,
+            at_s=at_s,
+            queries=queries,
+            down=self.down.copy(),
+            cost=cost,
+            room=room,
+            capacity=self.capacity,
+            fillable=min(self.capacity, self._in_sum(usable)),
+            too_large=too_large,
+            hopeless=grain > expected * (1.0 + ROUNDING) + ROUNDING,
+            coming=coming,
+        )
 
     def arrive(self, host: int) -> None:
         """Add a node that has arrived."""
@@ -58,37 +100,35 @@ class Progress:
         """Take down what an event hits; return the tasks that were running and are down now, shape (tasks,)."""
         before = self.down.copy()
         gone = {h for h, host in enumerate(self.problem.hosts) if self.there[h] and host.id in event.nodes}
-        for host in gone:
-            self.there[host] = False
-        struck = np.zeros(len(self.down), dtype=np.bool_)
+        self.there[list(gone)] = False
+        struck = np.isin(self._home, list(gone))
         struck[event.tasks] = True
-        for task, parts in self.parts.items():
+        for task, parts in self._parts.items():
             struck[task] |= any(part.host in gone for part in parts)
-        struck[np.isin(self.home, list(gone))] = True
-        self.standby[np.isin(self.standby, list(gone))] = -1
+        self._standby[np.isin(self._standby, list(gone))] = -1
         for task in np.flatnonzero(struck & ~self.down).tolist():
             self._stop(task, gone)
         return self.down & ~before
 
     def _stop(self, task: int, gone: Iterable[int]) -> None:
         """Free what a task used on nodes that live on; its replica takes over if there is one."""
-        if task in self.parts:
-            for part in self.parts.pop(task):
+        if task in self._parts:
+            for part in self._parts.pop(task):
                 if part.host not in gone:
-                    self._release(part.host, part.cpu)
-        elif self.home[task] >= 0 and self.home[task] not in gone:
-            self._release(int(self.home[task]), float(self.problem.cost[task]), pooled=False)
-        standby = int(self.standby[task])
-        self.home[task] = max(standby, -1)
-        self.standby[task] = -1
+                    self._use(part.host, -part.cpu)
+        elif self._home[task] >= 0 and self._home[task] not in gone:
+            self.room[self._home[task]] += float(self.problem.cost[task])
+        standby = int(self._standby[task])
+        self._home[task] = max(standby, -1)
+        self._standby[task] = -1
         self.down[task] = standby == -1
 
-    def _release(self, host: int, cores: float, pooled: bool = True) -> None:
-        self.room[host] += cores
-        if pooled and host < self.problem.present:
-            self.pool += cores
+    def _use(self, host: int, cores: float) -> None:
+        self.room[host] -= cores
+        if host < self.problem.live_hosts:
+            self.pool -= cores
 
-    def recover(self, parts: list[Part], at_s: float) -> list[float]:
+    def recover(self, parts: Iterable[Assignment], at_s: float) -> list[float]:
         """Start tasks on their hosts in the order given; return when each part runs.
 
         Restores on one node go one after another; without a bandwidth, or where the state lies on the node already,
@@ -96,12 +136,11 @@ class Progress:
         """
         times = []
         for part in parts:
-            self.room[part.host] -= part.cpu
-            if part.host < self.problem.present:
-                self.pool -= part.cpu
-            self.parts.setdefault(part.task, []).append(part)
+            self._use(part.host, part.cpu)
+            first = part.task not in self._parts
+            self._parts.setdefault(part.task, []).append(part)
             self.down[part.task] = False
-            self.home[part.task] = -1
+            self._home[part.task] = -1
             ready = at_s
             size = self._transfer_bytes(part)
             if size > 0.0 and self.problem.bandwidth_bytes_s:
@@ -109,11 +148,10 @@ class Progress:
                 ready = begins + self.problem.delay_s + size / self.problem.bandwidth_bytes_s
                 self._busy_until[part.host] = ready
             times.append(ready)
-            first = self.parts[part.task][0] is part
             self.ready[part.task] = ready if first else max(ready, float(self.ready[part.task]))
         return times
 
-    def _transfer_bytes(self, part: Part) -> float:
+    def _transfer_bytes(self, part: Assignment) -> float:
         """Return the state that must be brought to the host."""
         if self.problem.state_bytes is None:
             return 0.0

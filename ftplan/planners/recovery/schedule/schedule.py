@@ -12,13 +12,11 @@ from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack
 from ftplan.planners.recovery.problem import ArrivalEvent, RecoveryProblem
-
-#: A value this close to its bound, relative to its size, is proved best.
-CLOSED = 1e-9
+from ftplan.planners.recovery.profit_density import profit_density
 
 
 @dataclass(frozen=True, slots=True)
-class Recovery:
+class Restore:
     """A task, or with parallel recovery the part of one with key groups ``[first, last]``, starts on a host."""
 
     task: int
@@ -39,12 +37,12 @@ class Step:
     used: float
     objective: Objective
     global_rollback: bool
-    recover: tuple[Recovery, ...]
+    recover: tuple[Restore, ...]
     restored: tuple[tuple[int, float], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Outage:
+class Downtime:
     """A query that was down: since when, until when (None: not within the schedule), and why."""
 
     query: int  # output task
@@ -56,10 +54,10 @@ class Outage:
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """The answer of every recovery planner. A query that fails twice has two outages."""
+    """The answer of every recovery planner. A query that fails twice has two downtimes."""
 
     steps: tuple[Step, ...]
-    outages: tuple[Outage, ...]
+    downtimes: tuple[Downtime, ...]  # by query and time
     unrecovered: tuple[tuple[int, str], ...]  # (task, reason)
 
 
@@ -67,31 +65,38 @@ class Schedule:
 class State:
     """What a policy sees at a step: what is down, what is free, and what is expected. It does not see failures ahead.
 
-    ``cost`` is by task number; ``room`` by host, 0 for hosts that are not there. ``fillable`` is what of the capacity
-    tasks of these sizes can use at all (two tasks of 0.3 cores leave 0.2 of a node's 0.8 empty); ``largest`` the
-    biggest task that fits anywhere.
+    ``fillable`` is what of the capacity tasks of these sizes can use at all: two tasks of 0.3 cores leave 0.2 of a
+    node's 0.8 empty.
     """
 
     problem: RecoveryProblem
     step: int
     at_s: float
     queries: FailedQueries
-    down: BoolArray
-    cost: FloatArray
-    room: FloatArray
+    down: BoolArray  # (T,)
+    cost: FloatArray  # (T,) cores
+    room: FloatArray  # (H,) residual capacity, 0 for hosts that are not there
     capacity: float  # cores free just before the step
     fillable: float  # cores, at most capacity
     too_large: BoolArray  # (T,) tasks that fit on no node now
     hopeless: BoolArray  # (T,) nor on any that is expected
     coming: tuple[ArrivalEvent, ...]
 
+    @property
+    def priority(self) -> FloatArray:
+        """Priority of each query that is down, shape (Q,)."""
+        return self.problem.graph.per_task("priority")[self.queries.query]
+
+    def density(self) -> FloatArray:
+        """Return the profit density of each query that is down, shape (Q,)."""
+        return profit_density(self.queries, self.priority, self.queries.weight(self.cost))
+
     def knapsack(self) -> SetUnionKnapsack:
         """Return the choice of this step as a set-union knapsack; what fits on no node is made too heavy for it."""
         q = self.queries
-        priority = self.problem.graph.per_task("priority")[q.query]
         weight = q.weight(self.cost)
         weight[q.bundle[self.too_large[q.task]]] += 2.0 * self.fillable + 1.0
-        return SetUnionKnapsack(priority, weight, q.start, q.member, self.fillable)
+        return SetUnionKnapsack(self.priority, weight, q.start, q.member, self.fillable)
 
 
 @dataclass(frozen=True, eq=False)
