@@ -66,7 +66,7 @@ def sparse(queries: int, share: float, seed: int) -> RecoveryProblem:
         nowhere,
         nowhere,
         tuple(Host(f"n{k}", float(cores)) for k, cores in enumerate(room)),
-        present=0,
+        live_hosts=0,
         arrivals=tuple(ArrivalEvent(float(when), k, (float(when),) * 2) for k, when in enumerate(at)),
         horizon_s=2.0 * float(at[-1]),
         failed_nodes=2,

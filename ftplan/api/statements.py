@@ -38,7 +38,7 @@ class Judges:
 
 
 @dataclass(frozen=True, slots=True)
-class Worth:
+class Recomputed:
     """What a plan is worth in the objective that it names. ``random`` is what a random plan is, if gaps count by it."""
 
     value: float
@@ -158,7 +158,7 @@ def _without_answer(plan: Plan) -> Iterator[Violation]:
 
 
 def judge_objective(
-    stated: Objective, worth: Worth, status: str | None = None, of: str = "the plan"
+    stated: Objective, true: Recomputed, status: str | None = None, of: str = "the plan"
 ) -> list[Violation]:
     """Hold a stated objective to what a plan, or a step of it, is worth.
 
@@ -168,25 +168,25 @@ def judge_objective(
     if stated.value is None:
         return []
     broken = []
-    if not abs(worth.value - stated.value) <= worth.slack:
-        text = f"{of} states {stated.name} {stated.value:.12g}, what it holds is worth {worth.value:.12g}"
+    if not abs(true.value - stated.value) <= true.slack:
+        text = f"{of} states {stated.name} {stated.value:.12g}, what it holds is worth {true.value:.12g}"
         broken.append(Violation("OBJECTIVE_DIFFERS", text, "objective.value"))
-    if stated.sense != worth.sense:
-        text = f"{of} states sense {stated.sense}, {stated.name} has {worth.sense}"
+    if stated.sense != true.sense:
+        text = f"{of} states sense {stated.sense}, {stated.name} has {true.sense}"
         broken.append(Violation("OBJECTIVE_DIFFERS", text, "objective.sense"))
     if stated.bound is not None:
-        beyond = (worth.value - stated.bound) * (1.0 if worth.sense == "max" else -1.0)
-        if not beyond <= worth.slack:
-            which = "more" if worth.sense == "max" else "less"
-            text = f"{of} is worth {worth.value:.12g}, {which} than its bound {stated.bound:.12g}"
+        beyond = (true.value - stated.bound) * (1.0 if true.sense == "max" else -1.0)
+        if not beyond <= true.slack:
+            which = "more" if true.sense == "max" else "less"
+            text = f"{of} is worth {true.value:.12g}, {which} than its bound {stated.bound:.12g}"
             broken.append(Violation("OBJECTIVE_DIFFERS", text, "objective.bound"))
-    broken += _gap(stated, worth, of)
+    broken += _gap(stated, true, of)
     if status == "optimal":
-        broken += _optimal(stated, worth)
+        broken += _optimal(stated, true)
     return broken
 
 
-def _gap(stated: Objective, worth: Worth, of: str) -> Iterator[Violation]:
+def _gap(stated: Objective, true: Recomputed, of: str) -> Iterator[Violation]:
     """Scale and gap follow from value and bound."""
     if stated.bound is None:
         for name in ("scale", "gap"):
@@ -194,23 +194,23 @@ def _gap(stated: Objective, worth: Worth, of: str) -> Iterator[Violation]:
                 text = f"{of} states a {name} of {getattr(stated, name):.12g} without a bound"
                 yield Violation("GAP_DIFFERS", text, f"objective.{name}")
         return
-    scale = worth.scale(stated.bound)
-    if stated.scale is not None and not same(stated.scale, scale, worth.slack):
+    scale = true.scale(stated.bound)
+    if stated.scale is not None and not same(stated.scale, scale, true.slack):
         text = f"{of} states a scale of {stated.scale:.12g}, value and bound have {scale:.12g}"
         yield Violation("GAP_DIFFERS", text, "objective.scale")
-    gap = abs(stated.bound - worth.value) / scale
-    if stated.gap is not None and not same(stated.gap, gap, max(worth.slack / scale, ROUNDING)):
+    gap = abs(stated.bound - true.value) / scale
+    if stated.gap is not None and not same(stated.gap, gap, max(true.slack / scale, ROUNDING)):
         text = f"{of} states a gap of {stated.gap:.12g}, value and bound lie {gap:.12g} apart"
         yield Violation("GAP_DIFFERS", text, "objective.gap")
 
 
-def _optimal(stated: Objective, worth: Worth) -> Iterator[Violation]:
+def _optimal(stated: Objective, true: Recomputed) -> Iterator[Violation]:
     if stated.bound is None:
         yield Violation("STATUS_DIFFERS", "the status is optimal, but there is no bound", "status")
         return
-    scale = worth.scale(stated.bound)
-    gap = abs(stated.bound - worth.value) / scale
-    if gap > max(SOLVED, worth.slack / scale):
+    scale = true.scale(stated.bound)
+    gap = abs(stated.bound - true.value) / scale
+    if gap > max(SOLVED, true.slack / scale):
         yield Violation("STATUS_DIFFERS", f"the status is optimal, but the gap is {gap:.6g}", "status")
 
 

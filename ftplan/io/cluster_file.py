@@ -62,12 +62,12 @@ class ClusterModel(FileModel):
     placement: PlacementModel | None = Field(None, description="What is placed now; lists by task or key group")
 
 
-def load_cluster(source: Source, topology: Topology | None = None, name: str | None = None) -> Loaded[Cluster]:
-    """Read and check a cluster from a path, standard input (``-``) or a mapping, which messages call *name*.
+def load_cluster(source: Source, topology: Topology | None = None) -> Loaded[Cluster]:
+    """Read and check a cluster from a path, standard input (``-``) or a mapping.
 
     With a *topology* the placement must fit it: its operators, one node per task or key group.
     """
-    document = read_document(source, "cluster", name)
+    document = read_document(source, "cluster")
     value = check_envelope(document, FORMAT)
     model = validate(ClusterModel, value, document.name)
     complaints = Complaints(document.name)

@@ -22,7 +22,6 @@ PATH_OPTIONS = frozenset(
     {*INPUTS, "output", "current", "replicas", "checkpoints", "rules", "plan", "logs", "zone_map", "cluster_output"}
 )
 
-
 #: Names of a command's options, or a mapping from how they are spelled to what they are called.
 Options = Collection[str] | Mapping[str, str]
 
@@ -37,10 +36,7 @@ class Configuration:
 
 
 def find_configuration(
-    options: Mapping[str, Options],
-    commands: Collection[str] = (),
-    folder: str | os.PathLike[str] = ".",
-    paths: Collection[str] = PATH_OPTIONS,
+    options: Mapping[str, Options], commands: Collection[str] = (), folder: str | os.PathLike[str] = "."
 ) -> Configuration | None:
     """Read the nearest ``ftplan.toml`` in *folder* or its parents, None where there is none.
 
@@ -52,8 +48,6 @@ def find_configuration(
         be spelled ``key`` too, and a single value becomes a list then.
     commands
         All commands; a table of one that is not in *options* is accepted unread.
-    paths
-        Options whose values are paths.
 
     Raises
     ------
@@ -63,15 +57,12 @@ def find_configuration(
     start = Path(folder).absolute()
     for candidate in (start, *start.parents):
         if (candidate / FILE_NAME).is_file():
-            return read_configuration(candidate / FILE_NAME, options, commands, paths)
+            return read_configuration(candidate / FILE_NAME, options, commands)
     return None
 
 
 def read_configuration(
-    path: Path,
-    options: Mapping[str, Options],
-    commands: Collection[str] | None = (),
-    paths: Collection[str] = PATH_OPTIONS,
+    path: Path, options: Mapping[str, Options], commands: Collection[str] | None = ()
 ) -> Configuration:
     """Read one configuration file; see :func:`find_configuration`. With *commands* None any table will do."""
     name = display_name(path)
@@ -89,7 +80,7 @@ def read_configuration(
             raise FtplanError(f"{name}: [inputs] {key}: expected a path in quotes")
     read = {
         command: {
-            key: _relative(value, path) if key in paths else value
+            key: _relative(value, path) if key in PATH_OPTIONS else value
             for key, value in _checked(tables[command], command, names, name).items()
         }
         for command, names in options.items()

@@ -63,8 +63,8 @@ def collection_paused() -> Iterator[None]:
             gc.enable()
 
 
-def read_document(source: Source, what: str, name: str | None = None) -> Document:
-    """Read a document. *what* says in messages what was expected, for instance ``topology``; *name* names the file.
+def read_document(source: Source, what: str) -> Document:
+    """Read a document. *what* says in messages what was expected, for instance ``topology``.
 
     A path ending in ``.json`` is JSON, in ``.yaml`` or ``.yml`` YAML; anything else, and standard input (``-``), is
     JSON where it begins with ``{`` or ``[`` and YAML otherwise.
@@ -77,13 +77,13 @@ def read_document(source: Source, what: str, name: str | None = None) -> Documen
     with collection_paused():
         if isinstance(source, Mapping):
             try:
-                value = plain(source, name or what)
-                return Document(value, sha256_of_data(value), name or what, None)
+                value = plain(source, what)
+                return Document(value, sha256_of_data(value), what, None)
             except RecursionError:
-                raise FtplanError(f"{name or what}: nested deeper than {MAX_DEPTH} levels") from None
+                raise FtplanError(f"{what}: nested deeper than {MAX_DEPTH} levels") from None
             except ValueError:
-                raise FtplanError(f"{name or what}: a number with too many digits") from None
-        name = name or display_name(source)
+                raise FtplanError(f"{what}: a number with too many digits") from None
+        name = display_name(source)
         data = read_bytes(source, what)
         return Document(
             parse_text(decoded(data, name), name, source), sha256_of_bytes(data), name, recorded_path(source)

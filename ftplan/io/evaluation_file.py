@@ -79,9 +79,9 @@ class EvaluationModel(FileModel):
     warnings: list[WarnModel] | None = Field(None, description="What deserves a second look")
 
 
-def load_evaluation(source: Source, name: str | None = None) -> Loaded[Mapping[str, Any]]:
+def load_evaluation(source: Source) -> Loaded[Mapping[str, Any]]:
     """Read and check an evaluation from a path, standard input (``-``) or a mapping; the value is the document."""
-    document = read_document(source, "evaluation", name)
+    document = read_document(source, "evaluation")
     value = check_envelope(document, FORMAT)
     refuse_not_finite(value, document.name)
     validate(EvaluationModel, value, document.name)

@@ -84,14 +84,12 @@ class FailureModel(FileModel):
     scenarios: list[ScenarioModel] = Field(default=[], description="Weighted alternatives")
 
 
-def load_failure(
-    source: Source, topology: Topology | None = None, cluster: Cluster | None = None, name: str | None = None
-) -> Loaded[Failure]:
-    """Read and check a failure file from a path, standard input (``-``) or a mapping, which messages call *name*.
+def load_failure(source: Source, topology: Topology | None = None, cluster: Cluster | None = None) -> Loaded[Failure]:
+    """Read and check a failure file from a path, standard input (``-``) or a mapping.
 
     Selectors must point at something in the *topology* and *cluster*, where these are given.
     """
-    document = read_document(source, "failure", name)
+    document = read_document(source, "failure")
     value = check_envelope(document, FORMAT)
     model = validate(FailureModel, value, document.name)
     complaints = Complaints(document.name)

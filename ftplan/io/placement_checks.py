@@ -56,20 +56,18 @@ def read_placement(value: Mapping[str, Any], name: str, cluster: Cluster, topolo
 
 def check_placement(
     placement: PlacementModel,
-    nodes: Collection[str] | None,
+    nodes: Collection[str],
     topology: Topology | None,
     complaints: Complaints,
-    prefix: str = "placement.",
 ) -> None:
-    """Note unknown nodes (where *nodes* are given), and unknown operators and wrong lengths (with a *topology*)."""
+    """Note unknown nodes, and (with a *topology*) unknown operators and lists of the wrong length."""
     for part in PARTS:
         lists: dict[str, Sequence[Any]] = getattr(placement, part) or {}
         for operator, entries in lists.items():
-            place = f"{prefix}{part}.{operator}"
-            if nodes is not None:
-                for index, node in _names(entries):
-                    if node is not None and node not in nodes:
-                        complaints.add(f"{place}{index}", unknown("node", node, nodes))
+            place = f"placement.{part}.{operator}"
+            for index, node in _names(entries):
+                if node is not None and node not in nodes:
+                    complaints.add(f"{place}{index}", unknown("node", node, nodes))
             if topology is not None:
                 _check_operator(operator, part, len(entries), topology, place, complaints)
 

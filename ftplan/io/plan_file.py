@@ -63,8 +63,8 @@ class PlanModel(FileModel):
     plan: dict[str, Any] | None = Field(description="What the kind prescribes; null without an answer")
 
 
-def load_plan(source: Source, name: str | None = None) -> Loaded[Plan]:
-    """Read and check a plan from a path, standard input (``-``) or a mapping, which messages call *name*.
+def load_plan(source: Source) -> Loaded[Plan]:
+    """Read and check a plan from a path, standard input (``-``) or a mapping.
 
     Values are kept as the file has them, so that a plan written again has the same bytes. Whether the plan fits its
     inputs is for ``verify`` to say.
@@ -74,7 +74,7 @@ def load_plan(source: Source, name: str | None = None) -> Loaded[Plan]:
     FtplanError
         One sentence with file, place, what is wrong and what would be right.
     """
-    document = read_document(source, "plan", name)
+    document = read_document(source, "plan")
     value = check_envelope(document, FORMAT)
     refuse_not_finite(value, document.name)
     model = validate(PlanModel, value, document.name)

@@ -35,11 +35,6 @@ def load_stats(source: Source) -> Loaded[StatsTables]:
     A mapping holds the ``manifest`` as a mapping and each table (``key_groups``, ``tasks``, ``substreams``) as an
     Arrow table, a pandas or polars frame or a list of rows; ``placement`` is optional. The fingerprint of a folder
     is that of its manifest, and the manifest holds those of the tables, which are checked.
-
-    Raises
-    ------
-    FtplanError
-        One sentence with file, column, what is wrong and what would be right.
     """
     if isinstance(source, Document):
         raise FtplanError(f"{source.name}: is a statistics manifest; give its folder instead")

@@ -16,9 +16,9 @@ FORMAT = "ftplan/topology"
 _PER_TASK = ("cpu", "rate_out", "input_share", "state_bytes", "priority")
 
 
-def load_topology(source: Source, name: str | None = None) -> Loaded[Topology]:
-    """Read and check a topology from a path, standard input (``-``) or a mapping, which messages call *name*."""
-    document = read_document(source, "topology", name)
+def load_topology(source: Source) -> Loaded[Topology]:
+    """Read and check a topology from a path, standard input (``-``) or a mapping."""
+    document = read_document(source, "topology")
     value = check_envelope(document, FORMAT)
     with collection_paused():
         model = validate(TopologyModel, value, document.name)

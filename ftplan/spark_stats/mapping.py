@@ -18,13 +18,8 @@ KeyType = Literal["auto", "string", "long", "int"]
 INPUT_FORMATS: tuple[str, ...] = get_args(InputFormat)
 KEY_TYPES: tuple[str, ...] = get_args(KeyType)
 EPOCH_UNITS_US = {"epoch-s": 1_000_000.0, "epoch-ms": 1_000.0, "epoch-us": 1.0}
-TIME_SHAPES = {
-    2: "date and time of day (ISO, or HHMM)",
-    3: "year, month, day",
-    4: "year, month, day, HHMM",
-    5: "year, month, day, hour, minute",
-    6: "year, month, day, hour, minute, second",
-}
+#: Time columns without a format: date and time of day; year, month, day, and more down to the second.
+MOST_TIME_COLUMNS = 6
 #: Largest number of key groups of one operator: what a 32-bit engine can name.
 MOST_KEY_GROUPS = 2**31 - 1
 
@@ -107,7 +102,7 @@ def _check_time(m: LogMapping) -> None:
         raise FtplanError(f"--window: {m.window_s!r} s is not a whole number of milliseconds")
     if len(m.time_columns) > 1 and (m.time_format in EPOCH_UNITS_US):
         raise FtplanError(f"--time-format {m.time_format} takes one --time-column, not {len(m.time_columns)}")
-    if len(m.time_columns) > 1 and m.time_format in (None, "iso") and len(m.time_columns) not in TIME_SHAPES:
+    if len(m.time_columns) > MOST_TIME_COLUMNS and m.time_format in (None, "iso"):
         raise FtplanError(f"--time-column: {len(m.time_columns)} columns have no known shape; give a --time-format")
     if m.time_format is not None and m.time_format.startswith("epoch") and m.time_format not in EPOCH_UNITS_US:
         raise FtplanError(f"--time-format: unknown unit {m.time_format!r}{suggestion(m.time_format, EPOCH_UNITS_US)}")

@@ -19,7 +19,7 @@ def watch(session: Session, tell: Callable[[str, float | None], None]) -> Iterat
     tell(_STAGE, None)
     if session.kind == "sail":
         yield
-    elif session.is_connect:
+    elif session.kind == "connect":
         yield from _handler(session.spark, tell)
     else:
         yield from _poll(session.spark, tell)

@@ -29,15 +29,12 @@ _CONNECT_VARIABLES = ("SPARK_CONNECT_MODE_ENABLED", "SPARK_REMOTE", "SPARK_LOCAL
 class Session:
     """A live session: the Spark session and what runs behind it.
 
-    ``engine`` is the name in the manifest, such as ``spark 4.2.1``. ``is_connect`` tells whether the session speaks
-    Spark Connect (a server elsewhere, or Sail in this process); only such a session has no ``sparkContext``.
+    ``engine`` is the name in the manifest, such as ``spark 4.2.1``. Connect and Sail have no ``sparkContext``.
     """
 
     spark: Any
     kind: Kind
     engine: str
-    is_connect: bool
-    is_local: bool
 
 
 @contextmanager
@@ -101,7 +98,7 @@ def _active_session(engine: Engine, master: str | None) -> Session | None:
     if engine == "sail" or (master is not None and master != running):
         wanted = "--engine sail" if engine == "sail" else f"--master {master}"
         raise FtplanError(f"{wanted}: this process already runs {running}; stop it first")
-    return Session(spark, "connect" if connect else "spark", f"spark {spark.version}", connect, False)
+    return Session(spark, "connect" if connect else "spark", f"spark {spark.version}")
 
 
 @contextmanager
@@ -139,9 +136,8 @@ def _classic(master: str | None) -> Iterator[Session]:
                 spark = SparkSession.builder.config(conf=conf).getOrCreate()
             except Exception as error:
                 raise FtplanError(f"Spark did not start: {_last_line(log) or error}") from error
-        running = str(spark.conf.get("spark.master"))
         with stopping(lambda: _abandon(spark, gateway)):
-            yield Session(spark, "spark", f"spark {spark.version}", False, running.startswith("local"))
+            yield Session(spark, "spark", f"spark {spark.version}")
         spark.stop()
         spark = None
     except Exception:
@@ -220,7 +216,7 @@ def _end_jvm(gateway: Any) -> None:
 def _connect(master: str | None) -> Iterator[Session]:
     """A client of a Spark Connect server."""
     with _connect_client(str(master)) as spark:
-        yield Session(spark, "connect", f"spark {spark.version}", True, False)
+        yield Session(spark, "connect", f"spark {spark.version}")
 
 
 @contextmanager
@@ -237,7 +233,7 @@ def _sail(master: str | None) -> Iterator[Session]:
                 server.start(background=True)
                 _, port = server.listening_address
                 spark = stack.enter_context(_connect_client(f"sc://127.0.0.1:{port}"))
-            yield Session(spark, "sail", f"sail {pysail.__version__}", True, True)
+            yield Session(spark, "sail", f"sail {pysail.__version__}")
     finally:
         with undisturbed():
             server.stop()

@@ -27,9 +27,7 @@ def accepted(sums: Any, entries: Sequence[str | None], ids: Mapping[str, str]) -
     sums = sums.filter(pc.greater_equal(sums["entry"], 0))
     names = pa.array([o or "" for o in entries], pa.string()).take(sums["entry"].combine_chunks())
     if "operator" in sums.column_names:
-        given = sums["operator"].combine_chunks().cast(pa.string()).dictionary_encode()
-        resolved = pa.array([ids[n] for n in given.dictionary.to_pylist()], pa.string())
-        by_name = resolved.take(given.indices)
+        by_name = _resolved(sums["operator"], ids)
         constant = pa.array([o is not None for o in entries]).take(sums["entry"].combine_chunks())
         names = pc.if_else(constant, names, by_name)
         sums = sums.drop_columns(["operator"])
@@ -41,6 +39,11 @@ def accepted(sums: Any, entries: Sequence[str | None], ids: Mapping[str, str]) -
     if "records" not in sums.column_names:
         sums = sums.append_column("records", sums["rows"].cast(pa.float64()))
     return sums
+
+
+def _resolved(names: Any, ids: Mapping[str, str]) -> Any:
+    given = names.combine_chunks().cast(pa.string()).dictionary_encode()
+    return pa.array([ids[n] for n in given.dictionary.to_pylist()], pa.string()).take(given.indices)
 
 
 def merged(sums: Any, keys: Sequence[str]) -> Any:
@@ -142,8 +145,7 @@ def substreams_table(sums: Any, constant: str | None, ids: Mapping[str, str]) ->
     if constant is not None:
         sender = pa.array([constant] * sums.num_rows, pa.string())
     else:
-        given = sums["upstream_operator"].combine_chunks().cast(pa.string()).dictionary_encode()
-        sender = pa.array([ids[n] for n in given.dictionary.to_pylist()], pa.string()).take(given.indices)
+        sender = _resolved(sums["upstream_operator"], ids)
     totals = merged(
         sums.append_column("from_operator", sender),
         ("from_operator", "upstream_task", "operator", "slot", "window_us"),

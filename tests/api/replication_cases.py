@@ -67,15 +67,7 @@ def _mask(problem: ReplicationProblem, tasks: tuple[int, ...]) -> np.ndarray[Any
 
 
 def row(name: str = "brute_force") -> Row:
-    return Row(
-        name,
-        "replicate-tasks",
-        "task-replication",
-        f"tests.api.replication_cases:{name}",
-        True,
-        "optimal",
-        "everything",
-    )
+    return Row(name, "task-replication", f"tests.api.replication_cases:{name}", True, "optimal", "everything")
 
 
 def loaded(

@@ -60,7 +60,7 @@ def test_room_is_what_runs_there_leaves() -> None:
     case = recovery_problem(loaded(), fail=["zone:a"], arrivals=False)
     assert rooms(case) == pytest.approx({"n3": 1.2, "n10": 2.2})
     assert [host.id for host in case.hosts] == ["n3", "n10"]
-    assert case.present == 2
+    assert case.live_hosts == 2
     assert [case.home[case.graph.number(*task)] for task in [("sink", 0), ("join", 3), ("join", 0)]] == [0, 1, -1]
     full = recovery_problem(loaded(), fail=["zone:a"], arrivals=False, max_cpu=0.3)
     assert rooms(full) == pytest.approx({"n3": 0.0, "n10": 0.2})
@@ -85,7 +85,7 @@ def test_without_a_cluster_capacity_is_one_host_without_a_name() -> None:
 def test_default_arrivals_are_as_many_as_failed_at_the_expected_order_statistics() -> None:
     """Two nodes uniform in [120, 360]: the first is expected at 120 + 240/3, the second at 120 + 480/3."""
     case = recovery_problem(loaded(), fail=["zone:a"])
-    arriving = case.hosts[case.present :]
+    arriving = case.hosts[case.live_hosts :]
     assert [(host.id, host.room) for host in arriving] == [("new-1", 3.2), ("new-2", pytest.approx(2.4))]
     assert [(a.at_s, a.range_s) for a in case.arrivals] == [(200.0, (120.0, 360.0)), (280.0, (120.0, 360.0))]
     assert case.horizon_s == 720.0
@@ -111,7 +111,7 @@ def test_given_arrivals() -> None:
     placement = {"checkpoints": {"join": [["n2"]] * 8}}
     case = recovery_problem(loaded({"fail": ["zone:a"], "arrivals": arrivals}, placement))
     assert [host.id for host in case.hosts] == ["n2", "n3", "n10", "r9", "n1", "r10"]
-    assert case.present == 3
+    assert case.live_hosts == 3
     assert [(a.at_s, a.host) for a in case.arrivals] == [(30.0, 3), (50.0, 4), (60.0, 5)]
     assert case.hosts[4].room == pytest.approx(0.5)
     assert case.horizon_s == 180.0
@@ -231,7 +231,7 @@ def test_complete_failure() -> None:
     """Everything is down, also what replicas protected; the first new node gives half a core to the coordinator."""
     case = recovery_problem(loaded(None, {"replicas": {"join": ["n3"] * 4}}), complete_failure=True)
     assert case.failed.all()
-    assert case.present == 0
+    assert case.live_hosts == 0
     assert [host.room for host in case.hosts] == pytest.approx([2.7, 2.4, 3.2, 3.2])
     assert case.failed_nodes == 4
     with pytest.raises(ftplan.FtplanError, match="--capacity caps nothing"):

@@ -63,7 +63,7 @@ def test_messages(document: dict[str, Any], message: str) -> None:
 
 
 def test_nodes_in_natural_order() -> None:
-    found = load_cluster(cluster(), name="my cluster").value
+    found = load_cluster(cluster()).value
     assert [node.id for node in found.nodes] == ["n1", "n2", "n10"]
     assert [found.nodes[i].id for i in found.file_order] == ["n10", "n2", "n1"]
     assert found.zone_names == ("node:n1", "rack-b", "rack-a")
@@ -76,8 +76,8 @@ def test_placement_without_topology() -> None:
     assert found.placement is not None
     assert found.placement.tasks == {"join": ("n1",)}
     assert found.placement.replicas == {"join": (None,)}
-    assert said(load_cluster, placed(tasks={"x": ["node3"]}), name="c.yaml") == (
-        "c.yaml: placement.tasks.x[0]: unknown node 'node3'; there are n1, n2, n10"
+    assert said(load_cluster, placed(tasks={"x": ["node3"]})) == (
+        "cluster: placement.tasks.x[0]: unknown node 'node3'; there are n1, n2, n10"
     )
 
 

@@ -348,7 +348,7 @@ class Server:
 
 def test_progress_of_a_connect_server() -> None:
     spark, told = Server(), []
-    with watch(session.Session(spark, "connect", "spark 4", True, False), lambda *said: told.append(said)):
+    with watch(session.Session(spark, "connect", "spark 4"), lambda *said: told.append(said)):
         stage = SimpleNamespace(num_tasks=4, num_completed_tasks=1)
         spark.handler(stages=[stage], inflight_tasks=1, operation_id="x", done=False)
         spark.handler(stages=[], done=True)

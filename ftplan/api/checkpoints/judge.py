@@ -12,7 +12,7 @@ from ftplan.api.checkpoints.problem import objective_of, planned_on, require, wi
 from ftplan.api.statements import (
     Judged,
     Judges,
-    Worth,
+    Recomputed,
     judge_objective,
     judge_options,
     judge_summary,
@@ -155,8 +155,8 @@ def _objective(
     random = None if objective.integral else _random(plan, assignments, score, series, cluster)
     size = abs(score.value) if random is None or stated.bound is None else abs(random - stated.bound)
     slack = ROUNDING * max(abs(score.value), size, LEAST_SCALE)
-    worth = Worth(score.value, objective.sense, slack, random)
-    return judge_objective(stated, worth, plan.status)
+    true = Recomputed(score.value, objective.sense, slack, random)
+    return judge_objective(stated, true, plan.status)
 
 
 def _random(plan: Plan, assignments: Any, score: AllocationScore, series: KeyGroupSeries, cluster: Cluster) -> float:

@@ -53,10 +53,10 @@ def infeasible(problem: RecoveryProblem, options: RecoveryOptions, setting: Sett
     if name is None:
         return None
     needed, heaviest = float(cost.sum()), float(cost.max(initial=0.0))
-    free = sum(host.room for host in problem.hosts[: problem.present])
+    free = sum(host.room for host in problem.hosts[: problem.live_hosts])
     if problem.capacity is not None:
         free = min(free, problem.capacity)
-    most = free + sum(host.room for host in problem.hosts[problem.present :])
+    most = free + sum(host.room for host in problem.hosts[problem.live_hosts :])
     largest = max((host.room for host in problem.hosts), default=0.0)
     start = f"no query returns within {problem.horizon_s:g} s: the cheapest, {name}, needs {needed:.6g} cores"
     if most < needed - ROUNDING * max(1.0, needed):
@@ -106,7 +106,7 @@ def _more_cores(
                 return f"--capacity {_up(capacity):g}"
     base = problem
     if setting.assumed_arrivals:
-        base = replace(problem, hosts=problem.hosts[: problem.present], arrivals=())
+        base = replace(problem, hosts=problem.hosts[: problem.live_hosts], arrivals=())
     at_s = min(HELP_S, math.floor(problem.horizon_s / 2.0))
     low, high = 0.0, needed
     search = clock.part(SEARCH)
@@ -168,12 +168,12 @@ def _fits(cost: FloatArray, problem: RecoveryProblem) -> bool:
         slack = ROUNDING * max(1.0, need)
         usable = room.copy()
         if pool < need - slack:
-            usable[: problem.present] = -1.0
+            usable[: problem.live_hosts] = -1.0
         best = int(np.argmax(usable)) if len(usable) else -1
         if best < 0 or usable[best] < need - slack:
             return False
         room[best] -= need
-        pool -= need if best < problem.present else 0.0
+        pool -= need if best < problem.live_hosts else 0.0
     return True
 
 

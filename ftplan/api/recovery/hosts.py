@@ -21,7 +21,7 @@ class Room:
     """Hosts as :class:`RecoveryProblem` has them; ``live`` are the hosts of nodes that did not fail, by node id."""
 
     hosts: tuple[Host, ...]
-    present: int
+    live_hosts: int
     arrivals: tuple[ArrivalEvent, ...]
     live: Mapping[str, int]
     warnings: tuple[Warn, ...] = ()

@@ -14,7 +14,7 @@ from ftplan.api.recovery.repair_metrics import repair_scores
 from ftplan.api.statements import (
     Judged,
     Judges,
-    Worth,
+    Recomputed,
     judge_objective,
     judge_options,
     judge_summary,
@@ -83,7 +83,7 @@ def _objective(plan: Plan, incident: Incident, replayed: Replay) -> list[Violati
     value = _value(stated.name, plan, incident, replayed)
     sense = "min" if stated.name == "priority-time" else "max"
     slack = SOLVED * max(abs(value), LEAST_SCALE)
-    broken = judge_objective(stated, Worth(value, sense, slack), plan.status)
+    broken = judge_objective(stated, Recomputed(value, sense, slack), plan.status)
     bounds: list[Any] = [(step.get("objective") or {}).get("bound") for step in (plan.plan or {})["steps"]]
     if stated.name == "priority" and stated.bound is not None and None not in bounds:
         total = float(sum(bounds))
@@ -117,8 +117,10 @@ def _steps(plan: Plan, incident: Incident, replayed: Replay) -> Iterator[Violati
         if objective.get("name") == "priority" and objective.get("value") is not None:
             names = ("value", "bound", "scale", "gap")
             own = Objective("priority", objective.get("sense") or "max", *(objective.get(name) for name in names))
-            worth = Worth(float(objective["value"]), "max", SOLVED * max(abs(float(objective["value"])), LEAST_SCALE))
-            for item in judge_objective(own, worth, of=f"step {event.step}"):
+            true = Recomputed(
+                float(objective["value"]), "max", SOLVED * max(abs(float(objective["value"])), LEAST_SCALE)
+            )
+            for item in judge_objective(own, true, of=f"step {event.step}"):
                 if item.code == "GAP_DIFFERS" or item.where == "objective.sense":
                     yield replace(item, where=where)
 

@@ -82,7 +82,7 @@ def prepare(problem: Problem, options: RecoveryScheduleOptions) -> Prepared:
         home=_home(live, host_room),
         standby=standby,
         hosts=host_room.hosts,
-        present=host_room.present,
+        live_hosts=host_room.live_hosts,
         arrivals=host_room.arrivals,
         failures=failed.events,
         capacity=options.capacity if cluster is not None else None,

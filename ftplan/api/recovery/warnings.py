@@ -61,7 +61,7 @@ def gain_warnings(summary: Mapping[str, Any]) -> tuple[Warn, ...]:
 def blocking_capacity_s(problem: RecoveryProblem) -> float | None:
     """Return when there is room for all failed tasks at once, None where there never is."""
     needed = float(problem.cost[problem.failed].sum())
-    free = sum(host.room for host in problem.hosts[: problem.present])
+    free = sum(host.room for host in problem.hosts[: problem.live_hosts])
     if problem.capacity is not None:
         free = min(free, problem.capacity)
     slack = ROUNDING * max(1.0, needed)

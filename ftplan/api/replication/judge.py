@@ -15,7 +15,7 @@ from ftplan.api.replication.problem import PreparedReplication
 from ftplan.api.statements import (
     Judged,
     Judges,
-    Worth,
+    Recomputed,
     judge_objective,
     judge_options,
     judge_summary,
@@ -160,11 +160,11 @@ def _curve(plan: Plan, prepared: PreparedReplication, node: NodeByTask) -> Itera
             yield Violation("CURVE_DIFFERS", f"{where} has a bound below that of a smaller budget", where)
     if not points:
         return
-    cost, worth = prepared.problem.cost(prepared.problem.mask(node)), prepared.problem.value_on(node)
+    cost, reached = prepared.problem.cost(prepared.problem.mask(node)), prepared.problem.value_on(node)
     for k, point in enumerate(points):
         bound = point.get("bound")
-        if bound is not None and cost <= point["budget"] and worth > bound + ROUNDING:
-            text = f"plan.curve[{k}]: the plan takes {cost:.12g} and is worth {worth:.12g}, more than {bound:.12g}"
+        if bound is not None and cost <= point["budget"] and reached > bound + ROUNDING:
+            text = f"plan.curve[{k}]: the plan takes {cost:.12g} and is worth {reached:.12g}, more than {bound:.12g}"
             yield Violation("CURVE_DIFFERS", text, f"plan.curve[{k}]")
 
 
@@ -186,8 +186,8 @@ def _objective(plan: Plan, prepared: PreparedReplication, node: NodeByTask) -> l
     known = (prepared.problem.metric,) if target is None else ("replicas",)
     if stated.name not in known:
         return [*broken, unknown_objective(stated, known)]
-    worth = Worth(reached, "max", ROUNDING) if target is None else Worth(float(len(node)), "min", ROUNDING)
-    return broken + judge_objective(stated, worth, plan.status)
+    true = Recomputed(reached, "max", ROUNDING) if target is None else Recomputed(float(len(node)), "min", ROUNDING)
+    return broken + judge_objective(stated, true, plan.status)
 
 
 JUDGES = Judges(judge_replication, judge_question, KNOWN_RULES, (*METRICS, "replicas"))

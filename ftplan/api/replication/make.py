@@ -27,7 +27,7 @@ from ftplan.planners.budget import Budget, now, of_command
 from ftplan.planners.replication.changes import ChangeLimits
 from ftplan.planners.replication.choice import ReplicationPlanner
 from ftplan.planners.replication.curve import curve, curve_budgets
-from ftplan.planners.replication.deployment import Deployment, DeploymentProblem, deployed
+from ftplan.planners.replication.deployment import DeploymentProblem, deployed
 from ftplan.planners.replication.planner import ReplicationOptions
 from ftplan.planners.result import Result
 
@@ -67,8 +67,7 @@ def make(problem: Problem, planner: registry.Row, options: TaskReplicationOption
         budgets = curve_budgets(prepared.problem)
         reached, cut = curve(prepared.problem, choose, replace(settings, ends=ends), budgets)
         points, warnings = [point._asdict() for point in reached], (*warnings, *cut)
-    node = None if result.answer is None else result.answer.node
-    random = None
+    node, random = result.answer, None
     if node is not None:
         clock = Budget(math.inf, ends=max(ends, now()) + COMPARING_S)
         random, cut = random_choices(_spending(prepared, budget, node), node, settings.seed, clock)
@@ -111,9 +110,9 @@ def _spending(prepared: PreparedReplication, budget: ReplicationBudget, node: No
     return replace(prepared, problem=replace(prepared.problem, budget=float(len(node))))
 
 
-def _objective(prepared: PreparedReplication, budget: ReplicationBudget, result: Result[Deployment]) -> Objective:
+def _objective(prepared: PreparedReplication, budget: ReplicationBudget, result: Result[NodeByTask]) -> Objective:
     """Return the objective with the value of the plan on its nodes, whatever the planner reports."""
-    node = None if result.answer is None else result.answer.node
+    node = result.answer
     if budget.target is not None:
         return Objective.of("replicas", "min", None if node is None else float(len(node)), result.bound)
     value = None if node is None else prepared.problem.value_on(node)

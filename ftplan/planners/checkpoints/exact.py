@@ -67,15 +67,14 @@ def exact(problem: CheckpointProblem, options: AllocationOptions) -> Result[Allo
         proven = _by_flow(problem, limits, options.seed, budget)
     if proven is None:
         at_scale = problem.cost.size > MANY_PAIRS and limits.failover is None
-        incumbent = None if at_scale else _greedy_incumbent(problem, limits, budget)
-        if incumbent is None:
+        start = None if at_scale else repaired_greedy(problem, limits, budget)
+        if start is None:
             witness = feasible_copies(problem, in_force, options, budget)
             if isinstance(witness, Result):
                 return witness
-            improved = None if at_scale else _improved(problem, limits, witness, budget)
-            incumbent = witness if improved is None else improved
+            start = witness
         close = _close_at_scale if at_scale else _close
-        proven = close(problem, limits, incumbent, options.seed, budget)
+        proven = close(problem, limits, start, options.seed, budget)
     answer = allocation(problem, spread_idle(problem, limits, proven.copies), in_force.rules)
     return outcome(in_force, answer, proven.bound, budget)
 
@@ -104,32 +103,24 @@ def _by_flow(problem: CheckpointProblem, limits: Limits, seed: int, budget: Budg
         return Proven(at_random, float(cheapest(allowed_cost(problem), problem.domain, problem.copies)[1].sum()))
 
 
-def _greedy_incumbent(problem: CheckpointProblem, limits: Limits, budget: Budget) -> IntArray | None:
-    """Return the copies of Algorithm 3 after repair and improvement, None where there is no time or repair fails."""
-    try:
-        return _improved(problem, limits, regret_greedy(problem, limits, budget), budget)
-    except OutOfTime:
-        return None
-
-
-def _close_at_scale(
-    problem: CheckpointProblem, limits: Limits, incumbent: IntArray, seed: int, budget: Budget
-) -> Proven:
+def _close_at_scale(problem: CheckpointProblem, limits: Limits, start: IntArray, seed: int, budget: Budget) -> Proven:
     """Prices and plan sharpen each other, then neighbourhoods.
 
     Whole costs have many ties: there Algorithm 3 is quick, and often within a hair of the bound at prices of 0.
     """
     if problem.integral and not budget.over():
-        incumbent = _better(problem, incumbent, repaired_greedy(problem, limits, budget))
-    incumbent, dual = price_guided(problem, limits, incumbent, budget)
+        start = _better(problem, start, repaired_greedy(problem, limits, budget))
+    incumbent, dual = price_guided(problem, limits, start, budget)
     is_open = problem.gap(problem.value(incumbent), dual.bound) > CLOSED
     if problem.cost.size <= SEARCHED_PAIRS and not budget.over() and is_open:
         incumbent, _ = close_gap(problem, limits, incumbent, dual, seed, budget)
     return Proven(incumbent, dual.bound)
 
 
-def _close(problem: CheckpointProblem, limits: Limits, incumbent: IntArray, seed: int, budget: Budget) -> Proven:
-    """Dual, incumbent from its prices, reduced costs, branch and cut."""
+def _close(problem: CheckpointProblem, limits: Limits, start: IntArray, seed: int, budget: Budget) -> Proven:
+    """Improve the start, then dual, incumbent from its prices, reduced costs, branch and cut."""
+    improved = _improved(problem, limits, start, budget)
+    incumbent = start if improved is None else improved
     dual = best_dual(problem, limits, problem.value(incumbent), budget)
     incumbent, bound = _better(problem, incumbent, _improved(problem, limits, dual.copies, budget)), dual.bound
     if problem.gap(problem.value(incumbent), bound) > CLOSED and not budget.over():

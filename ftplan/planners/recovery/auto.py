@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ftplan.model.tolerances import ROUNDING
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.best_density import best_density_step
 from ftplan.planners.recovery.dynamic_programming import optimum_where_few
@@ -56,5 +57,5 @@ def _better(knapsack: SetUnionKnapsack, old: StepChoice, new: StepChoice) -> Ste
     """Return the better choice of two, the new one of equals, with the smaller bound."""
     bound = min((choice.bound for choice in (old, new) if choice.bound is not None), default=None)
     queries = new.queries if knapsack.value(new.queries) >= knapsack.value(old.queries) else old.queries
-    closed = bound is not None and knapsack.value(queries) >= bound - 1e-9 * max(1.0, abs(bound))
+    closed = bound is not None and knapsack.value(queries) >= bound - ROUNDING * max(1.0, abs(bound))
     return StepChoice(queries, bound, closed or new.optimal or old.optimal, new.note or old.note)

@@ -6,10 +6,11 @@ import numpy as np
 
 from ftplan.errors import FtplanError
 from ftplan.model.plan import sound_bound
+from ftplan.model.tolerances import NOISE
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.best_density import best_density_step
 from ftplan.planners.recovery.knapsack.fractional_bound import fractional_bound
-from ftplan.planners.recovery.knapsack.instance import ROUNDING, BoolArray, SetUnionKnapsack, StepChoice
+from ftplan.planners.recovery.knapsack.instance import BoolArray, SetUnionKnapsack, StepChoice
 from ftplan.planners.recovery.knapsack.query_sets import EQUAL, MOST_ITEMS, Item, QuerySets, items_of
 from ftplan.planners.recovery.knapsack.residual import fitting
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
@@ -69,7 +70,7 @@ def dynamic_programming_step(
         )
     incumbent = knapsack.value(hint) if hint is not None and knapsack.fits(hint) else 0.0
     free = small.value(np.diff(small.start) == 0)
-    sets, complete = _extended(items, small.limit * (1.0 - ROUNDING), incumbent - free, most, budget)
+    sets, complete = _extended(items, small.limit * (1.0 - NOISE), incumbent - free, most, budget)
     best = sets.best()
     chosen = knapsack.closure_of(queries[[q for i, item in enumerate(items) if best >> i & 1 for q in item.queries]])
     if complete:
@@ -94,7 +95,7 @@ def optimum_where_few(knapsack: SetUnionKnapsack) -> StepChoice | None:
     if not choice.optimal:
         return None
     dense = best_density_step(knapsack, Budget(np.inf, SEEDS)).queries
-    if knapsack.value(dense) < knapsack.value(choice.queries) * (1.0 - ROUNDING):
+    if knapsack.value(dense) < knapsack.value(choice.queries) * (1.0 - NOISE):
         return choice
     return StepChoice(dense, choice.bound, True)
 

@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ftplan.model.plan import sound_bound
+from ftplan.model.tolerances import ROUNDING
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.dynamic_programming import optimum_where_few
 from ftplan.planners.recovery.knapsack.branching import Tree, branch, search_tree
 from ftplan.planners.recovery.knapsack.completion import best_completion
 from ftplan.planners.recovery.knapsack.fractional_bound import fractional_bound
-from ftplan.planners.recovery.knapsack.instance import GAP, BoolArray, SetUnionKnapsack, StepChoice
+from ftplan.planners.recovery.knapsack.instance import BoolArray, SetUnionKnapsack, StepChoice
 from ftplan.planners.recovery.knapsack.integer_model import common_unit, solve, too_large
 from ftplan.planners.recovery.knapsack.lagrangian_bound import LagrangianBound, best_price
 from ftplan.planners.recovery.knapsack.reduction import Fixed, Reduction, reduce
@@ -68,19 +69,19 @@ class Incumbent:
     def prove(self, bound: float, by: str) -> None:
         """Take a lower bound; values are multiples of the unit, so bounds are too."""
         if self.unit > 0:
-            bound = self.unit * float(np.floor(bound / self.unit * (1 + GAP) + 1e-6))
+            bound = self.unit * float(np.floor(bound / self.unit * (1 + ROUNDING) + 1e-6))
         if bound < self.bound:
             self.bound, self.by = bound, by
 
     @property
     def closed(self) -> bool:
         """Whether value and bound are one, up to rounding."""
-        return self.bound - self.value <= GAP * max(1.0, abs(self.bound))
+        return self.bound - self.value <= ROUNDING * max(1.0, abs(self.bound))
 
     @property
     def better(self) -> float:
         """The least value that is better than what is known, a little lowered."""
-        return self.value + max(0.999 * self.unit, 0.5 * GAP * abs(self.value))
+        return self.value + max(0.999 * self.unit, 0.5 * ROUNDING * abs(self.value))
 
 
 def exact(problem: RecoveryProblem, options: RecoveryOptions) -> Result[Schedule]:
@@ -100,7 +101,7 @@ def exact_step(knapsack: SetUnionKnapsack, budget: Budget, seed: int = 0, hint: 
     """
     nothing = np.zeros(knapsack.queries, dtype=np.bool_)
     total = float(knapsack.priority.sum())
-    incumbent = Incumbent(knapsack, common_unit(knapsack.priority), nothing, total * (1 + GAP))
+    incumbent = Incumbent(knapsack, common_unit(knapsack.priority), nothing, total * (1 + ROUNDING))
     if hint is not None:
         incumbent.offer(hint)
     reduced = reduce(knapsack, Fixed.nothing(knapsack))
@@ -185,7 +186,7 @@ def _slice(
     """
     for _ in range(MOST_ROUNDS):
         at_least = max(incumbent.better, floor)
-        further = reduce(reduced.knapsack, dual.fixed(at_least - reduced.base - GAP * abs(at_least)))
+        further = reduce(reduced.knapsack, dual.fixed(at_least - reduced.base - ROUNDING * abs(at_least)))
         if further is None:
             incumbent.prove(max(incumbent.value, floor), "minimum cuts")
             return

@@ -122,8 +122,8 @@ def nothing_chosen(instance: TabuInstance, seed: int) -> TabuState:
     return TabuState(
         cover=np.zeros(bundles, dtype=np.uint32),
         owner=np.zeros(bundles, dtype=np.uint32),
-        add=np.bincount(row, instance.weight[instance.member], queries).astype(np.float64),
-        free=np.zeros(queries),
+        marginal=np.bincount(row, instance.weight[instance.member], queries).astype(np.float64),
+        freed=np.zeros(queries),
         order=np.arange(queries),
         place=np.arange(queries),
         tabu=np.zeros(queries, dtype=np.int64),

@@ -12,7 +12,7 @@ from ftplan.model.plan import Warn
 from ftplan.model.task_graph import BoolArray, TaskGraph
 from ftplan.model.topology import FloatArray, IntArray
 
-#: Failed nodes from which on recovery goes step by step; with fewer, Su & Zhou (section 4.2) recover blocking.
+#: Failed nodes from which on recovery goes step by step; with fewer, [SuZhouTR], section 4.2, recovers blocking.
 INCREMENTAL_FROM = 2
 
 RecoveryObjective = Literal["priority", "priority-time", "fidelity-time"]
@@ -46,7 +46,7 @@ class ArrivalEvent:
 class RecoveryProblem:
     """A failure and what there is to recover from it. Tasks are numbered as in :class:`TaskGraph`; T tasks, H hosts.
 
-    Hosts ``[0, present)`` are live at the start, in natural order of their ids; the others arrive, sorted by planned
+    Hosts ``[0, live_hosts)`` are live at the start, in natural order of their ids; the others arrive, sorted by planned
     time and id. ``home`` is the host of each task that lives at the start, -1 where it is down or its node unknown.
     ``standby`` is the host of a live active replica that has not taken over yet, -1 where there is none, -2 where it
     has no node and therefore never fails.
@@ -58,10 +58,10 @@ class RecoveryProblem:
     home: IntArray  # (T,)
     standby: IntArray  # (T,)
     hosts: tuple[Host, ...]
-    present: int
+    live_hosts: int
     arrivals: tuple[ArrivalEvent, ...] = ()
     failures: tuple[FailureEvent, ...] = ()
-    capacity: float | None = None  # caps the summed use of the hosts that are present at the start
+    capacity: float | None = None  # caps the summed use of the hosts that are live at the start
     state_bytes: FloatArray | None = None  # (T,)
     local_bytes: Mapping[tuple[int, int], float] = field(default_factory=dict)  # (task, host): state that lies there
     bandwidth_bytes_s: float | None = None  # None: restores take no time

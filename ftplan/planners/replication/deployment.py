@@ -37,14 +37,7 @@ class DeploymentProblem:
         return self.hosts is not None and any(case.nodes for case in self.problem.cases)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Deployment:
-    """The replicas by task with their nodes, None where there is no cluster."""
-
-    node: NodeByTask
-
-
-def deployed(asked: DeploymentProblem, planner: ReplicationPlanner, options: ReplicationOptions) -> Result[Deployment]:
+def deployed(asked: DeploymentProblem, planner: ReplicationPlanner, options: ReplicationOptions) -> Result[NodeByTask]:
     """Choose replicas, drop what is useless, keep to the limits of change, and place.
 
     ``bound`` is of the metric, or with a target of the number of replicas. ``reason`` also says why nothing changes.
@@ -65,12 +58,12 @@ def deployed(asked: DeploymentProblem, planner: ReplicationPlanner, options: Rep
     result = _placed(asked, plan, replace(chosen, warnings=(*chosen.warnings, *warnings)), planner, options)
     if result.answer is None or result.reason or kept:
         return replace(result, reason=result.reason or kept)
-    return replace(result, reason=unchanged(asked.current, fresh, result.answer.node, asked.changes.max_changes))
+    return replace(result, reason=unchanged(asked.current, fresh, result.answer, asked.changes.max_changes))
 
 
 def _reaching(
     asked: DeploymentProblem, target: float, planner: ReplicationPlanner, options: ReplicationOptions
-) -> Result[Deployment]:
+) -> Result[NodeByTask]:
     """Return the fewest replicas that reach a target on their nodes too."""
     problem = asked.problem
     put = partial(_placed, asked, planner=planner, options=options)
@@ -81,7 +74,7 @@ def _reaching(
         choice = Result("feasible", Replication(replicated), ("target",))
         answer = put(problem.useful(replicated), choice).answer
         return (
-            answer is None or asked.problem.value_on(answer.node) >= target - EQUAL
+            answer is None or asked.problem.value_on(answer) >= target - EQUAL
         )  # no room is said where the plan is made
 
     chosen = fewest(problem, planner.choose, options, target, enough)
@@ -95,21 +88,20 @@ def _reaching(
         return replace(result, status="no-plan-in-time", reason=reason, infeasible=None)
     if result.answer is None:
         return result
-    reached = asked.problem.value_on(result.answer.node)
+    reached = asked.problem.value_on(result.answer)
     if reached >= target - EQUAL:
-        return replace(result, reason=result.reason or unchanged(asked.current, fresh, result.answer.node, None))
+        return replace(result, reason=result.reason or unchanged(asked.current, fresh, result.answer, None))
     reason = f"with a replica of every task that may fail the metric is {reached:.6g}, below the target {target:.6g}"
     fix = f"--target {int(reached * 1e6) / 1e6:.10g}"
     return _infeasible(Infeasible(reason, "target", reached, target, fix), None, result.warnings)
 
 
-def _on_nodes(chosen: Result[Replication], node: NodeByTask | None) -> Result[Deployment]:
-    """Return a planner's answer with the nodes of its replicas, None without any."""
-    answer = None if node is None else Deployment(node)
-    return Result(chosen.status, answer, chosen.rules, chosen.bound, chosen.reason, chosen.infeasible, chosen.warnings)
+def _on_nodes(chosen: Result[Replication], node: NodeByTask | None) -> Result[NodeByTask]:
+    """Return a planner's answer with the nodes of its replicas in its place, None without any."""
+    return Result(chosen.status, node, chosen.rules, chosen.bound, chosen.reason, chosen.infeasible, chosen.warnings)
 
 
-def _infeasible(limit: Infeasible, bound: float | None, warnings: tuple[Warn, ...]) -> Result[Deployment]:
+def _infeasible(limit: Infeasible, bound: float | None, warnings: tuple[Warn, ...]) -> Result[NodeByTask]:
     return Result("infeasible", None, (), bound, limit.reason, limit, warnings)
 
 
@@ -129,7 +121,7 @@ def _placed(
     chosen: Result[Replication],
     planner: ReplicationPlanner,
     options: ReplicationOptions,
-) -> Result[Deployment]:
+) -> Result[NodeByTask]:
     """Give the replicas nodes; where not all find one, and nothing stands against it, choose others that do."""
     hosts, problem = asked.hosts, asked.problem
     if hosts is None:
@@ -188,7 +180,7 @@ def _chooser(planner: ReplicationPlanner, options: ReplicationOptions) -> Choose
 
 def _with_nodes(
     asked: DeploymentProblem, hosts: ReplicaHosts, chosen: Result[Replication], attempt: PlacementAttempt
-) -> Result[Deployment]:
+) -> Result[NodeByTask]:
     node = hosts.names(attempt.problem.task, attempt.placement.node)
     status = chosen.status
     if asked.target is None and chosen.bound is not None and status in ("optimal", "feasible"):

@@ -71,7 +71,7 @@ def held(costs: list[float], room: list[float], pool: float, present: int) -> bo
 
 def most(state: State) -> float:
     """Return the largest summed priority that a set of tasks could restore in the state that a step finds."""
-    tasks, present = state.problem.graph, state.problem.present
+    tasks, present = state.problem.graph, state.problem.live_hosts
     priority = tasks.per_task("priority")
     needs = {}
     for query in np.flatnonzero(tasks.output).tolist():

@@ -92,7 +92,7 @@ def test_replicas_keep_to_the_room_on_nodes(data: st.DataObject, problem: Replic
         assert result.infeasible is not None
         assert result.infeasible.smallest_fix
         return
-    node = result.answer.node
+    node = result.answer
     taken = [sum(place == name for place in node.values()) for name in hosts.ids]
     assert all(count <= cores for count, cores in zip(taken, room, strict=True))
     assert all(place is not None and hosts.position[place] != primary[task] for task, place in node.items())

@@ -25,7 +25,7 @@ def regret_greedy(problem: CheckpointProblem, limits: Limits, budget: Budget | N
     R1 to R3 always hold; the upper limits hold unless a copy fits nowhere; lower limits are not looked at.
 
     Cost: each step places a copy or renews the regret of one whose best node has filled up, O(N + log(c U)) with a
-    heap; at most c U (N + 1) steps, in practice a few a copy. Source: Madsen & Zhou, Algorithm 3, departures:
+    heap; at most c U (N + 1) steps, in practice a few a copy. Source: [Madsen2015], Algorithm 3, departures:
 
     1. the order is by second-best minus best, largest first: as printed (best minus second-best, descending) it places
        the least sensitive copies first, against the paper's own explanation;

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 import numpy as np
 
 from ftplan.model.topology import FloatArray, IntArray
@@ -28,13 +31,13 @@ def improve(allocation: WorkingAllocation, budget: Budget) -> None:
     slots = allocation.flat.size
     for _ in range(budget.passes(PASSES)):
         changed = False
-        for swaps in (False, True) if slots <= MOST_SLOTS_FOR_SWAPS else (False,):
+        for operator in OPERATORS if slots <= MOST_SLOTS_FOR_SWAPS else (MOVE,):
             for slot in range(slots):
                 if budget.over():
                     return
-                target = _best_swap(allocation, slot, least) if swaps else _best_move(allocation, slot, least)
+                target = _best_target(operator, allocation, slot, least)
                 if target is not None:
-                    (allocation.swap if swaps else allocation.move)(slot, target)
+                    operator.make(allocation, slot, target)
                     changed = True
         if not changed:
             return
@@ -43,7 +46,8 @@ def improve(allocation: WorkingAllocation, budget: Budget) -> None:
 def feasible_moves(allocation: WorkingAllocation, slot: int, wanted: BoolArray) -> BoolArray:
     """Return to which *wanted* nodes (N,) a copy may go by R1 to R3 and the limits on nodes."""
     one = np.array([slot])
-    feasible = wanted & allocation.free(one)[0]
+    feasible: BoolArray = wanted & allocation.free(one)[0]
+    feasible[allocation.flat[slot]] = False
     if not feasible.any() or not allocation.may_leave(one)[0]:
         return np.zeros_like(feasible)
     weight = allocation.limits.weight[:, [slot // allocation.problem.copies]]
@@ -52,15 +56,18 @@ def feasible_moves(allocation: WorkingAllocation, slot: int, wanted: BoolArray) 
 
 
 def feasible_swaps(allocation: WorkingAllocation, slot: int, wanted: BoolArray) -> BoolArray:
-    """Return with which *wanted* slots (U c,) of other units a copy may change places by R1 to R3 and the limits."""
+    """Return with which *wanted* slots (U c,) a copy may change places by R1 to R3 and the limits on nodes.
+
+    Within a unit it always may: only another copy then takes over first.
+    """
     copies, at, here = allocation.problem.copies, allocation.flat, int(allocation.flat[slot])
-    feasible: BoolArray = wanted & allocation.free(np.array([slot]))[0][at] & (at != here)
-    feasible &= np.arange(at.size) // copies != slot // copies
+    same = np.arange(at.size) // copies == slot // copies
+    feasible: BoolArray = wanted & ~same & (at != here) & allocation.free(np.array([slot]))[0][at]
     if feasible.any():
         feasible &= allocation.free_at(here)
         partners = np.flatnonzero(feasible)
         feasible[partners] = allocation.may_exchange(slot, partners)
-    return feasible
+    return np.asarray(feasible | (wanted & same & (np.arange(at.size) != slot)))
 
 
 def move_savings(allocation: WorkingAllocation, slot: int) -> FloatArray:
@@ -78,19 +85,24 @@ def swap_savings(allocation: WorkingAllocation, slot: int) -> FloatArray:
     return np.where(units == unit, 0.0, saving)
 
 
-def _best_move(allocation: WorkingAllocation, slot: int, least: float) -> int | None:
-    """Return the node where one copy saves most within all limits, None where none saves."""
-    saving = move_savings(allocation, slot)
-    feasible = feasible_moves(allocation, slot, saving > least)
-    if allocation.taken is not None and feasible.any():
-        feasible &= relief_of_moves(allocation, slot) >= 0.0
-    return int(np.where(feasible, saving, -np.inf).argmax()) if feasible.any() else None
+class Operator(NamedTuple):
+    """A way to change one copy: cost and failover breach that each target removes, which are feasible, and how."""
+
+    savings: Callable[[WorkingAllocation, int], FloatArray]
+    relief: Callable[[WorkingAllocation, int], FloatArray]
+    feasible: Callable[[WorkingAllocation, int, BoolArray], BoolArray]
+    make: Callable[[WorkingAllocation, int, int], None]
 
 
-def _best_swap(allocation: WorkingAllocation, slot: int, least: float) -> int | None:
-    """Return the slot with which one copy saves most within all limits, None where none saves."""
-    saving = swap_savings(allocation, slot)
-    feasible = feasible_swaps(allocation, slot, saving > least)
+MOVE = Operator(move_savings, relief_of_moves, feasible_moves, WorkingAllocation.move)
+SWAP = Operator(swap_savings, relief_of_swaps, feasible_swaps, WorkingAllocation.swap)
+OPERATORS = (MOVE, SWAP)
+
+
+def _best_target(operator: Operator, allocation: WorkingAllocation, slot: int, least: float) -> int | None:
+    """Return the node or slot with which one copy saves most within all limits, None where none saves."""
+    saving = operator.savings(allocation, slot)
+    feasible = operator.feasible(allocation, slot, saving > least)
     if allocation.taken is not None and feasible.any():
-        feasible &= relief_of_swaps(allocation, slot) >= 0.0
+        feasible &= operator.relief(allocation, slot) >= 0.0
     return int(np.where(feasible, saving, -np.inf).argmax()) if feasible.any() else None

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ftplan.model.topology import FloatArray, IntArray
+from ftplan.model.topology import IntArray
 from ftplan.planners.checkpoints.arrays import BoolArray, CheckpointProblem
 from ftplan.planners.checkpoints.search.working_allocation import WorkingAllocation
 
@@ -114,8 +114,15 @@ class Migration:
         held = self.current.held
         return np.asarray(held[units, origin].astype(np.int64) - held[units, target])
 
-    def affordable(self, steps: IntArray, size: FloatArray) -> BoolArray:
-        """Return which changes by *steps* moves and *size* bytes stay within the limits, or at least move nothing."""
+    def affordable(self, *ways: tuple[int | IntArray, int | IntArray, int | IntArray]) -> BoolArray:
+        """Return which changes stay within the limits on moves and bytes, or at least move nothing.
+
+        Each way holds the units, origins and targets of one copy of each change.
+        """
+        steps, size = np.zeros(1, dtype=np.int64), np.zeros(1)
+        for units, origin, target in ways:
+            step = self.steps(units, origin, target)
+            steps, size = steps + step, size + step * self.current.problem.state[units]
         good = np.ones(steps.shape, dtype=np.bool_)
         if self.allowance.max_moves is not None:
             good &= (self.moves + steps <= self.allowance.max_moves) | (steps <= 0)

@@ -49,9 +49,8 @@ class Departure(NamedTuple):
 def relocate(migration: Migration, departure: Departure) -> JointMove | None:
     """Return the best way to go alone, None where there is none. Cost O(N)."""
     slot, unit, origin, better, saving, _ = departure
-    steps = migration.steps(unit, origin, np.arange(better.size))
     feasible = feasible_moves(migration.allocation, slot, better)
-    feasible &= migration.affordable(steps, steps * migration.allocation.problem.state[unit])
+    feasible &= migration.affordable((unit, origin, np.arange(better.size)))
     if not feasible.any():
         return None
     node = int(np.where(feasible, saving, -np.inf).argmax())
@@ -80,8 +79,7 @@ def push(migration: Migration, departure: Departure) -> JointMove | None:
         if mine[r] > 0 and used[r, origin] - mine[r] < limits.lower[r, origin]:
             room[:, nodes != origin] = False
         feasible &= room
-    one, two = migration.steps(unit, origin, at)[:, None], migration.steps(v[:, None], at[:, None], nodes[None, :])
-    feasible &= migration.affordable(one + two, one * p.state[unit] + two * p.state[v][:, None])
+    feasible &= migration.affordable((unit, origin, at[:, None]), (v[:, None], at[:, None], nodes[None, :]))
     if not feasible.any():
         return None
     row, node = _largest(total, feasible)
@@ -104,8 +102,7 @@ def pull(migration: Migration, departure: Departure) -> JointMove | None:
     # A copy that comes from the very node is an exchange, which push has seen.
     feasible = (better & enters)[None, :] & allocation.may_leave(others)[:, None] & (at[:, None] != nodes[None, :])
     feasible &= total > 2 * least
-    one, two = migration.steps(unit, origin, nodes)[None, :], migration.steps(v, at, origin)[:, None]
-    feasible &= migration.affordable(one + two, one * p.state[unit] + two * p.state[v][:, None])
+    feasible &= migration.affordable((unit, origin, nodes[None, :]), (v[:, None], at[:, None], origin))
     if not feasible.any():
         return None
     row, node = _largest(total, feasible)
@@ -128,8 +125,7 @@ def exchange(migration: Migration, departure: Departure) -> JointMove | None:
     if not others.size:
         return None
     feasible = allocation.free_at(origin)[others] & allocation.may_exchange(slot, others)
-    one, two = migration.steps(unit, origin, at), migration.steps(v, at, origin)
-    feasible &= migration.affordable(one + two, one * p.state[unit] + two * p.state[v])
+    feasible &= migration.affordable((unit, origin, at), (v, at, origin))
     if not feasible.any():
         return None
     best = int(np.where(feasible, total, -np.inf).argmax())

@@ -7,10 +7,9 @@ from dataclasses import replace
 import numpy as np
 
 from ftplan.planners.budget import Budget, OutOfTime
-from ftplan.planners.checkpoints.search.local_search import feasible_moves, feasible_swaps, move_savings, swap_savings
+from ftplan.planners.checkpoints.search.local_search import OPERATORS, SWAP
 from ftplan.planners.checkpoints.search.node_repair import repair_nodes
 from ftplan.planners.checkpoints.search.rated_changes import LEAST_RELIEF, RatedChanges, RepairChange
-from ftplan.planners.checkpoints.search.takeovers import relief_of_moves, relief_of_swaps
 from ftplan.planners.checkpoints.search.working_allocation import WorkingAllocation
 
 
@@ -63,17 +62,13 @@ def _spread_takeovers(allocation: WorkingAllocation, budget: Budget) -> bool:
 
 def _cheapest(allocation: WorkingAllocation, slots: list[int], least: float, budget: Budget) -> list[RepairChange]:
     """Return the cheapest move and the cheapest swap of each slot for the breach that it removes."""
-    nodes, every = np.arange(len(allocation.problem.nodes)), np.arange(allocation.flat.size)
     cheapest = []
     for slot in slots:
         budget.check()
-        moves = feasible_moves(allocation, slot, nodes != allocation.flat[slot])
-        relief = np.where(moves, relief_of_moves(allocation, slot), 0.0)
-        rated = RatedChanges(np.array([slot]), nodes, relief[None, :], -move_savings(allocation, slot)[None, :])
-        cheapest += rated.cheapest(False, least)
-        swaps = feasible_swaps(allocation, slot, every != slot)
-        swaps |= (allocation.units(every) == slot // allocation.problem.copies) & (every != slot)
-        relief = np.where(swaps, relief_of_swaps(allocation, slot), 0.0)
-        rated = RatedChanges(np.array([slot]), every, relief[None, :], -swap_savings(allocation, slot)[None, :])
-        cheapest += rated.cheapest(True, least)
+        for operator in OPERATORS:
+            cost = -operator.savings(allocation, slot)
+            feasible = operator.feasible(allocation, slot, np.ones(cost.size, dtype=np.bool_))
+            relief = np.where(feasible, operator.relief(allocation, slot), 0.0)
+            rated = RatedChanges(np.array([slot]), np.arange(cost.size), relief[None, :], cost[None, :])
+            cheapest += rated.cheapest(operator is SWAP, least)
     return cheapest

@@ -34,15 +34,9 @@ class CandidateSearch:
         return np.asarray(self.allocation.problem.cost[self.allocation.units(slots), self.allocation.flat[slots]])
 
     def free(self, slots: IntArray) -> BoolArray:
-        """Return whether each slot's copy may go to each candidate of its unit by R1 to R3, shape (slots, k)."""
-        p, copies = self.allocation.problem, self.allocation.copies
-        units = self.allocation.units(slots)
-        free = np.isfinite(self.cost[units]) & (self.nodes[units] != self.allocation.flat[slots][:, None])
-        for other in range(p.copies if p.copies > 1 else 0):
-            mine = slots % p.copies == other
-            taken = p.domain[copies[units, other]]
-            free &= mine[:, None] | (p.domain[self.nodes[units]] != taken[:, None])
-        return np.asarray(free)
+        """Return whether each slot's copy may go to each other candidate of its unit by R1 to R3, (slots, k)."""
+        nodes = self.nodes[self.allocation.units(slots)]
+        return np.asarray(self.allocation.free(slots, nodes) & (nodes != self.allocation.flat[slots][:, None]))
 
     def may_come(self, slots: IntArray, nodes: IntArray) -> BoolArray:
         """Return whether each copy can join each of some nodes (slots, k) within their upper limits."""

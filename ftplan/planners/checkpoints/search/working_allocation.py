@@ -55,15 +55,15 @@ class WorkingAllocation:
         """Unit of each slot."""
         return slots // self.problem.copies
 
-    def free(self, slots: IntArray) -> BoolArray:
-        """Return whether the copy in each slot may go to each node by R1 to R3, shape (slots, N)."""
+    def free(self, slots: IntArray, nodes: IntArray | None = None) -> BoolArray:
+        """Return whether the copy in each slot may go to each node, or to its *nodes* (slots, k), by R1 to R3."""
         p = self.problem
         units = self.units(slots)
-        free = p.allowed[units]
-        for other in range(p.copies):
-            mine = slots % p.copies == other
+        free = p.allowed[units] if nodes is None else p.allowed[units[:, None], nodes]
+        domain = p.domain[None, :] if nodes is None else p.domain[nodes]
+        for other in range(p.copies if p.copies > 1 else 0):
             taken = p.domain[self.copies[units, other]]
-            free = free & (mine[:, None] | (p.domain[None, :] != taken[:, None]))
+            free = free & ((slots % p.copies == other)[:, None] | (domain != taken[:, None]))
         return free
 
     def free_at(self, node: int) -> BoolArray:

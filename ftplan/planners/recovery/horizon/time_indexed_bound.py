@@ -22,7 +22,7 @@ def step_bounds(problem: TimeIndexedKnapsack, capacity: FloatArray, budget: Budg
     numbers, since their sums are too.
     """
     last = float(capacity.max(initial=0.0))
-    possible, _ = residual(problem.last_step, problem.release < problem.steps, problem.weight, last)
+    possible, _ = residual(problem.knapsack, problem.release < problem.steps, problem.knapsack.weight, last)
     _, small = fitting(possible)
     if small.queries == 0:
         return np.zeros(len(capacity))
@@ -39,7 +39,7 @@ def bound_with_failures(state: State, budget: Budget) -> float:
     all cores that there can be. A failed node only takes cores away. Outages of queries that fail later are left out.
     """
     problem, times = time_indexed(state, parallel=True)
-    relaxed = replace(problem, release=np.zeros(problem.queries, dtype=np.int64))
+    relaxed = replace(problem, release=np.zeros_like(problem.release))
     most = step_bounds(relaxed, capacity_with_failures(state, times), budget)
     return problem.downtime(float(most @ problem.span))
 

@@ -13,9 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery.knapsack.instance import GAP, BoolArray, SetUnionKnapsack
+from ftplan.planners.recovery.knapsack.instance import BoolArray, SetUnionKnapsack
 from ftplan.planners.recovery.knapsack.lagrangian_bound import LagrangianBound, best_price
 from ftplan.planners.recovery.knapsack.priced_closure import priced_closure
 from ftplan.planners.recovery.knapsack.reduction import Fixed, propagate
@@ -24,7 +25,7 @@ from ftplan.planners.recovery.knapsack.residual import residual
 #: Bundles whose both sides are bounded before one is chosen.
 CANDIDATES = 8
 #: Share of a node's queries that must be decided by its bounds to bound it again.
-WORTH_AGAIN = 0.05
+DECIDED_AGAIN = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,9 +95,9 @@ class Tree:
         """Upper bound on every choice."""
         return max([self.value, *(node.bound for node in self.nodes)])
 
-    def hopeless(self, bound: float) -> bool:
+    def fathomed(self, bound: float) -> bool:
         """Return whether no choice under this bound is better than the incumbent."""
-        return bound * (1 + GAP) < self.value + max(0.999 * self.unit, GAP * abs(self.value))
+        return bound * (1 + ROUNDING) < self.value + max(0.999 * self.unit, ROUNDING * abs(self.value))
 
     def offer(self, queries: BoolArray) -> None:
         """Take a better choice that fits."""
@@ -112,12 +113,12 @@ class Tree:
             dual = best_price(rest.knapsack, self.budget, price)
             self.offer(rest.lifted(dual.below))
             most = min(most, rest.base + dual.bound)
-            if self.hopeless(most) or rest.knapsack.queries == 0:
+            if self.fathomed(most) or rest.knapsack.queries == 0:
                 return
-            better = self.value + 0.999 * self.unit - rest.base - GAP * abs(self.value)
+            better = self.value + 0.999 * self.unit - rest.base - ROUNDING * abs(self.value)
             tighter = rest.lifted_fixed(dual.fixed(better))
             decided = int((tighter.inside | tighter.outside)[rest.queries].sum())
-            if last or decided < WORTH_AGAIN * rest.knapsack.queries:
+            if last or decided < DECIDED_AGAIN * rest.knapsack.queries:
                 break
             price, rest = dual.price, restrict(self.knapsack, tighter)
         assert rest is not None
@@ -152,7 +153,7 @@ class Tree:
 def search_tree(knapsack: SetUnionKnapsack, incumbent: BoolArray, unit: float, budget: Budget) -> Tree:
     """Return a tree of one node; *incumbent* fits."""
     tree = Tree(knapsack, unit, budget, incumbent, knapsack.value(incumbent))
-    tree.add(Fixed.nothing(knapsack), None, float(knapsack.priority.sum()) * (1 + GAP))
+    tree.add(Fixed.nothing(knapsack), None, float(knapsack.priority.sum()) * (1 + ROUNDING))
     return tree
 
 
@@ -167,7 +168,7 @@ def branch(tree: Tree, budget: Budget) -> None:
     while tree.nodes and not budget.over() and left > 0:
         node = heapq.heappop(tree.nodes)
         left -= 1
-        if not tree.hopeless(node.bound):
+        if not tree.fathomed(node.bound):
             tree.expand(node)
 
 

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ftplan.model.tolerances import NOISE, ROUNDING
 from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery.knapsack.instance import GAP, ROUNDING, SetUnionKnapsack
+from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack
 from ftplan.planners.recovery.knapsack.priced_closure import maximum_closure
 
 #: Whole units into which the sum of all priorities is divided for the cuts.
@@ -34,7 +35,7 @@ class Closure:
 def closure_chain(problem: SetUnionKnapsack, capacities: FloatArray, budget: Budget) -> list[Closure]:
     """Return closures at the prices that bound the given capacities best, from the highest price to the lowest.
 
-    The price is a Lagrangian multiplier on the capacity; for a fixed one the best set is a minimum cut [Rhys1970].
+    The price is a Lagrangian multiplier on the capacity; for a fixed one the best set is a minimum cut [Picard1976].
     Between two neighbouring closures the price is that at which their profits are equal, and a cut there either has a
     set of more profit or proves the line between them best [Eisner1976]. Only the stretches that hold a
     capacity are divided. At its end the bound is that of the linear relaxation. Every closure bounds every capacity,
@@ -58,7 +59,7 @@ def closure_chain(problem: SetUnionKnapsack, capacities: FloatArray, budget: Bud
         middle = _closure(problem, price)
         chain.append(middle)
         on_line = low.value - price * low.cost
-        if middle.value - price * middle.cost > on_line + GAP * max(1.0, abs(on_line)):
+        if middle.value - price * middle.cost > on_line + ROUNDING * max(1.0, abs(on_line)):
             spans += [(low, middle), (middle, high)]
     return sorted(chain, key=lambda closure: -closure.price)
 
@@ -66,7 +67,7 @@ def closure_chain(problem: SetUnionKnapsack, capacities: FloatArray, budget: Bud
 def bounds(chain: list[Closure], capacities: FloatArray) -> FloatArray:
     """Return the upper bound on the summed priority for each capacity, shape (K,)."""
     lines = np.array([[closure.bound(capacity) for capacity in capacities.tolist()] for closure in chain])
-    return np.asarray(lines.min(axis=0) * (1.0 + ROUNDING), dtype=np.float64)
+    return np.asarray(lines.min(axis=0) * (1.0 + NOISE), dtype=np.float64)
 
 
 def _closure(problem: SetUnionKnapsack, price: float) -> Closure:
@@ -75,5 +76,5 @@ def _closure(problem: SetUnionKnapsack, price: float) -> Closure:
     profit = np.ceil(problem.priority * units).astype(np.int64)
     toll = np.minimum(np.floor(price * problem.weight * units), UNITS * 4).astype(np.int64)
     cut = maximum_closure(problem, profit, toll)
-    most = int(cut.profit.sum()) / units * (1.0 + ROUNDING)
+    most = int(cut.profit.sum()) / units * (1.0 + NOISE)
     return Closure(price, problem.value(cut.queries), problem.cost(cut.queries), most)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from ftplan.model.tolerances import NOISE
 from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery.knapsack.instance import ROUNDING, BoolArray, SetUnionKnapsack
+from ftplan.planners.recovery.knapsack.instance import BoolArray, SetUnionKnapsack
 from ftplan.planners.recovery.profit_density import density
 
 #: Share of the chosen queries that are dropped before shares are computed again.
@@ -30,7 +31,7 @@ def complete(knapsack: SetUnionKnapsack, chosen: BoolArray, weight: FloatArray, 
         if not may.any():
             break
         # sums that were subtracted from have rounding errors: what is nearly free is free
-        best = int(np.where(may, density.plain(knapsack.priority, np.maximum(rated, ROUNDING)), -1.0).argmax())
+        best = int(np.where(may, density.plain(knapsack.priority, np.maximum(rated, NOISE)), -1.0).argmax())
         chosen[best] = True
         for b in knapsack.member[knapsack.start[best] : knapsack.start[best + 1]].tolist():
             if not covered[b]:

@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ftplan.model.tolerances import NOISE
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.compiled import compiled, inlined
-from ftplan.planners.recovery.knapsack.instance import ROUNDING, BoolArray, SetUnionKnapsack
+from ftplan.planners.recovery.knapsack.instance import BoolArray, SetUnionKnapsack
 from ftplan.planners.recovery.profit_density import density
 
 #: Multiplier that leaves the 30 leading bits of a density or cost (Veltkamp): what differs by less is a rounding error.
@@ -76,7 +77,7 @@ def growth_instance(knapsack: SetUnionKnapsack) -> GrowthInstance:
         density=dense,
         price=price,
         ranked=some[np.lexsort((some, price[some], -dense[some]))],
-        limit=knapsack.limit * (1.0 - ROUNDING),  # what fits here also fits when its cost is summed in another order
+        limit=knapsack.limit * (1.0 - NOISE),  # what fits here also fits when its cost is summed in another order
     )
 
 
@@ -271,8 +272,8 @@ def grow(
             continue
         used = fill(instance, growth, used)
         value = instance.priority[growth.chosen].sum()
-        equal = ROUNDING * (1.0 + best_value)
-        if value > best_value + equal or (value >= best_value - equal and used < best_cost * (1.0 - ROUNDING)):
+        equal = NOISE * (1.0 + best_value)
+        if value > best_value + equal or (value >= best_value - equal and used < best_cost * (1.0 - NOISE)):
             best_value, best_cost = value, used
             best[:] = growth.chosen
     return best_value, best_cost

@@ -14,18 +14,12 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.profit_density import profit_density, shared_cost
 
 BoolArray = npt.NDArray[np.bool_]
-
-#: A cost above the capacity by less than this share of it still fits.
-SLACK = 1e-9
-#: A value and a bound that differ by less than this share are equal.
-GAP = 1e-9
-#: Sums of the same numbers in another order differ by less than this share.
-ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +74,7 @@ class SetUnionKnapsack:
     @property
     def limit(self) -> float:
         """The largest cost that counts as fitting: the capacity and a rounding error."""
-        return self.capacity + SLACK * max(1.0, abs(self.capacity))
+        return self.capacity + ROUNDING * max(1.0, abs(self.capacity))
 
     def covered(self, chosen: BoolArray) -> BoolArray:
         """Return which bundles a set of queries needs, shape (B,)."""

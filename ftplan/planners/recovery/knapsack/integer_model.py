@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from ftplan.model.tolerances import ROUNDING, TINY
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.interrupts import SolverStuck, interruptible
-from ftplan.planners.recovery.knapsack.instance import GAP, BoolArray, SetUnionKnapsack
+from ftplan.planners.recovery.knapsack.instance import BoolArray, SetUnionKnapsack
 
 #: Entries of the matrix above which no model is built, and those that one second on the clock allows.
 MOST_ENTRIES = 400_000
@@ -50,7 +51,7 @@ def solve(knapsack: SetUnionKnapsack, hint: BoolArray | None, unit: float, seed:
     parameters = mathopt.SolveParameters(
         time_limit=timedelta(seconds=max(0.9 * budget.left_s - len(knapsack.member) * OVERRUN_S_PER_ENTRY, 0.01)),
         node_limit=budget.iterations,
-        relative_gap_tolerance=0.1 * GAP,
+        relative_gap_tolerance=0.1 * ROUNDING,
         absolute_gap_tolerance=0.5 * unit,
         random_seed=seed % 2**31,
     )
@@ -66,7 +67,7 @@ def solve(knapsack: SetUnionKnapsack, hint: BoolArray | None, unit: float, seed:
     except SolverStuck:
         return ProgramResult(None, np.inf)
     bound = float(result.termination.objective_bounds.dual_bound)
-    bound += GAP * abs(bound)
+    bound += ROUNDING * abs(bound)
     if not result.has_primal_feasible_solution():
         return ProgramResult(None, bound)
     return ProgramResult(np.array(result.variable_values(x)) > 0.5, bound)
@@ -100,9 +101,9 @@ def in_integers(weight: FloatArray, capacity: float) -> tuple[FloatArray, float]
     """
     unit = common_unit(weight, LARGEST_WEIGHT)
     if unit > 0.0:
-        return np.round(weight / unit), float(np.floor(capacity / unit * (1 + GAP) + GAP))
-    factor = LARGEST_WEIGHT / max(float(weight.max(initial=0.0)), 1e-300)
-    return weight * factor, capacity * factor * (1 + GAP)
+        return np.round(weight / unit), float(np.floor(capacity / unit * (1 + ROUNDING) + ROUNDING))
+    factor = LARGEST_WEIGHT / max(float(weight.max(initial=0.0)), TINY)
+    return weight * factor, capacity * factor * (1 + ROUNDING)
 
 
 def common_unit(numbers: FloatArray, largest: float = 2.0**40) -> float:
@@ -112,6 +113,6 @@ def common_unit(numbers: FloatArray, largest: float = 2.0**40) -> float:
     """
     for factor in (1.0, 2.0, 4.0, 10.0, 20.0, 100.0, 1000.0):
         whole: IntArray = np.round(numbers * factor)
-        if len(whole) and bool((np.abs(numbers * factor - whole) <= GAP).all()) and whole.max() <= largest:
+        if len(whole) and bool((np.abs(numbers * factor - whole) <= ROUNDING).all()) and whole.max() <= largest:
             return float(np.gcd.reduce(whole.astype(np.int64))) / factor
     return 0.0

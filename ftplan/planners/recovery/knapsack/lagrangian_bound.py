@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ftplan.model.tolerances import ROUNDING
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.knapsack.fractional_bound import fractional_bound
-from ftplan.planners.recovery.knapsack.instance import GAP, BoolArray, SetUnionKnapsack
+from ftplan.planners.recovery.knapsack.instance import BoolArray, SetUnionKnapsack
 from ftplan.planners.recovery.knapsack.priced_closure import Bounds, priced_closure
 from ftplan.planners.recovery.knapsack.reduction import Fixed
 
@@ -67,7 +68,7 @@ def best_price(knapsack: SetUnionKnapsack, budget: Budget, first: float | None =
         below, above = (chosen, dual.above) if knapsack.fits(chosen) else (dual.below, chosen)
         dual = LagrangianBound(dual.bounds.least(bounds), below, above, price)
         line = value + price * (knapsack.limit - low)
-        if first is None and bounds.all <= line * (1 + GAP):
+        if first is None and bounds.all <= line * (1 + ROUNDING):
             break
         first = None
     return dual

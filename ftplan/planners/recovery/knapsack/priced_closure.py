@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ftplan.model.tolerances import NOISE
 from ftplan.model.topology import FloatArray, IntArray
-from ftplan.planners.recovery.knapsack.instance import ROUNDING, BoolArray, SetUnionKnapsack
+from ftplan.planners.recovery.knapsack.instance import BoolArray, SetUnionKnapsack
 
 #: Integer profits sum to at most 2 to this power: exact in floating point, and far from an overflow.
 PROFIT_BITS = 50
@@ -63,7 +64,7 @@ def priced_closure(knapsack: SetUnionKnapsack, price: float) -> tuple[BoolArray,
     cut = maximum_closure(knapsack, profit, np.floor(exact).astype(np.int64))
     kept, unpaid = cut.profit.astype(np.float64), cut.toll.astype(np.float64)
     value = float(kept.sum()) / scale + price * knapsack.limit
-    slack = ROUNDING * (abs(value) + total / scale)
+    slack = NOISE * (abs(value) + total / scale)
 
     def less(loss: FloatArray) -> FloatArray:
         return np.asarray(value + slack - loss / scale, dtype=np.float64)

@@ -7,8 +7,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray, IntArray
-from ftplan.planners.recovery.knapsack.instance import SLACK, BoolArray, SetUnionKnapsack, group_starts
+from ftplan.planners.recovery.knapsack.instance import BoolArray, SetUnionKnapsack, group_starts
 from ftplan.planners.recovery.knapsack.residual import residual
 
 
@@ -78,7 +79,7 @@ def propagate(knapsack: SetUnionKnapsack, fixed: Fixed) -> Propagated | None:
     weight = np.where(paid, 0.0, knapsack.weight)
     lacks = np.bincount(knapsack.row, weight[knapsack.member], knapsack.queries)
     inside |= (lacks == 0.0) & ~outside
-    outside |= lacks > capacity * (1 + SLACK) + SLACK
+    outside |= lacks > capacity * (1 + ROUNDING) + ROUNDING
     return Propagated(Fixed(inside, outside, paid, fixed.barred), weight, capacity, ~inside & ~outside)
 
 
@@ -87,7 +88,7 @@ def reduce(knapsack: SetUnionKnapsack, fixed: Fixed) -> Reduction | None:
 
     Queries that cost nothing more are taken, those that alone cost more than is left are out; bundles with equal
     queries are one bundle, and queries with equal bundles one query. The capacity that is left is rounded up by
-    less than twice ``SLACK``: a bound for the reduced knapsack bounds the given one. Cost O(size of the matrix).
+    less than twice ``ROUNDING``: a bound for the reduced knapsack bounds the given one. Cost O(size of the matrix).
     """
     known = propagate(knapsack, fixed)
     if known is None:

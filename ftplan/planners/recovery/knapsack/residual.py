@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ftplan.model.tolerances import NOISE
 from ftplan.model.topology import FloatArray, IntArray
-from ftplan.planners.recovery.knapsack.instance import ROUNDING, BoolArray, SetUnionKnapsack, group_starts
+from ftplan.planners.recovery.knapsack.instance import BoolArray, SetUnionKnapsack, group_starts
 
 
 def residual(
@@ -30,5 +31,5 @@ def fitting(knapsack: SetUnionKnapsack) -> tuple[IntArray, SetUnionKnapsack]:
     it.
     """
     alone = np.bincount(knapsack.row, knapsack.weight[knapsack.member], knapsack.queries)
-    fit = alone <= knapsack.limit * (1.0 + ROUNDING)
+    fit = alone <= knapsack.limit * (1.0 + NOISE)
     return np.flatnonzero(fit), residual(knapsack, fit, knapsack.weight, knapsack.capacity)[0]

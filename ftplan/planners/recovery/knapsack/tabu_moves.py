@@ -37,8 +37,8 @@ class TabuState(NamedTuple):
 
     cover: Index  # (B,) chosen queries that need the bundle
     owner: Index  # (B,) sum of their numbers: the only one's number where there is one
-    add: FloatArray  # (Q,) weight of the query's bundles that nothing covers
-    free: FloatArray  # (Q,) weight that goes with a chosen query, 0 for others
+    marginal: FloatArray  # (Q,) weight of the query's bundles that nothing covers
+    freed: FloatArray  # (Q,) weight that goes with a chosen query, 0 for others
     order: IntArray  # (Q,)
     place: IntArray  # (Q,)
     tabu: IntArray  # (Q,) last move at which the query must stay where it is
@@ -106,12 +106,12 @@ def put(instance: TabuInstance, state: TabuState, query: int) -> None:
             weight = instance.weight[bundle]
             cost += weight
             for other in range(instance.by_start[bundle], instance.by_start[bundle + one]):
-                state.add[instance.by_query[other]] -= weight
+                state.marginal[instance.by_query[other]] -= weight
         elif cover == 1:
-            state.free[state.owner[bundle]] -= instance.weight[bundle]
+            state.freed[state.owner[bundle]] -= instance.weight[bundle]
         state.cover[bundle] = cover + one
         state.owner[bundle] += number
-    state.free[query] = cost
+    state.freed[query] = cost
     state.sums[COST] += cost
     state.sums[VALUE] += instance.priority[query]
 
@@ -130,12 +130,12 @@ def take(instance: TabuInstance, state: TabuState, query: int) -> None:
         if cover == 1:
             weight = instance.weight[bundle]
             for other in range(instance.by_start[bundle], instance.by_start[bundle + one]):
-                state.add[instance.by_query[other]] += weight
+                state.marginal[instance.by_query[other]] += weight
         elif cover == 2:
-            state.free[state.owner[bundle]] += instance.weight[bundle]
+            state.freed[state.owner[bundle]] += instance.weight[bundle]
         state.cover[bundle] = cover - one
-    state.sums[COST] -= state.free[query]
-    state.free[query] = 0.0
+    state.sums[COST] -= state.freed[query]
+    state.freed[query] = 0.0
     state.sums[VALUE] -= instance.priority[query]
 
 
@@ -150,9 +150,9 @@ def fill(instance: TabuInstance, state: TabuState, noise: float) -> None:
         chosen, densest = -1, -1.0
         for position in range(state.counts[CHOSEN], queries):
             query = state.order[position]
-            add = state.add[query]
-            if add <= residual:
-                dense = density(state.tilt[query], add)
+            marginal = state.marginal[query]
+            if marginal <= residual:
+                dense = density(state.tilt[query], marginal)
                 if dense > densest:
                     chosen, densest = query, dense
         if chosen < 0:
@@ -190,15 +190,15 @@ def best_in(instance: TabuInstance, state: TabuState, residual: float, price: fl
     chosen, highest, fits = -1, -BIG, False
     for position in range(state.counts[CHOSEN], len(instance.priority)):
         query = state.order[position]
-        add = state.add[query]
-        if add <= residual:
+        marginal = state.marginal[query]
+        if marginal <= residual:
             if state.tabu[query] >= move and instance.priority[query] <= lacking:
                 continue
-            score = instance.priority[query] - price * add
+            score = instance.priority[query] - price * marginal
             if score > highest or not fits:
                 chosen, highest, fits = query, score, True
         elif not fits:
-            score = instance.priority[query] - price * add
+            score = instance.priority[query] - price * marginal
             if score > highest and state.tabu[query] < move:
                 chosen, highest = query, score
     return chosen
@@ -211,7 +211,7 @@ def worst_out(instance: TabuInstance, state: TabuState, price: float) -> int:
     chosen, highest = -1, -BIG
     for position in range(state.counts[CHOSEN]):
         query = state.order[position]
-        score = price * state.free[query] - instance.priority[query]
+        score = price * state.freed[query] - instance.priority[query]
         if score > highest and state.tabu[query] < move:
             chosen, highest = query, score
     if chosen < 0:

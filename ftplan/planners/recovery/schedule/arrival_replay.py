@@ -66,7 +66,7 @@ def _drawn(problem: RecoveryProblem, samples: int, seed: int) -> FloatArray:
     alike: dict[tuple[tuple[float, float], float], list[int]] = {}
     for number, arrival in enumerate(problem.arrivals):
         there[arrival.host] = rng.uniform(*arrival.range_s, size=samples)
-        like = arrival.host + 1 if number == 0 and problem.present == 0 and len(problem.hosts) > 1 else arrival.host
+        like = arrival.host + 1 if number == 0 and problem.live_hosts == 0 and len(problem.hosts) > 1 else arrival.host
         alike.setdefault((arrival.range_s, problem.hosts[like].room), []).append(arrival.host)
     for hosts in alike.values():
         there[hosts] = np.sort(there[hosts], axis=0)

@@ -26,7 +26,7 @@ class RepairState:
     def __init__(self, problem: RecoveryProblem, parallel: bool = False) -> None:
         self.problem, self._parallel = problem, parallel
         self.down: BoolArray = problem.failed.copy()
-        self.there: BoolArray = np.arange(len(problem.hosts)) < problem.present
+        self.there: BoolArray = np.arange(len(problem.hosts)) < problem.live_hosts
         self.room: FloatArray = np.array([host.room - host.overload for host in problem.hosts], dtype=np.float64)
         self.pool = np.inf if problem.capacity is None else problem.capacity
         self.ready = np.zeros(problem.graph.tasks)  # when each recovered task runs again
@@ -42,7 +42,7 @@ class RepairState:
     def open_room(self) -> FloatArray:
         """Cores left on each host, 0 where it is not there, and never more than the pool on those that share it."""
         room = np.where(self.there, np.maximum(self.room, 0.0), 0.0)
-        room[: self.problem.present] = np.minimum(room[: self.problem.present], max(0.0, self.pool))
+        room[: self.problem.live_hosts] = np.minimum(room[: self.problem.live_hosts], max(0.0, self.pool))
         return np.asarray(room, dtype=np.float64)
 
     @property
@@ -51,8 +51,8 @@ class RepairState:
         return self._in_sum(np.where(self.there, np.maximum(self.room, 0.0), 0.0))
 
     def _in_sum(self, room: FloatArray) -> float:
-        present = self.problem.present
-        return float(min(room[:present].sum(), max(0.0, float(self.pool))) + room[present:].sum())
+        live = self.problem.live_hosts
+        return float(min(room[:live].sum(), max(0.0, float(self.pool))) + room[live:].sum())
 
     def residual(self) -> ResidualCapacity:
         """Return the hosts as the placement of tasks sees them."""
@@ -61,7 +61,7 @@ class RepairState:
         if self._parallel:
             first, groups = self.problem.graph.key_groups
             splittable = {int(t): (int(first[t]), int(groups[t])) for t in np.flatnonzero(self.down & (groups > 1))}
-        return ResidualCapacity(room, self.problem.present, max(0.0, self.pool), self._local, splittable)
+        return ResidualCapacity(room, self.problem.live_hosts, max(0.0, self.pool), self._local, splittable)
 
     def observe(self, step: int, at_s: float, queries: FailedQueries, coming: tuple[ArrivalEvent, ...]) -> State:
         """Return what a policy sees at a step."""
@@ -125,7 +125,7 @@ class RepairState:
 
     def _use(self, host: int, cores: float) -> None:
         self.room[host] -= cores
-        if host < self.problem.present:
+        if host < self.problem.live_hosts:
             self.pool -= cores
 
     def recover(self, parts: Iterable[Assignment], at_s: float) -> list[float]:

@@ -54,7 +54,7 @@ class ValueTable:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Chosen:
+class BlockChoices:
     """Choices read back: tasks taken of each block, one number per copy of it, and costs taken of shared tables."""
 
     counts: dict[int, list[int]]
@@ -108,7 +108,7 @@ def share(table: ValueTable, part: float, number: int, limit: int) -> ValueTable
     )
 
 
-def choices(table: ValueTable, cost: int) -> Chosen:
+def choices(table: ValueTable, cost: int) -> BlockChoices:
     """Return choices that reach a table's value at a cost; no more is spent than each part needs."""
     counts: dict[int, list[int]] = {}
     shared: dict[int, dict[int, int]] = {}
@@ -126,7 +126,7 @@ def choices(table: ValueTable, cost: int) -> Chosen:
             stack.append((here.parts[0], spent))
         elif here.parts:
             stack.extend(_split(here, spent))
-    return Chosen(counts, shared)
+    return BlockChoices(counts, shared)
 
 
 def _split(table: ValueTable, spent: int) -> list[tuple[ValueTable, int]]:

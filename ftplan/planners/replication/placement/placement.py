@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +17,9 @@ from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import SOLVER_SECONDS_PER_ITERATION, Budget
 from ftplan.planners.interrupts import solve_sat
 from ftplan.planners.replication.planner import ReplicationOptions
+
+if TYPE_CHECKING:
+    from ortools.sat.python import cp_model
 
 #: Without a node.
 NOWHERE = -1
@@ -152,23 +156,9 @@ def _repaired(problem: PlacementProblem, packed: ReplicaPlacement, budget: Budge
             for n in nodes:
                 model.add_hint(chosen[r, n], n == packed.node[r])
     for need, have in ((problem.cpu, problem.residual_cpu), (problem.memory_mb, problem.residual_mb)):
-        largest = max(float(need.max(initial=0.0)), float(have[np.isfinite(have)].max(initial=0.0)))
-        fine = min(_FINE, _MOST_UNITS / largest) if largest > 0.0 else _FINE
-        sizes = np.ceil(need * fine - 0.5).astype(np.int64)
-        for n in range(len(have)):
-            here = [(r, n) for r in range(len(allowed)) if (r, n) in chosen]
-            if here and np.isfinite(have[n]):
-                terms = [int(sizes[r]) * chosen[r, n] for r, _ in here]
-                if have[n] < 0.0:
-                    model.add(sum(chosen[pair] for pair in here) == 0)
-                else:
-                    model.add(sum(terms) <= int(np.floor(have[n] * fine + 0.5)))
-    most = float(problem.risk.max(initial=0.0))
-    scale = _RISKS / most if most > 0.0 else 0.0
-    placed = 2 * (_RISKS + 1) * len(allowed) + 1
-    kept = {pair: int(problem.current[pair[0]] == pair[1]) for pair in chosen}
-    loss = {(r, n): 2 * round(scale * float(problem.risk[r, n])) - kept[r, n] for r, n in chosen}
-    model.maximize(sum((placed - loss[pair]) * x for pair, x in chosen.items()))
+        _keep_capacity(model, chosen, need, have)
+    gain = _gains(problem, list(chosen))
+    model.maximize(sum(gain[pair] * x for pair, x in chosen.items()))
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
     if budget.iterations is not None:
@@ -181,6 +171,31 @@ def _repaired(problem: PlacementProblem, packed: ReplicaPlacement, budget: Budge
         if solver.boolean_value(x):
             node[r] = n
     return ReplicaPlacement(node, status == cp_model.OPTIMAL or not (node == NOWHERE).any())
+
+
+def _keep_capacity(
+    model: cp_model.CpModel, chosen: Mapping[tuple[int, int], Any], need: FloatArray, have: FloatArray
+) -> None:
+    """Let the replicas on each node need no more than it has, in whole units."""
+    largest = max(float(need.max(initial=0.0)), float(have[np.isfinite(have)].max(initial=0.0)))
+    fine = min(_FINE, _MOST_UNITS / largest) if largest > 0.0 else _FINE
+    sizes = np.ceil(need * fine - 0.5).astype(np.int64)
+    for n in np.flatnonzero(np.isfinite(have)).tolist():
+        here = [r for r in range(len(need)) if (r, n) in chosen]
+        if here and have[n] < 0.0:
+            model.add(sum(chosen[r, n] for r in here) == 0)
+        elif here:
+            model.add(sum(int(sizes[r]) * chosen[r, n] for r in here) <= int(np.floor(have[n] * fine + 0.5)))
+
+
+def _gains(problem: PlacementProblem, pairs: list[tuple[int, int]]) -> dict[tuple[int, int], int]:
+    """Return what each (replica, node) counts: one replica more than all risk, risk more than staying in place."""
+    most = float(problem.risk.max(initial=0.0))
+    scale = _RISKS / most if most > 0.0 else 0.0
+    placed = 2 * (_RISKS + 1) * len(problem.task) + 1
+    return {
+        (r, n): placed - 2 * round(scale * float(problem.risk[r, n])) + int(problem.current[r] == n) for r, n in pairs
+    }
 
 
 def _improved(problem: PlacementProblem, node: IntArray, value: Value, budget: Budget) -> IntArray:

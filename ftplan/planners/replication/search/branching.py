@@ -13,7 +13,7 @@ from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import Budget, OutOfTime
 from ftplan.planners.replication.models.circuit import Circuit
 from ftplan.planners.replication.models.reduction import Boxes, reduce
-from ftplan.planners.replication.models.tables import Chosen, choices
+from ftplan.planners.replication.models.tables import BlockChoices, choices
 
 #: Costs of a table up to which units are divided, and into how many parts at most.
 FINE_COSTS, FINEST = 3000, 8
@@ -28,7 +28,7 @@ Counts = dict[int, int]
 Parts = dict[int, FloatArray]
 
 
-class Branched(NamedTuple):
+class BranchingResult(NamedTuple):
     """The best numbers of tasks by block, their value, and a bound."""
 
     counts: Counts
@@ -40,7 +40,7 @@ class _Bounded(NamedTuple):
     """The bound within boxes, the choices that reach it, and whether it is exact."""
 
     bound: float
-    chosen: Chosen
+    chosen: BlockChoices
     exact: bool
 
 
@@ -51,7 +51,7 @@ class _Subproblem:
     bound: float
     boxes: dict[int, tuple[int, int]]
     parts: Parts
-    chosen: Chosen
+    chosen: BlockChoices
 
 
 class BranchAndBound:
@@ -77,7 +77,7 @@ class BranchAndBound:
         self.shared: set[int] = set()
         self.tried: dict[tuple[tuple[int, int], ...], float] = {}
 
-    def resume(self, budget: Budget) -> Branched:
+    def resume(self, budget: Budget) -> BranchingResult:
         """Search on within a budget."""
         self.budget = budget
         self.reductions_left = None if budget.iterations is None else REDUCTIONS_PER_ITERATION * budget.iterations
@@ -91,9 +91,9 @@ class BranchAndBound:
                 self._branch(heapq.heappop(self.heap)[2])
         except OutOfTime:
             if self.following == 0:
-                return Branched(self.incumbent, self.value, np.inf)
+                return BranchingResult(self.incumbent, self.value, np.inf)
         bound = max([self.value, self.closed_bound, *(node.bound for *_, node in self.heap)])
-        return Branched(self.incumbent, self.value, bound)
+        return BranchingResult(self.incumbent, self.value, bound)
 
     def _push(self, node: _Subproblem) -> None:
         heapq.heappush(self.heap, (-node.bound, self.following, node))
@@ -157,7 +157,7 @@ class BranchAndBound:
             parts = self._moved(parts, bounded.chosen, 0.5 / (1.0 + 0.25 * step))
         return best
 
-    def _moved(self, parts: Parts, chosen: Chosen, step: float) -> Parts:
+    def _moved(self, parts: Parts, chosen: BlockChoices, step: float) -> Parts:
         """Charge those copies more that took more than the mean."""
         moved = dict(parts)
         for label, taken in chosen.shared.items():
