@@ -159,9 +159,17 @@ def recovery() -> Questions:
     }
     three = {"topology": recovery_cases.TOPOLOGY, "cluster": recovery_cases.CLUSTER}
     failed = {**three, "failure": envelope("failure", fail=["zone:a"])}
+    measured = recovery_cases.statistics(
+        [("join", i, w, 10 + i, 9_000.0 * i) for i in range(1, 4) for w in (0, 1)],
+        [("join", g, w, 5 + g, None, 2.0**20 * (g + 1)) for g in range(8) for w in (0, 1)],
+    )
+    placement = {"tasks": recovery_cases.PLACEMENT, "checkpoints": {"join": [["n3"], ["n10"]] * 4}}
+    copied = {**failed, "cluster": {**recovery_cases.CLUSTER, "placement": placement}}
     return Questions(
         {
             **{name: Question(storm(), {**small, **options}) for name, options in ways.items()},
+            "statistics": Question({**failed, "stats": measured}, small),
+            "checkpoints": Question(copied, small),
             "random-orders": Question(failed, {"iterations": 20, "time_limit_s": 3600.0}),
             "capacity": Question(failed, small, ("capacity", (1.0, 2.0, 3.0, 4.0))),
         },

