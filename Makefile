@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: help setup demo test lint types arrows unit format bench clean
+.PHONY: help setup demo test lint types arrows unit coverage format bench clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -38,7 +38,12 @@ arrows: $(STAMP)
 	$(BIN)/lint-imports
 
 unit: $(STAMP)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist loadgroup
+
+coverage: $(STAMP) ## lines of planners, metrics and simulation that their unit and contract tests run; takes a while
+	$(BIN)/python -m pytest -n auto -p tests.plain_kernels --cov=ftplan.planners --cov=ftplan.metrics \
+		--cov=ftplan.simulation --cov-report=term:skip-covered \
+		tests/planners tests/metrics tests/simulation tests/model tests/test_planner_contracts.py
 
 format: $(STAMP) ## reformat the code
 	$(BIN)/ruff check --fix .

@@ -12,7 +12,7 @@ import time
 from replication_instances import mixture, worst_case
 
 from ftplan.planners.replication.greedy import greedy
-from ftplan.planners.replication.problem import ReplicationOptions
+from ftplan.planners.replication.planner import ReplicationOptions
 from ftplan.planners.replication.structure_aware import structure_aware
 
 

@@ -10,7 +10,7 @@ from replication_instances import RATIOS, query_1, query_2, worst_case
 
 from ftplan.planners.replication.dynamic_programming import dynamic_programming
 from ftplan.planners.replication.greedy import greedy
-from ftplan.planners.replication.problem import ReplicationOptions
+from ftplan.planners.replication.planner import ReplicationOptions
 from ftplan.planners.replication.structure_aware import structure_aware
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from replication_instances import FIGURE_14, RATIOS, Setting, figure_14, worst_case
 
 from ftplan.planners.replication.greedy import greedy
-from ftplan.planners.replication.problem import ReplicationOptions
+from ftplan.planners.replication.planner import ReplicationOptions
 from ftplan.planners.replication.structure_aware import structure_aware
 
 try:

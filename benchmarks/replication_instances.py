@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ftplan.metrics.fidelity import fidelity_model
+from ftplan.metrics.replication_problem import FailureCase, ReplicationProblem
 from ftplan.model.rates import rates
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import Edge, Operator, Partitioning, Topology
-from ftplan.planners.replication.problem import FailureCase, ReplicationProblem
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,4 +111,4 @@ def worst_case(topology: Topology, budget: float) -> ReplicationProblem:
     flows = rates(graph)
     model = fidelity_model(graph, flows)
     case = FailureCase("worst", 1.0, np.ones(graph.tasks, dtype=np.bool_))
-    return ReplicationProblem(graph, flows, model, model.fidelity, (case,), np.ones(graph.tasks), budget)
+    return ReplicationProblem(graph, model, (case,), np.ones(graph.tasks), budget)

@@ -25,14 +25,18 @@ import networkx as nx
 import numpy as np
 
 from ftplan.metrics.fidelity import fidelity_model
+from ftplan.metrics.replication_problem import FailureCase, ReplicationProblem
 from ftplan.model.rates import rates
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import Edge, Operator, Topology
 from ftplan.planners.budget import Budget
-from ftplan.planners.replication.exact import curve, exact
+from ftplan.planners.registry import row
+from ftplan.planners.replication.choice import ReplicationPlanner
+from ftplan.planners.replication.curve import curve
+from ftplan.planners.replication.exact import exact
 from ftplan.planners.replication.models.circuit import circuit
 from ftplan.planners.replication.models.integer_program import integer_program
-from ftplan.planners.replication.problem import FailureCase, ReplicationOptions, ReplicationProblem
+from ftplan.planners.replication.planner import ReplicationOptions
 
 TOPOLOGIES, SHARES, POINTS, PEER_IN_TREES = 40, (0.1, 0.25, 0.5), 100, 3
 
@@ -65,7 +69,7 @@ def problem_of(topology: Topology, budget: int) -> ReplicationProblem:
     known = rates(graph)
     model = fidelity_model(graph, known)
     cases = (FailureCase("worst-case", 1.0, np.ones(graph.tasks, dtype=np.bool_)),)
-    return ReplicationProblem(graph, known, model, model.fidelity, cases, np.ones(graph.tasks), budget)
+    return ReplicationProblem(graph, model, cases, np.ones(graph.tasks), budget)
 
 
 def in_tree(topology: Topology) -> bool:
@@ -123,14 +127,14 @@ def run(topologies: list[Topology], time_limit_s: float, peer_limit_s: float) ->
 
 def run_curve(topologies: list[Topology]) -> None:
     print(f"\n| topology | tasks | one budget s | {POINTS} budgets s | ratio |\n" + "|---" * 5 + "|")
-    options = ReplicationOptions()
+    options, planner = ReplicationOptions(), ReplicationPlanner.of(row("replicate-tasks", "exact"))
     for topology in [topology for topology in topologies if in_tree(topology)][:5]:
         problem = problem_of(topology, topology.task_count // 2)
         start = time.perf_counter()
         exact(problem, options)
         one = time.perf_counter() - start
         start = time.perf_counter()
-        curve(problem, np.linspace(0, topology.task_count, POINTS).round().tolist(), options)
+        curve(problem, planner, options, np.linspace(0, topology.task_count, POINTS).round().tolist())
         every = time.perf_counter() - start
         print(f"| {topology.name} | {topology.task_count:,} | {one:.3f} | {every:.3f} | {every / one:.1f} |")
 

@@ -16,13 +16,14 @@ import numpy as np
 from ortools.sat.python import cp_model
 
 from ftplan.metrics.fidelity import fidelity_model
+from ftplan.metrics.replication_problem import FailureCase, ReplicationProblem
 from ftplan.model.rates import rates
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import Edge, Operator, Partitioning, Topology
 from ftplan.planners.replication.exact import exact
 from ftplan.planners.replication.models.circuit import circuit
 from ftplan.planners.replication.models.monomials import rows
-from ftplan.planners.replication.problem import FailureCase, ReplicationOptions, ReplicationProblem
+from ftplan.planners.replication.planner import ReplicationOptions
 
 SEEDS, OPERATORS, LEAST, MOST, PARTS = range(3), 10, 300, 700, 1_000_000
 
@@ -53,7 +54,7 @@ def problem_of(topology: Topology, budget: int) -> ReplicationProblem:
     known = rates(graph)
     model = fidelity_model(graph, known)
     cases = (FailureCase("worst-case", 1.0, np.ones(graph.tasks, dtype=np.bool_)),)
-    return ReplicationProblem(graph, known, model, model.fidelity, cases, np.ones(graph.tasks), budget)
+    return ReplicationProblem(graph, model, cases, np.ones(graph.tasks), budget)
 
 
 def peer(problem: ReplicationProblem, time_limit_s: float) -> float:

@@ -13,6 +13,7 @@ from typing import Any
 from ftplan.api.arguments import call
 from ftplan.errors import FtplanError
 from ftplan.io.cluster_file import load_cluster
+from ftplan.io.placement_checks import read_placement
 from ftplan.io.topology_file import load_topology
 from ftplan.model.cluster import Cluster, Placement
 from ftplan.model.cluster import spread as spread_tasks
@@ -112,10 +113,7 @@ def _with_placement(
     placement = cluster.placement
     said: list[Warn] = []
     if placement is None and stats is not None and stats.placement is not None:
-        loaded = load_cluster(
-            {**_bare(cluster), "placement": stats.placement}, topology=topology, name="placement.yaml of the statistics"
-        )
-        placement = loaded.value.placement
+        placement = read_placement(stats.placement, "placement.yaml of the statistics", cluster, topology)
         said.append(Warn("PLACEMENT_FROM_STATISTICS", "the cluster has no placement; the statistics' one is used"))
     if spread:
         placement = placement or Placement()
@@ -126,9 +124,3 @@ def _with_placement(
             placement = dataclasses.replace(placement, tasks=tasks)
             said.append(Warn("SPREAD", "tasks are placed round robin in file order, not where they really run"))
     return dataclasses.replace(cluster, placement=placement), said
-
-
-def _bare(cluster: Cluster) -> dict[str, Any]:
-    from ftplan.io.cluster_file import cluster_document
-
-    return {k: v for k, v in cluster_document(cluster).items() if k != "placement"}

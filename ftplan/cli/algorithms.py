@@ -31,7 +31,7 @@ def command(metrics: bool, **given: Any) -> None:
     else:
         from ftplan.planners.registry import ROWS
 
-        document = {"algorithms": [asdict(row) for row in ROWS]}
+        document = {"algorithms": [row.to_dict() for row in ROWS]}
         table = Table(
             ("algorithm", "command", "default", "guarantee", "source"),
             [(r.name, r.command, r.default, r.guarantee, r.source) for r in ROWS],

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ftplan.errors import FtplanError, shortened
+from ftplan.errors import FtplanError
 from ftplan.io.cluster_file import load_cluster
 from ftplan.io.configuration import read_configuration
 from ftplan.io.documents import Document, display_name, read_document
@@ -100,21 +100,7 @@ def _check(kind: str, source: Any, known: _Known, keep: bool) -> Checked:
     summary = _summary(loaded.value, known.topology)
     if keep and kind in ("topology", "cluster"):
         setattr(known, kind, loaded.value)
-    return Checked(kind, name, summary, loaded.warnings + _ignored(loaded, name))
-
-
-def _ignored(loaded: Loaded[Any], name: str) -> tuple[Warn, ...]:
-    """Return a warning for each unknown key that was not warned of before."""
-    places: dict[str, list[str]] = {}
-    for place in loaded.ignored:
-        places.setdefault(place.rpartition(".")[2], []).append(place)
-    warned = " ".join(warning.message for warning in loaded.warnings if warning.code == "UNKNOWN_KEY")
-    texts = []
-    for all_places in places.values():
-        if f" {all_places[0]}: " not in warned:
-            more = f" (and {len(all_places) - 1} more)" if len(all_places) > 1 else ""
-            texts.append(f"{name}: {all_places[0]}: unknown key is ignored{more}")
-    return tuple(Warn("UNKNOWN_KEY", shortened(text)) for text in texts)
+    return Checked(kind, name, summary, loaded.warnings + loaded.ignored)
 
 
 def _load(kind: str, source: Any, known: _Known) -> Loaded[Any]:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
 from ftplan.io.documents import Source, read_document
-from ftplan.io.fields import Bandwidth, FileModel, Id, MemoryMb, NodeCores, Probability, Seconds, Version, entry
-from ftplan.io.placement_checks import PlacementModel, check_placement, placement_entry
+from ftplan.io.fields import Bandwidth, FileModel, Id, MemoryMb, NodeCores, Probability, Seconds, Version
+from ftplan.io.placement_checks import PlacementModel, check_placement
 from ftplan.io.validation import Complaints, Loaded, check_envelope, ignored_keys, validate
-from ftplan.model.cluster import ACCEPTS, Cluster, Network, Node, Zone
+from ftplan.model.cluster import Cluster, Network, Node, Zone
 from ftplan.model.names import natural_key
 from ftplan.model.plan import InputFile, Warn
 from ftplan.model.topology import Topology
@@ -113,23 +113,3 @@ def _built(model: ClusterModel) -> Cluster:
         model.placement.build() if model.placement is not None else None,
         tuple(file_order),
     )
-
-
-def cluster_document(cluster: Cluster) -> dict[str, Any]:
-    """Return the document that loads back as this cluster, nodes in file order; defaults are left out."""
-    order = cluster.file_order or tuple(range(len(cluster.nodes)))
-    document: dict[str, Any] = {"format": FORMAT, "format_version": "1.0"}
-    document["nodes"] = [node_entry(cluster.nodes[i]) for i in order]
-    if cluster.zones:
-        document["zones"] = [entry(ZoneModel, zone) for zone in cluster.zones]
-    if network := entry(NetworkModel, cluster.network):
-        document["network"] = network
-    if cluster.placement is not None:
-        document["placement"] = placement_entry(cluster.placement)
-    return document
-
-
-def node_entry(node: Node) -> dict[str, Any]:
-    """Return a node as a file holds it."""
-    accepts = [what for what in ACCEPTS if what in node.accepts]
-    return entry(NodeModel, node, accepts=accepts)

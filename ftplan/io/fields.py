@@ -52,19 +52,6 @@ def _time_branch(value: Any) -> str:
     return "<range>" if isinstance(value, list) else "<time>"
 
 
-def entry(model: type[BaseModel], item: Any, **written: Any) -> dict[str, Any]:
-    """Return what a file of *model* holds of *item*, whose attributes have the names of the fields.
-
-    *written* are fields that the file spells differently; optional fields at their default are left out.
-    """
-    result = {}
-    for name, field in model.model_fields.items():
-        value = written[name] if name in written else getattr(item, name)
-        if field.is_required() or value != field.default:
-            result[field.alias or name] = value
-    return result
-
-
 class Within:
     """Holds a number to a range, in the reader and in the JSON Schema."""
 

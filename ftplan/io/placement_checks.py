@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from pydantic import Field
 
 from ftplan.io.fields import FileModel, Id
-from ftplan.io.validation import Complaints, unknown
-from ftplan.model.cluster import Placement
+from ftplan.io.validation import Complaints, unknown, validate
+from ftplan.model.cluster import Cluster, Placement
 from ftplan.model.topology import Topology
 
 PARTS = ("tasks", "key_groups", "checkpoints", "replicas")
@@ -43,6 +43,15 @@ def placement_entry(placement: Placement) -> dict[str, Any]:
         for part in PARTS
     }
     return {part: lists for part, lists in parts.items() if lists}
+
+
+def read_placement(value: Mapping[str, Any], name: str, cluster: Cluster, topology: Topology) -> Placement:
+    """Return a placement that stands by itself, held against cluster and topology; *name* stands in messages."""
+    model = validate(PlacementModel, value, name, below="placement")
+    complaints = Complaints(name)
+    check_placement(model, cluster.position, topology, complaints)
+    complaints.finish()
+    return model.build()
 
 
 def check_placement(

@@ -20,13 +20,10 @@ from ftplan.io.manifest_file import ManifestModel, manifest_of
 from ftplan.io.placement_checks import PlacementModel, placement_entry
 from ftplan.io.stats_tables import checked_table
 from ftplan.io.validation import FORMATS, Loaded, check_version, ignored_keys, validate
-from ftplan.metrics.key_group_series import key_group_series
 from ftplan.model.measures import MEASURES
 from ftplan.model.plan import InputFile
 from ftplan.model.problem import StatsTables
 from ftplan.model.statistics import TABLES, Manifest
-
-__all__ = ["MANIFEST", "PLACEMENT", "key_group_series", "load_stats", "placement_of"]
 
 MANIFEST = "manifest.json"
 PLACEMENT = "placement.yaml"

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ftplan.io.documents import Source, collection_paused, read_document
-from ftplan.io.fields import entry
 from ftplan.io.topology_checks import check_edges, check_operators, check_rates, rate_warnings
-from ftplan.io.topology_model import CheckpointModel, EdgeModel, OperatorModel, TopologyModel
+from ftplan.io.topology_model import EdgeModel, OperatorModel, TopologyModel
 from ftplan.io.validation import Complaints, Loaded, check_envelope, ignored_keys, validate
 from ftplan.model.plan import InputFile
 from ftplan.model.topology import Checkpointing, Edge, FloatArray, Operator, Substreams, Topology
@@ -75,42 +72,3 @@ def _edge(item: EdgeModel, position: dict[str, int]) -> Edge:
         np.array(columns[2], dtype=np.float64),
     )
     return Edge(source, target, None, streams)
-
-
-def topology_document(topology: Topology) -> dict[str, Any]:
-    """Return the document that loads back as this topology; defaults are left out."""
-    senders = {edge.source for edge in topology.edges}
-    document: dict[str, Any] = {"format": FORMAT, "format_version": "1.0"}
-    if topology.name is not None:
-        document["name"] = topology.name
-    document["operators"] = [_operator_entry(o, i not in senders) for i, o in enumerate(topology.operators)]
-    document["edges"] = [_edge_entry(edge, topology) for edge in topology.edges]
-    return document
-
-
-def _number_or_list(values: FloatArray) -> float | list[float]:
-    uniform = len(values) > 0 and (values.strides == (0,) or bool((values == values[0]).all()))
-    return float(values[0]) if uniform else [float(value) for value in values]
-
-
-def _operator_entry(operator: Operator, is_sink: bool) -> dict[str, Any]:
-    arrays = {key: _number_or_list(value) for key in _PER_TASK if (value := getattr(operator, key)) is not None}
-    if operator.input_share is not None:
-        arrays["input_share"] = operator.input_share.tolist()
-    checkpoint = entry(CheckpointModel, operator.checkpoint)
-    output = None if operator.output == is_sink else operator.output
-    changed = {"labels": dict(operator.labels) or None, "checkpoint": checkpoint or None, "output": output}
-    return entry(OperatorModel, operator, **arrays, **changed)
-
-
-def _edge_entry(edge: Edge, topology: Topology) -> dict[str, Any]:
-    entry: dict[str, Any] = {"from": topology.operators[edge.source].id, "to": topology.operators[edge.target].id}
-    if edge.substreams is None:
-        entry["partitioning"] = edge.partitioning or "full"
-    else:
-        streams = edge.substreams
-        entry["substreams"] = [
-            list(row)
-            for row in zip(streams.from_index.tolist(), streams.to_index.tolist(), streams.rate.tolist(), strict=True)
-        ]
-    return entry

@@ -6,7 +6,7 @@ import re
 import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -39,13 +39,13 @@ FORMATS: Mapping[str, str] = {
 class Loaded(Generic[Value]):
     """Something read from a file: the value, the file's fingerprint, and what deserves a warning.
 
-    ``ignored`` holds the places of unknown keys, for instance ``operators[0].colour``.
+    ``ignored`` holds the warnings of unknown keys that are like no known one: only ``check`` tells them.
     """
 
     value: Value
     input: InputFile
     warnings: tuple[Warn, ...] = ()
-    ignored: tuple[str, ...] = ()
+    ignored: tuple[Warn, ...] = ()
 
 
 class Complaints:
@@ -194,16 +194,23 @@ def unknown_keys(model: type[BaseModel], value: Any, place: str = "") -> Iterato
 
 def ignored_keys(
     model: type[BaseModel], value: Any, name: str, below: str = ""
-) -> tuple[tuple[Warn, ...], tuple[str, ...]]:
-    """Return a warning for each ignored key that looks like a misspelt one, and the places of all ignored keys."""
-    warnings: dict[str, tuple[str, int]] = {}
-    places: list[str] = []
+) -> tuple[tuple[Warn, ...], tuple[Warn, ...]]:
+    """Return a warning for each ignored key that looks like a misspelt one, and one for each of the others."""
+    misspelt: dict[str, list[str]] = {}
+    others: dict[str, list[str]] = {}
     for place, key, known in unknown_keys(model, value, below):
-        full = f"{place}.{key}" if place else key
-        places.append(full)
-        if key in warnings:
-            warnings[key] = (warnings[key][0], warnings[key][1] + 1)
-        elif near := suggestion(key, sorted(known - {"format", "format_version"})):
-            warnings[key] = (f"{name}: {full}: unknown key is ignored{near}", 0)
-    texts = (text + (f" (and {more} more)" if more else "") for text, more in warnings.values())
-    return tuple(Warn("UNKNOWN_KEY", shortened(text)) for text in texts), tuple(places)
+        near = _near_key(key, known)
+        text = f"{name}: {f'{place}.{key}' if place else key}: unknown key is ignored{near}"
+        (misspelt if near else others).setdefault(key, []).append(text)
+    return _once(misspelt), _once(others)
+
+
+@lru_cache(maxsize=1000)
+def _near_key(key: str, known: frozenset[str]) -> str:
+    return suggestion(key, sorted(known - {"format", "format_version"}))
+
+
+def _once(texts: Mapping[str, Sequence[str]]) -> tuple[Warn, ...]:
+    """Return one warning for each key: the first text, and how many more there are."""
+    told = (first + (f" (and {len(more)} more)" if more else "") for first, *more in texts.values())
+    return tuple(Warn("UNKNOWN_KEY", shortened(text)) for text in told)

@@ -1,6 +1,6 @@
-"""Loads as correlations shall see them: raw, as shares of the total, or without the daily profile.
+"""The series that are correlated: raw loads, shares of the total, or loads without their daily profile.
 
-Loads that all follow the day correlate positively, so that the raw sum just favours nodes with few groups.
+Raw loads that all follow the day correlate positively with each other: the least sum is then on nodes with few groups.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ DAY_S = 86_400.0
 
 
 def adjusted(loads: FloatArray, window_s: float, correlate: Correlate) -> FloatArray:
-    """Return the series whose correlations count, shape (W, K) like *loads*.
+    """Return the series to correlate, shape (W, K) like *loads*; cost O(W K).
 
     ``share``: each window's loads divided by their total, 0 where that is 0. ``residual``: each load less the mean
     over all windows at the same time of day; windows of a day or longer, and traces of at most a day, have no daily
@@ -41,7 +41,7 @@ def adjusted(loads: FloatArray, window_s: float, correlate: Correlate) -> FloatA
 
 
 def _steadied(series: FloatArray, scale: FloatArray) -> FloatArray:
-    """Return *series* with columns constant that vary by no more than rounding, measured by *scale*: both (W, K)."""
+    """Make columns of *series* constant that vary by no more than the rounding of *scale*; both (W, K)."""
     if series.size:
         noise = np.ptp(series, axis=0) <= NOISE * np.abs(scale).max(axis=0)
         series[:, noise] = series[0, noise]

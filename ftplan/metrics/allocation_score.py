@@ -18,12 +18,13 @@ from ftplan.model.statistics import KeyGroupSeries
 
 @dataclass(frozen=True, slots=True)
 class AllocationScore:
-    """Figures of an allocation. ``value`` is that of the objective, ``random`` what a random plan expects of it.
+    """Figures of an allocation.
 
-    ``by_operator`` maps an operator that has copies to its part of both. The usable share is the part of all copies
-    that are usable, over all windows in which the node of their primary is overloaded; None where none ever is. The
-    imbalance is the largest relative deviation of a node's copies from its fair share of load, None where a node
-    without a share holds load; zone_separation is None where there is no copy.
+    ``value`` is that of the objective and ``random`` the one expected of a random plan; ``by_operator`` maps an
+    operator that has copies to its part of both. The usable share counts (copy, window) pairs in which the node of the
+    primary is overloaded: the part of them in which the copy is usable, None where there are none. The imbalance is the
+    largest relative deviation of the load of a node's copies from its fair share, None where a node without a share
+    holds load. zone_separation is None where there is no copy.
     """
 
     objective: CheckpointObjective
@@ -55,7 +56,7 @@ class AllocationScore:
         }
 
     def random_to_dict(self) -> dict[str, Any]:
-        """Return what a random plan expects, as a plan's ``summary`` names it."""
+        """Return the figures expected of a random plan, as a plan's ``summary`` names it."""
         return {
             self.key: self.random,
             "usable_share": self.random_usable_share,
@@ -71,7 +72,7 @@ def allocation_score(
 ) -> AllocationScore:
     """Score an allocation whose nodes the cluster knows; key groups without statistics count as idle.
 
-    A random plan puts as many copies of each group on different nodes that accept checkpoints, not with the primary.
+    A random plan has as many copies of each group, on different nodes that accept checkpoints, none with the primary.
     Cost O(W (K + N + copies)) without a matrix of groups times nodes.
     """
     objective = (objective or CheckpointObjective()).resolved(series, cluster)
@@ -109,7 +110,7 @@ def allocation_score(
 
 
 def wanted_copies(objective: CheckpointObjective, plan: PlannedCopies, series: KeyGroupSeries, cluster: Cluster) -> int:
-    """Return how many copies are wanted, over all windows: those of groups whose primary's node is overloaded."""
+    """Return the number of (copy, window) pairs in which the node of the copy's primary is overloaded."""
     objective = objective.resolved(series, cluster)
     nodes = objective.node_load(series.loads[:, plan.columns], series.window_s, plan.home, cluster)
     return int(np.sum(overloaded_windows(plan.home, nodes) * plan.count))

@@ -35,10 +35,8 @@ def failover_headroom(
     nodes that accept checkpoints or hold primaries. Key groups without statistics count as idle, those without a live
     copy are taken over by nobody. Cost O(copies + losses × nodes).
     """
-    rows = sorted((str(a["operator"]), int(a["key_group"]), i) for i, a in enumerate(assignments))
-    items = [assignments[i] for _, _, i in rows]
-    columns = [series.position.get((operator, group)) for operator, group, _ in rows]
-    load = np.array([0.0 if c is None else series.mean_load[c] for c in columns], dtype=np.float64)
+    items = sorted(assignments, key=lambda item: (str(item["operator"]), int(item["key_group"])))
+    load = np.array([series.load_of(str(a["operator"]), int(a["key_group"])) for a in items], dtype=np.float64)
     home = np.array([cluster.position[a["primary"]] for a in items], dtype=np.int64)
     copies = [[cluster.position[node] for node in a["checkpoints"]] for a in items]
     after = takeover(cluster, losses, home, copies, load)

@@ -49,7 +49,6 @@ def checkpoint_balance(
     nodes = len(cluster.nodes)
     load = np.zeros(nodes)
     count = np.zeros(nodes, dtype=np.int64)
-    mean = series.mean_load
     rows = sorted(
         (str(item["operator"]), int(item["key_group"]), str(node))
         for item in assignments
@@ -59,8 +58,7 @@ def checkpoint_balance(
         position = cluster.position.get(node)
         if position is None:
             continue
-        column = series.position.get((operator, key_group))
-        load[position] += 0.0 if column is None else mean[column]
+        load[position] += series.load_of(operator, key_group)
         count[position] += 1
     fair_load = load.sum() * fair_shares(cluster)
     return CheckpointBalance(load, count, fair_load, deviation(load, fair_load))

@@ -16,7 +16,7 @@ import numpy as np
 from ftplan.errors import FtplanError
 from ftplan.metrics.adjusted_load import Correlate, adjusted
 from ftplan.metrics.checkpoint_use import usable_at_random, usable_copies, usable_windows
-from ftplan.metrics.correlation import node_sums, standardised
+from ftplan.metrics.correlation import mean_elsewhere, node_sums, standardised
 from ftplan.metrics.node_load import NodeLoad, capacity_of, node_load
 from ftplan.metrics.planned_copies import PlannedCopies, planned_copies
 from ftplan.model.cluster import Cluster
@@ -141,8 +141,7 @@ def copy_values(
         value[part] = np.einsum("wk,wk->k", z[:, plan.group[part]], host[:, plan.host[part]])
     own = accepts[plan.home]
     elsewhere = z.T @ host[:, accepts].sum(axis=1) - np.where(own, np.einsum("wk,wk->k", z, host[:, plan.home]), 0.0)
-    places = int(accepts.sum()) - own.astype(np.int64)
-    random = np.where(places > 0, elsewhere / np.maximum(places, 1), 0.0)
+    random = mean_elsewhere(elsewhere, plan.home, accepts)
     return CopyValues(value * mean[plan.group], random * mean * plan.count)
 
 

@@ -52,8 +52,7 @@ def recovery(
         operator, group = item["operator"], int(item["key_group"])
         if item["primary"] not in down and not any(_hits(s, operator, group, topology) for s in failures):
             continue
-        column = series.position.get((operator, group))
-        load = 0.0 if column is None else float(series.mean_load[column])
+        load = series.load_of(operator, group)
         failed += 1
         failed_load += load
         if any(node not in down for node in item["checkpoints"]):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from ftplan.metrics.correlation import mean_elsewhere
 from ftplan.metrics.node_load import NodeLoad
 from ftplan.model.topology import FloatArray, IntArray
 
@@ -72,11 +73,10 @@ def usable_at_random(loads: FloatArray, home: IntArray, accepts: npt.NDArray[np.
     Random is uniform over the nodes that accept checkpoints (N,) except the primary's, which is overloaded whenever a
     window counts, so that it never fits. Cost O(W N log N + overloaded windows × K log N), without a matrix K × N.
     """
-    expected = np.zeros(loads.shape[1])
-    places = int(accepts.sum()) - accepts[home].astype(np.int64)
+    fitting = np.zeros(loads.shape[1])
     room, overloaded = nodes.room[:, accepts], nodes.overloaded
     for window in np.flatnonzero(overloaded.any(axis=1)).tolist():
         groups = np.flatnonzero(overloaded[window, home])
         rooms = np.sort(room[window])
-        expected[groups] += rooms.size - np.searchsorted(rooms, loads[window, groups], side="left")
-    return np.asarray(np.where(places > 0, expected / np.maximum(places, 1), 0.0))
+        fitting[groups] += rooms.size - np.searchsorted(rooms, loads[window, groups], side="left")
+    return mean_elsewhere(fitting, home, accepts)

@@ -68,8 +68,16 @@ def expected_random(cost: FloatArray, home: IntArray, accepts: npt.NDArray[np.bo
     step = max(1, BLOCK // cost.shape[1])
     parts = [cost[start : start + step, accepts].sum(axis=1) for start in range(0, cost.shape[0], step)]
     total = np.concatenate(parts) - np.where(accepts[home], cost[rows, home], 0.0)
+    return float(copies * np.sum(mean_elsewhere(total, home, accepts)))
+
+
+def mean_elsewhere(total: FloatArray, home: IntArray, accepts: npt.NDArray[np.bool_]) -> FloatArray:
+    """Return the mean over the nodes that accept checkpoints but the primary's, 0 where there are none, shape (K,).
+
+    *total* (K,) is the sum over these nodes; *home* (K,), *accepts* (N,).
+    """
     places = int(accepts.sum()) - accepts[home].astype(np.int64)
-    return float(copies * np.sum(np.where(places > 0, total / np.maximum(places, 1), 0.0)))
+    return np.asarray(np.where(places > 0, total / np.maximum(places, 1), 0.0))
 
 
 class Pair(NamedTuple):

@@ -27,6 +27,14 @@ class Downtimes:
     down_s: FloatArray  # (N,)
     back_s: FloatArray  # (N,) infinite where it does not come back
 
+    @staticmethod
+    def of(outages: Sequence[tuple[int, float, float | None]], priority: FloatArray) -> Downtimes:
+        """Return outages, each (output task, down_s, back_s or None), as arrays; *priority* (tasks,) by task number."""
+        query = np.array([task for task, _, _ in outages], dtype=np.int64)
+        down_s = np.array([down for _, down, _ in outages], dtype=np.float64)
+        back_s = np.array([np.inf if back is None else back for _, _, back in outages], dtype=np.float64)
+        return Downtimes(query, priority[query], down_s, back_s)
+
     def priority_time(self, horizon_s: float) -> float:
         """Return Σ priority × seconds down within the horizon; what never comes back counts until then."""
         down = np.clip(np.minimum(self.back_s, horizon_s) - np.minimum(self.down_s, horizon_s), 0.0, None)
@@ -34,12 +42,12 @@ class Downtimes:
 
     def queries_back(self, horizon_s: float) -> int:
         """Return how many of the queries that failed are whole at the horizon."""
-        return len(np.unique(self.query)) - len(np.unique(self.query[self._down_at(horizon_s)]))
+        return len(np.unique(self.query)) - len(np.unique(self.query[self.down_at(horizon_s)]))
 
     def priority_back(self, horizon_s: float) -> float:
         """Return the summed priority of the queries that failed and are whole at the horizon."""
         failed, first = np.unique(self.query, return_index=True)
-        still = np.isin(failed, self.query[self._down_at(horizon_s)])
+        still = np.isin(failed, self.query[self.down_at(horizon_s)])
         return float(self.priority[first[~still]].sum())
 
     def first_back_s(self, horizon_s: float) -> float | None:
@@ -49,7 +57,7 @@ class Downtimes:
     def last_back_s(self, horizon_s: float) -> float | None:
         """Return when the last query came back, None where some are down at the horizon or none failed by then."""
         back = self.back_s[self.back_s <= horizon_s]
-        return None if len(back) == 0 or self._down_at(horizon_s).any() else float(back.max())
+        return None if len(back) == 0 or self.down_at(horizon_s).any() else float(back.max())
 
     def figures(self, by_step: Sequence[float], horizon_s: float) -> dict[str, float | int | None]:
         """Return the figures of a schedule as summaries name them; *by_step* is what each step restored."""
@@ -63,7 +71,8 @@ class Downtimes:
             "last_back_s": self.last_back_s(horizon_s),
         }
 
-    def _down_at(self, horizon_s: float) -> BoolArray:
+    def down_at(self, horizon_s: float) -> BoolArray:
+        """Return which outages have begun by the horizon and go on, shape (N,)."""
         return (self.down_s <= horizon_s) & (self.back_s > horizon_s)
 
 

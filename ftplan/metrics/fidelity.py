@@ -57,7 +57,7 @@ class Level:
         return np.minimum(self.sums(intact), 1.0)
 
     def others(self, values: FloatArray) -> FloatArray:
-        """Return for each slot the product of the values of its task's other slots, shape (slots,)."""
+        """Return the product of the values of the other slots of each slot's task, shape (slots,)."""
         if self.slots == len(self.task):
             return np.ones(self.slots)
         owner, zero = self.owner, values == 0.0
@@ -83,7 +83,7 @@ class Level:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FidelityModel:
-    """All of output fidelity that does not depend on which tasks live."""
+    """Output fidelity of one topology, prepared for any set of live tasks; a question costs O(tasks + substreams)."""
 
     levels: tuple[Level, ...]
     outputs: IntArray  # (O,) output tasks

@@ -73,7 +73,7 @@ class _Step:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KeyAlignedModel:
-    """All of key-aligned fidelity that does not depend on which tasks live."""
+    """Key-aligned fidelity of one topology, prepared for any set of live tasks."""
 
     base: FidelityModel
     sources: tuple[tuple[slice, int], ...]  # tasks and first row of operators without input

@@ -13,9 +13,9 @@ from ftplan.model.names import natural_key
 from ftplan.model.tolerances import NOISE
 from ftplan.model.topology import FloatArray
 
-#: Sets looked at, over all branchings, before the rest is bounded instead.
+#: Sets that branching may visit in all; what is left then is bounded.
 WORK = 30_000
-#: Sets with one node up to which all their pairs are looked at for a lower bound.
+#: Largest number of sets that share a node for which all pairs are summed, for Bonferroni's lower bound.
 MOST_FOR_PAIRS = 1500
 
 Sets = frozenset[frozenset[str]]
@@ -28,15 +28,10 @@ class LossProbability:
     low: float
     high: float
 
-    @property
-    def exact(self) -> bool:
-        """Whether the probability is known and not only bounded."""
-        return self.low == self.high
-
 
 @dataclass(slots=True)
 class _Enumeration:
-    """Probabilities of the nodes, and what is left of the work."""
+    """Failure probability of each node, visits that are left, and bounds of components solved before."""
 
     down: Mapping[str, float]
     work: int
@@ -54,10 +49,10 @@ def union_probability(
     *nodes* and *zones* map to independent failure probabilities; *zone_of* names the zone of a node that can fail
     with it.
 
-    Branches on the zones, then on the nodes that most sets have, with parts that share no node apart and the same
-    part only once. What the work does not reach is bounded: from above by ``1 - product of (1 - P(set))`` (the sets
-    are increasing events, [Harris1960]), from below by Bonferroni and by sets that share no node. Cost exponential in
-    the worst case, bounded by :data:`WORK`; deterministic.
+    Branches on the zones, then on the node that most sets have. Connected components (sets that share nodes) are
+    independent and solved one by one, equal ones once. After :data:`WORK` visits the rest is bounded: from above by
+    ``1 - Π (1 - P(set))`` (increasing events are positively correlated, [Harris1960]), from below by Bonferroni and by
+    sets that share no node. Exact within that work, which is exponential at worst; deterministic.
     """
     search = _Enumeration(nodes, WORK)
     order = [z for z in sorted(zones, key=natural_key) if z in set(zone_of.values())]
@@ -105,7 +100,7 @@ def _bounds_with_zones(
 
 
 def _absorbed(sets: Sets, search: _Enumeration) -> Sets:
-    """Leave out what cannot happen, nodes that are certainly down, and sets that contain another one."""
+    """Drop sets that cannot be down or that contain another one, and nodes that are certainly down."""
     possible = {
         frozenset(n for n in one if search.down[n] < 1.0) for one in sets if all(search.down[n] > 0.0 for n in one)
     }
@@ -139,7 +134,7 @@ def _union(sets: Sets, search: _Enumeration) -> tuple[float, float]:
 
 
 def _part(sets: Sets, search: _Enumeration) -> tuple[float, float]:
-    """Branch on the node that most sets of a connected part have."""
+    """Branch on the node that most sets of a connected component have."""
     if len(sets) == 1:
         alone = prod(search.down[n] for n in sorted(next(iter(sets))))
         return alone, alone
@@ -158,7 +153,7 @@ def _part(sets: Sets, search: _Enumeration) -> tuple[float, float]:
 
 
 def _parts(sets: Sets) -> list[Sets]:
-    """Return the parts that share no node, in the order of their first nodes."""
+    """Return the connected components, which share no node, in the order of their first nodes."""
     parent: dict[str, str] = {}
 
     def root(node: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 
@@ -70,12 +71,7 @@ def _entering(stream: InputStream, trees: list[int], receivers: int) -> list[int
 def _combined(entering: list[int | None], join: bool) -> int:
     """Return the trees of one task from those of its streams."""
     counts = [count for count in entering if count is not None]
-    if not counts:
-        return 1
-    product = 1
-    for count in counts:
-        product *= count
-    return product if join else sum(counts)
+    return (prod(counts) if join else sum(counts)) if counts else 1
 
 
 def trees_through(graph: TaskGraph, live: BoolArray, task: int) -> int:

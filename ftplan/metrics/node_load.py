@@ -1,4 +1,4 @@
-"""What the key groups on a node add up to, and when that is too much.
+"""The load of the key groups on each node, its capacity, and when it is overloaded.
 
 Shapes: W windows, K key groups, N nodes. Loads are in load units per window.
 """
@@ -12,13 +12,11 @@ import numpy.typing as npt
 
 from ftplan.metrics.correlation import node_sums
 from ftplan.model.cluster import Cluster
+from ftplan.model.defaults import MEAN_UTILISATION
 from ftplan.model.plan import canonical_number
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.model.units import MS_PER_CORE_SECOND
-
-#: Mean utilisation of the cluster that the default capacity stands for.
-MEAN_UTILISATION = 0.7
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,9 +61,9 @@ def capacity_of(series: KeyGroupSeries, cluster: Cluster) -> float:
 def default_capacity(load: FloatArray, cluster: Cluster, window_s: float) -> float:
     """Return load units per second and core at which the cluster's mean utilisation is 0.7; 0 without any cpu.
 
-    *load* has any columns whose sum is the total, shape (W, ...). Other work counts: 0.7 is what it uses and the load
-    together; where it alone uses as much, the load fills 0.7 of the cores that it leaves. Rounded as plans are, so
-    that a plan's file holds the very number.
+    *load* has shape (W, ...); its columns sum to the total load. Cores that other work uses count towards the 0.7;
+    where they alone reach it, the load fills 0.7 of the cores that are left. Rounded to 12 digits, as in plans, so
+    that a plan's file holds the exact number.
     """
     cores = float(cluster.cpu.sum())
     used = sum(node.used_cpu for node in cluster.nodes)

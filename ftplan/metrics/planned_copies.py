@@ -16,9 +16,9 @@ from ftplan.model.topology import IntArray
 
 @dataclass(frozen=True, eq=False)
 class PlannedCopies:
-    """The groups of a plan that the statistics know, in their order, and the plan's copies of these.
+    """The P key groups of a plan that the statistics know, in the series' order, and their E copies.
 
-    Shapes: P groups, E copies. Copies are sorted by group and node.
+    Copies are sorted by group and node.
     """
 
     columns: IntArray  # (P,) column of the group in the series

@@ -16,6 +16,7 @@ from ftplan.model.problem import StatsTables
 from ftplan.model.ranges import CORES
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import FloatArray, IntArray
+from ftplan.model.units import MS_PER_CORE_SECOND
 
 #: How many tasks without statistics a warning names.
 NAMED = 3
@@ -50,7 +51,7 @@ def task_costs(graph: TaskGraph, stats: StatsTables | None, placement: Placement
     stated = graph.per_task("cpu").astype(np.float64)
     if stats is None:
         return TaskCosts(stated, "topology")
-    range_ms = stats.manifest.windows * stats.manifest.window_s * 1000.0
+    range_ms = stats.manifest.windows * stats.manifest.window_s * MS_PER_CORE_SECOND
     by_task, by_group = _sums_of_tasks(graph, stats), _sums_of_key_groups(graph, stats)
     cost = np.full(graph.tasks, np.nan)
     for sums in (by_task, by_group):

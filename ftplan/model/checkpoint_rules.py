@@ -94,9 +94,9 @@ class RuleInputs:
     ) -> RuleInputs:
         """Return the inputs with the primaries of a placement, default the cluster's."""
         placement = cluster.placement if placement is None else placement
-        homes = (
-            {} if placement is None else {o.id: primaries(o.id, topology, placement) for o in topology.keyed_operators}
-        )
+        homes = {}
+        if placement is not None:
+            homes = {o.id: primaries(o.id, topology, placement) for o in topology.keyed_operators}
         known = {name: nodes for name, nodes in homes.items() if nodes is not None}
         return RuleInputs(topology, cluster, series, rules, known)
 
@@ -107,8 +107,7 @@ class RuleInputs:
 
     def load(self, operator: str, group: int) -> float:
         """Return the mean load of a key group, 0 where it is not known."""
-        column = None if self.series is None else self.series.position.get((operator, group))
-        return 0.0 if self.series is None or column is None else float(self.series.mean_load[column])
+        return 0.0 if self.series is None else self.series.load_of(operator, group)
 
 
 @dataclass(frozen=True, eq=False)

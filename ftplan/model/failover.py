@@ -43,6 +43,17 @@ def shares_after(loss_of_node: IntArray, losses: int, cpu: FloatArray, counts: n
     return np.asarray(weight / np.maximum(weight.sum(axis=1, keepdims=True), TINY))
 
 
+def load_ratios(own: FloatArray, taken: FloatArray, fair: FloatArray, alive: npt.NDArray[np.bool_]) -> FloatArray:
+    """Return the load of each survivor over its fair share, shape (L, N): infinite without a share, 0 where it is down.
+
+    *own* (N,) is the load of a node's primaries, *taken* (L, N) what it takes over, *fair* and *alive* have (L, N).
+    """
+    load = own[None, :] + taken
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(fair > 0, load / fair, np.where(load > 0, np.inf, 0.0))
+    return np.asarray(np.where(alive, ratio, 0.0))
+
+
 @dataclass(frozen=True, eq=False)
 class Takeover:
     """Mean loads after every loss: ``own`` (N,) of a node's primaries, ``taken`` (L, N), ``fair`` (L, N)."""
@@ -55,12 +66,9 @@ class Takeover:
 
     @cached_property
     def ratio(self) -> FloatArray:
-        """Load of each survivor over its fair share, shape (L, N): infinite without a share, 0 where it is down."""
-        load = self.own[None, :] + self.taken
+        """Load of each survivor over its fair share after each loss, shape (L, N)."""
         alive = self.loss_of_node[None, :] != np.arange(len(self.names))[:, None]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            found = np.where(self.fair > 0, load / self.fair, np.where(load > 0, np.inf, 0.0))
-        return np.asarray(np.where(alive, found, 0.0))
+        return load_ratios(self.own, self.taken, self.fair, alive)
 
     @property
     def worst(self) -> tuple[int, int]:

@@ -172,6 +172,11 @@ class KeyGroupSeries:
         """Column of each (operator id, key group)."""
         return {name: i for i, name in enumerate(self.names)}
 
+    def load_of(self, operator: str, key_group: int) -> float:
+        """Return the mean load of a key group, 0 where the statistics do not know it."""
+        column = self.position.get((operator, key_group))
+        return 0.0 if column is None else float(self.mean_load[column])
+
 
 def window_numbers(window_start: Any, manifest: Manifest) -> Any:
     """Return (window number from 0, whether it is on the grid) for a column of times, int64 and bool arrays."""

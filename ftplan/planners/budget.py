@@ -34,7 +34,7 @@ def set_apart(seconds: float) -> None:
     _apart_s += seconds
 
 
-class Limits(Protocol):
+class WorkLimits(Protocol):
     """Options that say how much work a planner may do.
 
     ``ends``, where options have it, is when the whole command has to end, as a time of :func:`now`.
@@ -64,7 +64,7 @@ class Budget:
     ends: float = math.inf
 
     @staticmethod
-    def of(options: Limits) -> Budget:
+    def of(options: WorkLimits) -> Budget:
         """Return a budget that starts now, and ends with the command at the latest."""
         return Budget(options.time_limit_s, options.iterations, ends=getattr(options, "ends", math.inf))
 

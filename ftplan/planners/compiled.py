@@ -13,6 +13,7 @@ from types import CellType, FunctionType
 from typing import Any
 
 from ftplan.planners.budget import set_apart
+from ftplan.planners.interrupts import remembered
 
 #: Steps of a kernel, about, up to which it is run as it is: a tenth of a second.
 SMALL_WORK = 20_000
@@ -41,7 +42,11 @@ class Kernel:
         fast = self.fast
         before = sum(fast.stats.cache_misses.values())
         known = len(fast.overloads)
-        answer = fast(*args)
+        if known:
+            answer = fast(*args)
+        else:  # LLVM calls back into Python, and what is raised there is lost
+            with remembered():
+                answer = fast(*args)
         missed = sum(fast.stats.cache_misses.values()) > before or not fast.stats.cache_path
         if len(fast.overloads) > known and missed:
             set_apart(time.monotonic() - began)

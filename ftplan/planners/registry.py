@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pkgutil import resolve_name
 from typing import Any
 
 from ftplan.errors import FtplanError, suggestion
+from ftplan.model import kinds
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A planner: the command and kind of plan it serves, where its function is, and what it promises."""
+    """A planner: the kind of plan that it makes, where its function is, and what it promises."""
 
     name: str
-    command: str
     kind: str
     function: str  # "module:function"
     exact: bool
@@ -24,11 +24,19 @@ class Row:
     source: str
     default: bool = False
 
+    @property
+    def command(self) -> str:
+        """The command that makes its kind of plan."""
+        return kinds.row(self.kind).command
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields, and the command, by name."""
+        return {**asdict(self), "command": self.command}
+
 
 ROWS: tuple[Row, ...] = (
     Row(
         name="baseline",
-        command="allocate-checkpoints",
         kind="checkpoint-allocation",
         function="ftplan.planners.checkpoints.baseline:baseline",
         exact=False,
@@ -37,7 +45,6 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         name="even",
-        command="allocate-checkpoints",
         kind="checkpoint-allocation",
         function="ftplan.planners.checkpoints.even:even",
         exact=False,
@@ -46,7 +53,6 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         name="correlated",
-        command="allocate-checkpoints",
         kind="checkpoint-allocation",
         function="ftplan.planners.checkpoints.correlated:correlated",
         exact=False,
@@ -56,7 +62,6 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         name="exact",
-        command="allocate-checkpoints",
         kind="checkpoint-allocation",
         function="ftplan.planners.checkpoints.exact:exact",
         exact=True,
@@ -65,7 +70,6 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         name="operator-centric",
-        command="recovery-schedule",
         kind="recovery-schedule",
         function="ftplan.planners.recovery.operator_centric:operator_centric",
         exact=False,
@@ -74,7 +78,6 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         name="best-density",
-        command="recovery-schedule",
         kind="recovery-schedule",
         function="ftplan.planners.recovery.best_density:best_density",
         exact=False,
@@ -83,7 +86,6 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         name="dynamic-programming",
-        command="recovery-schedule",
         kind="recovery-schedule",
         function="ftplan.planners.recovery.dynamic_programming:dynamic_programming",
         exact=True,
@@ -92,7 +94,6 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         name="local-search",
-        command="recovery-schedule",
         kind="recovery-schedule",
         function="ftplan.planners.recovery.local_search:local_search",
         exact=False,
@@ -101,7 +102,6 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         name="exact",
-        command="recovery-schedule",
         kind="recovery-schedule",
         function="ftplan.planners.recovery.exact:exact",
         exact=True,
@@ -110,7 +110,6 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         name="auto",
-        command="recovery-schedule",
         kind="recovery-schedule",
         function="ftplan.planners.recovery.auto:auto",
         exact=True,
@@ -120,7 +119,6 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         name="greedy",
-        command="replicate-tasks",
         kind="task-replication",
         function="ftplan.planners.replication.greedy:greedy",
         exact=False,
@@ -129,7 +127,6 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         name="dynamic-programming",
-        command="replicate-tasks",
         kind="task-replication",
         function="ftplan.planners.replication.dynamic_programming:dynamic_programming",
         exact=True,
@@ -138,7 +135,6 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         name="structure-aware",
-        command="replicate-tasks",
         kind="task-replication",
         function="ftplan.planners.replication.structure_aware:structure_aware",
         exact=False,
@@ -148,7 +144,6 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         name="exact",
-        command="replicate-tasks",
         kind="task-replication",
         function="ftplan.planners.replication.exact:exact",
         exact=True,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from ftplan.model.cluster import Cluster
 from ftplan.model.defaults import MAX_CPU
@@ -51,3 +52,9 @@ class Incident:
     reserved: Mapping[str, float] = field(default_factory=dict)  # node id -> cores, where it arrives
     complete: bool = False  # everything failed at the start, wherever it stood
     transfers: Transfers | None = None  # None: restores take no time
+
+    def share(self, task: int, entry: Mapping[str, Any]) -> float:
+        """Return which share of a task an entry of a plan starts: less than all where it names key groups."""
+        cost = float(self.cost[task])
+        split = entry.get("key_groups") and entry.get("cpu") is not None and cost > 0.0
+        return float(entry["cpu"]) / cost if split else 1.0

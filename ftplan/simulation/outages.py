@@ -17,10 +17,10 @@ class Outage:
     query: int  # output task
     down_s: float
     back_s: float | None = None
-    moment: int | None = None  # number of the moment at which the last of its tasks started
+    event: int | None = None  # number of the event at which the last of its tasks started
 
 
-class Outages:
+class OutageLog:
     """Kept in the order of time; *latest* is what :func:`ftplan.metrics.downtimes.whole_from` returns."""
 
     def __init__(self, graph: TaskGraph) -> None:
@@ -31,15 +31,15 @@ class Outages:
     def open(self, latest: FloatArray, at_s: float) -> list[tuple[int, int]]:
         """Begin the outages of queries that are down; one that would have ended later than now goes on.
 
-        Returns the queries of the latter, with the moment that would have ended it.
+        Returns the queries of the latter, with the event that would have ended it.
         """
         down = self._outputs[np.isinf(latest[self._outputs])].tolist()
         going_on = set(down)
         kept, undone = [], []
         for outage in self._done:
             if outage.query in going_on and outage.back_s is not None and outage.back_s > at_s:
-                undone.append((outage.query, outage.moment or 0))
-                outage.back_s = outage.moment = None
+                undone.append((outage.query, outage.event or 0))
+                outage.back_s = outage.event = None
                 self._open[outage.query] = outage
             else:
                 kept.append(outage)
@@ -48,16 +48,15 @@ class Outages:
             self._open.setdefault(query, Outage(query, at_s))
         return undone
 
-    def close(self, latest: FloatArray, moment: int) -> list[tuple[int, float]]:
+    def close(self, latest: FloatArray, event: int) -> list[tuple[int, float]]:
         """End the outages of queries that are whole; return them with the time from which on they are."""
-        whole = [query for query in sorted(self._open) if not np.isinf(latest[query])]
-        found = []
-        for query in whole:
+        ended = []
+        for query in [query for query in sorted(self._open) if not np.isinf(latest[query])]:
             outage = self._open.pop(query)
-            outage.back_s, outage.moment = max(outage.down_s, float(latest[query])), moment
+            outage.back_s, outage.event = max(outage.down_s, float(latest[query])), event
             self._done.append(outage)
-            found.append((query, outage.back_s))
-        return found
+            ended.append((query, outage.back_s))
+        return ended
 
     def all(self) -> tuple[Outage, ...]:
         """Return all outages, by query and time."""

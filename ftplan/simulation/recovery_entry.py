@@ -28,10 +28,9 @@ class Entries:
     def play(self, step: int, at_s: float, recover: Sequence[Mapping[str, Any]]) -> float:
         """Start the tasks of one step; return the cores that they take."""
         known = self._known(step, recover)
-        used = 0.0
         for task, parts in known.items():
-            used += self._task(task, parts, step)
-            self._faults += self._key_groups(task, parts, step)
+            self._cpu(task, parts, step)
+            self._key_groups(task, parts, step)
         order = [(task, item) for task, parts in known.items() for item in parts]
         if any("ready_s" in item for _, item in order):
             order.sort(key=lambda pair: float(pair[1].get("ready_s") or 0.0))
@@ -39,11 +38,11 @@ class Entries:
         for task, item in order:
             takes[item.get("node")] = takes.get(item.get("node"), 0.0) + self._start(task, item, step, at_s)
         self._faults += self._over_capacity(step, {node for node, cpu in takes.items() if cpu > 0.0})
-        return used
+        return float(sum(self._incident.cost[task] for task in known))
 
     def _known(self, step: int, recover: Sequence[Mapping[str, Any]]) -> dict[int, list[Mapping[str, Any]]]:
         """Return the entries of each task that the topology has and that is down."""
-        graph, found = self._incident.graph, dict[int, list[Mapping[str, Any]]]()
+        graph, entries = self._incident.graph, dict[int, list[Mapping[str, Any]]]()
         for item in recover:
             operator, index = item["operator"], item["index"]
             known = graph.topology.position
@@ -58,25 +57,22 @@ class Entries:
                 code = "RECOVERED_TWICE" if again else "NOT_FAILED"
                 self._say(code, f"step {step} recovers {operator}/{index}, {text}", task)
                 continue
-            if task in found and not (item.get("key_groups") and found[task][0].get("key_groups")):
+            if task in entries and not (item.get("key_groups") and entries[task][0].get("key_groups")):
                 self._say("RECOVERED_TWICE", f"step {step} recovers {operator}/{index} more than once", task)
                 continue
-            found.setdefault(task, []).append(item)
-        return found
+            entries.setdefault(task, []).append(item)
+        return entries
 
-    def _task(self, task: int, parts: Sequence[Mapping[str, Any]], step: int) -> float:
-        """Judge the cpu that a task's entries state; return the true cpu."""
-        cost = float(self._incident.cost[task])
-        stated = [item.get("cpu") for item in parts]
-        if None not in stated:
-            total = float(sum(stated))  # type: ignore[arg-type]
-            if above(total, cost) or above(cost, total):
-                text = f"step {step} counts {total:.6g} cores for {self._name(task)}, which takes {cost:.6g}"
-                self._say("WRONG_CPU", text, task)
-        return cost
+    def _cpu(self, task: int, parts: Sequence[Mapping[str, Any]], step: int) -> None:
+        """Judge the cpu that a task's entries state."""
+        cost, stated = float(self._incident.cost[task]), [item["cpu"] for item in parts if item.get("cpu") is not None]
+        total = float(sum(stated)) if len(stated) == len(parts) else cost
+        if above(total, cost) or above(cost, total):
+            text = f"step {step} counts {total:.6g} cores for {self._name(task)}, which takes {cost:.6g}"
+            self._say("WRONG_CPU", text, task)
 
-    def _key_groups(self, task: int, parts: Sequence[Mapping[str, Any]], step: int) -> Iterator[Violation]:
-        """The parts of a task that is split hold each of its key groups once."""
+    def _key_groups(self, task: int, parts: Sequence[Mapping[str, Any]], step: int) -> None:
+        """Judge whether the parts of a task that is split hold each of its key groups once."""
         ranges = sorted(tuple(item["key_groups"]) for item in parts if item.get("key_groups"))
         if not ranges:
             return
@@ -87,43 +83,34 @@ class Entries:
         if held != owned or not apart or any(first > last for first, last in ranges):
             shown = ", ".join(f"{first}-{last}" for first, last in ranges)
             text = f"step {step} splits {self._name(task)} into key groups {shown}: not each of its {owned} once"
-            yield Violation("WRONG_KEY_GROUPS", text, f"task:{self._name(task)}")
+            self._say("WRONG_KEY_GROUPS", text, task)
 
     def _start(self, task: int, item: Mapping[str, Any], step: int, at_s: float) -> float:
         """Judge node and time of an entry, and start it; return the cores that it takes."""
-        node = item.get("node")
-        cost = float(self._incident.cost[task])
-        share = 1.0
-        if item.get("key_groups") and item.get("cpu") is not None and cost > 0.0:
-            share = float(item["cpu"]) / cost
-        self._faults += self._wrong_node(task, node, step)
-        earliest = self._repair.restored_by(task, node, share, at_s)
-        stated = item.get("ready_s")
-        ready = earliest if stated is None else float(stated)
-        if above(earliest, ready):
-            text = f"step {step} has {self._name(task)} ready at {ready:.6g} s, the earliest is {earliest:.6g} s"
+        node, share = item.get("node"), self._incident.share(task, item)
+        self._node(task, node, step)
+        stated = None if item.get("ready_s") is None else float(item["ready_s"])
+        earliest = self._repair.restore(task, node, share, at_s, stated)
+        if stated is not None and above(earliest, stated):
+            text = f"step {step} has {self._name(task)} ready at {stated:.6g} s, the earliest is {earliest:.6g} s"
             self._say("READY_TOO_EARLY", text, task)
-        if earliest > at_s:
-            self._repair.busy(node, ready)
-        self._repair.start(task, node, cost * share, ready)
-        return cost * share
+        return float(self._incident.cost[task]) * share
 
-    def _wrong_node(self, task: int, node: str | None, step: int) -> Iterator[Violation]:
-        where = f"task:{self._name(task)}"
+    def _node(self, task: int, node: str | None, step: int) -> None:
+        """Judge whether a node is there and takes tasks."""
         text = f"step {step} recovers {self._name(task)} on {'no node' if node is None else node}"
         machine = self._repair.machines.get(node)
-        cluster = self._incident.cluster
+        cluster = {} if self._incident.cluster is None else self._incident.cluster.position
         if machine is not None:
             if not machine.takes_tasks:
-                yield Violation("NODE_ACCEPTS_NO_TASKS", f"{text}, which accepts no tasks", where)
+                self._say("NODE_ACCEPTS_NO_TASKS", f"{text}, which accepts no tasks", task)
         elif node is None:
-            yield Violation("UNKNOWN_NODE", f"{text}, but the nodes have names", where)
-        elif node in self._arriving or (cluster is not None and node in cluster.position):
-            yield Violation("NODE_NOT_THERE", f"{text}, which has failed or not arrived yet", where)
+            self._say("UNKNOWN_NODE", f"{text}, but the nodes have names", task)
+        elif node in self._arriving or node in cluster:
+            self._say("NODE_NOT_THERE", f"{text}, which has failed or not arrived yet", task)
         else:
-            known = [*self._arriving, *(cluster.position if cluster is not None else ())]
-            text = f"{text}: neither the cluster nor the arrivals have it{suggestion(str(node), known)}"
-            yield Violation("UNKNOWN_NODE", text, where)
+            near = suggestion(node, [*self._arriving, *cluster])
+            self._say("UNKNOWN_NODE", f"{text}: neither the cluster nor the arrivals have it{near}", task)
 
     def _over_capacity(self, step: int, nodes: set[str | None]) -> Iterator[Violation]:
         for node in sorted(nodes, key=str):

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from ftplan.metrics.downtimes import whole_from
-from ftplan.model.names import natural_key
 from ftplan.model.topology import FloatArray
 from ftplan.simulation.incident import Incident
-from ftplan.simulation.outages import Outage, Outages
+from ftplan.simulation.outages import Outage, OutageLog
 from ftplan.simulation.recovery_entry import above
 from ftplan.simulation.recovery_replay import named
 from ftplan.simulation.repair import Repair
@@ -20,11 +19,11 @@ from ftplan.simulation.repair import Repair
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcome:
-    """What happened. ``runs`` are (task, from, until) of each task that came back, until infinite if it stays."""
+    """What happened to the outages and to the tasks."""
 
     outages: tuple[Outage, ...]
     failed: frozenset[int]  # tasks that were down at the start
-    runs: tuple[tuple[int, float, float], ...]
+    uptimes: tuple[tuple[int, float, float], ...]  # (task, from, until) of tasks that came back, infinite if they stay
     lost: tuple[tuple[int, float], ...]  # (task, time) of those that failed later although they never had before
     ready: FloatArray  # (T,) at the end, infinite for tasks that are down
     restore_s: float  # from the decision until the task runs, summed over all entries
@@ -43,12 +42,22 @@ class _Due:
 
 
 @dataclass(slots=True)
-class _Log:
-    runs: dict[int, list[list[float]]] = field(default_factory=dict)
+class _TaskLog:
+    uptimes: dict[int, list[list[float]]] = field(default_factory=dict)
     lost: list[tuple[int, float]] = field(default_factory=list)
     restore_s: float = 0.0
     prefetched: set[int] = field(default_factory=set)
     started: set[int] = field(default_factory=set)
+
+    def strike(self, task: int, at_s: float) -> None:
+        """Note that a task fails while the repair is under way."""
+        uptimes = self.uptimes.get(task)
+        if not uptimes:
+            self.lost.append((task, at_s))
+        elif uptimes[-1][0] > at_s:
+            uptimes.pop()  # it was still being restored
+        else:
+            uptimes[-1][1] = at_s
 
 
 def outcome(steps: Sequence[Mapping[str, Any]], incident: Incident) -> Outcome:
@@ -68,21 +77,29 @@ def outcome(steps: Sequence[Mapping[str, Any]], incident: Incident) -> Outcome:
     Tasks that are not down then are passed over, and failed tasks that the plan does not name stay down: nobody plans
     anew. Cost O(times * (tasks + substreams)).
     """
-    repair, outages, log = Repair(incident), Outages(incident.graph), _Log()
+    repair, outages, log = Repair(incident), OutageLog(incident.graph), _TaskLog()
     waiting = list(_due(steps, incident))
     failed: frozenset[int] = frozenset()
     for at_s in _times(incident, waiting):
-        begins = at_s == 0.0
-        if _happen(at_s, incident, repair, log):
+        down = np.isinf(repair.ready)
+        completely = at_s == 0.0 and incident.complete
+        fail = [] if completely else [entry.select for entry in incident.fail if entry.at_s == at_s]
+        coming = [arrival for arrival in incident.arrivals if _middle(arrival.at_s) == at_s]
+        repair.advance(fail, coming, completely=completely)
+        struck = np.flatnonzero(np.isinf(repair.ready) & ~down).tolist()
+        if struck:
             outages.open(whole_from(incident.graph, repair.ready), at_s)
-        if begins:
-            failed = frozenset(np.flatnonzero(np.isinf(repair.ready)).tolist())
+        if at_s == 0.0:
+            failed = frozenset(struck)
+        else:
+            for task in struck:
+                log.strike(task, at_s)
         waiting = [due for due in waiting if due.at_s > at_s or not _start(due, at_s, repair, log)]
         outages.close(whole_from(incident.graph, repair.ready), 0)
     return Outcome(
         outages=outages.all(),
         failed=failed,
-        runs=tuple((task, a, b) for task, spans in sorted(log.runs.items()) for a, b in spans),
+        uptimes=tuple((task, a, b) for task, spans in sorted(log.uptimes.items()) for a, b in spans),
         lost=tuple(log.lost),
         ready=repair.ready,
         restore_s=log.restore_s,
@@ -102,15 +119,12 @@ def _due(steps: Sequence[Mapping[str, Any]], incident: Incident) -> Iterator[_Du
     for step in steps:
         named_times = [arrives[node] for node in named(step.get("trigger"), "arrival") if node in arrives]
         at_s = min(named_times, default=float(step["at_s"]))
-        found: dict[int, _Due] = {}
+        entries: dict[int, _Due] = {}
         for item in step["recover"]:
             task = graph.number(item["operator"], item["index"])
-            cost, share = float(incident.cost[task]), 1.0
-            if item.get("key_groups") and item.get("cpu") is not None and cost > 0.0:
-                share = float(item["cpu"]) / cost
-            due = found.setdefault(task, _Due(at_s, task, bool(item.get("prefetch"))))
-            due.places.append((item.get("node"), share))
-        yield from found.values()
+            due = entries.setdefault(task, _Due(at_s, task, bool(item.get("prefetch"))))
+            due.places.append((item.get("node"), incident.share(task, item)))
+        yield from entries.values()
 
 
 def _times(incident: Incident, waiting: Sequence[_Due]) -> list[float]:
@@ -119,29 +133,7 @@ def _times(incident: Incident, waiting: Sequence[_Due]) -> list[float]:
     return sorted(times | {_middle(arrival.at_s) for arrival in incident.arrivals})
 
 
-def _happen(at_s: float, incident: Incident, repair: Repair, log: _Log) -> bool:
-    """Let failures and arrivals happen, in this order; return whether anything failed."""
-    before = np.isinf(repair.ready)
-    if at_s == 0.0 and incident.complete:
-        repair.fail_completely()
-    selectors = [entry.select for entry in incident.fail if entry.at_s == at_s and not (incident.complete and not at_s)]
-    repair.fail(selectors)
-    coming = [arrival for arrival in incident.arrivals if _middle(arrival.at_s) == at_s]
-    for arrival in sorted(coming, key=lambda item: natural_key(item.node.id)):
-        repair.arrive(arrival.node, from_start=arrival.at_s[1] == 0.0)
-    struck = np.flatnonzero(np.isinf(repair.ready) & ~before).tolist()
-    for task in struck if at_s > 0.0 else ():
-        spans = log.runs.get(task, [])
-        if not spans:
-            log.lost.append((task, at_s))
-        elif spans[-1][0] > at_s:
-            spans.pop()  # it was still being restored
-        else:
-            spans[-1][1] = at_s
-    return bool(struck)
-
-
-def _start(due: _Due, at_s: float, repair: Repair, log: _Log) -> bool:
+def _start(due: _Due, at_s: float, repair: Repair, log: _TaskLog) -> bool:
     """Start a task if it can; return whether it waits no longer."""
     if not repair.is_down(due.task):
         return True
@@ -150,13 +142,10 @@ def _start(due: _Due, at_s: float, repair: Repair, log: _Log) -> bool:
         return False
     ready = at_s
     for node, share in due.places:
-        runs = repair.restored_by(due.task, node, share, at_s)
-        if runs > at_s:
-            repair.busy(node, runs)
-        repair.start(due.task, node, cost * share, runs)
-        log.restore_s += runs - at_s
-        ready = max(ready, runs)
-    log.runs.setdefault(due.task, []).append([ready, np.inf])
+        restored_s = repair.restore(due.task, node, share, at_s)
+        log.restore_s += restored_s - at_s
+        ready = max(ready, restored_s)
+    log.uptimes.setdefault(due.task, []).append([ready, np.inf])
     log.started.add(due.task)
     if due.prefetch:
         log.prefetched.add(due.task)

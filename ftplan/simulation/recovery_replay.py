@@ -11,11 +11,13 @@ import numpy as np
 
 from ftplan.metrics.downtimes import whole_from
 from ftplan.model.failure import Arrival
-from ftplan.model.names import Selector, natural_key
+from ftplan.model.names import Selector
+from ftplan.model.task_graph import BoolArray
 from ftplan.model.tolerances import ROUNDING
+from ftplan.model.topology import FloatArray
 from ftplan.model.violation import Violation
 from ftplan.simulation.incident import Incident
-from ftplan.simulation.outages import Outage, Outages
+from ftplan.simulation.outages import Outage, OutageLog
 from ftplan.simulation.recovery_entry import Entries
 from ftplan.simulation.repair import Repair
 
@@ -26,7 +28,7 @@ def same(a: float, b: float) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class There:
+class NodeStatus:
     """A node that is there just before a step, with the cores that tasks can take and the end of its last restore."""
 
     free: float
@@ -36,35 +38,34 @@ class There:
 
 
 @dataclass(slots=True)
-class Moment:
-    """What happens at the time of a step, and what really follows from the step."""
+class ReplayEvent:
+    """All that happens at one time, the step of the plan at this time, and what really follows from the step."""
 
     at_s: float
     step: int | None  # place in the plan; None where the plan has no step at this time
     failures: list[Selector] = field(default_factory=list)
     arrivals: list[Arrival] = field(default_factory=list)
     capacity: float = 0.0  # cores free before it
-    room: dict[str | None, float] = field(default_factory=dict)  # cores free before it, by node
-    there: dict[str | None, There] = field(default_factory=dict)
+    nodes: dict[str | None, NodeStatus] = field(default_factory=dict)  # those that are there before it
     left: float = np.inf  # of the cap on what the nodes of the start take together, before it
     used: float = 0.0
     whole: list[tuple[int, float]] = field(default_factory=list)  # (output task, time) as decided at this time
     undone: set[int] = field(default_factory=set)  # of these, those that a later failure struck before they were back
-    down: np.ndarray[tuple[int], np.dtype[np.bool_]] | None = None  # (tasks,) after a failure, before what comes back
+    down: BoolArray | None = None  # (T,) after a failure, before what comes back
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Replay:
     """What really happens. ``outages`` stand by (output task, time); tasks that are down have infinite ``ready``."""
 
-    moments: tuple[Moment, ...]
+    events: tuple[ReplayEvent, ...]
     outages: tuple[Outage, ...]
-    ready: np.ndarray[tuple[int], np.dtype[np.float64]]
+    ready: FloatArray  # (T,)
     faults: tuple[Violation, ...]
 
-    def restored(self, moment: Moment) -> dict[int, float]:
+    def restored(self, event: ReplayEvent) -> dict[int, float]:
         """Return the queries that a step really brought back, with the time."""
-        return {query: at_s for query, at_s in moment.whole if query not in moment.undone}
+        return {query: at_s for query, at_s in event.whole if query not in event.undone}
 
 
 def replay(steps: Sequence[Mapping[str, Any]], incident: Incident) -> Replay:
@@ -82,43 +83,31 @@ def replay(steps: Sequence[Mapping[str, Any]], incident: Incident) -> Replay:
     once. Cost O(steps * (tasks + substreams)).
     """
     faults: list[Violation] = []
-    moments = list(_moments(steps, incident, faults))
+    events = list(_events(steps, incident, faults))
     repair = Repair(incident)
-    outages = Outages(incident.graph)
+    outages = OutageLog(incident.graph)
     entries = Entries(incident, repair, faults)
-    for number, moment in enumerate(moments):
-        _happen(moment, number, incident, repair)
-        if number == 0 or moment.failures:
-            moment.down = np.isinf(repair.ready)
-            undone = outages.open(whole_from(incident.graph, repair.ready), moment.at_s)
+    for number, event in enumerate(events):
+        repair.advance(event.failures, event.arrivals, completely=number == 0 and incident.complete)
+        if number == 0 or event.failures:
+            event.down = np.isinf(repair.ready)
+            undone = outages.open(whole_from(incident.graph, repair.ready), event.at_s)
             for query, earlier in undone:
-                moments[earlier].undone.add(query)
-        moment.capacity = repair.capacity
-        moment.room = {name: machine.free for name, machine in repair.machines.items()}
-        moment.there = {
-            name: There(machine.free, machine.busy_until, machine.takes_tasks, machine.from_start)
+                events[earlier].undone.add(query)
+        event.capacity, event.left = repair.capacity, repair.left
+        event.nodes = {
+            name: NodeStatus(machine.free, machine.busy_until, machine.takes_tasks, machine.from_start)
             for name, machine in repair.machines.items()
         }
-        moment.left = repair.left
-        if moment.step is None:
-            continue
-        moment.used = entries.play(moment.step, moment.at_s, steps[moment.step]["recover"])
-        moment.whole = outages.close(whole_from(incident.graph, repair.ready), number)
-    return Replay(tuple(moments), outages.all(), repair.ready, tuple(faults))
+        if event.step is not None:
+            event.used = entries.play(event.step, event.at_s, steps[event.step]["recover"])
+            event.whole = outages.close(whole_from(incident.graph, repair.ready), number)
+    return Replay(tuple(events), outages.all(), repair.ready, tuple(faults))
 
 
-def _happen(moment: Moment, number: int, incident: Incident, repair: Repair) -> None:
-    """Let failures and arrivals happen, in this order."""
-    if number == 0 and incident.complete:
-        repair.fail_completely()
-    repair.fail(moment.failures)
-    for arrival in sorted(moment.arrivals, key=lambda item: natural_key(item.node.id)):
-        repair.arrive(arrival.node, from_start=arrival.at_s[1] == 0.0)
-
-
-def _moments(steps: Sequence[Mapping[str, Any]], incident: Incident, faults: list[Violation]) -> Iterator[Moment]:
+def _events(steps: Sequence[Mapping[str, Any]], incident: Incident, faults: list[Violation]) -> Iterator[ReplayEvent]:
     """Yield what happens in order of time, with the steps that belong to it; report steps out of place."""
-    found: dict[float, Moment] = {}
+    events: dict[float, ReplayEvent] = {}
     before = -np.inf
     for number, step in enumerate(steps):
         at_s = float(step["at_s"])
@@ -126,24 +115,24 @@ def _moments(steps: Sequence[Mapping[str, Any]], incident: Incident, faults: lis
             text = f"steps[{number}] at {at_s:g} s follows one at {before:g} s: steps stand in order of time, one each"
             faults.append(Violation("WRONG_STEP_TIME", text, f"steps[{number}]"))
         before = max(before, at_s)
-        found.setdefault(at_s, Moment(at_s, number))
-    stated = sorted(found)
-    at_start = found.setdefault(0.0, Moment(0.0, None))
+        events.setdefault(at_s, ReplayEvent(at_s, number))
+    stated = sorted(events)
+    at_start = events.setdefault(0.0, ReplayEvent(0.0, None))
     for entry in incident.fail:
         if entry.at_s > 0.0 or not incident.complete:
-            _at(found, stated, entry.at_s).failures.append(entry.select)
+            _at(events, stated, entry.at_s).failures.append(entry.select)
     for arrival in incident.arrivals:
         if arrival.at_s[1] == 0.0 or "tasks" in arrival.node.accepts:
-            _at(found, stated, _arrives(arrival, steps, stated)).arrivals.append(arrival)
-    for moment in found.values():
-        faults += _out_of_place(moment, moment is at_start)
-    yield from (found[at_s] for at_s in sorted(found))
+            _at(events, stated, _arrives(arrival, steps, stated)).arrivals.append(arrival)
+    for event in events.values():
+        faults += _out_of_place(event, event is at_start)
+    yield from (events[at_s] for at_s in sorted(events))
 
 
-def _at(found: dict[float, Moment], stated: Sequence[float], at_s: float) -> Moment:
-    """Return the moment of a time, that of a step at this time but for rounding."""
+def _at(events: dict[float, ReplayEvent], stated: Sequence[float], at_s: float) -> ReplayEvent:
+    """Return the event of a time, that of a step at this time but for rounding."""
     near = next((time for time in stated if same(time, at_s)), at_s)
-    return found.setdefault(near, Moment(near, None))
+    return events.setdefault(near, ReplayEvent(near, None))
 
 
 def _arrives(arrival: Arrival, steps: Sequence[Mapping[str, Any]], stated: Sequence[float]) -> float:
@@ -164,13 +153,13 @@ def named(trigger: Any, kind: str) -> list[str]:
     return names.split(",") if what == kind and names else []
 
 
-def _out_of_place(moment: Moment, at_start: bool) -> Iterator[Violation]:
-    happens = [f"{selector} fails" for selector in moment.failures]
-    happens += [f"node:{arrival.node.id} arrives" for arrival in moment.arrivals]
-    if moment.step is None and (happens or at_start):
+def _out_of_place(event: ReplayEvent, at_start: bool) -> Iterator[Violation]:
+    happens = [f"{selector} fails" for selector in event.failures]
+    happens += [f"node:{arrival.node.id} arrives" for arrival in event.arrivals]
+    if event.step is None and (happens or at_start):
         what = "the failure begins" if at_start else " and ".join(happens)
-        text = f"there is no step at {moment.at_s:g} s, where {what}: every failure and arrival is a step"
+        text = f"there is no step at {event.at_s:g} s, where {what}: every failure and arrival is a step"
         yield Violation("MISSING_STEP", text, happens[0].split()[0] if happens else None)
-    if moment.step is not None and not happens and not at_start:
-        text = f"steps[{moment.step}] at {moment.at_s:g} s: nothing fails or arrives then"
-        yield Violation("WRONG_STEP_TIME", text, f"steps[{moment.step}]")
+    if event.step is not None and not happens and not at_start:
+        text = f"steps[{event.step}] at {event.at_s:g} s: nothing fails or arrives then"
+        yield Violation("WRONG_STEP_TIME", text, f"steps[{event.step}]")

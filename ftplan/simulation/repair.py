@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ftplan.model.cluster import Node
-from ftplan.model.names import Selector
+from ftplan.model.failure import Arrival
+from ftplan.model.names import Selector, natural_key
 from ftplan.model.topology import FloatArray
 from ftplan.simulation.incident import Incident
 
@@ -33,7 +34,7 @@ class Machine:
 
 
 class Repair:
-    """Changed by :meth:`fail`, :meth:`arrive` and :meth:`start` in the order of time.
+    """Changed by :meth:`advance` and :meth:`restore` in the order of time.
 
     ``ready`` holds for each task since when it runs: 0 where it never failed, infinite while it is down.
     """
@@ -44,7 +45,7 @@ class Repair:
         self.ready: FloatArray = np.zeros(incident.graph.tasks)
         self.recovered: set[int] = set()
         self.left = np.inf  # of the cap on what the nodes of the start take together
-        self._runs: dict[int, list[tuple[Machine, float]]] = {}
+        self._placed: dict[int, list[tuple[Machine, float]]] = {}
         self._standby: dict[int, Machine | None] = {}
         self._stand_up()
 
@@ -78,7 +79,7 @@ class Repair:
     def _put(self, task: int, machine: Machine, cpu: float) -> None:
         machine.room -= cpu
         machine.tasks.add(task)
-        self._runs.setdefault(task, []).append((machine, cpu))
+        self._placed.setdefault(task, []).append((machine, cpu))
 
     @property
     def capacity(self) -> float:
@@ -91,7 +92,18 @@ class Repair:
         """Return whether a task is down: failed, and not named by any step since."""
         return bool(np.isinf(self.ready[task]))
 
-    def fail(self, selectors: Iterable[Selector]) -> None:
+    def advance(self, fail: Iterable[Selector], arrivals: Iterable[Arrival], *, completely: bool = False) -> None:
+        """Let what happens at one time happen: failures, of all or of some, then arrivals."""
+        if completely:
+            self.machines.clear()
+            self._placed.clear()
+            self.ready[:] = np.inf
+        self._fail(fail)
+        for arrival in sorted(arrivals, key=lambda item: natural_key(item.node.id)):
+            self._add(arrival.node, from_start=arrival.at_s[1] == 0.0)
+            self.machines[arrival.node.id].room -= self.incident.reserved.get(arrival.node.id, 0.0)
+
+    def _fail(self, selectors: Iterable[Selector]) -> None:
         """Take down nodes with all that stands on them, and tasks."""
         lost: list[int] = []
         for selector in selectors:
@@ -101,12 +113,6 @@ class Repair:
                 lost += np.flatnonzero(self.incident.graph.selected(selector)).tolist()
         for task in dict.fromkeys(lost):
             self._stop(task)
-
-    def fail_completely(self) -> None:
-        """Take down everything."""
-        self.machines.clear()
-        self._runs.clear()
-        self.ready[:] = np.inf
 
     def _lose(self, selector: Selector) -> list[int]:
         """Remove the nodes that a selector names; return the tasks that ran there."""
@@ -123,7 +129,7 @@ class Repair:
         """Stop a task that runs; what it used on nodes that live on is free, or its replica takes over."""
         if self.is_down(task):
             return
-        for machine, cpu in self._runs.pop(task, ()):
+        for machine, cpu in self._placed.pop(task, ()):
             machine.tasks.discard(task)
             machine.room += cpu
             if task in self.recovered and machine.from_start and self._is_there(machine):
@@ -136,38 +142,32 @@ class Repair:
         if standby is not None:
             standby.replicas.discard(task)
             standby.tasks.add(task)
-            self._runs[task] = [(standby, float(self.incident.cost[task]))]
+            self._placed[task] = [(standby, float(self.incident.cost[task]))]
 
     def _is_there(self, machine: Machine) -> bool:
         return self.machines.get(machine.id) is machine
 
-    def arrive(self, node: Node, *, from_start: bool = False) -> None:
-        """Add an empty node."""
-        self._add(node, from_start=from_start)
-        self.machines[node.id].room -= self.incident.reserved.get(node.id, 0.0)
+    def restore(self, task: int, node: str | None, share: float, at_s: float, ready_s: float | None = None) -> float:
+        """Begin to restore a share of a task on a node; on one that is not there nothing is used.
 
-    def start(self, task: int, node: str | None, cpu: float, ready_s: float) -> None:
-        """Begin to restore a task, or a part of it, on a node; on one that is not there nothing is used."""
+        It is ready at *ready_s*, None for as early as possible: after the restores before it there. Returns the
+        earliest time.
+        """
         machine = self.machines.get(node)
-        if machine is not None:
-            self._put(task, machine, cpu)
-            if machine.from_start:
-                self.left -= cpu
-        before = float(self.ready[task])
-        self.ready[task] = ready_s if task not in self.recovered else max(before, ready_s)
-        self.recovered.add(task)
-
-    def restored_by(self, task: int, node: str | None, share: float, at_s: float) -> float:
-        """Return when a share of a task's state can be on a node at the earliest, after the restores before it."""
         seconds = 0.0
-        machine = self.machines.get(node)
         if self.incident.transfers is not None:
             empty = machine is None or not machine.from_start
             seconds = self.incident.transfers.seconds(task, node, share, empty=empty)
-        return at_s + seconds if machine is None or seconds == 0.0 else max(at_s, machine.busy_until) + seconds
-
-    def busy(self, node: str | None, until: float) -> None:
-        """Note that restores on a node go on until a time."""
-        machine = self.machines.get(node)
+        begins = at_s if machine is None or seconds == 0.0 else max(at_s, machine.busy_until)
+        earliest = begins + seconds
+        ready_s = earliest if ready_s is None else ready_s
+        cpu = float(self.incident.cost[task]) * share
         if machine is not None:
-            machine.busy_until = max(machine.busy_until, until)
+            if earliest > at_s:
+                machine.busy_until = max(machine.busy_until, ready_s)
+            self._put(task, machine, cpu)
+            if machine.from_start:
+                self.left -= cpu
+        self.ready[task] = max(float(self.ready[task]), ready_s) if task in self.recovered else ready_s
+        self.recovered.add(task)
+        return earliest

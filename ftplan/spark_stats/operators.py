@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from ftplan.errors import FtplanError
 from ftplan.model.topology import Operator, Topology
@@ -37,19 +36,6 @@ class Operators:
     def most_key_groups(self) -> int:
         """The largest number of key groups that any operator has, at least 1."""
         return max(1, self.default or 0, *(count or 0 for count in self.counts.values()))
-
-    def by_name(self, name: Any, value_of: Callable[[str], int | None]) -> Any:
-        """Return a number of each operator as a bigint column, by the operator's name in the log."""
-        from pyspark.sql import functions as F
-
-        names_of: dict[int | None, list[str]] = {}
-        for alias, operator in self.aliases.items():
-            names_of.setdefault(value_of(operator), []).append(alias)
-        result = F.lit(self.default).cast("bigint")
-        for value, names in names_of.items():
-            if value != self.default:
-                result = F.when(name.isin(*names), F.lit(value).cast("bigint")).otherwise(result)
-        return result
 
     def resolve(self, names: Iterable[str]) -> dict[str, str]:
         """Return the id of each name in the log: an alias, or the name with what ids may not hold turned into ``-``.

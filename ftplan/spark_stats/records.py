@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
@@ -112,13 +112,24 @@ class _RecordColumns:
         if self.operators.topology is not None:
             self.check("operator not in the topology", ~column.isin(*self.operators.aliases))
 
+    def by_operator(self, operator: str | None, number_of: Callable[[str], int | None]) -> Any:
+        """Return a number of the operator, or (None) of the one that each record names, as a bigint column."""
+        if operator is not None:
+            return F.lit(number_of(operator)).cast("bigint")
+        names_of: dict[int | None, list[str]] = {}
+        for alias, known in self.operators.aliases.items():
+            names_of.setdefault(number_of(known), []).append(alias)
+        result = F.lit(self.operators.default).cast("bigint")
+        for number, names in names_of.items():
+            if number != self.operators.default:
+                result = F.when(self.second["operator"].isin(*names), F.lit(number).cast("bigint")).otherwise(result)
+        return result
+
     def key(self, i: int, operator: str | None, columns: tuple[str, ...]) -> None:
         if not columns:
             self.second[f"group_{i}"] = F.lit(None).cast("int")
             return
-        groups: Any = F.lit(self.operators.count(operator)).cast("bigint") if operator is not None else (
-            self.operators.by_name(self.second["operator"], self.operators.count)
-        )  # fmt: skip
+        groups = self.by_operator(operator, self.operators.count)
         key = hashed_key([self.fields[c] for c in columns], self.mapping.key_hash, self.mapping.key_type)
         self.first[f"hash_{i}"] = key.hash
         key = HashedKey(F.col(f"hash_{i}"), key.missing, key.misfit)
@@ -164,10 +175,7 @@ class _RecordColumns:
             self.second[name] = F.when(good, number).cast("int")
         if mapping.task_column is not None and self.operators.topology is not None:
             sizes = {o.id: o.parallelism for o in self.operators.topology.operators}
-            size = self.operators.by_name(self.second["operator"], sizes.get) if mapping.operator is None else (
-                F.lit(sizes[mapping.operator])
-            )  # fmt: skip
-            self.check("task not in the topology", self.second["task"] >= size)
+            self.check("task not in the topology", self.second["task"] >= self.by_operator(mapping.operator, sizes.get))
         for name in ("node", "upstream_operator"):
             column = getattr(mapping, f"{name}_column")
             if column is not None:

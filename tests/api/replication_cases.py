@@ -11,8 +11,9 @@ import numpy as np
 import ftplan
 from ftplan.api.replication.make import make
 from ftplan.api.replication.options import TaskReplicationOptions
+from ftplan.metrics.replication_problem import ReplicationProblem
 from ftplan.planners.registry import Row
-from ftplan.planners.replication.problem import Replication, ReplicationOptions, ReplicationProblem
+from ftplan.planners.replication.planner import Replication, ReplicationOptions
 from ftplan.planners.result import Result
 
 #: Three lanes of unequal rates, a source and a sink each.
@@ -66,15 +67,7 @@ def _mask(problem: ReplicationProblem, tasks: tuple[int, ...]) -> np.ndarray[Any
 
 
 def row(name: str = "brute_force") -> Row:
-    return Row(
-        name,
-        "replicate-tasks",
-        "task-replication",
-        f"tests.api.replication_cases:{name}",
-        True,
-        "optimal",
-        "everything",
-    )
+    return Row(name, "task-replication", f"tests.api.replication_cases:{name}", True, "optimal", "everything")
 
 
 def loaded(

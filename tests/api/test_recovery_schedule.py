@@ -107,21 +107,6 @@ def test_a_step_that_restores_less_than_it_could_is_not_optimal() -> None:
     assert (plan.objective.value, plan.objective.bound, plan.objective.gap) == (4.0, 5.0, 0.25)
 
 
-@pytest.mark.parametrize("row", list(rows("recovery-schedule")), ids=lambda row: row.name)
-def test_every_planner_gives_a_whole_plan(row: Any) -> None:
-    problem = loaded({"fail": ["zone:a"]})
-    plan = ftplan.plan("recovery-schedule", problem, algorithm=row.name, iterations=20, time_limit_s=3600)
-    assert plan.status in ("optimal", "feasible")
-    assert plan.objective is not None
-    assert plan.objective.bound is not None
-    assert plan.objective.value is not None
-    assert plan.objective.bound >= plan.objective.value
-    again = ftplan.plan("recovery-schedule", problem, algorithm=row.name, iterations=20, time_limit_s=3600)
-    assert again.to_json() == plan.to_json()
-    assert {q["operator"] for q in body(plan)["queries"]} == {"sink"}
-    assert len(plan.to_frame()) == 3
-
-
 def test_shuffled_input_gives_the_same_bytes() -> None:
     folder = EXAMPLES / "storm-recovery"
     topology, cluster, failure = (

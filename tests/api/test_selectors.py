@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ftplan.api.explanation import explain
-from ftplan.api.verification import verify
 
 import ftplan
+from ftplan.api import explain, verify
 from ftplan.io.checking import check_files
 from ftplan.model.plan import Plan
 from tests.api.recovery_cases import CLUSTER, PLACEMENT, TOPOLOGY, statistics
@@ -90,14 +89,16 @@ def test_a_later_failure(zone: str, nodes: list[str]) -> None:
     assert queries(zone) == queries(*nodes)
 
 
-def test_an_arriving_node_is_a_zone_of_its_own() -> None:
-    arrival = {"at_s": 60, "node": {"id": "r1", "cpu": 8}}
-    by_zone = recovery(problem("node:n2", {"at_s": 90, "select": "zone:r1"}, arrivals=[arrival]))
+@pytest.mark.parametrize(("node", "zone"), [({"id": "r1", "cpu": 8}, "r1"), ({"id": "r1", "cpu": 8, "zone": "c"}, "c")])
+def test_the_zone_of_an_arriving_node(node: Any, zone: str) -> None:
+    """It fails once it is there, whether it has a zone or is one of its own."""
+    arrival = {"at_s": 60, "node": node}
+    by_zone = recovery(problem("node:n2", {"at_s": 90, "select": f"zone:{zone}"}, arrivals=[arrival]))
     by_node = recovery(problem("node:n2", {"at_s": 90, "select": "node:r1"}, arrivals=[arrival]))
     assert by_zone.plan is not None
     assert by_node.plan is not None
     triggers = [step["trigger"] for step in by_zone.plan["steps"]]
-    assert triggers == ["failure", "arrival:r1", "failure:zone:r1"]
+    assert triggers == ["failure", "arrival:r1", f"failure:zone:{zone}"]
     assert by_zone.plan["queries"] == by_node.plan["queries"]
 
 

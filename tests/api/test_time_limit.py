@@ -20,7 +20,7 @@ from ftplan.planners.budget import Budget, OutOfTime
 from ftplan.planners.replication.models.circuit import circuit
 from ftplan.planners.replication.models.reduction import reduce
 from ftplan.planners.replication.placement.placement import PlacementProblem, place
-from ftplan.planners.replication.problem import ReplicationOptions
+from ftplan.planners.replication.planner import ReplicationOptions
 
 WIDE, LAYERS = 12, 5
 
@@ -108,9 +108,9 @@ def test_a_known_placement_is_kept_where_none_is_found_in_time() -> None:
     """Two replicas of one core on two nodes of one: first fit puts the small one where only the large one fits."""
     problem = PlacementProblem(
         task=np.arange(3), cpu=np.array([2.0, 2.0, 1.0]), memory_mb=np.array([1.0, 1.0, 3.0]),
-        primary=np.full(3, -1), present=np.full(3, -1),
-        room_cpu=np.array([2.0, 3.0]), room_mb=np.array([4.0, 2.0]),
-        zone=np.arange(2), hosting=np.ones(2, dtype=np.bool_), risk=np.zeros((3, 2)),
+        primary=np.full(3, -1), current=np.full(3, -1),
+        residual_cpu=np.array([2.0, 3.0]), residual_mb=np.array([4.0, 2.0]),
+        zone=np.arange(2), accepting=np.ones(2, dtype=np.bool_), risk=np.zeros((3, 2)),
     )  # fmt: skip
     late = ReplicationOptions(time_limit_s=60.0, ends=0.0)
     assert len(place(problem, late).left) > 0

@@ -15,7 +15,7 @@ from ftplan.cli.main import run
 from ftplan.errors import FtplanError
 from ftplan.io.plan_file import load_plan
 from ftplan.model.plan import Infeasible, Objective
-from tests.api.test_mutated_plans import CASES, FIGURE, SMALL, checkpoint, no_room, replication, schedule, small
+from tests.api.plan_cases import CASES, FIGURE, SMALL, checkpoint, no_room, replication, schedule, small
 
 SHORT = {"prove": True, "time_limit_s": 10.0}
 

@@ -1,6 +1,7 @@
-"""Golden cases: a folder a case, with the command, its standard output and error, and its exit code.
+"""Golden cases: transcripts of commands, by command, written as cram's are (CONTRIBUTING says how to add one).
 
-``FTPLAN_GOLDEN=write python -m pytest tests/cli/test_golden.py`` writes what comes out now; read the difference.
+``  $ `` begins a command and ``  > `` continues it; below stand its standard output, its standard error after ``2> ``,
+and its exit code in brackets unless that is 0. What is not indented is a remark.
 """
 
 from __future__ import annotations
@@ -16,45 +17,56 @@ import pytest
 from tests.cli.conftest import Run
 from tests.cli.documents import check_output, check_written, texts
 
-CASES = Path(__file__).resolve().parent / "golden"
+GOLDEN = Path(__file__).resolve().parent / "golden"
+TRANSCRIPTS = sorted(str(path.relative_to(GOLDEN)) for path in GOLDEN.rglob("*.t"))
+#: Transcripts that also run as processes: an answer, JSON, a table, "no", and a mistake.
+AS_PROCESSES = (
+    "allocate-checkpoints/json.t", "check/valid.t", "diff/recovery.t", "evaluate/overload.t", "verify/checkpoints.t",
+)  # fmt: skip
+#: A command with the lines that continue it, or a remark; what else there is has been printed.
+GIVEN = re.compile(r"^  \$ (?P<command>.*(?:\n  > .*)*)$|^(?!  ).*$", re.MULTILINE)
 
 
-#: Cases that also run as processes of their own: an answer, JSON, a table, "no", and a mistake.
-AS_PROCESSES = ("allocate-none-json", "check-several", "diff-recovery", "evaluate-unknown-metric", "verify-stale")
+def answered(command: str, ftplan: Run, project: Path) -> subprocess.CompletedProcess[str]:
+    """Run one command in the project folder; what ftplan writes is held to its schema."""
+    if not command.startswith("ftplan "):
+        return subprocess.run(["bash", "-c", command], cwd=project, capture_output=True, text=True, check=False)
+    args = shlex.split(command)[1:]
+    before = texts(project)
+    done = ftplan(*args)
+    check_written(before, texts(project), done.stdout)
+    if args[0] == "evaluate" and done.returncode < 2:  # shown as a table: the document says the same
+        assert check_output(ftplan(*args, "--format", "json").stdout) == 1
+    return done
 
 
-def outcome(case: str, ftplan: Run, project: Path) -> dict[str, str]:
-    """Run the lines of a case, and return what its last ftplan command printed and its exit code, by file."""
-    done: subprocess.CompletedProcess[str] | None = None
-    for line in (CASES / case / "command").read_text().splitlines():
-        if not line.startswith("ftplan"):
-            subprocess.run(["bash", "-c", line], cwd=project, check=True)
-            continue
-        args = shlex.split(line)[1:]
-        before = texts(project)
-        done = ftplan(*args)
-        check_written(before, texts(project), done.stdout)
-        if args[0] == "evaluate" and done.returncode < 2:  # shown as a table: the document says the same
-            assert check_output(ftplan(*args, "--format", "json").stdout) == 1
-    assert done is not None
-    return {
-        "stdout": re.sub(r"\s+$", "", done.stdout, flags=re.MULTILINE) + "\n" * bool(done.stdout.strip()),
-        "stderr": re.sub(r"\s+$", "", done.stderr, flags=re.MULTILINE) + "\n" * bool(done.stderr.strip()),
-        "exit": f"{done.returncode}\n",
-    }
+def printed(text: str, mark: str = "  ") -> list[str]:
+    return [mark + line.rstrip() for line in text.split("\n") if line.strip()]
 
 
-@pytest.mark.parametrize("case", sorted(p.name for p in CASES.iterdir() if p.is_dir()))
-def test_golden(case: str, ftplan: Run, project: Path) -> None:
-    for name, text in outcome(case, ftplan, project).items():
-        path = CASES / case / name
-        if os.environ.get("FTPLAN_GOLDEN") == "write":
-            path.write_text(text)
-        assert text == path.read_text(), f"{case}: {name} differs"
+def played(text: str, ftplan: Run, project: Path) -> str:
+    """Run the commands of a transcript, and return it with what they print."""
+    lines = []
+    for given in GIVEN.finditer(text.rstrip()):
+        lines.append(given[0])
+        if given["command"]:
+            done = answered(given["command"].replace("\n  > ", "\n"), ftplan, project)
+            lines += [*printed(done.stdout), *printed(done.stderr, "  2> ")]
+            lines += [f"  [{done.returncode}]"] * (done.returncode != 0)
+    return "\n".join(lines) + "\n"
 
 
-@pytest.mark.parametrize("case", AS_PROCESSES)
-def test_a_process_answers_the_same(case: str, ftplan_process: Run, project: Path) -> None:
+@pytest.mark.parametrize("name", TRANSCRIPTS)
+def test_golden(name: str, ftplan: Run, project: Path) -> None:
+    path = GOLDEN / name
+    now = played(path.read_text("utf-8"), ftplan, project)
+    if os.environ.get("FTPLAN_GOLDEN") == "write":
+        path.write_text(now, "utf-8")
+    assert now == path.read_text("utf-8")
+
+
+@pytest.mark.parametrize("name", AS_PROCESSES)
+def test_a_process_answers_the_same(name: str, ftplan_process: Run, project: Path) -> None:
     """What runs within the tests' process says nothing else as a process of its own."""
-    for name, text in outcome(case, ftplan_process, project).items():
-        assert text == (CASES / case / name).read_text(), f"{case}: {name} differs"
+    text = (GOLDEN / name).read_text("utf-8")
+    assert played(text, ftplan_process, project) == text

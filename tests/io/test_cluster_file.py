@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ftplan.io.cluster_file import cluster_document, load_cluster
+from ftplan.errors import FtplanError
+from ftplan.io.cluster_file import load_cluster
+from ftplan.io.placement_checks import read_placement
 from ftplan.io.topology_file import load_topology
+from tests.io.documents import cluster_document
 from tests.io.examples import cluster, said, topology
 
 
@@ -132,3 +136,18 @@ def test_round_trip(document: dict[str, Any]) -> None:
     second = load_cluster(cluster_document(first)).value
     for field in ("nodes", "zones", "network", "placement", "file_order"):
         assert getattr(first, field) == getattr(second, field)
+
+
+def test_a_placement_by_itself() -> None:
+    job, machines = load_topology(topology()).value, load_cluster(cluster()).value
+    placement = read_placement({"tasks": {"join": ["n1"] * 4}}, "placement.yaml", machines, job)
+    assert placement.tasks == {"join": ("n1",) * 4}
+    for value, message in (
+        ({"tasks": {"join": ["n1"]}}, "placement.tasks.join: wrong length: got 1, expected 4 = parallelism of 'join'"),
+        ({"tasks": {"join": ["n7"] * 4}},
+         "placement.tasks.join[0]: unknown node 'n7'; there are n1, n2, n10 (and 3 more)"),
+        ({"tasks": {"join": "n1"}}, "placement.tasks.join: expected a list, got 'n1'"),
+    ):  # fmt: skip
+        assert said(read_placement, value, "placement.yaml", machines, job) == f"placement.yaml: {message}"
+        with pytest.raises(FtplanError, match=re.escape(message)):
+            load_cluster(cluster(placement=value), job)

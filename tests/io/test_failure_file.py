@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from ftplan.io.cluster_file import load_cluster, node_entry
-from ftplan.io.failure_file import FORMAT, load_failure
+from ftplan.io.cluster_file import load_cluster
+from ftplan.io.failure_file import load_failure
 from ftplan.io.selector_checks import check_selector
 from ftplan.io.topology_file import load_topology
-from ftplan.model.failure import Fail, Failure
 from ftplan.model.names import parse_selector
+from tests.io.documents import failure_document
 from tests.io.examples import cluster, failure, said, topology
 
 KINDS = "node, zone, operator, task, query, key-group"
@@ -76,28 +76,6 @@ def test_probabilities_above_one() -> None:
     assert warning.message == (
         "failure: scenarios: the probabilities sum to 1.2, more than 1; they are used as weights"
     )
-
-
-def failure_document(failure: Failure) -> dict[str, Any]:
-    """Return the document that loads back as this failure; empty parts are left out."""
-    document: dict[str, Any] = {"format": FORMAT, "format_version": "1.0"}
-    if failure.fail:
-        document["fail"] = _fail_entries(failure.fail)
-    if failure.arrivals:
-        document["arrivals"] = [
-            {"at_s": item.at_s[0] if item.at_s[0] == item.at_s[1] else list(item.at_s), "node": node_entry(item.node)}
-            for item in failure.arrivals
-        ]
-    if failure.scenarios:
-        document["scenarios"] = [
-            {"id": item.id, "probability": item.probability, "fail": _fail_entries(item.fail)}
-            for item in failure.scenarios
-        ]
-    return document
-
-
-def _fail_entries(fails: tuple[Fail, ...]) -> list[Any]:
-    return [{"at_s": item.at_s, "select": str(item.select)} if item.at_s else str(item.select) for item in fails]
 
 
 def test_round_trip() -> None:

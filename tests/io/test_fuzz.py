@@ -18,8 +18,8 @@ from ftplan.errors import FtplanError
 from ftplan.io.stats_store import load_stats
 from ftplan.io.yaml_reader import parse_yaml
 from tests.io import examples
+from tests.io.cases import CASES
 from tests.io.examples import check_file
-from tests.io.test_schemas import CASES
 
 DOCUMENTS = {kind: document for kind, (document, _) in CASES.items() if kind != "stats"}
 FILES = {f"{kind}.json": json.dumps(document).encode() for kind, document in DOCUMENTS.items()}

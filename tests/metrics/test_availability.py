@@ -135,7 +135,7 @@ def test_loss_probability_is_the_sum_over_every_failure(
         assert found is None
         return
     assert found is not None
-    assert found.exact
+    assert found.low == found.high
     assert found.high == pytest.approx(by_enumeration(cluster, assignments), abs=1e-12)
     for work in (0, 2, 5):
         with pytest.MonkeyPatch.context() as patch:

@@ -35,6 +35,16 @@ def test_times_are_cut_at_the_horizon() -> None:
     assert outages().last_back_s(50.0) is None
 
 
+def test_outages_as_arrays() -> None:
+    """The priority of each is that of its task; what does not come back is back at no time."""
+    found = Downtimes.of([(2, 0.0, 10.0), (0, 5.0, None)], np.array([1.0, 2.0, 3.0]))
+    assert found.priority.tolist() == [3.0, 1.0]
+    assert found.back_s.tolist() == [10.0, np.inf]
+    assert found.down_at(5.0).tolist() == [True, True]
+    assert found.down_at(10.0).tolist() == [False, True]
+    assert len(Downtimes.of([], np.ones(3)).query) == 0
+
+
 def test_fidelity_counts_partly_whole_queries() -> None:
     """Two sources of rate 1 and 3 feed one output; it loses what its dead source would send."""
     graph = TaskGraph(

@@ -18,7 +18,7 @@ from ftplan.model.topology import Topology
 from ftplan.planners.replication.dynamic_programming import dynamic_programming
 from ftplan.planners.replication.exact import exact
 from ftplan.planners.replication.greedy import greedy
-from ftplan.planners.replication.problem import ReplicationOptions
+from ftplan.planners.replication.planner import ReplicationOptions
 from ftplan.planners.replication.structure_aware import structure_aware
 from tests.metrics.slow_fidelity import Substream, Task, slow_rates
 from tests.planners.replication.cases import problem_of, random_tree

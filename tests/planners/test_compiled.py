@@ -87,7 +87,7 @@ def test_both_ways_grow_the_same_plans(knapsack: SetUnionKnapsack) -> None:
 @pytest.mark.parametrize("seed", range(5))
 def test_both_ways_construct_the_same_repair(seed: int) -> None:
     problem = shared_repair(seed, queries=20, steps=5)
-    order = np.random.default_rng(seed).permutation(problem.queries)
+    order = np.random.default_rng(seed).permutation(problem.knapsack.queries)
     found = []
     for construct in (moves.construct, moves.construct.plain):
         solution = ruin_and_recreate._empty(problem)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import threading
@@ -10,6 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 from ftplan.planners import interrupts
+from ftplan.planners.compiled import compiled
 from ftplan.planners.interrupts import SolverStuck, interruptible, left_running
 
 
@@ -36,6 +38,10 @@ class _Solver:
         self.told.set()
         if not self.deaf:
             self.end.set()
+
+
+def half(x: float) -> float:
+    return x / 2.0
 
 
 @pytest.fixture(autouse=True)
@@ -98,6 +104,28 @@ def test_a_deaf_solver_past_its_limit_is_left_behind() -> None:
         interruptible(solver.solve, solver.stop, time_limit_s=0.0)
     assert left_running()
     solver.end.set()
+
+
+def test_an_interrupt_while_a_kernel_is_compiled_is_not_lost() -> None:
+    """What a handler raises in a callback of LLVM is printed and forgotten."""
+    kernel = compiled(half)
+    real = kernel.fast
+
+    class Compiling:
+        stats, overloads, told = real.stats, real.overloads, 0
+
+        def __call__(self, x: float) -> float:
+            with contextlib.suppress(KeyboardInterrupt):
+                self.told += 1
+                signal.raise_signal(signal.SIGINT)
+            return float(real(x))
+
+    kernel._fast = Compiling()
+    with pytest.raises(KeyboardInterrupt):
+        kernel(7.0)
+    assert kernel._fast.told == 1
+    kernel._fast = real
+    assert kernel(7.0) == 3.5
 
 
 def test_works_in_another_thread_than_the_main_one() -> None:

@@ -15,7 +15,7 @@ from ftplan.simulation.incident import Incident, Transfers
 from ftplan.simulation.recovery_outcome import outcome
 from ftplan.simulation.recovery_replay import replay
 from tests.model import figure_2 as fig
-from tests.simulation.test_recovery_rules import failing_again, later, split_task
+from tests.simulation.cases import failing_again, later, split_task
 
 
 def back(body: dict[str, Any], incident: Incident) -> dict[str, float | None]:
@@ -91,7 +91,7 @@ def test_runs_end_where_the_task_fails_again() -> None:
     body, again = cases()[3]
     found = outcome(body["steps"], again)
     task = again.graph.number("p03", 0)
-    assert [(a, b) for number, a, b in found.runs if number == task] == [(60.0, 150.0), (180.0, np.inf)]
+    assert [(a, b) for number, a, b in found.uptimes if number == task] == [(60.0, 150.0), (180.0, np.inf)]
     assert found.lost == ()
     struck = fig.incident(fail=(*fig.incident().fail, later("task:p01/0", 10.0)))
     assert outcome(body["steps"], struck).lost == ((struck.graph.number("p01", 0), 10.0),)

@@ -18,6 +18,7 @@ from ftplan.simulation.incident import Incident, Transfers
 from ftplan.simulation.recovery_replay import replay
 from ftplan.simulation.recovery_rules import violations
 from tests.model import figure_2 as fig
+from tests.simulation.cases import failing_again, later, split_task
 
 
 def codes(body: dict[str, Any], incident: Incident | None = None) -> list[str]:
@@ -30,10 +31,6 @@ def back(body: dict[str, Any], incident: Incident) -> dict[str, list[float | Non
     for outage in replay(body["steps"], incident).outages:
         found.setdefault(incident.graph.name(outage.query)[0], []).append(outage.back_s)
     return found
-
-
-def later(select: str, at_s: float) -> Fail:
-    return Fail(parse_selector(select), at_s)
 
 
 def test_both_columns_of_figure_2_are_valid() -> None:
@@ -189,13 +186,6 @@ def test_without_a_cluster() -> None:
     assert codes(body, bare) == ["OVER_CAPACITY"]
 
 
-def failing_again() -> dict[str, Any]:
-    """a1 is lost at 150 s, after the second node: p3 and p5 are down again, and with them query p9."""
-    body = fig.by_hand(((3, 5), (7, 9), (3, 5), (4, 10)))
-    body["steps"].insert(3, {"at_s": 150.0, "trigger": "failure:node:a1", "global_rollback": False, "recover": []})
-    return body
-
-
 def test_a_failure_on_the_way() -> None:
     again = fig.incident(fail=(*fig.incident().fail, later("node:a1", 150.0)), arrivals=fig.incident().arrivals[:4])
     body = failing_again()
@@ -291,21 +281,6 @@ def test_no_transfer_where_a_copy_lies() -> None:
     body = fig.by_hand(((), (), (), (), ()))
     body["steps"][1]["recover"] = [{"operator": "p03", "index": 0, "node": "a1", "ready_s": 60.0}]
     assert codes(body, prepared) == ["READY_TOO_EARLY"]
-
-
-def split_task() -> tuple[Incident, dict[str, Any]]:
-    """p12 takes 3 cores and has 6 key groups: more than any node has room for."""
-    cost = np.ones(12)
-    graph = TaskGraph(fig.topology(key_groups=6))
-    cost[graph.number("p12", 0)] = 3.0
-    incident = fig.incident(graph=graph, cost=cost, cluster=None, capacity=0.0, fail=(later("task:p12/0", 0.0),))
-    parts = [
-        {"operator": "p12", "index": 0, "node": "a1", "cpu": 2.0, "key_groups": [0, 3]},
-        {"operator": "p12", "index": 0, "node": "a2", "cpu": 1.0, "key_groups": [4, 5]},
-    ]
-    body = {"steps": [{"at_s": 60.0 * i, "recover": []} for i in range(6)]}
-    body["steps"][2]["recover"] = parts
-    return incident, body
 
 
 def test_a_heavy_task_split_over_nodes() -> None:

@@ -22,6 +22,7 @@ from ftplan.spark_stats import hashing
 from ftplan.spark_stats.session import Session
 from tests.cli.conftest import environment
 from tests.cli.in_process import run_here
+from tests.logs import thin
 from tests.spark_stats.conftest import HOUSTON, WIKITICKER, Run, write_csv
 
 pytestmark = pytest.mark.spark
@@ -96,12 +97,13 @@ def test_wikiticker_equals_polars(run: Run) -> None:
     assert not (found.folder / "rejects").exists()
 
 
-def test_too_many_rejects_name_the_reasons(run: Run) -> None:
+def test_too_many_rejects_name_the_reasons(run: Run, tmp_path: Path) -> None:
+    log = thin(HOUSTON, tmp_path / "flights.csv.gz", 10)
     with pytest.raises(FtplanError) as caught:
-        run(HOUSTON, operator="planes", key_columns=("TailNum",), **{**HOUSTON_OPTIONS, "max_rejects": 0.01})
+        run(log, operator="planes", key_columns=("TailNum",), **{**HOUSTON_OPTIONS, "max_rejects": 0.01})
     assert str(caught.value).startswith(
-        "hflights.csv.gz: 2,905 of 227,496 rows (1.28 %) rejected, more than --max-rejects 0.01: "
-        '2,905 × time columns empty, first: "2011,1,'
+        "flights.csv.gz: 284 of 22,750 rows (1.25 %) rejected, more than --max-rejects 0.01: "
+        '284 × time columns empty, first: "2011,1,'
     )
 
 

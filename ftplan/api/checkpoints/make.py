@@ -30,7 +30,7 @@ from ftplan.planners import registry
 from ftplan.planners.budget import Budget, now, stopped
 from ftplan.planners.checkpoints.allocation import Allocation
 from ftplan.planners.checkpoints.problem import AllocationOptions, CheckpointProblem, build
-from ftplan.planners.checkpoints.upkeep import LEAST_SHARE, Upkept
+from ftplan.planners.checkpoints.upkeep import LEAST_SHARE, UpkeepReport
 from ftplan.planners.result import Result
 
 _log = logging.getLogger(__name__)
@@ -181,7 +181,7 @@ def _settings(options: CheckpointAllocationOptions, objective: CheckpointObjecti
     )
 
 
-def _searched(asked: _Question) -> tuple[Result[Allocation], Upkept | None]:
+def _searched(asked: _Question) -> tuple[Result[Allocation], UpkeepReport | None]:
     """Return the planner's answer, or what upkeep makes of what is in place and of that answer."""
     settings, started = asked.settings, time.perf_counter()
     if asked.unseen is not None:
@@ -235,7 +235,7 @@ def _warnings(problem: Problem, asked: _Question, result: Result[Allocation]) ->
 
 
 def _on_unseen_time(
-    asked: _Question, answer: Allocation | None, report: Upkept | None
+    asked: _Question, answer: Allocation | None, report: UpkeepReport | None
 ) -> tuple[Judgement | None, tuple[Warn, ...]]:
     """Judge a plan on the windows that it has not seen, if there are any; also return warnings of planning again."""
     if answer is None or asked.unseen is None:

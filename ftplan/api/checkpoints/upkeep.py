@@ -20,8 +20,8 @@ from ftplan.model.violation import Violation
 from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.allocation import Allocation
 from ftplan.planners.checkpoints.options import AllocationOptions
-from ftplan.planners.checkpoints.search.copies_in_place import MoveLimits
-from ftplan.planners.checkpoints.upkeep import Upkept, upkeep
+from ftplan.planners.checkpoints.search.migration import MoveLimits
+from ftplan.planners.checkpoints.upkeep import UpkeepReport, upkeep
 from ftplan.planners.result import Result
 
 
@@ -48,7 +48,7 @@ def keep_up(
     series: KeyGroupSeries,
     settings: AllocationOptions,
     budget: Budget,
-) -> tuple[Result[Allocation], Upkept | None]:
+) -> tuple[Result[Allocation], UpkeepReport | None]:
     """Return the upkeep of the checkpoints in place towards a fresh result; *budget* is that of the whole command.
 
     The checkpoints in place are those of the cluster's placement.
@@ -67,7 +67,7 @@ def keep_up(
     said = {warning.code for warning in fresh.warnings}
     warnings = require_state(topology, series) if allowance.max_bytes is not None else ()
     warnings += tuple(warning for warning in own.warnings() if warning.code not in said)
-    if report is not None and report.needed is not None and result.answer is not None:
+    if report is not None and report.full_restoration is not None and result.answer is not None:
         rules, broken = kept_rules(result.answer, topology, cluster, series)
         text = f"{result.reason}; still broken: {_shown(broken)}"
         text += "; the bound is that of any plan, also one that breaks rules" if result.bound is not None else ""
@@ -135,7 +135,7 @@ def require_state(topology: Topology, series: KeyGroupSeries) -> tuple[Warn, ...
 
 
 def upkeep_summary(
-    report: Upkept, allowance: MoveLimits, moves: list[dict[str, Any]] | None, sign: float = 1.0
+    report: UpkeepReport, allowance: MoveLimits, moves: list[dict[str, Any]] | None, sign: float = 1.0
 ) -> dict[str, Any]:
     """Return what a plan's summary says of upkeep; *sign* turns planners' costs into the objective's values.
 
@@ -154,8 +154,8 @@ def upkeep_summary(
         "max_bytes": allowance.max_bytes,
         "moves": len(sizes),
         "bytes": None if None in sizes else float(sum(sizes)),
-        "moves_to_mend_rules": report.mended,
-        "moves_to_mend_all": None if report.needed is None else report.needed[0],
+        "moves_to_mend_rules": report.restoring,
+        "moves_to_mend_all": None if report.full_restoration is None else report.full_restoration[0],
         "still_broken": list(report.still_broken),
         "bound_by": report.bound_by,
     }

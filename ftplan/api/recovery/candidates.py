@@ -10,7 +10,7 @@ from ftplan.model.names import natural_key
 from ftplan.model.tolerances import ROUNDING
 from ftplan.simulation.incident import Incident
 from ftplan.simulation.recovery_entry import above
-from ftplan.simulation.recovery_replay import Moment, Replay
+from ftplan.simulation.recovery_replay import Replay, ReplayEvent
 
 COLUMNS = ("node", "cores free", "lacks", "ready, s", "chosen", "ruled out by")
 #: Tasks that a line names at most.
@@ -23,7 +23,7 @@ class _Choice:
 
     task: int
     need: float
-    moment: Moment
+    event: ReplayEvent
     step: Sequence[Mapping[str, Any]]
     chosen: Mapping[str | None, Mapping[str, Any]]
     replay: Replay
@@ -36,21 +36,21 @@ class _Choice:
 
 
 def candidates(
-    task: int, moment: Moment, step: Sequence[Mapping[str, Any]], replay: Replay, incident: Incident
+    task: int, event: ReplayEvent, step: Sequence[Mapping[str, Any]], replay: Replay, incident: Incident
 ) -> list[dict[str, Any]]:
     """Return a row for each node of the cluster and of the arrivals, the chosen ones first, then those that could.
 
     Parameters
     ----------
     step
-        The ``recover`` list of the step at *moment*. ``cores free`` are those that the step leaves to the task, after
+        The ``recover`` list of the step at *event*. ``cores free`` are those that the step leaves to the task, after
         its other tasks there; ``lacks`` how many more it needs; ``ready, s`` when it would run there.
     """
     name = incident.graph.name(task)
     own = [item for item in step if (item["operator"], item["index"]) == name]
     parts = [float(item["cpu"]) for item in own if item.get("cpu") is not None and item.get("key_groups")]
     need = max(parts, default=float(incident.cost[task]))
-    choice = _Choice(task, need, moment, step, {item.get("node"): item for item in own}, replay, incident)
+    choice = _Choice(task, need, event, step, {item.get("node"): item for item in own}, replay, incident)
     known: set[str | None] = {arrival.node.id for arrival in incident.arrivals}
     known |= set(incident.cluster.position) if incident.cluster is not None else {None}
     return sorted((_row(node, choice) for node in sorted(known, key=lambda n: natural_key(n or ""))), key=_order)
@@ -65,11 +65,11 @@ def _order(row: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def _row(node: str | None, choice: _Choice) -> dict[str, Any]:
-    there = choice.moment.there.get(node)
+    there = choice.event.nodes.get(node)
     chosen = node in choice.chosen
     row: dict[str, Any] = {"node": node, "cores free": None, "lacks": None, "ready, s": None, "chosen": chosen}
     if there is None:
-        return {**row, "ruled out by": f"NODE_NOT_THERE: {_absent(node, choice.moment, choice.replay)}"}
+        return {**row, "ruled out by": f"NODE_NOT_THERE: {_absent(node, choice.event, choice.replay)}"}
     if not there.takes_tasks:
         return {**row, "ruled out by": "NODE_ACCEPTS_NO_TASKS: it accepts no tasks"}
     need, incident = choice.need, choice.incident
@@ -86,8 +86,8 @@ def _row(node: str | None, choice: _Choice) -> dict[str, Any]:
         )
         return {**row, "ruled out by": text + (f" and {_takers(here)} take {taken:.6g} of them" if taken > 0.0 else "")}
     if there.from_start and incident.cluster is not None and incident.capacity is not None:
-        start = {name for name, machine in choice.moment.there.items() if machine.from_start}
-        left = choice.moment.left - sum(_cores(item, incident) for item in choice.others if item.get("node") in start)
+        start = {name for name, machine in choice.event.nodes.items() if machine.from_start}
+        left = choice.event.left - sum(_cores(item, incident) for item in choice.others if item.get("node") in start)
         if above(need, left):
             text = (
                 f"OVER_CAPACITY: --capacity leaves the nodes of the start {max(0.0, left):.6g} cores of its {need:.6g}"
@@ -96,11 +96,11 @@ def _row(node: str | None, choice: _Choice) -> dict[str, Any]:
     return {**row, "ruled out by": None}
 
 
-def _absent(node: str | None, moment: Moment, replay: Replay) -> str:
+def _absent(node: str | None, event: ReplayEvent, replay: Replay) -> str:
     """Say when a node comes, or that it is gone."""
-    coming = [m.at_s for m in replay.moments for a in m.arrivals if a.node.id == node and m.at_s > moment.at_s]
+    coming = [m.at_s for m in replay.events for a in m.arrivals if a.node.id == node and m.at_s > event.at_s]
     if coming:
-        return f"it arrives at {coming[0]:.6g} s, {coming[0] - moment.at_s:.6g} s after this step"
+        return f"it arrives at {coming[0]:.6g} s, {coming[0] - event.at_s:.6g} s after this step"
     return "it has failed"
 
 
@@ -119,7 +119,7 @@ def _ready(node: str | None, choice: _Choice) -> float:
     """Return when the task would run on a node: after the restores that the plan has before it there."""
     if node in choice.chosen and choice.chosen[node].get("ready_s") is not None:
         return float(choice.chosen[node]["ready_s"])
-    there, at_s = choice.moment.there[node], choice.moment.at_s
+    there, at_s = choice.event.nodes[node], choice.event.at_s
     seconds = 0.0
     if choice.incident.transfers is not None:
         seconds = choice.incident.transfers.seconds(choice.task, node, 1.0, empty=not there.from_start)

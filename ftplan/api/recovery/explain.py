@@ -20,7 +20,7 @@ from ftplan.model.problem import Problem
 from ftplan.model.task_graph import BoolArray
 from ftplan.simulation.incident import Incident
 from ftplan.simulation.recovery_entry import above
-from ftplan.simulation.recovery_replay import Moment, Replay, replay
+from ftplan.simulation.recovery_replay import Replay, ReplayEvent, replay
 
 #: Queries that a note names at most.
 NAMED = 5
@@ -30,7 +30,7 @@ NAMED = 5
 class _Played:
     """A plan that has been played through, seen from one failure on.
 
-    ``since`` is the moment of that failure, ``down`` what it leaves down, shape (tasks,); ``entries`` are (moment,
+    ``since`` is the event of that failure, ``down`` what it leaves down, shape (tasks,); ``entries`` are (event,
     entry) of each task that comes back from then on, in order.
     """
 
@@ -40,19 +40,19 @@ class _Played:
     since: int
     down: BoolArray
     queries: FailedQueries
-    entries: Mapping[int, list[tuple[Moment, Mapping[str, Any]]]]
+    entries: Mapping[int, list[tuple[ReplayEvent, Mapping[str, Any]]]]
 
     def name(self, task: int) -> str:
         return "{}/{}".format(*self.incident.graph.name(task))
 
-    def missing(self, query: int, moment: Moment) -> BoolArray:
+    def missing(self, query: int, event: ReplayEvent) -> BoolArray:
         """Return the tasks of a query that are still down just before a step, shape (tasks,)."""
         graph = self.incident.graph
         flags = np.zeros(graph.tasks, dtype=np.bool_)
         flags[query] = True
         needed = graph.upstream(flags) & self.down
         for task, started in self.entries.items():
-            needed[task] &= not any(before.at_s < moment.at_s for before, _ in started)
+            needed[task] &= not any(before.at_s < event.at_s for before, _ in started)
         return needed
 
 
@@ -90,22 +90,22 @@ def _played(plan: Plan, problem: Problem) -> _Played:
 
 
 def _since(since: int, plan: Plan, incident: Incident, replayed: Replay) -> _Played:
-    """Return the plan as the failure at a moment leaves it."""
+    """Return the plan as the failure at an event leaves it."""
     steps = (plan.plan or {})["steps"]
-    down = replayed.moments[since].down if replayed.moments else None
+    down = replayed.events[since].down if replayed.events else None
     if down is None:
         down = np.zeros(incident.graph.tasks, dtype=np.bool_)
-    entries: dict[int, list[tuple[Moment, Mapping[str, Any]]]] = {}
-    for moment in replayed.moments[since:]:
-        for item in steps[moment.step]["recover"] if moment.step is not None else ():
-            entries.setdefault(incident.graph.number(item["operator"], item["index"]), []).append((moment, item))
+    entries: dict[int, list[tuple[ReplayEvent, Mapping[str, Any]]]] = {}
+    for event in replayed.events[since:]:
+        for item in steps[event.step]["recover"] if event.step is not None else ():
+            entries.setdefault(incident.graph.number(item["operator"], item["index"]), []).append((event, item))
     return _Played(plan, incident, replayed, since, down, failed_queries(incident.graph, down), entries)
 
 
 def _last_failure(played: _Played, tasks: BoolArray) -> _Played:
     """Return the plan from the last failure on that left any of some tasks down, shape (tasks,)."""
-    moments = played.replay.moments
-    struck = [i for i, m in enumerate(moments) if m.down is not None and bool((m.down & tasks).any())]
+    events = played.replay.events
+    struck = [i for i, m in enumerate(events) if m.down is not None and bool((m.down & tasks).any())]
     if not struck or struck[-1] == played.since:
         return played
     return _since(struck[-1], played.plan, played.incident, played.replay)
@@ -143,13 +143,13 @@ def _lines(task: int, shared: int, played: _Played) -> list[dict[str, Any]]:
         {
             "task": played.name(task),
             "node": item.get("node"),
-            "step": None if moment is None else moment.step,
-            "ready, s": None if moment is None else float(item.get("ready_s") or moment.at_s),
+            "step": None if event is None else event.step,
+            "ready, s": None if event is None else float(item.get("ready_s") or event.at_s),
             "cores": float(item.get("cpu") or cost),
             "failed queries that share it": shared,
             "last": False,
         }
-        for moment, item in starts
+        for event, item in starts
     ]
 
 
@@ -158,62 +158,60 @@ def _query_notes(query: int, played: _Played) -> list[str]:
     priority = played.incident.graph.per_task("priority")[query]
     back = "does not come back" if outage.back_s is None else f"is back at {outage.back_s:.6g} s"
     notes = [f"query:{played.name(query)} of priority {priority:.6g} {back}"]
-    if outage.moment is not None:
-        notes[0] += f", whole by step {played.replay.moments[outage.moment].step}"
-    end = len(played.replay.moments) if outage.moment is None else outage.moment
+    if outage.event is not None:
+        notes[0] += f", whole by step {played.replay.events[outage.event].step}"
+    end = len(played.replay.events) if outage.event is None else outage.event
     sooner = None
-    for moment in played.replay.moments[played.since : end]:
-        if moment.step is None:
+    for event in played.replay.events[played.since : end]:
+        if event.step is None:
             continue
-        missing = played.missing(query, moment)
+        missing = played.missing(query, event)
         need = float(played.incident.cost[missing].sum())
-        if above(need, moment.capacity):
+        if above(need, event.capacity):
             notes.append(
-                f"step {moment.step} at {moment.at_s:.6g} s: lacked {need - moment.capacity:.6g} cores (needs "
-                f"{need:.6g}, {round(moment.capacity, 9):.6g} free)"
+                f"step {event.step} at {event.at_s:.6g} s: lacked {need - event.capacity:.6g} cores (needs "
+                f"{need:.6g}, {round(event.capacity, 9):.6g} free)"
             )
             continue
         heaviest = float(played.incident.cost[missing].max(initial=0.0))
-        if above(heaviest, max(moment.room.values(), default=0.0)):
-            text = (
-                f"step {moment.step} at {moment.at_s:.6g} s: no node had the {heaviest:.6g} cores of its largest task"
-            )
+        if above(heaviest, max((node.free for node in event.nodes.values()), default=0.0)):
+            text = f"step {event.step} at {event.at_s:.6g} s: no node had the {heaviest:.6g} cores of its largest task"
             notes.append(text)
             continue
-        sooner = moment if sooner is None else sooner
-        notes.append(_instead(query, need, moment, played))
+        sooner = event if sooner is None else sooner
+        notes.append(_instead(query, need, event, played))
     notes.append(_sooner(query, sooner, played))
     return notes
 
 
-def _density(query: int, moment: Moment, played: _Played) -> float | None:
+def _density(query: int, event: ReplayEvent, played: _Played) -> float | None:
     """Return priority over the sum of cost / sharing of the tasks missing at a step, None where nothing is missing."""
     q = played.queries
     shared = np.zeros(played.incident.graph.tasks)
     shared[q.task] = q.sharing[q.bundle]
-    missing = played.missing(query, moment) & (shared > 0)
+    missing = played.missing(query, event) & (shared > 0)
     load = float((played.incident.cost[missing] / shared[missing]).sum())
     return float(played.incident.graph.per_task("priority")[query]) / load if load > 0.0 else None
 
 
-def _shown(query: int, moment: Moment, played: _Played) -> str:
-    density = _density(query, moment, played)
+def _shown(query: int, event: ReplayEvent, played: _Played) -> str:
+    density = _density(query, event, played)
     return f"{played.name(query)} ({'free' if density is None else f'{density:.4g}'})"
 
 
-def _instead(query: int, need: float, moment: Moment, played: _Played) -> str:
-    chosen = [other for other, _ in moment.whole]
+def _instead(query: int, need: float, event: ReplayEvent, played: _Played) -> str:
+    chosen = [other for other, _ in event.whole]
     more = f" and {len(chosen) - NAMED} more" if len(chosen) > NAMED else ""
-    names = ", ".join(_shown(other, moment, played) for other in chosen[:NAMED]) + more
-    text = f"step {moment.step} at {moment.at_s:.6g} s: its {need:.6g} cores would have fitted if it had been first"
-    own = _shown(query, moment, played)
+    names = ", ".join(_shown(other, event, played) for other in chosen[:NAMED]) + more
+    text = f"step {event.step} at {event.at_s:.6g} s: its {need:.6g} cores would have fitted if it had been first"
+    own = _shown(query, event, played)
     return f"{text}; chosen instead, with priority per core: {names or 'none'}; its own: {own}"
 
 
-def _sooner(query: int, sooner: Moment | None, played: _Played) -> str:
+def _sooner(query: int, sooner: ReplayEvent | None, played: _Played) -> str:
     if sooner is not None:
         return f"sooner: being first at step {sooner.step}, at {sooner.at_s:.6g} s"
-    start = next((moment for moment in played.replay.moments[played.since :] if moment.step is not None), None)
+    start = next((event for event in played.replay.events[played.since :] if event.step is not None), None)
     if start is None:
         return "sooner: the plan has no steps"
     need = float(played.incident.cost[played.missing(query, start)].sum())
@@ -238,11 +236,11 @@ def _task(what: Selector, played: _Played) -> Explanation:
         for query in waiting
     ]
     started = played.entries.get(task, [])
-    notes = [_why(task, moment, item, waiting, played) for moment, item in started]
+    notes = [_why(task, event, item, waiting, played) for event, item in started]
     notes += _not_before(task, played)
     reasons = [u.get("reason") for u in (played.plan.plan or {}).get("unrecovered") or () if _is(u, what)]
     notes += [f"stays down: {reason}" for reason in reasons]
-    steps = [moment for moment in played.replay.moments[played.since :] if moment.step is not None]
+    steps = [event for event in played.replay.events[played.since :] if event.step is not None]
     at = started[-1][0] if started else (steps[-1] if steps else None)
     nodes: list[dict[str, Any]] = []
     if at is not None:
@@ -255,24 +253,24 @@ def _task(what: Selector, played: _Played) -> Explanation:
     return Explanation(str(what), title, columns, tuple(rows), tuple(notes), (), COLUMNS, tuple(nodes))
 
 
-def _candidates(task: int, moment: Moment, played: _Played) -> list[dict[str, Any]]:
+def _candidates(task: int, event: ReplayEvent, played: _Played) -> list[dict[str, Any]]:
     """Return every node for a task at the time of a step of the plan."""
-    recover = (played.plan.plan or {})["steps"][moment.step or 0]["recover"]
-    return candidates(task, moment, recover, played.replay, played.incident)
+    recover = (played.plan.plan or {})["steps"][event.step or 0]["recover"]
+    return candidates(task, event, recover, played.replay, played.incident)
 
 
 def _not_before(task: int, played: _Played) -> list[str]:
     """Say of each step before the one that starts a task why it did not, of the first and last ones at most."""
     started = played.entries.get(task, [])
     reasons = []
-    for moment in played.replay.moments[played.since :]:
-        if moment.step is None or (started and moment.at_s >= started[0][0].at_s):
+    for event in played.replay.events[played.since :]:
+        if event.step is None or (started and event.at_s >= started[0][0].at_s):
             continue
-        recover = (played.plan.plan or {})["steps"][moment.step]["recover"]
+        recover = (played.plan.plan or {})["steps"][event.step]["recover"]
         rows = [
-            row for row in candidates(task, moment, recover, played.replay, played.incident) if row["lacks"] is not None
+            row for row in candidates(task, event, recover, played.replay, played.incident) if row["lacks"] is not None
         ]
-        place = f"step {moment.step} at {moment.at_s:.6g} s"
+        place = f"step {event.step} at {event.at_s:.6g} s"
         free = [row for row in rows if row["ruled out by"] is None]
         if free:
             reasons.append(f"{place} left room for it on {free[0]['node'] or 'the capacity'}, and did not choose it")
@@ -293,10 +291,10 @@ def _is(item: Mapping[str, Any], what: Selector) -> bool:
     return bool(item["operator"] == what.name and item["index"] == what.index)
 
 
-def _why(task: int, moment: Moment, item: Mapping[str, Any], waiting: list[int], played: _Played) -> str:
-    whole = [query for query, _ in moment.whole if query in set(waiting)]
+def _why(task: int, event: ReplayEvent, item: Mapping[str, Any], waiting: list[int], played: _Played) -> str:
+    whole = [query for query, _ in event.whole if query in set(waiting)]
     node = "" if item.get("node") is None else f" on {item['node']}"
-    text = f"step {moment.step} at {moment.at_s:.6g} s starts it{node}, {float(played.incident.cost[task]):.6g} cores"
+    text = f"step {event.step} at {event.at_s:.6g} s starts it{node}, {float(played.incident.cost[task]):.6g} cores"
     if item.get("prefetch"):
         text += ": begun with capacity that completed no query"
     if whole:
@@ -311,26 +309,26 @@ def _node(what: Selector, played: _Played) -> Explanation:
     if what.name not in known:
         raise FtplanError(f"{what}: neither the cluster nor the arrivals have this node")
     rows: list[dict[str, Any]] = []
-    for moment in played.replay.moments:
-        for item in (played.plan.plan or {})["steps"][moment.step]["recover"] if moment.step is not None else ():
+    for event in played.replay.events:
+        for item in (played.plan.plan or {})["steps"][event.step]["recover"] if event.step is not None else ():
             if item.get("node") == what.name:
                 task = incident.graph.number(item["operator"], item["index"])
                 rows.append(
                     {
-                        "step": moment.step,
+                        "step": event.step,
                         "task": played.name(task),
                         "cores": float(item.get("cpu") or incident.cost[task]),
-                        "ready, s": float(item.get("ready_s") or moment.at_s),
+                        "ready, s": float(item.get("ready_s") or event.at_s),
                         "prefetch": bool(item.get("prefetch")),
                     }
                 )
     notes = []
-    last: Moment | None = next((m for m in reversed(played.replay.moments) if what.name in m.room), None)
+    last: ReplayEvent | None = next((m for m in reversed(played.replay.events) if what.name in m.nodes), None)
     if last is None:
         notes.append("no step finds it there")
     else:
         taken = sum(row["cores"] for row in rows if row["step"] == last.step)
-        left = max(0.0, last.room[what.name] - taken)
+        left = max(0.0, last.nodes[what.name].free - taken)
         notes.append(f"{left:.6g} cores are left there after step {last.step} at {last.at_s:.6g} s")
     columns = ("step", "task", "cores", "ready, s", "prefetch")
     return Explanation(str(what), f"{what}: what comes back here, in order", columns, tuple(rows), tuple(notes), ())

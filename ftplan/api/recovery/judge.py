@@ -99,26 +99,26 @@ def _steps(plan: Plan, incident: Incident, replayed: Replay) -> Iterator[Violati
     steps = (plan.plan or {})["steps"]
     stated = made_here or any(step.get("global_rollback") is not None for step in steps)
     nondeterministic = not all(operator.deterministic for operator in incident.graph.topology.operators)
-    for number, moment in enumerate(replayed.moments):
-        if moment.step is None:
+    for number, event in enumerate(replayed.events):
+        if event.step is None:
             continue
-        step, where = steps[moment.step], f"steps[{moment.step}]"
-        forced = number == 0 or (bool(moment.failures) and nondeterministic)
+        step, where = steps[event.step], f"steps[{event.step}]"
+        forced = number == 0 or (bool(event.failures) and nondeterministic)
         if forced and stated and step.get("global_rollback") is None:
-            text = f"step {moment.step} does not say that it begins with a global rollback, and it has to"
+            text = f"step {event.step} does not say that it begins with a global rollback, and it has to"
             yield Violation("ROLLBACK_MISSING", text, where)
         elif number == 0 and step.get("global_rollback") is False:
-            text = f"step {moment.step} states global_rollback false, but live tasks go back when the failure is met"
+            text = f"step {event.step} states global_rollback false, but live tasks go back when the failure is met"
             yield Violation("WRONG_ROLLBACK", text, where)
         objective = step.get("objective") or {}
         if objective.get("name") not in (None, "priority"):
-            text = f"step {moment.step} names the objective {objective['name']!r}: of a step it is priority"
+            text = f"step {event.step} names the objective {objective['name']!r}: of a step it is priority"
             yield Violation("OBJECTIVE_DIFFERS", text, where)
         if objective.get("name") == "priority" and objective.get("value") is not None:
             names = ("value", "bound", "scale", "gap")
             own = Objective("priority", objective.get("sense") or "max", *(objective.get(name) for name in names))
             worth = Worth(float(objective["value"]), "max", SOLVED * max(abs(float(objective["value"])), LEAST_SCALE))
-            for item in judge_objective(own, worth, of=f"step {moment.step}"):
+            for item in judge_objective(own, worth, of=f"step {event.step}"):
                 if item.code == "GAP_DIFFERS" or item.where == "objective.sense":
                     yield replace(item, where=where)
 
@@ -132,7 +132,7 @@ def _options(plan: Plan, incident: Incident) -> list[Violation]:
 def _summary(plan: Plan, problem: Problem, incident: Incident, replayed: Replay) -> dict[str, Any]:
     """Recompute what failed, and the figures of the schedule; others' figures need planners."""
     graph, priority = incident.graph, incident.graph.per_task("priority")
-    start = replayed.moments[0]
+    start = replayed.events[0]
     down = np.zeros(graph.tasks, dtype=np.bool_) if start.down is None else start.down
     queries = failed_queries(graph, down)
     after = _after(plan, incident, replayed) if plan.plan is not None else None
@@ -160,11 +160,8 @@ def _after(plan: Plan, incident: Incident, replayed: Replay) -> dict[str, Any]:
     """Return the figures of the schedule as its summary names them."""
     priority = incident.graph.per_task("priority")
     horizon_s = horizon_of(plan, incident)
-    query = np.array([o.query for o in replayed.outages], dtype=np.int64)
-    down_s = np.array([o.down_s for o in replayed.outages], dtype=np.float64)
-    back_s = np.array([np.inf if o.back_s is None else o.back_s for o in replayed.outages], dtype=np.float64)
-    downtimes = Downtimes(query, priority[query], down_s, back_s)
-    by_step = [float(sum(priority[query] for query in replayed.restored(moment))) for moment in replayed.moments]
+    downtimes = Downtimes.of([(o.query, o.down_s, o.back_s) for o in replayed.outages], priority)
+    by_step = [float(sum(priority[query] for query in replayed.restored(event))) for event in replayed.events]
     after: dict[str, Any] = dict(downtimes.figures(by_step, horizon_s))
     stated = plan.summary.get("after")
     if isinstance(stated, Mapping) and "fidelity_time" in stated:
@@ -180,8 +177,8 @@ def _value(name: str, plan: Plan, incident: Incident, replayed: Replay) -> float
     """
     if name == "priority":
         priority = incident.graph.per_task("priority")
-        return float(sum(priority[query] for moment in replayed.moments for query in replayed.restored(moment)))
-    arrivals = tuple(replace(a, at_s=(m.at_s, m.at_s)) for m in replayed.moments for a in m.arrivals)
+        return float(sum(priority[query] for event in replayed.events for query in replayed.restored(event)))
+    arrivals = tuple(replace(a, at_s=(m.at_s, m.at_s)) for m in replayed.events for a in m.arrivals)
     fixed = replace(incident, arrivals=arrivals)
     steps = (plan.plan or {})["steps"]
     scores = repair_scores(outcome(steps, fixed), fixed, horizon_of(plan, incident))

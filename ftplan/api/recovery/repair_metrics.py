@@ -15,14 +15,11 @@ def repair_scores(outcome: Outcome, incident: Incident, horizon_s: float) -> dic
     """Return all metrics of kind recovery-schedule, by name; queries that are not back count until the horizon."""
     graph = incident.graph
     priority = graph.per_task("priority")
-    query = np.array([outage.query for outage in outcome.outages], dtype=np.int64)
-    down_s = np.array([outage.down_s for outage in outcome.outages], dtype=np.float64)
-    back_s = np.array([np.inf if o.back_s is None else o.back_s for o in outcome.outages], dtype=np.float64)
-    downtimes = Downtimes(query, priority[query], down_s, back_s)
-    failed = np.unique(query)
-    still = np.unique(query[(down_s <= horizon_s) & (back_s > horizon_s)])
+    downtimes = Downtimes.of([(o.query, o.down_s, o.back_s) for o in outcome.outages], priority)
+    failed = np.unique(downtimes.query)
+    still = np.unique(downtimes.query[downtimes.down_at(horizon_s)])
     worth = float(priority[failed].sum())
-    capped = np.maximum(np.minimum(back_s, horizon_s) - down_s, 0.0)
+    capped = np.maximum(np.minimum(downtimes.back_s, horizon_s) - downtimes.down_s, 0.0)
     return {
         "queries-back-share": 1.0 - len(still) / len(failed) if len(failed) else 1.0,
         "priority-back-share": 1.0 - float(priority[still].sum()) / worth if len(failed) else 1.0,
@@ -44,7 +41,7 @@ def _fidelity_time(outcome: Outcome, incident: Incident, horizon_s: float) -> fl
     events: dict[tuple[float, bool], list[int]] = {}
     for task, at_s in outcome.lost:
         events.setdefault((at_s, False), []).append(task)
-    for task, begins, ends in outcome.runs:
+    for task, begins, ends in outcome.uptimes:
         events.setdefault((begins, True), []).append(task)
         if np.isfinite(ends):
             events.setdefault((ends, False), []).append(task)

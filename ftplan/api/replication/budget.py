@@ -17,7 +17,7 @@ Unit = Literal["tasks", "cores", "mb"]
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class ReplicationBudget:
     """A limit in some unit: a number, or a share of all tasks (rounded down); with a target all tasks may be used."""
 
     unit: Unit
@@ -50,8 +50,8 @@ class Budget:
         return memory_mb
 
 
-def parse_budget(budget: Any, budget_cpu: Any, budget_mb: Any, target: Any) -> Budget:
-    """Return the one budget that was given.
+def parse_budget(budget: Any, budget_cpu: Any, budget_mb: Any, target: Any) -> ReplicationBudget:
+    """Return the one budget that was given, of values that are in range.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def parse_budget(budget: Any, budget_cpu: Any, budget_mb: Any, target: Any) -> B
     Raises
     ------
     FtplanError
-        If none or several are given, or a value is out of range.
+        If none or several are given, or a text means nothing.
     """
     flags = {"--budget": budget, "--budget-cpu": budget_cpu, "--budget-mb": budget_mb, "--target": target}
     given = [flag for flag, value in flags.items() if value is not None]
@@ -77,27 +77,20 @@ def parse_budget(budget: Any, budget_cpu: Any, budget_mb: Any, target: Any) -> B
     if len(given) > 1:
         raise FtplanError(f"{' and '.join(given)}: give one of them")
     if target is not None:
-        if not _is_number(target) or not 0.0 < target <= 1.0:
-            raise FtplanError(f"--target: {target!r} is not a number above 0 and at most 1")
-        return Budget("tasks", target=float(target))
-    if budget is not None:
-        return _tasks(budget)
-    value = budget_cpu if budget_cpu is not None else budget_mb
-    if not _is_number(value) or not 0.0 <= value < math.inf:
-        raise FtplanError(f"{given[0]}: {value!r} is not a finite number of at least 0")
-    return Budget("cores" if budget_cpu is not None else "mb", number=float(value))
+        return ReplicationBudget("tasks", target=float(target))
+    if budget_cpu is not None:
+        return ReplicationBudget("cores", number=float(budget_cpu))
+    if budget_mb is not None:
+        return ReplicationBudget("mb", number=float(budget_mb))
+    return _tasks(budget)
 
 
-def _tasks(budget: Any) -> Budget:
+def _tasks(budget: Any) -> ReplicationBudget:
+    """Return a number of replicas, or a share of all tasks."""
     text = str(budget).strip()
     share = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*%", text)
     if share is not None and Fraction(share[1]) <= 100:
-        return Budget("tasks", share=Fraction(share[1]) / 100)
-    number = re.fullmatch(r"[0-9]+(\.0)?", text)
-    if number is None or isinstance(budget, bool):
+        return ReplicationBudget("tasks", share=Fraction(share[1]) / 100)
+    if re.fullmatch(r"[0-9]+(\.0)?", text) is None:
         raise FtplanError(f"--budget: {budget!r} is neither a number of replicas, such as 12, nor a share, such as 30%")
-    return Budget("tasks", number=float(text))
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+    return ReplicationBudget("tasks", number=float(text))

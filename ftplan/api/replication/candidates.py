@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ftplan.api.replication.hosts import room
-from ftplan.api.replication.problem import Prepared
+from ftplan.api.replication.hosts import hosts_of
+from ftplan.api.replication.problem import PreparedReplication
 from ftplan.model.cluster import Cluster
 from ftplan.model.replication_rules import CAPACITY, MEMORY, PRIMARY, RULES, ZONE
 from ftplan.model.tolerances import SOLVED
@@ -22,7 +22,7 @@ COLUMNS = ("node", "zone", "cores free", "MB free", "chosen", "ruled out by")
 class Rooms:
     """What primaries and the replicas of a plan leave on each node, shapes (N,); memory is infinite where unknown."""
 
-    prepared: Prepared
+    prepared: PreparedReplication
     cluster: Cluster
     rules: Sequence[str]
     node: Mapping[int, str | None]  # of each replica of the plan
@@ -31,14 +31,15 @@ class Rooms:
 
     @staticmethod
     def of(
-        prepared: Prepared,
+        prepared: PreparedReplication,
         cluster: Cluster,
         node: Mapping[int, str | None],
         max_cpu: float,
         rules: Sequence[str] | None,
     ) -> Rooms:
         """Take the replicas of a plan off the room that primaries leave. A plan without rules is held to all."""
-        cpu, mb = (values.copy() for values in room(prepared, cluster, max_cpu))
+        hosts = hosts_of(prepared, cluster, max_cpu)
+        cpu, mb = hosts.residual_cpu, hosts.residual_mb
         for task, name in node.items():
             if name is not None and name in cluster.position:
                 cpu[cluster.position[name]] -= prepared.cpu[task]

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ftplan.api.answers import Explanation
-from ftplan.api.replication.asked import asked_of, max_cpu_of, nodes_by_task
+from ftplan.api.replication.asked import asked_of, nodes_by_task
 from ftplan.api.replication.candidates import COLUMNS, Rooms
-from ftplan.api.replication.figures import value
-from ftplan.api.replication.problem import Prepared
+from ftplan.api.replication.options import TaskReplicationOptions
+from ftplan.api.replication.problem import PreparedReplication
 from ftplan.errors import FtplanError
 from ftplan.metrics.mc_trees import count_mc_trees, trees_through
+from ftplan.metrics.replication_problem import NodeByTask, ReplicationProblem
 from ftplan.model.names import Selector
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
 from ftplan.model.tolerances import NOISE
+from ftplan.model.topology import FloatArray
 
 #: Other choices that are scored, the most promising first.
 SCORED = 40
@@ -28,20 +31,28 @@ _MANY = 10**9
 
 @dataclass(frozen=True, eq=False)
 class _Chosen:
-    """A plan as a question, with its replicas and what they are worth."""
+    """The replicas of a plan, what they are worth, and what stands against others."""
 
-    prepared: Prepared
-    node: dict[int, str | None]
-    worth: float
-    budget: float | None  # None where the plan states none
-    rooms: Rooms | None  # None without a cluster
     plan: Plan
+    prepared: PreparedReplication
+    node: dict[int, str | None]
+    rooms: Rooms | None  # None without a cluster
+
+    @property
+    def problem(self) -> ReplicationProblem:
+        return self.prepared.problem
+
+    @cached_property
+    def value(self) -> float:
+        return self.problem.value_on(self.node)
+
+    @property
+    def limited(self) -> bool:
+        """Whether the plan states a budget."""
+        return any(self.plan.options.get(name) is not None for name in ("budget", "budget_cpu", "budget_mb"))
 
     def name(self, task: int) -> str:
         return "{}/{}".format(*self.prepared.graph.name(task))
-
-    def value(self, node: dict[int, str | None]) -> float:
-        return value(self.prepared, self.prepared.measured, node)
 
     def with_one(self, task: int, without: int | None = None) -> tuple[dict[int, str | None], bool]:
         """Return the replicas with one of a task, and without that of another; and whether a node has room for it.
@@ -51,6 +62,10 @@ class _Chosen:
         rest = {k: v for k, v in self.node.items() if k != without}
         place = None if self.rooms is None else self.rooms.best(task, without)
         return {**rest, task: place}, self.rooms is None or place is not None
+
+    def fits(self, task: int) -> bool:
+        """Return whether one more replica is within the budget."""
+        return not self.limited or self.problem.fits(float(self.problem.weight[[*self.node, task]].sum()))
 
 
 def explain(plan: Plan, problem: Problem, what: Selector) -> Explanation:
@@ -67,13 +82,10 @@ def explain(plan: Plan, problem: Problem, what: Selector) -> Explanation:
     """
     prepared = asked_of(plan, problem)
     node = nodes_by_task(plan, prepared.graph)
-    limited = any(plan.options.get(name) is not None for name in ("budget", "budget_cpu", "budget_mb"))
     rooms = None
     if problem.cluster is not None:
-        rooms = Rooms.of(prepared, problem.cluster, node, max_cpu_of(plan), plan.rules)
-    worth = value(prepared, prepared.measured, node)
-    budget = prepared.problem.budget if limited else None
-    chosen = _Chosen(prepared, node, worth, budget, rooms, plan)
+        rooms = Rooms.of(prepared, problem.cluster, node, TaskReplicationOptions.of_plan(plan).max_cpu, plan.rules)
+    chosen = _Chosen(plan, prepared, node, rooms)
     if what.kind == "task":
         return _task(what, chosen)
     if what.kind == "node":
@@ -83,54 +95,45 @@ def explain(plan: Plan, problem: Problem, what: Selector) -> Explanation:
 
 def _task(what: Selector, chosen: _Chosen) -> Explanation:
     task = chosen.prepared.graph.number(what.name, int(what.index or 0))
-    if not chosen.prepared.problem.fails[task]:
+    if not chosen.problem.fails[task]:
         raise FtplanError(f"{what}: does not fail in any case that the plan is for, so that a replica is of no use")
-    has = task in chosen.node
-    if has:
-        other, room = {k: v for k, v in chosen.node.items() if k != task}, True
-    else:
-        other, room = chosen.with_one(task)
-    reached = chosen.value(other)
-    metric = chosen.prepared.problem.metric
-    rows = _instead(task, chosen) if has else _in_place_of(task, chosen)
     nodes = () if chosen.rooms is None else tuple(chosen.rooms.rows(task))
-    if has:
-        place = "" if chosen.node[task] is None else f" on {chosen.node[task]}"
-        drop = chosen.worth - reached
-        notes = [f"has a replica{place}: without it {metric} falls by {drop:.6g}, from {chosen.worth:.6g}"]
-        notes += [_trees(task, chosen), *_displaced(rows)]
-        title = "what could stand in its place"
+    if task in chosen.node:
+        title, rows, notes = _with_replica(task, chosen)
     else:
-        gain = reached - chosen.worth
-        notes = [f"has no replica: with one {metric} would grow by {gain:.6g}, from {chosen.worth:.6g}"]
-        notes += [*_cost(task, chosen), *_room(task, chosen, nodes), _trees(task, chosen)]
-        notes += _against(task, gain, room, rows, chosen)
-        title = "what it could stand in place of"
-    columns = ("task", metric, "change", "ruled out by")
-    named = COLUMNS if nodes else ()
-    said = chosen.prepared.warnings
-    return Explanation(str(what), f"{what}: {title}", columns, tuple(rows), tuple(notes), said, named, nodes)
+        title, rows, notes = _without_replica(task, chosen, nodes)
+    columns, named = ("task", chosen.problem.metric, "change", "ruled out by"), COLUMNS if nodes else ()
+    warnings = chosen.prepared.warnings
+    return Explanation(str(what), f"{what}: {title}", columns, tuple(rows), tuple(notes), warnings, named, nodes)
 
 
-def _cost(task: int, chosen: _Chosen) -> list[str]:
-    if chosen.budget is None:
-        return []
-    takes = float(chosen.prepared.problem.weight[task])
-    fits = "fits" if _fits(task, chosen) else f"does not fit, by {takes - _left(chosen):.6g},"
-    return [f"it takes {takes:.6g} of the budget and {fits} into the {_left(chosen):.6g} that are left"]
+def _with_replica(task: int, chosen: _Chosen) -> tuple[str, list[dict[str, Any]], list[str]]:
+    """Return title, exchanges and notes of a task that has a replica."""
+    rows = _instead(task, chosen)
+    drop = chosen.value - chosen.problem.value_on({k: v for k, v in chosen.node.items() if k != task})
+    place = "" if chosen.node[task] is None else f" on {chosen.node[task]}"
+    note = f"has a replica{place}: without it {chosen.problem.metric} falls by {drop:.6g}, from {chosen.value:.6g}"
+    return "what could stand in its place", rows, [note, _trees(task, chosen), *_displaced(rows)]
 
 
-def _left(chosen: _Chosen) -> float:
-    return (chosen.budget or 0.0) - float(chosen.prepared.problem.weight[list(chosen.node)].sum())
+def _without_replica(
+    task: int, chosen: _Chosen, nodes: Sequence[Mapping[str, Any]]
+) -> tuple[str, list[dict[str, Any]], list[str]]:
+    """Return title, exchanges and notes of a task that has none."""
+    rows = _in_place_of(task, chosen)
+    node, room = chosen.with_one(task)
+    gain = chosen.problem.value_on(node) - chosen.value
+    notes = [f"has no replica: with one {chosen.problem.metric} would grow by {gain:.6g}, from {chosen.value:.6g}"]
+    if chosen.limited:
+        weight = chosen.problem.weight
+        takes, left = float(weight[task]), chosen.problem.budget - float(weight[list(chosen.node)].sum())
+        fits = "fits" if chosen.fits(task) else f"does not fit, by {takes - left:.6g},"
+        notes.append(f"it takes {takes:.6g} of the budget and {fits} into the {left:.6g} that are left")
+    notes += [*_room(nodes), _trees(task, chosen), _against(task, gain, room, rows, chosen)]
+    return "what it could stand in place of", rows, notes
 
 
-def _fits(task: int, chosen: _Chosen) -> bool:
-    """Return whether one more replica is within the budget."""
-    problem = chosen.prepared.problem
-    return chosen.budget is None or problem.fits(float(problem.weight[[*chosen.node, task]].sum()))
-
-
-def _room(task: int, chosen: _Chosen, nodes: Sequence[Mapping[str, Any]]) -> list[str]:
+def _room(nodes: Sequence[Mapping[str, Any]]) -> list[str]:
     """Say how many nodes could take one more replica, or what is nearest to it."""
     if not nodes:
         return []
@@ -144,24 +147,25 @@ def _room(task: int, chosen: _Chosen, nodes: Sequence[Mapping[str, Any]]) -> lis
     return [f"no node could take it: {full[0]['node']}, which has most room, {full[0]['ruled out by']}"]
 
 
-def _against(task: int, gain: float, room: bool, rows: list[dict[str, Any]], chosen: _Chosen) -> list[str]:
+def _against(task: int, gain: float, room: bool, rows: list[dict[str, Any]], chosen: _Chosen) -> str:
     """Say in one line why a task has no replica; with the exchange that comes nearest where budget or room decide."""
     better = [row for row in rows if row["ruled out by"] is None]
     if better:
         which = f"it in place of {better[0]['task']}"
-        return [f"{which} breaks no rule and would be worth {better[0]['change']:.6g} more"]
+        return f"{which} breaks no rule and would be worth {better[0]['change']:.6g} more"
     if gain <= NOISE:
-        return ["it has none because alone it would gain nothing"]
-    if _fits(task, chosen) and room:
+        return "it has none because alone it would gain nothing"
+    fits = chosen.fits(task)
+    if fits and room:
         most = chosen.plan.options.get("max_changes")
         why = f"{chosen.plan.algorithm} did not find it" if most is None else f"--max-changes {most} stands against it"
-        return [f"budget and room allow it: {why}"]
-    reasons = [text for holds, text in ((_fits(task, chosen), "the budget"), (room, "want of room")) if not holds]
+        return f"budget and room allow it: {why}"
+    reasons = [text for holds, text in ((fits, "the budget"), (room, "want of room")) if not holds]
     text = f"it has none because of {' and '.join(reasons)}"
     possible = [row for row in rows if not _impossible(row)]
     if not possible:
-        return [text]
-    return [f"{text}; in place of {possible[0]['task']} it would be worth {_change(possible[0]['change'])}"]
+        return text
+    return f"{text}; in place of {possible[0]['task']} it would be worth {_change(possible[0]['change'])}"
 
 
 def _impossible(row: Mapping[str, Any]) -> bool:
@@ -174,13 +178,11 @@ def _change(change: float) -> str:
 
 def _trees(task: int, chosen: _Chosen) -> str:
     """Say how many MC-trees contain the task, in the heaviest case in which it fails."""
-    prepared = chosen.prepared
-    cases = [(case, k) for k, case in enumerate(prepared.problem.cases) if case.failed[task]]
+    problem = chosen.problem
+    cases = [(case, k) for k, case in enumerate(problem.cases) if case.failed[task]]
     case, place = max(cases, key=lambda item: (item[0].weight, -item[1]))
-    replicated = np.zeros(prepared.graph.tasks, dtype=np.bool_)
-    replicated[list(chosen.node)] = True
-    live = prepared.live(replicated, [chosen.node.get(t) for t in range(prepared.graph.tasks)])[place]
-    through, whole = trees_through(prepared.graph, live, task), count_mc_trees(prepared.graph, live)
+    live = problem.live(problem.mask(chosen.node), chosen.node)[place]
+    through, whole = trees_through(problem.graph, live, task), count_mc_trees(problem.graph, live)
     if task in chosen.node:
         return f"in case {case.id} it completes {_count(through)} of {_count(whole)} live MC-trees"
     return f"in case {case.id} a replica would complete {_count(through)} MC-trees beside {_count(whole)} live ones"
@@ -191,39 +193,38 @@ def _count(trees: int) -> str:
 
 
 def _instead(task: int, chosen: _Chosen) -> list[dict[str, Any]]:
-    """Return the plan's worth with another task's replica in the place of this one, the best first."""
-    problem = chosen.prepared.problem
-    rest = {k: v for k, v in chosen.node.items() if k != task}
-    open_to = np.flatnonzero(problem.fails)
-    slope = _slopes(chosen, rest)
+    """Return the plan's value with another task's replica in the place of this one, the best first."""
+    slope = _slopes(chosen.problem, {k: v for k, v in chosen.node.items() if k != task})
+    open_to = np.flatnonzero(chosen.problem.fails)
     order = open_to[np.lexsort((open_to, -np.round(slope[open_to], 12)))].tolist()
     others = [other for other in order if other not in chosen.node][:SCORED]
     return _sorted([_row(other, other, *chosen.with_one(other, task), chosen) for other in others])
 
 
 def _in_place_of(task: int, chosen: _Chosen) -> list[dict[str, Any]]:
-    """Return the plan's worth with this task's replica in the place of another one's, the best first."""
-    losses = chosen.prepared.losses(_mask(chosen, chosen.node))
+    """Return the plan's value with this task's replica in the place of another one's, the best first."""
+    losses = chosen.problem.losses(chosen.problem.mask(chosen.node))
     order = sorted(chosen.node, key=lambda other: (round(float(losses[other]), 12), other))[:SCORED]
     return _sorted([_row(other, task, *chosen.with_one(task, other), chosen) for other in order])
 
 
 def _row(other: int, enters: int, node: dict[int, str | None], room: bool, chosen: _Chosen) -> dict[str, Any]:
     """Return the exchange with another task: what it is worth, and what rules it out, budget and room first."""
-    problem = chosen.prepared.problem
-    reached = chosen.value(node)
+    problem = chosen.problem
+    reached = problem.value_on(node)
+    change = reached - chosen.value
     cost = float(problem.weight[list(node)].sum())
     ruled_out = None
-    if chosen.budget is not None and not problem.fits(cost):
+    if chosen.limited and not problem.fits(cost):
         ruled_out = f"OVER_BUDGET: {cost:.6g} of {problem.budget:.6g}"
     elif not room:
         ruled_out = f"OVER_CAPACITY: no node could take a replica of {chosen.name(enters)}"
-    elif reached <= chosen.worth + NOISE:
-        ruled_out = "worth no more" if abs(reached - chosen.worth) <= NOISE else "worth less"
+    elif reached <= chosen.value + NOISE:
+        ruled_out = "worth no more" if abs(change) <= NOISE else "worth less"
     return {
         "task": chosen.name(other),
         problem.metric: reached,
-        "change": reached - chosen.worth,
+        "change": change,
         "ruled out by": ruled_out,
     }
 
@@ -244,27 +245,20 @@ def _displaced(rows: list[dict[str, Any]]) -> list[str]:
     return [f"displaced: {possible[0]['task']}, which in its place would be worth {_change(possible[0]['change'])}"]
 
 
-def _slopes(chosen: _Chosen, node: dict[int, str | None]) -> np.ndarray[Any, np.dtype[np.float64]]:
-    prepared = chosen.prepared
-    total = np.zeros(prepared.graph.tasks)
-    for case, live in zip(prepared.problem.cases, prepared.live(_mask(chosen, node)), strict=True):
-        slope = prepared.measured.slope(live, prepared.measured.intact(live))
+def _slopes(problem: ReplicationProblem, node: NodeByTask) -> FloatArray:
+    """Return by how much the value grows with what is intact of each failing task, shape (tasks,)."""
+    total = np.zeros(problem.tasks)
+    for case, live in zip(problem.cases, problem.live(problem.mask(node)), strict=True):
+        slope = problem.model.slope(live, problem.model.intact(live))
         total += case.weight * np.where(case.failed, slope, 0.0)
     return total
-
-
-def _mask(chosen: _Chosen, node: dict[int, str | None]) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    replicated = np.zeros(chosen.prepared.graph.tasks, dtype=np.bool_)
-    replicated[list(node)] = True
-    return replicated
 
 
 def _node(what: Selector, problem: Problem, chosen: _Chosen) -> Explanation:
     if problem.cluster is None:
         raise FtplanError(f"{what}: there is no cluster: give --cluster")
     node = problem.cluster.node(what.name)
-    prepared = chosen.prepared
-    losses = prepared.losses(_mask(chosen, chosen.node))
+    prepared, losses = chosen.prepared, chosen.problem.losses(chosen.problem.mask(chosen.node))
     rows = [
         {
             "replica of": chosen.name(task),

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from ftplan.api.replication.asked import asked_of, budget_of, max_cpu_of, nodes_by_task, replicas_of
-from ftplan.api.replication.figures import body, summary, value
-from ftplan.api.replication.problem import METRICS, Prepared
-from ftplan.api.replication.upkeep import Current, current_of
+from ftplan.api.replication.asked import asked_of, budget_of, nodes_by_task, replicas_of
+from ftplan.api.replication.current import Current, current_of
+from ftplan.api.replication.figures import body, summary
+from ftplan.api.replication.options import METRICS, TaskReplicationOptions
+from ftplan.api.replication.problem import PreparedReplication
 from ftplan.api.statements import (
     Judged,
     Judges,
@@ -22,6 +21,7 @@ from ftplan.api.statements import (
     judge_summary,
     unknown_objective,
 )
+from ftplan.metrics.replication_problem import NodeByTask
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
 from ftplan.model.replication_rules import BUDGET, RULES, ReplicationLimits, violations
@@ -58,35 +58,43 @@ def judge_replication(plan: Plan, problem: Problem, strict: bool) -> Judged:
         memory_mb=prepared.memory_mb,
         weight=prepared.problem.weight,
         budget=prepared.problem.budget if limited else math.inf,
-        max_cpu=max_cpu_of(plan),
+        max_cpu=TaskReplicationOptions.of_plan(plan).max_cpu,
     )
-    found = list(violations(replicas_of(plan), limits, rules))
+    broken = list(violations(replicas_of(plan), limits, rules))
     if problem.cluster is not None:
-        found += _without_node(plan)
+        broken += _without_node(plan)
     # Where the plan names tasks or nodes that do not exist its value means nothing.
-    if {item.code for item in found} & {"UNKNOWN_TASK", "UNKNOWN_NODE", "ASSIGNED_TWICE", "NODE_MISSING"}:
-        return Judged(found, rules)
-    node = nodes_by_task(plan, prepared.graph)
-    found += _objective(plan, prepared, node)
-    found += _options(plan, prepared)
-    found += _curve(plan, prepared, node)
-    curve = (plan.plan or {}).get("curve")
-    left: tuple[str, ...] = ("plan.curve",) if curve else ()
-    current = _current(plan, problem, prepared)
+    if {item.code for item in broken} & {"UNKNOWN_TASK", "UNKNOWN_NODE", "ASSIGNED_TWICE", "NODE_MISSING"}:
+        return Judged(broken, rules)
+    node, current = nodes_by_task(plan, prepared.graph), _current(plan, problem, prepared)
+    broken += _objective(plan, prepared, node)
+    broken += _options(plan, prepared)
+    broken += _curve(plan, prepared, node)
+    stated = plan.plan or {}
+    left: tuple[str, ...] = ("plan.curve",) if stated.get("curve") else ()
     if current is not None:
-        found += _changes(plan, prepared, current, node)
-        if (plan.plan or {}).get("activate") is not None and not current.known:
-            left = (*left, "plan.activate", "plan.deactivate")
-    elif (plan.plan or {}).get("activate") is not None:
+        broken += _changes(plan, prepared, current, node)
+    if stated.get("activate") is not None and (current is None or not current.known):
         left = (*left, "plan.activate", "plan.deactivate")
     if plan.summary:
-        true, _ = summary(prepared, current or Current({}, False), node, plan.seed)
-        true.pop("random")
-        if current is None:
-            true.pop("before")
-        broken, more = judge_summary(plan, true)
-        found, left = [*found, *broken], (*left, *more)
-    return Judged(found, rules, left)
+        wrong, more = judge_summary(plan, _summary(prepared, current, node))
+        broken, left = [*broken, *wrong], (*left, *more)
+    return Judged(broken, rules, left)
+
+
+def judge_question(plan: Plan, problem: Problem) -> Judged:
+    """Return what a plan without an answer states falsely of its question, and what was not recomputed."""
+    prepared = asked_of(plan, problem)
+    true = {**_summary(prepared, _current(plan, problem, prepared), None), "random": None}
+    broken, left = judge_summary(plan, true)
+    return Judged([*_options(plan, prepared), *broken], (), left)
+
+
+def _summary(prepared: PreparedReplication, current: Current | None, node: NodeByTask | None) -> dict[str, Any]:
+    """Return what can be recomputed of the summary; without the file of the replicas in place not what was before."""
+    if current is not None:
+        return summary(prepared, current, node)
+    return {name: value for name, value in summary(prepared, Current({}, False), node).items() if name != "before"}
 
 
 def _without_node(plan: Plan) -> Iterator[Violation]:
@@ -99,7 +107,7 @@ def _without_node(plan: Plan) -> Iterator[Violation]:
                 yield Violation("NODE_MISSING", f"{name}: {where} has no node, although there is a cluster", where)
 
 
-def _current(plan: Plan, problem: Problem, prepared: Prepared) -> Current | None:
+def _current(plan: Plan, problem: Problem, prepared: PreparedReplication) -> Current | None:
     """Return the replicas that were in place for the plan; None where the file that said so is not there."""
     path = plan.options.get("current")
     if path is None and not any(item.role == "current" for item in plan.inputs):
@@ -109,7 +117,7 @@ def _current(plan: Plan, problem: Problem, prepared: Prepared) -> Current | None
     return current_of(path, problem, prepared.graph)
 
 
-def _changes(plan: Plan, prepared: Prepared, current: Current, node: Mapping[int, str | None]) -> Iterator[Violation]:
+def _changes(plan: Plan, prepared: PreparedReplication, current: Current, node: NodeByTask) -> Iterator[Violation]:
     """What is to start and to stop leads from the replicas in place to the plan's."""
     true = body(prepared, current, node, None)
     for name in ("activate", "deactivate"):
@@ -126,7 +134,7 @@ def _changes(plan: Plan, prepared: Prepared, current: Current, node: Mapping[int
             yield Violation("CHANGES_DIFFER", f"{name}: lists a replica more than once", f"plan.{name}")
 
 
-def _options(plan: Plan, prepared: Prepared) -> list[Violation]:
+def _options(plan: Plan, prepared: PreparedReplication) -> list[Violation]:
     """The unit and limit of the budget, and the cases, follow from the other options and the failure."""
     asked = budget_of(plan)
     limit = None if asked.target is not None else prepared.problem.budget
@@ -136,7 +144,7 @@ def _options(plan: Plan, prepared: Prepared) -> list[Violation]:
     return judge_options(plan, true)
 
 
-def _curve(plan: Plan, prepared: Prepared, node: Mapping[int, str | None]) -> Iterator[Violation]:
+def _curve(plan: Plan, prepared: PreparedReplication, node: NodeByTask) -> Iterator[Violation]:
     """More is never worse, nothing beats a bound, and the plan itself is within the bound of its budget."""
     points = (plan.plan or {}).get("curve") or ()
     for k, point in enumerate(points):
@@ -152,9 +160,7 @@ def _curve(plan: Plan, prepared: Prepared, node: Mapping[int, str | None]) -> It
             yield Violation("CURVE_DIFFERS", f"{where} has a bound below that of a smaller budget", where)
     if not points:
         return
-    chosen = np.zeros(prepared.graph.tasks, dtype=np.bool_)
-    chosen[list(node)] = True
-    cost, worth = prepared.problem.cost(chosen), value(prepared, prepared.measured, node)
+    cost, worth = prepared.problem.cost(prepared.problem.mask(node)), prepared.problem.value_on(node)
     for k, point in enumerate(points):
         bound = point.get("bound")
         if bound is not None and cost <= point["budget"] and worth > bound + ROUNDING:
@@ -162,38 +168,26 @@ def _curve(plan: Plan, prepared: Prepared, node: Mapping[int, str | None]) -> It
             yield Violation("CURVE_DIFFERS", text, f"plan.curve[{k}]")
 
 
-def judge_question(plan: Plan, problem: Problem) -> Judged:
-    """Return what a plan without an answer states falsely of its question, and what was not recomputed."""
-    prepared = asked_of(plan, problem)
-    current = _current(plan, problem, prepared)
-    true, _ = summary(prepared, current or Current({}, False), None, plan.seed)
-    if current is None:
-        true.pop("before")
-    broken, left = judge_summary(plan, true)
-    return Judged([*_options(plan, prepared), *broken], (), left)
-
-
 def _rules(plan: Plan, strict: bool) -> tuple[str, ...]:
     named = (BUDGET, RULES[1]) if plan.rules is None else plan.rules
     return (*(rule for rule in named if rule not in RULES), *(r for r in RULES if r in named or strict))
 
 
-def _objective(plan: Plan, prepared: Prepared, node: Mapping[int, str | None]) -> list[Violation]:
-    reached = value(prepared, prepared.measured, node)
+def _objective(plan: Plan, prepared: PreparedReplication, node: NodeByTask) -> list[Violation]:
+    reached = prepared.problem.value_on(node)
     target = plan.options.get("target")
-    found = []
+    broken = []
     if target is not None and reached < target - ROUNDING:
         text = f"{prepared.problem.metric} is {reached:.12g}, below the target {target:.12g}"
-        found.append(Violation("BELOW_TARGET", text))
+        broken.append(Violation("BELOW_TARGET", text))
     stated = plan.objective
     if stated is None or stated.value is None:
-        return found
+        return broken
     known = (prepared.problem.metric,) if target is None else ("replicas",)
     if stated.name not in known:
-        return [*found, unknown_objective(stated, known)]
-    if stated.name == "replicas":
-        return found + judge_objective(stated, Worth(float(len(node)), "min", ROUNDING), plan.status)
-    return found + judge_objective(stated, Worth(reached, "max", ROUNDING), plan.status)
+        return [*broken, unknown_objective(stated, known)]
+    worth = Worth(reached, "max", ROUNDING) if target is None else Worth(float(len(node)), "min", ROUNDING)
+    return broken + judge_objective(stated, worth, plan.status)
 
 
 JUDGES = Judges(judge_replication, judge_question, KNOWN_RULES, (*METRICS, "replicas"))

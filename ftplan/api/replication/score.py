@@ -6,8 +6,7 @@ from dataclasses import replace
 
 from ftplan.api.answers import Asked, Scores
 from ftplan.api.replication.asked import asked_of, nodes_by_task
-from ftplan.api.replication.figures import value
-from ftplan.api.replication.problem import WORST, Prepared
+from ftplan.api.replication.problem import WORST, PreparedReplication
 from ftplan.api.scenarios import own_failure, with_scenario_fails
 from ftplan.errors import FtplanError
 from ftplan.metrics.key_aligned_fidelity import key_aligned_model
@@ -39,15 +38,15 @@ def score(plan: Plan, problem: Problem, asked: Asked) -> Scores:
         text = "the replicas have nodes and there is no cluster: no replica fails with its node"
         warnings += (Warn("NODES_IGNORED", text),)
     values = {
-        "output-fidelity": value(prepared, prepared.problem.model, node),
-        "key-aligned-fidelity": value(prepared, key_aligned_model(prepared.graph, prepared.problem.rates), node),
-        "internal-completeness": value(prepared, prepared.completeness, node),
+        "output-fidelity": prepared.problem.value_on(node, prepared.output_fidelity),
+        "key-aligned-fidelity": prepared.problem.value_on(node, key_aligned_model(prepared.graph, prepared.rates)),
+        "internal-completeness": prepared.problem.value_on(node, prepared.completeness),
         "replicas": float(len(node)),
     }
     return Scores(values, _failures(plan, problem, asked, prepared), warnings)
 
 
-def _failures(plan: Plan, problem: Problem, asked: Asked, prepared: Prepared) -> tuple[str, ...]:
+def _failures(plan: Plan, problem: Problem, asked: Asked, prepared: PreparedReplication) -> tuple[str, ...]:
     """Return what fails as selectors; that all tasks do has a name of its own."""
     if [case.id for case in prepared.problem.cases] == [WORST]:
         return (WORST,)

@@ -1,4 +1,4 @@
-"""What ``plan`` holds in a plan file: one module a kind of plan, named like it, with a model ``Body``."""
+"""What ``plan`` holds in a plan file: one module a kind of plan, named like it, whose ``BODY`` is a model."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ def body_of(kind: str) -> type[FileModel] | None:
     name = f"{__name__}.{kind.replace('-', '_')}"
     if find_spec(name) is None:
         return None
-    model: type[FileModel] = importlib.import_module(name).Body
+    model: type[FileModel] = importlib.import_module(name).BODY
     return model

@@ -26,8 +26,11 @@ class MoveModel(FileModel):
     bytes: NonNegative | None = Field(None, description="State to copy; null if unknown")
 
 
-class Body(FileModel):
+class CheckpointAllocationBody(FileModel):
     """What a plan of kind checkpoint-allocation holds."""
 
     assignments: list[AssignmentModel] = Field(description="One entry for each key group")
     moves: list[MoveModel] | None = Field(None, description="Against the current checkpoints")
+
+
+BODY = CheckpointAllocationBody

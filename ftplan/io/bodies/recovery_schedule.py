@@ -86,10 +86,13 @@ class TimelineModel(FileModel):
     priority: NonNegative = Field(description="Their summed priority")
 
 
-class Body(FileModel):
+class RecoveryScheduleBody(FileModel):
     """What a plan of kind recovery-schedule holds; one made by hand needs only the steps."""
 
     steps: list[StepModel] = Field(description="In order of time, one for each time at which something happens")
     queries: list[QueryModel] | None = Field(None, description="One entry for each outage of a query")
     unrecovered: list[UnrecoveredModel] | None = Field(None, description="Tasks that are down at the end")
     timeline: list[TimelineModel] | None = Field(None, description="Cumulative, where it changes")
+
+
+BODY = RecoveryScheduleBody

@@ -23,10 +23,13 @@ class CurvePointModel(FileModel):
     bound: Probability | None = Field(None, description="Proven: no choice within this budget is better")
 
 
-class Body(FileModel):
+class TaskReplicationBody(FileModel):
     """What a plan of kind task-replication holds; one made by hand needs only the replicas."""
 
     replicas: list[ReplicaModel] = Field(description="Tasks that have an active replica")
     activate: list[ReplicaModel] | None = Field(None, description="To start, against the replicas now in place")
     deactivate: list[ReplicaModel] | None = Field(None, description="To stop, with the nodes that run them now")
     curve: list[CurvePointModel] | None = Field(None, description="Ascending by budget")
+
+
+BODY = TaskReplicationBody

@@ -1,1 +1,1 @@
-"""Where does the checkpoint of each key group go? (Madsen & Zhou 2015)"""
+"""Where does the checkpoint of each key group go? ([Madsen2015])"""

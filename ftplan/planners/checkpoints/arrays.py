@@ -91,7 +91,7 @@ class CheckpointProblem:
             return bound
         return float(np.ceil(bound - 1e-6 - 1e-9 * abs(bound)) + 0.0)
 
-    def settled_bound(self, value: float, bound: float) -> float:
+    def bound_below(self, value: float, bound: float) -> float:
         """Return a proven bound for a plan of this value: the value itself where only rounding lies between them.
 
         Raises

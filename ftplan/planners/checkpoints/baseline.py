@@ -46,7 +46,7 @@ def baseline(problem: CheckpointProblem, options: AllocationOptions) -> Result[A
     Guarantee: none on the cost. It keeps, and lists, only these two rules, whatever the options ask for. Estimated
     statistics change nothing: every key group is drawn alone. Cost O(K N).
 
-    Source: Madsen & Zhou 2015, section 6 and 7 (Baseline).
+    Source: [Madsen2015], sections 6 and 7 (Baseline).
     """
     budget = Budget.of(options)
     rules = CheckpointRules(options.copies)
@@ -54,8 +54,12 @@ def baseline(problem: CheckpointProblem, options: AllocationOptions) -> Result[A
     blocked = too_few_domains(p)
     if blocked is not None:
         return infeasible(p, rules, blocked, budget)
-    answer = allocation(p, random_copies(p, options.seed), rules)
-    bound = None
+    return random_plan(allocation(p, random_copies(p, options.seed), rules), options, budget)
+
+
+def random_plan(answer: Allocation, options: AllocationOptions, budget: Budget) -> Result[Allocation]:
+    """Return the result of a plan that nobody tried to make cheap, with a bound where the options ask for one."""
+    p, bound = answer.problem, None
     if options.bound:
-        bound = p.settled_bound(answer.value, proven_bound(p, rules, answer.value, budget))
-    return Result("feasible", answer, rules.names(), bound, warnings=p.warnings + budget.warnings())
+        bound = p.bound_below(answer.value, proven_bound(p, answer.rules, answer.value, budget))
+    return Result("feasible", answer, answer.rules.names(), bound, warnings=p.warnings + budget.warnings())

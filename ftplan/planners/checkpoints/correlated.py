@@ -1,20 +1,19 @@
-"""Checkpoints where load runs against their key group's: Madsen & Zhou 2015's heuristic."""
+"""Checkpoints where load runs against their key group's: the heuristic of [Madsen2015]."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from ftplan.planners.budget import Budget, OutOfTime
+from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.allocation import Allocation, allocation
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.bounds.any_rules import proven_bound
 from ftplan.planners.checkpoints.options import AllocationOptions
+from ftplan.planners.checkpoints.outcome import outcome
 from ftplan.planners.checkpoints.rules.feasibility import RulesInForce, feasible_copies, rules_in_force
 from ftplan.planners.checkpoints.rules.idle import spread_idle
-from ftplan.planners.checkpoints.rules.limits import Limits, limits_of
-from ftplan.planners.checkpoints.search.failover_repair import bring_within, improve_within
-from ftplan.planners.checkpoints.search.greedy import regret_greedy
-from ftplan.planners.checkpoints.search.working_allocation import Placed
+from ftplan.planners.checkpoints.rules.limits import limits_of
+from ftplan.planners.checkpoints.search.greedy import repaired_greedy
+from ftplan.planners.checkpoints.search.local_search import improve
+from ftplan.planners.checkpoints.search.working_allocation import WorkingAllocation
 from ftplan.planners.result import Result
 
 #: Copies up to which an allocation that only keeps the failover limit is made cheaper: larger ones would take long.
@@ -27,45 +26,28 @@ def correlated(problem: CheckpointProblem, options: AllocationOptions) -> Result
     Guarantee: optimal where nothing couples the copies (balance ``none``, no memory limits); else a plan within all
     rules where one is found, without a guarantee of its cost. Cost: that of :func:`regret_greedy`, plus the repair.
 
-    Departures from the paper besides those in :func:`regret_greedy`: its constraint 2 is an upper limit, R4 a band,
-    so copies are moved and swapped into the band afterwards; where that gets stuck, the allocation that proves Δ
-    feasible is used, or the problem is solved for feasibility. A failover limit is repaired in the same way.
-
-    Source: Madsen & Zhou 2015, section 6, Algorithm 3.
+    Source: [Madsen2015], section 6, Algorithm 3. Departures besides those in :func:`regret_greedy`: its constraint 2
+    is an upper limit, R4 a band, so copies are moved and swapped into the band afterwards; where that gets stuck, the
+    allocation that proves Δ feasible is used, or the problem is solved for feasibility. A failover limit is repaired
+    in the same way.
     """
     budget = Budget.of(options)
-    settled = rules_in_force(problem, options, budget)
-    if not isinstance(settled, RulesInForce):
-        return settled
-    limits = limits_of(problem, settled.rules)
-    placed = _placed(problem, limits, budget)
-    if placed is not None:
-        copies = placed.copies
-    else:
-        found = feasible_copies(problem, settled, options, budget)
-        if isinstance(found, Result):
-            return found
-        copies = found
+    in_force = rules_in_force(problem, options, budget)
+    if not isinstance(in_force, RulesInForce):
+        return in_force
+    limits = limits_of(problem, in_force.rules)
+    copies = repaired_greedy(problem, limits, budget)
+    if copies is None:
+        witness = feasible_copies(problem, in_force, options, budget)
+        if isinstance(witness, Result):
+            return witness
+        copies = witness
         if limits.failover is not None and copies.size <= FEW_COPIES:
-            placed = Placed.at(problem, limits, copies)
-            improve_within(placed, budget)
-            copies = placed.copies
-    answer = allocation(problem, spread_idle(problem, limits, copies), settled.rules)
-    result: Result[Allocation] = Result(
-        "feasible", answer, settled.rules.names(), warnings=problem.warnings + settled.warnings
-    )
+            working = WorkingAllocation.of(problem, limits, copies)
+            improve(working, budget)
+            copies = working.copies
+    answer = allocation(problem, spread_idle(problem, limits, copies), in_force.rules)
+    bound = None
     if options.bound or not (limits.names or limits.failover):
-        bound = proven_bound(problem, settled.rules, answer.value, budget)
-        bound = problem.settled_bound(answer.value, bound)
-        closed = problem.gap(answer.value, bound) <= 1e-9
-        result = replace(result, status="optimal" if closed else "feasible", bound=bound)
-    return replace(result, warnings=result.warnings + budget.warnings())
-
-
-def _placed(problem: CheckpointProblem, limits: Limits, budget: Budget) -> Placed | None:
-    """Return what Algorithm 3 and repair find, None where they get stuck or the clock ends them."""
-    try:
-        placed = Placed.at(problem, limits, regret_greedy(problem, limits, budget))
-    except OutOfTime:
-        return None
-    return placed if bring_within(placed, budget) else None
+        bound = proven_bound(problem, in_force.rules, answer.value, budget)
+    return outcome(in_force, answer, bound, budget)

@@ -9,8 +9,7 @@ from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget, OutOfTime
 from ftplan.planners.checkpoints.allocation import Allocation, allocation
 from ftplan.planners.checkpoints.arrays import BoolArray, CheckpointProblem
-from ftplan.planners.checkpoints.baseline import without_zones
-from ftplan.planners.checkpoints.bounds.any_rules import proven_bound
+from ftplan.planners.checkpoints.baseline import random_plan, without_zones
 from ftplan.planners.checkpoints.models.flow import cheapest_flow
 from ftplan.planners.checkpoints.options import AllocationOptions
 from ftplan.planners.checkpoints.rules.feasibility import infeasible
@@ -30,7 +29,7 @@ def even(problem: CheckpointProblem, options: AllocationOptions) -> Result[Alloc
     matched anew by a flow of least random cost. It lists only its own rules. Cost O(K copies), at worst that of the
     flow.
 
-    Source: Madsen & Zhou 2015, section 6 and 7 (Even Distribution).
+    Source: [Madsen2015], sections 6 and 7 (Even Distribution).
     """
     budget = Budget.of(options)
     rules = CheckpointRules(options.copies, balance="even-count")
@@ -51,11 +50,7 @@ def even(problem: CheckpointProblem, options: AllocationOptions) -> Result[Alloc
         if flow is None:
             return infeasible(p, rules, infeasible_count(p, rules), budget)
         copies = flow.copies
-    answer = allocation(p, copies, rules)
-    bound = None
-    if options.bound:
-        bound = p.settled_bound(answer.value, proven_bound(p, rules, answer.value, budget))
-    return Result("feasible", answer, rules.names(), bound, warnings=p.warnings + budget.warnings())
+    return random_plan(allocation(p, copies, rules), options, budget)
 
 
 def dealt(problem: CheckpointProblem, most: FloatArray, rng: np.random.Generator) -> IntArray | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,27 +12,32 @@ from ftplan.planners.budget import Budget, OutOfTime
 from ftplan.planners.checkpoints.allocation import Allocation, allocation
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.bounds.any_rules import best_dual
-from ftplan.planners.checkpoints.bounds.lagrangian import Dual
 from ftplan.planners.checkpoints.even import dealt
 from ftplan.planners.checkpoints.models.exact_at_scale import price_guided
 from ftplan.planners.checkpoints.models.flow import cheapest_flow
 from ftplan.planners.checkpoints.models.reduced_model import close_gap
 from ftplan.planners.checkpoints.models.separate import allowed_cost, cheapest
 from ftplan.planners.checkpoints.options import AllocationOptions
+from ftplan.planners.checkpoints.outcome import CLOSED, outcome
 from ftplan.planners.checkpoints.rules.feasibility import RulesInForce, feasible_copies, rules_in_force
 from ftplan.planners.checkpoints.rules.idle import spread_idle
 from ftplan.planners.checkpoints.rules.limits import Limits, limits_of, most_copies
 from ftplan.planners.checkpoints.rules.memory import SEARCHED_PAIRS
-from ftplan.planners.checkpoints.search.failover_repair import bring_within, improve_within
-from ftplan.planners.checkpoints.search.greedy import regret_greedy
-from ftplan.planners.checkpoints.search.working_allocation import Placed
+from ftplan.planners.checkpoints.search.greedy import regret_greedy, repaired_greedy
+from ftplan.planners.checkpoints.search.local_search import improve
+from ftplan.planners.checkpoints.search.repair import repair
+from ftplan.planners.checkpoints.search.working_allocation import WorkingAllocation
 from ftplan.planners.result import Result
 
-#: A gap, relative to what a random plan loses, that counts as closed: the rounding of sums of thousands of numbers.
-CLOSED = 1e-9
-#: Pairs of unit and node above which prices come before plans, and above which no neighbourhoods are searched.
+#: Pairs of unit and node above which prices come before plans; above SEARCHED_PAIRS no neighbourhoods are searched.
 MANY_PAIRS = 300_000
-MOST_PAIRS = SEARCHED_PAIRS
+
+
+class Proven(NamedTuple):
+    """Copies (U, c) within all limits, and a bound below the cost of any others."""
+
+    copies: IntArray
+    bound: float
 
 
 def exact(problem: CheckpointProblem, options: AllocationOptions) -> Result[Allocation]:
@@ -47,112 +53,101 @@ def exact(problem: CheckpointProblem, options: AllocationOptions) -> Result[Allo
     Guarantee: ``optimal`` where the gap is at most 1e-9, else ``feasible`` with the proven gap. Deterministic unless
     the clock cuts it short (warning ``TIME_LIMIT``). Cost exponential in the worst case.
 
-    Source: Madsen & Zhou 2015, section 6, the formulation; it gave up on exhaustive search at 7 checkpoints × 20 nodes.
+    Source: [Madsen2015], section 6, the formulation; it gave up on exhaustive search at 7 checkpoints × 20 nodes.
     """
     budget = Budget.of(options)
-    settled = rules_in_force(problem, options, budget)
-    if not isinstance(settled, RulesInForce):
-        return settled
-    limits = limits_of(problem, settled.rules)
+    in_force = rules_in_force(problem, options, budget)
+    if not isinstance(in_force, RulesInForce):
+        return in_force
+    limits = limits_of(problem, in_force.rules)
+    proven: Proven | None = None
     if not (limits.names or limits.failover) or not problem.load.size:
-        copies, total = cheapest(allowed_cost(problem), problem.domain, problem.copies)
-        if problem.integral:  # with whole costs many nodes tie: they share the load, where the first would get it all
-            with contextlib.suppress(OutOfTime):
-                shared = regret_greedy(problem, limits, budget)
-                copies = shared if problem.value(shared) <= problem.value(copies) else copies
-        return _result(problem, settled, copies, float(total.sum()), budget)
-    if limits.names == ("count",) and limits.failover is None:
-        most = most_copies(problem, even=False)
-        try:
-            flow = cheapest_flow(problem, problem.cost, most, budget)
-            if flow is not None:
-                return _result(problem, settled, flow.copies, flow.bound, budget)
-        except OutOfTime:  # any copies within the limits, and a bound without these
-            at_random = dealt(problem, most, np.random.default_rng(options.seed))
-            apart = problem.copies == 1 or problem.domain_kind == "node"
-            if at_random is not None and apart and limits.kept(at_random):
-                total = cheapest(allowed_cost(problem), problem.domain, problem.copies)[1]
-                return _result(problem, settled, at_random, float(total.sum()), budget)
-    return _assigned(problem, settled, limits, options, budget)
+        proven = _separately(problem, limits, budget)
+    elif limits.names == ("count",) and limits.failover is None:
+        proven = _by_flow(problem, limits, options.seed, budget)
+    if proven is None:
+        at_scale = problem.cost.size > MANY_PAIRS and limits.failover is None
+        incumbent = None if at_scale else _greedy_incumbent(problem, limits, budget)
+        if incumbent is None:
+            witness = feasible_copies(problem, in_force, options, budget)
+            if isinstance(witness, Result):
+                return witness
+            improved = None if at_scale else _improved(problem, limits, witness, budget)
+            incumbent = witness if improved is None else improved
+        close = _close_at_scale if at_scale else _close
+        proven = close(problem, limits, incumbent, options.seed, budget)
+    answer = allocation(problem, spread_idle(problem, limits, proven.copies), in_force.rules)
+    return outcome(in_force, answer, proven.bound, budget)
 
 
-def _assigned(
-    problem: CheckpointProblem, settled: RulesInForce, limits: Limits, options: AllocationOptions, budget: Budget
-) -> Result[Allocation]:
-    """Solve the coupled problem: dual, incumbent, reduced costs, branch and cut."""
-    if problem.cost.size > MANY_PAIRS and limits.failover is None:
-        found = feasible_copies(problem, settled, options, budget)
-        if isinstance(found, Result):
-            return found
-        if problem.integral and not budget.over():
-            found = _by_regret(problem, limits, found, budget)
-        best, dual = price_guided(problem, limits, found, budget)
-        if (
-            problem.cost.size <= MOST_PAIRS
-            and not budget.over()
-            and problem.gap(problem.value(best), dual.bound) > CLOSED
-        ):
-            best, _ = close_gap(problem, limits, best, dual, options.seed, budget)
-        return _result(problem, settled, best, dual.bound, budget)
-    first: IntArray | None = None
-    with contextlib.suppress(OutOfTime):
-        first = _improved(problem, limits, [regret_greedy(problem, limits, budget)], budget)
-    if first is None:
-        found = feasible_copies(problem, settled, options, budget)
-        if isinstance(found, Result):
-            return found
-        improved = _improved(problem, limits, [found], budget)
-        first = found if improved is None else improved
-    dual = best_dual(problem, limits, problem.value(first), budget)
-    second = _improved(problem, limits, [dual.copies], budget)
-    best = first if second is None or problem.value(first) <= problem.value(second) else second
-    if problem.gap(problem.value(best), dual.bound) > CLOSED and not budget.over():
-        best, bound = close_gap(problem, limits, best, dual, options.seed, budget)
-        polished = None if limits.failover else _improved(problem, limits, [best], budget)
-        best = best if polished is None else polished
-        dual = Dual(max(dual.bound, bound), dual.prices, dual.copies)
-    return _result(problem, settled, best, dual.bound, budget)
+def _separately(problem: CheckpointProblem, limits: Limits, budget: Budget) -> Proven:
+    """Each copy takes its cheapest node: nothing couples them."""
+    copies, total = cheapest(allowed_cost(problem), problem.domain, problem.copies)
+    if problem.integral:  # with whole costs many nodes tie: they share the load, where the first would get it all
+        with contextlib.suppress(OutOfTime):
+            shared = regret_greedy(problem, limits, budget)
+            copies = shared if problem.value(shared) <= problem.value(copies) else copies
+    return Proven(copies, float(total.sum()))
 
 
-def _by_regret(problem: CheckpointProblem, limits: Limits, known: IntArray, budget: Budget) -> IntArray:
-    """Return the copies of Algorithm 3 within all limits where they cost less than *known* ones.
+def _by_flow(problem: CheckpointProblem, limits: Limits, seed: int, budget: Budget) -> Proven | None:
+    """Return the flow of least cost; out of time, any copies within the limits and a bound without these, or None."""
+    most = most_copies(problem, even=False)
+    try:
+        flow = cheapest_flow(problem, problem.cost, most, budget)
+        return None if flow is None else Proven(flow.copies, flow.bound)
+    except OutOfTime:
+        at_random = dealt(problem, most, np.random.default_rng(seed))
+        apart = problem.copies == 1 or problem.domain_kind == "node"
+        if at_random is None or not apart or not limits.kept(at_random):
+            return None
+        return Proven(at_random, float(cheapest(allowed_cost(problem), problem.domain, problem.copies)[1].sum()))
+
+
+def _greedy_incumbent(problem: CheckpointProblem, limits: Limits, budget: Budget) -> IntArray | None:
+    """Return the copies of Algorithm 3 after repair and improvement, None where there is no time or repair fails."""
+    try:
+        return _improved(problem, limits, regret_greedy(problem, limits, budget), budget)
+    except OutOfTime:
+        return None
+
+
+def _close_at_scale(
+    problem: CheckpointProblem, limits: Limits, incumbent: IntArray, seed: int, budget: Budget
+) -> Proven:
+    """Prices and plan sharpen each other, then neighbourhoods.
 
     Whole costs have many ties: there Algorithm 3 is quick, and often within a hair of the bound at prices of 0.
     """
-    try:
-        placed = Placed.at(problem, limits, regret_greedy(problem, limits, budget))
-    except OutOfTime:
-        return known
-    if not bring_within(placed, budget) or not limits.kept(placed.copies):
-        return known
-    return placed.copies if problem.value(placed.copies) < problem.value(known) else known
+    if problem.integral and not budget.over():
+        incumbent = _better(problem, incumbent, repaired_greedy(problem, limits, budget))
+    incumbent, dual = price_guided(problem, limits, incumbent, budget)
+    is_open = problem.gap(problem.value(incumbent), dual.bound) > CLOSED
+    if problem.cost.size <= SEARCHED_PAIRS and not budget.over() and is_open:
+        incumbent, _ = close_gap(problem, limits, incumbent, dual, seed, budget)
+    return Proven(incumbent, dual.bound)
 
 
-def _improved(problem: CheckpointProblem, limits: Limits, starts: list[IntArray], budget: Budget) -> IntArray | None:
-    """Return the cheapest of the starts after repair and improvement, None where none could be repaired."""
-    best: IntArray | None = None
-    for start in starts:
-        placed = Placed.at(problem, limits, start)
-        if not bring_within(placed, budget):
-            continue
-        improve_within(placed, budget)
-        if limits.kept(placed.copies) and (best is None or problem.value(placed.copies) < problem.value(best)):
-            best = placed.copies
-    return best
+def _close(problem: CheckpointProblem, limits: Limits, incumbent: IntArray, seed: int, budget: Budget) -> Proven:
+    """Dual, incumbent from its prices, reduced costs, branch and cut."""
+    dual = best_dual(problem, limits, problem.value(incumbent), budget)
+    incumbent, bound = _better(problem, incumbent, _improved(problem, limits, dual.copies, budget)), dual.bound
+    if problem.gap(problem.value(incumbent), bound) > CLOSED and not budget.over():
+        incumbent, tree_bound = close_gap(problem, limits, incumbent, dual, seed, budget)
+        polished = None if limits.failover else _improved(problem, limits, incumbent, budget)
+        incumbent, bound = incumbent if polished is None else polished, max(bound, tree_bound)
+    return Proven(incumbent, bound)
 
 
-def _result(
-    problem: CheckpointProblem, settled: RulesInForce, copies: IntArray, bound: float, budget: Budget
-) -> Result[Allocation]:
-    """Return the result with its status by the gap."""
-    spread = spread_idle(problem, limits_of(problem, settled.rules), np.asarray(copies))
-    answer = allocation(problem, spread, settled.rules)
-    bound = problem.settled_bound(answer.value, bound)
-    status = "optimal" if problem.gap(answer.value, bound) <= CLOSED else "feasible"
-    return Result(
-        "optimal" if status == "optimal" else "feasible",
-        answer,
-        settled.rules.names(),
-        bound,
-        warnings=problem.warnings + settled.warnings + budget.warnings(),
-    )
+def _improved(problem: CheckpointProblem, limits: Limits, start: IntArray, budget: Budget) -> IntArray | None:
+    """Return the copies after repair and improvement, None where they could not be repaired."""
+    working = WorkingAllocation.of(problem, limits, start)
+    if not repair(working, budget):
+        return None
+    improve(working, budget)
+    return working.copies if working.kept() else None
+
+
+def _better(problem: CheckpointProblem, incumbent: IntArray, other: IntArray | None) -> IntArray:
+    """Return the cheaper copies, the incumbent where they tie."""
+    return incumbent if other is None or problem.value(incumbent) <= problem.value(other) else other

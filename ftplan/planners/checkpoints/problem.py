@@ -44,33 +44,53 @@ def build(
         problem does not fit into memory.
     """
     planned = [o for o in topology.keyed_operators if o.id in series.operators]
+    homes = [_homes(o, topology, cluster, placement, needed=True) for o in planned]
+    groups = sum(o.key_groups or 0 for o in planned)
+    require_memory(groups, len(cluster.nodes), series.loads.shape[0])
+    loads, estimated = _complete(planned, series)
+    free_bytes = _free_bytes(topology, cluster, placement, series)
+    problem = _by_group(planned, _joined(homes), loads, free_bytes, cluster, series, options)
     warnings = _left_out(topology, series)
-    homes = {o.id: _homes(o, topology, cluster, placement, needed=True) for o in planned}
+    if estimated.any():
+        names = ", ".join(sorted({problem.operators[i] for i in np.flatnonzero(estimated)}))
+        how = "key groups are taken in order" if options.balance == "count" else "planned per task"
+        text = f"statistics of {names} were spread over the key groups of a task, so that the choice within a task is "
+        warnings.append(Warn("ESTIMATED_STATISTICS", f"{text}arbitrary: {how}"))
+        # A limit on the number of copies would make whole tasks infeasible where single groups fit.
+        if options.balance != "count":
+            problem = _merged(problem, _joined([o.task_of_key_groups() for o in planned]), estimated)
+    return replace(problem, warnings=tuple(warnings))
+
+
+def _by_group(
+    planned: list[Operator],
+    home: IntArray,
+    loads: FloatArray,
+    memory_left: FloatArray,
+    cluster: Cluster,
+    series: KeyGroupSeries,
+    options: AllocationOptions,
+) -> CheckpointProblem:
+    """Return the problem with every key group a unit of its own.
+
+    Shapes: home (K,), node positions; loads (W, K); memory_left (N,), bytes.
+    """
+    objective = options.objective.resolved(series, cluster)
+    accepts = cluster.accepting("checkpoints")
+    loss_of_node, losses = loss_of_nodes(cluster, options.anti_affinity)
+    nodes = np.arange(len(cluster.nodes), dtype=np.int64)
+    domain = cluster.zone_index if options.anti_affinity == "zone" else nodes
     operators = tuple(o.id for o in planned for _ in range(o.key_groups or 0))
     key_group = _joined([np.arange(o.key_groups or 0) for o in planned])
-    task = _joined([o.task_of_key_groups() for o in planned])
-    home = _joined([homes[o.id] for o in planned])
-    state = np.nan_to_num(np.concatenate([key_group_state(o, series) for o in planned])) if planned else np.zeros(0)
-    require_memory(home.size, len(cluster.nodes), series.loads.shape[0])
-    loads, estimated = _complete(planned, series)
-
-    objective = options.objective.resolved(series, cluster)
-    nodes = len(cluster.nodes)
-    accepts = cluster.accepting("checkpoints")
-    zoned = options.anti_affinity == "zone"
-    loss_of_node, losses = loss_of_nodes(cluster, options.anti_affinity)
-    domain = cluster.zone_index if zoned else np.arange(nodes, dtype=np.int64)
-    memory_mb = np.array([np.nan if n.memory_mb is None else n.memory_mb for n in cluster.nodes], dtype=np.float64)
-    occupied = _primary_state(topology, cluster, placement, series)
-    memory_left = np.where(np.isnan(memory_mb), np.inf, memory_mb * MB - occupied)
-    problem = CheckpointProblem(
+    state = [np.nan_to_num(key_group_state(o, series)) for o in planned]
+    return CheckpointProblem(
         nodes=tuple(node.id for node in cluster.nodes),
         domain=domain,
         domain_kind=options.anti_affinity,
         accepts=accepts,
         share=fair_shares(cluster),
         memory_left=memory_left,
-        memory_mb=memory_mb,
+        memory_mb=_memory_mb(cluster),
         copies=options.copies,
         windows=loads.shape[0],
         operators=operators,
@@ -82,26 +102,12 @@ def build(
         allowed=accepts[None, :] & (domain[None, :] != domain[home][:, None]),
         load=loads.mean(axis=0) if loads.shape[0] else np.zeros(home.size),
         size=np.ones(home.size, dtype=np.int64),
-        state=state,
+        state=np.concatenate(state) if state else np.zeros(0),
         unit_names=tuple(f"key-group:{o}/{g}" for o, g in zip(operators, key_group.tolist(), strict=True)),
         integral=objective.integral,
         cpu=cluster.cpu,
         loss_names=tuple(losses[i] for i in loss_of_node.tolist()),
     )
-    if estimated.any():
-        names = sorted({operators[i] for i in np.flatnonzero(estimated)})
-        warnings.append(
-            Warn(
-                "ESTIMATED_STATISTICS",
-                f"statistics of {', '.join(names)} were spread over the key groups of a task, so that the choice "
-                "within a task is arbitrary: "
-                + ("key groups are taken in order" if options.balance == "count" else "planned per task"),
-            )
-        )
-        # A limit on the number of copies would make whole tasks infeasible where single groups fit.
-        if options.balance != "count":
-            problem = _merged(problem, task, estimated)
-    return replace(problem, warnings=tuple(warnings))
 
 
 def _left_out(topology: Topology, series: KeyGroupSeries) -> list[Warn]:
@@ -148,35 +154,40 @@ def _homes(
 
 def _complete(planned: list[Operator], series: KeyGroupSeries) -> tuple[FloatArray, BoolArray]:
     """Return loads (W, K) and estimated (K,) of all key groups of the planned operators; unseen groups are idle."""
-    offset, total = {}, 0
+    total = sum(operator.key_groups or 0 for operator in planned)
+    loads, estimated = np.zeros((series.loads.shape[0], total)), np.zeros(total, dtype=np.bool_)
+    offset = 0
     for operator in planned:
-        offset[operator.id] = total
-        total += operator.key_groups or 0
-    loads = np.zeros((series.loads.shape[0], total))
-    estimated = np.zeros(total, dtype=np.bool_)
-    for operator in planned:
+        groups = operator.key_groups or 0
         mine = np.flatnonzero(series.operator == series.operators.index(operator.id))
         group = series.key_group[mine]
-        if group.size and (group.min() < 0 or group.max() >= (operator.key_groups or 0)):
+        if group.size and (group.min() < 0 or group.max() >= groups):
             raise FtplanError(
                 f"operator {operator.id!r}: the statistics have key group {int(group.max())}, the topology only "
-                f"{operator.key_groups} key groups: compute them with the same number of key groups"
+                f"{groups} key groups: compute them with the same number of key groups"
             )
-        loads[:, offset[operator.id] + group] = series.loads[:, mine]
-        estimated[offset[operator.id] + group] = series.estimated[mine]
+        loads[:, offset + group] = series.loads[:, mine]
+        estimated[offset + group] = series.estimated[mine]
+        offset += groups
     return loads, estimated
 
 
-def _primary_state(
+def _memory_mb(cluster: Cluster) -> FloatArray:
+    """Return the memory of each node in 2^20 bytes, NaN where unknown, shape (nodes,)."""
+    return np.array([np.nan if n.memory_mb is None else n.memory_mb for n in cluster.nodes], dtype=np.float64)
+
+
+def _free_bytes(
     topology: Topology, cluster: Cluster, placement: Placement | None, series: KeyGroupSeries
 ) -> FloatArray:
-    """Return the known state of the primaries of all keyed operators on each node, in bytes, shape (nodes,)."""
+    """Return the memory left on each node by the known state of all primaries, inf where unknown, shape (nodes,)."""
     occupied = np.zeros(len(cluster.nodes))
     for operator in topology.keyed_operators:
         home = _homes(operator, topology, cluster, placement, needed=False)
         if home.size:
             np.add.at(occupied, home, np.nan_to_num(key_group_state(operator, series)))
-    return occupied
+    memory_mb = _memory_mb(cluster)
+    return np.where(np.isnan(memory_mb), np.inf, memory_mb * MB - occupied)
 
 
 def _merged(problem: CheckpointProblem, task: IntArray, estimated: BoolArray) -> CheckpointProblem:

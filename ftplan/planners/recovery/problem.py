@@ -12,7 +12,7 @@ from ftplan.model.plan import Warn
 from ftplan.model.task_graph import BoolArray, TaskGraph
 from ftplan.model.topology import FloatArray, IntArray
 
-#: Failed nodes from which on recovery goes step by step; with fewer, Su & Zhou (section 4.2) recover blocking.
+#: Failed nodes from which on recovery goes step by step; with fewer, [SuZhouTR], section 4.2, recovers blocking.
 INCREMENTAL_FROM = 2
 
 RecoveryObjective = Literal["priority", "priority-time", "fidelity-time"]

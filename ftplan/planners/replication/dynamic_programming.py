@@ -1,4 +1,4 @@
-"""The optimum of a small topology: every union of MC-trees that fits (Su & Zhou, algorithm 1)."""
+"""The optimum of a small topology: every union of MC-trees that fits ([SuZhou2016], algorithm 1)."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy as np
 from ftplan.errors import FtplanError
 from ftplan.metrics.fidelity import FidelityModel
 from ftplan.metrics.mc_trees import Choices, listed
+from ftplan.metrics.replication_problem import ReplicationProblem
 from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import Budget, OutOfTime
-from ftplan.planners.replication.problem import Replication, ReplicationOptions, ReplicationProblem
-from ftplan.planners.replication.search.single_failures import measured
+from ftplan.planners.replication.planner import Replication, ReplicationOptions
 from ftplan.planners.result import Result
 
 #: Different MC-trees, as far as they fail, that are planned.
@@ -34,51 +34,47 @@ def dynamic_programming(problem: ReplicationProblem, options: ReplicationOptions
 
     Cost: at most 2^M plans for M different trees. Guarantee: optimal.
 
-    References: Su & Zhou, *Tolerating correlated failures in massively parallel stream processing engines*, ICDE 2016,
-    section IV-A, algorithm 1.
+    References: [SuZhou2016], section IV-A, algorithm 1.
 
     Raises
     ------
     FtplanError
-        If there are more than :data:`TREES` trees or :data:`PLANS` plans, if the score is no model's fidelity, or if
-        the time limit is reached.
+        If there are more than :data:`TREES` trees or :data:`PLANS` plans, or if the time limit is reached.
     """
     # Departures from the listing. It raises the usage one replica at a time and looks for trees that cost exactly the
     # rest: here plans grow tree by tree, so that costs need not be whole numbers. It changes the set that it walks:
     # here a snapshot is walked. It removes plans that can grow no more before it picks the best one, and so returns
     # nothing where the budget exceeds all tasks: here every plan stays. Trees over substreams that weigh nothing are
     # left out, since theorem 1 would not hold with them. A plan that another tree still fits into is never the best.
-    model = measured(problem)
-    if model is None:
-        raise FtplanError(f"dynamic-programming needs a metric made of MC-trees, not {problem.metric}: {WAY_OUT}")
     budget = Budget.of(options)
     try:
-        items = _items(problem, model, budget)
+        items = _items(problem, budget)
         plans = _plans(problem, items, budget)
         whole = [plan for plan in plans if not _extends(items, plan, plans, budget)]
         values = _values(problem, whole, budget)
     except OutOfTime:
         text = f"dynamic-programming stops after {options.time_limit_s:g} s for {problem.graph.tasks} tasks: {WAY_OUT}"
         raise FtplanError(text) from None
-    best = min(_tied(whole, values), key=lambda plan: (plans[plan], plan.bit_count(), _tasks(plan)))
-    replicated = np.zeros(problem.tasks, dtype=np.bool_)
-    replicated[list(_tasks(best))] = True
+    tied = [whole[k] for k in np.flatnonzero(values >= values.max() - EQUAL).tolist()]
+    best = min(tied, key=lambda plan: (plans[plan], plan.bit_count(), _tasks(plan)))
+    replicated = problem.mask(_tasks(best))
     return Result("optimal", Replication(replicated), ("budget",), bound=problem.value(replicated))
 
 
-def _items(problem: ReplicationProblem, model: FidelityModel, budget: Budget) -> list[int]:
+def _items(problem: ReplicationProblem, budget: Budget) -> list[int]:
     """Return what each tree needs replicas of in each case, as bit masks, each once, smallest first."""
+    model = problem.model
     choices = _choices(model)
     roots = model.outputs[model.weight > 0.0].tolist()
-    found: dict[int, None] = {}
+    masks: dict[int, None] = {}
     failing = [sum(1 << t for t in np.flatnonzero(case.failed).tolist()) for case in problem.cases if case.weight > 0.0]
     for count, tree in enumerate(listed(roots, choices)):
         budget.check()
         mask = sum(1 << t for t in tree)
-        found.update(dict.fromkeys(mask & failed for failed in failing))
-        if count >= 10 * TREES or len(found) > TREES:
+        masks.update(dict.fromkeys(mask & failed for failed in failing))
+        if count >= 10 * TREES or len(masks) > TREES:
             raise FtplanError(f"dynamic-programming plans up to {TREES:,} MC-trees, there are more: {WAY_OUT}")
-    return sorted((mask for mask in found if mask), key=lambda mask: (mask.bit_count(), _tasks(mask)))
+    return sorted((mask for mask in masks if mask), key=lambda mask: (mask.bit_count(), _tasks(mask)))
 
 
 def _plans(problem: ReplicationProblem, items: list[int], budget: Budget) -> dict[int, float]:
@@ -109,27 +105,20 @@ def _extends(items: list[int], plan: int, plans: dict[int, float], budget: Budge
 def _values(problem: ReplicationProblem, plans: list[int], budget: Budget) -> FloatArray:
     """Return the expected fidelity of each plan."""
     values = np.empty(len(plans))
-    live = np.zeros(problem.tasks, dtype=np.bool_)
     for k, plan in enumerate(plans):
         budget.check()
-        live[:] = False
-        live[list(_tasks(plan))] = True
-        values[k] = problem.value(live)
+        values[k] = problem.value(problem.mask(_tasks(plan)))
     return values
-
-
-def _tied(plans: list[int], values: FloatArray) -> list[int]:
-    return [plans[k] for k in np.flatnonzero(values >= values.max() - EQUAL).tolist()]
 
 
 def _tasks(plan: int) -> tuple[int, ...]:
     """Return the tasks of a bit mask, ascending."""
-    found = []
+    tasks = []
     while plan:
         low = plan & -plan
-        found.append(low.bit_length() - 1)
+        tasks.append(low.bit_length() - 1)
         plan ^= low
-    return tuple(found)
+    return tuple(tasks)
 
 
 def _choices(model: FidelityModel) -> Choices:

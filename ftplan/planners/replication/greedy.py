@@ -1,4 +1,4 @@
-"""Greedy: the tasks whose single failure costs most (Su & Zhou, algorithm 2)."""
+"""Greedy: the tasks whose single failure costs most ([SuZhou2016], algorithm 2)."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from ftplan.metrics.replication_problem import ReplicationProblem
 from ftplan.model.task_graph import BoolArray
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.replication.problem import SLACK, Replication, ReplicationOptions, ReplicationProblem
+from ftplan.planners.replication.planner import Replication, ReplicationOptions
 from ftplan.planners.replication.search.single_failures import drops
 from ftplan.planners.result import Result
 
@@ -23,45 +24,40 @@ def greedy(problem: ReplicationProblem, options: ReplicationOptions) -> Result[R
 
     Cost: O(tasks log tasks + substreams), by one backward pass instead of one evaluation a task. Guarantee: none.
 
-    References: Su & Zhou, *Tolerating correlated failures in massively parallel stream processing engines*, ICDE 2016,
-    section IV-B, algorithm 2.
+    References: [SuZhou2016], section IV-B, algorithm 2.
     """
     budget = Budget.of(options)
-    chosen = ranked(problem, drops(problem, budget))
-    return Result("feasible", Replication(chosen), ("budget",), warnings=budget.warnings())
+    replicated = taken(problem, ranking(problem, budget))
+    return Result("feasible", Replication(replicated), ("budget",), warnings=budget.warnings())
 
 
 def plans(problem: ReplicationProblem, budgets: Sequence[float], options: ReplicationOptions) -> list[BoolArray]:
     """Return the replicas for each budget from one ranking."""
-    worth = drops(problem, Budget.of(options))
-    if not (problem.weight[problem.fails] == 1.0).all():
-        return [ranked(replace(problem, budget=budget), worth) for budget in budgets]
-    order = _order(problem, worth)
-    found = []
-    for budget in budgets:
-        chosen = np.zeros(problem.tasks, dtype=np.bool_)
-        chosen[order[: int(budget + SLACK * max(1.0, budget))]] = True
-        found.append(chosen)
-    return found
+    order = ranking(problem, Budget.of(options))
+    return [taken(replace(problem, budget=budget), order) for budget in budgets]
 
 
-def _order(problem: ReplicationProblem, worth: FloatArray) -> IntArray:
-    """Return the tasks that may fail, those of most worth first, ties by number."""
-    order = np.lexsort((np.arange(problem.tasks), -significant(worth)))
+def ranking(problem: ReplicationProblem, budget: Budget) -> IntArray:
+    """Return the tasks that may fail, those whose single failure costs most first."""
+    # Departure: the paper does not say how ties end; here by number.
+    order = np.lexsort((np.arange(problem.tasks), -significant(drops(problem, budget))))
     return np.asarray(order[problem.fails[order]], dtype=np.int64)
 
 
-def ranked(problem: ReplicationProblem, worth: FloatArray) -> BoolArray:
-    """Return the tasks of most *worth* that fit, shape (tasks,): ties by number."""
-    # Departures: the paper does not say how ties end; where replicas weigh differently, what does not fit is skipped.
-    chosen = np.zeros(problem.tasks, dtype=np.bool_)
-    order = _order(problem, worth)
+def taken(problem: ReplicationProblem, order: IntArray, most: int | None = None) -> BoolArray:
+    """Return the first tasks of an order that fit, shape (tasks,), and are at most so many."""
+    # Departure: where replicas weigh differently, what does not fit is skipped.
+    most = len(order) if most is None else most
+    if (problem.weight[order] == 1.0).all():
+        return problem.mask(order[: min(int(problem.limit), most)].tolist())
+    replicated = np.zeros(problem.tasks, dtype=np.bool_)
     cost = 0.0
     for task, weight in zip(order.tolist(), problem.weight[order].tolist(), strict=True):
-        if problem.fits(cost + weight):
-            chosen[task] = True
+        if most > 0 and problem.fits(cost + weight):
+            most -= 1
+            replicated[task] = True
             cost += weight
-    return chosen
+    return replicated
 
 
 def significant(values: FloatArray) -> FloatArray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -255,3 +256,55 @@ def cases(draw: Any, max_groups: int = 4, max_nodes: int = 4, memory: bool = Tru
         nodes=made,
         window_s=draw(st.sampled_from([60.0, 43200.0])),
     )
+
+
+def apply_fix(fix: str, case: Case, options: AllocationOptions) -> tuple[Case, AllocationOptions]:
+    """Apply a smallest_fix as a user would read it."""
+    changed: dict[str, Any] = {}
+    if match := re.search(r"--balance (\S+)", fix):
+        text = match[1]
+        changed["balance"] = text if text in ("auto", "none", "count") else float(text)
+    if match := re.search(r"--copies (\d+)", fix):
+        changed["copies"] = int(match[1])
+    if match := re.search(r"raise memory_mb of every node by (\d+)", fix):
+        case = case.with_more_memory(float(match[1]))
+    if match := re.match(r"add (\d+) more", fix):
+        more = tuple(Node(f"new{i}", 1.0, zone=f"new-zone-{i}") for i in range(int(match[1])))
+        case = Case(**{**case.__dict__, "nodes": case.nodes + more})
+    values = {name: getattr(options, name) for name in options.__dataclass_fields__}
+    return case, AllocationOptions(**{**values, **changed})
+
+
+def job(groups: int, seed: int, estimated: bool = False) -> tuple[Topology, KeyGroupSeries]:
+    """Two keyed operators, eight tasks each, with random loads; if estimated, one series a task."""
+    rng = np.random.default_rng(seed)
+    one = np.ones(8)
+    operators = tuple(
+        Operator(name, 8, cpu=one, state_bytes=1e6 * one, priority=one, key_groups=groups) for name in ("join", "agg")
+    )
+    loads = rng.gamma(2.0, 10.0, size=(24, 2 * groups)).round()
+    if estimated:
+        loads = np.repeat(rng.gamma(2.0, 10.0, size=(24, 16)), groups // 8, axis=1)
+    series = KeyGroupSeries(
+        ("agg", "join"),
+        np.repeat([0, 1], groups),
+        np.tile(np.arange(groups), 2),
+        loads,
+        "records",
+        60.0,
+        np.full(2 * groups, np.nan),
+        np.full(2 * groups, estimated),
+    )
+    return Topology(operators, ()), series
+
+
+def cluster(memory_mb: float | None = None) -> Cluster:
+    nodes = tuple(
+        Node(f"n{i}", 2.0 if i == 3 else 1.0, memory_mb, zone=f"z{i % 4}", accepts=frozenset(("tasks", "checkpoints")))
+        for i in range(1, 9)
+    )
+    return Cluster((*nodes, Node("n9", 1.0, memory_mb, accepts=frozenset(("tasks",)))))
+
+
+def placement() -> Placement:
+    return Placement(tasks={"agg": tuple(f"n{i}" for i in range(1, 9)), "join": tuple(f"n{i}" for i in range(2, 10))})

@@ -17,7 +17,7 @@ from ftplan.model.topology import Operator, Topology
 from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.bounds.any_rules import best_dual
 from ftplan.planners.checkpoints.bounds.ascent_at_scale import ascend_at_scale
-from ftplan.planners.checkpoints.bounds.candidates import keeping, scan
+from ftplan.planners.checkpoints.bounds.candidates import scan, with_incumbent
 from ftplan.planners.checkpoints.exact import MANY_PAIRS, exact
 from ftplan.planners.checkpoints.models.exact_at_scale import price_guided
 from ftplan.planners.checkpoints.problem import AllocationOptions, CheckpointProblem, build
@@ -26,8 +26,8 @@ from ftplan.planners.checkpoints.rules.limits import limits_of
 from ftplan.planners.checkpoints.rules.memory import VARIABLE, needed_bytes
 from ftplan.planners.checkpoints.search.repair import repair
 from ftplan.planners.checkpoints.search.repair_in_bulk import repair_in_bulk
-from ftplan.planners.checkpoints.search.working_allocation import Placed
-from tests.planners.checkpoints.test_every_planner import cluster, job, placement
+from ftplan.planners.checkpoints.search.working_allocation import WorkingAllocation
+from tests.planners.checkpoints.cases import cluster, job, placement
 
 
 @pytest.mark.parametrize("copies", [1, 2])
@@ -38,7 +38,7 @@ def test_prices_guide_to_a_valid_plan_above_the_bound(copies: int, anti_affinity
     options = AllocationOptions(copies=copies, anti_affinity=anti_affinity, balance=0.1)
     problem = build(topology, cluster(), placement(), series, options)
     limits = limits_of(problem, CheckpointRules(copies, anti_affinity, 0.1))
-    placed = Placed.at(problem, limits, longest_first(problem))
+    placed = WorkingAllocation.of(problem, limits, longest_first(problem))
     assert repair(placed, Budget(60))
     relaxed = best_dual(problem, limits, 0.0, Budget(60)).bound
     best, dual = price_guided(problem, limits, placed.copies, Budget(60))
@@ -111,7 +111,7 @@ def test_known_copies_are_kept_where_they_tie(copies: int) -> None:
     prices = np.zeros(limits.lower.shape)
     last = np.argsort(np.where(problem.allowed, -np.arange(6), 9), axis=1, kind="stable")[:, :copies]
     found = scan(problem, limits, prices, 3)
-    kept = keeping(found, problem, limits, prices, last)
+    kept = with_incumbent(found, problem, limits, prices, last)
     tied = np.take_along_axis(problem.cost, last, axis=1).sum(axis=1) == found.total
     assert 0 < tied.sum() < 60
     assert np.array_equal(kept.copies, np.where(tied[:, None], last, found.copies))
@@ -125,9 +125,8 @@ def test_bulk_repair_reduces_the_breach() -> None:
     topology, series = job(64, 5)
     problem = build(topology, cluster(), placement(), series, AllocationOptions(balance=0.2))
     limits = limits_of(problem, CheckpointRules(1, "node", 0.2))
-    placed = Placed.at(problem, limits, problem.allowed.argmax(axis=1)[:, None])
-    scale = limits.weight.sum(axis=1) / len(problem.nodes)
-    repair_in_bulk(placed, scale, Budget(60))
+    placed = WorkingAllocation.of(problem, limits, problem.allowed.argmax(axis=1)[:, None])
+    repair_in_bulk(placed, Budget(60))
     assert limits.kept(placed.copies)
     assert np.take_along_axis(problem.allowed, placed.copies, axis=1).all()
 

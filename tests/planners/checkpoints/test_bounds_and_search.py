@@ -9,22 +9,30 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ftplan.model.checkpoint_rules import CheckpointRules, violations
-from ftplan.planners import registry
+from ftplan.model.checkpoint_rules import CheckpointRules
 from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.bounds.any_rules import best_dual
-from ftplan.planners.checkpoints.bounds.lagrangian import ascend, dual_value
-from ftplan.planners.checkpoints.bounds.reduced_costs import open_columns
+from ftplan.planners.checkpoints.bounds.ascent_at_scale import CANDIDATE_STEPS, SAMPLE_STEPS
+from ftplan.planners.checkpoints.bounds.lagrangian import WHOLE, ascend, dual_value
+from ftplan.planners.checkpoints.bounds.subgradient import (
+    Blocks,
+    Lagrangian,
+    Minimum,
+    StepRule,
+    paid,
+    subgradient_ascent,
+)
 from ftplan.planners.checkpoints.exact import exact
+from ftplan.planners.checkpoints.models.reduced_model import open_columns
 from ftplan.planners.checkpoints.problem import AllocationOptions, build
 from ftplan.planners.checkpoints.rules.least_limit import longest_first
 from ftplan.planners.checkpoints.rules.limits import limits_of
+from ftplan.planners.checkpoints.search import node_repair
+from ftplan.planners.checkpoints.search.large_neighbourhood import Effort, large_neighbourhood_search
 from ftplan.planners.checkpoints.search.local_search import improve
-from ftplan.planners.checkpoints.search.neighbourhood import exchange
 from ftplan.planners.checkpoints.search.repair import repair
-from ftplan.planners.checkpoints.search.working_allocation import Placed
-from tests.planners.checkpoints.cases import Case, cases
-from tests.planners.checkpoints.test_every_planner import cluster, job, placement
+from ftplan.planners.checkpoints.search.working_allocation import WorkingAllocation
+from tests.planners.checkpoints.cases import Case, cases, cluster, job, placement
 
 
 @pytest.mark.parametrize("copies", [1, 2])
@@ -35,12 +43,30 @@ def test_subgradient_nears_the_linear_relaxation_from_below(copies: int, anti_af
     problem = build(topology, cluster(), placement(), series, options)
     limits = limits_of(problem, CheckpointRules(copies, anti_affinity, 0.2))
     relaxed = best_dual(problem, limits, 0.0, Budget(60)).bound
-    placed = Placed.at(problem, limits, longest_first(problem))
+    placed = WorkingAllocation.of(problem, limits, longest_first(problem))
     assert repair(placed, Budget(60))
     climbed = ascend(problem, limits, problem.value(placed.copies), Budget(60)).bound
     start = dual_value(problem, limits, np.zeros(limits.lower.shape)).bound
     assert climbed <= relaxed + 1e-6 * abs(relaxed)
     assert climbed >= relaxed - 0.05 * (relaxed - start)
+
+
+@pytest.mark.parametrize(("upper", "best"), [(1.0, -3.0), (np.inf, -4.0), (2.0, -4.0)])
+@pytest.mark.parametrize("rule", [WHOLE, CANDIDATE_STEPS, SAMPLE_STEPS])
+def test_ascent_reaches_the_best_price_of_one_limit(rule: StepRule, upper: float, best: float) -> None:
+    """Costs 0, -3 and -4 of using 0, 1 and 2: prices from 1 to 3 make 1 the cheapest."""
+
+    def minimum(prices: Blocks) -> Minimum:
+        used = int(np.argmin([0.0, prices[0][0] - 3.0, 2.0 * prices[0][0] - 4.0]))
+        value = (0.0, -3.0, -4.0)[used] + float(prices[0][0]) * used
+        payment = paid(prices[0], np.array([-np.inf]), np.array([upper]))
+        return Minimum(value - float(payment.sum()), (np.array([float(used)]),), np.array([[used]]))
+
+    limits = (np.array([-np.inf]),), (np.array([upper]),), (np.ones(1),)
+    ascent = subgradient_ascent(Lagrangian(*limits, minimum), (np.zeros(1),), best, 200, Budget(60), rule)
+    assert ascent.minimum.value == pytest.approx(best)
+    assert ascent.minimum.value == minimum(ascent.prices).value
+    assert 1.0 <= ascent.prices[0][0] <= 3.0 if upper == 1.0 else ascent.prices[0][0] == 0.0
 
 
 @settings(max_examples=50, deadline=None)
@@ -70,7 +96,7 @@ def test_search_keeps_the_limits_and_never_loses(copies: int) -> None:
     options = AllocationOptions(copies=copies, balance=0.1)
     problem = build(topology, cluster(), placement(), series, options)
     limits = limits_of(problem, CheckpointRules(copies, "node", 0.1))
-    placed = Placed.at(problem, limits, longest_first(problem))
+    placed = WorkingAllocation.of(problem, limits, longest_first(problem))
     assert repair(placed, Budget(60))
     first = problem.value(placed.copies)
     improve(placed, Budget(60))
@@ -79,26 +105,23 @@ def test_search_keeps_the_limits_and_never_loses(copies: int) -> None:
     assert limits.kept(placed.copies)
     dual = best_dual(problem, limits, second, Budget(60))
     columns = open_columns(problem, limits, dual, second)
-    found = exchange(problem, limits, columns, placed.copies, dual, 0, Budget(60), 5)
-    again = exchange(problem, limits, columns, placed.copies, dual, 0, Budget(60), 5)
+    found = large_neighbourhood_search(problem, limits, columns, placed.copies, dual, Effort(0, 5), Budget(60))
+    again = large_neighbourhood_search(problem, limits, columns, placed.copies, dual, Effort(0, 5), Budget(60))
     assert np.array_equal(found, again)
     assert limits.kept(found)
     assert dual.bound <= problem.value(found) <= second
 
 
-@pytest.mark.parametrize("name", [row.name for row in registry.rows("allocate-checkpoints")])
-@pytest.mark.parametrize("balance", ["auto", 0.02, 0.3, "count"])
-def test_no_time_at_all(name: str, balance: Any) -> None:
-    """A clock that has run out gives a valid plan or says that there was no time; never an error."""
-    topology, series = job(16, 8)
-    options = AllocationOptions(balance=balance, time_limit_s=1e-6, bound=True)
+def test_repair_of_a_large_allocation_knows_what_the_nodes_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Repair in bulk counts anew; what repair then does for failover, and search after it, starts from that count."""
+    monkeypatch.setattr(node_repair, "MANY_SLOTS", 0)
+    topology, series = job(16, 7)
+    options = AllocationOptions(balance=0.3, failover_limit=2.0)
     problem = build(topology, cluster(), placement(), series, options)
-    result = registry.load(registry.row("allocate-checkpoints", name))(problem, options)
-    assert result.status in ("optimal", "feasible", "infeasible", "no-plan-in-time")
-    assert (result.answer is None) == (result.status in ("infeasible", "no-plan-in-time"))
-    if result.answer is not None:
-        rules = result.answer.rules
-        assert violations(result.answer.assignments, topology, cluster(), series, rules, placement()) == ()
+    limits = limits_of(problem, CheckpointRules(1, "node", 0.3, failover_limit=2.0))
+    allocation = WorkingAllocation.of(problem, limits, problem.allowed.argmax(axis=1)[:, None])
+    assert repair(allocation, Budget(60))
+    assert allocation.used == pytest.approx(limits.used(allocation.copies))
 
 
 @pytest.mark.parametrize("balance", ["auto", 0.02])

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
-from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -14,13 +12,12 @@ from hypothesis import strategies as st
 
 from ftplan.metrics.checkpoint_objective import objective_value
 from ftplan.model.checkpoint_rules import violations
-from ftplan.model.cluster import Node
 from ftplan.planners.checkpoints.baseline import baseline
 from ftplan.planners.checkpoints.correlated import correlated
 from ftplan.planners.checkpoints.even import even
 from ftplan.planners.checkpoints.exact import exact
 from ftplan.planners.checkpoints.problem import AllocationOptions
-from tests.planners.checkpoints.cases import Case, cases, costs, exhaustive, keeps, objectives
+from tests.planners.checkpoints.cases import Case, apply_fix, cases, costs, exhaustive, keeps, objectives
 
 SLOW = settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 
@@ -39,23 +36,6 @@ asked = st.builds(
     st.sampled_from(["node", "zone"]),
     objectives,
 )
-
-
-def apply_fix(fix: str, case: Case, options: AllocationOptions) -> tuple[Case, AllocationOptions]:
-    """Apply a smallest_fix as a user would read it."""
-    changed: dict[str, Any] = {}
-    if match := re.search(r"--balance (\S+)", fix):
-        text = match[1]
-        changed["balance"] = text if text in ("auto", "none", "count") else float(text)
-    if match := re.search(r"--copies (\d+)", fix):
-        changed["copies"] = int(match[1])
-    if match := re.search(r"raise memory_mb of every node by (\d+)", fix):
-        case = case.with_more_memory(float(match[1]))
-    if match := re.match(r"add (\d+) more", fix):
-        more = tuple(Node(f"new{i}", 1.0, zone=f"new-zone-{i}") for i in range(int(match[1])))
-        case = Case(**{**case.__dict__, "nodes": case.nodes + more})
-    values = {name: getattr(options, name) for name in options.__dataclass_fields__}
-    return case, AllocationOptions(**{**values, **changed})
 
 
 @SLOW

@@ -20,15 +20,24 @@ from ftplan.planners import registry
 from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.bounds.any_rules import proven_bound
 from ftplan.planners.checkpoints.bounds.failover_dual import failover_dual, ordered_cheapest
-from ftplan.planners.checkpoints.bounds.reduced_costs import open_columns
 from ftplan.planners.checkpoints.correlated import correlated
 from ftplan.planners.checkpoints.exact import exact
+from ftplan.planners.checkpoints.models.reduced_model import open_columns
 from ftplan.planners.checkpoints.problem import AllocationOptions, build
 from ftplan.planners.checkpoints.rules.limits import limits_of
 from ftplan.planners.result import Result
-from tests.planners.checkpoints.cases import Case, Found, cases, costs, exhaustive, keeps
-from tests.planners.checkpoints.test_every_planner import cluster, job, placement
-from tests.planners.checkpoints.test_exact import apply_fix
+from tests.planners.checkpoints.cases import (
+    Case,
+    Found,
+    apply_fix,
+    cases,
+    cluster,
+    costs,
+    exhaustive,
+    job,
+    keeps,
+    placement,
+)
 
 SLOW = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 

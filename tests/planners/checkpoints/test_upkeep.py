@@ -20,12 +20,11 @@ from ftplan.planners import registry
 from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.problem import AllocationOptions
 from ftplan.planners.checkpoints.rules.limits import limits_of
-from ftplan.planners.checkpoints.search import partial_restoration as mend_in_part
-from ftplan.planners.checkpoints.search.copies_in_place import MoveLimits, Present
-from ftplan.planners.checkpoints.upkeep import Upkept, upkeep
+from ftplan.planners.checkpoints.search import partial_restoration
+from ftplan.planners.checkpoints.search.migration import CurrentAllocation, MoveLimits
+from ftplan.planners.checkpoints.upkeep import UpkeepReport, upkeep
 from ftplan.planners.result import Result
-from tests.planners.checkpoints.cases import Case, cases
-from tests.planners.checkpoints.test_every_planner import cluster, job, placement
+from tests.planners.checkpoints.cases import Case, cases, cluster, job, placement
 
 ALGORITHMS = ["correlated", "exact", "even", "baseline"]
 
@@ -38,7 +37,7 @@ def fresh(case: Case, algorithm: str, options: AllocationOptions) -> Result[Any]
 
 def run(
     result: Result[Any], now: list[list[int]], allowance: MoveLimits, options: AllocationOptions
-) -> tuple[Result[Any], Upkept]:
+) -> tuple[Result[Any], UpkeepReport]:
     kept, report = upkeep(result, now, allowance, options, Budget.of(options))
     assert report is not None
     return kept, report
@@ -103,7 +102,7 @@ def test_unlimited_upkeep(what: tuple[Case, AllocationOptions, str, list[list[in
     scale = max(problem.random_value - best.answer.value, 0.0)
     assert report.after <= best.answer.value + threshold * scale + noise
     assert (report.moves, report.size) == pytest.approx(moved(now, kept.answer.copies, problem.state))
-    present = Present.of(problem, now)
+    current = CurrentAllocation(problem, now)
     sound = all(len(row) == options.copies for row in now)
     if sound:
         rows = np.array(now, dtype=np.int64).reshape(len(now), options.copies)
@@ -111,10 +110,10 @@ def test_unlimited_upkeep(what: tuple[Case, AllocationOptions, str, list[list[in
         sound = not violations(assignments, case.topology(), case.cluster(), case.series(), best.answer.rules)
     event(f"present keeps the rules: {sound}, {report.bound_by}")
     # Another first copy, which a failover limit may ask for, is no move.
-    assert sound == (report.mended == 0) or (report.mended == 0 and best.answer.rules.failover_limit is not None)
+    assert sound == (report.restoring == 0) or (report.restoring == 0 and best.answer.rules.failover_limit is not None)
     if sound:
-        assert report.after <= present.value + noise
-        if present.value <= best.answer.value + threshold * scale - noise:
+        assert report.after <= current.value + noise
+        if current.value <= best.answer.value + threshold * scale - noise:
             assert report.moves == 0
 
 
@@ -131,15 +130,15 @@ def test_limits_on_moves_and_bytes(
     kept, report = run(best, now, allowance, options)
     problem = best.answer.problem.by_group
     assert kept.answer is not None
-    if report.needed is not None:
+    if report.full_restoration is not None:
         event("mended in part")
         assert (kept.status, kept.rules) == ("feasible", ())
         assert report.bound_by in ("max-moves", "max-bytes")
         assert f"--{report.bound_by}" in str(kept.reason)
-        assert allowance.exceeded(*report.needed)
+        assert allowance.exceeded(*report.full_restoration)
         assert kept.bound is None or kept.bound <= kept.answer.value + 1e-9
-        again, more = run(best, now, MoveLimits(0.0, *report.needed), options)
-        assert more.needed is None
+        again, more = run(best, now, MoveLimits(0.0, *report.full_restoration), options)
+        assert more.full_restoration is None
         assert keeps_rules(case, again)
         return
     assert keeps_rules(case, kept)
@@ -150,7 +149,7 @@ def test_limits_on_moves_and_bytes(
         assert str(kept.reason).startswith("no change: ")
     if report.bound_by in ("max-moves", "max-bytes"):
         assert kept.answer.value > best.answer.value
-    event(f"{report.bound_by}, mended {report.mended > 0}")
+    event(f"{report.bound_by}, mended {report.restoring > 0}")
 
 
 def faults(problem: Any, limits: Any, rows: list[list[int]]) -> tuple[int, float, float]:
@@ -193,9 +192,9 @@ def test_mending_in_part_is_never_worse_and_leaves_nothing_that_one_move_mends(
     best = fresh(case, algorithm, options)
     assume(best.answer is not None)
     allowance = MoveLimits(0.0, most, None if most_mb is None else most_mb * 2**20)
-    with mock.patch.object(mend_in_part, "LOOKS", mend_in_part.LOOKS if small else 0):
+    with mock.patch.object(partial_restoration, "LOOKS", partial_restoration.LOOKS if small else 0):
         kept, report = run(best, now, allowance, options)
-    assume(report.needed is not None)
+    assume(report.full_restoration is not None)
     problem = best.answer.problem.by_group
     limits = limits_of(problem, best.answer.rules)
     rows = [[i for i in row if i >= 0] for row in kept.answer.copies.tolist()]
@@ -236,7 +235,7 @@ def test_no_rule_is_broken_to_mend_another() -> None:
     kept, report = run(best, now, MoveLimits(0.0, 1), options)
     assert kept.answer is not None
     assert kept.answer.copies.tolist() == now
-    assert report.needed == (2, 2.0 * 2**20)
+    assert report.full_restoration == (2, 2.0 * 2**20)
     assert str(kept.reason) == (
         "no change: --max-moves 1 allows no more, and mending all rules that the copies in place break takes at least "
         "2 moves of 2097152 bytes"
@@ -267,7 +266,7 @@ def test_fewest_moves_to_mend(what: tuple[Case, AllocationOptions, str, list[lis
         for plan in itertools.product(*rows)
         if limits.kept(np.array(plan, dtype=np.int64))
     )
-    assert report.mended == fewest
+    assert report.restoring == fewest
 
 
 @pytest.mark.parametrize("balance", ["none", 0.1, "count"])

@@ -83,6 +83,6 @@ def test_slices_of_the_search_are_short_where_rounds_are_long(monkeypatch: pytes
         repair = shared_repair(1, queries=queries, steps=steps)
         asked.clear()
         search.ruin_and_recreate(repair, np.full(queries, steps), Budget(1e9), 0)
-        each = search.MOVED * (len(repair.member) / queries + 2 * steps)
+        each = search.MOVED * (repair.entries / queries + 2 * steps)
         assert max(asked) * each <= search.CHUNK_WORK
         assert sum(asked) == queries * search.ROUNDS_PER_QUERY

@@ -18,6 +18,7 @@ from ftplan.planners.recovery.horizon.ruin_and_recreate import insert_in_order, 
 from ftplan.planners.recovery.horizon.time_indexed import TimeIndexedKnapsack
 from ftplan.planners.recovery.horizon.time_indexed_bound import step_bounds
 from ftplan.planners.recovery.horizon.time_indexed_model import single_step_bounds, solve_time_indexed
+from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack
 from ftplan.planners.recovery.problem import RecoveryOptions
 from ftplan.planners.recovery.schedule.by_objective import by_objective
 from ftplan.planners.recovery.schedule.by_queries import by_queries
@@ -30,7 +31,7 @@ from tests.planners.recovery.time_indexed_cases import most_gained, repairs, sha
 @given(repairs())
 @settings(deadline=None)
 def test_exact_is_the_best_of_all(repair: TimeIndexedKnapsack) -> None:
-    never = np.full(repair.queries, repair.steps, dtype=np.int64)
+    never = np.full(repair.knapsack.queries, repair.steps, dtype=np.int64)
     step, bound, optimal = solve_time_indexed(repair, never, Budget(3600), 0)
     best = most_gained(repair)
     assert optimal
@@ -50,7 +51,7 @@ def test_step_bounds_hold(repair: TimeIndexedKnapsack) -> None:
 @given(repairs(), st.integers(0, 5))
 @settings(deadline=None)
 def test_the_search_never_loses(repair: TimeIndexedKnapsack, seed: int) -> None:
-    begin = insert_in_order(repair, np.arange(repair.queries))
+    begin = insert_in_order(repair, np.arange(repair.knapsack.queries))
     assert repair.fits(begin)
     found = ruin_and_recreate(repair, begin, Budget(3600, iterations=20), seed)
     assert repair.fits(found)
@@ -76,7 +77,7 @@ def test_never_worse_than_step_by_step(repair: TimeIndexedKnapsack) -> None:
 
 def test_same_seed_same_plan() -> None:
     repair = shared_repair(3, 120, 10)
-    begin = insert_in_order(repair, np.argsort(-repair.density, kind="stable"))
+    begin = insert_in_order(repair, np.argsort(-repair.knapsack.density, kind="stable"))
     found = [ruin_and_recreate(repair, begin, Budget(60.0, iterations=100), seed) for seed in (1, 1, 2)]
     assert found[0].tolist() == found[1].tolist()
     assert found[0].tolist() != found[2].tolist()
@@ -85,7 +86,7 @@ def test_same_seed_same_plan() -> None:
 def test_gap_on_a_repair_of_500_queries() -> None:
     """Local search comes close to the bound, and the bound is no guess."""
     repair = shared_repair(1, 500, 20)
-    begin = insert_in_order(repair, np.argsort(-repair.density, kind="stable"))
+    begin = insert_in_order(repair, np.argsort(-repair.knapsack.density, kind="stable"))
     found = ruin_and_recreate(repair, begin, Budget(3600.0), 0)
     least = repair.downtime(float(step_bounds(repair, repair.capacity, Budget(3600.0)) @ repair.span))
     assert least <= repair.downtime(repair.gained(found)) <= 1.01 * least
@@ -173,23 +174,27 @@ def test_a_whole_schedule_is_never_worse_than_step_by_step(seed: int) -> None:
 def test_a_solver_that_is_stopped_at_once_proves_nothing() -> None:
     """CP-SAT says 0 for the bound of a search that it had not begun."""
     repair = shared_repair(1, 100, 5)
-    begin = insert_in_order(repair, np.argsort(-repair.density, kind="stable"))
+    begin = insert_in_order(repair, np.argsort(-repair.knapsack.density, kind="stable"))
     most = step_bounds(repair, repair.capacity, Budget(3600))
     for seconds in (0.0, 0.01, 0.05, 0.3):
         step, bound, _ = solve_time_indexed(repair, begin, Budget(seconds), 0)
         assert bound is None or bound >= repair.gained(step) * (1 - 1e-9)
         closest = single_step_bounds(repair, begin, most, Budget(seconds), 0)
-        whole = [repair.priority[begin <= k].sum() for k in range(repair.steps)]
+        whole = [repair.knapsack.priority[begin <= k].sum() for k in range(repair.steps)]
         assert np.all(closest >= np.array(whole) - 1e-6)
 
 
 def test_small_numbers_keep_the_solver_right() -> None:
     """With capacities of 2^36 units CP-SAT's presolve called 2051 the best of this repair."""
-    repair = TimeIndexedKnapsack(
+    knapsack = SetUnionKnapsack(
         priority=np.array([1.0, 1.0, 1.0, 1.0, 5.0, 4.0]),
         weight=np.array([1.5, 1.0, 1.0, 1.5, 0.5, 1.0, 1.0, 1.0, 1.0, 1.0]),
         start=np.array([0, 4, 7, 11, 12, 16, 19]),
         member=np.array([1, 2, 4, 5, 2, 4, 6, 0, 1, 2, 7, 3, 0, 2, 4, 8, 0, 1, 9]),
+        capacity=9.0,
+    )
+    repair = TimeIndexedKnapsack(
+        knapsack=knapsack,
         release=np.array([0, 0, 1, 0, 1, 1]),
         capacity=np.array([1.0, 3.0, 5.0, 6.0, 8.0, 9.0]),
         gain=np.array([200.0, 199.0, 197.0, 187.0, 160.0, 158.0, 0.0]),

@@ -8,6 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from ftplan.planners.recovery.horizon.time_indexed import TimeIndexedKnapsack
+from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack
 
 
 @st.composite
@@ -18,11 +19,15 @@ def repairs(draw: st.DrawFn, queries: int = 5, bundles: int = 5, steps: int = 3)
     number = st.sampled_from([0.0, 0.25, 0.5, 1.0, 1.3, 2.0, 3.0])
     capacity = np.cumsum([draw(number) for _ in range(k)])
     span = [draw(st.sampled_from([0.0, 1.0, 2.5, 10.0])) for _ in range(k)]
-    return TimeIndexedKnapsack(
+    knapsack = SetUnionKnapsack(
         priority=np.array([draw(st.sampled_from([1.0, 2.0, 5.0, 0.5])) for _ in range(q)]),
         weight=np.array([draw(number) for _ in range(b)]),
         start=np.concatenate(([0], np.cumsum([len(need) for need in needs]))).astype(np.int64),
         member=np.array([i for need in needs for i in need], dtype=np.int64),
+        capacity=float(capacity[-1]),
+    )
+    return TimeIndexedKnapsack(
+        knapsack=knapsack,
         release=np.array([draw(st.sampled_from([0, 0, 0, min(1, k), k])) for _ in range(q)], dtype=np.int64),
         capacity=capacity,
         gain=np.append(np.cumsum(span[::-1])[::-1], 0.0),
@@ -31,7 +36,7 @@ def repairs(draw: st.DrawFn, queries: int = 5, bundles: int = 5, steps: int = 3)
 
 def most_gained(problem: TimeIndexedKnapsack) -> float:
     """Return the most that any assignment of steps gains."""
-    every = itertools.product(range(problem.steps + 1), repeat=problem.queries)
+    every = itertools.product(range(problem.steps + 1), repeat=problem.knapsack.queries)
     return max(problem.gained(s) for s in map(np.array, every) if problem.fits(s))
 
 
@@ -46,12 +51,17 @@ def shared_repair(seed: int, queries: int, steps: int, share: float = 0.6) -> Ti
     arrived = np.cumsum(rng.uniform(0.5, 1.5, steps))
     times = np.sort(rng.uniform(120.0, 360.0, steps))
     times[0] = 0.0
-    return TimeIndexedKnapsack(
+    capacity = arrived / arrived[-1] * weight[np.unique(np.concatenate(needs))].sum() * share
+    knapsack = SetUnionKnapsack(
         priority=rng.integers(1, 11, queries).astype(np.float64),
         weight=weight,
         start=np.concatenate(([0], np.cumsum([len(need) for need in needs]))).astype(np.int64),
         member=np.concatenate(needs).astype(np.int64),
+        capacity=float(capacity[-1]),
+    )
+    return TimeIndexedKnapsack(
+        knapsack=knapsack,
         release=np.zeros(queries, dtype=np.int64),
-        capacity=arrived / arrived[-1] * weight[np.unique(np.concatenate(needs))].sum() * share,
+        capacity=capacity,
         gain=np.append(720.0 - times, 0.0),
     )

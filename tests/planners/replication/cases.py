@@ -3,43 +3,66 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
+from hypothesis import strategies as st
 
 from ftplan.metrics.fidelity import fidelity_model
+from ftplan.metrics.replication_problem import FailureCase, ReplicationProblem
 from ftplan.model.rates import rates
 from ftplan.model.task_graph import BoolArray, TaskGraph
-from ftplan.model.topology import Edge, FloatArray, Topology
-from ftplan.planners.replication.problem import FailureCase, ReplicationProblem
-from tests.topologies import operator
+from ftplan.model.topology import Edge, Topology
+from tests.topologies import operator, topologies
 
 
 def problem_of(
-    topology: Topology,
-    budget: float,
-    failed: list[tuple[float, BoolArray]] | None = None,
-    weight: FloatArray | None = None,
+    topology: Topology, budget: float, failed: Sequence[tuple[float, BoolArray]] = (), weight: object = 1.0
 ) -> ReplicationProblem:
     """Return a problem: the worst case unless there are (weight, failed) pairs; replicas cost 1 each by default."""
     graph = TaskGraph(topology)
-    known = rates(graph)
-    model = fidelity_model(graph, known)
+    model = fidelity_model(graph, rates(graph))
     given = failed or [(1.0, np.ones(graph.tasks, dtype=np.bool_))]
     cases = tuple(FailureCase(f"case{k}", w, down) for k, (w, down) in enumerate(given))
-    weight = np.ones(graph.tasks) if weight is None else weight
-    return ReplicationProblem(graph, known, model, model.fidelity, cases, weight, budget)
+    cost = np.broadcast_to(np.asarray(weight, dtype=np.float64), (graph.tasks,)).copy()
+    return ReplicationProblem(graph, model, cases, cost, budget)
 
 
-def brute_force(problem: ReplicationProblem) -> float:
-    """Return the best value of all plans that fit."""
-    best = 0.0
+def brute_force(problem: ReplicationProblem) -> tuple[float, float]:
+    """Return the best value of all plans that fit, and the least cost that reaches it."""
+    best, least = 0.0, 0.0
     some = np.flatnonzero(problem.fails)
     for chosen in itertools.product((False, True), repeat=len(some)):
         replicated = np.zeros(problem.tasks, dtype=np.bool_)
         replicated[some] = chosen
-        if problem.fits(problem.cost(replicated)):
-            best = max(best, problem.value(replicated))
-    return best
+        cost = problem.cost(replicated)
+        if not problem.fits(cost):
+            continue
+        value = problem.value(replicated)
+        if value > best + 1e-12 or (value > best - 1e-12 and cost < least - 1e-9):
+            best, least = max(best, value), cost
+    return best, least
+
+
+@st.composite
+def problems(draw: st.DrawFn, operators: int = 4, parallelism: int = 3, tasks: int = 9) -> ReplicationProblem:
+    """Draw a small problem: plain or weighted, in the worst case or in several."""
+    drawn = topologies(operators, parallelism).filter(lambda topology: topology.task_count <= tasks)
+    topology = draw(drawn)
+    count = topology.task_count
+    weight = draw(st.sampled_from([None, [0.5, 1.0, 2.0], [0.0, 1.0, 3.0]]))
+    costs = 1.0 if weight is None else [draw(st.sampled_from(weight)) for _ in range(count)]
+    failed = [
+        (draw(st.sampled_from([0.5, 1.0])), np.array(draw(st.tuples(*[st.booleans()] * count))))
+        for _ in range(draw(st.sampled_from([0, 0, 1, 2])))
+    ]
+    budget = draw(st.sampled_from([0.0, 1.0, 2.0, 3.0, 4.5, 6.0, 20.0]))
+    problem = problem_of(topology, budget, failed, costs)
+    if draw(st.integers(0, 3)):
+        return problem
+    everywhere = replace(problem.model, outputs=np.arange(count), weight=np.full(count, 1.0 / count))
+    return replace(problem, model=everywhere, metric="internal-completeness")
 
 
 def random_tree(

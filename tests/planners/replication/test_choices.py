@@ -13,15 +13,16 @@ from hypothesis import strategies as st
 import ftplan
 from ftplan.errors import FtplanError
 from ftplan.metrics.fidelity_gains import useful
+from ftplan.metrics.replication_problem import ReplicationProblem
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import Edge, Topology
 from ftplan.planners.replication.dynamic_programming import dynamic_programming
 from ftplan.planners.replication.greedy import greedy
-from ftplan.planners.replication.problem import ReplicationOptions, ReplicationProblem
+from ftplan.planners.replication.planner import ReplicationOptions
 from ftplan.planners.replication.search.decomposition import anchors, decompose, units
-from ftplan.planners.replication.search.single_failures import drops, measured
+from ftplan.planners.replication.search.single_failures import drops
 from ftplan.planners.replication.structure_aware import structure_aware
-from tests.planners.replication.instances import brute_force, problem_of, problems
+from tests.planners.replication.cases import brute_force, problem_of, problems
 from tests.topologies import operator
 
 OPTIONS = ReplicationOptions()
@@ -65,9 +66,7 @@ def test_against_brute_force(problem: ReplicationProblem) -> None:
     found = structure_aware(problem, OPTIONS).answer.replicated
     assert problem.fits(problem.cost(found))
     assert value(greedy, problem) - 1e-12 <= problem.value(found) <= best + 1e-12
-    model = measured(problem)
-    assert model is not None
-    needed = np.any([useful(model, ~case.failed | found) & case.failed for case in problem.cases], axis=0)
+    needed = np.any([useful(problem.model, ~case.failed | found) & case.failed for case in problem.cases], axis=0)
     assert not (found & ~needed).any()
 
 
@@ -80,7 +79,7 @@ def test_drops_equal_one_failure_each(problem: ReplicationProblem) -> None:
     for task in range(problem.tasks):
         live[task] = False
         part = sum(case.weight * case.failed[task] for case in problem.cases) / total
-        expected = part * (problem.score(np.ones_like(live)) - problem.score(live))
+        expected = part * (problem.model.fidelity(np.ones_like(live)) - problem.model.fidelity(live))
         assert found[task] == pytest.approx(expected, abs=1e-12)
         live[task] = True
 
@@ -110,7 +109,8 @@ def test_order_of_the_file_does_not_matter(problem: ReplicationProblem, random: 
     shuffled = Topology(tuple(topology.operators[i] for i in order), tuple(edges))
     if problem.metric != "output-fidelity":
         return
-    other = problem_of(shuffled, problem.budget, problem.weight, problem.cases)
+    failed = [(case.weight, case.failed) for case in problem.cases]
+    other = problem_of(shuffled, problem.budget, failed, problem.weight)
     for planner in PLANNERS:
         same = planner(problem, OPTIONS).answer.replicated
         assert (same == planner(other, OPTIONS).answer.replicated).all()

@@ -7,26 +7,32 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ftplan.metrics.replication_problem import ReplicationProblem
 from ftplan.model.topology import Edge, Topology
 from ftplan.planners.budget import Budget
+from ftplan.planners.registry import row
 from ftplan.planners.replication import greedy, structure_aware
-from ftplan.planners.replication.exact import curve, exact, quick_bound, quick_bounds
+from ftplan.planners.replication.bounds import quick_bound, quick_bounds
+from ftplan.planners.replication.choice import ReplicationPlanner
+from ftplan.planners.replication.curve import curve
+from ftplan.planners.replication.exact import exact
 from ftplan.planners.replication.models.circuit import circuit
 from ftplan.planners.replication.models.integer_program import integer_program
 from ftplan.planners.replication.models.reduction import reduce
-from ftplan.planners.replication.problem import ReplicationOptions, ReplicationProblem
-from ftplan.planners.replication.search.branching import branch_and_bound
+from ftplan.planners.replication.planner import ReplicationOptions
+from ftplan.planners.replication.search.branching import BranchAndBound
 from tests.planners.replication.cases import brute_force, problem_of, random_tree
 from tests.topologies import operator, topologies
 
 OPTIONS = ReplicationOptions(time_limit_s=3600)
+EXACT = ReplicationPlanner.of(row("replicate-tasks", "exact"))
 SMALL = topologies(operators=4, parallelism=2)
 FEW = settings(max_examples=60, deadline=None)
 
 
 def check(problem: ReplicationProblem) -> float:
     """Hold exact to the optimum of all plans; return it."""
-    best = brute_force(problem)
+    best, _ = brute_force(problem)
     result = exact(problem, OPTIONS)
     assert result.answer is not None
     assert result.bound is not None
@@ -36,7 +42,7 @@ def check(problem: ReplicationProblem) -> float:
     assert value == pytest.approx(best, abs=1e-9)
     assert result.status == "optimal"
     assert result.bound >= best - 1e-12
-    assert quick_bound(problem) >= best - 1e-12
+    assert quick_bound(problem, Budget(np.inf)) >= best - 1e-12
     return best
 
 
@@ -75,7 +81,7 @@ def test_equals_all_plans_where_replicas_differ_in_cost(data: st.DataObject, top
 @given(SMALL, st.integers(0, 8))
 def test_bound_holds_without_time_or_work(topology: Topology, budget: int) -> None:
     problem = problem_of(topology, budget)
-    best = brute_force(problem)
+    best, _ = brute_force(problem)
     for options in (ReplicationOptions(time_limit_s=0.0), ReplicationOptions(iterations=1)):
         result = exact(problem, options)
         assert result.answer is not None
@@ -90,7 +96,8 @@ def test_bound_holds_without_time_or_work(topology: Topology, budget: int) -> No
 @given(SMALL)
 def test_more_budget_never_lowers_the_value_and_the_curve_is_that_of_single_runs(topology: Topology) -> None:
     budgets = [float(b) for b in range(topology.task_count + 1)]
-    points = curve(problem_of(topology, 0), budgets, OPTIONS)
+    points, cut = curve(problem_of(topology, 0), EXACT, OPTIONS, budgets)
+    assert cut == ()
     last = 0.0
     for budget, value, bound in points:
         problem = problem_of(topology, budget)
@@ -125,15 +132,17 @@ def test_structured_topologies_with_joins_are_proven(seed: int) -> None:
     problem = problem_of(topology, topology.task_count // 3)
     result = exact(problem, OPTIONS)
     assert result.status == "optimal"
-    assert quick_bound(problem) >= problem.value(result.answer.replicated)  # type: ignore[union-attr]
+    assert quick_bound(problem, Budget(np.inf)) >= problem.value(result.answer.replicated)  # type: ignore[union-attr]
 
 
 @FEW
 @given(SMALL)
 def test_bounds_of_all_budgets_at_once_hold_for_each(topology: Topology) -> None:
     budgets = [float(b) for b in range(topology.task_count + 1)]
-    for budget, bound in zip(budgets, quick_bounds(problem_of(topology, len(budgets)), budgets), strict=True):
-        assert bound >= brute_force(problem_of(topology, int(budget))) - 1e-12
+    for budget, bound in zip(
+        budgets, quick_bounds(problem_of(topology, len(budgets)), budgets, Budget(np.inf)), strict=True
+    ):
+        assert bound >= brute_force(problem_of(topology, int(budget)))[0] - 1e-12
 
 
 @FEW
@@ -155,8 +164,8 @@ def test_branch_and_bound_equals_all_plans(topology: Topology, budget: int) -> N
     problem = problem_of(topology, budget)
     every = np.ones(problem.tasks, dtype=np.int64)
     made = circuit(problem.graph, problem.model, np.zeros(problem.tasks, dtype=np.bool_), every)
-    found = branch_and_bound(made, budget, Budget(3600))
-    best = brute_force(problem)
+    found = BranchAndBound(made, budget).resume(Budget(3600))
+    best, _ = brute_force(problem)
     assert found.value == pytest.approx(best, abs=1e-9)
     assert found.bound == pytest.approx(best, abs=1e-7)
     replicated = np.zeros(problem.tasks, dtype=np.bool_)
@@ -198,15 +207,3 @@ def test_replicas_that_complete_no_tree_are_dropped() -> None:
     assert result.answer is not None
     assert not result.answer.replicated.any()
     assert result.bound == 0.0
-
-
-def test_a_score_of_unknown_formula_gets_the_bound_1() -> None:
-    problem = problem_of(random_tree(1, 4, 4), 3)
-    other = ReplicationProblem(
-        problem.graph, problem.rates, problem.model, lambda live: float(live.mean()), problem.cases,
-        problem.weight, problem.budget, "share-of-tasks",
-    )  # fmt: skip
-    result = exact(other, OPTIONS)
-    assert result.status == "feasible"
-    assert result.bound == 1.0
-    assert quick_bound(other) == 1.0

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ftplan.planners.replication.placement.placement import NOWHERE, PlacementProblem, place
-from ftplan.planners.replication.problem import ReplicationOptions
+from ftplan.planners.replication.planner import ReplicationOptions
 
 
 def problem(seed: int) -> PlacementProblem:
@@ -20,11 +20,11 @@ def problem(seed: int) -> PlacementProblem:
         cpu=draw.choice([0.25, 0.5, 1.0], replicas),
         memory_mb=draw.choice([0.0, 64.0, 128.0], replicas),
         primary=draw.integers(-1, nodes, replicas),
-        present=draw.integers(-1, nodes, replicas),
-        room_cpu=draw.choice([-0.5, 0.5, 0.75, 1.25, 2.0], nodes),
-        room_mb=draw.choice([64.0, 128.0, np.inf], nodes),
+        current=draw.integers(-1, nodes, replicas),
+        residual_cpu=draw.choice([-0.5, 0.5, 0.75, 1.25, 2.0], nodes),
+        residual_mb=draw.choice([64.0, 128.0, np.inf], nodes),
         zone=draw.integers(0, 3, nodes),
-        hosting=draw.random(nodes) < 0.9,
+        accepting=draw.random(nodes) < 0.9,
         risk=draw.choice([0.0, 0.1, 0.2], (replicas, nodes)),
     )
 
@@ -35,7 +35,10 @@ def valid(asked: PlacementProblem, node: tuple[int, ...]) -> bool:
         return False
     for n in {n for _, n in pairs}:
         here = [r for r, other in pairs if other == n]
-        if asked.cpu[here].sum() > asked.room_cpu[n] + 1e-9 or asked.memory_mb[here].sum() > asked.room_mb[n] + 1e-9:
+        if (
+            asked.cpu[here].sum() > asked.residual_cpu[n] + 1e-9
+            or asked.memory_mb[here].sum() > asked.residual_mb[n] + 1e-9
+        ):
             return False
     return True
 
@@ -75,11 +78,11 @@ def test_the_largest_states_are_placed() -> None:
         cpu=np.zeros(30),
         memory_mb=sizes * 1.6e11,
         primary=np.full(30, NOWHERE),
-        present=np.full(30, NOWHERE),
-        room_cpu=np.ones(nodes),
-        room_mb=np.full(nodes, 6.0 * 1.6e11),
+        current=np.full(30, NOWHERE),
+        residual_cpu=np.ones(nodes),
+        residual_mb=np.full(nodes, 6.0 * 1.6e11),
         zone=np.arange(nodes),
-        hosting=np.ones(nodes, dtype=np.bool_),
+        accepting=np.ones(nodes, dtype=np.bool_),
         risk=np.zeros((30, nodes)),
     )
     found = place(asked, ReplicationOptions(time_limit_s=60.0))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ftplan.model.tolerances import ROUNDING, TINY
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.models.separate import cheapest
@@ -40,61 +41,59 @@ def scan(problem: CheckpointProblem, limits: Limits | None, prices: FloatArray |
     units, nodes = problem.cost.shape
     k = min(k, nodes)
     width = k if problem.copies == 1 or k == 0 else k + problem.copies
-    found = Scan(
+    result = Scan(
         np.zeros((units, problem.copies), dtype=np.int64),
         np.zeros(units),
         np.zeros((units, width), dtype=np.int64),
         np.zeros((units, width)),
     )
-    rows: list[int] = []
-    if limits is not None and prices is not None:
-        rows = [r for r in range(prices.shape[0]) if prices[r].any()]
+    rows = () if limits is None or prices is None else zip(limits.weight, prices, strict=True)
+    due = [(weight, price) for weight, price in rows if price.any()]
     step = max(1, BLOCK // max(nodes, 1))
 
     def block(start: int) -> None:
         here = slice(start, min(start + step, units))
         priced = problem.cost[here].copy()
-        for r in rows:
-            assert limits is not None
-            assert prices is not None
-            priced += np.multiply.outer(limits.weight[r, here], prices[r])
+        for weight, price in due:
+            priced += np.multiply.outer(weight[here], price)
         priced[~problem.allowed[here]] = np.inf
-        found.copies[here], found.total[here] = cheapest(priced, problem.domain, problem.copies)
-        if k:
-            part = (
-                np.argpartition(priced, k - 1, axis=1)[:, :k]
-                if k < nodes
-                else np.tile(np.arange(nodes), (len(priced), 1))
-            )
-            if width > k:  # the cheapest may lie in few domains: the chosen ones come first
-                part = np.concatenate([found.copies[here], part], axis=1)
-            found.nodes[here] = part
-            cost = np.take_along_axis(problem.cost[here], part, axis=1)
-            found.cost[here] = np.where(np.take_along_axis(problem.allowed[here], part, axis=1), cost, np.inf)
+        result.copies[here], result.total[here] = cheapest(priced, problem.domain, problem.copies)
+        if k == 0:
+            return
+        near = np.tile(np.arange(nodes), (len(priced), 1))
+        if k < nodes:
+            near = np.argpartition(priced, k - 1, axis=1)[:, :k]
+        if width > k:  # the cheapest may lie in few domains: the chosen ones come first
+            near = np.concatenate([result.copies[here], near], axis=1)
+        result.nodes[here] = near
+        cost = np.take_along_axis(problem.cost[here], near, axis=1)
+        result.cost[here] = np.where(np.take_along_axis(problem.allowed[here], near, axis=1), cost, np.inf)
 
     with ThreadPoolExecutor(THREADS) as pool:
         list(pool.map(block, range(0, units, step)))
-    return found
+    return result
 
 
-def keeping(found: Scan, problem: CheckpointProblem, limits: Limits, prices: FloatArray, known: IntArray) -> Scan:
-    """Return a scan with the *known* copies (U, c) of every unit whose priced cost ties with the cheapest.
+def with_incumbent(
+    scanned: Scan, problem: CheckpointProblem, limits: Limits, prices: FloatArray, best: IntArray
+) -> Scan:
+    """Return the scan with the incumbent's copies *best* (U, c) for every unit for which they tie with the cheapest.
 
     Whole costs tie on many nodes, of which a scan chooses the first: all copies pile up there, and say nothing.
     """
-    units = np.arange(len(known))
-    cost = np.take_along_axis(problem.cost, known, axis=1)
+    units = np.arange(len(best))
+    cost = np.take_along_axis(problem.cost, best, axis=1)
     total = cost.sum(axis=1)
     for weight, price in zip(limits.weight, prices, strict=True):
-        total += weight * price[known].sum(axis=1)
-    tied = total <= found.total + 1e-9 * max(problem.largest_cost, 1e-300)
-    nodes, costs = found.nodes.copy(), found.cost.copy()
+        total += weight * price[best].sum(axis=1)
+    tied = total <= scanned.total + ROUNDING * max(problem.largest_cost, TINY)
+    nodes, costs = scanned.nodes.copy(), scanned.cost.copy()
     if problem.copies > 1:  # the chosen ones stand first
-        column = np.tile(np.arange(problem.copies), (len(known), 1))
+        column = np.tile(np.arange(problem.copies), (len(best), 1))
     else:  # in the place of the first candidate that was not chosen, where it is none itself
-        here = nodes == known
-        spare = np.argmax(nodes != found.copies, axis=1)
+        here = nodes == best
+        spare = np.argmax(nodes != scanned.copies, axis=1)
         column = np.where(here.any(axis=1), here.argmax(axis=1), spare)[:, None]
     rows = units[tied, None]
-    nodes[rows, column[tied]], costs[rows, column[tied]] = known[tied], cost[tied]
-    return replace(found, copies=np.where(tied[:, None], known, found.copies), nodes=nodes, cost=costs)
+    nodes[rows, column[tied]], costs[rows, column[tied]] = best[tied], cost[tied]
+    return replace(scanned, copies=np.where(tied[:, None], best, scanned.copies), nodes=nodes, cost=costs)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ftplan.model.tolerances import TINY
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
@@ -74,7 +75,7 @@ def best_failover_dual(
         return Minimum(dual.bound, (limits.used(dual.copies), failover.taken(dual.copies[:, 0])), dual.copies)
 
     none = np.full(failover.upper.shape, -np.inf)
-    mean_taken = np.asarray(max(float(failover.load.sum()), 1e-300) / max(len(problem.nodes), 1))
+    mean_taken = np.asarray(max(float(failover.load.sum()), TINY) / max(len(problem.nodes), 1))
     lagrangian = Lagrangian(
         (limits.lower, none), (limits.upper, failover.upper), (mean_use(limits), mean_taken), minimum
     )

@@ -2,7 +2,7 @@
 
 Giving each limit of each node a price y leaves a problem that separates over the units:
 ``L(y) = sum over u of the c cheapest (cost(u,i) + sum_r weight[r,u] y[r,i]) - sum of y * limit``, with the upper limit
-where y > 0 and the lower where y < 0. Every L(y) is a bound; all passes are over whole matrices.
+where y > 0 and the lower where y < 0. Every L(y) is a bound [Geoffrion1974]; all passes are over whole matrices.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ftplan.model.tolerances import ROUNDING, TINY
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
@@ -27,7 +28,7 @@ from ftplan.planners.checkpoints.models.separate import allowed_cost
 from ftplan.planners.checkpoints.rules.limits import Limits
 
 #: Steps over all units and nodes, and how many of them where nothing else ends the ascent.
-WHOLE = StepRule(momentum=0.5, patience=12, least_rise=1e-9)
+WHOLE = StepRule(momentum=0.5, patience=12, least_rise=ROUNDING)
 PASSES = 400
 
 
@@ -62,7 +63,7 @@ def proven(total: FloatArray, payments: Blocks, largest_cost: float) -> float:
 
 def mean_use(limits: Limits, copies: int = 1) -> FloatArray:
     """Return what a mean node uses of each limit with so many copies of each unit, shape (R, 1)."""
-    used = np.maximum(limits.weight.sum(axis=1, keepdims=True) * copies, 1e-300)
+    used = np.maximum(limits.weight.sum(axis=1, keepdims=True) * copies, TINY)
     return np.asarray(used / max(limits.lower.shape[1], 1))
 
 
@@ -77,7 +78,7 @@ def dual_of(problem: CheckpointProblem, limits: Limits, prices: FloatArray, scan
     return Dual(proven(scanned.total, payments, problem.largest_cost), prices, scanned.copies)
 
 
-def ascend(problem: CheckpointProblem, limits: Limits, target: float, budget: Budget, passes: int = PASSES) -> Dual:
+def ascend(problem: CheckpointProblem, limits: Limits, target: float, budget: Budget) -> Dual:
     """Return the best dual by subgradient ascent from prices of 0; *target* is the value of a known plan.
 
     Deterministic but for the clock. Cost O(U N R) a pass.
@@ -89,5 +90,5 @@ def ascend(problem: CheckpointProblem, limits: Limits, target: float, budget: Bu
 
     lagrangian = Lagrangian((limits.lower,), (limits.upper,), (mean_use(limits),), minimum)
     start = (np.zeros(limits.lower.shape),)
-    best = subgradient_ascent(lagrangian, start, target, budget.passes(passes), budget, WHOLE)
+    best = subgradient_ascent(lagrangian, start, target, budget.passes(PASSES), budget, WHOLE)
     return Dual(best.minimum.value, best.prices[0], best.minimum.copies)

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ftplan.model.tolerances import TINY
 from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import Budget, OutOfTime
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
@@ -27,7 +28,7 @@ def relaxed_prices(problem: CheckpointProblem, limits: Limits, budget: Budget) -
 
     solver = pywraplp.Solver.CreateSolver("GLOP")
     scale = mean_use(limits)
-    unit_cost = max(problem.largest_cost, 1e-300)
+    unit_cost = max(problem.largest_cost, TINY)
     scaled = replace(
         limits, weight=limits.weight / scale, lower=limits.lower / scale, upper=limits.upper / scale, failover=None
     )

@@ -1,4 +1,4 @@
-"""Subgradient ascent on a Lagrangian dual, by steps of Polyak's length with momentum.
+"""Subgradient ascent on a Lagrangian dual, by steps of Polyak's length with momentum [Polyak1969].
 
 Limits come in blocks, each of one shape: those on nodes (R, N), and with a failover limit those of survivors (L, N).
 """
@@ -74,7 +74,7 @@ def subgradient_ascent(
     """
     best = current = start
     best_minimum = minimum = lagrangian.minimum(start)
-    direction, stale, first = _none(start), 0.0, np.inf
+    direction, stale, lowest = _none(start), 0.0, np.inf
     while passes > 0 and not budget.over() and np.isfinite(minimum.value):
         passes -= 1
         slopes = map(supergradient, current, minimum.used, lagrangian.lower, lagrangian.upper)
@@ -83,9 +83,9 @@ def subgradient_ascent(
             for slope, scale, old in zip(slopes, lagrangian.scale, direction, strict=True)
         )
         norm = float(sum((block**2).sum() for block in direction))
-        first = min(first, minimum.value)
-        if rule.raised and minimum.value >= target - rule.raised * abs(minimum.value - first):
-            target = minimum.value + rule.raised * (abs(minimum.value - first) + abs(minimum.value))
+        lowest = min(lowest, minimum.value)
+        if rule.raised and minimum.value >= target - rule.raised * abs(minimum.value - lowest):
+            target = minimum.value + rule.raised * (abs(minimum.value - lowest) + abs(minimum.value))
         if norm <= 1e-18 or target <= minimum.value:
             break
         length = theta * (target - minimum.value) / norm

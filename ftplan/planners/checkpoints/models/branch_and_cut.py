@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ftplan.model.tolerances import TINY
 from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget, OutOfTime
 from ftplan.planners.checkpoints.arrays import BoolArray, CheckpointProblem
@@ -67,7 +68,7 @@ def branch_and_cut(
     if status not in (pywraplp.Solver.OPTIMAL, pywraplp.Solver.FEASIBLE):
         return best, -np.inf
     bound = solver.Objective().BestBound() * unit_cost
-    bound -= 1e-10 * max(abs(problem.random_value - bound), 1e-300)
+    bound -= 1e-10 * max(abs(problem.random_value - bound), TINY)
     return _incumbent(problem, limits, best, chosen, first), bound
 
 
@@ -113,7 +114,7 @@ def _unit_cost(problem: CheckpointProblem) -> float:
     """
     if problem.integral:
         return 1.0
-    return max(float(np.abs(problem.cost[problem.allowed]).max(initial=0.0)), 1e-300)
+    return max(float(np.abs(problem.cost[problem.allowed]).max(initial=0.0)), TINY)
 
 
 def _in_whole_units(problem: CheckpointProblem, limits: Limits) -> Limits:
@@ -125,6 +126,6 @@ def _in_whole_units(problem: CheckpointProblem, limits: Limits) -> Limits:
         if whole.sum() < 1e9 and np.all(np.abs(whole - np.round(whole)) <= 1e-7):
             weight[r], lower[r], upper[r] = np.round(whole), np.ceil(lower[r] * factor), np.floor(upper[r] * factor)
         else:
-            factor = len(problem.nodes) / max(float(weight[r].sum()), 1e-300)
+            factor = len(problem.nodes) / max(float(weight[r].sum()), TINY)
             weight[r], lower[r], upper[r] = weight[r] * factor, lower[r] * factor, upper[r] * factor
     return replace(limits, weight=weight, lower=lower, upper=upper)

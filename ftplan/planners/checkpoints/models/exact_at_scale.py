@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.bounds.ascent_at_scale import ascend_at_scale
-from ftplan.planners.checkpoints.bounds.candidates import keeping
+from ftplan.planners.checkpoints.bounds.candidates import with_incumbent
 from ftplan.planners.checkpoints.bounds.lagrangian import Dual
 from ftplan.planners.checkpoints.rules.limits import Limits
 from ftplan.planners.checkpoints.search.repair import repair
 from ftplan.planners.checkpoints.search.rounding import rounded
 from ftplan.planners.checkpoints.search.shifts import improve_by_shifts
-from ftplan.planners.checkpoints.search.working_allocation import Placed
+from ftplan.planners.checkpoints.search.working_allocation import WorkingAllocation
 
 #: Times that prices and plan sharpen each other.
 TURNS = 2
@@ -31,31 +32,31 @@ def price_guided(problem: CheckpointProblem, limits: Limits, first: IntArray, bu
     """
     best = first
     climbing = budget.part(CLIMB_SHARE)
-    dual, found = ascend_at_scale(problem, limits, problem.value(best), climbing)
+    dual, scanned = ascend_at_scale(problem, limits, problem.value(best), climbing)
     budget.cut = budget.cut or climbing.cut
-    if problem.gap(problem.value(best), dual.bound) <= 1e-9 or budget.over():
+    if problem.gap(problem.value(best), dual.bound) <= ROUNDING or budget.over():
         return best, dual
     for turn in range(TURNS):
         before = problem.value(best) - dual.bound
         if problem.integral:
-            found = keeping(found, problem, limits, dual.prices, best)
-        near = rounded(problem, limits, found, dual.prices, budget)
+            scanned = with_incumbent(scanned, problem, limits, dual.prices, best)
+        near = rounded(problem, limits, scanned, dual.prices, budget)
         for start in (near, best) if turn else (near,):
-            placed = Placed.at(problem, limits, start)
+            placed = WorkingAllocation.of(problem, limits, start)
             # A part of the clock: where the repair does not end, the best plan is still improved.
             repairing = budget.part(REPAIR_SHARE)
             if not repair(placed, repairing):
-                placed = Placed.at(problem, limits, best)
+                placed = WorkingAllocation.of(problem, limits, best)
             budget.cut = budget.cut or repairing.cut
-            improve_by_shifts(placed, found, dual.prices, budget)
+            improve_by_shifts(placed, scanned, dual.prices, budget)
             if limits.kept(placed.copies) and problem.value(placed.copies) < problem.value(best):
                 best = placed.copies
         value = problem.value(best)
-        if budget.over() or turn + 1 == TURNS or problem.gap(value, dual.bound) <= 1e-9:
+        if budget.over() or turn + 1 == TURNS or problem.gap(value, dual.bound) <= ROUNDING:
             break
         better, again = ascend_at_scale(problem, limits, value, budget, dual.prices)
         if better.bound > dual.bound:
-            dual, found = better, again
+            dual, scanned = better, again
         if value - dual.bound > (1 - LEAST_CLOSED) * before:
             break
     return best, dual

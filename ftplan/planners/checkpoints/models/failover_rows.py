@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ftplan.model.tolerances import TINY
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.rules.failover import Failover
@@ -79,7 +80,7 @@ def add_to_sat(model: cp_model.CpModel, failover: Failover, first: Pairs, factor
 def add_to_solver(solver: Any, problem: CheckpointProblem, failover: Failover, chosen: Pairs) -> Pairs:
     """``sum over u with loss[u] = l of load[u] y[u, i] <= upper[l, i]``, in a model of ``pywraplp``; return y."""
     first = first_of_solver(solver, problem, chosen)
-    factor = len(problem.nodes) / max(float(failover.load.sum()), 1e-300)
+    factor = len(problem.nodes) / max(float(failover.load.sum()), TINY)
     for (loss, node), column in by_survivor(failover, first).items():
         most = float(failover.upper[loss, node])
         if float(failover.load[[unit for unit, _ in column]].sum()) > most:

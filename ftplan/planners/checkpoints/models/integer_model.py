@@ -82,7 +82,7 @@ def fits_into(problem: CheckpointProblem, budget: Budget) -> bool:
     return fits
 
 
-def find(problem: CheckpointProblem, limits: Limits, hint: IntArray | None, seed: int, budget: Budget) -> SatResult:
+def find_feasible(problem: CheckpointProblem, limits: Limits, seed: int, budget: Budget) -> SatResult:
     """Find copies within all limits, or prove that there are none. Cost exponential in the worst case."""
     if int(problem.allowed.sum()) > MOST_COLUMNS or not fits_into(problem, budget):
         return SatResult("unknown")
@@ -90,39 +90,32 @@ def find(problem: CheckpointProblem, limits: Limits, hint: IntArray | None, seed
     limits_on_nodes(model, problem, limits)
     first = model.first_copies(problem, limits)
     failover_limits(model, problem, limits, first)
-    return _solve(model, first, problem, hint, seed, budget)
+    return _solve(model, first, problem, None, seed, budget)
 
 
 def least_stretch(
     problem: CheckpointProblem, limits: Limits, stretch: Stretch, hint: IntArray | None, seed: int, budget: Budget
 ) -> SatResult:
-    """Find the least g for which there is a plan when a limit on nodes stretches, with a proven lower bound of g."""
-    if int(problem.allowed.sum()) > MOST_COLUMNS or not fits_into(problem, budget):
-        return SatResult("unknown")
-    model = _assignment(problem)
-    g = model.sat.new_int_var(0, int(np.ceil(stretch.most * stretch.steps)), "stretch")
-    stretched_limits_on_nodes(model, problem, limits, stretch, g)
-    first = model.first_copies(problem, limits)
-    failover_limits(model, problem, limits, first)
-    model.sat.minimize(g)
-    return _solve(model, first, problem, hint, seed, budget, stretch.steps)
+    """Find the least g for which there is a plan when one limit stretches, with a proven lower bound of g.
 
-
-def least_failover_limit(
-    problem: CheckpointProblem, limits: Limits, stretch: Stretch, hint: IntArray | None, seed: int, budget: Budget
-) -> SatResult:
-    """Find the least failover limit g for which there is a plan, with a proven lower bound of it.
-
-    ``limits.failover`` gives the loads, its own limit does not count.
+    Of a failover limit that stretches, ``limits.failover`` gives the loads; its own limit does not count.
     """
-    if int(problem.allowed.sum()) * min(problem.copies, 2) > MOST_COLUMNS:
+    failover = stretch.limit == "failover"
+    columns = int(problem.allowed.sum()) * (min(problem.copies, 2) if failover else 1)
+    if columns > MOST_COLUMNS or not (failover or fits_into(problem, budget)):
         return SatResult("unknown")
     model = _assignment(problem)
-    limits_on_nodes(model, problem, limits)
-    first = model.first_copies(problem, limits)
     lowest, highest = floor(stretch.least * stretch.steps), int(np.ceil(stretch.most * stretch.steps))
-    g = model.sat.new_int_var(lowest, highest, "limit")
-    stretched_failover_limits(model, limits, stretch, first, g)
+    if failover:
+        limits_on_nodes(model, problem, limits)
+        first = model.first_copies(problem, limits)
+        g = model.sat.new_int_var(lowest, highest, "limit")
+        stretched_failover_limits(model, limits, stretch, first, g)
+    else:
+        g = model.sat.new_int_var(lowest, highest, "stretch")
+        limits_on_nodes(model, problem, limits, stretch, g)
+        first = model.first_copies(problem, limits)
+        failover_limits(model, problem, limits, first)
     model.sat.minimize(g)
     return _solve(model, first, problem, hint, seed, budget, stretch.steps)
 
@@ -150,33 +143,19 @@ def _assignment(problem: CheckpointProblem) -> SatModel:
     return SatModel(model, by_node)
 
 
-def limits_on_nodes(model: SatModel, problem: CheckpointProblem, limits: Limits) -> None:
-    """``lower[r, i] <= sum over u of weight[r, u] x[u, i] <= upper[r, i]``."""
-    for r in range(len(limits.names)):
-        factor, floors, ceilings = _integers(limits.weight[r], problem)
-        for node, column in enumerate(model.by_node):
-            upper, lower = limits.upper[r, node], limits.lower[r, node]
-            if np.isfinite(upper):
-                model.sat.add(_weighed(column, floors) <= floor(_within(upper * factor)))
-            if np.isfinite(lower):
-                model.sat.add(_weighed(column, ceilings) >= -floor(_within(-lower * factor)))
-
-
-def stretched_limits_on_nodes(
-    model: SatModel, problem: CheckpointProblem, limits: Limits, stretch: Stretch, g: Any
+def limits_on_nodes(
+    model: SatModel, problem: CheckpointProblem, limits: Limits, stretch: Stretch | None = None, g: Any = 0
 ) -> None:
-    """``lower[r, i] - g unit[i] <= sum over u of weight[r, u] x[u, i] <= upper[r, i] + g unit[i]``, g for one r."""
+    """``lower[r, i] - g unit[i] <= sum over u of weight[r, u] x[u, i] <= upper[r, i] + g unit[i]``, unit for one r."""
     for r, name in enumerate(limits.names):
-        total = float(limits.weight[r].sum()) * problem.copies
-        if name == stretch.limit:  # neither the limits nor their stretch may overflow
-            ends = np.concatenate([limits.upper[r], limits.lower[r]])
-            largest = float(np.abs(ends[np.isfinite(ends)]).max(initial=0.0))
-            total = max(total, largest, float(stretch.unit.max()) * stretch.most)
-        factor = STRETCH_TOTAL / total if total > 0 else 1.0
-        floors, ceilings = np.floor(limits.weight[r] * factor), np.ceil(limits.weight[r] * factor)
+        factor, floors, ceilings = _integers(limits.weight[r], problem)
+        if stretch is not None:
+            factor = _stretch_factor(problem, limits, r, stretch)
+            floors, ceilings = np.floor(limits.weight[r] * factor), np.ceil(limits.weight[r] * factor)
         for node, column in enumerate(model.by_node):
-            upper, lower = limits.upper[r, node], limits.lower[r, node]
-            more = int(np.ceil(stretch.unit[node] * factor / stretch.steps)) * g if name == stretch.limit else 0
+            upper, lower, more = limits.upper[r, node], limits.lower[r, node], 0
+            if stretch is not None and name == stretch.limit:
+                more = int(np.ceil(stretch.unit[node] * factor / stretch.steps)) * g
             if np.isfinite(upper):
                 model.sat.add(_weighed(column, floors) <= floor(_within(upper * factor)) + more)
             if np.isfinite(lower):
@@ -200,6 +179,16 @@ def stretched_failover_limits(model: SatModel, limits: Limits, stretch: Stretch,
     for (loss, node), column in by_survivor(failover, first).items():
         most = int(np.ceil(stretch.unit[loss, node] * factor / stretch.steps)) * g
         model.sat.add(_weighed(column, floors) + int(own[node]) <= most)
+
+
+def _stretch_factor(problem: CheckpointProblem, limits: Limits, r: int, stretch: Stretch) -> float:
+    """Return what makes one row's weights large, where neither its limits nor their stretch may overflow."""
+    total = float(limits.weight[r].sum()) * problem.copies
+    if limits.names[r] == stretch.limit:
+        ends = np.concatenate([limits.upper[r], limits.lower[r]])
+        largest = float(np.abs(ends[np.isfinite(ends)]).max(initial=0.0))
+        total = max(total, largest, float(stretch.unit.max()) * stretch.most)
+    return STRETCH_TOTAL / total if total > 0 else 1.0
 
 
 def _within(limit: float) -> float:

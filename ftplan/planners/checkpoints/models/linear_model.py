@@ -42,10 +42,10 @@ def build(
     chosen: dict[tuple[int, int], Any] = {}
     for u in range(problem.load.size):
         budget.check()
-        mine = {node: new_variable() for node in np.flatnonzero(columns[u]).tolist()}
-        as_many_copies(solver, problem, mine)
-        one_a_domain(solver, problem, mine)
-        for node, variable in mine.items():
+        by_node = {node: new_variable() for node in np.flatnonzero(columns[u]).tolist()}
+        as_many_copies(solver, problem, by_node)
+        one_a_domain(solver, problem, by_node)
+        for node, variable in by_node.items():
             chosen[u, node] = variable
             objective.SetCoefficient(variable, float(problem.cost[u, node] / unit_cost))
             for r, row in enumerate(rows):
@@ -66,19 +66,19 @@ def limits_on_nodes(solver: Any, limits: Limits) -> list[list[Any]]:
     ]
 
 
-def as_many_copies(solver: Any, problem: CheckpointProblem, mine: dict[int, Any]) -> None:
+def as_many_copies(solver: Any, problem: CheckpointProblem, by_node: dict[int, Any]) -> None:
     """``sum over i of x[u, i] = c``, for the variables of one unit by node."""
     row = solver.Constraint(problem.copies, problem.copies)
-    for variable in mine.values():
+    for variable in by_node.values():
         row.SetCoefficient(variable, 1.0)
 
 
-def one_a_domain(solver: Any, problem: CheckpointProblem, mine: dict[int, Any]) -> None:
+def one_a_domain(solver: Any, problem: CheckpointProblem, by_node: dict[int, Any]) -> None:
     """``sum over i in d of x[u, i] <= 1`` for each domain d of several nodes, for the variables of one unit by node."""
     if problem.copies == 1 or problem.domain_kind != "zone":
         return
     rows: dict[int, Any] = {}
-    for node, variable in mine.items():
+    for node, variable in by_node.items():
         domain = int(problem.domain[node])
         if domain not in rows:
             rows[domain] = solver.Constraint(0.0, 1.0)

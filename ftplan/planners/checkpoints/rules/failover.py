@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ftplan.model.failover import shares_after
+from ftplan.model.failover import load_ratios, shares_after
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
@@ -30,7 +30,6 @@ class Failover:
     own: FloatArray
     fair: FloatArray
     upper: FloatArray
-    limit: float
 
     def taken(self, first: IntArray) -> FloatArray:
         """Return what each survivor takes over after each loss, shape (L, N), with the first copies (U,)."""
@@ -60,18 +59,15 @@ def failover_of(problem: CheckpointProblem, limit: float) -> Failover:
     with np.errstate(invalid="ignore"):
         most = np.where(fair > 0, limit * fair * (1 + ROUNDING), 0.0)
     upper = np.where(down, np.inf, most - own[None, :])
-    return Failover(loss_of_node[problem.home], problem.load, own, fair, upper, limit)
+    return Failover(loss_of_node[problem.home], problem.load, own, fair, upper)
 
 
 def ratios(failover: Failover, taken: FloatArray) -> FloatArray:
     """Return the load of each survivor over its fair share after each loss, shape (L, N); 0 where it is down."""
-    load = failover.own[None, :] + taken
-    with np.errstate(divide="ignore", invalid="ignore"):
-        found = np.where(failover.fair > 0, load / failover.fair, np.where(load > 0, np.inf, 0.0))
-    return np.asarray(np.where(np.isposinf(failover.upper), 0.0, found))
+    return load_ratios(failover.own, taken, failover.fair, ~np.isposinf(failover.upper))
 
 
-def most_taken(failover: Failover) -> FloatArray:
+def most_takeover(failover: Failover) -> FloatArray:
     """Return an upper bound of the load of all first copies on each node, shape (N,).
 
     After each loss a node takes at most what is lost and what the limit leaves, and nothing below the lightest unit.

@@ -10,16 +10,15 @@ from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.allocation import Allocation
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
-from ftplan.planners.checkpoints.models.integer_model import find
+from ftplan.planners.checkpoints.models.integer_model import find_feasible
 from ftplan.planners.checkpoints.options import LEAST_AUTO_BALANCE, AllocationOptions
-from ftplan.planners.checkpoints.rules.failover_infeasibility import unattainable_failover
-from ftplan.planners.checkpoints.rules.infeasibility import explain, too_few_domains
+from ftplan.planners.checkpoints.rules.infeasibility import explain, too_few_domains, unattainable_failover
 from ftplan.planners.checkpoints.rules.least_balance import UNBOUNDED_BALANCE, least_balance
 from ftplan.planners.checkpoints.rules.least_failover import least_failover
 from ftplan.planners.checkpoints.rules.least_limit import LeastLimit, longest_first, number
 from ftplan.planners.checkpoints.rules.limits import limits_of
-from ftplan.planners.checkpoints.search.failover_repair import bring_within
-from ftplan.planners.checkpoints.search.working_allocation import Placed
+from ftplan.planners.checkpoints.search.repair import repair
+from ftplan.planners.checkpoints.search.working_allocation import WorkingAllocation
 from ftplan.planners.result import Result
 
 #: Parts of the time that is left: for the least failover limit, for the least balance within one, and for the proof
@@ -67,7 +66,7 @@ def rules_in_force(
     if not problem.load.size:
         return RulesInForce(replace(rules, balance=LEAST_AUTO_BALANCE))
     part = budget if rules.failover_limit is None else budget.part(BALANCE)
-    least = least_balance(problem, rules.memory, LEAST_AUTO_BALANCE, options.seed, part, rules.failover_limit, witness)
+    least = least_balance(problem, rules, LEAST_AUTO_BALANCE, options.seed, part, witness)
     budget.cut = budget.cut or part.cut
     if least is None:
         return no_plan(problem, replace(rules, balance=UNBOUNDED_BALANCE), options, budget)
@@ -88,10 +87,10 @@ def feasible_copies(
     if in_force.witness is not None:
         return in_force.witness
     limits = limits_of(problem, in_force.rules)
-    placed = Placed.at(problem, limits, longest_first(problem))
-    if bring_within(placed, budget):
+    placed = WorkingAllocation.of(problem, limits, longest_first(problem))
+    if repair(placed, budget):
         return placed.copies
-    result = find(problem, limits, None, options.seed, budget)
+    result = find_feasible(problem, limits, options.seed, budget)
     if result.copies is not None and limits.kept(result.copies):
         return result.copies
     return no_plan(problem, in_force.rules, options, budget, proven=result.status == "infeasible")
@@ -107,7 +106,7 @@ def no_plan(
     """Return ``infeasible`` with its fix where that is proven, ``no-plan-in-time`` else."""
     if proven is None:
         part = budget.part(PROOF)  # the rest is for the fix
-        proven = find(problem, limits_of(problem, rules), None, options.seed, part).status == "infeasible"
+        proven = find_feasible(problem, limits_of(problem, rules), options.seed, part).status == "infeasible"
         budget.cut = budget.cut or part.cut
     if not proven:
         return Result(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ftplan.model.topology import FloatArray, IntArray
+from ftplan.model.topology import IntArray
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.rules.limits import Limits
 
@@ -13,7 +13,7 @@ def spread_idle(problem: CheckpointProblem, limits: Limits, copies: IntArray) ->
     """Return copies (U, c) in which those of idle units are spread over the nodes by number; the value stays.
 
     A unit is idle when it has no load and costs nothing anywhere. Algorithm 3 breaks ties by checkpointed load, which
-    an idle unit does not add to, so that all of them would lie on one node (a departure from Madsen & Zhou 2015).
+    an idle unit does not add to, so that all of them would lie on one node (a departure from [Madsen2015]).
     Each copy goes where the fewest are, ties to the first node, within all limits; where that fails, nothing changes.
     Cost O(idle units × c × N).
     """
@@ -26,7 +26,7 @@ def spread_idle(problem: CheckpointProblem, limits: Limits, copies: IntArray) ->
     used = limits.used(copies)
     spread = copies.copy()
     for u in idle.tolist():
-        used -= _taken(limits, u, spread[u])
+        used[:, spread[u]] -= limits.weight[:, [u]]
         free = problem.allowed[u] & np.all(used + limits.weight[:, [u]] <= limits.upper, axis=0)
         for k in range(problem.copies):
             if not free.any():
@@ -35,12 +35,5 @@ def spread_idle(problem: CheckpointProblem, limits: Limits, copies: IntArray) ->
             spread[u, k] = node
             held[node] += problem.size[u]
             free &= problem.domain != problem.domain[node]
-        used += _taken(limits, u, spread[u])
+        used[:, spread[u]] += limits.weight[:, [u]]
     return spread if limits.kept(spread) else copies
-
-
-def _taken(limits: Limits, unit: int, nodes: IntArray) -> FloatArray:
-    """Return what one unit's copies take of each resource on each node, shape (R, N)."""
-    taken: FloatArray = np.zeros(limits.upper.shape)
-    taken[:, nodes] = limits.weight[:, [unit]]
-    return taken

@@ -9,14 +9,15 @@ import numpy as np
 
 from ftplan.model.checkpoint_rules import CheckpointRules
 from ftplan.model.plan import Infeasible
+from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray
 from ftplan.model.units import MB
 from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
-from ftplan.planners.checkpoints.models.integer_model import Stretch, find, least_stretch
-from ftplan.planners.checkpoints.rules.failover_infeasibility import infeasible_failover, unattainable_failover
+from ftplan.planners.checkpoints.models.integer_model import Stretch, find_feasible, least_stretch
+from ftplan.planners.checkpoints.rules.failover import failover_of, loss_name, ratios
 from ftplan.planners.checkpoints.rules.least_balance import UNBOUNDED_BALANCE, least_balance
-from ftplan.planners.checkpoints.rules.least_failover import least_failover
+from ftplan.planners.checkpoints.rules.least_failover import failover_lower_bound, least_failover
 from ftplan.planners.checkpoints.rules.least_limit import number, rounded_up
 from ftplan.planners.checkpoints.rules.limits import limits_of, most_copies
 
@@ -54,7 +55,7 @@ def infeasible_balance(
     problem: CheckpointProblem, rules: CheckpointRules, seed: int, budget: Budget
 ) -> Infeasible | None:
     """Return the least Δ that works where an explicit one does not; None where none was found in time."""
-    least = least_balance(problem, rules.memory, 0.0, seed, budget)
+    least = least_balance(problem, rules, 0.0, seed, budget)
     assert not isinstance(rules.balance, str)
     if least is None and not budget.over():
         return Infeasible(
@@ -107,7 +108,7 @@ def infeasible_memory(
     if result.copies is None:
         return None
     over = np.where(known, limits.used(result.copies)[row] - limits.upper[row], -np.inf)
-    growth = max(1, ceil(float(np.max(np.where(known, over, 0.0))) / MB - 1e-9))
+    growth = max(1, ceil(float(np.max(np.where(known, over, 0.0))) / MB - ROUNDING))
     node = int(np.argmax(over))
     return Infeasible(
         reason="the state of primaries and copies does not fit into the nodes' memory",
@@ -118,6 +119,49 @@ def infeasible_memory(
     )
 
 
+def unattainable_failover(problem: CheckpointProblem) -> Infeasible | None:
+    """Return why no limit at all can be kept: a node without cpu has load, or would have to take some over."""
+    failover = failover_of(problem, 1.0)
+    if np.isfinite(failover_lower_bound(problem, failover)):
+        return None
+    own = ratios(failover, np.zeros_like(failover.fair))
+    loss, node = divmod(int(own.argmax()), own.shape[1])
+    if np.isfinite(own[loss, node]):
+        reason = "only nodes without cpu may take over some key group, and these have no fair share"
+        fix = "give every node that accepts checkpoints some cpu"
+    else:
+        reason = f"{problem.nodes[node]} holds primaries but has no cpu, so it has no fair share of the load"
+        fix = f"give {problem.nodes[node]} some cpu"
+    return Infeasible(reason, "failover_limit", None, None, f"{fix}, or leave out the failover rule")
+
+
+def infeasible_failover(
+    problem: CheckpointProblem, rules: CheckpointRules, seed: int, budget: Budget
+) -> Infeasible | None:
+    """Return the worst loss and the least limit under the other rules; None where none was found in time."""
+    unattainable = unattainable_failover(problem)
+    limit = rules.failover_limit
+    if unattainable is not None or limit is None:
+        return unattainable
+    least = least_failover(problem, replace(rules, failover_limit=None), seed, budget)
+    if least is None:
+        return None
+    failover = failover_of(problem, limit)
+    needed = rounded_up(max(least.value, limit))
+    own = ratios(failover, np.zeros_like(failover.fair))
+    if bool(own.max(initial=0.0) > limit):
+        reason = _worst(problem, own, limit, "by its own primaries alone")
+    else:
+        reason = _worst(problem, ratios(failover, failover.taken(least.copies[:, 0])), limit, "at best")
+    return Infeasible(reason, "failover_limit", limit, needed, f"--failover-limit {number(needed)}")
+
+
+def _worst(problem: CheckpointProblem, ratio: FloatArray, limit: float, how: str) -> str:
+    loss, node = divmod(int(ratio.argmax()), ratio.shape[1])
+    carried = f"{problem.nodes[node]} carries {number(float(ratio[loss, node]))} times its fair share"
+    return f"after the loss of {loss_name(problem, loss)}, {carried} {how}, above the failover limit {number(limit)}"
+
+
 def explain(problem: CheckpointProblem, rules: CheckpointRules, seed: int, budget: Budget) -> Infeasible | None:
     """Return why rules that are proven infeasible cannot hold, with a fix that works; None where time ran out.
 
@@ -126,7 +170,7 @@ def explain(problem: CheckpointProblem, rules: CheckpointRules, seed: int, budge
     """
 
     def status(some: CheckpointRules) -> str:
-        return find(problem, limits_of(problem, some), None, seed, budget).status
+        return find_feasible(problem, limits_of(problem, some), seed, budget).status
 
     if rules.failover_limit is not None:
         others = replace(rules, failover_limit=None)

@@ -8,11 +8,12 @@ import numpy as np
 
 from ftplan.metrics.checkpoint_balance import deviation
 from ftplan.model.checkpoint_rules import CheckpointRules
+from ftplan.model.tolerances import NOISE, ROUNDING
 from ftplan.model.topology import IntArray
 from ftplan.planners.budget import SOLVER_SECONDS_PER_ITERATION, Budget
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.models.integer_model import SatResult, Stretch, least_stretch
-from ftplan.planners.checkpoints.rules.failover import failover_of, most_taken
+from ftplan.planners.checkpoints.rules.failover import failover_of, most_takeover
 from ftplan.planners.checkpoints.rules.least_limit import STEP, LeastLimit, LimitFamily, least_limit, longest_first
 from ftplan.planners.checkpoints.rules.limits import Limits, fair_loads, limits_of
 
@@ -25,25 +26,23 @@ UNITS_AT_ONCE = 4096
 UNBOUNDED_BALANCE = 1e6
 
 
-# Seven values: the problem, five rules, and the usual seed and budget.
 def least_balance(
     problem: CheckpointProblem,
-    memory: bool,
+    rules: CheckpointRules,
     at_least: float,
     seed: int,
     budget: Budget,
-    failover_limit: float | None = None,
     known: IntArray | None = None,
 ) -> LeastLimit | None:
-    """Return the smallest Δ from *at_least* up for which there is an allocation; None where none was found.
+    """Return the smallest Δ from *at_least* up for which there is an allocation within the other *rules*, else None.
 
-    Every unit must have enough allowed domains. The failover limit, if any, holds besides; *known* is an allocation
-    (U, c) within it. Simple bounds (the heaviest copy, fewer copies than nodes) or CP-SAT prove the least.
-    Deterministic but for the clock.
+    Every unit must have enough allowed domains. *known* is an allocation (U, c) within the failover limit, if any.
+    Simple bounds (the heaviest copy, fewer copies than nodes) or CP-SAT prove the least. Deterministic but for the
+    clock.
     """
 
     def limits(balance: float) -> Limits:
-        return limits_of(problem, CheckpointRules(problem.copies, "node", balance, memory, failover_limit))
+        return limits_of(problem, replace(rules, balance=balance))
 
     def prove(best: LeastLimit | None) -> SatResult:
         fair, at_zero = fair_loads(problem), limits(0.0)
@@ -55,20 +54,20 @@ def least_balance(
         work = int(PROOF_WORK * budget.time_limit_s / SOLVER_SECONDS_PER_ITERATION)
         part.iterations = max(1, work) if part.iterations is None else part.iterations
         stretch = Stretch("balance", fair, 0.0, most + STEP, 1 / STEP)
-        answer = least_stretch(
-            problem, replace(at_zero, lower=lower), stretch, best.copies if best else None, seed, part
-        )
+        hint = best.copies if best else None
+        result = least_stretch(problem, replace(at_zero, lower=lower), stretch, hint, seed, part)
         budget.cut = budget.cut or part.cut
-        return answer
+        return result
 
-    lower = max(at_least, least_deviation(problem), _kept_out(problem, failover_limit))
-    worst = _deviation(problem, longest_first(problem))
-    trials = (max(worst, lower) * (1 + 1e-9),) if np.isfinite(worst) else ()
+    lower = max(at_least, balance_lower_bound(problem), _lower_bound_with_failover(problem, rules))
+    start = longest_first(problem)
+    worst = _deviation(problem, start)
+    trials = (max(worst, lower) * (1 + ROUNDING),) if np.isfinite(worst) else ()
     family = LimitFamily(limits, lambda copies: _deviation(problem, copies), at_least, lower)
-    return least_limit(problem, family, (lower, *trials, UNBOUNDED_BALANCE), prove, budget, known)
+    return least_limit(problem, family, start, (lower, *trials, UNBOUNDED_BALANCE), prove, budget, known)
 
 
-def least_deviation(problem: CheckpointProblem) -> float:
+def balance_lower_bound(problem: CheckpointProblem) -> float:
     """Return a Δ below which no allocation can be: for the heaviest copy, and where copies are fewer than nodes."""
     fair = fair_loads(problem)
     if not fair.any() or not problem.load.any():
@@ -84,17 +83,17 @@ def least_deviation(problem: CheckpointProblem) -> float:
     reachable = (problem.allowed if loaded.all() else problem.allowed[loaded]).any(axis=0)
     unreached = bool(np.any((fair > 0) & ~reachable))
     bound = max(heaviest if np.isfinite(heaviest) else 0.0, 1.0 if empty or unreached else 0.0)
-    return bound * (1 - 1e-12)
+    return bound * (1 - NOISE)
 
 
-def _kept_out(problem: CheckpointProblem, failover_limit: float | None) -> float:
+def _lower_bound_with_failover(problem: CheckpointProblem, rules: CheckpointRules) -> float:
     """Return a Δ below which no allocation can be since a failover limit keeps single copies off loaded nodes."""
-    if failover_limit is None or problem.copies > 1 or not problem.load.any():
+    if rules.failover_limit is None or problem.copies > 1 or not problem.load.any():
         return 0.0
     fair = fair_loads(problem)
-    most = most_taken(failover_of(problem, failover_limit))
+    most = most_takeover(failover_of(problem, rules.failover_limit))
     short = 1.0 - most[fair > 0] / fair[fair > 0]
-    return float(short.max(initial=0.0)) * (1 - 1e-12)
+    return float(short.max(initial=0.0)) * (1 - NOISE)
 
 
 def _deviation(problem: CheckpointProblem, copies: IntArray) -> float:

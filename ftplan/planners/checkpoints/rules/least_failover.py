@@ -7,11 +7,19 @@ from dataclasses import replace
 import numpy as np
 
 from ftplan.model.checkpoint_rules import CheckpointRules
+from ftplan.model.tolerances import NOISE
 from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
-from ftplan.planners.checkpoints.models.integer_model import SatResult, Stretch, fits_into, least_failover_limit
+from ftplan.planners.checkpoints.models.integer_model import SatResult, Stretch, fits_into, least_stretch
 from ftplan.planners.checkpoints.rules.failover import Failover, failover_of, ratios
-from ftplan.planners.checkpoints.rules.least_limit import STEP, LeastLimit, LimitFamily, least_limit, rounded_up
+from ftplan.planners.checkpoints.rules.least_limit import (
+    STEP,
+    LeastLimit,
+    LimitFamily,
+    least_limit,
+    longest_first,
+    rounded_up,
+)
 from ftplan.planners.checkpoints.rules.limits import Limits, limits_of
 
 #: The smallest limit that is ever asked for: with it, all survivors carry exactly their fair shares.
@@ -20,7 +28,7 @@ LEAST = 1.0
 PROOF = 0.4
 
 
-def least_conceivable(problem: CheckpointProblem, failover: Failover) -> float:
+def failover_lower_bound(problem: CheckpointProblem, failover: Failover) -> float:
     """Return a limit below which no allocation can be, infinite where none can be at all.
 
     No survivor falls below its own primaries; the nodes that accept checkpoints share what is lost; each unit goes to
@@ -40,7 +48,7 @@ def least_conceivable(problem: CheckpointProblem, failover: Failover) -> float:
         alone = (failover.own[None, :] + problem.load[loaded, None]) / fair
     alone = np.where(problem.allowed[loaded] & (fair > 0), alone, np.inf).min(axis=1)
     bound = max(LEAST, own, float(shared[lost > 0].max(initial=0.0)), float(alone.max(initial=0.0)))
-    return max(LEAST, bound * (1 - 1e-12))
+    return max(LEAST, bound * (1 - NOISE))
 
 
 def least_failover(problem: CheckpointProblem, rules: CheckpointRules, seed: int, budget: Budget) -> LeastLimit | None:
@@ -52,7 +60,7 @@ def least_failover(problem: CheckpointProblem, rules: CheckpointRules, seed: int
     limits = limits_of(problem, replace(rules, failover_limit=LEAST))
     failover = limits.failover
     assert failover is not None
-    lower = least_conceivable(problem, failover)
+    lower = failover_lower_bound(problem, failover)
     if not np.isfinite(lower):
         return None
     shares = failover.fair[failover.fair > 0]  # one survivor carries everything: a limit that never matters
@@ -63,13 +71,13 @@ def least_failover(problem: CheckpointProblem, rules: CheckpointRules, seed: int
 
     def prove(best: LeastLimit | None) -> SatResult:
         part = budget.part(PROOF)
-        answer = SatResult("unknown")
+        result = SatResult("unknown")
         if fits_into(problem, budget):
             stretch = Stretch("failover", failover.fair, lower, best.value + STEP if best else most, 1 / STEP)
-            answer = least_failover_limit(problem, limits, stretch, best.copies if best else None, seed, part)
+            result = least_stretch(problem, limits, stretch, best.copies if best else None, seed, part)
         budget.cut = budget.cut or part.cut
-        kept = answer.copies is not None and replace(limits, failover=None).kept(answer.copies)
-        return answer if kept else replace(answer, copies=None)
+        kept = result.copies is not None and replace(limits, failover=None).kept(result.copies)
+        return result if kept else replace(result, copies=None)
 
     family = LimitFamily(at, failover.headroom, LEAST, lower)
-    return least_limit(problem, family, (rounded_up(lower), most), prove, budget)
+    return least_limit(problem, family, longest_first(problem), (rounded_up(lower), most), prove, budget)

@@ -13,8 +13,8 @@ from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.models.integer_model import SatResult
 from ftplan.planners.checkpoints.rules.limits import Limits, fair_loads
-from ftplan.planners.checkpoints.search.failover_repair import bring_within
-from ftplan.planners.checkpoints.search.working_allocation import Placed
+from ftplan.planners.checkpoints.search.repair import repair
+from ftplan.planners.checkpoints.search.working_allocation import WorkingAllocation
 
 #: A limit is looked for in steps of this size; what is found is rounded up to six digits after the point.
 STEP = 2.0**-21
@@ -56,6 +56,7 @@ class LimitFamily:
 def least_limit(
     problem: CheckpointProblem,
     family: LimitFamily,
+    start: IntArray,
     trials: tuple[float, ...],
     prove: Callable[[LeastLimit | None], SatResult],
     budget: Budget,
@@ -63,19 +64,18 @@ def least_limit(
 ) -> LeastLimit | None:
     """Return the smallest value for which there is an allocation; None where none was found.
 
-    Repair at the first of the *trials* and, where that fails, at the others until one works, then at shrinking values;
-    *prove* looks for a smaller value than the best, or rules it out. *known* is an allocation (U, c) to begin with.
-    Deterministic but for the clock.
+    Repair of *start* (U, c) at the first of the *trials* and, where that fails, at the others until one works, then at
+    shrinking values; *prove* looks for a smaller value than the best, or rules it out. *known* is an allocation (U, c)
+    that keeps some value. Deterministic but for the clock.
     """
     best = None if known is None else family.better(None, known)
-    start = longest_first(problem)
 
     def attempt(value: float) -> bool:
         nonlocal best
         limits = family.limits(value)
         for source in (start,) if best is None else (best.copies, start):
-            placed = Placed.at(problem, limits, source)
-            if bring_within(placed, budget):
+            placed = WorkingAllocation.of(problem, limits, source)
+            if repair(placed, budget):
                 best = family.better(best, placed.copies)
                 return True
         return False
@@ -93,12 +93,12 @@ def least_limit(
             high = min(best.value, middle)
         else:
             low = middle
-    answer = prove(best)
-    if answer.copies is not None:
-        best = family.better(best, answer.copies)
+    result = prove(best)
+    if result.copies is not None:
+        best = family.better(best, result.copies)
     if best is None:
         return None
-    return LeastLimit(best.value, best.copies, best.value <= max(family.lower, answer.least or 0.0) + 2e-6)
+    return LeastLimit(best.value, best.copies, best.value <= max(family.lower, result.least or 0.0) + 2e-6)
 
 
 def rounded_up(value: float) -> float:

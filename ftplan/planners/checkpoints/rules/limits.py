@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ftplan.model.checkpoint_rules import CheckpointRules
-from ftplan.model.tolerances import ROUNDING
+from ftplan.model.tolerances import NOISE, ROUNDING
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.model.units import MB
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
@@ -51,35 +51,29 @@ def fair_loads(problem: CheckpointProblem) -> FloatArray:
 def most_copies(problem: CheckpointProblem, even: bool) -> FloatArray:
     """Return the largest number of copies on each node: in proportion to cpu, or the same everywhere, shape (N,)."""
     share: FloatArray = problem.accepts / max(int(problem.accepts.sum()), 1) if even else problem.share
-    return np.asarray(np.ceil(problem.copies * int(problem.size.sum()) * share * (1 - 1e-12)), dtype=np.float64)
+    return np.asarray(np.ceil(problem.copies * int(problem.size.sum()) * share * (1 - NOISE)), dtype=np.float64)
 
 
 def limits_of(problem: CheckpointProblem, rules: CheckpointRules) -> Limits:
     """Return the limits that the rules put on a problem: a row for balance or count, a row for memory."""
-    nodes = len(problem.nodes)
-    names, weight, lower, upper = [], [], [], []
+    nodes, rows = len(problem.nodes), []
+    nothing = np.full(nodes, -np.inf)
     if not isinstance(rules.balance, str):
         fair = fair_loads(problem)
         slack = ROUNDING * fair
         low = (1 - rules.balance) * fair - slack
-        names.append("balance")
-        weight.append(problem.load)
-        lower.append(np.where(low > 0, low, -np.inf))
-        upper.append(np.where(problem.accepts, (1 + rules.balance) * fair + slack, np.inf))
+        high = np.where(problem.accepts, (1 + rules.balance) * fair + slack, np.inf)
+        rows.append(("balance", problem.load, np.where(low > 0, low, -np.inf), high))
     elif rules.balance != "none":
-        names.append("count")
-        weight.append(problem.size.astype(np.float64))
-        lower.append(np.full(nodes, -np.inf))
-        upper.append(np.where(problem.accepts, most_copies(problem, rules.balance == "even-count"), np.inf))
+        most = np.where(problem.accepts, most_copies(problem, rules.balance == "even-count"), np.inf)
+        rows.append(("count", problem.size.astype(np.float64), nothing, most))
     if rules.memory:
-        names.append("memory")
-        weight.append(problem.state)
-        lower.append(np.full(nodes, -np.inf))
-        upper.append(problem.memory_left + ROUNDING * np.nan_to_num(problem.memory_mb) * MB)
-    return Limits(
-        tuple(names),
-        np.array(weight, dtype=np.float64).reshape(len(names), problem.load.size),
-        np.array(lower).reshape(len(names), nodes),
-        np.array(upper).reshape(len(names), nodes),
-        None if rules.failover_limit is None else failover_of(problem, rules.failover_limit),
-    )
+        free = problem.memory_left + ROUNDING * np.nan_to_num(problem.memory_mb) * MB
+        rows.append(("memory", problem.state, nothing, free))
+
+    def stacked(k: int, width: int) -> FloatArray:
+        return np.array([row[k] for row in rows], dtype=np.float64).reshape(len(rows), width)
+
+    failover = None if rules.failover_limit is None else failover_of(problem, rules.failover_limit)
+    names = tuple(str(row[0]) for row in rows)
+    return Limits(names, stacked(1, problem.load.size), stacked(2, nodes), stacked(3, nodes), failover)

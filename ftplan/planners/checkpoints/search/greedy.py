@@ -8,10 +8,12 @@ from dataclasses import replace
 import numpy as np
 
 from ftplan.model.topology import FloatArray, IntArray
-from ftplan.planners.budget import Budget
+from ftplan.planners.budget import Budget, OutOfTime
 from ftplan.planners.checkpoints.arrays import BoolArray, CheckpointProblem
 from ftplan.planners.checkpoints.bounds.candidates import scan
 from ftplan.planners.checkpoints.rules.limits import Limits
+from ftplan.planners.checkpoints.search.repair import repair
+from ftplan.planners.checkpoints.search.working_allocation import WorkingAllocation
 
 #: Costs that differ by less than this part of the largest are the same value.
 SAME_VALUE = 1e-10
@@ -23,7 +25,7 @@ def regret_greedy(problem: CheckpointProblem, limits: Limits, budget: Budget | N
     R1 to R3 always hold; the upper limits hold unless a copy fits nowhere; lower limits are not looked at.
 
     Cost: each step places a copy or renews the regret of one whose best node has filled up, O(N + log(c U)) with a
-    heap; at most c U (N + 1) steps, in practice a few a copy. Source: Madsen & Zhou, Algorithm 3, departures:
+    heap; at most c U (N + 1) steps, in practice a few a copy. Source: [Madsen2015], Algorithm 3, departures:
 
     1. the order is by second-best minus best, largest first: as printed (best minus second-best, descending) it places
        the least sensitive copies first, against the paper's own explanation;
@@ -71,6 +73,15 @@ def regret_greedy(problem: CheckpointProblem, limits: Limits, budget: Budget | N
         regret = ranked[1] - ranked[0] if ranked.size > 1 else np.inf
         heapq.heappush(heap, (-float(regret), u, k))
     return copies
+
+
+def repaired_greedy(problem: CheckpointProblem, limits: Limits, budget: Budget) -> IntArray | None:
+    """Return the copies (U, c) of Algorithm 3 brought within all limits, None where repair gets stuck or time is up."""
+    try:
+        working = WorkingAllocation.of(problem, limits, regret_greedy(problem, limits, budget))
+    except OutOfTime:
+        return None
+    return working.copies if repair(working, budget) else None
 
 
 def _first_regrets(problem: CheckpointProblem, quantum: float) -> tuple[FloatArray, list[tuple[float, int, int]]]:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.checkpoints.search.working_allocation import Placed
+from ftplan.planners.checkpoints.arrays import BoolArray
+from ftplan.planners.checkpoints.search.takeovers import relief_of_moves, relief_of_swaps
+from ftplan.planners.checkpoints.search.working_allocation import WorkingAllocation
 
 #: Slots above which swaps are left out: one pass over all pairs would take minutes.
 MOST_SLOTS_FOR_SWAPS = 20_000
@@ -13,65 +16,81 @@ MOST_SLOTS_FOR_SWAPS = 20_000
 PASSES = 50
 
 
-def improve(placed: Placed, budget: Budget) -> None:
-    """Apply improving moves and swaps within the limits until none is left.
+def improve(allocation: WorkingAllocation, budget: Budget) -> None:
+    """Apply improving moves and swaps within all limits until none is left.
 
-    Copies are taken in order; each makes its best move or, failing that, its best swap. Deterministic but for the
-    clock. Cost O((U c)² R) a pass.
+    Copies are taken in order; each makes its best move, then each its best swap. Deterministic but for the clock.
+    Cost O((U c)² R) a pass.
     """
-    problem = placed.problem
-    least = 1e-12 * max(problem.largest_cost, 1e-300)
+    least = 1e-12 * max(allocation.problem.largest_cost, 1e-300)
+    if allocation.limits.failover is not None:
+        allocation.count_takeovers()
+    slots = allocation.flat.size
     for _ in range(budget.passes(PASSES)):
         changed = False
-        for slot in range(placed.flat.size):
-            if budget.over():
-                return
-            changed |= _best_move(placed, slot, least)
-        if placed.flat.size <= MOST_SLOTS_FOR_SWAPS:
-            for slot in range(placed.flat.size):
+        for swaps in (False, True) if slots <= MOST_SLOTS_FOR_SWAPS else (False,):
+            for slot in range(slots):
                 if budget.over():
                     return
-                changed |= _best_swap(placed, slot, least)
+                target = _best_swap(allocation, slot, least) if swaps else _best_move(allocation, slot, least)
+                if target is not None:
+                    (allocation.swap if swaps else allocation.move)(slot, target)
+                    changed = True
         if not changed:
             return
 
 
-def _best_move(placed: Placed, slot: int, least: float) -> bool:
-    """Move one copy to the node that saves most within the limits; return whether any saves."""
-    p, limits = placed.problem, placed.limits
-    unit, here = slot // p.copies, int(placed.flat[slot])
-    saving = p.cost[unit, here] - p.cost[unit]
-    good = (saving > least) & placed.free(np.array([slot]))[0]
-    weight = limits.weight[:, unit]
-    if not good.any() or np.any((placed.used[:, here] - weight < limits.lower[:, here]) & (weight > 0)):
-        return False
-    good &= np.all(placed.used + weight[:, None] <= limits.upper, axis=0)
-    if not good.any():
-        return False
-    placed.move(slot, int(np.where(good, saving, -np.inf).argmax()))
-    return True
+def feasible_moves(allocation: WorkingAllocation, slot: int, wanted: BoolArray) -> BoolArray:
+    """Return to which *wanted* nodes (N,) a copy may go by R1 to R3 and the limits on nodes."""
+    one = np.array([slot])
+    feasible = wanted & allocation.free(one)[0]
+    if not feasible.any() or not allocation.may_leave(one)[0]:
+        return np.zeros_like(feasible)
+    weight = allocation.limits.weight[:, [slot // allocation.problem.copies]]
+    fits = (allocation.used + weight <= allocation.limits.upper) | (weight <= 0)
+    return np.asarray(feasible & np.all(fits, axis=0))
 
 
-def _best_swap(placed: Placed, slot: int, least: float) -> bool:
-    """Exchange one copy with the copy that saves most within the limits; return whether any saves."""
-    p, limits = placed.problem, placed.limits
-    unit, here = slot // p.copies, int(placed.flat[slot])
-    at = placed.flat
-    units = np.arange(at.size) // p.copies
-    saving = p.cost[unit, here] - p.cost[unit, at] + p.cost[units, at] - p.cost[units, here]
-    good = (saving > least) & placed.free(np.array([slot]))[0][at] & (units != unit) & (at != here)
-    if not good.any():
-        return False
-    good &= placed.free_at(here)
-    candidates = np.flatnonzero(good)
-    if not candidates.size:
-        return False
-    there = at[candidates]
-    shift = limits.weight[:, units[candidates]] - limits.weight[:, [unit]]
-    mine, theirs = placed.used[:, [here]] + shift, placed.used[:, there] - shift
-    fits = np.all((mine <= limits.upper[:, [here]]) & (mine >= limits.lower[:, [here]]), axis=0)
-    fits &= np.all((theirs <= limits.upper[:, there]) & (theirs >= limits.lower[:, there]), axis=0)
-    if not fits.any():
-        return False
-    placed.swap(slot, int(candidates[np.where(fits, saving[candidates], -np.inf).argmax()]))
-    return True
+def feasible_swaps(allocation: WorkingAllocation, slot: int, wanted: BoolArray) -> BoolArray:
+    """Return with which *wanted* slots (U c,) of other units a copy may change places by R1 to R3 and the limits."""
+    copies, at, here = allocation.problem.copies, allocation.flat, int(allocation.flat[slot])
+    feasible: BoolArray = wanted & allocation.free(np.array([slot]))[0][at] & (at != here)
+    feasible &= np.arange(at.size) // copies != slot // copies
+    if feasible.any():
+        feasible &= allocation.free_at(here)
+        partners = np.flatnonzero(feasible)
+        feasible[partners] = allocation.may_exchange(slot, partners)
+    return feasible
+
+
+def move_savings(allocation: WorkingAllocation, slot: int) -> FloatArray:
+    """Return the cost that a move of one copy to each node saves, (N,)."""
+    cost, unit = allocation.problem.cost, slot // allocation.problem.copies
+    return np.asarray(cost[unit, allocation.flat[slot]] - cost[unit])
+
+
+def swap_savings(allocation: WorkingAllocation, slot: int) -> FloatArray:
+    """Return the cost that an exchange of one copy with each slot saves, (U c,); 0 within its unit."""
+    cost, at = allocation.problem.cost, allocation.flat
+    units: IntArray = np.arange(at.size) // allocation.problem.copies
+    unit, here = slot // allocation.problem.copies, int(at[slot])
+    saving = cost[unit, here] - cost[unit, at] + cost[units, at] - cost[units, here]
+    return np.where(units == unit, 0.0, saving)
+
+
+def _best_move(allocation: WorkingAllocation, slot: int, least: float) -> int | None:
+    """Return the node where one copy saves most within all limits, None where none saves."""
+    saving = move_savings(allocation, slot)
+    feasible = feasible_moves(allocation, slot, saving > least)
+    if allocation.taken is not None and feasible.any():
+        feasible &= relief_of_moves(allocation, slot) >= 0.0
+    return int(np.where(feasible, saving, -np.inf).argmax()) if feasible.any() else None
+
+
+def _best_swap(allocation: WorkingAllocation, slot: int, least: float) -> int | None:
+    """Return the slot with which one copy saves most within all limits, None where none saves."""
+    saving = swap_savings(allocation, slot)
+    feasible = feasible_swaps(allocation, slot, saving > least)
+    if allocation.taken is not None and feasible.any():
+        feasible &= relief_of_swaps(allocation, slot) >= 0.0
+    return int(np.where(feasible, saving, -np.inf).argmax()) if feasible.any() else None

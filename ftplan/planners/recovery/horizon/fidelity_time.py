@@ -55,14 +55,14 @@ def plan_order(
         part = budget.part(ORDER)
         orders[name] = reverse_greedy(model, state.down, wanted, state.cost, rank, part, paths=paths)
         budget.cut |= part.cut
-    by_output = replace(problem, priority=_output_weights(state, model))
+    by_output = replace(problem, knapsack=replace(problem.knapsack, priority=_output_weights(state, model)))
     for name, weighted in (("output weights", by_output), ("priorities", problem)):
         if weighted is problem and budget.over():
             break
         part = budget.part(WHOLE / 2)
         step = plan_horizon(weighted, solver, part, seed).step
         budget.cut |= part.cut
-        order = _by_step(state, step, weighted.density)
+        order = _by_step(state, step, weighted.knapsack.density)
         orders[name] = order[wanted[order]]
     values = {name: _integrated(state, model, problem, order) for name, order in orders.items()}
     best = max(values, key=lambda name: values[name])

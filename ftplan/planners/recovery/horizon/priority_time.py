@@ -43,7 +43,7 @@ class HorizonPlan:
 
 
 def plan_horizon(problem: TimeIndexedKnapsack, solver: StepSolver, budget: Budget, seed: int) -> HorizonPlan:
-    """Return the best plan found for a repair, and a bound.
+    """Plan a repair as well as the budget allows, with a bound.
 
     Starts from the step-by-step plan of *solver* or from queries by density, whichever is better, and improves it by
     ruin and recreate and, where the model is small, by CP-SAT, which then proves it best. Never worse than the
@@ -58,10 +58,10 @@ def plan_horizon(problem: TimeIndexedKnapsack, solver: StepSolver, budget: Budge
     if first_bound is not None:
         most[0] = min(most[0], first_bound)
     upper = float(most @ problem.span)
-    by_density = np.lexsort((np.arange(problem.queries), -problem.density))
+    by_density = np.lexsort((np.arange(problem.knapsack.queries), -problem.knapsack.density))
     incumbent = max((myopic, insert_in_order(problem, by_density)), key=problem.gained)
     # fewer entries are proved in less time than a search takes to compile
-    many = len(problem.member) * problem.steps > FEW_ENTRIES
+    many = problem.entries * problem.steps > FEW_ENTRIES
     if many and not _closed(problem.gained(incumbent), upper):
         part = budget.part(SEARCH)
         incumbent = problem.completed(ruin_and_recreate(problem, incumbent, part, seed))
@@ -94,8 +94,8 @@ def step_by_step(
     problem: TimeIndexedKnapsack, solver: StepSolver, budget: Budget, seed: int
 ) -> tuple[IntArray, float | None]:
     """Return the steps when each is decided alone, without prefetch, and the solver's bound on the first."""
-    step = np.full(problem.queries, problem.steps, dtype=np.int64)
-    done = np.zeros(problem.queries, dtype=np.bool_)
+    step = np.full(problem.knapsack.queries, problem.steps, dtype=np.int64)
+    done = np.zeros(problem.knapsack.queries, dtype=np.bool_)
     bound = None
     for k in range(problem.steps):
         if k > 0 and budget.over():
@@ -133,7 +133,7 @@ class PriorityTime:
             problem, times = time_indexed(state, parallel=self._parallel)
             plan = plan_horizon(problem, self._solver, budget, seed)
             self._due = dict(zip(names, np.append(times, np.inf)[plan.step].tolist(), strict=True))
-            self._urgency = dict(zip(names, problem.density.tolist(), strict=True))
+            self._urgency = dict(zip(names, problem.knapsack.density.tolist(), strict=True))
         self._down = state.down
         due = np.array([self._due.get(query, np.inf) for query in names])
         urgency = np.array([self._urgency.get(query, 0.0) for query in names])

@@ -26,7 +26,7 @@ HOT, COLD = 0.1, 0.0005
 def insert_in_order(problem: TimeIndexedKnapsack, order: IntArray) -> IntArray:
     """Return the steps when queries in some order each go to the earliest step by which they fit, shape (Q,)."""
     solution = _empty(problem)
-    small = len(problem.member) * problem.steps <= SMALL_WORK
+    small = problem.entries * problem.steps <= SMALL_WORK
     construct = moves.construct.plain if small else moves.construct
     construct(_instance(problem), solution, order)
     return solution.step
@@ -35,17 +35,17 @@ def insert_in_order(problem: TimeIndexedKnapsack, order: IntArray) -> IntArray:
 def ruin_and_recreate(problem: TimeIndexedKnapsack, step: IntArray, budget: Budget, seed: int) -> IntArray:
     """Return steps that are at least as good as those given.
 
-    Simulated annealing over rounds of ruin and recreate (:func:`ruin_and_recreate_moves.anneal`). Same rounds and
-    seed, same answer; the rounds are fixed by the number of queries and by ``budget.iterations``, one of which is a
-    round a query; the clock may end them sooner.
+    Simulated annealing over rounds of ruin and recreate ([Schrimpf2000]); no guarantee. Same rounds and seed, same
+    answer; the rounds are fixed by the number of queries and by ``budget.iterations``, one of which is a round a
+    query; the clock may end them sooner.
     """
-    if problem.queries < 2 or problem.gain[0] <= 0.0:
+    if problem.knapsack.queries < 2 or problem.gain[0] <= 0.0:
         return step
     instance, solution = _instance(problem), _empty(problem)
     _load(problem, instance, solution, step)
-    rounds = min(MOST_ROUNDS, problem.queries * budget.passes(ROUNDS_PER_QUERY))
+    rounds = min(MOST_ROUNDS, problem.knapsack.queries * budget.passes(ROUNDS_PER_QUERY))
     _anneal(problem, instance, solution, 0, seed, 0.0, 0.0)  # compiles: not search time
-    each = MOVED * (len(problem.member) / problem.queries + 2 * problem.steps)
+    each = MOVED * (problem.entries / problem.knapsack.queries + 2 * problem.steps)
     chunk = max(20, min(CHUNK, int(CHUNK_WORK / each)))
     began, left_s, done = now(), budget.left_s, 0
     while done < rounds and not budget.over():
@@ -59,19 +59,19 @@ def ruin_and_recreate(problem: TimeIndexedKnapsack, step: IntArray, budget: Budg
 
 
 def _instance(problem: TimeIndexedKnapsack) -> Instance:
-    by_start, by_query = problem.last_step.by_bundle
-    by_density = np.lexsort((np.arange(problem.queries), -problem.density))
+    knapsack = problem.knapsack
+    by_density = np.lexsort((np.arange(knapsack.queries), -knapsack.density))
     # a hair below the limit, so that rounding errors of many additions never pass it
     limit = problem.capacity + 0.5 * (problem.limit - problem.capacity)
     return Instance(
-        problem.priority, problem.weight, problem.start, problem.member, by_start, by_query,
+        knapsack.priority, knapsack.weight, knapsack.start, knapsack.member, *knapsack.by_bundle,
         problem.release, problem.gain, limit, by_density, np.argsort(by_density),
     )  # fmt: skip
 
 
 def _empty(problem: TimeIndexedKnapsack) -> Solution:
-    bundles, steps = len(problem.weight), problem.steps
-    never = np.full(problem.queries, steps, dtype=np.int64)
+    bundles, steps = problem.knapsack.bundles, problem.steps
+    never = np.full(problem.knapsack.queries, steps, dtype=np.int64)
     return Solution(
         step=never,
         needed=np.zeros((bundles, steps), dtype=np.int32),
@@ -102,6 +102,6 @@ def _anneal(
 ) -> None:
     """Make rounds between two shares of the way; sums are made anew before them, against drift."""
     _load(problem, instance, solution, solution.step.copy())
-    unit = float(problem.priority.mean() * problem.gain[0])
+    unit = float(problem.knapsack.priority.mean() * problem.gain[0])
     hot, cold = (unit * HOT * (COLD / HOT) ** share for share in (begin, end))
     moves.anneal(instance, solution, rounds, seed % 2**32, hot, cold)

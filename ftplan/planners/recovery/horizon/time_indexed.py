@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.recovery.knapsack.instance import BoolArray, SetUnionKnapsack
-from ftplan.planners.recovery.profit_density import profit_density
 from ftplan.planners.recovery.schedule.fillable import fillable
 from ftplan.planners.recovery.schedule.schedule import State
 
@@ -24,10 +22,7 @@ class TimeIndexedKnapsack:
     the horizon for each unit of priority.
     """
 
-    priority: FloatArray  # (Q,)
-    weight: FloatArray  # (B,) cores
-    start: IntArray  # (Q + 1,)
-    member: IntArray  # (start[Q],) bundles of each query, ascending
+    knapsack: SetUnionKnapsack  # the choice of the last step
     release: IntArray  # (Q,) the first step with a node large enough for each task of the query
     capacity: FloatArray  # (K,) cores, ascending
     gain: FloatArray  # (K + 1,) seconds, descending, the last one 0
@@ -38,19 +33,9 @@ class TimeIndexedKnapsack:
         return len(self.capacity)
 
     @property
-    def queries(self) -> int:
-        """Number of queries."""
-        return len(self.priority)
-
-    @cached_property
-    def last_step(self) -> SetUnionKnapsack:
-        """The choice of the last step."""
-        return SetUnionKnapsack(self.priority, self.weight, self.start, self.member, float(self.capacity[-1]))
-
-    @cached_property
-    def density(self) -> FloatArray:
-        """Profit density of each query, shape (Q,)."""
-        return profit_density(self.last_step, self.priority, self.weight)
+    def entries(self) -> int:
+        """Number of (query, bundle) pairs."""
+        return len(self.knapsack.member)
 
     @property
     def limit(self) -> FloatArray:
@@ -64,21 +49,21 @@ class TimeIndexedKnapsack:
 
     def gained(self, step: IntArray) -> float:
         """Return Σ priority × seconds whole before the horizon."""
-        return float(self.priority @ self.gain[step])
+        return float(self.knapsack.priority @ self.gain[step])
 
     def downtime(self, gained: float) -> float:
         """Return Σ priority × seconds down from what is gained, a lower bound from an upper one."""
-        return float(self.priority.sum()) * float(self.gain[0]) - gained
+        return float(self.knapsack.priority.sum()) * float(self.gain[0]) - gained
 
     def first(self, step: IntArray) -> IntArray:
         """Return the step by which each bundle must be back, K for never, shape (B,)."""
-        first = np.full(len(self.weight), self.steps, dtype=np.int64)
-        np.minimum.at(first, self.member, step[self.last_step.row])
+        first = np.full(self.knapsack.bundles, self.steps, dtype=np.int64)
+        np.minimum.at(first, self.knapsack.member, step[self.knapsack.row])
         return first
 
     def used(self, step: IntArray) -> FloatArray:
         """Return the cores in use by each step, shape (K,)."""
-        sums = np.bincount(self.first(step), self.weight, minlength=self.steps + 1)
+        sums = np.bincount(self.first(step), self.knapsack.weight, minlength=self.steps + 1)
         return np.asarray(np.cumsum(sums[:-1]), dtype=np.float64)
 
     def fits(self, step: IntArray) -> bool:
@@ -87,9 +72,9 @@ class TimeIndexedKnapsack:
 
     def completed(self, step: IntArray) -> IntArray:
         """Return *step* with every query as early as its bundles are back anyway."""
-        first = np.where(self.weight > 0.0, self.first(step), 0)
+        first = np.where(self.knapsack.weight > 0.0, self.first(step), 0)
         latest = self.release.copy()
-        np.maximum.at(latest, self.last_step.row, first[self.member])
+        np.maximum.at(latest, self.knapsack.row, first[self.knapsack.member])
         return np.asarray(np.minimum(latest, step), dtype=np.int64)
 
     def residual(self, done: BoolArray, step: int, used: float) -> SetUnionKnapsack:
@@ -97,12 +82,12 @@ class TimeIndexedKnapsack:
 
         What is not released yet is made too heavy for it.
         """
-        weight = self.weight.copy()
-        weight[self.last_step.covered(done)] = 0.0
+        weight = self.knapsack.weight.copy()
+        weight[self.knapsack.covered(done)] = 0.0
         room = max(0.0, float(self.capacity[step]) - used)
         late = self.release > step
-        weight[self.last_step.covered(late) & ~self.last_step.covered(~late)] += 2.0 * room + 1.0
-        return SetUnionKnapsack(self.priority, weight, self.start, self.member, room)
+        weight[self.knapsack.covered(late) & ~self.knapsack.covered(~late)] += 2.0 * room + 1.0
+        return replace(self.knapsack, weight=weight, capacity=room)
 
 
 def expected_arrivals(state: State) -> tuple[FloatArray, FloatArray]:
@@ -130,13 +115,12 @@ def time_indexed(state: State, *, parallel: bool = False) -> tuple[TimeIndexedKn
     times = np.unique(np.concatenate(([state.at_s], at_s)))
     step = np.searchsorted(times, at_s)
     arrived = np.cumsum(np.bincount(step, usable, minlength=len(times)))
+    capacity = np.asarray(state.fillable + arrived, dtype=np.float64)
+    weight = queries.weight(state.cost)
     return TimeIndexedKnapsack(
-        priority=problem.graph.per_task("priority")[queries.query],
-        weight=queries.weight(state.cost),
-        start=queries.start,
-        member=queries.member,
+        knapsack=SetUnionKnapsack(state.priority, weight, queries.start, queries.member, float(capacity[-1])),
         release=_release(state, room, step, len(times), parallel),
-        capacity=np.asarray(state.fillable + arrived, dtype=np.float64),
+        capacity=capacity,
         gain=np.append(np.maximum(problem.horizon_s - times, 0.0), 0.0),
     ), times
 

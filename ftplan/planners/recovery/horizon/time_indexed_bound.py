@@ -21,8 +21,9 @@ def step_bounds(problem: TimeIndexedKnapsack, capacity: FloatArray, budget: Budg
     Queries that fit into none of them, or on no node, are left out. Rounded down where all priorities are whole
     numbers, since their sums are too.
     """
-    possible = problem.release < problem.steps
-    _, small = fitting(residual(problem.last_step, possible, problem.weight, float(capacity.max(initial=0.0)))[0])
+    last = float(capacity.max(initial=0.0))
+    possible, _ = residual(problem.knapsack, problem.release < problem.steps, problem.knapsack.weight, last)
+    _, small = fitting(possible)
     if small.queries == 0:
         return np.zeros(len(capacity))
     limit = capacity + ROUNDING * np.maximum(1.0, np.abs(capacity))
@@ -38,7 +39,7 @@ def bound_with_failures(state: State, budget: Budget) -> float:
     all cores that there can be. A failed node only takes cores away. Outages of queries that fail later are left out.
     """
     problem, times = time_indexed(state, parallel=True)
-    relaxed = replace(problem, release=np.zeros(problem.queries, dtype=np.int64))
+    relaxed = replace(problem, release=np.zeros_like(problem.release))
     most = step_bounds(relaxed, capacity_with_failures(state, times), budget)
     return problem.downtime(float(most @ problem.span))
 

@@ -36,7 +36,7 @@ def solve_time_indexed(
     models than ``MOST_ENTRIES`` are not tried: the bound is None. *most*, shape (K,), is a known bound on the priority
     whole by each step, which tightens the relaxation.
     """
-    if len(problem.member) * problem.steps > MOST_ENTRIES or problem.queries == 0:
+    if problem.entries * problem.steps > MOST_ENTRIES or problem.knapsack.queries == 0:
         return incumbent, None, False
     from ortools.sat.python import cp_model
 
@@ -65,13 +65,13 @@ def _model(
     """Return the model with the incumbent as its hint, its variables whole[q][k], and the units of its objective."""
     from ortools.sat.python import cp_model
 
-    model, steps = cp_model.CpModel(), problem.steps
-    back = [[model.new_bool_var("") for _ in range(steps)] for _ in problem.weight]
-    whole = [[model.new_bool_var("") for _ in range(steps)] for _ in problem.priority]
+    model, knapsack, steps = cp_model.CpModel(), problem.knapsack, problem.steps
+    back = [[model.new_bool_var("") for _ in range(steps)] for _ in knapsack.weight]
+    whole = [[model.new_bool_var("") for _ in range(steps)] for _ in knapsack.priority]
     for row in (*back, *whole):
         for early, late in itertools.pairwise(row):
             model.add_implication(early, late)
-    for q, b in zip(problem.last_step.row.tolist(), problem.member.tolist(), strict=True):
+    for q, b in zip(knapsack.row.tolist(), knapsack.member.tolist(), strict=True):
         for k in range(steps):
             model.add_implication(whole[q][k], back[b][k])
     for q, k in enumerate(problem.release.tolist()):
@@ -81,13 +81,13 @@ def _model(
     for k in range(steps):
         model.add(sum(size[b] * back[b][k] for b in range(len(size))) <= limit[k])
     if most is not None:  # priorities rounded down to whole units
-        scale = 1.0 if np.all(problem.priority == np.floor(problem.priority)) else 2.0**20
-        value = np.floor(problem.priority * scale).astype(np.int64).tolist()
+        scale = 1.0 if np.all(knapsack.priority == np.floor(knapsack.priority)) else 2.0**20
+        value = np.floor(knapsack.priority * scale).astype(np.int64).tolist()
         for k, bound in enumerate(most.tolist()):
-            model.add(sum(value[q] * whole[q][k] for q in range(problem.queries)) <= int(np.ceil(bound * scale)))
-    units = _GAIN / max(float(problem.priority.sum() * problem.gain[0]), 1e-9)
-    gain = np.ceil(np.outer(problem.priority, problem.span) * units).astype(np.int64).tolist()
-    model.maximize(sum(gain[q][k] * whole[q][k] for q in range(problem.queries) for k in range(steps)))
+            model.add(sum(value[q] * whole[q][k] for q in range(knapsack.queries)) <= int(np.ceil(bound * scale)))
+    units = _GAIN / max(float(knapsack.priority.sum() * problem.gain[0]), 1e-9)
+    gain = np.ceil(np.outer(knapsack.priority, problem.span) * units).astype(np.int64).tolist()
+    model.maximize(sum(gain[q][k] * whole[q][k] for q in range(knapsack.queries) for k in range(steps)))
     for rows, at in ((back, problem.first(incumbent)), (whole, incumbent)):
         for row, since in zip(rows, at.tolist(), strict=True):
             for k, variable in enumerate(row):
@@ -98,17 +98,17 @@ def _model(
 def _whole_cores(problem: TimeIndexedKnapsack) -> tuple[list[int], list[int]]:
     """Return weights and limits in whole units, as small as they can be: exact where all are millionths of a core.
 
-    Otherwise weights are rounded down and limits up: nothing that fits is cut off, and what is found is checked again.
+    Otherwise weights are rounded down and limits up: nothing that fits is cut off, and a solution is checked again.
     """
-    micro = np.round(problem.weight * 1e6)
-    if np.all(np.abs(problem.weight * 1e6 - micro) <= 1e-4) and micro.max(initial=0.0) < 2.0**50:
+    micro = np.round(problem.knapsack.weight * 1e6)
+    if np.all(np.abs(problem.knapsack.weight * 1e6 - micro) <= 1e-4) and micro.max(initial=0.0) < 2.0**50:
         unit = max(1, int(np.gcd.reduce(micro.astype(np.int64))))
         most = int(micro.sum()) // unit
         if most <= _CORES:
             limit = np.floor(np.minimum(problem.limit * 1e6 / unit + 1e-3, most)).astype(np.int64)
             return (micro.astype(np.int64) // unit).tolist(), limit.tolist()
     scale = _CORES / max(float(problem.capacity[-1]), 1e-9)
-    size = np.minimum(np.floor(problem.weight * scale), 2.0 * _CORES).astype(np.int64)
+    size = np.minimum(np.floor(problem.knapsack.weight * scale), 2.0 * _CORES).astype(np.int64)
     limit = np.ceil(problem.limit * scale).astype(np.int64)
     return size.tolist(), limit.tolist()
 
@@ -120,18 +120,19 @@ def single_step_bounds(
 
     Not tried on more than ``MOST_ALONE`` entries. Where priorities are whole numbers, so is the bound.
     """
-    if len(problem.member) > MOST_ALONE:
+    if problem.entries > MOST_ALONE:
         return most
     most = most.copy()
-    integral = bool(np.all(problem.priority == np.floor(problem.priority)))
+    integral = bool(np.all(problem.knapsack.priority == np.floor(problem.knapsack.priority)))
     for k in range(problem.steps):
         here = (incumbent > k).astype(np.int64)
-        if problem.priority @ (1 - here) >= most[k] * (1.0 - 1e-12):
+        if problem.knapsack.priority @ (1 - here) >= most[k] * (1.0 - 1e-12):
             continue
         if budget.over():
             break
         alone = replace(
             problem,
+            knapsack=replace(problem.knapsack, capacity=float(problem.capacity[k])),
             release=(problem.release > k).astype(np.int64),
             capacity=problem.capacity[k : k + 1],
             gain=np.array([1.0, 0.0]),

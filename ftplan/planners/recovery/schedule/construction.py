@@ -31,7 +31,7 @@ _RULES = ("capacity", "arrivals", "whole-queries")
 def construct_schedule(
     problem: RecoveryProblem, options: RecoveryOptions, policy: Policy, until_s: float | None = None
 ) -> Result[Schedule]:
-    """Return the schedule that a policy makes of a failure, step by step ([SuZhouTR] section 4.4).
+    """Return the schedule that a policy makes of a failure, step by step ([SuZhouTR], section 4.4).
 
     At each step the policy chooses tasks, which are placed (:mod:`packing`); capacity that is left begins the next
     query where ``options.prefetch`` says so. A failure on the way is not foreseen: its tasks join those that are
@@ -161,7 +161,7 @@ class _Construction:
     def _rollback(self, point: DecisionPoint) -> bool:
         """Return whether all live tasks go back to the last checkpoint.
 
-        At the first failure they do; later only where an operator may answer a replay differently ([SuZhouTR] sections
+        At the first failure they do; later only where an operator may answer a replay differently ([SuZhouTR], sections
         4.3 and 4.4).
         """
         if not self._steps:

@@ -63,7 +63,7 @@ def assign(tasks: Sequence[int], cost: FloatArray, residual: ResidualCapacity) -
     A node that holds the task's checkpoint comes first, the one with most of it before others: no transfer is better
     than room. Ties end at the task's and the host's number. Cost O(tasks * log hosts).
 
-    [SuZhouTR] section 5 (end) names the node; the order of the tasks is not said, descending cpu packs best.
+    [SuZhouTR], section 5 (end), names the node; the order of the tasks is not said, descending cpu packs best.
     """
     packing = _Packing(cost, residual)
     placed: list[Assignment] = []

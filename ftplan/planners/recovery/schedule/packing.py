@@ -7,9 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ftplan.model.failed_queries import FailedQueries
 from ftplan.model.plan import Warn
+from ftplan.model.topology import IntArray
 from ftplan.planners.budget import now
 from ftplan.planners.recovery.knapsack.instance import BoolArray
+from ftplan.planners.recovery.profit_density import profit_density
 from ftplan.planners.recovery.schedule.choose_and_pack import choose_and_pack
 from ftplan.planners.recovery.schedule.exact_packing import pack_exactly
 from ftplan.planners.recovery.schedule.node_assignment import (
@@ -19,7 +22,6 @@ from ftplan.planners.recovery.schedule.node_assignment import (
     assign_in_order,
     fits,
 )
-from ftplan.planners.recovery.schedule.prefetch import next_tasks
 from ftplan.planners.recovery.schedule.repair_state import RepairState
 from ftplan.planners.recovery.schedule.schedule import Decision, State
 
@@ -77,8 +79,30 @@ def pack_prefetch(state: State, decision: Decision, repair: RepairState, until_s
     """Place tasks of the next query, in topological order, while they fit; the rest of the capacity stays free."""
     ahead = decision.ahead
     if ahead is None:
-        ahead = next_tasks(state, state.queries.without(~repair.down))
+        ahead = _next_tasks(state, state.queries.without(~repair.down))
     return assign_in_order(ahead[repair.down[ahead]].tolist(), state.cost, repair.residual(), until_s)
+
+
+def _next_tasks(state: State, left: FailedQueries) -> IntArray:
+    """Return the missing tasks of the densest query that is left, in topological order; ties by name.
+
+    Queries with a task that no node which is expected has room for are not begun. Where no query is left, the failed
+    tasks that no query needs follow.
+    """
+    # [SuZhouTR], figure 2, recovers such tasks although no query is whole by them; its algorithms do not say so.
+    if left.queries == 0:
+        return left.needless
+    priority = state.problem.graph.per_task("priority")[left.query]
+    density = profit_density(left, priority, left.weight(state.cost))
+    blocked = np.zeros(left.bundles, dtype=np.bool_)
+    blocked[left.bundle[state.hopeless[left.task]]] = True
+    density[left.row[blocked[left.member]]] = -1.0
+    densest = int(np.argmax(density))
+    if density[densest] < 0.0:
+        return np.zeros(0, dtype=np.int64)
+    needed = np.zeros(left.bundles, dtype=np.bool_)
+    needed[left.members(densest)] = True
+    return left.tasks_of(needed)
 
 
 def _whole(state: State, tasks: Iterable[int]) -> BoolArray:

@@ -1,11 +1,11 @@
-"""Tasks that are worth a replica only together, so that an integer program decides once for all of them."""
+"""Tasks whose replicas are of use only together, so that an integer program decides once for all of them."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from ftplan.model.topology import IntArray
-from ftplan.planners.replication.models.circuit import Circuit, Node
+from ftplan.planners.replication.models.circuit import Circuit, CircuitNode
 
 
 def bundles(circuit: Circuit, tasks: int) -> IntArray:
@@ -32,7 +32,7 @@ def bundles(circuit: Circuit, tasks: int) -> IntArray:
     return bundle
 
 
-def _task(node: Node) -> int | None:
+def _task(node: CircuitNode) -> int | None:
     """Return the task of a node that is one task and may fail."""
     if node.base > 0.0 or len(node.blocks) != 1 or node.blocks[0].most != 1:
         return None

@@ -6,6 +6,7 @@ edges only the weighted mean of an operator counts, so that the choice there is 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -21,7 +22,7 @@ ALIKE = 1e-11
 
 
 @dataclass(slots=True, eq=False)
-class Node:
+class CircuitNode:
     """One operator, task, gathering of a full edge, or (the last) the output: base plus blocks, times the slots."""
 
     base: float
@@ -33,7 +34,7 @@ class Node:
 class Circuit:
     """Nodes in topological order; the last is the output."""
 
-    nodes: list[Node]
+    nodes: list[CircuitNode]
     blocks: list[Block]
 
 
@@ -42,32 +43,26 @@ def circuit(
 ) -> Circuit:
     """Return the circuit of a topology where some tasks are live for free and the others cost *units*.
 
-    Cost O(tasks + substreams); full edges count their tasks only.
-
-    Raises
-    ------
-    OutOfTime
-        If the clock of *budget* runs out.
+    Cost O(tasks + substreams); full edges count their tasks only. Raises :class:`OutOfTime`.
     """
-    return _Builder(graph, model, free, units, budget).circuit
+    return _CircuitBuilder(graph, model, free, units, budget or Budget(math.inf)).circuit
 
 
-class _Builder:
+class _CircuitBuilder:
     def __init__(
-        self, graph: TaskGraph, model: FidelityModel, free: BoolArray, units: IntArray, budget: Budget | None
+        self, graph: TaskGraph, model: FidelityModel, free: BoolArray, units: IntArray, budget: Budget
     ) -> None:
         self.free, self.units, self.budget = free, units, budget
         self.circuit = Circuit([], [])
         self.node_of = np.full(graph.tasks, -1, dtype=np.int64)
-        self.total = np.ones(graph.tasks)  # what the node of a task must be scaled by, per unit of its weight vector
         self.whole = self._whole_operators(graph, model)
         fed = np.zeros(graph.tasks, dtype=np.bool_)
         for level in model.levels:
             fed[level.task] = True
         self._add_tasks(graph, np.flatnonzero(~fed), None)
         for level in model.levels:
-            self._add_level(graph, level)
-        self._add_output(model)
+            self._add_tasks(graph, level.task, level)
+        self.circuit.nodes.append(CircuitNode(1.0, [], [_sum_of(self.node_of[model.outputs], model.weight)]))
 
     def _whole_operators(self, graph: TaskGraph, model: FidelityModel) -> dict[int, FloatArray]:
         """Return the share of each task in its operator, for operators fed alike and used as a whole only."""
@@ -83,13 +78,13 @@ class _Builder:
         for i in np.unique(by_operator).tolist():
             here = by_operator == i
             used.setdefault(i, []).append(_over(graph, i, model.outputs[here], model.weight[here]))
-        found = {}
+        whole = {}
         for i in np.flatnonzero(alike).tolist():
             shares = [vector / vector.sum() for vector in used.get(i, []) if vector.sum() > 0.0]
             if all(np.allclose(other, shares[0], rtol=ALIKE, atol=0.0) for other in shares[1:]):
                 tasks = graph.slice_of(i)
-                found[i] = shares[0] if shares else np.zeros(tasks.stop - tasks.start)
-        return found
+                whole[i] = shares[0] if shares else np.zeros(tasks.stop - tasks.start)
+        return whole
 
     def _add_tasks(self, graph: TaskGraph, tasks: IntArray, level: Level | None) -> None:
         """Add the nodes of tasks, whole operators where possible; *level* feeds them."""
@@ -100,8 +95,7 @@ class _Builder:
             # in one operator all tasks or none are fed alike; sources among fed tasks are told apart by _fed_unlike
             groups = [members] if i in self.whole else members[:, None]
             for group in groups:
-                if self.budget is not None:
-                    self.budget.check()
+                self.budget.check()
                 share = self.whole[i][group - graph.slice_of(i).start] if i in self.whole else np.ones(1)
                 self.node_of[group] = len(self.circuit.nodes)
                 node = self._node(group, share)
@@ -109,25 +103,22 @@ class _Builder:
                     node.slots = slots.of(int(group[0]), self.node_of)
                 self.circuit.nodes.append(node)
 
-    def _add_level(self, graph: TaskGraph, level: Level) -> None:
-        self._add_tasks(graph, level.task, level)
-
     def _gathered(self, graph: TaskGraph, level: Level) -> dict[int, tuple[int, float]]:
         """Return the node and factor of each gathering of a level, adding nodes where the senders are single tasks."""
-        found = {}
+        gathered = {}
         for number, senders, weights in _gatherings(level):
             if int(graph.operator_of[senders[0]]) in self.whole:
-                found[number] = (int(self.node_of[senders[0]]), float(weights.sum()))
+                gathered[number] = (int(self.node_of[senders[0]]), float(weights.sum()))
                 continue
-            node = Node(1.0, [], [_sum_of(self.node_of[senders], weights / max(weights.sum(), 1e-300))])
-            found[number] = (len(self.circuit.nodes), float(weights.sum()))
+            node = CircuitNode(1.0, [], [_sum_of(self.node_of[senders], weights / max(weights.sum(), 1e-300))])
+            gathered[number] = (len(self.circuit.nodes), float(weights.sum()))
             self.circuit.nodes.append(node)
-        return found
+        return gathered
 
-    def _node(self, tasks: IntArray, share: FloatArray) -> Node:
+    def _node(self, tasks: IntArray, share: FloatArray) -> CircuitNode:
         """Return the node of tasks with these shares: free ones at once, others in a block per cost."""
         free = self.free[tasks]
-        node = Node(float(share[free].sum()), [])
+        node = CircuitNode(float(share[free].sum()), [])
         for cost in np.unique(self.units[tasks[~free]]).tolist():
             some = np.flatnonzero(~free & (self.units[tasks] == cost) & (share > 0.0))
             some = some[np.argsort(-share[some], kind="stable")]
@@ -138,17 +129,14 @@ class _Builder:
                 node.blocks.append(block)
         return node
 
-    def _add_output(self, model: FidelityModel) -> None:
-        self.circuit.nodes.append(Node(1.0, [], [_sum_of(self.node_of[model.outputs], model.weight)]))
-
 
 def _sum_of(nodes: IntArray, weights: FloatArray) -> dict[int, float]:
     """Return weights by node; several tasks of one node add up."""
-    found: dict[int, float] = {}
+    sums: dict[int, float] = {}
     for node, weight in zip(nodes.tolist(), weights.tolist(), strict=True):
         if weight > 0.0:
-            found[node] = found.get(node, 0.0) + weight
-    return found
+            sums[node] = sums.get(node, 0.0) + weight
+    return sums
 
 
 def _over(graph: TaskGraph, operator: int, tasks: IntArray, weights: FloatArray) -> FloatArray:
@@ -209,7 +197,7 @@ class _Slots:
         """Return the slots of a task."""
         level = self.level
         at = int(np.searchsorted(level.task, task))
-        found = []
+        slots = []
         for s in range(int(level.first[at]), int(self.end[at])):
             pairs = self.by_slot[self.start[s] : self.start[s + 1]]
             slot = _sum_of(node_of[level.sender[pairs]], level.weight[pairs])
@@ -218,5 +206,5 @@ class _Slots:
                 weight = factor * float(level.spread_weight[k])
                 if weight > 0.0:
                     slot[node] = slot.get(node, 0.0) + weight
-            found.append(slot)
-        return found
+            slots.append(slot)
+        return slots

@@ -14,7 +14,7 @@ from ftplan.planners.budget import Budget
 from ftplan.planners.interrupts import SolverStuck, interruptible
 from ftplan.planners.replication.models.bundles import bundles
 from ftplan.planners.replication.models.circuit import Circuit
-from ftplan.planners.replication.models.monomials import Rows, rows
+from ftplan.planners.replication.models.monomials import ProductRows, rows
 
 if TYPE_CHECKING:
     from ortools.math_opt.python import mathopt
@@ -30,8 +30,8 @@ RAISED = 1e-8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Solved:
-    """What the integer program says; ``replicated`` is None where it found nothing."""
+class IntegerSolution:
+    """What the integer program says; ``replicated`` is None without a plan."""
 
     replicated: BoolArray | None
     bound: float
@@ -45,31 +45,27 @@ def integer_program(
     budget: Budget,
     hint: BoolArray,
     scale: float,
-) -> Solved:
+) -> IntegerSolution:
     """Maximise the weighted sum of some circuits' outputs over the tasks that they share.
 
-    Binary replicate[t], one for tasks that are worth nothing alone; each
-    product of intact streams is at most replicate[t] and at most the weighted mean of the
-    products upstream. Without joins this is the compact program of single streams; joins expand into pairs of streams
-    as long as there are not too many. *scale* is about the optimum: the solver's tolerances are relative to it.
-    Exponential in the worst case; one thread, so that the same work gives the same answer.
-
-    Raises
-    ------
-    OutOfTime
-        If the clock runs out before the program is built.
+    Binary replicate[t], one for tasks that are of use only together; each product of intact streams is at most
+    replicate[t] and at most the weighted mean of the products upstream. Without joins this is the compact program of
+    single streams; joins expand into pairs of streams as long as there are not too many. *scale* is about the optimum:
+    the solver's tolerances are relative to it.
+    Exponential in the worst case; one thread, so that the same work gives the same answer. Raises :class:`OutOfTime`
+    where the clock runs out before the program is built.
     """
     if budget.left_s < LEAST_TIME_S:
         budget.unfinished()
-        return Solved(None, np.inf)
-    found, outputs = rows(circuits, len(cost), MOST_PRODUCTS, budget)
-    if found.variables > MOST_VARIABLES:
-        return Solved(None, np.inf)
+        return IntegerSolution(None, np.inf)
+    products, outputs = rows(circuits, len(cost), MOST_PRODUCTS, budget)
+    if products.variables > MOST_VARIABLES:
+        return IntegerSolution(None, np.inf)
     from ortools.math_opt.python import mathopt
 
     model = mathopt.Model()
     together = bundles(circuits[0], len(cost)) if len(circuits) == 1 else np.arange(len(cost))
-    variables = _model(model, found, together, cost, limit, budget)
+    variables = _model(model, products, together, cost, limit, budget)
     goal = [(variables[k], w / scale) for k, w in zip(outputs, weights, strict=True)]
     for variable, weight in goal:
         model.objective.set_linear_coefficient(variable, weight)
@@ -82,14 +78,14 @@ def integer_program(
         )
     except SolverStuck:
         budget.unfinished()
-        return Solved(None, np.inf)
+        return IntegerSolution(None, np.inf)
     if answer.termination.reason != mathopt.TerminationReason.OPTIMAL:
         budget.unfinished()
     bound = float(answer.termination.objective_bounds.dual_bound) * scale * (1.0 + RAISED)
     if not answer.has_primal_feasible_solution():
-        return Solved(None, bound)
+        return IntegerSolution(None, bound)
     values = answer.variable_values(variables[: len(cost)])
-    return Solved(np.array(values) > 0.5, bound)
+    return IntegerSolution(np.array(values) > 0.5, bound)
 
 
 def _parameters(budget: Budget) -> mathopt.SolveParameters:
@@ -120,13 +116,13 @@ def _hint(variables: list[Any], hint: BoolArray) -> mathopt.ModelSolveParameters
 
 
 def _model(
-    model: mathopt.Model, found: Rows, together: IntArray, cost: FloatArray, limit: float, budget: Budget
+    model: mathopt.Model, products: ProductRows, together: IntArray, cost: FloatArray, limit: float, budget: Budget
 ) -> list[Any]:
     """Fill the model and return its variables; the tasks of a bundle have one variable in common."""
     own = {t: model.add_variable(lb=0.0, ub=1.0, is_integer=True) for t in np.unique(together).tolist()}
     variables = [own[t] for t in together.tolist()]
-    variables += [model.add_variable(lb=0.0, ub=1.0) for _ in range(found.variables - found.tasks)]
-    for left, right in zip(found.left, found.right, strict=True):
+    variables += [model.add_variable(lb=0.0, ub=1.0) for _ in range(products.variables - products.tasks)]
+    for left, right in zip(products.left, products.right, strict=True):
         budget.check()
         row = model.add_linear_constraint(ub=sum(w for k, w in right if k < 0))
         row.set_coefficient(variables[left], 1.0)

@@ -2,64 +2,58 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from ftplan.planners.budget import Budget
-from ftplan.planners.replication.models.circuit import Circuit, Node
+from ftplan.planners.replication.models.circuit import Circuit, CircuitNode
 from ftplan.planners.replication.models.tables import Block
 
 Term = tuple[int, float]  # variable and factor
 
 
 @dataclass(slots=True, eq=False)
-class Rows:
+class ProductRows:
     """Variables 0..T-1 are tasks (0 or 1), -1 is the number 1, the others products between 0 and 1.
 
-    Each row says that a product is at most a sum.
-
-    At 0/1 tasks the largest products that the rows allow are the true ones where ``exact``, and no less elsewhere.
+    Each row says that a product is at most a sum. At 0/1 tasks the largest products that the rows allow are the true
+    ones, or more where some were not expanded.
     """
 
     tasks: int
     variables: int
     left: list[int] = field(default_factory=list)
     right: list[list[Term]] = field(default_factory=list)
-    exact: bool = True
 
 
-def rows(circuits: list[Circuit], tasks: int, most: int, budget: Budget | None = None) -> tuple[Rows, list[int]]:
+def rows(circuits: list[Circuit], tasks: int, most: int, budget: Budget | None = None) -> tuple[ProductRows, list[int]]:
     """Return the rows of some circuits over the same tasks, and the variable of each circuit's output.
 
     A product of nodes is expanded at the last of them in topological order: what its tasks keep times the product of
     its slots and the rest. With independent inputs there are no products but of single nodes. Beyond *most* variables
-    a product is only held to be no more than each factor.
-
-    Raises
-    ------
-    OutOfTime
-        If the clock of *budget* runs out.
+    a product is only held to be no more than each factor. Raises :class:`OutOfTime`.
     """
-    found = Rows(tasks, tasks)
-    return found, [_Expansion(c, found, most, budget).output() for c in circuits]
+    products = ProductRows(tasks, tasks)
+    return products, [_Expansion(c, products, most, budget or Budget(math.inf)).output() for c in circuits]
 
 
 class _Expansion:
-    def __init__(self, circuit: Circuit, found: Rows, most: int, budget: Budget | None) -> None:
-        self.rows, self.most, self.budget = found, most, budget
-        self.nodes: list[Node] = []
+    def __init__(self, circuit: Circuit, products: ProductRows, most: int, budget: Budget) -> None:
+        self.rows, self.most, self.budget = products, most, budget
+        self.nodes: list[CircuitNode] = []
         number: list[int] = []
         for node in circuit.nodes:
-            self._look()
+            self.budget.check()
             slots = [{number[k]: w for k, w in slot.items()} for slot in node.slots]
             if len(slots) > 1 or (slots and sum(block.most for block in node.blocks) > 1):
                 # each slot becomes a node before it, so that every other node has sums or products, not both
                 firsts = range(len(self.nodes), len(self.nodes) + len(slots))
-                self.nodes += [Node(1.0, [], [slot]) for slot in slots]
+                self.nodes += [CircuitNode(1.0, [], [slot]) for slot in slots]
                 slots = [{k: 1.0} for k in firsts]
             number.append(len(self.nodes))
-            self.nodes.append(Node(node.base, node.blocks, slots))
+            self.nodes.append(CircuitNode(node.base, node.blocks, slots))
         self.known: dict[tuple[int, ...], int] = {}
         self.waiting: list[tuple[int, ...]] = []
 
@@ -67,13 +61,9 @@ class _Expansion:
         """Return the variable of the last node, and add all rows that it needs."""
         last = self._product((len(self.nodes) - 1,))
         while self.waiting:
-            self._look()
+            self.budget.check()
             self._expand(self.waiting.pop())
         return last
-
-    def _look(self) -> None:
-        if self.budget is not None:
-            self.budget.check()
 
     def _new(self) -> int:
         self.rows.variables += 1
@@ -99,7 +89,6 @@ class _Expansion:
             for factor in sorted(set(key)):
                 self._row(variable, [(self._product((factor,)), 1.0)])
             if self.rows.variables >= self.most:
-                self.rows.exact = False
                 return
         node = self.nodes[last]
         tasks = [(int(t), float(s)) for b in node.blocks for t, s in zip(b.tasks, _shares(b), strict=True)]
@@ -117,7 +106,7 @@ class _Expansion:
         else:
             self._add_operator(variable, node.base, tasks, fed)
 
-    def _fed(self, node: Node, rest: list[int]) -> list[Term] | None:
+    def _fed(self, node: CircuitNode, rest: list[int]) -> list[Term] | None:
         """Return the product of a node's slots and some other nodes as a sum; None where there are none."""
         if len(node.slots) == 1:
             return [(self._product((*rest, k)), weight) for k, weight in node.slots[0].items()]

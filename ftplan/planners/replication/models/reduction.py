@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import heapq
+import math
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,7 +13,7 @@ import numpy as np
 from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.replication.models.circuit import Circuit
-from ftplan.planners.replication.models.tables import Table, constant, of_block, product, scaled, share, total
+from ftplan.planners.replication.models.tables import ValueTable, constant, of_block, product, scaled, share, total
 
 #: Numbers of tasks that a block may have: (least, most); the cost of the least is paid outside.
 Boxes = Mapping[int, tuple[int, int]]
@@ -21,7 +23,7 @@ Boxes = Mapping[int, tuple[int, int]]
 class Reduced:
     """The table of the output, exact where nothing was copied. ``copies`` counts those of shared tables, by label."""
 
-    table: Table
+    table: ValueTable
     copies: dict[int, int]
 
     @property
@@ -32,7 +34,7 @@ class Reduced:
 
 @dataclass(slots=True)
 class _Part:
-    table: Table
+    table: ValueTable
     slots: set[int] = field(default_factory=set)
     out: set[int] = field(default_factory=set)
     rank: int = 0
@@ -53,14 +55,9 @@ def reduce(
     parts: each copy then chooses for itself and pays *parts* of the cost (equal ones by default; they sum to 1), which
     bounds the optimum from above. Costs are in units / *fine*, so that rounding parts down loses less.
 
-    Cost O(limit · tasks) at most.
-
-    Raises
-    ------
-    OutOfTime
-        If the clock of *budget* runs out: half a reduction bounds nothing.
+    Cost O(limit · tasks) at most. Raises :class:`OutOfTime`.
     """
-    return _Reduction(circuit, limit, boxes or {}, parts or {}, fine, budget).run()
+    return _Reduction(circuit, limit, boxes or {}, parts or {}, fine, budget or Budget(math.inf)).reduced()
 
 
 class _Reduction:
@@ -71,7 +68,7 @@ class _Reduction:
         boxes: Boxes,
         shares: Mapping[int, FloatArray],
         fine: int,
-        budget: Budget | None,
+        budget: Budget,
     ) -> None:
         self.limit, self.shares, self.budget = limit, shares, budget
         self.parts: dict[int, _Part] = {}
@@ -80,9 +77,12 @@ class _Reduction:
         self.copies: dict[int, int] = {}
         self.waiting: deque[int] = deque()
         self.queued: set[int] = set()
+        self.touched: set[int] = set()  # parts whose feeders may have changed since nothing could be contracted
+        self.fed_by_sources: set[int] = set()  # parts that nothing but sources feeds, whose feeders are in `shared`
+        self.shared: list[tuple[int, int]] = []  # heap of (rank, number) of sources to copy, some of them gone
         self.following = len(circuit.nodes)
         for number, node in enumerate(circuit.nodes):
-            self._look()
+            self.budget.check()
             tables = [of_block(b, *boxes.get(b.id, (0, b.most)), fine, limit) for b in node.blocks]
             if node.base > 0.0 or not tables:
                 tables.append(constant(node.base))
@@ -98,26 +98,24 @@ class _Reduction:
         self.root = len(circuit.nodes) - 1
         self._drop_unused()
 
-    def run(self) -> Reduced:
+    def reduced(self) -> Reduced:
         for slot in sorted(self.owner):
             self._queue(slot)
         while True:
             while self.waiting:
-                self._look()
+                self.budget.check()
                 slot = self.waiting.popleft()
                 self.queued.discard(slot)
                 if slot in self.owner:
                     self._contract(slot)
             if not self.parts[self.root].slots:
                 return Reduced(self.parts[self.root].table, self.copies)
-            self._look()
-            self._copy(self._stuck())
-
-    def _look(self) -> None:
-        if self.budget is not None:
             self.budget.check()
+            self._copy(self._first_shared())
 
     def _queue(self, slot: int) -> None:
+        if slot in self.owner:
+            self.touched.add(self.owner[slot])
         if slot not in self.queued:
             self.queued.add(slot)
             self.waiting.append(slot)
@@ -141,7 +139,8 @@ class _Reduction:
         tails = self.tails[slot]
         if len(tails) > 1:
             return
-        owner = self.parts[self.owner[slot]]
+        head = self.owner[slot]
+        owner = self.parts[head]
         if not tails:  # nothing arrives with any weight
             self._fold(slot, owner, constant(0.0))
             return
@@ -155,14 +154,11 @@ class _Reduction:
             owner.slots = tail.slots
             del self.parts[number], self.owner[slot], self.tails[slot]
             for inner in sorted(owner.slots):
-                self.owner[inner] = self._number_of(owner)
+                self.owner[inner] = head
                 self._queue(inner)
             self._wake(owner)
 
-    def _number_of(self, part: _Part) -> int:
-        return next(k for k in self.parts if self.parts[k] is part)
-
-    def _fold(self, slot: int, owner: _Part, table: Table) -> None:
+    def _fold(self, slot: int, owner: _Part, table: ValueTable) -> None:
         """Multiply a part by what fills one of its slots."""
         owner.table = product(table, owner.table, self.limit, self.budget)
         owner.slots.discard(slot)
@@ -213,7 +209,7 @@ class _Reduction:
         self.parts[self.following] = both
         tails[self.following] = 1.0
         if feed is not None:
-            key = max(self.owner) + 1
+            key = next(reversed(self.owner)) + 1  # the largest: keys ascend
             self.owner[key], self.tails[key] = self.following, {feed: 1.0}
             both.slots.add(key)
             both.rank = self.parts[feed].rank + 1
@@ -222,14 +218,24 @@ class _Reduction:
             self._queue(key)
         self.following += 1
 
-    def _stuck(self) -> int:
-        """Return the first shared source that feeds a part which nothing but sources feeds."""
-        found = []
-        for slot, owner in self.owner.items():
-            part = self.parts[owner]
-            if all(not self.parts[k].slots for s in part.slots for k in self.tails[s]):
-                found += [(self.parts[k].rank, k) for k in self.tails[slot] if len(self.parts[k].out) > 1]
-        return min(found)[1]
+    def _first_shared(self) -> int:
+        """Return the shared source of least rank that feeds a part which nothing but sources feeds.
+
+        Such a part stays so until it is contracted, and a source that is not shared never becomes it. So only parts
+        that were touched since the last call are looked at, and each lists its feeders once.
+        """
+        for number in self.touched - self.fed_by_sources:
+            part = self.parts.get(number)
+            if part is None or any(self.parts[k].slots for slot in part.slots for k in self.tails[slot]):
+                continue
+            self.fed_by_sources.add(number)
+            for k in (k for slot in part.slots for k in self.tails[slot]):
+                if len(self.parts[k].out) > 1:
+                    heapq.heappush(self.shared, (self.parts[k].rank, k))
+        self.touched.clear()
+        while (number := heapq.heappop(self.shared)[1]) not in self.parts or len(self.parts[number].out) < 2:
+            pass
+        return number
 
     def _copy(self, number: int) -> None:
         """Let each slot that a shared source feeds have a copy of it, at a part of the cost."""

@@ -21,7 +21,7 @@ LOOK = 256
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Block:
-    """Tasks of equal cost that are worth taking in this order only, heaviest first: how many is the one choice."""
+    """Tasks of equal cost that are taken in this order only, heaviest first: how many is the one choice."""
 
     id: int
     tasks: IntArray  # (N,) task numbers
@@ -35,7 +35,7 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Table:
+class ValueTable:
     """Best value at each cost in units, never falling, and how it is put together.
 
     ``kind`` is constant, block, scaled, sum, product or share; ``low`` is the number of tasks of a block that are
@@ -44,7 +44,7 @@ class Table:
 
     values: FloatArray
     kind: str = "constant"
-    parts: tuple[Table, ...] = ()
+    parts: tuple[ValueTable, ...] = ()
     block: Block | None = None
     low: int = 0
     step: int = 1  # cost of one task of a block
@@ -54,50 +54,38 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Chosen:
+class BlockChoices:
     """Choices read back: tasks taken of each block, one number per copy of it, and costs taken of shared tables."""
 
     counts: dict[int, list[int]]
     shared: dict[int, dict[int, int]]
 
 
-def constant(value: float) -> Table:
+def constant(value: float) -> ValueTable:
     """Return a part without a choice."""
-    return Table(np.array([value]))
+    return ValueTable(np.array([value]))
 
 
-def of_block(block: Block, low: int, high: int, fine: int, limit: int) -> Table:
+def of_block(block: Block, low: int, high: int, fine: int, limit: int) -> ValueTable:
     """Return the table of a block with between *low* and *high* tasks, the cost of *low* not included."""
     step = block.cost * fine
     last = low + min(high - low, limit // step)
     values = np.repeat(block.kept[low : last + 1], step)[: (last - low) * step + 1]
-    return Table(values, "block", block=block, low=low, step=step, label=block.id)
+    return ValueTable(values, "block", block=block, low=low, step=step, label=block.id)
 
 
-def scaled(table: Table, factor: float) -> Table:
+def scaled(table: ValueTable, factor: float) -> ValueTable:
     """Return a table times a number."""
-    return table if factor == 1.0 else Table(table.values * factor, "scaled", (table,), label=table.label)
+    return table if factor == 1.0 else ValueTable(table.values * factor, "scaled", (table,), label=table.label)
 
 
-def product(first: Table, second: Table, limit: int, budget: Budget | None = None) -> Table:
-    """Return the best product of two parts at each cost.
-
-    Raises
-    ------
-    OutOfTime
-        If the clock of *budget* runs out.
-    """
+def product(first: ValueTable, second: ValueTable, limit: int, budget: Budget) -> ValueTable:
+    """Return the best product of two parts at each cost; raises :class:`OutOfTime`."""
     return _combined(first, second, limit, "product", np.multiply, budget)
 
 
-def total(parts: Iterable[Table], limit: int, budget: Budget | None = None) -> Table:
-    """Return the best sum of parts at each cost, the shortest tables first.
-
-    Raises
-    ------
-    OutOfTime
-        If the clock of *budget* runs out.
-    """
+def total(parts: Iterable[ValueTable], limit: int, budget: Budget) -> ValueTable:
+    """Return the best sum of parts at each cost, the shortest tables first; raises :class:`OutOfTime`."""
     heap = [(len(table.values), k, table) for k, table in enumerate(parts)]
     heapq.heapify(heap)
     following = len(heap)
@@ -109,16 +97,18 @@ def total(parts: Iterable[Table], limit: int, budget: Budget | None = None) -> T
     return heap[0][2]
 
 
-def share(table: Table, part: float, number: int, limit: int) -> Table:
+def share(table: ValueTable, part: float, number: int, limit: int) -> ValueTable:
     """Return a copy of a table that pays only a part of its cost, rounded down."""
     steps = _steps(table.values)
     paid = np.floor(part * steps + 1e-9).astype(np.int64)
     size = min(limit, int(paid[-1])) + 1
     taken = steps[np.searchsorted(paid, np.arange(size), side="right") - 1]
-    return Table(table.values[taken], "share", (table,), taken=taken, copy=(table.label, number), label=table.label)
+    return ValueTable(
+        table.values[taken], "share", (table,), taken=taken, copy=(table.label, number), label=table.label
+    )
 
 
-def choices(table: Table, cost: int) -> Chosen:
+def choices(table: ValueTable, cost: int) -> BlockChoices:
     """Return choices that reach a table's value at a cost; no more is spent than each part needs."""
     counts: dict[int, list[int]] = {}
     shared: dict[int, dict[int, int]] = {}
@@ -136,10 +126,10 @@ def choices(table: Table, cost: int) -> Chosen:
             stack.append((here.parts[0], spent))
         elif here.parts:
             stack.extend(_split(here, spent))
-    return Chosen(counts, shared)
+    return BlockChoices(counts, shared)
 
 
-def _split(table: Table, spent: int) -> list[tuple[Table, int]]:
+def _split(table: ValueTable, spent: int) -> list[tuple[ValueTable, int]]:
     """Return how a cost divides between the two parts of a sum or product."""
     first, second = table.parts
     a, b = first.values, second.values
@@ -157,13 +147,13 @@ def _steps(values: FloatArray) -> IntArray:
 
 
 def _combined(
-    first: Table,
-    second: Table,
+    first: ValueTable,
+    second: ValueTable,
     limit: int,
     kind: str,
     combine: Callable[[FloatArray, float], FloatArray],
-    budget: Budget | None,
-) -> Table:
+    budget: Budget,
+) -> ValueTable:
     """Return the best combination of two parts at each cost up to *limit*."""
     label = min((t.label for t in (first, second) if t.label >= 0), default=-1)
     a, b = first.values, second.values
@@ -173,9 +163,9 @@ def _combined(
     size = min(limit + 1, len(a) + len(b) - 1)
     values = np.full(size, -np.inf)
     for count, j in enumerate(steps_b[steps_b < size].tolist()):
-        if budget is not None and count % LOOK == 0:
+        if count % LOOK == 0:
             budget.check()
         end = min(len(a), size - j)
         here = values[j : j + end]
         np.maximum(here, combine(a[:end], b[j]), out=here)
-    return Table(np.maximum.accumulate(values), kind, (first, second), label=label)
+    return ValueTable(np.maximum.accumulate(values), kind, (first, second), label=label)

@@ -8,8 +8,8 @@ from math import floor, gcd, lcm
 
 import numpy as np
 
+from ftplan.metrics.replication_problem import ReplicationProblem
 from ftplan.model.topology import IntArray
-from ftplan.planners.replication.problem import SLACK, ReplicationProblem
 
 #: Denominators of costs that are tried, and how far a cost may be from such a fraction.
 MOST_DENOMINATOR, NEAR = 10_000, 1e-12
@@ -28,7 +28,7 @@ class Units:
 
 def units(problem: ReplicationProblem) -> Units:
     """Return the costs of a problem in the largest unit that divides all of them, or in a coarse one."""
-    weight, most = problem.weight, problem.budget + SLACK * max(1.0, abs(problem.budget))
+    weight = problem.weight
     paid = weight[problem.fails & (weight > 0.0)]
     if len(paid) == 0:
         return Units(np.zeros(len(weight), dtype=np.int64), 0, True)
@@ -45,5 +45,5 @@ def units(problem: ReplicationProblem) -> Units:
         unit = float(paid.sum()) / MOST_UNITS
     count = np.where(problem.fails, weight / unit, 0.0)
     cost = np.minimum(np.round(count) if whole else np.floor(count), 2.0**40).astype(np.int64)
-    limit = min(max(0, floor(most / unit * (1.0 + 1e-12))), int(cost.sum()))
+    limit = min(max(0, floor(problem.limit / unit * (1.0 + 1e-12))), int(cost.sum()))
     return Units(cost, limit, whole)

@@ -1,20 +1,25 @@
 """On which node each active replica runs.
 
-Su & Zhou (ICDE 2016) leave this open: their replicas have a standby node each. Here they share the cluster.
+[SuZhou2016] leaves this open: its replicas have a standby node each. Here they share the cluster.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ftplan.model.task_graph import BoolArray
+from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import SOLVER_SECONDS_PER_ITERATION, Budget
 from ftplan.planners.interrupts import solve_sat
-from ftplan.planners.replication.problem import SLACK, ReplicationOptions
+from ftplan.planners.replication.planner import ReplicationOptions
+
+if TYPE_CHECKING:
+    from ortools.sat.python import cp_model
 
 #: Without a node.
 NOWHERE = -1
@@ -35,28 +40,28 @@ Value = Callable[[IntArray], float]
 
 @dataclass(frozen=True, eq=False)
 class PlacementProblem:
-    """R replicas and N nodes. ``room`` is what the primaries leave; infinite where it is not limited."""
+    """R replicas and N nodes. Residual capacity is what the primaries leave, infinite where unlimited."""
 
     task: IntArray  # (R,) ascending
     cpu: FloatArray  # (R,) cores
     memory_mb: FloatArray  # (R,)
     primary: IntArray  # (R,) node of the primary, or NOWHERE
-    present: IntArray  # (R,) node of the replica now in place, or NOWHERE
-    room_cpu: FloatArray  # (N,)
-    room_mb: FloatArray  # (N,)
+    current: IntArray  # (R,) node of the replica now in place, or NOWHERE
+    residual_cpu: FloatArray  # (N,)
+    residual_mb: FloatArray  # (N,)
     zone: IntArray  # (N,)
-    hosting: BoolArray  # (N,)
+    accepting: BoolArray  # (N,)
     risk: FloatArray  # (R, N) what is lost because the replica's node fails with the primary's, to first order
 
     def allowed(self, replica: int) -> BoolArray:
         """Return the nodes that take tasks and are not in the primary's zone, whatever their room, shape (N,)."""
         home = int(self.primary[replica])
         apart = np.ones(len(self.zone), dtype=np.bool_) if home == NOWHERE else self.zone != self.zone[home]
-        return np.asarray(self.hosting & apart, dtype=np.bool_)
+        return np.asarray(self.accepting & apart, dtype=np.bool_)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Placed:
+class ReplicaPlacement:
     """The node of each replica, shape (R,), NOWHERE where none was found; ``proven``: more of them cannot be placed."""
 
     node: IntArray
@@ -69,7 +74,7 @@ class Placed:
 
 
 @dataclass(slots=True)
-class _Room:
+class _Residual:
     """What is left on each node while replicas are placed."""
 
     problem: PlacementProblem
@@ -77,13 +82,13 @@ class _Room:
     mb: FloatArray = field(init=False)
 
     def __post_init__(self) -> None:
-        self.cpu, self.mb = self.problem.room_cpu.copy(), self.problem.room_mb.copy()
+        self.cpu, self.mb = self.problem.residual_cpu.copy(), self.problem.residual_mb.copy()
 
     def fits(self, replica: int) -> BoolArray:
         """Return the nodes that have room for a replica, shape (N,)."""
         needs = ((self.problem.cpu[replica], self.cpu), (self.problem.memory_mb[replica], self.mb))
         enough = [
-            need <= have + SLACK * np.maximum(1.0, np.abs(np.where(np.isinf(have), 1, have))) for need, have in needs
+            need <= have + ROUNDING * np.maximum(1.0, np.abs(np.where(np.isinf(have), 1, have))) for need, have in needs
         ]
         return np.asarray(enough[0] & enough[1], dtype=np.bool_)
 
@@ -98,7 +103,7 @@ def place(
     options: ReplicationOptions,
     value: Value | None = None,
     known: IntArray | None = None,
-) -> Placed:
+) -> ReplicaPlacement:
     """Give every replica a node that is neither its primary's nor in its zone and has room in cpu and memory.
 
     Those in place come first, then the others in descending cpu, each where the least is lost should nodes fail
@@ -110,124 +115,139 @@ def place(
     limit and :data:`MOST_PAIRS`; no guarantee on the value.
     """
     budget = Budget.of(options)
-    found = _packed(problem)
-    if len(found.left):
-        found = _repaired(problem, found, budget)
-    if len(found.left) and known is not None and not (known == NOWHERE).any():
-        found = Placed(known)
-    if value is not None and not len(found.left):
-        return Placed(_improved(problem, found.node, value, budget), found.proven)
-    return found
+    placement = _packed(problem)
+    if len(placement.left):
+        placement = _repaired(problem, placement, budget)
+    if len(placement.left) and known is not None and not (known == NOWHERE).any():
+        placement = ReplicaPlacement(known)
+    if value is not None and not len(placement.left):
+        return ReplicaPlacement(_improved(problem, placement.node, value, budget), placement.proven)
+    return placement
 
 
-def _packed(problem: PlacementProblem) -> Placed:
-    room = _Room(problem)
+def _packed(problem: PlacementProblem) -> ReplicaPlacement:
+    residual = _Residual(problem)
     node = np.full(len(problem.task), NOWHERE, dtype=np.int64)
-    for replica in np.lexsort((problem.task, -problem.memory_mb, -problem.cpu, problem.present == NOWHERE)).tolist():
-        open_to = np.flatnonzero(problem.allowed(replica) & room.fits(replica))
+    for replica in np.lexsort((problem.task, -problem.memory_mb, -problem.cpu, problem.current == NOWHERE)).tolist():
+        open_to = np.flatnonzero(problem.allowed(replica) & residual.fits(replica))
         if len(open_to) == 0:
             continue
-        away = open_to != problem.present[replica]
+        away = open_to != problem.current[replica]
         risk = np.round(problem.risk[replica, open_to], 12)
-        best = open_to[np.lexsort((open_to, -room.mb[open_to], -np.round(room.cpu[open_to], 9), away, risk))[0]]
+        best = open_to[np.lexsort((open_to, -residual.mb[open_to], -np.round(residual.cpu[open_to], 9), away, risk))[0]]
         node[replica] = best
-        room.take(replica, int(best))
-    return Placed(node, len(node) == 0 or not (node == NOWHERE).any())
+        residual.take(replica, int(best))
+    return ReplicaPlacement(node, len(node) == 0 or not (node == NOWHERE).any())
 
 
-def _repaired(problem: PlacementProblem, found: Placed, budget: Budget) -> Placed:
+def _repaired(problem: PlacementProblem, packed: ReplicaPlacement, budget: Budget) -> ReplicaPlacement:
     """Place as many as possible, then with the least risk: maximise placed - risk, one node each, room kept."""
     allowed = [np.flatnonzero(problem.allowed(r)).tolist() for r in range(len(problem.task))]
     pairs = sum(map(len, allowed))
     if pairs > MOST_PAIRS or not budget.pays(pairs / PAIRS_PER_SECOND):
-        return Placed(found.node, False)
+        return ReplicaPlacement(packed.node, False)
     from ortools.sat.python import cp_model
 
     model = cp_model.CpModel()
     chosen = {(r, n): model.new_bool_var("") for r, nodes in enumerate(allowed) for n in nodes}
     for r, nodes in enumerate(allowed):
         model.add_at_most_one(chosen[r, n] for n in nodes)
-        if found.node[r] != NOWHERE:
+        if packed.node[r] != NOWHERE:
             for n in nodes:
-                model.add_hint(chosen[r, n], n == found.node[r])
-    for need, have in ((problem.cpu, problem.room_cpu), (problem.memory_mb, problem.room_mb)):
-        largest = max(float(need.max(initial=0.0)), float(have[np.isfinite(have)].max(initial=0.0)))
-        fine = min(_FINE, _MOST_UNITS / largest) if largest > 0.0 else _FINE
-        sizes = np.ceil(need * fine - 0.5).astype(np.int64)
-        for n in range(len(have)):
-            here = [(r, n) for r in range(len(allowed)) if (r, n) in chosen]
-            if here and np.isfinite(have[n]):
-                terms = [int(sizes[r]) * chosen[r, n] for r, _ in here]
-                if have[n] < 0.0:
-                    model.add(sum(chosen[pair] for pair in here) == 0)
-                else:
-                    model.add(sum(terms) <= int(np.floor(have[n] * fine + 0.5)))
-    most = float(problem.risk.max(initial=0.0))
-    scale = _RISKS / most if most > 0.0 else 0.0
-    worth = 2 * (_RISKS + 1) * len(allowed) + 1
-    kept = {pair: int(problem.present[pair[0]] == pair[1]) for pair in chosen}
-    loss = {(r, n): 2 * round(scale * float(problem.risk[r, n])) - kept[r, n] for r, n in chosen}
-    model.maximize(sum((worth - loss[pair]) * x for pair, x in chosen.items()))
+                model.add_hint(chosen[r, n], n == packed.node[r])
+    for need, have in ((problem.cpu, problem.residual_cpu), (problem.memory_mb, problem.residual_mb)):
+        _keep_capacity(model, chosen, need, have)
+    gain = _gains(problem, list(chosen))
+    model.maximize(sum(gain[pair] * x for pair, x in chosen.items()))
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
     if budget.iterations is not None:
         solver.parameters.max_deterministic_time = max(1.0, SOLVER_SECONDS_PER_ITERATION * budget.iterations)
     status = solve_sat(model, solver, budget.left_s)
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-        return Placed(found.node, False)
+        return ReplicaPlacement(packed.node, False)
     node = np.full(len(allowed), NOWHERE, dtype=np.int64)
     for (r, n), x in chosen.items():
         if solver.boolean_value(x):
             node[r] = n
-    return Placed(node, status == cp_model.OPTIMAL or not (node == NOWHERE).any())
+    return ReplicaPlacement(node, status == cp_model.OPTIMAL or not (node == NOWHERE).any())
+
+
+def _keep_capacity(
+    model: cp_model.CpModel, chosen: Mapping[tuple[int, int], Any], need: FloatArray, have: FloatArray
+) -> None:
+    """Let the replicas on each node need no more than it has, in whole units."""
+    largest = max(float(need.max(initial=0.0)), float(have[np.isfinite(have)].max(initial=0.0)))
+    fine = min(_FINE, _MOST_UNITS / largest) if largest > 0.0 else _FINE
+    sizes = np.ceil(need * fine - 0.5).astype(np.int64)
+    for n in np.flatnonzero(np.isfinite(have)).tolist():
+        here = [r for r in range(len(need)) if (r, n) in chosen]
+        if here and have[n] < 0.0:
+            model.add(sum(chosen[r, n] for r in here) == 0)
+        elif here:
+            model.add(sum(int(sizes[r]) * chosen[r, n] for r in here) <= int(np.floor(have[n] * fine + 0.5)))
+
+
+def _gains(problem: PlacementProblem, pairs: list[tuple[int, int]]) -> dict[tuple[int, int], int]:
+    """Return what each (replica, node) counts: one replica more than all risk, risk more than staying in place."""
+    most = float(problem.risk.max(initial=0.0))
+    scale = _RISKS / most if most > 0.0 else 0.0
+    placed = 2 * (_RISKS + 1) * len(problem.task) + 1
+    return {
+        (r, n): placed - 2 * round(scale * float(problem.risk[r, n])) + int(problem.current[r] == n) for r, n in pairs
+    }
 
 
 def _improved(problem: PlacementProblem, node: IntArray, value: Value, budget: Budget) -> IntArray:
     """Move or swap single replicas, those with most to lose first, wherever that raises the expected value."""
     node = node.copy()
-    room = _Room(problem)
+    residual = _Residual(problem)
     for replica, here in enumerate(node.tolist()):
-        room.take(replica, here)
+        residual.take(replica, here)
     best, scored = value(node), 0
     lost = problem.risk[np.arange(len(node)), node]
     for replica in np.lexsort((problem.task, -np.round(lost, 12))).tolist():
         if scored >= MOST_SCORED or lost[replica] <= 0.0 or budget.over():
             break
-        changed = _safer(problem, room, node, replica)
+        changed = _safer(problem, residual, node, replica)
         if changed is None:
             continue
         trial = node.copy()
         trial[list(changed)] = list(changed.values())
         scored += 1
         reached = value(trial)
-        if reached > best + SLACK:
+        if reached > best + ROUNDING:
             for moved, to in changed.items():
-                room.take(moved, int(node[moved]), -1.0)
-                room.take(moved, to)
+                residual.take(moved, int(node[moved]), -1.0)
+                residual.take(moved, to)
             node, best = trial, reached
     return node
 
 
-def _safer(problem: PlacementProblem, room: _Room, node: IntArray, replica: int) -> dict[int, int] | None:
+def _safer(problem: PlacementProblem, residual: _Residual, node: IntArray, replica: int) -> dict[int, int] | None:
     """Return the changes (replica: node) that lower the summed risk most: a move, or a swap with one other replica."""
     here = int(node[replica])
     risk, now = problem.risk, float(problem.risk[replica, here])
-    options = np.flatnonzero(problem.allowed(replica) & (risk[replica] < now - SLACK))
-    fits = room.fits(replica)
+    options = np.flatnonzero(problem.allowed(replica) & (risk[replica] < now - ROUNDING))
+    fits = residual.fits(replica)
     for to in options[np.lexsort((options, risk[replica, options]))].tolist():
         if fits[to]:
             return {replica: to}
         for other in np.flatnonzero(node == to).tolist():
             change = risk[replica, to] + risk[other, here] - now - risk[other, to]
-            if change < -SLACK and problem.allowed(other)[here] and _exchange_fits(room, replica, here, other, to):
+            if (
+                change < -ROUNDING
+                and problem.allowed(other)[here]
+                and _exchange_fits(residual, replica, here, other, to)
+            ):
                 return {replica: to, other: here}
     return None
 
 
-def _exchange_fits(room: _Room, replica: int, here: int, other: int, to: int) -> bool:
-    room.take(replica, here, -1.0)
-    room.take(other, to, -1.0)
-    fits = bool(room.fits(replica)[to] and room.fits(other)[here])
-    room.take(replica, here)
-    room.take(other, to)
+def _exchange_fits(residual: _Residual, replica: int, here: int, other: int, to: int) -> bool:
+    residual.take(replica, here, -1.0)
+    residual.take(other, to, -1.0)
+    fits = bool(residual.fits(replica)[to] and residual.fits(other)[here])
+    residual.take(replica, here)
+    residual.take(other, to)
     return fits

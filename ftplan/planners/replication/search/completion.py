@@ -1,19 +1,19 @@
-"""For every task at once: the MC-tree through it that is worth most for each replica still missing."""
+"""For every task at once: the MC-tree through it of the largest profit density, by the replicas still missing."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from ftplan.metrics.fidelity import FidelityModel, Level
-from ftplan.metrics.fidelity_gains import gains
+from ftplan.metrics.fidelity_gains import Gains, gains
 from ftplan.model.task_graph import BoolArray
 from ftplan.model.topology import FloatArray, IntArray
 
-#: What costs nothing counts as this in a ratio: the largest worth over it is still a number.
+#: What costs nothing counts as this in a ratio: the largest value over it is still a number.
 LEAST_COST = 1e-200
 
 
@@ -74,20 +74,20 @@ class Trees:
 
     def missing(self, task: int) -> list[int]:
         """Return the tasks of the tree through *task* that do not live, each once."""
-        found: dict[int, None] = {}
-        self._up(task, found)
+        missing: dict[int, None] = {}
+        self._up(task, missing)
         while self.below[task] >= 0:
             entered, task = int(self.entered[task]), int(self.below[task])
-            self._up(task, found, entered)
-        return list(found)
+            self._up(task, missing, entered)
+        return list(missing)
 
-    def _up(self, task: int, found: dict[int, None], entered: int = -1) -> None:
+    def _up(self, task: int, missing: dict[int, None], entered: int = -1) -> None:
         """Add a task and whatever it needs upstream, but for the slot by which the tree enters it."""
         waiting = [task]
         while waiting:
             at = waiting.pop()
             if not self.live[at]:
-                found[at] = None
+                missing[at] = None
             first = int(self.completion.first_slot[at])
             slots = range(first, first + int(self.completion.slot_count[at]))
             waiting += [int(self.sender[slot]) for slot in slots if slot != entered and self.sender[slot] >= 0]
@@ -117,132 +117,136 @@ def _first_best(score: FloatArray, first: IntArray) -> IntArray:
 def trees(completion: Completion, live: BoolArray, weight: FloatArray, cheapest: bool = False) -> Trees:
     """Return the tree through every task; O(tasks + substreams), a full edge counts its tasks only.
 
-    Upstream, a slot without anything takes the sender of most value for each unit of cost; downstream, a task that
-    nobody uses takes the consumer that makes the whole tree worth most. *cheapest*: the trees of least cost instead.
+    Upstream, a slot without anything takes the sender of the largest profit density; downstream, a task that nobody
+    uses takes the consumer with which the whole tree's is largest. *cheapest*: the trees of least cost instead.
 
     Where a join's streams share ancestors a tree may cost less than it says, and gain more.
     """
     now = gains(completion.model, live)
-    up_cost = np.where(live, 0.0, weight)
-    value = np.ones(len(live))
-    senders, costs, values = [], [], []
+    up = _Upstream(np.where(live, 0.0, weight), np.ones(len(live)))
+    fills = []
     for slots, mean in zip(completion.levels, now.means, strict=True):
-        sender, cost, worth = _upstream(slots, mean, up_cost, value, cheapest)
-        level = slots.level
-        up_cost[level.task] += np.add.reduceat(cost, level.first)
-        value[level.task] = np.multiply.reduceat(worth, level.first)
-        senders.append(sender)
-        costs.append(cost)
-        values.append(worth)
-    own = np.where(live, 0.0, weight)
-    down = _Down(completion, live, now.slope)
-    offset = sum(level.slots for level in completion.model.levels)
-    for k in reversed(range(len(senders))):
-        offset -= completion.levels[k].level.slots
-        state = (now.means[k], costs[k], values[k])
-        down.level(completion.levels[k], offset, state, (up_cost, value, own), now.intact, cheapest)
-    gain = down.base + down.rise * (value - now.intact)
-    joined = np.concatenate(senders) if senders else np.zeros(0, dtype=np.int64)
-    return Trees(completion, live, gain, up_cost + down.cost, joined, down.below, down.entered)
+        fill = _fill(slots, mean, up, cheapest)
+        up.cost[slots.level.task] += np.add.reduceat(fill.cost, slots.level.first)
+        up.value[slots.level.task] = np.multiply.reduceat(fill.value, slots.level.first)
+        fills.append(fill)
+    down = _Downstream(now, up, np.where(live, 0.0, weight), cheapest)
+    offset = sum(slots.level.slots for slots in completion.levels)
+    for slots, mean, fill in zip(completion.levels[::-1], now.means[::-1], fills[::-1], strict=True):
+        offset -= slots.level.slots
+        down.offer_level(slots, offset, mean, fill)
+    gain = down.base + down.rise * (up.value - now.intact)
+    senders = np.concatenate([fill.sender for fill in fills]) if fills else np.zeros(0, dtype=np.int64)
+    return Trees(completion, live, gain, up.cost + down.cost, senders, down.below, down.entered)
 
 
-def _upstream(
-    slots: Slots, mean: FloatArray, up_cost: FloatArray, value: FloatArray, cheapest: bool
-) -> tuple[IntArray, FloatArray, FloatArray]:
-    """Return for each slot the sender to complete (-1: none needed), its cost, and what the slot then has."""
+class _Upstream(NamedTuple):
+    """What it costs to complete each task upstream, itself included, and what is intact of it then, shape (tasks,)."""
+
+    cost: FloatArray
+    value: FloatArray
+
+
+class _Fill(NamedTuple):
+    """Of each slot of a level: the sender to complete (-1: none), its cost, and what is intact of the slot then."""
+
+    sender: IntArray
+    cost: FloatArray
+    value: FloatArray
+
+
+class _Entry(NamedTuple):
+    """Of each slot of a level, where a tree enters its task there.
+
+    The consumer, the number of its first slot, what the tree costs from there on, and what it gains: ``base`` and
+    ``rise`` for each unit of what is intact of the slot.
+    """
+
+    consumer: IntArray
+    offset: int
+    cost: FloatArray
+    base: FloatArray
+    rise: FloatArray
+
+
+def _density(value: FloatArray, cost: FloatArray, cheapest: bool = False) -> FloatArray:
+    """Return the profit density; where the cheapest is sought, cost decides and value breaks ties."""
+    return np.asarray((1.0 + 1e-6 * value if cheapest else value) / np.maximum(cost, LEAST_COST), dtype=np.float64)
+
+
+def _fill(slots: Slots, mean: FloatArray, up: _Upstream, cheapest: bool) -> _Fill:
+    """Choose a sender for each slot in which nothing is intact."""
     level = slots.level
 
-    def score(worth: FloatArray, cost: FloatArray) -> FloatArray:
-        cost = np.maximum(cost, LEAST_COST)
-        return np.where(worth > 0.0, (1.0 + 1e-6 * worth if cheapest else worth) / cost, -1.0)
+    def score(value: FloatArray, cost: FloatArray) -> FloatArray:
+        return np.where(value > 0.0, _density(value, cost, cheapest), -1.0)
 
-    sender, worth = level.sender, level.weight * value[level.sender]
+    sender, value = level.sender, level.weight * up.value[level.sender]
     if level.gatherings:
-        each = level.gather_weight * value[level.gathered]
-        ordered = score(each, up_cost[level.gathered])[slots.gather_order]
+        each = level.gather_weight * up.value[level.gathered]
+        ordered = score(each, up.cost[level.gathered])[slots.gather_order]
         best = slots.gather_order[_first_best(ordered, slots.first_of_gathering)]
         sender = np.concatenate((sender, level.gathered[best][level.spread]))
-        worth = np.concatenate((worth, level.spread_weight * each[best][level.spread]))
-    cost = up_cost[sender]
-    pick = slots.by_slot[_first_best(score(worth, cost)[slots.by_slot], slots.first_of_slot)]
-    needed = mean <= 0.0
-    return (
-        np.where(needed, sender[pick], -1),
-        np.where(needed, cost[pick], 0.0),
-        np.where(needed, worth[pick], mean),
+        value = np.concatenate((value, level.spread_weight * each[best][level.spread]))
+    cost = up.cost[sender]
+    pick = slots.by_slot[_first_best(score(value, cost)[slots.by_slot], slots.first_of_slot)]
+    empty = mean <= 0.0
+    return _Fill(
+        np.where(empty, sender[pick], -1), np.where(empty, cost[pick], 0.0), np.where(empty, value[pick], mean)
     )
 
 
-class _Down:
-    """The way from each task to an output, filled level by level from the outputs on."""
+class _Downstream:
+    """The way from each task to an output, filled level by level from the outputs on; arrays of shape (tasks,)."""
 
-    def __init__(self, completion: Completion, live: BoolArray, rise: FloatArray) -> None:
-        count = len(live)
-        self.used = rise > 0.0
-        self.live = live
-        self.rise = rise.copy()
+    def __init__(self, now: Gains, up: _Upstream, own_cost: FloatArray, cheapest: bool) -> None:
+        count = len(own_cost)
+        self.now, self.up, self.own_cost, self.cheapest = now, up, own_cost, cheapest
+        self.used = now.slope > 0.0
+        self.rise = now.slope.copy()
         self.base = np.zeros(count)
         self.cost = np.where(self.used, 0.0, np.inf)
-        self.score = np.full(count, -1.0)
+        self.density = np.full(count, -1.0)
         self.below = np.full(count, -1, dtype=np.int64)
         self.entered = np.full(count, -1, dtype=np.int64)
 
-    def level(
-        self,
-        slots: Slots,
-        offset: int,
-        slot_state: tuple[FloatArray, FloatArray, FloatArray],
-        task_state: tuple[FloatArray, FloatArray, FloatArray],
-        intact: FloatArray,
-        cheapest: bool,
-    ) -> None:
+    def offer_level(self, slots: Slots, offset: int, mean: FloatArray, fill: _Fill) -> None:
         """Offer the consumers of one level to their senders."""
-        level, (mean, slot_cost, slot_value), (up_cost, value, own) = slots.level, slot_state, task_state
-        user = level.task[slots.owner]
-        rest = level.others(slot_value)
-        all_cost = np.add.reduceat(slot_cost, level.first)[slots.owner]
+        level = slots.level
+        consumer = level.task[slots.owner]
+        rest = level.others(fill.value)
+        all_cost = np.add.reduceat(fill.cost, level.first)[slots.owner]
         with np.errstate(invalid="ignore"):  # inf - inf: a slot that cannot be had
-            cost = own[user] + all_cost - slot_cost + self.cost[user]
-        base = self.base[user] + self.rise[user] * (mean * rest - intact[user])
-        rise = self.rise[user] * rest
-
-        def offer(sender: IntArray, weight: FloatArray, slot: IntArray) -> None:
-            open_ = ~self.used[sender] & (weight > 0.0) & np.isfinite(cost[slot])
-            sender, weight, slot = sender[open_], weight[open_], slot[open_]
-            worth = base[slot] + rise[slot] * weight * value[sender]
-            price = np.maximum(cost[slot] + up_cost[sender], LEAST_COST)
-            score = (1.0 + 1e-6 * worth) / price if cheapest else worth / price
-            order = np.lexsort((slot, -score, sender))
-            order = order[np.append(True, np.diff(sender[order]) > 0)] if len(order) else order
-            order = order[score[order] > self.score[sender[order]]]
-            sender, slot = sender[order], slot[order]
-            self.score[sender], self.base[sender], self.cost[sender] = score[order], base[slot], cost[slot]
-            self.rise[sender], self.below[sender], self.entered[sender] = (
-                rise[slot] * weight[order], user[slot], slot + offset,
-            )  # fmt: skip
-
-        offer(level.sender, level.weight, level.slot)
+            cost = self.own_cost[consumer] + all_cost - fill.cost + self.cost[consumer]
+        base = self.base[consumer] + self.rise[consumer] * (mean * rest - self.now.intact[consumer])
+        entry = _Entry(consumer, offset, cost, base, self.rise[consumer] * rest)
+        self._offer(entry, level.sender, level.weight, level.slot)
         if level.gatherings:
-            self._full(slots, offer, (base, rise, cost), (up_cost, value), cheapest)
+            self._offer_full(slots, entry)
 
-    def _full(
-        self,
-        slots: Slots,
-        offer: Callable[[IntArray, FloatArray, IntArray], None],
-        by_slot: tuple[FloatArray, FloatArray, FloatArray],
-        by_task: tuple[FloatArray, FloatArray],
-        cheapest: bool,
-    ) -> None:
+    def _offer(self, entry: _Entry, sender: IntArray, weight: FloatArray, slot: IntArray) -> None:
+        """Let each unused sender enter the slot with which its tree has the largest density."""
+        open_ = ~self.used[sender] & (weight > 0.0) & np.isfinite(entry.cost[slot])
+        sender, weight, slot = sender[open_], weight[open_], slot[open_]
+        value = entry.base[slot] + entry.rise[slot] * weight * self.up.value[sender]
+        density = _density(value, entry.cost[slot] + self.up.cost[sender], self.cheapest)
+        order = np.lexsort((slot, -density, sender))
+        order = order[np.append(True, np.diff(sender[order]) > 0)] if len(order) else order
+        order = order[density[order] > self.density[sender[order]]]
+        sender, slot = sender[order], slot[order]
+        self.density[sender], self.base[sender], self.cost[sender] = density[order], entry.base[slot], entry.cost[slot]
+        self.rise[sender] = entry.rise[slot] * weight[order]
+        self.below[sender], self.entered[sender] = entry.consumer[slot], slot + entry.offset
+
+    def _offer_full(self, slots: Slots, entry: _Entry) -> None:
         """Offer each full edge's best consumer, as its best sender sees it, to all its senders."""
-        level, (base, rise, cost), (up_cost, value) = slots.level, by_slot, by_task
-        each = level.gather_weight * value[level.gathered]
-        ordered = (each / np.maximum(up_cost[level.gathered], LEAST_COST))[slots.gather_order]
+        level, up, slot = slots.level, self.up, slots.level.spread_slot
+        each = level.gather_weight * up.value[level.gathered]
+        ordered = _density(each, up.cost[level.gathered])[slots.gather_order]
         best = slots.gather_order[_first_best(ordered, slots.first_of_gathering)]
-        worth = base[level.spread_slot] + rise[level.spread_slot] * level.spread_weight * each[best][level.spread]
-        price = np.maximum(cost[level.spread_slot] + up_cost[level.gathered[best]][level.spread], LEAST_COST)
-        score = (1.0 + 1e-6 * worth) / price if cheapest else worth / price
-        order = np.lexsort((level.spread_slot, -score, level.spread))
-        first = np.searchsorted(level.spread[order], np.arange(level.gatherings))
-        chosen = order[first]
+        value = entry.base[slot] + entry.rise[slot] * level.spread_weight * each[best][level.spread]
+        cost = entry.cost[slot] + up.cost[level.gathered[best]][level.spread]
+        order = np.lexsort((slot, -_density(value, cost, self.cheapest), level.spread))
+        chosen = order[np.searchsorted(level.spread[order], np.arange(level.gatherings))]
         weight = level.gather_weight * level.spread_weight[chosen][level.gathering]
-        offer(level.gathered, weight, level.spread_slot[chosen][level.gathering])
+        self._offer(entry, level.gathered, weight, slot[chosen][level.gathering])

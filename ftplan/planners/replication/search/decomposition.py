@@ -1,4 +1,4 @@
-"""Sub-topologies, full or structured, and the units of the structured ones (Su & Zhou, section IV-C)."""
+"""Sub-topologies, full or structured, and the units of the structured ones ([SuZhou2016], section IV-C)."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def decompose(graph: TaskGraph) -> tuple[SubTopology, ...]:
     alone = {part[0] for part in structured if len(part) == 1}
     between = [edge for edge in edges if edge.source in alone and edge.target in alone]
     full = [part for part in _connected(graph, between) if part[0] in alone]
-    found = [SubTopology(part, False) for part in structured if len(part) > 1] + [SubTopology(p, True) for p in full]
-    return tuple(sorted(found, key=lambda part: int(graph.offset[part.operators[0]])))
+    parts = [SubTopology(part, False) for part in structured if len(part) > 1] + [SubTopology(p, True) for p in full]
+    return tuple(sorted(parts, key=lambda part: int(graph.offset[part.operators[0]])))
 
 
 def units(graph: TaskGraph, part: SubTopology) -> tuple[tuple[int, ...], ...]:
@@ -66,13 +66,13 @@ def anchors(graph: TaskGraph) -> BoolArray:
     for part in decompose(graph):
         for unit in [part.operators] if part.full else units(graph, part):
             chain = not part.full and _is_chain(graph, unit)
-            for i in _widest(graph, unit) if chain else unit:
+            for i in [_widest(graph, unit)] if chain else unit:
                 named[graph.slice_of(i)] = True
     return named
 
 
-def _widest(graph: TaskGraph, unit: Iterable[int]) -> tuple[int, ...]:
-    return (max(unit, key=lambda i: (graph.topology.operators[i].parallelism, -int(graph.offset[i]))),)
+def _widest(graph: TaskGraph, unit: Iterable[int]) -> int:
+    return max(unit, key=lambda i: (graph.topology.operators[i].parallelism, -int(graph.offset[i])))
 
 
 def _is_chain(graph: TaskGraph, unit: tuple[int, ...]) -> bool:
@@ -90,14 +90,17 @@ def _is_chain(graph: TaskGraph, unit: tuple[int, ...]) -> bool:
 
 def _narrows(graph: TaskGraph, edge: Edge) -> bool:
     """Return whether some task gets several substreams of an edge."""
-    pairs = graph.pairs(edge)
-    return pairs is None or (len(pairs[1]) > 0 and int(np.bincount(pairs[1]).max()) > 1)
+    return _repeats(graph, edge, 1)
 
 
 def _widens(graph: TaskGraph, edge: Edge) -> bool:
     """Return whether some task sends several substreams on an edge."""
+    return _repeats(graph, edge, 0)
+
+
+def _repeats(graph: TaskGraph, edge: Edge, end: int) -> bool:
     pairs = graph.pairs(edge)
-    return pairs is None or (len(pairs[0]) > 0 and int(np.bincount(pairs[0]).max()) > 1)
+    return pairs is None or (len(pairs[end]) > 0 and int(np.bincount(pairs[end]).max()) > 1)
 
 
 def _connected(graph: TaskGraph, edges: Iterable[Edge]) -> list[tuple[int, ...]]:

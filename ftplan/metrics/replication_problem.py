@@ -1,0 +1,139 @@
+"""The question of task replication: what may fail, what a replica costs, and what a set of replicas is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ftplan.metrics.fidelity import FidelityModel
+from ftplan.metrics.fidelity_gains import useful
+from ftplan.metrics.key_aligned_fidelity import KeyAlignedModel
+from ftplan.model.task_graph import BoolArray, TaskGraph
+from ftplan.model.tolerances import ROUNDING
+from ftplan.model.topology import FloatArray
+
+#: The node of each replica by task; None is no node in particular, which never fails.
+NodeByTask = Mapping[int, str | None]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FailureCase:
+    """One way to fail: its weight against the others, the tasks that go down and the nodes that do."""
+
+    id: str
+    weight: float
+    failed: BoolArray  # (T,)
+    nodes: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, eq=False)
+class ReplicationProblem:
+    """Choose tasks to replicate; T tasks, numbered as in :class:`TaskGraph`.
+
+    The fidelity of ``model`` is what is maximised: output fidelity, or internal completeness, which is the fidelity of
+    a model in which every task is an output. In the worst case ([SuZhou2016], section III-B: some task of every
+    MC-tree fails, nobody knows which) there is one case in which all tasks fail.
+    """
+
+    graph: TaskGraph
+    model: FidelityModel
+    cases: tuple[FailureCase, ...]
+    weight: FloatArray  # (T,) what a replica costs: 1, cores, or units of 2^20 bytes; >= 0
+    budget: float
+    metric: str = "output-fidelity"
+
+    @property
+    def tasks(self) -> int:
+        """Number of tasks."""
+        return self.graph.tasks
+
+    @cached_property
+    def fails(self) -> BoolArray:
+        """Which tasks fail in some case, shape (T,): only these gain by a replica."""
+        return np.asarray(np.any([case.failed for case in self.cases], axis=0), dtype=np.bool_)
+
+    @property
+    def total_weight(self) -> float:
+        """Sum of the weights of all cases."""
+        return sum(case.weight for case in self.cases)
+
+    @property
+    def free(self) -> BoolArray:
+        """The tasks that may fail and whose replicas cost nothing, shape (T,)."""
+        return self.fails & (self.weight <= 0.0)
+
+    @property
+    def limit(self) -> float:
+        """The budget, and what rounding errors of sums may add to it."""
+        return self.budget + ROUNDING * max(1.0, abs(self.budget))
+
+    def mask(self, tasks: Iterable[int]) -> BoolArray:
+        """Return tasks given by number as flags, shape (T,)."""
+        mask = np.zeros(self.tasks, dtype=np.bool_)
+        mask[list(tasks)] = True
+        return mask
+
+    def cost(self, replicated: BoolArray) -> float:
+        """Return what a set of replicas costs, in units of the budget."""
+        return float(self.weight[replicated].sum())
+
+    def fits(self, cost: float) -> bool:
+        """Return whether a cost is within the budget, up to a rounding error."""
+        return cost <= self.limit
+
+    def live(self, replicated: BoolArray, node: NodeByTask | None = None) -> list[BoolArray]:
+        """Return which tasks live in each case, shape (T,) each; a replica is down where its own *node* is."""
+        live = []
+        for case in self.cases:
+            standing = replicated
+            if node and case.nodes:
+                standing = replicated.copy()
+                standing[[task for task, name in node.items() if name in case.nodes]] = False
+            live.append(~case.failed | standing)
+        return live
+
+    def value(
+        self,
+        replicated: BoolArray,
+        node: NodeByTask | None = None,
+        model: FidelityModel | KeyAlignedModel | None = None,
+    ) -> float:
+        """Return the expected fidelity over all cases, in *model* instead of the problem's own where one is given."""
+        fidelity = (model or self.model).fidelity
+        live = self.live(replicated, node)
+        expected = sum(case.weight * fidelity(up) for case, up in zip(self.cases, live, strict=True))
+        return min(1.0, expected / self.total_weight)
+
+    def value_on(self, node: NodeByTask, model: FidelityModel | KeyAlignedModel | None = None) -> float:
+        """Return :meth:`value` of replicas given with their nodes."""
+        return self.value(self.mask(node), node, model)
+
+    def useful(self, replicated: BoolArray) -> BoolArray:
+        """Return the replicas without which the value would be lower, shape (T,); the others may go all at once.
+
+        Fidelity is a polynomial with coefficients of at least 0, and each of its terms that counts has useful tasks
+        only ([SuZhou2016], section IV: replicas outside complete MC-trees are wasted).
+        """
+        completing = np.zeros(self.tasks, dtype=np.bool_)
+        for case, live in zip(self.cases, self.live(replicated), strict=True):
+            if case.weight > 0.0:
+                completing |= case.failed & useful(self.model, live)
+        return replicated & completing
+
+    def losses_by_case(self, replicated: BoolArray) -> list[FloatArray]:
+        """Return, by case and times its weight, what is lost without each live task that fails in it, shape (T,).
+
+        Exact but for tasks that reach one join on two ways, see :meth:`FidelityModel.slope`.
+        """
+        losses = []
+        for case, live in zip(self.cases, self.live(replicated), strict=True):
+            intact = self.model.intact(live)
+            losses.append(case.weight * np.where(case.failed, intact * self.model.slope(live, intact), 0.0))
+        return losses
+
+    def losses(self, replicated: BoolArray) -> FloatArray:
+        """Return the expected loss without the replica of each task, shape (T,)."""
+        return np.asarray(sum(self.losses_by_case(replicated)) / self.total_weight, dtype=np.float64)

@@ -1,0 +1,99 @@
+"""Plans of every kind with their inputs, for tests that judge plans."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import ftplan
+
+ROOT = Path(__file__).resolve().parents[2]
+SMALL, FIGURE = ROOT / "tests" / "data" / "small", ROOT / "examples" / "figure-2"
+
+
+def small(**more: Any) -> ftplan.Problem:
+    return ftplan.load(topology=SMALL / "topology.yaml", cluster=SMALL / "cluster.yaml", **more)
+
+
+def figure(**more: Any) -> ftplan.Problem:
+    return ftplan.load(**{name: FIGURE / f"{name}.yaml" for name in ("topology", "cluster", "failure")}, **more)
+
+
+FAILURE = {
+    "format": "ftplan/failure",
+    "format_version": "1.0",
+    "fail": ["node:n1", {"at_s": 200, "select": "node:n3"}],
+    "arrivals": [
+        {"at_s": 100, "node": {"id": "r1", "cpu": 2}},
+        {"at_s": [150, 250], "node": {"id": "r2", "cpu": 4}},
+        {"at_s": 300, "node": {"id": "r3", "cpu": 4}},
+    ],
+}
+
+SCENARIOS = {
+    "format": "ftplan/failure",
+    "format_version": "1.0",
+    "scenarios": [
+        {"id": "a", "probability": 0.1, "fail": ["zone:a"]},
+        {"id": "b", "probability": 0.3, "fail": ["zone:b", "node:n5"]},
+    ],
+}
+
+
+def checkpoint(folder: Path) -> tuple[ftplan.Plan, ftplan.Problem]:
+    problem = small(stats=SMALL / "stats")
+    return ftplan.plan("allocate-checkpoints", problem, algorithm="exact", objective="correlation"), problem
+
+
+def upkeep(folder: Path) -> tuple[ftplan.Plan, ftplan.Problem]:
+    problem = small(stats=SMALL / "stats")
+    current = ftplan.plan("allocate-checkpoints", problem, algorithm="even", objective="usable")
+    (folder / "current.json").write_text(current.to_json())
+    chosen: dict[str, Any] = {"current": folder / "current.json", "max_moves": 3, "balance": "count"}
+    return ftplan.plan("allocate-checkpoints", problem, algorithm="correlated", objective="usable", **chosen), problem
+
+
+def failover(folder: Path) -> tuple[ftplan.Plan, ftplan.Problem]:
+    problem = small(stats=SMALL / "stats")
+    chosen: dict[str, Any] = {"copies": 2, "anti_affinity": "zone", "failover_limit": 3.0, "balance": "none"}
+    return ftplan.plan("allocate-checkpoints", problem, algorithm="exact", **chosen), problem
+
+
+def schedule(folder: Path) -> tuple[ftplan.Plan, ftplan.Problem]:
+    problem = figure()
+    return ftplan.plan("recovery-schedule", problem, algorithm="best-density"), problem
+
+
+def struck_again(folder: Path) -> tuple[ftplan.Plan, ftplan.Problem]:
+    problem = small(failure=FAILURE)
+    chosen: dict[str, Any] = {"objective": "priority-time", "bandwidth": 1.0, "capacity": 3.0}
+    return ftplan.plan("recovery-schedule", problem, algorithm="best-density", **chosen), problem
+
+
+def replication(folder: Path) -> tuple[ftplan.Plan, ftplan.Problem]:
+    problem = small()
+    current = ftplan.plan("replicate-tasks", problem, algorithm="greedy", budget=2, fail=["zone:b"])
+    (folder / "replicas.json").write_text(current.to_json())
+    chosen: dict[str, Any] = {"current": folder / "replicas.json", "curve": True, "fail": ["operator:clicks"]}
+    return ftplan.plan("replicate-tasks", problem, algorithm="exact", budget="50%", **chosen), problem
+
+
+def scenarios(folder: Path) -> tuple[ftplan.Plan, ftplan.Problem]:
+    problem = small(failure=SCENARIOS)
+    return ftplan.plan("replicate-tasks", problem, algorithm="structure-aware", budget=3), problem
+
+
+def target(folder: Path) -> tuple[ftplan.Plan, ftplan.Problem]:
+    problem = small()
+    return ftplan.plan("replicate-tasks", problem, algorithm="exact", target=0.4), problem
+
+
+def no_room(folder: Path) -> tuple[ftplan.Plan, ftplan.Problem]:
+    problem = figure()
+    chosen: dict[str, Any] = {"arrivals": False, "capacity": 0.0}
+    return ftplan.plan("recovery-schedule", problem, algorithm="best-density", **chosen), problem
+
+
+CASES = [
+    checkpoint, upkeep, failover, schedule, struck_again, replication, scenarios, target, no_room,
+]  # fmt: skip

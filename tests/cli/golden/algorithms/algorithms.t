@@ -1,0 +1,51 @@
+Every planner, with its guarantee and source.
+
+  $ ftplan algorithms --format table
+  algorithm            command               default  guarantee                                                                                    source
+  baseline             allocate-checkpoints  no       none: random, never on the primary's node, copies on different nodes                         Madsen & Zhou, CIKM 2015, section 7 (Baseline)
+  even                 allocate-checkpoints  no       at most ceil(copies / nodes) copies on a node; random within that                            Madsen & Zhou, CIKM 2015, section 7 (Even Distribution)
+  correlated           allocate-checkpoints  yes      optimal without a balance rule; heuristic with one                                           Madsen & Zhou, CIKM 2015, Algorithm 3, mended
+  exact                allocate-checkpoints  no       optimal, or the proven gap at the time limit                                                 generalised assignment: Lagrangian dual, reduced costs, branch and cut (SCIP); flow for counts
+  operator-centric     recovery-schedule     no       none: the cheapest task whose upstream lives, without a look at queries                      Su & Zhou, technical report, section 7 (OC)
+  best-density         recovery-schedule     no       (1 - e^(-1/d)) of each step's optimum where no failed task is in more than d failed queries  Su & Zhou, technical report, Algorithm 3, mended
+  dynamic-programming  recovery-schedule     no       each step optimal; refuses more queries than it can take                                     Su & Zhou, technical report, Algorithm 4 (appendix B), mended
+  local-search         recovery-schedule     no       none; reaches the best published values of set-union knapsacks                               tabu search with strategic oscillation, after Glover & Kochenberger
+  exact                recovery-schedule     no       each step optimal, or the proven gap at the time limit                                       closure bounds by minimum cuts, reduction, branch and bound
+  auto                 recovery-schedule     yes      each step the best of the others that the time allows, with the best bound of any            best-density, exact, local-search, exact
+  greedy               replicate-tasks       no       none: the tasks whose single failure costs most, without a look at MC-trees                  Su & Zhou, ICDE 2016, Algorithm 2
+  dynamic-programming  replicate-tasks       no       optimal; refuses more MC-trees than it can take                                              Su & Zhou, ICDE 2016, Algorithm 1, mended
+  structure-aware      replicate-tasks       yes      none; completes MC-trees, unit by unit and segment by segment, at any size                   Su & Zhou, ICDE 2016, Algorithms 3, 4 and 5, mended
+  exact                replicate-tasks       no       optimal, or the proven gap at the time limit                                                 tables of the best value at each cost, integer program, branch and bound
+
+Every metric, by the kind of plan that it judges.
+
+  $ ftplan algorithms --metrics --format table
+  metric                  kind                   better  unit         meaning
+  correlation             checkpoint-allocation  low     load         the objective: sum over all copies of load times correlation with the host's key groups
+  random-correlation      checkpoint-allocation  low     load         expected correlation of a random plan, for comparison
+  gain-over-random        checkpoint-allocation  high    share        (random - value) / |random|: how far the correlation lies below a random plan's
+  imbalance               checkpoint-allocation  low     share        largest deviation of a node's checkpointed load from its fair share, relative to that share
+  usable-share            checkpoint-allocation  high    share        of the copies of key groups on overloaded nodes, over all windows, those whose host could take the group
+  assisted-migrations     checkpoint-allocation  high    share        of the migrations that relieve overloaded nodes, heaviest key group first, those to a checkpoint's host
+  max-copies-per-node     checkpoint-allocation  low     copies       most copies on one node
+  zone-separation         checkpoint-allocation  high    share        copies that lie outside their primary's zone
+  lost-groups             checkpoint-allocation  low     key groups   key groups whose primary and all copies are on failed nodes
+  recoverable-share       checkpoint-allocation  high    share        of the key groups whose primary fails, those with a copy on a live node; 1 where none fails
+  recoverable-load-share  checkpoint-allocation  high    share        the same, weighted by load; 1 where no load fails
+  failover-load-ratio     checkpoint-allocation  low     share        largest load of a survivor over its fair share after the loss of any one node (zone, for a plan with anti-affinity zone), each key group at its first live copy
+  loss-probability        checkpoint-allocation  low     probability  some key group loses its primary and all copies, by failure_probability of nodes and zones
+  copysets                checkpoint-allocation  low     sets         distinct sets of nodes that hold a key group: primary and copies
+  queries-back-share      recovery-schedule      high    share        of the queries that failed, those that are whole at the horizon
+  priority-back-share     recovery-schedule      high    share        the same, weighted by priority
+  first-back-s            recovery-schedule      low     s            when the first query is back; undefined where none is
+  last-back-s             recovery-schedule      low     s            when the last query is back; undefined where one is not, or none failed
+  mean-back-s             recovery-schedule      low     s            mean time that a failed query is down; until the horizon if it stays down
+  priority-time           recovery-schedule      low     s            sum of priority times seconds down; what stays down counts the horizon
+  fidelity-time           recovery-schedule      high    s            output fidelity integrated over the repair, until the horizon
+  prefetched-share        recovery-schedule      low     share        of the recovered tasks, those begun with left-over capacity
+  restore-s               recovery-schedule      low     s            from the decision until the task runs, summed over all tasks
+  unrecovered-tasks       recovery-schedule      low     tasks        failed tasks that are still down at the end
+  output-fidelity         task-replication       high    share        how much of the output rests on all of its input, expected over the scenarios of a failure
+  key-aligned-fidelity    task-replication       high    share        the same, a loss upstream of several streams of one join counting once; outputs weigh by rate
+  internal-completeness   task-replication       high    share        of the records that tasks process without failure, those that live tasks still process
+  replicas                task-replication       low     replicas     tasks with an active replica

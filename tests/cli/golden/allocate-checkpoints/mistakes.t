@@ -1,0 +1,5 @@
+An option that the objective does not look at.
+
+  $ ftplan allocate-checkpoints -t topology.yaml -c cluster.yaml -s stats --objective usable --correlate share
+  2> ftplan: --correlate share: --objective usable looks at loads, not at correlations: leave out --correlate, or take --objective correlation or node-correlation
+  [2]

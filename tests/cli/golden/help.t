@@ -1,0 +1,24 @@
+What ftplan can do.
+
+  $ ftplan --help
+  Usage: ftplan [OPTIONS] COMMAND [ARGS]...
+    Plan the recovery of stream-processing jobs: checkpoints, replicas, recoveries, with proven bounds.
+    Inputs come from flags, FTPLAN_* variables or ftplan.toml in the working folder or its parents, in this
+    order. Standard output carries the answer only: JSON in a pipe, a table on a terminal.
+  Options:
+    --version   Show the version and exit.
+    -h, --help  Show this message and exit.
+  Commands:
+    init                  Write starter files: topology, cluster, ftplan.toml.
+    check                 Validate input files.
+    compute-stats         Compute statistics from logs with PySpark.
+    stats-summary         Show what a statistics folder says.
+    allocate-checkpoints  Plan where each key group's checkpoint goes.
+    replicate-tasks       Plan which tasks get an active replica.
+    recovery-schedule     Plan which failed tasks come back first.
+    evaluate              Score a plan, also under failures or on other statistics.
+    verify                Hold a plan to its rules and to its inputs.
+    explain               Say why a plan decided as it did.
+    diff                  Show what changes from one plan to another.
+    algorithms            List the planners, or the metrics.
+    schema                Print the JSON Schema of a kind of file.

@@ -1,0 +1,30 @@
+Replicas in place, of which two may change.
+
+  $ ftplan replicate-tasks -t topology.yaml -c cluster.yaml --budget 3 --algorithm exact -o plan.json -q
+  $ ftplan replicate-tasks -t topology.yaml -c cluster.yaml --budget 6 --algorithm exact --current plan.json --max-changes 2 --format table
+  task replication
+  algorithm              exact
+  status                 feasible
+  output-fidelity (max)  0.25
+  proven bound           0.5
+  gap                    100.0000%
+  budget                 6 replicas
+  tasks that may fail    8 of 8
+  failures               worst-case
+  outputs weigh by       rate
+  rules                  budget, replica-not-with-primary, replica-not-in-primary-zone, capacity, memory
+                         before  this plan  random choice (mean of 20)
+  output fidelity        0.0625       0.25                      0.1906
+  internal completeness  0.2292     0.5833                      0.4531
+  replicas                    3          5                           –
+  cores of replicas           3          5                           –
+  state of replicas, MB     1.5        2.5                           –
+  replica of  node
+  alerts/0    n3
+  clicks/0    n4
+  clicks/1    n4
+  sessions/0  n5
+  sessions/1  n6
+  activate    node
+  clicks/1    n4
+  sessions/1  n6

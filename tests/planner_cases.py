@@ -1,0 +1,218 @@
+"""What every planner of a command is asked: small inputs, in any order of file, and questions about them."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import yaml
+
+import ftplan
+from tests.api import recovery_cases, replication_cases
+
+Documents = Mapping[str, Any]
+EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+
+
+@dataclass(frozen=True)
+class Question:
+    """Inputs and options; ``more`` is an option of which each value gives a plan no worse than those before."""
+
+    documents: Documents
+    options: Mapping[str, Any] = field(default_factory=dict)
+    more: tuple[str, tuple[Any, ...]] | None = None
+    best: Callable[[], ftplan.Plan] | None = None  # by a planner that tries everything
+
+
+@dataclass(frozen=True)
+class Questions:
+    """What the planners of one command are asked."""
+
+    asked: Mapping[str, Question]
+    #: No plan can be given, and the smallest fix is an option.
+    impossible: Mapping[str, Question]
+    #: There is nothing to do, and nothing to gain.
+    nothing: Mapping[str, Question]
+    #: A plan also keeps the rules that ``verify --strict`` adds.
+    strict: bool = False
+
+
+def inputs(documents: Documents, seed: int | None = None) -> ftplan.Problem:
+    """Load documents, their lists in another order for each *seed*."""
+    return ftplan.load(**(documents if seed is None else shuffled(documents, random.Random(seed))))
+
+
+def shuffled(documents: Documents, order: random.Random) -> dict[str, Any]:
+    """Return documents that mean the same, with operators, edges, nodes, failures and rows in another order."""
+
+    def mixed(items: Any) -> Any:
+        return order.sample(items, len(items)) if isinstance(items, list) else items
+
+    changed = {
+        kind: {key: mixed(value) for key, value in document.items()}
+        for kind, document in documents.items()
+        if kind != "stats"
+    }
+    if "placement" in changed.get("cluster", {}):
+        placement = changed["cluster"]["placement"]
+        changed["cluster"]["placement"] = {key: dict(mixed(list(of.items()))) for key, of in placement.items()}
+    if "stats" in documents:
+        rows = documents["stats"]["key_groups"].sample(frac=1, random_state=order.randrange(2**31))
+        changed["stats"] = {**documents["stats"], "key_groups": rows}
+    return changed
+
+
+def keyed_job(groups: int, seed: int, scale: float = 1.0) -> Documents:
+    """Two keyed operators, eight tasks each, with random loads; nine nodes of four zones, one for tasks alone."""
+    loads = np.random.default_rng(seed).gamma(2.0, 10.0, size=(24, 2 * groups)).round() * scale
+    names = [("agg", "join")[i // groups] for i in range(2 * groups)]
+    start = pd.Timestamp("2026-01-01T00:00:00Z")
+    times = [start + pd.Timedelta(minutes=w) for w in range(24)]
+    rows = [
+        {
+            "operator": names[i], "key_group": i % groups, "window_start": times[w], "records": loads[w, i],
+            "cpu_ms": None, "state_bytes": None, "resolution": "key_group", "estimated": False,
+        }
+        for w in range(24) for i in range(2 * groups)
+    ]  # fmt: skip
+    manifest = {
+        "format": "ftplan/stats", "format_version": "1.0", "window_s": 60, "windows": 24, "start": str(times[0]),
+        "end": str(times[-1] + pd.Timedelta(minutes=1)), "measures": ["records"],
+        "operators": {name: {"key_groups": groups} for name in ("agg", "join")},
+    }  # fmt: skip
+    operators = [
+        {"id": name, "parallelism": 8, "cpu": 1, "state_bytes": 1e6, "key_groups": groups} for name in ("join", "agg")
+    ]
+    nodes: list[dict[str, Any]] = [
+        {"id": f"n{i}", "cpu": 2.0 if i == 3 else 1.0, "memory_mb": 40, "zone": f"z{i % 4}"} for i in range(1, 9)
+    ]
+    nodes.append({"id": "n9", "cpu": 1.0, "memory_mb": 40, "accepts": ["tasks"]})
+    tasks = {"agg": [f"n{i}" for i in range(1, 9)], "join": [f"n{i}" for i in range(2, 10)]}
+    return {
+        "topology": {"format": "ftplan/topology", "format_version": "1.0", "operators": operators, "edges": []},
+        "cluster": {
+            "format": "ftplan/cluster", "format_version": "1.0", "nodes": nodes, "placement": {"tasks": tasks}
+        },
+        "stats": {"manifest": manifest, "key_groups": pd.DataFrame(rows)},
+    }  # fmt: skip
+
+
+def without_rows(documents: Documents) -> Documents:
+    manifest = {**documents["stats"]["manifest"], "operators": {}}
+    return {**documents, "stats": {"manifest": manifest, "key_groups": documents["stats"]["key_groups"][:0]}}
+
+
+def allocation() -> Questions:
+    job, small = keyed_job(16, 1), {"iterations": 30, "bound": True, "time_limit_s": 3600.0}
+    asked = {
+        f"{balance}-{zone}-{copies}": Question(
+            job,
+            {**small, "objective": "correlation", "balance": balance, "anti_affinity": zone, "copies": copies},
+        )
+        for balance, zone, copies in itertools.product(["auto", 0.3, "count", "none"], ["node", "zone"], [1, 2])
+    }
+    other = keyed_job(16, 5)
+    for balance in ("auto", "count", "none"):
+        options = {**small, "balance": balance, "copies": 2}
+        asked[f"usable-{balance}"] = Question(other, {**options, "objective": "usable"})
+        asked[f"share-{balance}"] = Question(
+            other, {**options, "objective": "node-correlation", "correlate": "share"}
+        )  # fmt: skip
+    asked["looser"] = Question(job, {**small, "objective": "correlation"}, ("balance", (0.1, 0.2, 0.5, "none")))
+    return Questions(
+        asked,
+        impossible={"copies": Question(job, {"copies": 9})},
+        nothing={
+            "no-statistics": Question(without_rows(job), {"bound": True}),
+            "idle": Question(keyed_job(16, 3, scale=0.0), {"bound": True, "objective": "correlation"}),
+        },
+    )
+
+
+def envelope(kind: str, **content: Any) -> dict[str, Any]:
+    return {"format": f"ftplan/{kind}", "format_version": "1.0", **content}
+
+
+def storm() -> dict[str, Any]:
+    folder = EXAMPLES / "storm-recovery"
+    names = ("topology", "cluster", "failure")
+    return {name: yaml.safe_load((folder / f"{name}.yaml").read_text()) for name in names}
+
+
+def recovery() -> Questions:
+    small = {"iterations": 5, "samples": 0}
+    ways: dict[str, dict[str, Any]] = {
+        "default": {},
+        "no-prefetch": {"prefetch": False},
+        "parallel": {"parallel_recovery": True},
+        "capped": {"capacity": 1.2},
+        "slow-network": {"bandwidth": 5.0},
+        "priority-time": {"objective": "priority-time"},
+        "fidelity-time": {"objective": "fidelity-time"},
+        "complete": {"complete_failure": True},
+    }
+    three = {"topology": recovery_cases.TOPOLOGY, "cluster": recovery_cases.CLUSTER}
+    failed = {**three, "failure": envelope("failure", fail=["zone:a"])}
+    return Questions(
+        {
+            **{name: Question(storm(), {**small, **options}) for name, options in ways.items()},
+            "random-orders": Question(failed, {"iterations": 20, "time_limit_s": 3600.0}),
+            "capacity": Question(failed, small, ("capacity", (1.0, 2.0, 3.0, 4.0))),
+        },
+        impossible={
+            "capacity": Question(
+                {"topology": recovery_cases.TOPOLOGY},
+                {"fail": ("operator:join", "operator:source"), "capacity": 1.2, "samples": 0},
+            )
+        },
+        nothing={},
+    )
+
+
+def replication() -> Questions:
+    job = {"topology": replication_cases.TOPOLOGY, "cluster": replication_cases.CLUSTER}
+    scenarios = envelope(
+        "failure",
+        scenarios=[
+            {"id": "a", "probability": 0.5, "fail": ["zone:a"]},
+            {"id": "n3", "probability": 0.1, "fail": ["node:n3"]},
+        ],
+    )
+    failing = {**job, "failure": scenarios}
+
+    def question(documents: Documents, more: tuple[str, tuple[Any, ...]] | None = None, **options: Any) -> Question:
+        return Question(documents, options, more, lambda: replication_cases.planned(inputs(documents), **options))
+
+    doomed = envelope(
+        "failure",
+        scenarios=[
+            {"id": "all", "probability": 1.0, "fail": ["node:n1", "node:n2", "node:n3", "node:n4"]},
+            {"id": "some", "probability": 1.0, "fail": ["node:n1"]},
+        ],
+    )
+    return Questions(
+        {
+            "budget": question(job, ("budget", (0, 1, 2, 3, 4, 5, 6)), budget=4),
+            "cores": question(job, budget_cpu=2.0, weight="priority"),
+            "memory": question(job, budget_mb=2.0),
+            "scenarios": question(failing, budget="50%"),
+            "target": question(job, target=0.6),
+        },
+        impossible={"target": Question({**job, "failure": doomed}, {"target": 0.9})},
+        nothing={"no-budget": Question(job, {"budget": 0})},
+        strict=True,
+    )
+
+
+#: By command: a planner of one of these is covered by its row in the registry alone.
+QUESTIONS: Mapping[str, Questions] = {
+    "allocate-checkpoints": allocation(),
+    "recovery-schedule": recovery(),
+    "replicate-tasks": replication(),
+}
