@@ -13,14 +13,13 @@ from typing import Any
 
 from ftplan.errors import FtplanError, suggestion
 from ftplan.io.documents import display_name
+from ftplan.model.kinds import ROWS
 
 FILE_NAME = "ftplan.toml"
 INPUTS = ("topology", "cluster", "stats", "failure")
 
-#: Options whose values are paths, relative to the folder of the file.
-PATH_OPTIONS = frozenset(
-    {*INPUTS, "output", "current", "replicas", "checkpoints", "rules", "plan", "logs", "zone_map", "cluster_output"}
-)
+#: Options whose values are paths, relative to the folder of the file: inputs, plans as inputs of plans, and others.
+PATH_OPTIONS = frozenset((*INPUTS, *(option for row in ROWS for option, _ in row.plans), "output", "plan", "logs"))
 
 #: Names of a command's options, or a mapping from how they are spelled to what they are called.
 Options = Collection[str] | Mapping[str, str]

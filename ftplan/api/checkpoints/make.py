@@ -17,6 +17,7 @@ from ftplan.api.checkpoints.options import CheckpointAllocationOptions
 from ftplan.api.checkpoints.problem import require, seen_and_unseen, stated_objective, with_current
 from ftplan.api.checkpoints.unseen_time import FIRST_SHARE, SPLITS, Holdout, Judgement, judge
 from ftplan.api.checkpoints.usable_gain import even_figures, no_gain, nothing_to_count
+from ftplan.errors import FtplanError
 from ftplan.metrics.checkpoint_objective import CheckpointObjective, objective_value
 from ftplan.metrics.stats_summary import trust_warnings
 from ftplan.model.cluster import Cluster
@@ -161,7 +162,15 @@ def _question(problem: Problem, planner: registry.Row, options: CheckpointAlloca
 
 
 def _settings(options: CheckpointAllocationOptions, objective: CheckpointObjective, ends: float) -> AllocationOptions:
-    """Return what of the options planners are told; the search ends at *ends*."""
+    """Return what of the options planners are told; the search ends at *ends*.
+
+    Raises
+    ------
+    FtplanError
+        If a failover limit is both given and to be found.
+    """
+    if options.minimise and options.failover_limit is not None:
+        raise FtplanError("--minimise failover finds the failover limit itself: leave out --failover-limit")
     words: dict[str, Any] = {  # each one of a few, as its check says
         "measure": options.load,
         "anti_affinity": options.anti_affinity,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ftplan.api.replication.budget import ReplicationBudget, parse_budget
+from ftplan.api.replication.budget import ALL, parse_budget
 from ftplan.api.replication.options import BUDGETS, TaskReplicationOptions
 from ftplan.api.replication.problem import PreparedReplication, prepare
 from ftplan.model.plan import Plan
@@ -34,13 +34,8 @@ def asked_of(
     options = TaskReplicationOptions.of_plan(plan)
     worst_case = options.worst_case and not fail and not failure_given
     asked = replace(options, fail=tuple(fail) or options.fail, worst_case=worst_case)
-    return prepare(problem, budget_of(plan), asked)
-
-
-def budget_of(plan: Plan) -> ReplicationBudget:
-    """Return the budget that a plan was asked to keep, else none."""
     given = [plan.options.get(name) for name in BUDGETS]
-    return ReplicationBudget("tasks") if all(value is None for value in given) else parse_budget(*given)
+    return prepare(problem, parse_budget(*given) if any(value is not None for value in given) else ALL, asked)
 
 
 def replicas_of(plan: Plan) -> list[Mapping[str, Any]]:

@@ -50,6 +50,10 @@ class ReplicationBudget:
         return memory_mb
 
 
+#: A replica of every task.
+ALL = ReplicationBudget("tasks")
+
+
 def parse_budget(budget: Any, budget_cpu: Any, budget_mb: Any, target: Any) -> ReplicationBudget:
     """Return the one budget that was given, of values that are in range.
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ftplan.api.replication.asked import asked_of, budget_of, nodes_by_task, replicas_of
+from ftplan.api.replication.asked import asked_of, nodes_by_task, replicas_of
 from ftplan.api.replication.current import Current, current_of
 from ftplan.api.replication.figures import body, summary
 from ftplan.api.replication.options import METRICS, TaskReplicationOptions
@@ -136,7 +136,7 @@ def _changes(plan: Plan, prepared: PreparedReplication, current: Current, node: 
 
 def _options(plan: Plan, prepared: PreparedReplication) -> list[Violation]:
     """The unit and limit of the budget, and the cases, follow from the other options and the failure."""
-    asked = budget_of(plan)
+    asked = prepared.budget
     limit = None if asked.target is not None else prepared.problem.budget
     true: dict[str, Any] = {"budget_unit": asked.unit, "cases": [case.id for case in prepared.problem.cases]}
     if limit is not None and math.isfinite(limit):

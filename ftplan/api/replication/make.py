@@ -50,15 +50,14 @@ def make(problem: Problem, planner: registry.Row, options: TaskReplicationOption
     settings = ReplicationOptions(
         options.seed, limit_s, options.iterations, began + (PLANNED if options.curve else 1.0) * limit_s
     )
-    budget = parse_budget(*(getattr(options, name) for name in BUDGETS))
-    prepared = prepare(problem, budget, options)
+    prepared = prepare(problem, parse_budget(*(getattr(options, name) for name in BUDGETS)), options)
     current = current_of(options.current, problem, prepared.graph)
     changes = _change_limits(options, current)
     choose = ReplicationPlanner.of(planner)
     started = time.perf_counter()
     cluster, known = problem.cluster, current.node if current.known else None
     hosts = None if cluster is None else hosts_of(prepared, cluster, options.max_cpu)
-    result = deployed(DeploymentProblem(prepared.problem, hosts, known, changes, budget.target), choose, settings)
+    result = deployed(DeploymentProblem(prepared.problem, hosts, known, changes, options.target), choose, settings)
     seconds = time.perf_counter() - started
     _log.info("%d tasks: %s, planned by %s in %.2f s", prepared.graph.tasks, result.status, planner.name, seconds)
     warnings = (*problem.warnings, *prepared.warnings, *result.warnings)
@@ -70,18 +69,18 @@ def make(problem: Problem, planner: registry.Row, options: TaskReplicationOption
     node, random = result.answer, None
     if node is not None:
         clock = Budget(math.inf, ends=max(ends, now()) + COMPARING_S)
-        random, cut = random_choices(_spending(prepared, budget, node), node, settings.seed, clock)
+        random, cut = random_choices(_spending(prepared, node), node, settings.seed, clock)
         warnings = (*warnings, *cut)
     return Plan(
         kind=TASK_REPLICATION.name,
         algorithm=planner.name,
-        options=_recorded(options, problem, prepared, budget, current),
+        options=_recorded(options, problem, prepared, current),
         seed=options.seed,
         inputs=problem.inputs if current.file is None else (*problem.inputs, current.file),
         status=result.status,
         reason=result.reason,
-        objective=_objective(prepared, budget, result),
-        rules=_rules(budget, cluster is not None),
+        objective=_objective(prepared, result),
+        rules=_rules(prepared.budget, cluster is not None),
         summary={**summary(prepared, current, node), "random": random},
         warnings=of_command(warnings, limit_s),
         infeasible=result.infeasible,
@@ -103,17 +102,17 @@ def _change_limits(options: TaskReplicationOptions, current: Current) -> ChangeL
     return limits
 
 
-def _spending(prepared: PreparedReplication, budget: ReplicationBudget, node: NodeByTask) -> PreparedReplication:
+def _spending(prepared: PreparedReplication, node: NodeByTask) -> PreparedReplication:
     """Return the problem with the budget that random choices may spend: with a target, what the plan takes."""
-    if budget.target is None:
+    if prepared.budget.target is None:
         return prepared
     return replace(prepared, problem=replace(prepared.problem, budget=float(len(node))))
 
 
-def _objective(prepared: PreparedReplication, budget: ReplicationBudget, result: Result[NodeByTask]) -> Objective:
+def _objective(prepared: PreparedReplication, result: Result[NodeByTask]) -> Objective:
     """Return the objective with the value of the plan on its nodes, whatever the planner reports."""
     node = result.answer
-    if budget.target is not None:
+    if prepared.budget.target is not None:
         return Objective.of("replicas", "min", None if node is None else float(len(node)), result.bound)
     value = None if node is None else prepared.problem.value_on(node)
     bound = None if result.bound is None else min(1.0, result.bound)
@@ -126,18 +125,14 @@ def _rules(budget: ReplicationBudget, with_cluster: bool) -> tuple[str, ...]:
 
 
 def _recorded(
-    options: TaskReplicationOptions,
-    problem: Problem,
-    prepared: PreparedReplication,
-    budget: ReplicationBudget,
-    current: Current,
+    options: TaskReplicationOptions, problem: Problem, prepared: PreparedReplication, current: Current
 ) -> dict[str, Any]:
     """Return the options as the plan keeps them: as asked, files by their paths, and what was derived beside."""
     return {
         **options.recorded(),
         "current": None if current.file is None else current.file.path,
-        "budget_unit": budget.unit,
-        "budget_limit": None if budget.target is not None else prepared.problem.budget,
+        "budget_unit": prepared.budget.unit,
+        "budget_limit": None if options.target is not None else prepared.problem.budget,
         "cases": [case.id for case in prepared.problem.cases],
         "spread": any(warning.code == "SPREAD" for warning in problem.warnings),
     }

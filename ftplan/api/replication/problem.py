@@ -34,6 +34,7 @@ class PreparedReplication:
     """A replication problem, and what is known beside it. Arrays have shape (tasks,)."""
 
     problem: ReplicationProblem
+    budget: ReplicationBudget
     rates: Rates
     output_fidelity: FidelityModel  # with the weights of the outputs that were asked for
     cpu: FloatArray  # cores of each task, so of its replica
@@ -84,7 +85,7 @@ def prepare(
         metric=options.metric,
     )
     warnings = tuple(dict.fromkeys((*costs.warnings, *said, *warnings)))
-    return PreparedReplication(built, derived, model, costs.cost, memory_mb, primary, warnings)
+    return PreparedReplication(built, budget, derived, model, costs.cost, memory_mb, primary, warnings)
 
 
 def _weighted(model: FidelityModel, graph: TaskGraph, weight: str) -> FidelityModel:

@@ -17,9 +17,9 @@ class Allocation:
     """Where the copies of every key group go, and the rules that this keeps.
 
     ``copies`` has shape (key groups, copies): node positions, ascending within a row; with a failover limit the copy
-    that takes over stands in front of the others. ``rules.balance`` is the Δ in force (with ``auto`` the one that was
-    found), ``count``, ``even-count`` or ``none``. Upkeep with few moves may leave a key group with fewer copies than
-    the problem asks for: -1 stands for none.
+    that takes over stands in front of the others. ``rules.balance`` is the Δ in force, ``count``, ``even-count`` or
+    ``none``, never ``auto``. Upkeep with few moves may leave a key group with fewer copies than the problem asks for:
+    -1 stands for none.
     """
 
     problem: CheckpointProblem

@@ -24,7 +24,7 @@ def correlated(problem: CheckpointProblem, options: AllocationOptions) -> Result
     """Allocate checkpoints by Algorithm 3 and repair what it leaves beyond the balance.
 
     Guarantee: optimal where nothing couples the copies (balance ``none``, no memory limits); else a plan within all
-    rules where one is found, without a guarantee of its cost. Cost: that of :func:`regret_greedy`, plus the repair.
+    rules, or none in time, without a guarantee of its cost. Cost: that of :func:`regret_greedy`, plus the repair.
 
     Source: [Madsen2015], section 6, Algorithm 3. Departures besides those in :func:`regret_greedy`: its constraint 2
     is an upper limit, R4 a band, so copies are moved and swapped into the band afterwards; where that gets stuck, the

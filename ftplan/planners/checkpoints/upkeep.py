@@ -56,8 +56,8 @@ class _Task(NamedTuple):
 
     def migration(self, copies: IntArray) -> Migration:
         """Return the migration from the current copies to these (U, c)."""
-        placed = WorkingAllocation.of(self.current.problem, self.limits, copies)
-        return Migration.of(placed, self.current, self.allowance)
+        working = WorkingAllocation.of(self.current.problem, self.limits, copies)
+        return Migration.of(working, self.current, self.allowance)
 
 
 def upkeep(
@@ -127,19 +127,19 @@ def _from_fresh(task: _Task, fresh: IntArray, incumbent: IntArray, budget: Budge
     """
     problem = task.current.problem
     migration = task.migration(fresh)
-    placed = migration.allocation
+    working = migration.allocation
 
     def at_home(slot: int) -> bool:
         """Whether it has gone back in this pass already, so that its added cost is another."""
-        return bool(task.current.held[slot // problem.copies, placed.flat[slot]])
+        return bool(task.current.held[slot // problem.copies, working.flat[slot]])
 
     lead_back(migration, lambda slot, added: not at_home(slot) and migration.value + added <= task.target)
-    if not placed.kept():  # only what was too large to be checked all along
+    if not working.kept():  # only what was too large to be checked all along
         blocked = task.migration(fresh).exceeded()
         return (incumbent, blocked) if blocked else (fresh, ())
     blocked = migration.exceeded()
     if not blocked:  # these copies are good enough
-        return placed.copies, ()
+        return working.copies, ()
     lead_back(migration, lambda slot, _: not at_home(slot) and bool(migration.exceeded()))
     if not migration.exceeded():
         best_first(migration, task.target, budget)

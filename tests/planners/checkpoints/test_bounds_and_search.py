@@ -17,6 +17,7 @@ from ftplan.planners.checkpoints.bounds.lagrangian import WHOLE, ascend, dual_va
 from ftplan.planners.checkpoints.bounds.subgradient import (
     Blocks,
     Lagrangian,
+    LimitBlock,
     Minimum,
     StepRule,
     paid,
@@ -62,8 +63,8 @@ def test_ascent_reaches_the_best_price_of_one_limit(rule: StepRule, upper: float
         payment = paid(prices[0], np.array([-np.inf]), np.array([upper]))
         return Minimum(value - float(payment.sum()), (np.array([float(used)]),), np.array([[used]]))
 
-    limits = (np.array([-np.inf]),), (np.array([upper]),), (np.ones(1),)
-    ascent = subgradient_ascent(Lagrangian(*limits, minimum), (np.zeros(1),), best, 200, Budget(60), rule)
+    limit = LimitBlock(np.array([-np.inf]), np.array([upper]), np.ones(1))
+    ascent = subgradient_ascent(Lagrangian((limit,), minimum), (np.zeros(1),), best, 200, Budget(60), rule)
     assert ascent.minimum.value == pytest.approx(best)
     assert ascent.minimum.value == minimum(ascent.prices).value
     assert 1.0 <= ascent.prices[0][0] <= 3.0 if upper == 1.0 else ascent.prices[0][0] == 0.0

@@ -19,7 +19,8 @@ from ftplan.model.topology import Operator, Topology
 from ftplan.planners import registry
 from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.bounds.any_rules import proven_bound
-from ftplan.planners.checkpoints.bounds.failover_dual import failover_dual, ordered_cheapest
+from ftplan.planners.checkpoints.bounds.first_copies import ordered_cheapest
+from ftplan.planners.checkpoints.bounds.lagrangian import dual_value
 from ftplan.planners.checkpoints.correlated import correlated
 from ftplan.planners.checkpoints.exact import exact
 from ftplan.planners.checkpoints.models.reduced_model import open_columns
@@ -200,7 +201,7 @@ def test_any_prices_give_a_bound(case: Case, options: AllocationOptions, seed: i
     prices[(prices > 0) & np.isinf(limited.upper)] = 0
     prices[(prices < 0) & np.isinf(limited.lower)] = 0
     first = np.where(np.isinf(limited.failover.upper), 0.0, rng.gamma(1.0, size=limited.failover.upper.shape))
-    dual = failover_dual(problem, limited, prices, first)
+    dual = dual_value(problem, limited, prices, first)
     assert dual.bound <= answer.value + 1e-9 * (1 + abs(answer.value))
     columns = open_columns(problem, limited, dual, answer.value)
     assert np.take_along_axis(columns, answer.copies, axis=1).all()

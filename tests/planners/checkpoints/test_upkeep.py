@@ -1,4 +1,4 @@
-"""Upkeep: never worse than the present, within the threshold of a fresh plan, never more moves than allowed."""
+"""Upkeep: never worse than what is in place, within the threshold of a fresh plan, never more moves than allowed."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def keeps_rules(case: Case, result: Result[Any]) -> bool:
 @settings(max_examples=120)
 @given(upkeeps(), st.sampled_from([0.0, 0.1, 0.5]))
 def test_unlimited_upkeep(what: tuple[Case, AllocationOptions, str, list[list[int]]], threshold: float) -> None:
-    """It keeps the rules, ends within the threshold, and never costs more than a present that keeps the rules."""
+    """It keeps the rules, ends within the threshold, and never costs more than copies in place that keep the rules."""
     case, options, algorithm, now = what
     best = fresh(case, algorithm, options)
     assume(best.answer is not None)
@@ -108,7 +108,7 @@ def test_unlimited_upkeep(what: tuple[Case, AllocationOptions, str, list[list[in
         rows = np.array(now, dtype=np.int64).reshape(len(now), options.copies)
         assignments = type(kept.answer)(problem, rows, best.answer.rules).assignments
         sound = not violations(assignments, case.topology(), case.cluster(), case.series(), best.answer.rules)
-    event(f"present keeps the rules: {sound}, {report.bound_by}")
+    event(f"copies in place keep the rules: {sound}, {report.bound_by}")
     # Another first copy, which a failover limit may ask for, is no move.
     assert sound == (report.restoring == 0) or (report.restoring == 0 and best.answer.rules.failover_limit is not None)
     if sound:
@@ -122,7 +122,7 @@ def test_unlimited_upkeep(what: tuple[Case, AllocationOptions, str, list[list[in
 def test_limits_on_moves_and_bytes(
     what: tuple[Case, AllocationOptions, str, list[list[int]]], most: int, most_mb: float | None
 ) -> None:
-    """Neither is exceeded; where mending all needs more, a part is mended, and what it says would mend all does."""
+    """Neither is exceeded; where restoring all needs more, a part is restored, and what is said to restore all does."""
     case, options, algorithm, now = what
     best = fresh(case, algorithm, options)
     assume(best.answer is not None)
@@ -131,7 +131,7 @@ def test_limits_on_moves_and_bytes(
     problem = best.answer.problem.by_group
     assert kept.answer is not None
     if report.full_restoration is not None:
-        event("mended in part")
+        event("restored in part")
         assert (kept.status, kept.rules) == ("feasible", ())
         assert report.bound_by in ("max-moves", "max-bytes")
         assert f"--{report.bound_by}" in str(kept.reason)
@@ -149,7 +149,7 @@ def test_limits_on_moves_and_bytes(
         assert str(kept.reason).startswith("no change: ")
     if report.bound_by in ("max-moves", "max-bytes"):
         assert kept.answer.value > best.answer.value
-    event(f"{report.bound_by}, mended {report.restoring > 0}")
+    event(f"{report.bound_by}, restoring {report.restoring > 0}")
 
 
 def faults(problem: Any, limits: Any, rows: list[list[int]]) -> tuple[int, float, float]:
@@ -179,14 +179,14 @@ def single_changes(rows: list[list[int]], nodes: int, copies: int) -> Iterator[l
             yield from ([*rows[:u], [*row, node], *rows[u + 1 :]] for node in range(nodes) if node not in row)
 
 
-@settings(max_examples=60, suppress_health_check=list(HealthCheck))  # most copies in place can be mended in full
+@settings(max_examples=60, suppress_health_check=list(HealthCheck))  # most copies in place can be restored in full
 @given(upkeeps(), st.integers(0, 3), st.none() | st.sampled_from([0.0, 1.0, 2.0]), st.sampled_from([True, True, False]))
-def test_mending_in_part_is_never_worse_and_leaves_nothing_that_one_move_mends(
+def test_partial_restoration_is_never_worse_and_leaves_nothing_that_one_move_restores(
     what: tuple[Case, AllocationOptions, str, list[list[int]]], most: int, most_mb: float | None, small: bool
 ) -> None:
     """Against every change of one copy: no fault grows, and none is left that an allowed move makes smaller.
 
-    Large problems go unit by unit: no fault grows there either, and a move that mends is made where one may be.
+    Large problems go unit by unit: no fault grows there either, and a move that restores is made where one may be.
     """
     case, options, algorithm, now = what
     best = fresh(case, algorithm, options)
@@ -218,14 +218,14 @@ def test_mending_in_part_is_never_worse_and_leaves_nothing_that_one_move_mends(
         ):
             continue
         defects, breach, cost = faults(problem, limits, other)
-        mends = (defects < after[0] and breach <= after[1]) or (defects == after[0] and breach < after[1] - 1e-6)
+        restores = (defects < after[0] and breach <= after[1]) or (defects == after[0] and breach < after[1] - 1e-6)
         saves = defects == after[0] and breach <= after[1] and cost < after[2] - noise
-        assert not mends
+        assert not restores
         assert not saves
 
 
-def test_no_rule_is_broken_to_mend_another() -> None:
-    """One copy a node: o/0 lies beside its primary, wherever it goes alone is full, and two moves mend it."""
+def test_no_rule_is_broken_to_restore_another() -> None:
+    """One copy a node: o/0 lies beside its primary, wherever it goes alone is full, and two moves restore it."""
     loads = ((1.0, 2.0), (2.0, 1.0), (1.0, 3.0))
     nodes = tuple(Node(name, cpu=1.0) for name in ("n0", "n1", "n2"))
     case = Case(tuple(("o", g) for g in range(3)), loads, ("n0", "n0", "n1"), (1.0, 1.0, 1.0), nodes)
@@ -249,8 +249,8 @@ def over(limits: Any, row: int, rows: list[list[int]], node: int) -> float:
 
 @settings(max_examples=80)
 @given(upkeeps())
-def test_fewest_moves_to_mend(what: tuple[Case, AllocationOptions, str, list[list[int]]]) -> None:
-    """On small cases no allocation within the rules is nearer to the present than the mended one."""
+def test_fewest_moves_to_restore(what: tuple[Case, AllocationOptions, str, list[list[int]]]) -> None:
+    """On small cases no allocation within the rules is nearer to the copies in place than the restored one."""
     case, options, algorithm, now = what
     best = fresh(case, algorithm, options)
     assume(best.answer is not None and len(case.groups) <= 3 and options.failover_limit is None)

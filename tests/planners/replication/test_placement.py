@@ -70,6 +70,22 @@ def test_moves_raise_the_value_and_keep_the_rules(seed: int) -> None:
     assert value(better.node) >= value(first.node) - 1e-12
 
 
+def test_two_replicas_change_places_where_that_loses_less() -> None:
+    """The first takes the node on which the second would lose nothing."""
+    one = np.ones(2)
+    asked = PlacementProblem(
+        task=np.arange(2), cpu=one, memory_mb=one, primary=np.full(2, NOWHERE), current=np.full(2, NOWHERE),
+        residual_cpu=one, residual_mb=one, zone=np.arange(2), accepting=np.ones(2, dtype=np.bool_),
+        risk=np.array([[0.0, 0.1], [0.0, 1.0]]),
+    )  # fmt: skip
+
+    def value(node: Any) -> float:
+        return -float(asked.risk[np.arange(2), node].sum())
+
+    assert place(asked, ReplicationOptions()).node.tolist() == [0, 1]
+    assert place(asked, ReplicationOptions(), value).node.tolist() == [1, 0]
+
+
 def test_the_largest_states_are_placed() -> None:
     """Sums in millionths would not fit into the solver's numbers; without it six replicas find no node."""
     sizes, nodes = np.array([3.0] * 12 + [2.0] * 18), 12

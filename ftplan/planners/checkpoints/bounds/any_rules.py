@@ -9,7 +9,6 @@ from ftplan.model.checkpoint_rules import CheckpointRules
 from ftplan.planners.budget import Budget, OutOfTime
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.bounds.ascent_at_scale import ascend_at_scale
-from ftplan.planners.checkpoints.bounds.failover_dual import best_failover_dual
 from ftplan.planners.checkpoints.bounds.lagrangian import Dual, ascend, dual_value
 from ftplan.planners.checkpoints.bounds.linear_relaxation import relaxed_prices
 from ftplan.planners.checkpoints.models.flow import cheapest_flow
@@ -29,7 +28,7 @@ def best_dual(problem: CheckpointProblem, limits: Limits, target: float, budget:
     """
     if limits.failover is not None:
         prices = best_dual(problem, replace(limits, failover=None), target, budget).prices
-        return best_failover_dual(problem, limits, prices, target, budget)
+        return ascend(problem, limits, target, budget, prices)
     if int(problem.allowed.sum()) <= MOST_COLUMNS:
         relaxed = relaxed_prices(problem, limits, budget)
         if relaxed is not None:

@@ -14,6 +14,7 @@ from ftplan.planners.checkpoints.bounds.lagrangian import Dual, dual_of, mean_us
 from ftplan.planners.checkpoints.bounds.subgradient import (
     Blocks,
     Lagrangian,
+    LimitBlock,
     Minimum,
     StepRule,
     paid,
@@ -71,7 +72,7 @@ def restricted(problem: CheckpointProblem, limits: Limits, cost: FloatArray, nod
         payment = paid(prices[0], limits.lower, limits.upper)
         return Minimum(total - float(payment.sum()), (used,), np.column_stack(chosen))
 
-    return Lagrangian((limits.lower,), (limits.upper,), (mean_use(limits, problem.copies),), minimum)
+    return Lagrangian((LimitBlock(limits.lower, limits.upper, mean_use(limits, problem.copies)),), minimum)
 
 
 def sampled_prices(problem: CheckpointProblem, limits: Limits, budget: Budget) -> FloatArray:

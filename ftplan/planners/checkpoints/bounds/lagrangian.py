@@ -2,7 +2,9 @@
 
 Giving each limit of each node a price y leaves a problem that separates over the units:
 ``L(y) = sum over u of the c cheapest (cost(u,i) + sum_r weight[r,u] y[r,i]) - sum of y * limit``, with the upper limit
-where y > 0 and the lower where y < 0. Every L(y) is a bound [Geoffrion1974]; all passes are over whole matrices.
+where y > 0 and the lower where y < 0. With failover come prices of first copies, and ``- sum of q * upper``, see
+:mod:`ftplan.planners.checkpoints.bounds.first_copies`. Every L is a bound [Geoffrion1974]; all passes are over whole
+matrices.
 """
 
 from __future__ import annotations
@@ -16,9 +18,11 @@ from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.bounds.candidates import Scan, scan
+from ftplan.planners.checkpoints.bounds.first_copies import ordered_cheapest, paid_by_first
 from ftplan.planners.checkpoints.bounds.subgradient import (
     Blocks,
     Lagrangian,
+    LimitBlock,
     Minimum,
     StepRule,
     paid,
@@ -67,9 +71,14 @@ def mean_use(limits: Limits, copies: int = 1) -> FloatArray:
     return np.asarray(used / max(limits.lower.shape[1], 1))
 
 
-def dual_value(problem: CheckpointProblem, limits: Limits, prices: FloatArray) -> Dual:
-    """Return the bound at the given prices."""
-    return dual_of(problem, limits, prices, scan(problem, limits, prices, 0))
+def dual_value(problem: CheckpointProblem, limits: Limits, prices: FloatArray, first: FloatArray | None = None) -> Dual:
+    """Return the bound at the prices (R, N) of limits on nodes and, with failover, those of *first* copies (L, N)."""
+    if limits.failover is None or first is None:
+        return dual_of(problem, limits, prices, scan(problem, limits, prices, 0))
+    extra = paid_by_first(limits.failover, first)
+    copies, total, _ = ordered_cheapest(priced(problem, limits, prices), extra, problem.domain, problem.copies)
+    payments = paid(prices, limits.lower, limits.upper), paid(first, _no_limit(first), limits.failover.upper)
+    return Dual(proven(total, payments, problem.largest_cost), prices, copies, first)
 
 
 def dual_of(problem: CheckpointProblem, limits: Limits, prices: FloatArray, scanned: Scan) -> Dual:
@@ -78,17 +87,30 @@ def dual_of(problem: CheckpointProblem, limits: Limits, prices: FloatArray, scan
     return Dual(proven(scanned.total, payments, problem.largest_cost), prices, scanned.copies)
 
 
-def ascend(problem: CheckpointProblem, limits: Limits, target: float, budget: Budget) -> Dual:
-    """Return the best dual by subgradient ascent from prices of 0; *target* is the value of a known plan.
+def ascend(
+    problem: CheckpointProblem, limits: Limits, target: float, budget: Budget, start: FloatArray | None = None
+) -> Dual:
+    """Return the best dual by subgradient ascent from the prices *start* (R, N) of the limits on nodes, default 0.
 
-    Deterministic but for the clock. Cost O(U N R) a pass.
+    *target* is the value of a known plan. Deterministic but for the clock. Cost O(U N (R + c)) a pass.
     """
+    failover = limits.failover
 
     def minimum(prices: Blocks) -> Minimum:
-        dual = dual_value(problem, limits, prices[0])
-        return Minimum(dual.bound, (limits.used(dual.copies),), dual.copies)
+        dual = dual_value(problem, limits, *prices)
+        taken = () if failover is None else (failover.taken(dual.copies[:, 0]),)
+        return Minimum(dual.bound, (limits.used(dual.copies), *taken), dual.copies)
 
-    lagrangian = Lagrangian((limits.lower,), (limits.upper,), (mean_use(limits),), minimum)
-    start = (np.zeros(limits.lower.shape),)
-    best = subgradient_ascent(lagrangian, start, target, budget.passes(PASSES), budget, WHOLE)
-    return Dual(best.minimum.value, best.prices[0], best.minimum.copies)
+    prices = [np.zeros(limits.lower.shape) if start is None else start]
+    blocks = [LimitBlock(limits.lower, limits.upper, mean_use(limits))]
+    if failover is not None:
+        mean_taken = np.asarray(max(float(failover.load.sum()), TINY) / max(len(problem.nodes), 1))
+        prices.append(np.zeros_like(failover.upper))
+        blocks.append(LimitBlock(_no_limit(failover.upper), failover.upper, mean_taken))
+    lagrangian = Lagrangian(tuple(blocks), minimum)
+    best = subgradient_ascent(lagrangian, tuple(prices), target, budget.passes(PASSES), budget, WHOLE)
+    return Dual(best.minimum.value, best.prices[0], best.minimum.copies, *best.prices[1:])
+
+
+def _no_limit(like: FloatArray) -> FloatArray:
+    return np.full(like.shape, -np.inf)

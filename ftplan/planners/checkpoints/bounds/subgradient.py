@@ -6,7 +6,6 @@ Limits come in blocks, each of one shape: those on nodes (R, N), and with a fail
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +13,7 @@ import numpy as np
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
 
-#: Arrays by block of limits.
+#: An array for each block of limits.
 Blocks = tuple[FloatArray, ...]
 
 #: Length, relative to Polyak's, below which the steps end.
@@ -29,13 +28,18 @@ class Minimum(NamedTuple):
     copies: IntArray  # (U, c)
 
 
-@dataclass(frozen=True, eq=False)
-class Lagrangian:
-    """The dual function of the limits ``lower <= used <= upper``; ``scale`` is what a mean node uses of each."""
+class LimitBlock(NamedTuple):
+    """Limits ``lower <= used <= upper`` of one shape; ``scale`` is what a mean node uses of each."""
 
-    lower: Blocks
-    upper: Blocks
-    scale: Blocks
+    lower: FloatArray
+    upper: FloatArray
+    scale: FloatArray
+
+
+class Lagrangian(NamedTuple):
+    """The dual function of some blocks of limits."""
+
+    blocks: tuple[LimitBlock, ...]
     minimum: Callable[[Blocks], Minimum]
 
 
@@ -77,12 +81,11 @@ def subgradient_ascent(
     direction, stale, lowest = _none(start), 0.0, np.inf
     while passes > 0 and not budget.over() and np.isfinite(minimum.value):
         passes -= 1
-        slopes = map(supergradient, current, minimum.used, lagrangian.lower, lagrangian.upper)
         direction = tuple(
-            slope / scale + rule.momentum * old
-            for slope, scale, old in zip(slopes, lagrangian.scale, direction, strict=True)
+            supergradient(price, used, block.lower, block.upper) / block.scale + rule.momentum * old
+            for price, used, block, old in zip(current, minimum.used, lagrangian.blocks, direction, strict=True)
         )
-        norm = float(sum((block**2).sum() for block in direction))
+        norm = float(sum((part**2).sum() for part in direction))
         lowest = min(lowest, minimum.value)
         if rule.raised and minimum.value >= target - rule.raised * abs(minimum.value - lowest):
             target = minimum.value + rule.raised * (abs(minimum.value - lowest) + abs(minimum.value))
@@ -90,10 +93,8 @@ def subgradient_ascent(
             break
         length = theta * (target - minimum.value) / norm
         current = tuple(
-            feasible_prices(price + length * block / scale, low, up)
-            for price, block, scale, low, up in zip(
-                current, direction, lagrangian.scale, lagrangian.lower, lagrangian.upper, strict=True
-            )
+            feasible_prices(price + length * part / block.scale, block.lower, block.upper)
+            for price, part, block in zip(current, direction, lagrangian.blocks, strict=True)
         )
         minimum = lagrangian.minimum(current)
         reached = best_minimum.value

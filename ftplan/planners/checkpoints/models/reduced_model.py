@@ -8,7 +8,7 @@ from ftplan.model.tolerances import ROUNDING, TINY
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.checkpoints.arrays import BoolArray, CheckpointProblem
-from ftplan.planners.checkpoints.bounds.failover_dual import ordered_cheapest, paid_by_first
+from ftplan.planners.checkpoints.bounds.first_copies import ordered_cheapest, paid_by_first
 from ftplan.planners.checkpoints.bounds.lagrangian import Dual, priced
 from ftplan.planners.checkpoints.models.branch_and_cut import branch_and_cut
 from ftplan.planners.checkpoints.models.separate import cheapest

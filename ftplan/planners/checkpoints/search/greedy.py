@@ -25,17 +25,19 @@ def regret_greedy(problem: CheckpointProblem, limits: Limits, budget: Budget | N
     R1 to R3 always hold; the upper limits hold unless a copy fits nowhere; lower limits are not looked at.
 
     Cost: each step places a copy or renews the regret of one whose best node has filled up, O(N + log(c U)) with a
-    heap; at most c U (N + 1) steps, in practice a few a copy. Source: [Madsen2015], Algorithm 3, departures:
+    heap; at most c U (N + 1) steps, in practice a few a copy.
 
-    1. the order is by second-best minus best, largest first: as printed (best minus second-best, descending) it places
-       the least sensitive copies first, against the paper's own explanation;
-    2. line 36 takes the difference to the next rank, as the explanation says, not the value itself;
-    3. nodes that constraint 1 forbids are left out of the ranking, and on a failure all nodes that are full are passed
-       over at once: nodes only fill up, so these ranks could never be used again;
-    4. equal values share a rank: the best nodes are tried together, and a failure goes beyond the whole tie set;
-    5. at the last rank, where there is no next value, the regret is infinite: nothing else is left for the copy;
-    6. a copy that was placed by the fallback (lines 11 to 14) leaves the list, else the loop never ends, and the
-       fallback keeps constraint 1; what it breaks of constraint 2 is repaired afterwards.
+    Source: [Madsen2015], Algorithm 3. Departures:
+
+    1. The order is by second-best minus best, largest first. As printed (best minus second-best, descending) it places
+       the least sensitive copies first, against the paper's own explanation.
+    2. Line 36 takes the difference to the next rank, as the explanation says, not the value itself.
+    3. Nodes that constraint 1 forbids are not ranked. On a failure all full nodes are passed over at once: nodes only
+       fill up, so these ranks could never be used again.
+    4. Equal values share a rank: the best nodes are tried together, and a failure goes beyond the whole tie set.
+    5. At the last rank, where there is no next value, the regret is infinite: nothing else is left for the copy.
+    6. A copy placed by the fallback (lines 11 to 14) leaves the list, else the loop never ends. The fallback keeps
+       constraint 1; what it breaks of constraint 2 is repaired afterwards.
 
     Raises
     ------
@@ -97,7 +99,5 @@ def _first_regrets(problem: CheckpointProblem, quantum: float) -> tuple[FloatArr
 
 def _free(problem: CheckpointProblem, mine: IntArray, allowed: BoolArray) -> BoolArray:
     """Return where a further copy of a unit may go by R1 to R3, shape (N,)."""
-    placed = mine[mine >= 0]
-    if not placed.size:
-        return allowed
-    return allowed & ~np.isin(problem.domain, problem.domain[placed])
+    nodes = mine[mine >= 0]
+    return allowed & ~np.isin(problem.domain, problem.domain[nodes]) if nodes.size else allowed

@@ -85,7 +85,7 @@ def swap_savings(allocation: WorkingAllocation, slot: int) -> FloatArray:
     return np.where(units == unit, 0.0, saving)
 
 
-class Operator(NamedTuple):
+class SearchOperator(NamedTuple):
     """A way to change one copy: cost and failover breach that each target removes, which are feasible, and how."""
 
     savings: Callable[[WorkingAllocation, int], FloatArray]
@@ -94,12 +94,12 @@ class Operator(NamedTuple):
     make: Callable[[WorkingAllocation, int, int], None]
 
 
-MOVE = Operator(move_savings, relief_of_moves, feasible_moves, WorkingAllocation.move)
-SWAP = Operator(swap_savings, relief_of_swaps, feasible_swaps, WorkingAllocation.swap)
+MOVE = SearchOperator(move_savings, relief_of_moves, feasible_moves, WorkingAllocation.move)
+SWAP = SearchOperator(swap_savings, relief_of_swaps, feasible_swaps, WorkingAllocation.swap)
 OPERATORS = (MOVE, SWAP)
 
 
-def _best_target(operator: Operator, allocation: WorkingAllocation, slot: int, least: float) -> int | None:
+def _best_target(operator: SearchOperator, allocation: WorkingAllocation, slot: int, least: float) -> int | None:
     """Return the node or slot with which one copy saves most within all limits, None where none saves."""
     saving = operator.savings(allocation, slot)
     feasible = operator.feasible(allocation, slot, saving > least)

@@ -35,7 +35,7 @@ class Closure:
 def closure_chain(problem: SetUnionKnapsack, capacities: FloatArray, budget: Budget) -> list[Closure]:
     """Return closures at the prices that bound the given capacities best, from the highest price to the lowest.
 
-    The price is a Lagrangian multiplier on the capacity; for a fixed one the best set is a minimum cut [Picard1976].
+    The price is a Lagrangian multiplier on the capacity; for a fixed one the best set is a minimum cut [Rhys1970].
     Between two neighbouring closures the price is that at which their profits are equal, and a cut there either has a
     set of more profit or proves the line between them best [Eisner1976]. Only the stretches that hold a
     capacity are divided. At its end the bound is that of the linear relaxation. Every closure bounds every capacity,

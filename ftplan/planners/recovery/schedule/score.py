@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
 
 import numpy as np
 
@@ -13,23 +12,13 @@ from ftplan.planners.recovery.problem import RecoveryProblem
 from ftplan.planners.recovery.schedule.decision_points import decision_points
 from ftplan.planners.recovery.schedule.node_assignment import Assignment
 from ftplan.planners.recovery.schedule.repair_state import RepairState
-from ftplan.planners.recovery.schedule.schedule import Downtime, Schedule
-
-
-def as_arrays(downtimes: Iterable[Downtime]) -> Downtimes:
-    """Return downtimes as arrays."""
-    rows = list(downtimes)
-    return Downtimes(
-        query=np.array([d.query for d in rows], dtype=np.int64),
-        priority=np.array([d.priority for d in rows], dtype=np.float64),
-        down_s=np.array([d.down_s for d in rows], dtype=np.float64),
-        back_s=np.array([np.inf if d.back_s is None else d.back_s for d in rows], dtype=np.float64),
-    )
+from ftplan.planners.recovery.schedule.schedule import Schedule
 
 
 def priority_time_of(schedule: Schedule, problem: RecoveryProblem) -> float:
     """Return Σ priority × seconds down within the horizon."""
-    return as_arrays(schedule.downtimes).priority_time(problem.horizon_s)
+    rows = [(downtime.query, downtime.down_s, downtime.back_s) for downtime in schedule.downtimes]
+    return Downtimes.of(rows, problem.graph.per_task("priority")).priority_time(problem.horizon_s)
 
 
 def fidelity_time_of(schedule: Schedule, problem: RecoveryProblem, model: FidelityModel) -> float:
