@@ -17,8 +17,9 @@ from pathlib import Path
 
 import numpy as np
 
+from ftplan.model.topology import BoolArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery.knapsack.instance import BoolArray, SetUnionKnapsack
+from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack
 from ftplan.planners.recovery.local_search import local_search_step
 
 

@@ -13,7 +13,8 @@ from ftplan.model.cluster import Cluster
 from ftplan.model.failure import Arrival, Fail, Failure, FailureEvent
 from ftplan.model.names import Selector, parse_selector
 from ftplan.model.plan import Warn
-from ftplan.model.task_graph import BoolArray, TaskGraph
+from ftplan.model.task_graph import TaskGraph
+from ftplan.model.topology import BoolArray
 
 
 @dataclass(frozen=True, eq=False)

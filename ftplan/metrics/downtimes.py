@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ftplan.metrics.fidelity import FidelityModel
-from ftplan.model.task_graph import BoolArray, TaskGraph
-from ftplan.model.topology import FloatArray, IntArray
+from ftplan.model.task_graph import TaskGraph
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
 
 #: Times at which output fidelity is computed; where more tasks change one by one, times are rounded up to a grid.
 MOST_TIMES = 2000

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ftplan.model.rates import FullStream, Rates, Stream
-from ftplan.model.task_graph import BoolArray, TaskGraph
-from ftplan.model.topology import FloatArray, IntArray
+from ftplan.model.task_graph import TaskGraph
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ftplan.metrics.fidelity import FidelityModel
-from ftplan.model.task_graph import BoolArray
-from ftplan.model.topology import FloatArray
+from ftplan.model.topology import BoolArray, FloatArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -27,8 +27,8 @@ import numpy as np
 
 from ftplan.metrics.fidelity import FidelityModel, Level, fidelity_model
 from ftplan.model.rates import Rates
-from ftplan.model.task_graph import BoolArray, TaskGraph
-from ftplan.model.topology import FloatArray, IntArray
+from ftplan.model.task_graph import TaskGraph
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

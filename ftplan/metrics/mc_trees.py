@@ -12,8 +12,8 @@ from math import prod
 
 import numpy as np
 
-from ftplan.model.task_graph import BoolArray, TaskGraph
-from ftplan.model.topology import Edge, IntArray
+from ftplan.model.task_graph import TaskGraph
+from ftplan.model.topology import BoolArray, Edge, IntArray
 
 #: Senders of each choice below a task: a tree takes one of each. No choices: a leaf.
 Choices = Callable[[int], Sequence[Sequence[int]]]

@@ -11,9 +11,9 @@ import numpy as np
 from ftplan.metrics.fidelity import FidelityModel
 from ftplan.metrics.fidelity_gains import useful
 from ftplan.metrics.key_aligned_fidelity import KeyAlignedModel
-from ftplan.model.task_graph import BoolArray, TaskGraph
+from ftplan.model.task_graph import TaskGraph
 from ftplan.model.tolerances import ROUNDING
-from ftplan.model.topology import FloatArray
+from ftplan.model.topology import BoolArray, FloatArray
 
 #: The node of each replica by task; None is no node in particular, which never fails.
 NodeByTask = Mapping[int, str | None]

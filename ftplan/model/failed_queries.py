@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from ftplan.model.task_graph import BoolArray, TaskGraph
-from ftplan.model.topology import FloatArray, IntArray
+from ftplan.model.task_graph import TaskGraph
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
 
 #: Queries that are traced upstream at a time; the trace takes an eighth of this in bytes for each task.
 QUERIES_AT_A_TIME = 8192

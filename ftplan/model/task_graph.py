@@ -8,13 +8,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ftplan.errors import FtplanError
 from ftplan.model.names import Selector
-from ftplan.model.topology import Edge, FloatArray, IntArray, Topology
-
-BoolArray = npt.NDArray[np.bool_]
+from ftplan.model.topology import BoolArray, Edge, FloatArray, IntArray, Topology
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,6 +14,7 @@ from ftplan.errors import FtplanError, suggestion
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
 
 Inputs = Literal["independent", "correlated"]
 Partitioning = Literal["full", "one-to-one", "split", "merge"]

@@ -12,9 +12,8 @@ import numpy as np
 from ftplan.metrics.downtimes import whole_from
 from ftplan.model.failure import Arrival
 from ftplan.model.names import Selector
-from ftplan.model.task_graph import BoolArray
 from ftplan.model.tolerances import ROUNDING
-from ftplan.model.topology import FloatArray
+from ftplan.model.topology import BoolArray, FloatArray
 from ftplan.model.violation import Violation
 from ftplan.simulation.incident import Incident
 from ftplan.simulation.outages import Outage, OutageLog

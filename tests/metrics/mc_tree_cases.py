@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ftplan.metrics.mc_trees import Choices, InputStream, input_streams, listed
-from ftplan.model.task_graph import BoolArray, TaskGraph
+from ftplan.model.task_graph import TaskGraph
+from ftplan.model.topology import BoolArray
 
 
 def mc_trees(graph: TaskGraph, limit: int | None = None) -> Iterator[frozenset[int]]:

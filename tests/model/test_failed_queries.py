@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from ftplan.metrics.downtimes import whole_from
 from ftplan.model.failed_queries import FailedQueries, failed_queries
 from ftplan.model.names import Selector
-from ftplan.model.task_graph import BoolArray, TaskGraph
-from ftplan.model.topology import Edge, Topology
+from ftplan.model.task_graph import TaskGraph
+from ftplan.model.topology import BoolArray, Edge, Topology
 from tests.topologies import topologies
 
 Task = tuple[str, int]

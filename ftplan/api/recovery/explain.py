@@ -17,7 +17,7 @@ from ftplan.model.failed_queries import FailedQueries, failed_queries
 from ftplan.model.names import Selector
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
-from ftplan.model.task_graph import BoolArray
+from ftplan.model.topology import BoolArray
 from ftplan.simulation.incident import Incident
 from ftplan.simulation.recovery_entry import above
 from ftplan.simulation.recovery_replay import Replay, ReplayEvent, replay

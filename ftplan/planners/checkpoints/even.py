@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ftplan.model.checkpoint_rules import CheckpointRules
-from ftplan.model.topology import FloatArray, IntArray
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget, OutOfTime
 from ftplan.planners.checkpoints.allocation import Allocation, allocation
-from ftplan.planners.checkpoints.arrays import BoolArray, CheckpointProblem
+from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.baseline import random_plan, without_zones
 from ftplan.planners.checkpoints.models.flow import cheapest_flow
 from ftplan.planners.checkpoints.options import AllocationOptions

@@ -15,9 +15,9 @@ from ftplan.model.failover import loss_of_nodes
 from ftplan.model.key_group_state import key_group_state
 from ftplan.model.plan import Warn
 from ftplan.model.statistics import KeyGroupSeries
-from ftplan.model.topology import FloatArray, IntArray, Operator, Topology
+from ftplan.model.topology import BoolArray, FloatArray, IntArray, Operator, Topology
 from ftplan.model.units import MB
-from ftplan.planners.checkpoints.arrays import BoolArray, CheckpointProblem
+from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.options import AllocationOptions
 from ftplan.planners.checkpoints.rules.memory import require_memory
 

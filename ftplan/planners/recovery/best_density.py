@@ -7,11 +7,12 @@ import math
 import numpy as np
 
 from ftplan.model.plan import sound_bound
+from ftplan.model.topology import BoolArray
 from ftplan.planners.budget import Budget, now
 from ftplan.planners.compiled import SMALL_WORK
 from ftplan.planners.recovery.knapsack.density_growth import grow, growth_instance
 from ftplan.planners.recovery.knapsack.fractional_bound import RAISED, fractional_bound, whole_numbers
-from ftplan.planners.recovery.knapsack.instance import BoolArray, SetUnionKnapsack, StepChoice
+from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack, StepChoice
 from ftplan.planners.recovery.knapsack.residual import fitting
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.schedule.by_objective import by_objective

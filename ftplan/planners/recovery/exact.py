@@ -8,12 +8,13 @@ import numpy as np
 
 from ftplan.model.plan import sound_bound
 from ftplan.model.tolerances import ROUNDING
+from ftplan.model.topology import BoolArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.dynamic_programming import optimum_where_few
 from ftplan.planners.recovery.knapsack.branching import Tree, branch, search_tree
 from ftplan.planners.recovery.knapsack.completion import best_completion
 from ftplan.planners.recovery.knapsack.fractional_bound import fractional_bound
-from ftplan.planners.recovery.knapsack.instance import BoolArray, SetUnionKnapsack, StepChoice
+from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack, StepChoice
 from ftplan.planners.recovery.knapsack.integer_model import common_unit, solve, too_large
 from ftplan.planners.recovery.knapsack.lagrangian_bound import LagrangianBound, best_price
 from ftplan.planners.recovery.knapsack.reduction import Fixed, Reduction, reduce

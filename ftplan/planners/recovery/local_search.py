@@ -12,11 +12,11 @@ import time
 
 import numpy as np
 
-from ftplan.model.topology import IntArray
+from ftplan.model.topology import BoolArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.knapsack import tabu_moves as moves
 from ftplan.planners.recovery.knapsack.completion import trim
-from ftplan.planners.recovery.knapsack.instance import BoolArray, SetUnionKnapsack, StepChoice
+from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack, StepChoice
 from ftplan.planners.recovery.knapsack.reduction import join_bundles
 from ftplan.planners.recovery.knapsack.residual import residual
 from ftplan.planners.recovery.knapsack.tabu_moves import TabuInstance, TabuSettings, TabuState

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from ftplan.errors import FtplanError
-from ftplan.model.task_graph import BoolArray, TaskGraph
-from ftplan.model.topology import IntArray
+from ftplan.model.task_graph import TaskGraph
+from ftplan.model.topology import BoolArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.best_density import best_density_step
 from ftplan.planners.recovery.dynamic_programming import dynamic_programming_step

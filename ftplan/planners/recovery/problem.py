@@ -9,8 +9,8 @@ from typing import Literal
 from ftplan.model.defaults import HORIZON_S
 from ftplan.model.failure import FailureEvent
 from ftplan.model.plan import Warn
-from ftplan.model.task_graph import BoolArray, TaskGraph
-from ftplan.model.topology import FloatArray, IntArray
+from ftplan.model.task_graph import TaskGraph
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
 
 #: Failed nodes from which on recovery goes step by step; with fewer, [SuZhouTR], section 4.2, recovers blocking.
 INCREMENTAL_FROM = 2

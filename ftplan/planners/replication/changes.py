@@ -8,8 +8,8 @@ import numpy as np
 
 from ftplan.metrics.replication_problem import NodeByTask, ReplicationProblem
 from ftplan.model.plan import Infeasible
-from ftplan.model.task_graph import BoolArray
 from ftplan.model.tolerances import NOISE
+from ftplan.model.topology import BoolArray
 from ftplan.planners.budget import Budget
 
 

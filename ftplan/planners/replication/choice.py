@@ -9,7 +9,7 @@ import numpy as np
 
 from ftplan.metrics.replication_problem import ReplicationProblem
 from ftplan.model.plan import sound_bound
-from ftplan.model.task_graph import BoolArray
+from ftplan.model.topology import BoolArray
 from ftplan.planners import registry
 from ftplan.planners.budget import Budget
 from ftplan.planners.replication.bounds import quick_bound

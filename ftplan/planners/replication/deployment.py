@@ -7,8 +7,7 @@ from functools import partial
 
 from ftplan.metrics.replication_problem import NodeByTask, ReplicationProblem
 from ftplan.model.plan import Infeasible, Warn
-from ftplan.model.task_graph import BoolArray
-from ftplan.model.topology import IntArray
+from ftplan.model.topology import BoolArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.replication.bounds import quick_bound
 from ftplan.planners.replication.changes import ChangeLimits, limited, unchanged

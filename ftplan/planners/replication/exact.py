@@ -9,7 +9,7 @@ import numpy as np
 
 from ftplan.metrics.replication_problem import ReplicationProblem
 from ftplan.model.plan import Status, sound_bound
-from ftplan.model.task_graph import BoolArray
+from ftplan.model.topology import BoolArray
 from ftplan.planners.budget import Budget, OutOfTime
 from ftplan.planners.replication.bounds import RAISED, Circuits, raised
 from ftplan.planners.replication.models.circuit import Circuit, circuit

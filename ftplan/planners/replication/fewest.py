@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from ftplan.metrics.replication_problem import ReplicationProblem
 from ftplan.model.plan import Status, sound_bound
-from ftplan.model.task_graph import BoolArray
+from ftplan.model.topology import BoolArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.replication.bounds import quick_bound
 from ftplan.planners.replication.choice import EQUAL, Solve

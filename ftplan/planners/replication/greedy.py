@@ -8,8 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ftplan.metrics.replication_problem import ReplicationProblem
-from ftplan.model.task_graph import BoolArray
-from ftplan.model.topology import FloatArray, IntArray
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.replication.planner import Replication, ReplicationOptions
 from ftplan.planners.replication.search.single_failures import drops

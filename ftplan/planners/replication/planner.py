@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ftplan.model.task_graph import BoolArray
+from ftplan.model.topology import BoolArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ftplan.metrics.replication_problem import ReplicationProblem
-from ftplan.model.task_graph import BoolArray
+from ftplan.model.topology import BoolArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.replication.greedy import ranking, taken
 from ftplan.planners.replication.planner import Replication, ReplicationOptions

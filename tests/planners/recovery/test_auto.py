@@ -7,10 +7,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ftplan.model.topology import BoolArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery import auto, dynamic_programming
 from ftplan.planners.recovery.auto import auto_step
-from ftplan.planners.recovery.knapsack.instance import BoolArray, SetUnionKnapsack, StepChoice
+from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack, StepChoice
 from tests.planners.recovery.instances import brute_force, figure_2, knapsack_of, knapsacks
 
 ROUGH = knapsack_of([{0}, {1}, {2}], [2.0, 2.0, 3.0], [2.0, 2.0, 5.0], 4.0)

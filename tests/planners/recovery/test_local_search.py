@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ftplan.model.topology import BoolArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery.knapsack.instance import BoolArray, SetUnionKnapsack
+from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack
 from ftplan.planners.recovery.local_search import local_search_step
 from tests.planners.recovery.instances import brute_force, knapsack_of
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from ftplan.metrics.fidelity import fidelity_model
 from ftplan.metrics.replication_problem import FailureCase, ReplicationProblem
 from ftplan.model.rates import rates
-from ftplan.model.task_graph import BoolArray, TaskGraph
-from ftplan.model.topology import Edge, Topology
+from ftplan.model.task_graph import TaskGraph
+from ftplan.model.topology import BoolArray, Edge, Topology
 from tests.topologies import operator, topologies
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ftplan.model.tolerances import TINY
-from ftplan.model.topology import IntArray
+from ftplan.model.topology import BoolArray, IntArray
 from ftplan.planners.budget import Budget, OutOfTime
-from ftplan.planners.checkpoints.arrays import BoolArray, CheckpointProblem
+from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.models.failover_rows import Pairs, add_to_solver, first_in_front
 from ftplan.planners.checkpoints.models.linear_model import build
 from ftplan.planners.checkpoints.rules.limits import Limits

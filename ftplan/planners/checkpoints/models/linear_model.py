@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ftplan.model.topology import BoolArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.checkpoints.arrays import BoolArray, CheckpointProblem
+from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.rules.limits import Limits
 
 

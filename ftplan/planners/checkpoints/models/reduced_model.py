@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ftplan.model.tolerances import ROUNDING, TINY
-from ftplan.model.topology import FloatArray, IntArray
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.checkpoints.arrays import BoolArray, CheckpointProblem
+from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.bounds.first_copies import ordered_cheapest, paid_by_first
 from ftplan.planners.checkpoints.bounds.lagrangian import Dual, priced
 from ftplan.planners.checkpoints.models.branch_and_cut import branch_and_cut

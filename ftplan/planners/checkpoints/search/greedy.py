@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from ftplan.model.topology import FloatArray, IntArray
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget, OutOfTime
-from ftplan.planners.checkpoints.arrays import BoolArray, CheckpointProblem
+from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.bounds.candidates import scan
 from ftplan.planners.checkpoints.rules.limits import Limits
 from ftplan.planners.checkpoints.search.repair import repair

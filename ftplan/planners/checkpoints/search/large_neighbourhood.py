@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ftplan.model.topology import FloatArray, IntArray
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.checkpoints.arrays import BoolArray, CheckpointProblem
+from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.bounds.lagrangian import Dual, priced
 from ftplan.planners.checkpoints.models.branch_and_cut import LEAST_TIME_S, branch_and_cut
 from ftplan.planners.checkpoints.rules.limits import Limits

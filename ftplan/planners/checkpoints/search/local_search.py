@@ -7,9 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ftplan.model.topology import FloatArray, IntArray
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.checkpoints.arrays import BoolArray
 from ftplan.planners.checkpoints.search.takeovers import relief_of_moves, relief_of_swaps
 from ftplan.planners.checkpoints.search.working_allocation import WorkingAllocation
 

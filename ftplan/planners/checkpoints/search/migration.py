@@ -8,8 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from ftplan.model.topology import IntArray
-from ftplan.planners.checkpoints.arrays import BoolArray, CheckpointProblem
+from ftplan.model.topology import BoolArray, IntArray
+from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.search.working_allocation import WorkingAllocation
 
 #: Relative slack of a limit in bytes: sums of fractions of bytes are rounded.

@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ftplan.model.topology import FloatArray, IntArray
-from ftplan.planners.checkpoints.arrays import BoolArray
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.checkpoints.search.local_search import feasible_moves, move_savings
 from ftplan.planners.checkpoints.search.migration import Migration
 from ftplan.planners.checkpoints.search.working_allocation import WorkingAllocation

@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ftplan.model.topology import FloatArray, IntArray
-from ftplan.planners.checkpoints.arrays import BoolArray
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.checkpoints.bounds.lagrangian import mean_use
 from ftplan.planners.checkpoints.rules.limits import Limits
 from ftplan.planners.checkpoints.search.migration import ROUNDING, CurrentAllocation, MoveLimits

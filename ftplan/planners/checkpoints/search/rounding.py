@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ftplan.model.topology import FloatArray, IntArray
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.checkpoints.arrays import BoolArray, CheckpointProblem
+from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.bounds.candidates import Scan
 from ftplan.planners.checkpoints.bounds.lagrangian import mean_use
 from ftplan.planners.checkpoints.models.linear_model import as_many_copies, limits_on_nodes, one_a_domain

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ftplan.model.topology import FloatArray, IntArray
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.checkpoints.arrays import BoolArray
 from ftplan.planners.checkpoints.bounds.candidates import Scan
 from ftplan.planners.checkpoints.search.working_allocation import WorkingAllocation
 

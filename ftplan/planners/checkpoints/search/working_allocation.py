@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ftplan.model.topology import FloatArray, IntArray
-from ftplan.planners.checkpoints.arrays import BoolArray, CheckpointProblem
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
+from ftplan.planners.checkpoints.arrays import CheckpointProblem
 from ftplan.planners.checkpoints.bounds.lagrangian import mean_use
 from ftplan.planners.checkpoints.rules.limits import Limits
 

@@ -8,9 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ftplan.metrics.fidelity import FidelityModel
-from ftplan.model.task_graph import BoolArray
 from ftplan.model.tolerances import NOISE, ROUNDING
-from ftplan.model.topology import FloatArray, IntArray
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.interrupts import solve_linear
 

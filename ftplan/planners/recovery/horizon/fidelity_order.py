@@ -10,8 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ftplan.metrics.fidelity import FidelityModel
-from ftplan.model.task_graph import BoolArray
-from ftplan.model.topology import FloatArray, IntArray
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
 
 #: Passes in which everything is removed: each takes away this share of the cost, or one task.

@@ -9,9 +9,8 @@ import numpy as np
 from ftplan.metrics.fidelity import FidelityModel, fidelity_model
 from ftplan.model.plan import sound_bound
 from ftplan.model.rates import rates
-from ftplan.model.task_graph import BoolArray
 from ftplan.model.tolerances import ROUNDING
-from ftplan.model.topology import FloatArray, IntArray
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.horizon.fidelity_bound import fidelity_bounds
 from ftplan.planners.recovery.horizon.fidelity_order import reverse_greedy

@@ -9,13 +9,13 @@ import numpy as np
 
 from ftplan.model.plan import sound_bound
 from ftplan.model.tolerances import ROUNDING
-from ftplan.model.topology import IntArray
+from ftplan.model.topology import BoolArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.horizon.ruin_and_recreate import insert_in_order, ruin_and_recreate
 from ftplan.planners.recovery.horizon.time_indexed import TimeIndexedKnapsack, time_indexed
 from ftplan.planners.recovery.horizon.time_indexed_bound import bound_with_failures, step_bounds
 from ftplan.planners.recovery.horizon.time_indexed_model import single_step_bounds, solve_time_indexed
-from ftplan.planners.recovery.knapsack.instance import BoolArray, StepSolver
+from ftplan.planners.recovery.knapsack.instance import StepSolver
 from ftplan.planners.recovery.schedule.by_queries import tasks_in_order
 from ftplan.planners.recovery.schedule.schedule import Decision, State
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ftplan.model.tolerances import ROUNDING
-from ftplan.model.topology import FloatArray, IntArray
-from ftplan.planners.recovery.knapsack.instance import BoolArray, SetUnionKnapsack
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
+from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack
 from ftplan.planners.recovery.schedule.fillable import fillable
 from ftplan.planners.recovery.schedule.schedule import State
 

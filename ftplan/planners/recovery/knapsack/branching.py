@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ftplan.model.tolerances import ROUNDING
-from ftplan.model.topology import IntArray
+from ftplan.model.topology import BoolArray, IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery.knapsack.instance import BoolArray, SetUnionKnapsack
+from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack
 from ftplan.planners.recovery.knapsack.lagrangian_bound import LagrangianBound, best_price
 from ftplan.planners.recovery.knapsack.priced_closure import priced_closure
 from ftplan.planners.recovery.knapsack.reduction import Fixed, propagate

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ftplan.model.tolerances import NOISE
-from ftplan.model.topology import FloatArray
+from ftplan.model.topology import BoolArray, FloatArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery.knapsack.instance import BoolArray, SetUnionKnapsack
+from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack
 from ftplan.planners.recovery.profit_density import density
 
 #: Share of the chosen queries that are dropped before shares are computed again.

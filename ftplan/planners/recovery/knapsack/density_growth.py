@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ftplan.model.tolerances import NOISE
-from ftplan.model.topology import FloatArray, IntArray
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.compiled import compiled, inlined
-from ftplan.planners.recovery.knapsack.instance import BoolArray, SetUnionKnapsack
+from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack
 from ftplan.planners.recovery.profit_density import density
 
 #: Multiplier that leaves the 30 leading bits of a density or cost (Veltkamp): what differs by less is a rounding error.

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from ftplan.model.tolerances import ROUNDING, TINY
-from ftplan.model.topology import FloatArray, IntArray
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.interrupts import SolverStuck, interruptible
-from ftplan.planners.recovery.knapsack.instance import BoolArray, SetUnionKnapsack
+from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack
 
 #: Entries of the matrix above which no model is built, and those that one second on the clock allows.
 MOST_ENTRIES = 400_000

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ftplan.model.tolerances import ROUNDING
+from ftplan.model.topology import BoolArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.knapsack.fractional_bound import fractional_bound
-from ftplan.planners.recovery.knapsack.instance import BoolArray, SetUnionKnapsack
+from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack
 from ftplan.planners.recovery.knapsack.priced_closure import Bounds, priced_closure
 from ftplan.planners.recovery.knapsack.reduction import Fixed
 

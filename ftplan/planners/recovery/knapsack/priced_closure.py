@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ftplan.model.tolerances import NOISE
-from ftplan.model.topology import FloatArray, IntArray
-from ftplan.planners.recovery.knapsack.instance import BoolArray, SetUnionKnapsack
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
+from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack
 
 #: Integer profits sum to at most 2 to this power: exact in floating point, and far from an overflow.
 PROFIT_BITS = 50

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ftplan.model.topology import FloatArray, IntArray
-from ftplan.planners.recovery.knapsack.instance import BoolArray, SetUnionKnapsack
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
+from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack
 from ftplan.planners.recovery.profit_density import density
 
 #: Sets whose values or costs differ by less than this share are equal.

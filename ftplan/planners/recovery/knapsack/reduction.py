@@ -8,8 +8,8 @@ from itertools import pairwise
 import numpy as np
 
 from ftplan.model.tolerances import ROUNDING
-from ftplan.model.topology import FloatArray, IntArray
-from ftplan.planners.recovery.knapsack.instance import BoolArray, SetUnionKnapsack, group_starts
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
+from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack, group_starts
 from ftplan.planners.recovery.knapsack.residual import residual
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ftplan.model.tolerances import NOISE
-from ftplan.model.topology import FloatArray, IntArray
-from ftplan.planners.recovery.knapsack.instance import BoolArray, SetUnionKnapsack, group_starts
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
+from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack, group_starts
 
 
 def residual(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ftplan.model.failed_queries import FailedQueries
-from ftplan.model.topology import FloatArray, IntArray
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery.knapsack.instance import BoolArray, StepSolver
+from ftplan.planners.recovery.knapsack.instance import StepSolver
 from ftplan.planners.recovery.schedule.schedule import Decision, Policy, State
 
 

@@ -7,8 +7,7 @@ from contextlib import suppress
 
 import numpy as np
 
-from ftplan.model.topology import FloatArray
-from ftplan.planners.recovery.knapsack.instance import BoolArray
+from ftplan.model.topology import BoolArray, FloatArray
 from ftplan.planners.recovery.schedule.exact_packing import (
     HANDING_S,
     MOST_TASKS,

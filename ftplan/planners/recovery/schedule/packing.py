@@ -9,9 +9,8 @@ import numpy as np
 
 from ftplan.model.failed_queries import FailedQueries
 from ftplan.model.plan import Warn
-from ftplan.model.topology import IntArray
+from ftplan.model.topology import BoolArray, IntArray
 from ftplan.planners.budget import now
-from ftplan.planners.recovery.knapsack.instance import BoolArray
 from ftplan.planners.recovery.profit_density import profit_density
 from ftplan.planners.recovery.schedule.choose_and_pack import choose_and_pack
 from ftplan.planners.recovery.schedule.exact_packing import pack_exactly

@@ -8,9 +8,8 @@ import numpy as np
 
 from ftplan.model.failed_queries import FailedQueries
 from ftplan.model.failure import FailureEvent
-from ftplan.model.task_graph import BoolArray
 from ftplan.model.tolerances import ROUNDING
-from ftplan.model.topology import FloatArray
+from ftplan.model.topology import BoolArray, FloatArray
 from ftplan.planners.recovery.problem import ArrivalEvent, RecoveryProblem
 from ftplan.planners.recovery.schedule.fillable import fillable
 from ftplan.planners.recovery.schedule.node_assignment import Assignment, ResidualCapacity

@@ -7,8 +7,7 @@ from typing import Protocol
 
 from ftplan.model.failed_queries import FailedQueries
 from ftplan.model.plan import Objective
-from ftplan.model.task_graph import BoolArray
-from ftplan.model.topology import FloatArray, IntArray
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack
 from ftplan.planners.recovery.problem import ArrivalEvent, RecoveryProblem

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ftplan.metrics.fidelity import FidelityModel, Level
-from ftplan.model.task_graph import BoolArray, TaskGraph
-from ftplan.model.topology import FloatArray, IntArray
+from ftplan.model.task_graph import TaskGraph
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.replication.models.tables import Block
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ftplan.model.task_graph import BoolArray
-from ftplan.model.topology import FloatArray, IntArray
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.interrupts import SolverStuck, interruptible
 from ftplan.planners.replication.models.bundles import bundles

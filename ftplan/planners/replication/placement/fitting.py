@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ftplan.metrics.replication_problem import ReplicationProblem
-from ftplan.model.task_graph import BoolArray
-from ftplan.model.topology import IntArray
+from ftplan.model.topology import BoolArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.replication.placement.placement import NOWHERE, PlacementProblem, ReplicaPlacement
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from ftplan.metrics.replication_problem import ReplicationProblem
 from ftplan.model.plan import Infeasible
-from ftplan.model.task_graph import BoolArray, TaskGraph
-from ftplan.model.topology import FloatArray, IntArray
+from ftplan.model.task_graph import TaskGraph
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.replication.placement.placement import NOWHERE, PlacementProblem, ReplicaPlacement
 
 #: How finely the size of a node that would help is stated: cores, and 2^20 bytes.

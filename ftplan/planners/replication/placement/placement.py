@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ftplan.model.task_graph import BoolArray
 from ftplan.model.tolerances import ROUNDING
-from ftplan.model.topology import FloatArray, IntArray
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import SOLVER_SECONDS_PER_ITERATION, Budget
 from ftplan.planners.interrupts import solve_sat
 from ftplan.planners.replication.planner import ReplicationOptions

@@ -10,8 +10,7 @@ import numpy as np
 
 from ftplan.metrics.fidelity import FidelityModel, Level
 from ftplan.metrics.fidelity_gains import Gains, gains
-from ftplan.model.task_graph import BoolArray
-from ftplan.model.topology import FloatArray, IntArray
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
 
 #: What costs nothing counts as this in a ratio: the largest value over it is still a number.
 LEAST_COST = 1e-200

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ftplan.model.task_graph import BoolArray, TaskGraph
-from ftplan.model.topology import Edge
+from ftplan.model.task_graph import TaskGraph
+from ftplan.model.topology import BoolArray, Edge
 
 
 @dataclass(frozen=True, slots=True)

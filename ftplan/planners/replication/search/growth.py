@@ -8,9 +8,8 @@ import numpy as np
 
 from ftplan.metrics.fidelity_gains import gains
 from ftplan.metrics.replication_problem import ReplicationProblem
-from ftplan.model.task_graph import BoolArray
 from ftplan.model.tolerances import ROUNDING
-from ftplan.model.topology import FloatArray, IntArray
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.replication.greedy import significant
 from ftplan.planners.replication.search.completion import Completion, Trees, trees

@@ -6,8 +6,8 @@ import numpy as np
 
 from ftplan.metrics.fidelity_gains import gains
 from ftplan.metrics.replication_problem import ReplicationProblem
-from ftplan.model.task_graph import BoolArray, TaskGraph
-from ftplan.model.topology import FloatArray
+from ftplan.model.task_graph import TaskGraph
+from ftplan.model.topology import BoolArray, FloatArray
 from ftplan.planners.budget import Budget
 
 #: Tasks whose failure is scored one by one where a single pass is not exact.
