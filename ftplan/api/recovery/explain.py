@@ -18,6 +18,7 @@ from ftplan.model.names import Selector
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
 from ftplan.model.topology import BoolArray
+from ftplan.planners.recovery.profit_density import profit_density
 from ftplan.simulation.incident import Incident
 from ftplan.simulation.recovery_entry import above
 from ftplan.simulation.recovery_replay import Replay, ReplayEvent, replay
@@ -184,19 +185,17 @@ def _query_notes(query: int, played: _Played) -> list[str]:
     return notes
 
 
-def _density(query: int, event: ReplayEvent, played: _Played) -> float | None:
-    """Return priority over the sum of cost / sharing of the tasks missing at a step, None where nothing is missing."""
-    q = played.queries
-    shared = np.zeros(played.incident.graph.tasks)
-    shared[q.task] = q.sharing[q.bundle]
-    missing = played.missing(query, event) & (shared > 0)
-    load = float((played.incident.cost[missing] / shared[missing]).sum())
-    return float(played.incident.graph.per_task("priority")[query]) / load if load > 0.0 else None
+def _density(query: int, event: ReplayEvent, played: _Played) -> float:
+    """Return the profit density of a query in what is missing of it at a step, infinite where nothing is missing."""
+    q, graph = played.queries, played.incident.graph
+    missing = np.where(played.missing(query, event), played.incident.cost, 0.0)[q.task]
+    weight = np.bincount(q.bundle, missing, q.bundles).astype(np.float64)
+    return float(profit_density(q, graph.per_task("priority")[q.query], weight)[q.query == query][0])
 
 
 def _shown(query: int, event: ReplayEvent, played: _Played) -> str:
     density = _density(query, event, played)
-    return f"{played.name(query)} ({'free' if density is None else f'{density:.4g}'})"
+    return f"{played.name(query)} ({'free' if density == np.inf else f'{density:.4g}'})"
 
 
 def _instead(query: int, need: float, event: ReplayEvent, played: _Played) -> str:
