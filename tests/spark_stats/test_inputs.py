@@ -26,7 +26,7 @@ def test_folder_glob_and_duplicates(tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     for name in ("b.csv", "a.csv", "sub/c.csv.gz", "_SUCCESS", ".a.csv.crc", "notes.md"):
         data = b"x\n1\n"
-        (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+        (tmp_path / name).write_bytes(gzip.compress(data, mtime=0) if name.endswith(".gz") else data)
     assert [Path(f.path).name for f in look(tmp_path)] == ["a.csv", "b.csv", "c.csv.gz"]
     assert len(look(tmp_path / "*.csv", tmp_path / "a.csv")) == 2
     with pytest.raises(FtplanError, match="no file matches"):
@@ -48,7 +48,7 @@ def test_what_is_learnt(tmp_path: Path) -> None:
     assert (file.rows, file.header, file.quoted, file.utf8) == (3, "a,b", True, True)
     assert (file.bytes, file.sha256) == (len(data), hashlib.sha256(data).hexdigest())
     zipped = tmp_path / "y.csv.gz"
-    zipped.write_bytes(gzip.compress(b"a\n1\n") + gzip.compress(b"2\n"))
+    zipped.write_bytes(gzip.compress(b"a\n1\n", mtime=0) + gzip.compress(b"2\n"))
     (file,) = look(zipped)
     assert (file.rows, file.header, file.quoted) == (3, "a", False)
 
@@ -59,10 +59,10 @@ def test_what_is_learnt(tmp_path: Path) -> None:
         ("x.csv", b"", "the file is empty"),
         ("x.csv", b"a,b\n\x00\x01", "not a text file"),
         ("x.csv", "a,b\n1,2\n".encode("utf-16"), "UTF-16"),
-        ("x.csv", gzip.compress(b"a,b\n"), "does not end in .gz"),
+        ("x.csv", gzip.compress(b"a,b\n", mtime=0), "does not end in .gz"),
         ("x.csv.gz", b"a,b\n", "is no gzip"),
-        ("x.csv.gz", gzip.compress(b"a,b\n" * 99)[:-9], "cut off after"),
-        ("x.csv.gz", gzip.compress(b"a,b\n" * 99)[:-9] + b"x" * 9, "damaged gzip"),
+        ("x.csv.gz", gzip.compress(b"a,b\n" * 99, mtime=0)[:-9], "cut off after"),
+        ("x.csv.gz", gzip.compress(b"a,b\n" * 99, mtime=0)[:-9] + b"x" * 9, "damaged gzip"),
         ("x.parquet", b"PAR1 nonsense", "no readable Parquet file"),
         ("x.parquet", b"a,b\n", "no readable Parquet file"),
     ],
@@ -120,7 +120,7 @@ def test_cut_and_damaged_files_are_one_sentence(tmp_path: Path, cut: int, flip: 
     if kind == "parquet":
         pq.write_table(pa.table({"t": list(range(50)), "k": ["a"] * 50}), path)
     else:
-        path.write_bytes(gzip.compress(b"t,k\n" + b"1,a\n" * 60))
+        path.write_bytes(gzip.compress(b"t,k\n" + b"1,a\n" * 60, mtime=0))
     data = bytearray(path.read_bytes()[:-cut])
     if data:
         data[flip % len(data)] ^= 0x55
