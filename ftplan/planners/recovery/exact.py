@@ -76,8 +76,8 @@ class Incumbent:
 
     @property
     def closed(self) -> bool:
-        """Whether value and bound are one, up to rounding."""
-        return self.bound - self.value <= ROUNDING * max(1.0, abs(self.bound))
+        """Whether value and bound are one, up to rounding, by which bounds are raised already."""
+        return self.bound - self.value <= 2.0 * ROUNDING * max(1.0, abs(self.bound))
 
     @property
     def better(self) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ftplan.planners.budget import Budget
@@ -39,8 +39,19 @@ def sparse(queries: int, tasks: int, seed: int, share: float) -> SetUnionKnapsac
     return knapsack_of(needs, weight.tolist(), rng.integers(1, 11, queries).tolist(), share * used)
 
 
+#: The bound of its integer program is its value raised by rounding, and a little more.
+RAISED = SetUnionKnapsack(
+    np.array([1.0, 1.0, 1.5625, 1.0]),
+    np.array([0.5, 0.5, 0.0, 0.0, 0.0, 0.25]),
+    np.array([0, 1, 2, 4, 5]),
+    np.array([0, 0, 0, 1, 5]),
+    1.0,
+)
+
+
 @settings(deadline=None, max_examples=150)
 @given(knapsacks())
+@example(RAISED)
 def test_it_equals_all_choices(knapsack: SetUnionKnapsack) -> None:
     choice = exact_step(knapsack, Budget(TIME_S))
     assert knapsack.fits(choice.queries)
