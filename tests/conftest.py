@@ -39,6 +39,10 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByEngine:
     return ByEngine(config, log)
 
 
+#: Files of few tests that each take long; begun last they would leave the other processes idle.
+LONG = ("test_readme.py", "test_fuzz.py")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with engines, which take long."""
-    items.sort(key=lambda item: item.get_closest_marker("spark") is None)
+    """Begin with engines and other tests that take long."""
+    items.sort(key=lambda item: (item.get_closest_marker("spark") is None, item.path.name not in LONG))
