@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from ftplan.errors import FtplanError
 from ftplan.model.kinds import KindRow
-from ftplan.model.plan import Plan
 
 if TYPE_CHECKING:
     from ftplan.api.answers import Asked, Difference, Explanation, Scores
     from ftplan.api.option_fields import PlanOptions
     from ftplan.api.statements import Judges
     from ftplan.model.names import Selector
+    from ftplan.model.plan import Plan
     from ftplan.model.problem import Problem
     from ftplan.planners.registry import Row
 

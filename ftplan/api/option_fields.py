@@ -10,11 +10,13 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from ftplan.errors import LONGEST_QUOTE, FtplanError, suggestion
 from ftplan.model.names import Selector
-from ftplan.model.plan import Plan
+
+if TYPE_CHECKING:
+    from ftplan.model.plan import Plan
 
 #: What stands for a plan in Python.
 PlanSource = str | os.PathLike[str] | Mapping[str, Any]
@@ -179,6 +181,12 @@ def path(value: Any) -> Any:
     raise ValueError
 
 
+def _plan(value: Any) -> Any:
+    from ftplan.model.plan import Plan
+
+    return value if isinstance(value, (Plan, Mapping)) else path(value)
+
+
 FACTOR = number(0.0, 1e9)
 
 
@@ -189,9 +197,7 @@ def written(value: Any) -> float:
 
 FLAG = Check("True or False", _yes_or_no, "flag")
 SELECTORS = Check("a selector such as 'node:n1', or a list of them", texts)
-PLAN = optional(
-    Check("a plan, the path of one, or its document", lambda v: v if isinstance(v, (Plan, Mapping)) else path(v))
-)
+PLAN = optional(Check("a plan, the path of one, or its document", _plan))
 CORES = number(0.0, 1e12)
 SHARE = number(0.0, 1.0, above=True)
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ftplan.api.kinds import kind_of
-from ftplan.cli import options
+from ftplan.cli import kind_options, options
 from ftplan.cli.progress import progress
 from ftplan.cli.render import check_output, emit_answer, say, warn
 from ftplan.model.kinds import KindRow
-from ftplan.model.plan import Plan
 from ftplan.planners.registry import rows
+
+if TYPE_CHECKING:
+    from ftplan.model.plan import Plan
 
 
 def command(
@@ -46,9 +48,9 @@ def command(
     parts = options.together(
         options.inputs,
         *((options.failure, options.fail) if row.answers_failure else ()),
-        options.of_kind(kind.options, algorithm, algorithm_after),
+        kind_options.of_kind(kind.options, algorithm, algorithm_after),
         *more,
-        options.search,
+        kind_options.SEARCH,
         options.output,
         click.option("--detailed-exitcode", is_flag=True, help=f"Exit 3 when the plan {changes}."),
         options.verbosity,
@@ -73,7 +75,7 @@ def planned(row: KindRow, given: dict[str, Any]) -> Plan:
         if given[name] is None:
             raise click.UsageError(f"--{name} is missing: give it, or name it under [inputs] in ftplan.toml")
     problem = problem_given(given)
-    asked = options.asked(kind_of(row.name).options, given)
+    asked = kind_options.asked(kind_of(row.name).options, given)
     with progress("planning", limit_s=given["time_limit"], hidden=given["no_progress"] or given["quiet"]):
         plan = ftplan.plan(row.command, problem, algorithm=given["algorithm"], **asked)
     if given["algorithm"] is None:

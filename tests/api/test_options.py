@@ -19,8 +19,8 @@ from ftplan.api.arguments import CALLS
 from ftplan.api.kinds import KINDS, kind_of
 from ftplan.api.option_fields import flag
 from ftplan.cli.environment import names_in_configuration
+from ftplan.cli.kind_options import parameter_of
 from ftplan.cli.main import cli, run
-from ftplan.cli.options import parameter_of
 from ftplan.io.configuration import find_configuration
 from ftplan.planners.registry import rows
 

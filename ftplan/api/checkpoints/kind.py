@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ftplan.api.checkpoints.options import CheckpointAllocationOptions
 from ftplan.api.kinds import PlanKind
 from ftplan.model.kinds import CHECKPOINT_ALLOCATION
-from ftplan.model.plan import Plan
+
+if TYPE_CHECKING:
+    from ftplan.model.plan import Plan
 
 
 def _moves(plan: Plan) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ftplan.api.option_fields import (
     FACTOR,
@@ -20,7 +20,9 @@ from ftplan.api.option_fields import (
 )
 from ftplan.model.defaults import OVERLOAD
 from ftplan.model.measures import MEASURES
-from ftplan.model.plan import Plan
+
+if TYPE_CHECKING:
+    from ftplan.model.plan import Plan
 
 OBJECTIVES = ("usable", "correlation", "node-correlation")
 UPKEEP = ("current", "threshold", "max_moves", "max_bytes")

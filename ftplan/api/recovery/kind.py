@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ftplan.api.kinds import PlanKind
 from ftplan.api.recovery.options import RecoveryScheduleOptions
 from ftplan.model.kinds import RECOVERY_SCHEDULE
-from ftplan.model.plan import Plan
+
+if TYPE_CHECKING:
+    from ftplan.model.plan import Plan
 
 
 def _recovers(plan: Plan) -> bool:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ftplan.api.kinds import PlanKind
 from ftplan.api.replication.options import TaskReplicationOptions
 from ftplan.model.kinds import TASK_REPLICATION
-from ftplan.model.plan import Plan
+
+if TYPE_CHECKING:
+    from ftplan.model.plan import Plan
 
 
 def _starts_or_stops(plan: Plan) -> bool:

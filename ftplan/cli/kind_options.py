@@ -1,0 +1,77 @@
+"""The options of a kind of plan as options of the command line: each from its field."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from typing import Any
+
+import click
+
+from ftplan.api.option_fields import Option, PlanOptions, flag
+from ftplan.cli import options
+
+
+def _flag_of(name: str, item: Option) -> str:
+    return item.flag or flag(name)
+
+
+def parameter_of(name: str, item: Option) -> str:
+    """Return what click calls an option of a kind of plan: its flag with underscores."""
+    return _flag_of(name, item).partition("/")[0].removeprefix("--").replace("-", "_")
+
+
+def _type_of(item: Option) -> Any:
+    """Return how the command line reads an option; limits beyond what anyone writes are left to its check."""
+    check = item.check
+    if item.unit is not None:
+        return {"time": options.DURATION, "size": options.SIZE, "speed": options.BANDWIDTH}[item.unit]
+    if check.form == "word":
+        return click.Choice(check.names)
+    if check.form == "whole":
+        return click.IntRange(check.low, check.high)  # type: ignore[arg-type]  # whole numbers both
+    if check.form == "number":
+        return options.Number(check.low or 0.0, 1.0 if check.high == 1.0 else math.inf)
+    return str
+
+
+def _negated(item: Option) -> bool:
+    return item.flag is not None and "/" not in item.flag
+
+
+def _option_of(name: str, item: Option, default: Any) -> Callable[..., Any]:
+    """Return the click option of an option of a kind of plan."""
+    spelled = _flag_of(name, item)
+    if item.check.form == "flag":
+        return click.option(spelled, is_flag=True, default=not default if _negated(item) else default, help=item.help)
+    if item.unit == "time" and default is not None:
+        default = f"{default:g}s"
+    return click.option(spelled, type=_type_of(item), default=default, metavar=item.metavar, help=item.help)
+
+
+def of_kind(kind: type[PlanOptions], algorithm: Callable[..., Any], after: str | None) -> Callable[..., Any]:
+    """Return the options of a kind of plan, in the order of its fields, and ``--algorithm`` *after* one, or first.
+
+    Those of all kinds are :data:`SEARCH`.
+    """
+    made = [algorithm] if after is None else []
+    defaults = {item.name: item.default for item in fields(kind)}
+    for name, item in kind.options().items():
+        if name in PlanOptions.options() or name == "fail":
+            continue
+        made.append(_option_of(name, item, defaults[name]))
+        if name == after:
+            made.append(algorithm)
+    return options.together(*made)
+
+
+def asked(kind: type[PlanOptions], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the command line gave as options of a kind of plan, by their names."""
+    values = {name: (item, given[parameter_of(name, item)]) for name, item in kind.options().items()}
+    return {name: not value if _negated(item) else value for name, (item, value) in values.items()}
+
+
+SEARCH = options.together(
+    *(_option_of(item.name, item.metadata["option"], item.default) for item in fields(PlanOptions))
+)
