@@ -26,7 +26,7 @@ class Duration(click.ParamType):  # type: ignore[type-arg]  # generic only in ne
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """Return seconds."""
         if isinstance(value, (int, float)) and not isinstance(value, bool):
-            seconds = float(value)
+            seconds = float(value) if abs(value) < 1e300 else math.inf
         else:
             match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?)\s*([a-z]*)\s*", str(value))
             if not match or (match[2] and match[2] not in _UNITS):
@@ -51,6 +51,8 @@ class Number(click.ParamType):  # type: ignore[type-arg]
             number = float(value)
         except (TypeError, ValueError):
             self.fail(f"{value!r} is no number", param, ctx)
+        except OverflowError:  # a whole number of a file may have thousands of digits
+            number = math.inf
         if not math.isfinite(number) or not self.low <= number <= self.high:
             self.fail(f"{value!r} is not between {self.low:g} and {self.high:g}", param, ctx)
         return number

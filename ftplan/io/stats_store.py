@@ -44,12 +44,12 @@ def load_stats(source: Source) -> Loaded[StatsTables]:
 def _from_folder(source: str | os.PathLike[str]) -> Loaded[StatsTables]:
     folder = Path(source)
     name = display_name(source)
-    if not folder.is_dir():
-        if folder.name == MANIFEST and folder.is_file():
+    if not os.path.isdir(folder):  # which, unlike Path.is_dir, says no to a name that is too long
+        if folder.name == MANIFEST and os.path.isfile(folder):
             raise FtplanError(f"{name}: is the manifest; give the folder {display_name(folder.parent)!r} instead")
-        if folder.exists():
+        if os.path.exists(folder):
             raise FtplanError(f"{name}: is a file; expected a statistics folder (with {MANIFEST})")
-        known = [entry.name for entry in folder.parent.iterdir()] if folder.parent.is_dir() else []
+        known = [entry.name for entry in folder.parent.iterdir()] if os.path.isdir(folder.parent) else []
         raise FtplanError(f"{name}: no such folder{suggestion(folder.name, known)}")
     if not (folder / MANIFEST).exists():
         raise FtplanError(f"{name}: is no statistics folder: {MANIFEST} is missing")

@@ -186,3 +186,14 @@ def test_shell_completion_is_there() -> None:
     )
     assert done.returncode == 0
     assert "_FTPLAN_COMPLETE" in done.stdout
+
+
+def test_values_without_bounds_in_the_configuration_are_refused(ftplan: Run, project: Path) -> None:
+    number = "9" * 400
+    for line in (f"time-limit = {number}", f"max-cpu = {number}", f"horizon = {number}"):
+        (project / "ftplan.toml").write_text(f"[recovery-schedule]\n{line}\n")
+        done = ftplan("recovery-schedule", "-t", "topology.yaml", "--capacity", "1", "--fail", "node:n1")
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    (project / "ftplan.toml").unlink()
+    done = ftplan("recovery-schedule", "-t", "topology.yaml", "-s", "n" * 3000, "--fail", "node:n1")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)

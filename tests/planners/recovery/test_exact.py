@@ -49,9 +49,14 @@ RAISED = SetUnionKnapsack(
 )
 
 
+#: One query is worth next to nothing: its priority is no multiple of any unit.
+TINY = SetUnionKnapsack(np.array([10.0, 1e-8]), np.array([1.0, 1.0]), np.array([0, 1, 2]), np.array([0, 1]), 2.0)
+
+
 @settings(deadline=None, max_examples=150)
 @given(knapsacks())
 @example(RAISED)
+@example(TINY)
 def test_it_equals_all_choices(knapsack: SetUnionKnapsack) -> None:
     choice = exact_step(knapsack, Budget(TIME_S))
     assert knapsack.fits(choice.queries)

@@ -113,6 +113,7 @@ def common_unit(numbers: FloatArray, largest: float = 2.0**40) -> float:
     """
     for factor in (1.0, 2.0, 4.0, 10.0, 20.0, 100.0, 1000.0):
         whole: IntArray = np.round(numbers * factor)
-        if len(whole) and bool((np.abs(numbers * factor - whole) <= ROUNDING).all()) and whole.max() <= largest:
+        rounding = ROUNDING * np.minimum(whole, 1.0)  # next to nothing is not nothing
+        if len(whole) and bool((np.abs(numbers * factor - whole) <= rounding).all()) and whole.max() <= largest:
             return float(np.gcd.reduce(whole.astype(np.int64))) / factor
     return 0.0
