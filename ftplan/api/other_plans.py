@@ -100,6 +100,18 @@ def checkpoint_copies(
     return {**placed, **{o: tuple(nodes or () for nodes in groups) for o, groups in by_group.items()}}, file
 
 
+def given_plan(plan: Plan, option: str) -> tuple[bool, str | None]:
+    """Return whether it is known what a plan was given for an option that takes a plan, and its path, None for nothing.
+
+    It is not known where the file is not there any more, or the other plan never was in one.
+    """
+    path = plan.options.get(option)
+    if path is None and not any(item.role == option for item in plan.inputs):
+        return True, None
+    known = isinstance(path, str) and os.path.exists(path)
+    return known, path if known else None
+
+
 def recorded(given: Any, path: str | None) -> Any:
     """Return what a plan's options keep of a plan that it was made with: its path, or what it prescribes."""
     if given is None or path is not None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from ftplan.api.checkpoints.assignments import current_assignments, moves, stated_assignments
 from ftplan.api.checkpoints.options import CheckpointAllocationOptions
 from ftplan.api.checkpoints.problem import objective_of, planned_on, require, with_current
+from ftplan.api.other_plans import given_plan
 from ftplan.api.statements import (
     Judged,
     Judges,
@@ -176,11 +176,9 @@ def _current(plan: Plan, problem: Problem) -> Cluster | None:
     """Return the cluster with the checkpoints that were in place for the plan; None where they are not known."""
     assert problem.cluster is not None
     assert problem.topology is not None
-    path = plan.options.get("current")
-    if path is None and not any(item.role == "current" for item in plan.inputs):
-        return problem.cluster
-    if not isinstance(path, str) or not Path(path).exists():
-        return None
+    known, path = given_plan(plan, "current")
+    if not known or path is None:
+        return problem.cluster if known else None
     return with_current(path, problem.cluster, problem.topology)[0]
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
+from ftplan.api.other_plans import given_plan
 from ftplan.api.replication.asked import asked_of, nodes_by_task, replicas_of
 from ftplan.api.replication.current import Current, current_of
 from ftplan.api.replication.figures import body, summary
@@ -109,12 +109,8 @@ def _without_node(plan: Plan) -> Iterator[Violation]:
 
 def _current(plan: Plan, problem: Problem, prepared: PreparedReplication) -> Current | None:
     """Return the replicas that were in place for the plan; None where the file that said so is not there."""
-    path = plan.options.get("current")
-    if path is None and not any(item.role == "current" for item in plan.inputs):
-        return current_of(None, problem, prepared.graph)
-    if not isinstance(path, str) or not Path(path).exists():
-        return None
-    return current_of(path, problem, prepared.graph)
+    known, path = given_plan(plan, "current")
+    return current_of(path, problem, prepared.graph) if known else None
 
 
 def _changes(plan: Plan, prepared: PreparedReplication, current: Current, node: NodeByTask) -> Iterator[Violation]:
