@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Mapping
-from pathlib import Path
 from typing import Any
 
 from ftplan.api.arguments import a_plan
@@ -56,7 +56,7 @@ def load_inputs(
         source = given.get(role)
         if source is None and role in named:
             source = named[role]
-            if not Path(named[role]).exists():
+            if not os.path.exists(named[role]):
                 raise FtplanError(f"{name}: its input {source} ({role}) is not there any more: give --{role}")
         elif source is None and not (row is not None and row.answers_failure and plan.inputs):
             source = (defaults or {}).get(role)  # a plan that answers a failure was made without what it does not name
@@ -92,7 +92,7 @@ def load_state(
     sources: dict[str, Any] = {}
     for role in ("topology", "stats"):
         own = named.get(role)
-        there = role not in asked and own is not None and Path(own).exists()
+        there = role not in asked and own is not None and os.path.exists(own)
         sources[role] = own if there else (given or {}).get(role)
     if sources["topology"] is None:
         return None
@@ -136,7 +136,7 @@ def _plan_file(item: InputFile) -> InputFile | None:
     """Return the fingerprint of a plan that another one was made from, None where it is not there any more."""
     from ftplan.io.plan_file import load_plan
 
-    if item.path is None or not Path(item.path).exists():
+    if item.path is None or not os.path.exists(item.path):
         return None
     try:
         return load_plan(item.path).input

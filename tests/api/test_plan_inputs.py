@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -64,3 +65,10 @@ def test_what_is_named_nowhere_or_gone_is_said(folder: Path) -> None:
     }
     with pytest.raises(ftplan.FtplanError, match="plan: names no topology file, and --topology is missing"):
         verify({**bare, "plan": {"assignments": []}})
+
+
+def test_a_name_that_is_too_long_is_not_there(folder: Path) -> None:
+    plan = ftplan.plan("task-replication", ftplan.load(topology="topology.yaml"), budget=1)
+    long = replace(plan, inputs=tuple(replace(item, path="n" * 3000) for item in plan.inputs))
+    with pytest.raises(ftplan.FtplanError, match=r"its input n+… \(topology\) is not there any more"):
+        verify(long)
