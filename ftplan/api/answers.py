@@ -49,10 +49,6 @@ class MetricValue:
     sense: str
     unit: str
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields as the evaluation file names them."""
-        return asdict(self)
-
 
 def scored(kind: str, values: Mapping[str, float | None]) -> tuple[MetricValue, ...]:
     """Return the values of all metrics of a kind of plan, in their order."""

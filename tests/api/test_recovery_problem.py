@@ -9,9 +9,13 @@ import pytest
 
 import ftplan
 from ftplan.api.recovery.options import RecoveryScheduleOptions
-from ftplan.api.recovery.problem import prepare, recovery_problem
+from ftplan.api.recovery.problem import prepare
 from ftplan.planners.recovery.problem import RecoveryProblem
 from tests.api.recovery_cases import CLUSTER, TOPOLOGY, loaded, statistics
+
+
+def recovery_problem(problem: ftplan.Problem, **asked: Any) -> RecoveryProblem:
+    return prepare(problem, RecoveryScheduleOptions.of("recovery-schedule", asked)).problem
 
 
 def names(case: RecoveryProblem, flags: Any) -> list[str]:

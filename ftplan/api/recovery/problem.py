@@ -37,11 +37,6 @@ class Prepared:
     inputs: tuple[InputFile, ...]
 
 
-def recovery_problem(problem: Problem, **asked: Any) -> RecoveryProblem:
-    """Return what a recovery planner is asked; *asked* are options of ``recovery-schedule``."""
-    return prepare(problem, RecoveryScheduleOptions.of("recovery-schedule", asked)).problem
-
-
 def prepare(problem: Problem, options: RecoveryScheduleOptions) -> Prepared:
     """Build a recovery problem.
 
