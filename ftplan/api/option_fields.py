@@ -274,3 +274,10 @@ class PlanOptions:
         """Return the options as a plan keeps them: as asked, without the seed, which stands beside them."""
         values = {name: getattr(self, name) for name in self.options() if name != "seed"}
         return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+
+
+@dataclass(frozen=True, kw_only=True)
+class FailureOptions(PlanOptions):
+    """What can be asked of the kinds of plan that answer a failure."""
+
+    fail: tuple[str, ...] = option((), SELECTORS, "What fails, such as node:n1 or zone:rack-a; repeatable.")

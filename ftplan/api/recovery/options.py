@@ -9,9 +9,8 @@ from ftplan.api.option_fields import (
     CORES,
     FLAG,
     PLAN,
-    SELECTORS,
     SHARE,
-    PlanOptions,
+    FailureOptions,
     number,
     one_of,
     option,
@@ -25,7 +24,7 @@ OBJECTIVES = ("priority", "priority-time", "fidelity-time")
 
 
 @dataclass(frozen=True, kw_only=True)
-class RecoveryScheduleOptions(PlanOptions):
+class RecoveryScheduleOptions(FailureOptions):
     """The options of ``ftplan recovery-schedule``."""
 
     recorded_facts: ClassVar = {
@@ -35,7 +34,6 @@ class RecoveryScheduleOptions(PlanOptions):
         "spread": FLAG,
     }
 
-    fail: tuple[str, ...] = option((), SELECTORS, "What fails, such as node:n1 or zone:rack-a; repeatable.")
     complete_failure: bool = option(
         False, FLAG, "All nodes fail; the first new one hosts the coordinator, then recovery goes on step by step."
     )

@@ -10,10 +10,9 @@ from ftplan.api.option_fields import (
     CORES,
     FLAG,
     PLAN,
-    SELECTORS,
     SHARE,
     Check,
-    PlanOptions,
+    FailureOptions,
     number,
     one_of,
     option,
@@ -39,7 +38,7 @@ def _budget(value: Any) -> Any:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TaskReplicationOptions(PlanOptions):
+class TaskReplicationOptions(FailureOptions):
     """The options of ``ftplan replicate-tasks``."""
 
     recorded_facts: ClassVar = {
@@ -49,7 +48,6 @@ class TaskReplicationOptions(PlanOptions):
     }
     alternatives: ClassVar = (BUDGETS,)
 
-    fail: tuple[str, ...] = option((), SELECTORS, "What fails, such as node:n1 or zone:rack-a; repeatable.")
     worst_case: bool = option(False, FLAG, "All tasks may fail, whatever the failure file says.")
     budget: Any = option(
         None,
