@@ -7,9 +7,8 @@ import math
 import numpy as np
 
 from ftplan.api.replication.problem import PreparedReplication
+from ftplan.metrics.replica_hosts import NOWHERE, ReplicaHosts
 from ftplan.model.cluster import Cluster
-from ftplan.planners.replication.placement.hosts import ReplicaHosts
-from ftplan.planners.replication.placement.placement import NOWHERE
 
 
 def hosts_of(prepared: PreparedReplication, cluster: Cluster, max_cpu: float) -> ReplicaHosts:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+from ftplan.metrics.replica_hosts import ReplicaHosts
 from ftplan.metrics.replication_problem import NodeByTask, ReplicationProblem
 from ftplan.model.plan import Infeasible, Warn
 from ftplan.model.topology import BoolArray, IntArray
@@ -14,7 +15,7 @@ from ftplan.planners.replication.changes import ChangeLimits, limited, unchanged
 from ftplan.planners.replication.choice import EQUAL, ReplicationPlanner, met
 from ftplan.planners.replication.fewest import fewest
 from ftplan.planners.replication.placement.fitting import LESS, WITHOUT, Chooser, PlacementAttempt, fitted
-from ftplan.planners.replication.placement.hosts import ReplicaHosts, no_room, placement_problem
+from ftplan.planners.replication.placement.hosts import no_room, placement_problem
 from ftplan.planners.replication.placement.placement import place
 from ftplan.planners.replication.planner import Replication, ReplicationOptions
 from ftplan.planners.result import Result

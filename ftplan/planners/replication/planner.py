@@ -5,14 +5,18 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ftplan.model.topology import BoolArray
+from ftplan.model.topology import BoolArray, IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Replication:
-    """The answer of every replication planner: the tasks to replicate, shape (T,)."""
+    """The answer of every replication planner: the tasks to replicate, shape (T,), and where there are hosts on which.
+
+    ``node`` is (T,), NOWHERE where there is no replica; None where the problem has no hosts.
+    """
 
     replicated: BoolArray
+    node: IntArray | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ftplan.metrics.replica_hosts import NOWHERE, ReplicaHosts
 from ftplan.metrics.replication_problem import ReplicationProblem
 from ftplan.model.plan import Infeasible
 from ftplan.model.topology import Topology
@@ -19,8 +20,6 @@ from ftplan.planners.replication.curve import curve, curve_budgets
 from ftplan.planners.replication.deployment import DeploymentProblem, deployed
 from ftplan.planners.replication.exact import exact
 from ftplan.planners.replication.fewest import fewest
-from ftplan.planners.replication.placement.hosts import ReplicaHosts
-from ftplan.planners.replication.placement.placement import NOWHERE
 from ftplan.planners.replication.planner import ReplicationOptions
 from tests.planners.replication.cases import brute_force, problem_of, problems
 from tests.topologies import topologies

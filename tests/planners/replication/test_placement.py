@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ftplan.planners.replication.placement.placement import NOWHERE, PlacementProblem, place
+from ftplan.metrics.replica_hosts import NOWHERE
+from ftplan.planners.replication.placement.placement import PlacementProblem, place
 from ftplan.planners.replication.planner import ReplicationOptions
 
 

@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ftplan.metrics.replica_hosts import NOWHERE
 from ftplan.metrics.replication_problem import ReplicationProblem
 from ftplan.model.topology import BoolArray, IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.replication.placement.placement import NOWHERE, PlacementProblem, ReplicaPlacement
+from ftplan.planners.replication.placement.placement import PlacementProblem, ReplicaPlacement
 
 #: Runs of the planner: without the tasks that found no node, then with less budget.
 WITHOUT, LESS = 4, 8

@@ -4,48 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
+from ftplan.metrics.replica_hosts import NOWHERE, ReplicaHosts
 from ftplan.metrics.replication_problem import ReplicationProblem
 from ftplan.model.plan import Infeasible
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
-from ftplan.planners.replication.placement.placement import NOWHERE, PlacementProblem, ReplicaPlacement
+from ftplan.planners.replication.placement.placement import PlacementProblem, ReplicaPlacement
 
 #: How finely the size of a node that would help is stated: cores, and 2^20 bytes.
 GRAIN_CPU, GRAIN_MB = 1e-4, 1.0
-
-
-@dataclass(frozen=True, eq=False)
-class ReplicaHosts:
-    """N nodes that replicas may stand on, and what the primaries of T tasks say of their replicas."""
-
-    ids: tuple[str, ...]
-    residual_cpu: FloatArray  # (N,) cores of the usable share that primaries and other work leave
-    residual_mb: FloatArray  # (N,) units of 2^20 bytes; infinite where the node does not state its memory
-    zone: IntArray  # (N,)
-    accepting: BoolArray  # (N,)
-    max_cpu: float  # the usable share of a node's cores
-    primary: IntArray  # (T,) node of each task, or NOWHERE
-    cpu: FloatArray  # (T,) cores of each task, so of its replica
-    memory_mb: FloatArray  # (T,)
-
-    @cached_property
-    def position(self) -> dict[str, int]:
-        """Place of each node by its id."""
-        return {id: k for k, id in enumerate(self.ids)}
-
-    @property
-    def free_cores(self) -> float:
-        """Cores that are free on all nodes that take tasks."""
-        return float(np.maximum(self.residual_cpu[self.accepting], 0.0).sum())
-
-    def names(self, task: IntArray, node: IntArray) -> dict[int, str | None]:
-        """Return the ids of the nodes of some tasks' replicas, by task."""
-        return {t: self.ids[n] for t, n in zip(task.tolist(), node.tolist(), strict=True)}
 
 
 def placement_problem(
