@@ -20,6 +20,7 @@ from ftplan.planners.replication.models.reduction import Reduced
 from ftplan.planners.replication.models.sites import Sites, nodes_on
 from ftplan.planners.replication.models.tables import choices
 from ftplan.planners.replication.models.units import units
+from ftplan.planners.replication.placement.room import in_place
 from ftplan.planners.replication.planner import Replication, ReplicationOptions
 from ftplan.planners.replication.search.branching import BranchAndBound
 from ftplan.planners.replication.structure_aware import structure_aware
@@ -69,8 +70,7 @@ def exact(problem: ReplicationProblem, options: ReplicationOptions) -> Result[Re
     value, bound = problem.value_at(node), incumbent.bound
     status: Status = "optimal" if value >= bound * (1.0 - MET) else "feasible"
     bound = sound_bound("max", value, bound)
-    answer = Replication(node != NOWHERE, None if problem.hosts is None else node)
-    return Result(status, answer, ("budget",), bound, warnings=budget.warnings())
+    return Result(status, Replication.on(problem, node), ("budget",), bound, warnings=budget.warnings())
 
 
 def curve(problem: ReplicationProblem, limits: list[float], budget: Budget) -> list[tuple[float, float]] | None:
@@ -109,7 +109,7 @@ class _Incumbent:
         incumbent = _Incumbent(problem, CandidateNodes.of(problem))
         incumbent.offer(np.full(problem.tasks, NOWHERE))
         if problem.current is not None:
-            incumbent.offer(_still_there(problem))
+            incumbent.offer(in_place(problem).node)
         return incumbent
 
     def offer(self, node: IntArray | None, bound: float = np.inf) -> None:
@@ -129,38 +129,12 @@ class _Incumbent:
     def offer_answer(self, result: Result[Replication]) -> None:
         """Take what a heuristic answers."""
         if result.answer is not None:
-            if result.answer.node is None:
-                self.offer_choice(result.answer.replicated)
-            else:
-                self.offer(result.answer.node)
+            self.offer(result.answer.nodes())
 
     @property
     def proven(self) -> bool:
         """Whether the bound is met."""
         return self.value >= self.bound * (1.0 - MET)
-
-
-def _still_there(problem: ReplicationProblem) -> IntArray:
-    """Return the replicas in place, (T,), without those that budget and room no longer hold: the smallest stay."""
-    node, hosts, cost = np.full(problem.tasks, NOWHERE), problem.hosts, 0.0
-    current = current_of(problem)
-    if hosts is None:
-        current = np.where(current == NOWHERE, NOWHERE, 0)
-    else:
-        cpu, mb = hosts.residual_cpu.copy(), hosts.residual_mb.copy()
-    tasks = np.flatnonzero(current >= 0)
-    size = problem.weight if hosts is None else hosts.cpu
-    for task in tasks[np.lexsort((tasks, problem.weight[tasks], size[tasks]))].tolist():
-        here = current[task]
-        cost += problem.weight[task]
-        if not problem.fits(cost) or (hosts is not None and not hosts.fits(task, cpu, mb)[here]):
-            cost -= problem.weight[task]
-            continue
-        node[task] = here
-        if hosts is not None:
-            cpu[here] -= hosts.cpu[task]
-            mb[here] -= hosts.memory_mb[task]
-    return node
 
 
 def _keeps_limits(problem: ReplicationProblem, node: IntArray) -> bool:
@@ -183,11 +157,9 @@ def _keeps_limits(problem: ReplicationProblem, node: IntArray) -> bool:
 
 
 def _useful(problem: ReplicationProblem, node: IntArray) -> IntArray:
-    """Return a solution without replicas that are of no use, as far as changes allow, (T,)."""
+    """Return a solution without replicas of no use, (T,); where changes are limited those in place stay."""
     useful = problem.useful_at(node)
-    if problem.max_changes is None or problem.changes(useful) <= problem.max_changes:
-        return useful
-    return np.where(node == current_of(problem), node, useful)
+    return useful if problem.max_changes is None else np.where(current_of(problem) == NOWHERE, useful, node)
 
 
 def _solve(incumbent: _Incumbent, options: ReplicationOptions, budget: Budget) -> None:

@@ -195,6 +195,15 @@ def joint_problems(draw: st.DrawFn, tasks: int = 5, nodes: int = 4, changes: boo
     if not changes:
         return problem
     places = some(st.sampled_from([NOWHERE, NOWHERE, *range(size)]), count)
-    kept = replace(hosts, kept=places)
-    current = places if draw(st.booleans()) else None
-    return replace(problem, hosts=kept, current=current, max_changes=draw(st.integers(0, 4)))
+    if draw(st.booleans()):  # nobody knows of any replica
+        return replace(problem, max_changes=draw(st.integers(0, 4)))
+    here = places >= 0
+    needs = (np.bincount(places[here], need[here], size) for need in (cpu, memory))
+    held_cpu, held_mb = (np.where(need > 0.0, need, -np.inf) for need in needs)
+    kept = replace(
+        hosts,
+        kept=places,
+        residual_cpu=np.maximum(hosts.residual_cpu, held_cpu),
+        residual_mb=np.maximum(hosts.residual_mb, held_mb),
+    )
+    return replace(problem, hosts=kept, current=places, max_changes=draw(st.integers(0, 4)))

@@ -10,6 +10,7 @@ from ftplan.metrics.replica_hosts import NOWHERE
 from ftplan.metrics.replication_problem import ReplicationProblem
 from ftplan.planners.budget import Budget
 from ftplan.planners.replication.bounds import quick_bound
+from ftplan.planners.replication.changes import too_few_changes
 from ftplan.planners.replication.exact import exact
 from ftplan.planners.replication.models.candidate_nodes import CandidateNodes
 from ftplan.planners.replication.models.joint_program import joint_program
@@ -26,6 +27,7 @@ def check(problem: ReplicationProblem) -> None:
     best = joint_brute_force(problem)
     result = exact(problem, OPTIONS)
     if best is None:
+        assert too_few_changes(problem) is not None
         return
     assert quick_bound(problem, Budget(np.inf)) >= best[0] - 1e-12
     assert result.answer is not None
@@ -68,11 +70,10 @@ def test_merged_sites_bound_the_optimum(problem: ReplicationProblem) -> None:
 @given(joint_problems(tasks=4, changes=True))
 def test_bounds_hold_without_time_or_work(problem: ReplicationProblem) -> None:
     best = joint_brute_force(problem)
+    if best is None:
+        return
     for options in (ReplicationOptions(time_limit_s=0.0), ReplicationOptions(iterations=1)):
         result = exact(problem, options)
-        if best is not None:
-            assert result.answer is not None
-            assert result.answer.node is not None
-            value = problem.value_at(result.answer.node)
-            assert result.bound is not None
-            assert value - 1e-9 <= best[0] <= result.bound + 1e-12
+        assert result.answer is not None
+        assert result.bound is not None
+        assert problem.value_at(result.answer.nodes()) - 1e-9 <= best[0] <= result.bound + 1e-12

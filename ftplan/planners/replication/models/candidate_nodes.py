@@ -12,9 +12,6 @@ from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.fillable import fillable
 
-#: What a node in the primary's zone adds to the risk, so that others come first where they are as good.
-BESIDE = 1e-9
-
 
 def current_of(problem: ReplicationProblem) -> IntArray:
     """Return the node of each replica in place, (T,); nobody knows of any: NOWHERE."""
@@ -31,7 +28,7 @@ class CandidateNodes:
     row: IntArray  # (T,) row of each task
     open: BoolArray  # (K, N)
     down: BoolArray  # (C, N) nodes that fail in each case
-    risk: FloatArray  # (K, N) weight of the cases in which node and primary fail; above it where they share a zone
+    risk: FloatArray  # (K, N) weight of the cases in which the node fails with the task
 
     @staticmethod
     def of(problem: ReplicationProblem) -> CandidateNodes:
@@ -62,7 +59,7 @@ class CandidateNodes:
                 useful[current[task]] = True
             fits = hosts.fits(task, hosts.residual_cpu, hosts.residual_mb)
             open_to[k] = hosts.allowed(task) & useful & fits
-            risk[k] = (weight * failed[:, task]) @ down + BESIDE * np.logical_not(hosts.apart(task))
+            risk[k] = (weight * failed[:, task]) @ down
         return CandidateNodes(row.reshape(-1), open_to, down, risk)
 
     @property
