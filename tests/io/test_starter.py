@@ -36,7 +36,7 @@ def stats(folder: Path, placement: str | None = None, substreams: list[Any] | No
 
 
 def written(folder: Path, source: Path | None) -> Path:
-    for name, text in starter_files(None if source is None else str(source), folder).items():
+    for name, text in starter_files(None if source is None else str(source), folder).files.items():
         (folder / name).write_text(text)
     return folder
 
