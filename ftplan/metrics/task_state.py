@@ -12,6 +12,7 @@ from ftplan.metrics.task_costs import measured_by_task
 from ftplan.model.key_group_state import key_group_state
 from ftplan.model.plan import Warn
 from ftplan.model.problem import StatsTables
+from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray
@@ -32,11 +33,13 @@ class TaskState:
 def task_state(graph: TaskGraph, stats: StatsTables | None) -> TaskState:
     """Return the state of all tasks.
 
-    Of each key group and each task, in this order:
+    In this order, for each operator:
 
-    1. the largest state of the key group that the statistics have seen;
-    2. the largest ``memory_bytes`` of its task, spread evenly over the task's key groups: what a task holds in memory
-       has to fit where it is replicated or recovered. Where the topology states another state there is a warning;
+    1. the state of its key groups in the statistics, of each the largest that was seen; one that was not seen has its
+       part of the topology's ``state_bytes``;
+    2. the largest ``memory_bytes`` of each task in the statistics, spread evenly over its key groups: what a task holds
+       in memory has to fit where it is replicated, and to get where it is recovered. A warning says where the topology
+       states something else;
     3. the topology's ``state_bytes``, spread likewise.
 
     Raises
@@ -52,7 +55,7 @@ def task_state(graph: TaskGraph, stats: StatsTables | None) -> TaskState:
         state = stats.tables["key_groups"]["state_bytes"]
         if state.null_count < len(state):
             series = key_group_series(stats, "records", graph.topology)
-        memory = measured_by_task(graph, stats, ("memory_bytes",), "max").get("memory_bytes", memory)
+        memory = _memory(graph, stats, series)
         total = np.where(np.isnan(memory), stated, memory)
     by_group: dict[str, FloatArray] = {}
     for operator in graph.topology.keyed_operators:
@@ -64,6 +67,16 @@ def task_state(graph: TaskGraph, stats: StatsTables | None) -> TaskState:
         summed = np.bincount(owner, weights=groups, minlength=operator.parallelism)
         total[tasks] = np.where(owning, summed, total[tasks])
     return TaskState(total, by_group, _warnings(graph, stated, memory, total))
+
+
+def _memory(graph: TaskGraph, stats: StatsTables, series: KeyGroupSeries | None) -> FloatArray:
+    """Return the largest memory of each task in bytes, (tasks,); NaN where unknown and beside measured state."""
+    columns = measured_by_task(graph, stats, ("memory_bytes",), "max")
+    memory = columns.get("memory_bytes", np.full(graph.tasks, np.nan))
+    if series is not None:
+        for i in np.unique(series.operator[~np.isnan(series.state_bytes)]).tolist():
+            memory[graph.slice_of(graph.topology.position[series.operators[i]])] = np.nan
+    return memory
 
 
 def _warnings(graph: TaskGraph, stated: FloatArray, memory: FloatArray, total: FloatArray) -> tuple[Warn, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -73,11 +74,14 @@ def tables(statistics: Mapping[str, Any]) -> StatsTables:
 
 
 def folder(path: Path, statistics: Mapping[str, Any]) -> Path:
-    """Write statistics as a folder of Parquet files."""
+    """Write statistics as a folder of Parquet files, whose hashes the manifest holds."""
     path.mkdir()
-    (path / "manifest.json").write_text(json.dumps(statistics["manifest"]))
+    listed = {}
     for name, table in tables(statistics).tables.items():
-        pq.write_table(table, path / f"{name}.parquet")
+        file = path / f"{name}.parquet"
+        pq.write_table(table, file)
+        listed[name] = {"rows": table.num_rows, "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
+    (path / "manifest.json").write_text(json.dumps({**statistics["manifest"], "tables": listed}))
     return path
 
 
