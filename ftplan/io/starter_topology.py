@@ -21,7 +21,9 @@ from ftplan.model.defaults import MAX_SUBSTREAMS
 from ftplan.model.plan import Warn
 from ftplan.model.problem import StatsTables
 from ftplan.model.ranges import BYTES, SHARE
+from ftplan.model.rates import sent_by
 from ftplan.model.task_graph import TaskGraph
+from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import Edge, FloatArray, Operator, Topology
 
 #: Substreams that stand in one line.
@@ -43,7 +45,8 @@ def topology_text(
     """
     plain = load_topology(_plain(stats, parallelism)).value
     measured, unfit = measured_topology(plain, stats)
-    written, shortened = _shortened(measured, max_substreams)
+    shortened, long_lists = _shortened(measured, max_substreams)
+    written = _without_derived(shortened)
     graph = TaskGraph(written)
     costs, state = task_costs(graph, stats), task_state(graph, stats).total
     lines = [
@@ -65,7 +68,7 @@ def topology_text(
             "#   - {from: a, to: b, partitioning: full}",
             "edges: []",
         ]
-    return "\n".join(lines) + "\n", (*unfit, *shortened)
+    return "\n".join(lines) + "\n", (*unfit, *long_lists)
 
 
 _EDGES = "edges:                      # [from index, to index, records/s]: tasks that exchanged no record do not meet"
@@ -104,6 +107,19 @@ def _pairs(stats: StatsTables) -> list[tuple[str, str]]:
         if pair[0] != pair[1] and find_cycle(nodes, [*kept, pair]) is None:
             kept.append(pair)
     return kept
+
+
+def _without_derived(topology: Topology) -> Topology:
+    """Drop ``rate_out`` where several lists of substreams imply it: lists that differ from it raise a warning."""
+    operators = list(topology.operators)
+    for i, operator in enumerate(operators):
+        streams = [edge.substreams for edge in topology.edges if edge.source == i]
+        lists = [sent_by(stream, operator.parallelism) for stream in streams if stream is not None]
+        if operator.rate_out is not None and len(lists) == len(streams) > 1:
+            most = np.max(lists, axis=0)
+            if np.allclose(operator.rate_out, most, rtol=ROUNDING, atol=0.0):
+                operators[i] = replace(operator, rate_out=None)
+    return replace(topology, operators=tuple(operators))
 
 
 def _shortened(topology: Topology, most: int) -> tuple[Topology, list[Warn]]:

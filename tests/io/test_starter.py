@@ -102,7 +102,10 @@ def test_streams_without_cycles(tmp_path: Path) -> None:
 
     source = stats(tmp_path, None, [stream("007", "join", 5), stream("join", "no", 0), stream("no", "007", 0)])
     written(tmp_path, source)
-    names_of_everything(tmp_path, source)
+    names_of_everything(tmp_path)
+    checked, errors = check_files([tmp_path / "topology.yaml", source])
+    assert errors == []
+    assert [warning.code for warning in checked[1].warnings] == ["STREAM_NOT_IN_TOPOLOGY"]
     job = load_topology(tmp_path / "topology.yaml").value
     names = [(job.operators[edge.source].id, job.operators[edge.target].id) for edge in job.edges]
     assert names == [("007", "join"), ("join", "no")]
@@ -157,6 +160,19 @@ def test_measured_rates_stand_in_the_topology(seed: int, tmp_path: Path) -> None
     again, said = measured_topology(job, stats)
     assert said == ()
     assert rates(TaskGraph(again)).into.tolist() == rates(first).into.tolist()
+
+
+def test_streams_that_part_ways_raise_no_warning(tmp_path: Path) -> None:
+    """Where a task sends one record here and the next one there, its streams imply what it emits."""
+    pairs = [("a", 0, "b", 0, 0, 600), ("a", 0, "c", 0, 0, 300), ("a", 0, "c", 1, 0, 60)]
+    source = folder(tmp_path / "stats", measured("abc", tasks=[("a", 0, 0, 960, 960)], substreams=pairs))
+    written(tmp_path, source)
+    names_of_everything(tmp_path, source)
+    job = load_topology(tmp_path / "topology.yaml").value
+    assert job.operator("a").rate_out is None
+    weighed, said = measured_topology(plain(job), load_stats(source).value)
+    assert said == ()
+    assert rates(TaskGraph(job)).out == pytest.approx(rates(TaskGraph(weighed)).out, rel=1e-11)
 
 
 def test_long_lists_of_substreams_are_left_out(tmp_path: Path) -> None:
