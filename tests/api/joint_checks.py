@@ -222,7 +222,7 @@ def broken(seed: int, check: str, algorithm: str, same_zone: bool = True) -> str
     case, random = random_case(seed, same_zone), np.random.default_rng([seed, list(CHECKS).index(check)])
     try:
         CHECKS[check](case, random, algorithm)
-    except AssertionError as wrong:
+    except (AssertionError, ftplan.FtplanError) as wrong:
         return f"seed {seed}, {check}, {algorithm}: {wrong}"
     return None
 
