@@ -264,19 +264,32 @@ class Truth:
         return found
 
     def _values(self) -> Array:
-        bit = 1 << np.arange(len(self.cpu))
-        metric, weight = self.case.options.get("metric", "output-fidelity"), self.case.options.get("weight", "rate")
         total = np.zeros(len(self.node))
         for probability, failed, down in self.scenarios:
             standing = (self.node >= 0) & ~down[self.node]
-            live, which = np.unique((standing | ~failed) @ bit, return_inverse=True)
-            worth = []
-            for mask in live.tolist():
-                up = frozenset(t for t, b in zip(self.job.tasks, bit.tolist(), strict=True) if mask & b)
-                by_rate = metric == "output-fidelity"
-                worth.append(self.job.fidelity(up, weight) if by_rate else self.job.completeness(up))
-            total += probability * np.array(worth)[which]
+            total += probability * self._worth(standing | ~failed)
         return total / sum(probability for probability, _, _ in self.scenarios)
+
+    def _worth(self, live: Array) -> Array:
+        """Return the metric for each row of live tasks, shape (ways, tasks)."""
+        bit = 1 << np.arange(len(self.cpu))
+        options, worth = self.case.options, []
+        masks, which = np.unique(live @ bit, return_inverse=True)
+        for mask in masks.tolist():
+            up = frozenset(t for t, b in zip(self.job.tasks, bit.tolist(), strict=True) if mask & b)
+            if options.get("metric", "output-fidelity") == "output-fidelity":
+                worth.append(self.job.fidelity(up, options.get("weight", "rate")))
+            else:
+                worth.append(self.job.completeness(up))
+        return np.array(worth)[which]
+
+    def best_anywhere(self, unit: str, limit: float) -> float:
+        """Return the most that replicas within a budget are worth which need no room and never fail."""
+        chosen = np.indices((2,) * len(self.cpu)).reshape(len(self.cpu), -1).T.astype(bool)
+        size = {"budget": np.ones(len(self.cpu)), "budget_cpu": self.cpu, "budget_mb": self.state}[unit]
+        chosen = chosen[chosen @ size <= limit + 1e-7]
+        total = sum(weight * self._worth(chosen | ~failed) for weight, failed, _ in self.scenarios)
+        return float(np.max(total) / sum(weight for weight, _, _ in self.scenarios))
 
     # ------------------------------------------------------------------------------------------------ questions
 
@@ -312,6 +325,11 @@ class Truth:
             node[self.job.tasks.index((item["operator"], item["index"]))] = self.nodes.index(item["node"])
         found = np.flatnonzero((self.node == node).all(axis=1))
         return int(found[0]) if len(found) else -1
+
+    @property
+    def none(self) -> int:
+        """The way without any replica."""
+        return self.way(())
 
     @property
     def now(self) -> int:
