@@ -127,18 +127,21 @@ def trees(completion: Completion, live: BoolArray, weight: FloatArray, cheapest:
     Upstream, a slot without anything takes the sender of the largest profit density; downstream, a task that nobody
     uses takes the consumer with which the whole tree's is largest. *cheapest*: the trees of least cost instead.
 
-    Where a join's streams share ancestors a tree may cost less than it says, and gain more; of a task with several
-    rows the tree counts the gain by one of them.
+    Where a join's streams share ancestors a tree may cost less than it says, and gain more; in a model with further
+    rows ancestors upstream of the task are counted once. Of a task with several rows the tree counts the gain by one.
     """
     now = gains(completion.model, live)
     missing = np.append(np.where(live, 0.0, weight), 0.0)[completion.task_of]
     up = _Upstream(missing.copy(), np.ones(len(missing)))
-    fills = []
+    fills: list[_Fill] = []
     for slots, mean in zip(completion.levels, now.means, strict=True):
         fill = _fill(slots, mean, up, cheapest)
         up.cost[slots.level.task] += np.add.reduceat(fill.cost, slots.level.first)
         up.value[slots.level.task] = np.multiply.reduceat(fill.value, slots.level.first)
         fills.append(fill)
+        if completion.model.task_of is not None:
+            joins = slots.level.task[np.add.reduceat((fill.cost > 0.0).astype(np.int64), slots.level.first) > 1]
+            up.cost[joins] = _cost_upstream(completion, fills, joins, np.where(live, 0.0, weight))
     down = _Downstream(now, up, missing, cheapest)
     offset = sum(slots.level.slots for slots in completion.levels)
     for slots, mean, fill in zip(completion.levels[::-1], now.means[::-1], fills[::-1], strict=True):
@@ -148,6 +151,23 @@ def trees(completion: Completion, live: BoolArray, weight: FloatArray, cheapest:
     senders = np.concatenate([fill.sender for fill in fills]) if fills else np.zeros(0, dtype=np.int64)
     row = _best_rows(completion, _density(gain, cost, cheapest))
     return Trees(completion, live, gain[row], cost[row], row, senders, down.below, down.entered)
+
+
+def _cost_upstream(completion: Completion, fills: list[_Fill], rows: IntArray, missing: FloatArray) -> FloatArray:
+    """Return what it costs to complete some rows upstream, each task once; cost O(sizes of their trees)."""
+    sender, task_of = np.concatenate([fill.sender for fill in fills]), completion.task_of
+    tree, row, tasks = np.arange(len(rows)), rows, completion.tasks + 1
+    reached = []
+    while len(row):
+        tree, row = np.divmod(np.unique(tree * len(task_of) + row), len(task_of))
+        reached.append(np.unique(tree * tasks + task_of[row]))
+        count = completion.slot_count[row]
+        slot = np.repeat(completion.first_slot[row] - np.cumsum(count) + count, count) + np.arange(count.sum())
+        tree, row = np.repeat(tree, count), sender[slot]
+        tree, row = tree[row >= 0], row[row >= 0]
+    once = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *reached]))
+    cost = np.bincount(once // tasks, np.append(missing, 0.0)[once % tasks], minlength=len(rows))
+    return np.asarray(cost, dtype=np.float64)
 
 
 def _best_rows(completion: Completion, score: FloatArray) -> IntArray:
