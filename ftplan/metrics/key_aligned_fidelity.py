@@ -18,10 +18,11 @@ It is in [0, 1], never falls when more tasks live, and equals output fidelity wh
 It is *not* always above output fidelity: where B lacks one half of the keys and C the other, the join has none of them.
 
 Limits: operators with the same number of key groups are taken to hash the same key, which a topology cannot say. Keys
-inside one slice are unrelated where a split made it finer. Of nested roots only the nearest one counts: an operator
-behind unlike roots, or with an unrelated stream beside aligned ones, has slices of its own. Measured substreams and
-parallel edges of unlike partitioning count as unaligned. Full edges are by key for joins only: what other operators
-keep as a whole is as in output fidelity.
+inside one slice are unrelated where a split made it finer, unless the receivers have its key groups. Of nested roots
+only the nearest one counts: an operator behind unlike roots, or with an unrelated stream beside aligned ones, has
+slices of its own. Measured substreams and parallel edges of unlike partitioning count as unaligned. Full edges are by
+key for joins only: what other operators keep as a whole is as in output fidelity. What tasks weigh follows from rates,
+not from how many key groups they have.
 """
 
 from __future__ import annotations
@@ -176,8 +177,13 @@ class _Slicing:
                     self.sliced[i] = laid
                     self.task_of[0][tasks] = self.graph.tasks  # its slices live or not
             if i in self.wanted and i not in self.sliced:
-                stream = _Stream.of(self, level, i, self.roots.root[i], self.roots.shared[i])
-                self.sliced[i] = stream.by_task() or self._lay([stream], level, means, slices, True)
+                root = self.roots.root[i]
+                stream = _Stream.of(self, level, i, root, self.roots.shared[i])
+                # by range the slices of a task make up the task; by key they do where the senders are whole tasks
+                whole_tasks = stream.by_range and (root >= 0 or bool((stream.row < self.graph.tasks).all()))
+                self.sliced[i] = (stream.by_task() if whole_tasks else None) or self._lay(
+                    [stream], level, means, slices, True
+                )
         if whole.slots:
             whole.copy(level, np.flatnonzero(kept), level.task[level.owner[kept]])
             return [made for made in (means.level(), slices.level(), whole.level()) if made is not None]
@@ -216,6 +222,10 @@ class _Slicing:
         return _Slices(row, task, keys % width, np.mean(parts, axis=0))
 
 
+#: Row of the sender, receiver, slice, and part of the receiver's slot; each (E,).
+_Entries = tuple[IntArray, IntArray, IntArray, FloatArray]
+
+
 class _Stream(NamedTuple):
     """Slices that enter the tasks of an operator: row of the sender, task, slice, and part of the task's slot."""
 
@@ -235,7 +245,10 @@ class _Stream(NamedTuple):
         for source in sources:
             if _by_range(slicing.graph, source, i):
                 pairs = np.flatnonzero(into[level.slot] & (operator_of[level.sender] == source))
-                entries.append(_entries_by_range(slicing._slices(source, root), level, pairs))
+                made = _entries_by_range(slicing._slices(source, root), level, pairs)
+                if root < 0 and _key_groups(slicing.graph, i) == -root and _splits_evenly(slicing.graph, source, i):
+                    made = _only_own_keys(made, slicing._owner_of_runs(i, -root))
+                entries.append(made)
                 slots.append(level.slot[pairs])
                 continue
             by_range = False
@@ -248,7 +261,7 @@ class _Stream(NamedTuple):
     def by_task(self) -> _Slices | None:
         """Return the slices where each task has one, which its own row then holds; None elsewhere."""
         pairs = np.unique(np.stack((self.task, self.slice)), axis=1)
-        if not self.by_range or pairs.shape[1] > len(self.slots):
+        if pairs.shape[1] > len(self.slots):
             return None
         return _Slices(pairs[0], pairs[0], pairs[1], np.ones(pairs.shape[1]))
 
@@ -258,9 +271,7 @@ def _first_sender(level: Level) -> IntArray:
     return level.gathered[np.searchsorted(level.gathering, np.arange(level.gatherings))]
 
 
-def _entries_by_range(
-    slices: _Slices, level: Level, pairs: IntArray
-) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
+def _entries_by_range(slices: _Slices, level: Level, pairs: IntArray) -> _Entries:
     """Return (row, receiver, slice, weight) for the slices of each substream's sender."""
     low = np.searchsorted(slices.task, level.sender[pairs])
     count = np.searchsorted(slices.task, level.sender[pairs], side="right") - low
@@ -270,9 +281,24 @@ def _entries_by_range(
     return slices.row[at], receiver, slices.slice[at], level.weight[pair] * slices.weight[at]
 
 
-def _entries_by_key(
-    slicing: _Slicing, level: Level, ends: tuple[int, int], count: int, spread: IntArray
-) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
+def _splits_evenly(graph: TaskGraph, source: int, target: int) -> bool:
+    """Return whether a stream by range divides the tasks of an operator into several each, and these evenly."""
+    senders, receivers = (graph.topology.operators[i].parallelism for i in (source, target))
+    return senders < receivers and receivers % senders == 0
+
+
+def _only_own_keys(entries: _Entries, owner: IntArray) -> _Entries:
+    """Leave each receiver the key groups that it has, of those of its sender; *owner* by run, shape (runs,)."""
+    row, receiver, cut, weight = entries
+    own = owner[cut] == receiver
+    kept = np.bincount(receiver, weight * own, minlength=int(owner.max()) + 1)[receiver]
+    every = np.bincount(receiver, weight)[receiver]
+    own |= kept <= 0.0
+    weight = np.where(kept > 0.0, weight * every / np.where(kept > 0.0, kept, 1.0), weight)
+    return row[own], receiver[own], cut[own], weight[own]
+
+
+def _entries_by_key(slicing: _Slicing, level: Level, ends: tuple[int, int], count: int, spread: IntArray) -> _Entries:
     """Return (row, receiver, slice, weight) of a stream over full edges, each slice to the task that has its keys."""
     graph, (source, target) = slicing.graph, ends
     slices = slicing._slices(source, -count)
