@@ -28,6 +28,10 @@
                                     upstream of several streams of one join counts once (not by dynamic-
                                     programming).  [default: output-fidelity]
     --weight [rate|priority]        What an output task counts in fidelity.  [default: rate]
+    --same-zone [never|last-resort|allow]
+                                    Whether a replica may stand in its primary's zone, on another node: never;
+                                    last-resort = of plans as good the one with fewest there; allow.
+                                    [default: never]
     --max-cpu SHARE                 Share of a node's cores that may be used.  [default: 0.8]
     --current PLAN                  Replicas now in place: says what to activate and to deactivate; wins over
                                     placement.replicas of the cluster.
