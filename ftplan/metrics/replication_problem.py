@@ -10,9 +10,10 @@ import numpy as np
 
 from ftplan.metrics.fidelity import FidelityModel
 from ftplan.metrics.fidelity_gains import useful
+from ftplan.metrics.replica_hosts import ANYWHERE, NOWHERE, ReplicaHosts
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.tolerances import ROUNDING
-from ftplan.model.topology import BoolArray, FloatArray
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
 
 #: The node of each replica by task; None is no node in particular, which never fails.
 NodeByTask = Mapping[int, str | None]
@@ -30,12 +31,14 @@ class FailureCase:
 
 @dataclass(frozen=True, eq=False)
 class ReplicationProblem:
-    """Choose tasks to replicate; T tasks, numbered as in :class:`TaskGraph`.
+    """Choose tasks to replicate, and with ``hosts`` nodes for the replicas; T tasks, numbered as in :class:`TaskGraph`.
 
+    A solution is a node for each task, NOWHERE for no replica. Without hosts there is one node, 0, which holds
+    everything and never fails.
     The fidelity of ``model`` is what is maximised: output fidelity, key-aligned fidelity, in whose model tasks have
     parts, or internal completeness, which is the fidelity of a model in which every task is an output. In the worst
-    case ([SuZhou2016], section III-B: some task of every
-    MC-tree fails, nobody knows which) there is one case in which all tasks fail.
+    case ([SuZhou2016], section III-B: some task of every MC-tree fails, nobody knows which) there is one case in which
+    all tasks fail.
     """
 
     graph: TaskGraph
@@ -44,6 +47,9 @@ class ReplicationProblem:
     weight: FloatArray  # (T,) what a replica costs: 1, cores, or units of 2^20 bytes; >= 0
     budget: float
     metric: str = "output-fidelity"
+    hosts: ReplicaHosts | None = None
+    current: IntArray | None = None  # (T,) node of each replica in place, NOWHERE for none, ANYWHERE where unknown
+    max_changes: int | None = None  # replicas that may start or stop; one that moves does both
 
     @property
     def tasks(self) -> int:
@@ -111,17 +117,57 @@ class ReplicationProblem:
         """Return :meth:`value` of replicas given with their nodes."""
         return self.value(self.mask(node), node, model)
 
+    @cached_property
+    def down(self) -> BoolArray:
+        """Which nodes fail in which case, shape (cases, nodes)."""
+        ids = self.hosts.ids if self.hosts is not None else (None,)
+        return np.array([[name in case.nodes for name in ids] for case in self.cases], dtype=np.bool_)
+
+    @property
+    def nodes_fail(self) -> bool:
+        """Whether a replica may fail with its node."""
+        return bool(self.down.any())
+
+    def live_at(self, node: IntArray) -> list[BoolArray]:
+        """Return which tasks live in each case, shape (T,) each, with replicas on nodes *node*, (T,)."""
+        replicated = node != NOWHERE
+        if not self.nodes_fail:
+            return self.live(replicated)
+        return [~c.failed | (replicated & ~down[node]) for c, down in zip(self.cases, self.down, strict=True)]
+
+    def value_at(self, node: IntArray) -> float:
+        """Return the expected fidelity with replicas on nodes *node*, shape (T,)."""
+        fidelity = self.model.fidelity
+        expected = sum(case.weight * fidelity(up) for case, up in zip(self.cases, self.live_at(node), strict=True))
+        return min(1.0, expected / self.total_weight)
+
+    def changes(self, node: IntArray) -> int:
+        """Return how many replicas start or stop, from those in place to *node*, (T,); one that moves does both."""
+        if self.current is None:
+            return int((node != NOWHERE).sum())
+        started = (node != NOWHERE) & (node != self.current) & (self.current != ANYWHERE)
+        stopped = (self.current != NOWHERE) & (node != self.current) & ((self.current != ANYWHERE) | (node == NOWHERE))
+        return int(started.sum() + stopped.sum())
+
     def useful(self, replicated: BoolArray) -> BoolArray:
         """Return the replicas without which the value would be lower, shape (T,); the others may go all at once.
 
         Fidelity is a polynomial with coefficients of at least 0, and each of its terms that counts has useful tasks
         only ([SuZhou2016], section IV: replicas outside complete MC-trees are wasted).
         """
+        return replicated & self._completing(self.live(replicated))
+
+    def useful_at(self, node: IntArray) -> IntArray:
+        """Return the nodes of replicas, (T,), of those only without which the value would be lower."""
+        return np.where(self._completing(self.live_at(node)), node, NOWHERE)
+
+    def _completing(self, live: list[BoolArray]) -> BoolArray:
+        """Return which tasks that live only by their replicas have a part in the value, shape (T,)."""
         completing = np.zeros(self.tasks, dtype=np.bool_)
-        for case, live in zip(self.cases, self.live(replicated), strict=True):
+        for case, up in zip(self.cases, live, strict=True):
             if case.weight > 0.0:
-                completing |= case.failed & useful(self.model, live)
-        return replicated & completing
+                completing |= case.failed & useful(self.model, up)
+        return completing
 
     def losses_by_case(self, replicated: BoolArray) -> list[FloatArray]:
         """Return, by case and times its weight, what is lost without each live task that fails in it, shape (T,).

@@ -10,6 +10,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from ftplan.metrics.fidelity import fidelity_model
+from ftplan.metrics.replica_hosts import NOWHERE, ReplicaHosts
 from ftplan.metrics.replication_problem import FailureCase, ReplicationProblem
 from ftplan.model.rates import rates
 from ftplan.model.task_graph import TaskGraph
@@ -63,6 +64,31 @@ def problems(draw: st.DrawFn, operators: int = 4, parallelism: int = 3, tasks: i
         return problem
     everywhere = replace(problem.model, outputs=np.arange(count), weight=np.full(count, 1.0 / count))
     return replace(problem, model=everywhere, metric="internal-completeness")
+
+
+@st.composite
+def hosted(draw: st.DrawFn, problem: ReplicationProblem, nodes: int = 3) -> ReplicationProblem:
+    """Draw tight nodes for a problem: unequal replicas, zones, nodes that fail, and replicas in place."""
+    tasks, count = problem.tasks, draw(st.integers(1, nodes))
+    ids = tuple(f"n{k}" for k in range(count))
+    each = lambda of, size: np.array(draw(st.lists(of, min_size=size, max_size=size)))  # noqa: E731
+    hosts = ReplicaHosts(
+        ids=ids,
+        residual_cpu=each(st.sampled_from([-0.5, 0.0, 0.5, 1.0, 1.5, 3.0]), count),
+        residual_mb=each(st.sampled_from([0.0, 64.0, 128.0, np.inf]), count),
+        zone=each(st.integers(0, 2), count),
+        accepting=each(st.sampled_from([True, True, True, False]), count),
+        max_cpu=1.0,
+        primary=each(st.integers(NOWHERE, count - 1), tasks),
+        cpu=each(st.sampled_from([0.25, 0.5, 1.0]), tasks),
+        memory_mb=each(st.sampled_from([0.0, 0.0, 32.0, 64.0]), tasks),
+        same_zone=draw(st.sampled_from(["never", "never", "allow", "last-resort"])),
+    )
+    failing = draw(st.booleans())
+    cases = tuple(
+        replace(case, nodes=frozenset(draw(st.sets(st.sampled_from(ids))) if failing else ())) for case in problem.cases
+    )
+    return replace(problem, hosts=hosts, cases=cases)
 
 
 def random_tree(

@@ -72,6 +72,7 @@ class Trees:
     live: BoolArray
     gain: FloatArray
     cost: FloatArray
+    change: FloatArray  # by how much fidelity grows or falls with the task alone
     row: IntArray  # (T,) of the model, by which the tree passes the task
     sender: IntArray  # by slot: the row to complete upstream, -1 where the slot has something
     below: IntArray  # by row: the consumer to complete, -1 where none is needed
@@ -150,7 +151,7 @@ def trees(completion: Completion, live: BoolArray, weight: FloatArray, cheapest:
     gain, cost = down.base + down.rise * (up.value - now.intact), up.cost + down.cost
     senders = np.concatenate([fill.sender for fill in fills]) if fills else np.zeros(0, dtype=np.int64)
     row = _best_rows(completion, _density(gain, cost, cheapest))
-    return Trees(completion, live, gain[row], cost[row], row, senders, down.below, down.entered)
+    return Trees(completion, live, gain[row], cost[row], now.change, row, senders, down.below, down.entered)
 
 
 def _cost_upstream(completion: Completion, fills: list[_Fill], rows: IntArray, missing: FloatArray) -> FloatArray:
