@@ -1,4 +1,4 @@
-"""Random small topologies for property tests: every partitioning, joins, measured substreams, rates of 0."""
+"""Random small topologies for property tests: every partitioning, joins, substreams with and without, rates of 0."""
 
 from __future__ import annotations
 
@@ -52,14 +52,15 @@ def topologies(draw: st.DrawFn, operators: int = 5, parallelism: int = 4) -> Top
 
 def _edge(draw: st.DrawFn, source: int, target: int, senders: int, receivers: int) -> Edge:
     narrow = "one-to-one" if senders == receivers else "split" if senders < receivers else "merge"
-    kind = draw(st.sampled_from(["full", narrow, "substreams"]))
-    if kind != "substreams":
+    kind = draw(st.sampled_from(["full", narrow, "substreams", "measured"]))
+    if kind not in ("substreams", "measured"):
         return Edge(source, target, partitioning=kind)  # type: ignore[arg-type]
     every = [(i, j) for i in range(senders) for j in range(receivers)]
     pairs = draw(st.lists(st.sampled_from(every), unique=True, max_size=6))
     rate = np.array([draw(st.sampled_from([0.0, 1.0, 2.5])) for _ in pairs], dtype=np.float64)
     columns = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-    return Edge(source, target, substreams=Substreams(columns[:, 0], columns[:, 1], rate))
+    rule = "full" if kind == "measured" else None
+    return Edge(source, target, rule, substreams=Substreams(columns[:, 0], columns[:, 1], rate))
 
 
 @st.composite

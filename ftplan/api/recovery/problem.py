@@ -16,6 +16,7 @@ from ftplan.api.recovery.hosts import Room, default_horizon_s, room, with_coordi
 from ftplan.api.recovery.options import RecoveryScheduleOptions
 from ftplan.api.recovery.warnings import warnings_of
 from ftplan.errors import FtplanError
+from ftplan.metrics.measured_topology import measured_topology
 from ftplan.metrics.task_costs import task_costs
 from ftplan.metrics.task_state import task_state
 from ftplan.model.cluster import Cluster
@@ -48,7 +49,8 @@ def prepare(problem: Problem, options: RecoveryScheduleOptions) -> Prepared:
     if problem.topology is None:
         raise FtplanError("a recovery schedule needs topology: give --topology (in Python topology=...)")
     cluster, failure = problem.cluster, problem.failure
-    graph = TaskGraph(problem.topology)
+    measured = measured_topology(problem.topology, problem.stats)
+    graph = TaskGraph(measured.topology)
     failed = what_fails(graph, cluster, failure, options.fail, options.complete_failure)
     given = failure.arrivals if failure is not None and options.arrivals else ()
     _require_room(cluster, options.capacity, given, options.complete_failure)
@@ -88,7 +90,7 @@ def prepare(problem: Problem, options: RecoveryScheduleOptions) -> Prepared:
         horizon_s=horizon if horizon is not None else default_horizon_s(host_room.arrivals, failed),
         failed_nodes=len(failed.nodes),
     )
-    warnings = (*costs.warnings, *failed.warnings, *said, *host_room.warnings)
+    warnings = (*measured.warnings, *costs.warnings, *state.warnings, *failed.warnings, *said, *host_room.warnings)
     warnings += warnings_of(built, known_nodes=cluster is not None)
     files = tuple(item for item in (replica_file, checkpoint_file) if item is not None)
     return Prepared(replace(built, warnings=tuple(dict.fromkeys(warnings))), costs.source, files)

@@ -15,6 +15,7 @@ from ftplan.errors import FtplanError
 from ftplan.metrics.fidelity import FidelityModel, fidelity_model
 from ftplan.metrics.internal_completeness import completeness_model
 from ftplan.metrics.key_aligned_fidelity import key_aligned_model
+from ftplan.metrics.measured_topology import measured_topology
 from ftplan.metrics.replication_problem import FailureCase, ReplicationProblem
 from ftplan.metrics.task_costs import task_costs
 from ftplan.metrics.task_state import task_state
@@ -86,10 +87,12 @@ def prepare(
     options = options or TaskReplicationOptions()
     if problem.topology is None:
         raise FtplanError("task replication needs topology: give --topology (in Python topology=...)")
-    graph = TaskGraph(problem.topology)
+    measured = measured_topology(problem.topology, problem.stats)
+    graph = TaskGraph(measured.topology)
     primary, said = _primaries(graph, problem.cluster)
     costs = task_costs(graph, problem.stats, problem.cluster.placement if problem.cluster is not None else None)
-    memory_mb = task_state(graph, problem.stats).total / MB
+    state = task_state(graph, problem.stats)
+    memory_mb = state.total / MB
     cases, warnings = _cases(graph, problem, options.fail, options.worst_case)
     derived = rates(graph)
     model = _weighted(fidelity_model(graph, derived), graph, options.weight)
@@ -101,7 +104,7 @@ def prepare(
         budget=budget.limit(graph.tasks),
         metric=options.metric,
     )
-    warnings = tuple(dict.fromkeys((*costs.warnings, *said, *warnings)))
+    warnings = tuple(dict.fromkeys((*measured.warnings, *costs.warnings, *state.warnings, *said, *warnings)))
     return PreparedReplication(built, budget, derived, model, costs.cost, memory_mb, primary, warnings)
 
 

@@ -8,7 +8,7 @@ that has several rows in the model is one node, which fills a slot of the node o
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -43,11 +43,30 @@ class Circuit:
 def circuit(
     graph: TaskGraph, model: FidelityModel, free: BoolArray, units: IntArray, budget: Budget | None = None
 ) -> Circuit:
-    """Return the circuit of a topology where some tasks are live for free and the others cost *units*.
+    """Return the circuit of a topology where some tasks are live for free and the others cost *units*, below 0: never.
 
     Cost O(tasks + substreams); full edges count their tasks only. Raises :class:`OutOfTime`.
     """
     return _CircuitBuilder(graph, model, free, units, budget or Budget(math.inf)).circuit
+
+
+def weighted_sum(circuits: list[Circuit], weights: list[float]) -> Circuit:
+    """Return the weighted sum of the outputs of some circuits as one; tasks in several are a choice in each."""
+    if len(circuits) == 1:
+        return circuits[0]
+    whole, output = Circuit([], []), {}
+    for each, weight in zip(circuits, weights, strict=True):
+        first, own = len(whole.nodes), {}
+        for block in each.blocks:
+            own[block.id] = replace(block, id=len(whole.blocks))
+            whole.blocks.append(own[block.id])
+        for node in each.nodes:
+            slots = [{first + k: share for k, share in slot.items()} for slot in node.slots]
+            whole.nodes.append(CircuitNode(node.base, [own[block.id] for block in node.blocks], slots))
+        if weight > 0.0:
+            output[len(whole.nodes) - 1] = weight
+    whole.nodes.append(CircuitNode(1.0, [], [output]))
+    return whole
 
 
 class _CircuitBuilder:
@@ -142,7 +161,7 @@ class _CircuitBuilder:
         """Return the node of tasks with these shares: free ones at once, others in a block per cost."""
         free = self.free[tasks]
         node = CircuitNode(float(share[free].sum()), [])
-        for cost in np.unique(self.units[tasks[~free]]).tolist():
+        for cost in np.unique(self.units[tasks[~free & (self.units[tasks] >= 0)]]).tolist():
             some = np.flatnonzero(~free & (self.units[tasks] == cost) & (share > 0.0))
             some = some[np.argsort(-share[some], kind="stable")]
             if len(some):

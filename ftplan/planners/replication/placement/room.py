@@ -8,7 +8,7 @@ import numpy as np
 
 from ftplan.metrics.replica_hosts import ANYWHERE, NOWHERE
 from ftplan.metrics.replication_problem import ReplicationProblem
-from ftplan.model.tolerances import NOISE
+from ftplan.model.tolerances import NOISE, ROUNDING
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 
 #: Nodes on which one replica may be moved away to make room for another one, those with most room first.
@@ -204,7 +204,8 @@ class Room:
         largest = np.where(home == first, second, most[first])
         if hosts.kept is not None:
             largest = np.where(hosts.kept >= 0, np.maximum(largest, self.cpu[hosts.kept]), largest)
-        return np.asarray(hosts.cpu <= largest + 1e-9 * np.maximum(1.0, np.abs(largest)), dtype=np.bool_)
+        largest = np.maximum(largest, -1.0)  # no node at all
+        return np.asarray(hosts.cpu <= largest + ROUNDING * np.maximum(1.0, largest), dtype=np.bool_)
 
 
 def in_place(problem: ReplicationProblem) -> Room:
