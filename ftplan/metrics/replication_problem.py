@@ -35,6 +35,7 @@ class ReplicationProblem:
 
     A solution is a node for each task, NOWHERE for no replica. Without hosts there is one node, 0, which holds
     everything and never fails.
+
     The fidelity of ``model`` is what is maximised: output fidelity, key-aligned fidelity, in whose model tasks have
     parts, or internal completeness, which is the fidelity of a model in which every task is an output. In the worst
     case ([SuZhou2016], section III-B: some task of every MC-tree fails, nobody knows which) there is one case in which
