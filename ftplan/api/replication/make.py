@@ -6,6 +6,7 @@ import logging
 import math
 import time
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import ftplan
@@ -16,6 +17,8 @@ from ftplan.api.replication.figures import body, summary
 from ftplan.api.replication.hosts import hosts_of
 from ftplan.api.replication.options import BUDGETS, TaskReplicationOptions
 from ftplan.api.replication.problem import PreparedReplication, prepare
+from ftplan.api.replication.recovery_figures import PRIORITY_TIME
+from ftplan.api.replication.then_recover import FollowingRecovery, by_recovery, refuse
 from ftplan.errors import FtplanError
 from ftplan.metrics.replication_problem import NodeByTask
 from ftplan.model.kinds import TASK_REPLICATION
@@ -45,6 +48,8 @@ def make(problem: Problem, planner: registry.Row, options: TaskReplicationOption
     FtplanError
         If an input is missing, options contradict each other, or a selector names what is not there.
     """
+    if options.then_recover:
+        refuse(options, planner, problem)
     began, limit_s = now(), options.time_limit_s
     ends = began + limit_s
     settings = ReplicationOptions(
@@ -57,7 +62,10 @@ def make(problem: Problem, planner: registry.Row, options: TaskReplicationOption
     started = time.perf_counter()
     cluster, known = problem.cluster, current.node if current.known else None
     hosts = None if cluster is None else hosts_of(prepared, cluster, options.max_cpu)
-    result = deployed(DeploymentProblem(prepared.problem, hosts, known, changes, options.target), choose, settings)
+    asked = DeploymentProblem(prepared.problem, hosts, known, changes, options.target)
+    following = FollowingRecovery.of(prepared, problem, options) if options.then_recover else None
+    plan = deployed if following is None else partial(by_recovery, following=following)
+    result = plan(asked, choose, settings)
     seconds = time.perf_counter() - started
     _log.info("%d tasks: %s, planned by %s in %.2f s", prepared.graph.tasks, result.status, planner.name, seconds)
     warnings = (*problem.warnings, *prepared.warnings, *result.warnings)
@@ -71,6 +79,10 @@ def make(problem: Problem, planner: registry.Row, options: TaskReplicationOption
         clock = Budget(math.inf, ends=max(ends, now()) + COMPARING_S)
         random, cut = random_choices(_spending(prepared, node), node, settings.seed, clock)
         warnings = (*warnings, *cut)
+    figures = {**summary(prepared, current, node), "random": random}
+    if following is not None:
+        warnings = (*warnings, *following.warnings)
+        figures = following.figures(figures, prepared, current.node, node)
     return Plan(
         kind=TASK_REPLICATION.name,
         algorithm=planner.name,
@@ -79,12 +91,12 @@ def make(problem: Problem, planner: registry.Row, options: TaskReplicationOption
         inputs=problem.inputs if current.file is None else (*problem.inputs, current.file),
         status=result.status,
         reason=result.reason,
-        objective=_objective(prepared, result),
+        objective=_objective(prepared, result, following),
         rules=_rules(prepared.budget, cluster is not None),
-        summary={**summary(prepared, current, node), "random": random},
+        summary=figures,
         warnings=of_command(warnings, limit_s),
         infeasible=result.infeasible,
-        plan=None if node is None else body(prepared, current, node, points),
+        plan=None if node is None else _body(prepared, current, node, points, following),
         tool_version=ftplan.__version__,
     )
 
@@ -109,9 +121,25 @@ def _spending(prepared: PreparedReplication, node: NodeByTask) -> PreparedReplic
     return replace(prepared, problem=replace(prepared.problem, budget=float(len(node))))
 
 
-def _objective(prepared: PreparedReplication, result: Result[NodeByTask]) -> Objective:
+def _body(
+    prepared: PreparedReplication,
+    current: Current,
+    node: NodeByTask,
+    points: list[dict[str, Any]] | None,
+    following: FollowingRecovery | None,
+) -> dict[str, Any]:
+    """Return the body of the plan, with the recoveries that follow where it was chosen by them."""
+    made = body(prepared, current, node, points)
+    return made if following is None else {**made, "recovery": following.schedules(node)}
+
+
+def _objective(
+    prepared: PreparedReplication, result: Result[NodeByTask], following: FollowingRecovery | None
+) -> Objective:
     """Return the objective with the value of the plan on its nodes, whatever the planner reports."""
     node = result.answer
+    if following is not None:
+        return Objective.of(PRIORITY_TIME, "min", None if node is None else following.expected(node), result.bound)
     if prepared.budget.target is not None:
         return Objective.of("replicas", "min", None if node is None else float(len(node)), result.bound)
     value = None if node is None else prepared.problem.value_on(node)

@@ -69,6 +69,12 @@ class TaskReplicationOptions(FailureOptions):
         "output-fidelity = how much of the output rests on all of its input; internal-completeness = how many records "
         "are still processed, wherever they go.",
     )
+    then_recover: bool = option(
+        False,
+        FLAG,
+        "Value replicas by what they save in the recovery afterwards: least priority x seconds down, instead of "
+        "fidelity during the outage.",
+    )
     weight: str = option("rate", one_of(*WEIGHTS), "What an output task counts in fidelity.")
     max_cpu: float = option(MAX_CPU, SHARE, "Share of a node's cores that may be used.", metavar="SHARE")
     current: Any = option(
