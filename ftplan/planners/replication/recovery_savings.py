@@ -22,8 +22,8 @@ from ftplan.planners.result import Result
 WHOLE_LEVELS, RISE = 6, 1.25
 #: Where replicas weigh differently: levels in equal parts of what all replicas together cost.
 PARTS = 12
-#: Part of the time for the bound.
-BOUNDING = 0.25
+#: Part of the time for the bound, and the share of the value within which it counts as met.
+BOUNDING, MET = 0.25, 1e-7
 #: Sets of replicas that are scored at most: for each growth step, and for each level of the local search.
 GROWTH_LOOKS, SEARCH_LOOKS = 8, 40
 
@@ -80,8 +80,9 @@ def recovery_savings(
         return _infeasible(problem, bound)
     node = _without_useless(pool, problem, pool.best, clock)
     value = model.expected(node)
-    bound = sound_bound("min", value, bound)
-    optimal = value - bound <= 1e-9 * max(value, bound)
+    most = sum(case.weight * case.horizon_s * float(case.start.priority.sum()) for case in model.cases)
+    bound = sound_bound("min", value, bound, most)  # a sum over all time that ends near 0 is rounded as its parts are
+    optimal = value - bound <= MET * value
     reason = None
     if problem.current is not None and (node == problem.current).all():
         reason = "no change: no other replicas were found that save more in the recovery than those in place"

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 MOST_ENTRIES = 300_000
 #: Nodes of the search tree that one iteration buys, and the most iterations; seconds below which none is begun.
 TREE_NODES_PER_ITERATION, ITERATIONS, LEAST_TIME_S = 10, 5, 0.02
-#: What is taken off the solver's bound for its tolerances, of the bound; gap at which it stops.
-LOWERED, CLOSED = 1e-7, 1e-6
+#: What is taken off the solver's bound for its tolerances, of the bound and of all that may be lost.
+LOWERED, TOLERANCE = 1e-8, 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,13 +89,20 @@ def downtime_bound(
     if not cases or entries > MOST_ENTRIES or budget.left_s < LEAST_TIME_S:
         return least
     from ortools.math_opt.python import mathopt
+    from ortools.math_opt.solvers import highs_pb2
 
     program = _Program(problem, cases, cpu)
     for case in cases:
         program.add_case(case)
     nodes = TREE_NODES_PER_ITERATION * budget.passes(ITERATIONS)
+    highs = highs_pb2.HighsOptionsProto()
+    for name in ("mip_feasibility_tolerance", "primal_feasibility_tolerance", "mip_abs_gap"):
+        highs.double_options[name] = TOLERANCE
     parameters = mathopt.SolveParameters(
-        time_limit=datetime.timedelta(seconds=budget.left_s), relative_gap_tolerance=CLOSED, node_limit=nodes
+        time_limit=datetime.timedelta(seconds=budget.left_s),
+        relative_gap_tolerance=TOLERANCE,
+        node_limit=nodes,
+        highs=highs,
     )
     try:  # HiGHS has no way to be stopped: an interrupt leaves it behind
         answer = interruptible(
@@ -106,8 +113,8 @@ def downtime_bound(
         budget.unfinished()
         return least
     budget.over()
-    bound = float(answer.termination.objective_bounds.dual_bound) * program.scale
-    return max(least, bound * (1.0 - LOWERED)) if np.isfinite(bound) else least
+    bound = float(answer.termination.objective_bounds.dual_bound) * (1.0 - LOWERED) - TOLERANCE
+    return max(least, bound * program.scale) if np.isfinite(bound) else least
 
 
 def _restored(case: CaseRelaxation) -> int:
