@@ -25,6 +25,8 @@
                                     output-fidelity = how much of the output rests on all of its input;
                                     internal-completeness = how many records are still processed, wherever
                                     they go.  [default: output-fidelity]
+    --then-recover                  Value replicas by what they save in the recovery afterwards: least
+                                    priority x seconds down, instead of fidelity during the outage.
     --weight [rate|priority]        What an output task counts in fidelity.  [default: rate]
     --max-cpu SHARE                 Share of a node's cores that may be used.  [default: 0.8]
     --current PLAN                  Replicas now in place: says what to activate and to deactivate; wins over

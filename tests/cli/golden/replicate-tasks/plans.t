@@ -72,6 +72,7 @@ An optimum, as JSON.
       "metric": "output-fidelity",
       "spread": false,
       "target": null,
+      "then_recover": false,
       "threshold": null,
       "time_limit_s": 60.0,
       "weight": "rate",
