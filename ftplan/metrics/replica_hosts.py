@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from ftplan.model.tolerances import ROUNDING
+from ftplan.model.tolerances import ROUNDING, SOLVED
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 
 #: In place of a node: a task without a replica, and one whose replica runs nobody knows where.
@@ -71,3 +71,26 @@ class ReplicaHosts:
         bounded = np.where(np.isinf(mb), 1.0, np.abs(mb))
         slack_cpu, slack_mb = ROUNDING * np.maximum(1.0, np.abs(cpu)), ROUNDING * np.maximum(1.0, bounded)
         return np.asarray((self.cpu[task] <= cpu + slack_cpu) & (self.memory_mb[task] <= mb + slack_mb), dtype=np.bool_)
+
+    def check(self, node: IntArray, planner: str) -> None:
+        """Look whether replicas on nodes *node*, (T,), keep to what is allowed and to the room.
+
+        Raises
+        ------
+        RuntimeError
+            If they do not: a fault of the planner.
+        """
+        cpu, mb = self.residual_cpu.copy(), self.residual_mb.copy()
+        for task in np.flatnonzero(node != NOWHERE).tolist():
+            here = int(node[task])
+            if not self.allowed(task)[here]:
+                raise RuntimeError(
+                    f"{planner} puts the replica of task {task} on {self.ids[here]}, which is not allowed"
+                )
+            cpu[here] -= self.cpu[task]
+            mb[here] -= self.memory_mb[task]
+        used = np.bincount(node[node != NOWHERE], minlength=len(cpu)) > 0
+        limit = np.maximum(1.0, np.abs(np.where(np.isinf(self.residual_mb), 1.0, self.residual_mb)))
+        over = used & ((cpu < -SOLVED * np.maximum(1.0, np.abs(self.residual_cpu))) | (mb < -SOLVED * limit))
+        if over.any():
+            raise RuntimeError(f"{planner} puts more replicas on {self.ids[int(np.argmax(over))]} than it has room for")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 import ftplan
 from ftplan.api.replication.asked import asked_of, options_of
-from ftplan.api.replication.hosts import hosts_of
+from ftplan.api.replication.current import Current
+from ftplan.api.replication.hosts import with_hosts
 from ftplan.api.replication.then_recover import FollowingRecovery
 
 ENVELOPE = {"format_version": "1.0"}
@@ -73,8 +73,8 @@ def following(plan: ftplan.Plan, problem: ftplan.Problem) -> FollowingRecovery:
 def every_choice(plan: ftplan.Plan, problem: ftplan.Problem) -> Iterator[dict[int, str | None]]:
     """Yield all replicas on nodes that keep the limits of a plan but for changes."""
     prepared, options = asked_of(plan, problem), options_of(plan)
-    assert problem.cluster is not None
-    hosts = hosts_of(replace(prepared), problem.cluster, options.max_cpu)
+    hosts = with_hosts(prepared, problem.cluster, Current({}, False), options)[0].hosts
+    assert hosts is not None
     tasks = [task for task in range(prepared.graph.tasks) if prepared.problem.fails[task]]
     open_to = [[None, *hosts.allowed(task).nonzero()[0].tolist()] for task in tasks]
     for chosen in itertools.product(*open_to):

@@ -11,7 +11,7 @@ from ftplan.api.replication.asked import asked_of, nodes_by_task, replicas_of
 from ftplan.api.replication.current import Current, current_of
 from ftplan.api.replication.figures import body, summary
 from ftplan.api.replication.options import METRICS, TaskReplicationOptions
-from ftplan.api.replication.problem import PreparedReplication
+from ftplan.api.replication.problem import PreparedReplication, limits_of
 from ftplan.api.replication.recovery_figures import PRIORITY_TIME, with_recovery
 from ftplan.api.replication.recovery_judge import judge_recoveries
 from ftplan.api.statements import (
@@ -26,7 +26,7 @@ from ftplan.api.statements import (
 from ftplan.metrics.replication_problem import NodeByTask
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
-from ftplan.model.replication_rules import BUDGET, RULES, ReplicationLimits, violations
+from ftplan.model.replication_rules import BUDGET, RULES, violations
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.violation import Violation
 
@@ -52,16 +52,8 @@ def judge_replication(plan: Plan, problem: Problem, strict: bool) -> Judged:
     prepared = asked_of(plan, problem)
     rules = _rules(plan, strict)
     limited = BUDGET in rules and plan.options.get("target") is None
-    limits = ReplicationLimits(
-        graph=prepared.graph,
-        cluster=problem.cluster,
-        primary=prepared.primary,
-        cpu=prepared.cpu,
-        memory_mb=prepared.memory_mb,
-        weight=prepared.problem.weight,
-        budget=prepared.problem.budget if limited else math.inf,
-        max_cpu=TaskReplicationOptions.of_plan(plan).max_cpu,
-    )
+    budget = prepared.problem.budget if limited else math.inf
+    limits = limits_of(prepared, problem.cluster, TaskReplicationOptions.of_plan(plan).max_cpu, budget)
     broken = list(violations(replicas_of(plan), limits, rules))
     if problem.cluster is not None:
         broken += _without_node(plan)

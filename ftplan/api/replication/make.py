@@ -5,37 +5,38 @@ from __future__ import annotations
 import logging
 import math
 import time
+from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import ftplan
-from ftplan.api.replication.budget import ReplicationBudget, parse_budget
+from ftplan.api.replication.budget import parse_budget
 from ftplan.api.replication.comparison import random_choices
 from ftplan.api.replication.current import Current, current_of
 from ftplan.api.replication.figures import body, summary
-from ftplan.api.replication.hosts import hosts_of
+from ftplan.api.replication.hosts import kept_rules, with_hosts
 from ftplan.api.replication.options import BUDGETS, TaskReplicationOptions
-from ftplan.api.replication.problem import PreparedReplication, prepare
+from ftplan.api.replication.problem import PreparedReplication, limits_of, prepare
 from ftplan.api.replication.recovery_figures import PRIORITY_TIME
 from ftplan.api.replication.then_recover import FollowingRecovery, by_recovery, refuse
 from ftplan.errors import FtplanError
-from ftplan.metrics.replication_problem import NodeByTask
+from ftplan.metrics.replication_problem import NodeByTask, ReplicationProblem
 from ftplan.model.kinds import TASK_REPLICATION
-from ftplan.model.plan import Objective, Plan
+from ftplan.model.plan import Objective, Plan, Warn
 from ftplan.model.problem import Problem
-from ftplan.model.replication_rules import BUDGET, CAPACITY, MEMORY, PRIMARY, ZONE
+from ftplan.model.replication_rules import BUDGET, CAPACITY, MEMORY, PRIMARY, ZONE, violations
 from ftplan.planners import registry
 from ftplan.planners.budget import Budget, now, of_command
-from ftplan.planners.replication.changes import ChangeLimits
 from ftplan.planners.replication.choice import ReplicationPlanner
 from ftplan.planners.replication.curve import curve, curve_budgets
-from ftplan.planners.replication.deployment import DeploymentProblem, deployed
+from ftplan.planners.replication.deployment import deployed
 from ftplan.planners.replication.planner import ReplicationOptions
 from ftplan.planners.result import Result
 
 _log = logging.getLogger(__name__)
 
+#: The rules of replicas on nodes.
+PLACED = (PRIMARY, ZONE, CAPACITY, MEMORY)
 #: Part of the time for the plan where a curve follows; seconds that comparisons may take beyond the limit.
 PLANNED, COMPARING_S = 0.5, 0.5
 
@@ -57,32 +58,34 @@ def make(problem: Problem, planner: registry.Row, options: TaskReplicationOption
     )
     prepared = prepare(problem, parse_budget(*(getattr(options, name) for name in BUDGETS)), options)
     current = current_of(options.current, problem, prepared.graph)
-    changes = _change_limits(options, current)
+    _check_change_limits(options, current)
     choose = ReplicationPlanner.of(planner)
     started = time.perf_counter()
-    cluster, known = problem.cluster, current.node if current.known else None
-    hosts = None if cluster is None else hosts_of(prepared, cluster, options.max_cpu)
-    asked = DeploymentProblem(prepared.problem, hosts, known, changes, options.target)
+    asked, said = with_hosts(prepared, problem.cluster, current, options)
     following = FollowingRecovery.of(prepared, problem, options) if options.then_recover else None
-    plan = deployed if following is None else partial(by_recovery, following=following)
-    result = plan(asked, choose, settings)
+    if following is None:
+        result = deployed(asked, choose, settings, options.target, options.threshold)
+    else:
+        result, said = by_recovery(asked, choose, settings, following), (*said, *following.warnings)
     seconds = time.perf_counter() - started
     _log.info("%d tasks: %s, planned by %s in %.2f s", prepared.graph.tasks, result.status, planner.name, seconds)
-    warnings = (*problem.warnings, *prepared.warnings, *result.warnings)
+    warnings = (*problem.warnings, *prepared.warnings, *said, *result.warnings)
     points = None
     if options.curve:
-        budgets = curve_budgets(prepared.problem)
-        reached, cut = curve(prepared.problem, choose, replace(settings, ends=ends), budgets)
-        points, warnings = [point._asdict() for point in reached], (*warnings, *cut)
+        points, cut = _curve(asked, choose, replace(settings, ends=ends))
+        warnings = (*warnings, *cut)
     node, random = result.answer, None
     if node is not None:
         clock = Budget(math.inf, ends=max(ends, now()) + COMPARING_S)
         random, cut = random_choices(_spending(prepared, node), node, settings.seed, clock)
         warnings = (*warnings, *cut)
+    written = None if node is None else body(prepared, current, node, points)
+    rules, broken = _rules(asked, prepared, problem, written)
+    warnings = (*warnings, *broken)
     figures = {**summary(prepared, current, node), "random": random}
     if following is not None:
-        warnings = (*warnings, *following.warnings)
         figures = following.figures(figures, prepared, current.node, node)
+        written = None if node is None or written is None else {**written, "recovery": following.schedules(node)}
     return Plan(
         kind=TASK_REPLICATION.name,
         algorithm=planner.name,
@@ -92,26 +95,41 @@ def make(problem: Problem, planner: registry.Row, options: TaskReplicationOption
         status=result.status,
         reason=result.reason,
         objective=_objective(prepared, result, following),
-        rules=_rules(prepared.budget, cluster is not None),
+        rules=rules,
         summary=figures,
         warnings=of_command(warnings, limit_s),
         infeasible=result.infeasible,
-        plan=None if node is None else _body(prepared, current, node, points, following),
+        plan=written,
         tool_version=ftplan.__version__,
     )
 
 
-def _change_limits(options: TaskReplicationOptions, current: Current) -> ChangeLimits:
-    """Return the limits of change, which need the replicas in place and a budget to choose within."""
-    limits = ChangeLimits(options.max_changes, options.threshold)
-    if limits != ChangeLimits() and not current.known:
+def _check_change_limits(options: TaskReplicationOptions, current: Current) -> None:
+    """Refuse limits of change without the replicas in place, or with a target."""
+    limited = options.max_changes is not None or options.threshold is not None
+    if limited and not current.known:
         raise FtplanError(
             "--max-changes and --threshold need the replicas now in place: give --current PLAN, or "
             "placement.replicas in the cluster file"
         )
-    if limits != ChangeLimits() and options.target is not None:
+    if limited and options.target is not None:
         raise FtplanError("--target: the fewest replicas that reach it leave no room for --max-changes or --threshold")
-    return limits
+
+
+def _curve(
+    asked: ReplicationProblem, planner: ReplicationPlanner, settings: ReplicationOptions
+) -> tuple[list[dict[str, Any]], tuple[Warn, ...]]:
+    """Return what every budget buys; with hosts also what it would if every replica found a node that never fails."""
+    budgets = curve_budgets(asked)
+    points, cut = curve(asked, planner, settings, budgets)
+    stated = [point._asdict() for point in points]
+    if asked.hosts is not None:
+        free, more = curve(replace(asked, hosts=None), planner, settings, budgets[: len(points)])
+        cut = tuple(dict.fromkeys((*cut, *more)))
+        for point, other in zip(stated, free, strict=False):
+            value, bound = max(point["value"], other.value), other.bound
+            point["without_placement"] = {"value": value, "bound": bound}
+    return stated, cut
 
 
 def _spending(prepared: PreparedReplication, node: NodeByTask) -> PreparedReplication:
@@ -119,18 +137,6 @@ def _spending(prepared: PreparedReplication, node: NodeByTask) -> PreparedReplic
     if prepared.budget.target is None:
         return prepared
     return replace(prepared, problem=replace(prepared.problem, budget=float(len(node))))
-
-
-def _body(
-    prepared: PreparedReplication,
-    current: Current,
-    node: NodeByTask,
-    points: list[dict[str, Any]] | None,
-    following: FollowingRecovery | None,
-) -> dict[str, Any]:
-    """Return the body of the plan, with the recoveries that follow where it was chosen by them."""
-    made = body(prepared, current, node, points)
-    return made if following is None else {**made, "recovery": following.schedules(node)}
 
 
 def _objective(
@@ -147,9 +153,20 @@ def _objective(
     return Objective.of(prepared.problem.metric, "max", value, bound)
 
 
-def _rules(budget: ReplicationBudget, with_cluster: bool) -> tuple[str, ...]:
-    placed = (PRIMARY, ZONE, CAPACITY, MEMORY) if with_cluster else ()
-    return (BUDGET if budget.target is None else "target", *placed)
+def _rules(
+    asked: ReplicationProblem, prepared: PreparedReplication, problem: Problem, plan: Mapping[str, Any] | None
+) -> tuple[tuple[str, ...], tuple[Warn, ...]]:
+    """Return the rules that a plan keeps, and a warning about those that it does not.
+
+    Replicas in place may break some; those in their primary's zone may be wanted there.
+    """
+    rule = BUDGET if prepared.budget.target is None else "target"
+    if asked.hosts is None or plan is None:
+        return (rule, *(() if asked.hosts is None else PLACED)), ()
+    limits = limits_of(prepared, problem.cluster, asked.hosts.max_cpu)
+    broken = tuple(r for r in PLACED if next(violations(plan["replicas"], limits, (r,)), None) is not None)
+    named, warnings = kept_rules(asked, PLACED, broken)
+    return (rule, *named), warnings
 
 
 def _recorded(

@@ -24,6 +24,7 @@ from ftplan.model.defaults import MAX_CPU
 BUDGETS = ("budget", "budget_cpu", "budget_mb", "target")
 METRICS = ("output-fidelity", "internal-completeness")
 WEIGHTS = ("rate", "priority")
+SAME_ZONE = ("never", "last-resort", "allow")
 
 
 def _budget(value: Any) -> Any:
@@ -76,6 +77,12 @@ class TaskReplicationOptions(FailureOptions):
         "fidelity during the outage.",
     )
     weight: str = option("rate", one_of(*WEIGHTS), "What an output task counts in fidelity.")
+    same_zone: Any = option(
+        "never",
+        one_of(*SAME_ZONE),
+        "Whether a replica may stand in its primary's zone, on another node: never; last-resort = of plans as good the "
+        "one with fewest there; allow.",
+    )
     max_cpu: float = option(MAX_CPU, SHARE, "Share of a node's cores that may be used.", metavar="SHARE")
     current: Any = option(
         None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -21,6 +22,7 @@ from ftplan.model.failure import Fail, Failure
 from ftplan.model.plan import Warn
 from ftplan.model.problem import Problem
 from ftplan.model.rates import Rates, rates
+from ftplan.model.replication_rules import ReplicationLimits
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import FloatArray
 from ftplan.model.units import MB
@@ -139,3 +141,19 @@ def _cases(
     if not any(case.failed.any() for case in cases):
         warnings.append(Warn("NOTHING_FAILS", "no task runs on what fails: no replica is of use"))
     return tuple(cases), tuple(warnings)
+
+
+def limits_of(
+    prepared: PreparedReplication, cluster: Cluster | None, max_cpu: float, budget: float = math.inf
+) -> ReplicationLimits:
+    """Return what the replicas of a plan must keep."""
+    return ReplicationLimits(
+        graph=prepared.graph,
+        cluster=cluster,
+        primary=prepared.primary,
+        cpu=prepared.cpu,
+        memory_mb=prepared.memory_mb,
+        weight=prepared.problem.weight,
+        budget=budget,
+        max_cpu=max_cpu,
+    )

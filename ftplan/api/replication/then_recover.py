@@ -21,10 +21,11 @@ from ftplan.api.replication.recovery_cases import RecoveryCase, recovery_cases
 from ftplan.api.replication.recovery_figures import with_recovery
 from ftplan.errors import FtplanError
 from ftplan.metrics.replica_hosts import ANYWHERE, NOWHERE, ReplicaHosts
-from ftplan.metrics.replication_problem import NodeByTask
+from ftplan.metrics.replication_problem import NodeByTask, ReplicationProblem
 from ftplan.model.failed_queries import FailedQueries, failed_queries
 from ftplan.model.plan import Objective, Warn
 from ftplan.model.problem import Problem
+from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners import registry
 from ftplan.planners.budget import Budget
@@ -41,7 +42,7 @@ from ftplan.planners.recovery.schedule.repair_state import RepairState
 from ftplan.planners.recovery.schedule.schedule import Downtime, Schedule, State, Step
 from ftplan.planners.recovery.schedule.score import priority_time_of
 from ftplan.planners.replication.choice import ReplicationPlanner
-from ftplan.planners.replication.deployment import DeploymentProblem, deployed
+from ftplan.planners.replication.deployment import deployed
 from ftplan.planners.replication.models.downtime_relaxation import CaseRelaxation, Outages
 from ftplan.planners.replication.planner import ReplicationOptions
 from ftplan.planners.replication.recovery_savings import DowntimeModel, recovery_savings
@@ -176,14 +177,22 @@ class FollowingRecovery:
             rows.append(row)
         return rows
 
-    def relaxations(self, ids: Sequence[str], clock: Budget) -> tuple[CaseRelaxation, ...]:
-        """Return the cases as the bound sees them; *ids* are the nodes of the replication problem."""
+    def relaxations(self, ids: Sequence[str], beyond: float, clock: Budget) -> tuple[CaseRelaxation, ...]:
+        """Return the cases as the bound sees them.
+
+        Parameters
+        ----------
+        ids
+            The nodes of the replication problem.
+        beyond
+            Cores of replicas that take no room which restores could take.
+        """
         pairs = [pair for pair in zip(self.shares, self.questions, strict=True) if pair[1] is not None]
         made = []
         for number, (share, question) in enumerate(pairs):
             part = clock.part(1.0 / (len(pairs) - number))
             assert question is not None
-            made.append(_relaxed(share, question, ids, part))
+            made.append(_relaxed(share, question, ids, beyond, part))
             clock.cut |= part.cut
         return tuple(made)
 
@@ -224,7 +233,9 @@ def _nothing_recovered(problem: RecoveryProblem) -> Schedule:
     return Schedule(tuple(steps), tuple(outages), ())
 
 
-def _relaxed(weight: float, question: RecoveryQuestion, ids: Sequence[str], clock: Budget) -> CaseRelaxation:
+def _relaxed(
+    weight: float, question: RecoveryQuestion, ids: Sequence[str], beyond: float, clock: Budget
+) -> CaseRelaxation:
     """Return a case as the bound sees it."""
     problem = question.with_replicas(())
     graph, priority = problem.graph, problem.graph.per_task("priority")
@@ -233,7 +244,9 @@ def _relaxed(weight: float, question: RecoveryQuestion, ids: Sequence[str], cloc
     state = repair.observe(0, 0.0, queries, problem.arrivals)
     lasting = not problem.failures
     knapsack, times = time_indexed(state, parallel=not lasting)
-    free = _free(state, times) if lasting else capacity_with_failures(state, times)
+    if not lasting or beyond > 0.0:
+        knapsack = replace(knapsack, release=np.zeros_like(knapsack.release), capacity=knapsack.capacity + beyond)
+    free = (_free(state, times) if lasting else capacity_with_failures(state, times)) + beyond
     fails_s = np.array([0.0 if name in question.failed.nodes else np.inf for name in ids])
     later, before = [], set(queries.query.tolist())
     for event in problem.failures:
@@ -250,7 +263,7 @@ def _relaxed(weight: float, question: RecoveryQuestion, ids: Sequence[str], cloc
         later=tuple(later),
         fails_s=fails_s,
         restore_s=_restores(problem),
-        release=knapsack.release if lasting else np.zeros_like(knapsack.release),
+        release=knapsack.release,
         usable=knapsack.capacity if lasting else free,
         free=free,
         most=_most(knapsack, free, lasting, clock),
@@ -262,7 +275,7 @@ def _relaxed(weight: float, question: RecoveryQuestion, ids: Sequence[str], cloc
 def _most(knapsack: TimeIndexedKnapsack, free: FloatArray, lasting: bool, clock: Budget) -> FloatArray:
     """Return the most priority that can be whole by each step, shape (K,): replicas take cores as restores do."""
     if not lasting:
-        return step_bounds(replace(knapsack, release=np.zeros_like(knapsack.release)), free, clock)
+        return step_bounds(knapsack, free, clock)
     most = step_bounds(knapsack, knapsack.capacity, clock)
     never = np.full(knapsack.knapsack.queries, knapsack.steps, dtype=np.int64)
     return single_step_bounds(knapsack, never, most, clock, 0)
@@ -295,26 +308,19 @@ def _restores(problem: RecoveryProblem) -> FloatArray:
 
 
 def by_recovery(
-    asked: DeploymentProblem, planner: ReplicationPlanner, settings: ReplicationOptions, *, following: FollowingRecovery
+    problem: ReplicationProblem, planner: ReplicationPlanner, settings: ReplicationOptions, following: FollowingRecovery
 ) -> Result[NodeByTask]:
     """Return the replicas that save most in the recoveries that follow (:func:`recovery_savings`).
 
     They are no worse than the planner's own choice by fidelity. ``greedy`` only grows; the others search besides.
     """
-    hosts, clock = asked.hosts, Budget.of(settings)
+    hosts, clock = problem.hosts, Budget.of(settings)
     assert hosts is not None
-    problem = replace(
-        asked.problem,
-        hosts=hosts,
-        current=_nodes(asked.current, hosts) if asked.current is not None else None,
-        max_changes=asked.changes.max_changes,
-    )
 
     @cache
     def most_fidelity(budget: float) -> IntArray | None:
-        here = replace(asked, problem=replace(asked.problem, budget=budget))
         part = replace(settings, time_limit_s=BY_FIDELITY * clock.left_s)
-        answer = deployed(here, planner, part).answer
+        answer = deployed(replace(problem, budget=budget), planner, part).answer
         return None if answer is None else _nodes(answer, hosts)
 
     part = clock.part(BOUNDING)
@@ -322,17 +328,31 @@ def by_recovery(
         expected=lambda node: following.expected(_names(node, hosts)),
         roughly=lambda node: following.roughly(_names(node, hosts)),
         most_fidelity=most_fidelity,
-        cases=following.relaxations(hosts.ids, part),
+        cases=following.relaxations(hosts.ids, _beyond_room(problem), part),
     )
     search = planner.name != "greedy"
     result = recovery_savings(problem, model, replace(settings, time_limit_s=clock.left_s), search)
+    warnings = (*result.warnings, *part.warnings())
     if result.answer is None:
-        return Result(result.status, None, (), result.bound, result.reason, result.infeasible, result.warnings)
+        return Result(result.status, None, (), result.bound, result.reason, result.infeasible, warnings)
     fidelity = most_fidelity(problem.budget)
     if fidelity is not None:
         following.most_fidelity.append(_names(fidelity, hosts))
-    warnings = (*result.warnings, *part.warnings())
     return Result(result.status, _names(result.answer, hosts), ("budget",), result.bound, result.reason, None, warnings)
+
+
+def _beyond_room(problem: ReplicationProblem) -> float:
+    """Return the cores of replicas that may stay in place where no task could be restored: full nodes, or closed ones.
+
+    All others take cores that restores could take.
+    """
+    hosts, current = problem.hosts, problem.current
+    if hosts is None or current is None:
+        return 0.0
+    here = current >= 0
+    taken = np.bincount(current[here], hosts.cpu[here], len(hosts.ids))
+    beyond = ~hosts.accepting | (taken >= hosts.residual_cpu * (1.0 - ROUNDING) - ROUNDING)
+    return float(taken[beyond].sum())
 
 
 def _names(node: IntArray, hosts: ReplicaHosts) -> dict[int, str | None]:

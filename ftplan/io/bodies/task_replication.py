@@ -16,12 +16,20 @@ class ReplicaModel(FileModel):
     node: Id | None = Field(None, description="Node that runs the replica; null without a cluster")
 
 
+class UnplacedModel(FileModel):
+    """What a budget buys where placement does not count."""
+
+    value: Probability = Field(description="The metric with every replica on a node that holds it and never fails")
+    bound: Probability | None = Field(None, description="Proven: no choice within this budget is better")
+
+
 class CurvePointModel(FileModel):
     """What a budget buys."""
 
     budget: NonNegative = Field(description="In units of the plan's budget: tasks, cores, or 2^20 bytes")
     value: Probability = Field(description="The metric that the planner reaches with it")
     bound: Probability | None = Field(None, description="Proven: no choice within this budget is better")
+    without_placement: UnplacedModel | None = Field(None, description="The same without regard to nodes")
 
 
 class FollowingRecoveryModel(FileModel):

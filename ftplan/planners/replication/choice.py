@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ftplan.metrics.replica_hosts import NOWHERE
 from ftplan.metrics.replication_problem import ReplicationProblem
 from ftplan.model.plan import sound_bound
-from ftplan.model.topology import BoolArray
+from ftplan.model.topology import IntArray
 from ftplan.planners import registry
 from ftplan.planners.budget import Budget
 from ftplan.planners.replication.bounds import quick_bound
-from ftplan.planners.replication.greedy import taken
+from ftplan.planners.replication.placement.room import Room
 from ftplan.planners.replication.planner import Replication, ReplicationOptions
 from ftplan.planners.result import Result
 
@@ -30,13 +31,13 @@ class ReplicationPlanner:
     """A planner, and what stands beside it in its module for many budgets at once, where it does.
 
     ``curve(problem, budgets, budget)`` returns value and proven bound at each budget, or None; ``plans(problem,
-    budgets, options)`` returns replicas for each, from one run.
+    budgets, options)`` returns the nodes of replicas for each, (T,), from one run.
     """
 
     name: str
     plan: Solve
     curve: Callable[[ReplicationProblem, list[float], Budget], list[tuple[float, float]] | None] | None = None
-    plans: Callable[[ReplicationProblem, list[float], ReplicationOptions], list[BoolArray]] | None = None
+    plans: Callable[[ReplicationProblem, list[float], ReplicationOptions], list[IntArray]] | None = None
 
     @staticmethod
     def of(row: registry.Row) -> ReplicationPlanner:
@@ -57,19 +58,33 @@ class ReplicationPlanner:
         result = self.plan(problem, options)
         if result.answer is None:
             return result
-        replicated = result.answer.replicated & problem.fails
-        if not problem.fits(problem.cost(replicated)):
-            raise RuntimeError(f"{self.name} spends {problem.cost(replicated):g} of a budget of {problem.budget:g}")
+        node = np.where(problem.fails, result.answer.nodes(), NOWHERE)
+        if problem.hosts is not None and result.answer.node is None:
+            room = Room(problem)
+            for task in np.flatnonzero(result.answer.replicated & problem.fails).tolist():
+                room.add([task])
+            node = room.node
+        self._check(problem, node)
         bound, warnings = result.bound, result.warnings
         if bound is None:
             clock = Budget(options.time_limit_s, options.iterations, ends=options.ends)
             bound = quick_bound(problem, clock)
             warnings = tuple(dict.fromkeys((*warnings, *clock.warnings())))
-        value = problem.value(replicated)
+        value = problem.value_at(node)
         bound, status = sound_bound("max", value, bound), result.status
         if met(value, bound):
             status, bound = "optimal", value  # bounds are raised a little for rounding errors
-        return replace(result, status=status, answer=Replication(replicated), bound=bound, warnings=warnings)
+        return replace(result, status=status, answer=Replication.on(problem, node), bound=bound, warnings=warnings)
+
+    def _check(self, problem: ReplicationProblem, node: IntArray) -> None:
+        """Raise RuntimeError where a solution breaks a limit: a fault of the planner."""
+        cost = problem.cost(node != NOWHERE)
+        if not problem.fits(cost):
+            raise RuntimeError(f"{self.name} spends {cost:g} of a budget of {problem.budget:g}")
+        if problem.max_changes is not None and problem.changes(node) > problem.max_changes:
+            raise RuntimeError(f"{self.name} makes {problem.changes(node)} changes of {problem.max_changes}")
+        if problem.hosts is not None:
+            problem.hosts.check(node, self.name)
 
 
 def met(value: float, bound: float) -> bool:
@@ -77,7 +92,8 @@ def met(value: float, bound: float) -> bool:
     return bound - value <= EQUAL * bound
 
 
-def at_random(problem: ReplicationProblem, seed: int, most: int | None = None) -> BoolArray:
-    """Return replicas of random tasks that fit the budget one after another, at most so many, shape (tasks,)."""
-    order = np.random.default_rng(seed).permutation(np.flatnonzero(problem.fails))
-    return taken(problem, order, most)
+def climber(planner: ReplicationPlanner) -> ReplicationPlanner | None:
+    """Return the planner whose climb answers many budgets at once: itself, or structure-aware for ``exact``."""
+    if planner.plans is not None:
+        return planner
+    return ReplicationPlanner.of(registry.row("replicate-tasks", "structure-aware")) if planner.curve else None

@@ -11,13 +11,11 @@ from ftplan.metrics.replication_problem import ReplicationProblem
 from ftplan.model.plan import Warn, sound_bound
 from ftplan.planners.budget import Budget
 from ftplan.planners.replication.bounds import quick_bounds
-from ftplan.planners.replication.choice import ReplicationPlanner
+from ftplan.planners.replication.choice import ReplicationPlanner, climber
 from ftplan.planners.replication.planner import ReplicationOptions
 
 #: The most budgets that a curve has.
 POINTS = 100
-#: Up to so many budgets are asked one by one.
-FEW = 30
 #: Seconds that a budget has at least.
 LEAST_TIME_S = 0.01
 
@@ -45,30 +43,34 @@ def curve(
 ) -> tuple[list[CurvePoint], tuple[Warn, ...]]:
     """Return what a planner reaches with each of some ascending budgets, and a warning where the last are missing.
 
-    A planner with a ``curve`` answers all budgets at once where it can; one with ``plans`` gives those of more than
-    :data:`FEW` budgets from one run, a little worse than a run for each. Else budget by budget is asked. A larger
-    budget is never worth less, since the plan of a smaller one fits it too, and a smaller one's bound is never above a
-    larger one's.
+    A planner with a ``curve`` answers all budgets at once where it can; one with ``plans`` climbs once through all of
+    them. Else budget by budget is asked, for ``exact`` after a climb of ``structure-aware``. A larger budget is never
+    worth less, since the plan of a smaller one fits it too, and a smaller one's bound is never above a larger one's.
+    Limits on changes do not count here.
     """
+    problem = replace(problem, current=None, max_changes=None)
     clock = Budget.of(options)
-    whole = planner.curve(problem, budgets, clock) if planner.curve is not None and budgets else None
+    whole = planner.curve(problem, budgets, clock) if planner.curve and budgets and problem.hosts is None else None
     if whole is not None:
-        points = [CurvePoint(budget, *point) for budget, point in zip(budgets, whole, strict=True)]
-    elif planner.plans is not None and len(budgets) > FEW:
-        points = []
-        for budget, plan in zip(budgets, planner.plans(problem, budgets, options), strict=False):
-            if clock.over():
-                break
-            points.append(CurvePoint(budget, problem.value(plan), None))
-    else:
-        points = _one_by_one(problem, planner, options, budgets, clock)
-    if planner.curve is None:
-        bounds = dict(zip(budgets, quick_bounds(problem, budgets, clock), strict=True))
-        points = [CurvePoint(b, v, bounds[b] if own is None else min(bounds[b], own)) for b, v, own in points]
+        return _monotone([CurvePoint(budget, *point) for budget, point in zip(budgets, whole, strict=True)]), ()
+    points: list[CurvePoint] = []
+    if (first := climber(planner)) is not None and first.plans is not None:
+        plans = first.plans(problem, budgets, options)
+        points = [CurvePoint(b, problem.value_at(node), None) for b, node in zip(budgets, plans, strict=True)]
+    if planner.plans is None:
+        own = _one_by_one(problem, planner, options, budgets, clock)
+        points = [_better(point, own.get(point.budget)) for point in points] if points else [*own.values()]
+    bounds = dict(zip(budgets, quick_bounds(problem, budgets, clock), strict=True))
+    points = [CurvePoint(b, v, bounds[b] if own is None else min(bounds[b], own)) for b, v, own in points]
     if len(points) == len(budgets):
         return _monotone(points), ()
     end = f"ends at a budget of {points[-1].budget:g}" if points else "is empty"
     return _monotone(points), (Warn("CURVE_CUT", f"the curve {end}: {options.time_limit_s:g} s are over"),)
+
+
+def _better(first: CurvePoint, second: CurvePoint | None) -> CurvePoint:
+    """Return the larger value of two at one budget, with the bound that one of them has."""
+    return first if second is None else second._replace(value=max(first.value, second.value))
 
 
 def _one_by_one(
@@ -77,17 +79,17 @@ def _one_by_one(
     options: ReplicationOptions,
     budgets: list[float],
     clock: Budget,
-) -> list[CurvePoint]:
+) -> dict[float, CurvePoint]:
     """Ask the planner for each budget in an equal part of the time, as long as there is any."""
     solve = planner.choose if planner.curve is None else planner.plan
-    points = []
+    points = {}
     for k, budget in enumerate(budgets):
         if clock.over():
             break
         part = max(clock.left_s / (len(budgets) - k), LEAST_TIME_S)
         result = solve(replace(problem, budget=budget), replace(options, time_limit_s=part))
         if result.answer is not None:
-            points.append(CurvePoint(budget, problem.value(result.answer.replicated), result.bound))
+            points[budget] = CurvePoint(budget, problem.value_at(result.answer.nodes()), result.bound)
     return points
 
 

@@ -1,113 +1,111 @@
-"""Which tasks get an active replica, and on which nodes: a planner's choice within all limits."""
+"""Which tasks get an active replica, and on which nodes: a planner's answer beside what is in place."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import replace
 
-from ftplan.metrics.replica_hosts import ReplicaHosts
+import numpy as np
+
+from ftplan.metrics.replica_hosts import NOWHERE
 from ftplan.metrics.replication_problem import NodeByTask, ReplicationProblem
-from ftplan.model.plan import Infeasible, Warn
-from ftplan.model.topology import BoolArray, IntArray
-from ftplan.planners.budget import Budget
-from ftplan.planners.replication.bounds import quick_bound
-from ftplan.planners.replication.changes import ChangeLimits, limited, unchanged
-from ftplan.planners.replication.choice import EQUAL, ReplicationPlanner, met
+from ftplan.model.plan import Infeasible, Status, Warn
+from ftplan.model.tolerances import NOISE
+from ftplan.model.topology import IntArray
+from ftplan.planners.replication.changes import too_few_changes
+from ftplan.planners.replication.choice import EQUAL, ReplicationPlanner
 from ftplan.planners.replication.fewest import fewest
-from ftplan.planners.replication.placement.fitting import LESS, WITHOUT, Chooser, PlacementAttempt, fitted
-from ftplan.planners.replication.placement.hosts import no_room, placement_problem
-from ftplan.planners.replication.placement.placement import place
+from ftplan.planners.replication.placement.room import Room, in_place
+from ftplan.planners.replication.placement.shortage import NO_ROOM, no_room
+from ftplan.planners.replication.placement.spreading import spread
 from ftplan.planners.replication.planner import Replication, ReplicationOptions
 from ftplan.planners.result import Result
 
 
-@dataclass(frozen=True, eq=False)
-class DeploymentProblem:
-    """Choose tasks to replicate within a budget, or as few as reach a ``target``, and nodes for the replicas."""
+def deployed(
+    problem: ReplicationProblem,
+    planner: ReplicationPlanner,
+    options: ReplicationOptions,
+    target: float | None = None,
+    threshold: float | None = None,
+) -> Result[NodeByTask]:
+    """Choose replicas with their nodes; never worse than those in place, which stay where less is to be gained.
 
-    problem: ReplicationProblem
-    hosts: ReplicaHosts | None = None  # None: replicas stand on no node in particular
-    current: NodeByTask | None = None  # the replicas in place; None where nobody knows
-    changes: ChangeLimits = field(default_factory=ChangeLimits)
-    target: float | None = None
+    Parameters
+    ----------
+    target
+        The fewest (or cheapest) replicas that reach this value, instead of the best within the budget.
+    threshold
+        The replicas in place stay where a new plan gains less.
 
-    @property
-    def nodes_fail(self) -> bool:
-        """Whether a replica may fail with its node."""
-        return self.hosts is not None and any(case.nodes for case in self.problem.cases)
-
-
-def deployed(asked: DeploymentProblem, planner: ReplicationPlanner, options: ReplicationOptions) -> Result[NodeByTask]:
-    """Choose replicas, drop what is useless, keep to the limits of change, and place.
-
-    ``bound`` is of the metric, or with a target of the number of replicas. ``reason`` also says why nothing changes.
+    Returns
+    -------
+    ``bound`` is of the metric, or with a target of what the replicas take of the budget. ``reason`` says why nothing
+    changes.
     """
-    if asked.target is not None:
-        return _reaching(asked, asked.target, planner, options)
-    problem = asked.problem
+    if target is not None:
+        chosen = fewest(problem, planner, options, target)
+        return _finished(problem, chosen, None)
+    refused = too_few_changes(problem)
+    if refused is not None:
+        return Result("infeasible", None, (), None, refused.reason, refused)
     chosen = planner.choose(problem, options)
     if chosen.answer is None:
-        return _on_nodes(chosen, None)
-    fresh, warnings = _without_useless(problem, chosen.answer.replicated)
-    current = problem.mask(asked.current or ())
-    plan, kept = limited(problem, fresh, current, asked.changes, Budget.of(options))
-    if isinstance(plan, Infeasible):
-        return _infeasible(plan, chosen.bound, chosen.warnings)
-    if kept is not None:
-        warnings += (Warn("NO_CHANGE", kept),)
-    result = _placed(asked, plan, replace(chosen, warnings=(*chosen.warnings, *warnings)), planner, options)
-    if result.answer is None or result.reason or kept:
-        return replace(result, reason=result.reason or kept)
-    return replace(result, reason=unchanged(asked.current, fresh, result.answer, asked.changes.max_changes))
+        return _on_nodes(problem, chosen, None)
+    node, useless = _without_useless(problem, chosen.answer.nodes())
+    shortage = _no_room_at_all(problem, node)
+    if shortage is not None:
+        return Result("infeasible", None, (), chosen.bound, shortage.reason, shortage, chosen.warnings)
+    chosen = replace(chosen, answer=Replication.on(problem, node), warnings=(*chosen.warnings, *useless))
+    return _finished(problem, chosen, threshold)
 
 
-def _reaching(
-    asked: DeploymentProblem, target: float, planner: ReplicationPlanner, options: ReplicationOptions
-) -> Result[NodeByTask]:
-    """Return the fewest replicas that reach a target on their nodes too."""
-    problem = asked.problem
-    put = partial(_placed, asked, planner=planner, options=options)
-
-    def enough(replicated: BoolArray) -> bool:
-        if not asked.nodes_fail:
-            return True
-        choice = Result("feasible", Replication(replicated), ("target",))
-        answer = put(problem.useful(replicated), choice).answer
-        return (
-            answer is None or asked.problem.value_on(answer) >= target - EQUAL
-        )  # no room is said where the plan is made
-
-    chosen = fewest(problem, planner.choose, options, target, enough)
+def _finished(problem: ReplicationProblem, chosen: Result[Replication], threshold: float | None) -> Result[NodeByTask]:
+    """Let the replicas in place stay where they are as good, and spread the others evenly."""
     if chosen.answer is None:
-        return _on_nodes(chosen, None)
-    fresh, warnings = _without_useless(problem, chosen.answer.replicated)
-    result = put(fresh, replace(chosen, warnings=(*chosen.warnings, *warnings)))
-    cut = any(warning.code == "TIME_LIMIT" for warning in result.warnings)
-    if cut and result.infeasible is not None:  # fewer replicas may find room and reach it
-        reason = f"no plan was found within the time limit: {result.reason}"
-        return replace(result, status="no-plan-in-time", reason=reason, infeasible=None)
-    if result.answer is None:
-        return result
-    reached = asked.problem.value_on(result.answer)
-    if reached >= target - EQUAL:
-        return replace(result, reason=result.reason or unchanged(asked.current, fresh, result.answer, None))
-    reason = f"with a replica of every task that may fail the metric is {reached:.6g}, below the target {target:.6g}"
-    fix = f"--target {int(reached * 1e6) / 1e6:.10g}"
-    return _infeasible(Infeasible(reason, "target", reached, target, fix), None, result.warnings)
+        return _on_nodes(problem, chosen, None)
+    node = chosen.answer.nodes()
+    now = None if problem.current is None else in_place(problem)
+    reason = None if now is None else _no_change(problem, node, now, threshold)
+    if now is not None and reason is not None:
+        kept: Status = chosen.status if problem.value_at(now.node) >= problem.value_at(node) - NOISE else "feasible"
+        warned = (*chosen.warnings, Warn("NO_CHANGE", reason))
+        return _on_nodes(problem, replace(chosen, status=kept, reason=reason, warnings=warned), now.node)
+    node = spread(problem, node)
+    return _on_nodes(problem, replace(chosen, warnings=(*chosen.warnings, *_short_of_room(problem, node))), node)
 
 
-def _on_nodes(chosen: Result[Replication], node: NodeByTask | None) -> Result[NodeByTask]:
-    """Return a planner's answer with the nodes of its replicas in its place, None without any."""
-    return Result(chosen.status, node, chosen.rules, chosen.bound, chosen.reason, chosen.infeasible, chosen.warnings)
+def _no_change(problem: ReplicationProblem, node: IntArray, now: Room, threshold: float | None) -> str | None:
+    """Return why the replicas in place stay; None where a new plan is better, or they cannot stay."""
+    if now.cost > now.limit or problem.changes(now.node) > 0:
+        return None
+    if problem.changes(node) == 0:
+        return "no change: a fresh plan has the replicas that are in place"
+    gain, saved = problem.value_at(node) - now.value, now.cost - problem.cost(node != NOWHERE)
+    if threshold is not None and gain < threshold - NOISE:
+        return f"no change: a fresh plan would gain {max(0.0, gain):.6g}, below --threshold {threshold:.6g}"
+    if gain > NOISE or (gain >= -NOISE and saved > EQUAL * max(1.0, now.cost)):
+        return None
+    if problem.max_changes is not None:
+        return f"no change: nothing within --max-changes {problem.max_changes} gains anything"
+    return "no change: a fresh plan is no better than the replicas in place"
 
 
-def _infeasible(limit: Infeasible, bound: float | None, warnings: tuple[Warn, ...]) -> Result[NodeByTask]:
-    return Result("infeasible", None, (), bound, limit.reason, limit, warnings)
+def _on_nodes(problem: ReplicationProblem, chosen: Result[Replication], node: IntArray | None) -> Result[NodeByTask]:
+    """Return a planner's answer with the nodes of its replicas by name in its place, None without any."""
+    answer: NodeByTask | None = None
+    if node is not None:
+        tasks = np.flatnonzero(node != NOWHERE)
+        hosts = problem.hosts
+        answer = dict.fromkeys(tasks.tolist()) if hosts is None else hosts.names(tasks, node[tasks])
+    return Result(chosen.status, answer, chosen.rules, chosen.bound, chosen.reason, chosen.infeasible, chosen.warnings)
 
 
-def _without_useless(problem: ReplicationProblem, replicated: BoolArray) -> tuple[BoolArray, tuple[Warn, ...]]:
-    useful = problem.useful(replicated)
-    dropped = int(replicated.sum() - useful.sum())
+def _without_useless(problem: ReplicationProblem, node: IntArray) -> tuple[IntArray, tuple[Warn, ...]]:
+    """Return a solution without replicas of no use; where changes are limited those in place stay."""
+    useful = problem.useful_at(node)
+    if problem.max_changes is not None and problem.current is not None:
+        useful = np.where(problem.current == NOWHERE, useful, node)
+    dropped = int((node != NOWHERE).sum() - (useful != NOWHERE).sum())
     if dropped == 0:
         return useful, ()
     what, were = ("1 replica completes", "was") if dropped == 1 else (f"{dropped:,} replicas complete", "were")
@@ -115,74 +113,21 @@ def _without_useless(problem: ReplicationProblem, replicated: BoolArray) -> tupl
     return useful, (Warn("USELESS_REPLICAS", text),)
 
 
-def _placed(
-    asked: DeploymentProblem,
-    replicated: BoolArray,
-    chosen: Result[Replication],
-    planner: ReplicationPlanner,
-    options: ReplicationOptions,
-) -> Result[NodeByTask]:
-    """Give the replicas nodes; where not all find one, and nothing stands against it, choose others that do."""
-    hosts, problem = asked.hosts, asked.problem
-    if hosts is None:
-        return _on_nodes(chosen, dict.fromkeys(replicated.nonzero()[0].tolist()))
-    put = partial(_attempt, asked, hosts, options)
-    clock, attempt = Budget.of(options), put(replicated)
-    if attempt.complete:
-        return _with_nodes(asked, hosts, chosen, attempt)
-    refusal = no_room(attempt.problem, attempt.placement, problem.graph, hosts)
-    if asked.target is None:
-        chooser = _chooser(planner, options) if asked.changes == ChangeLimits() else None
-        fewer, known = fitted(problem, attempt, chooser, put, clock)
-        again = put(fewer, known.nodes(problem.tasks))
-        if fewer.any() and again.complete:
-            text = f"{refusal.reason}: others were chosen; to have these, {refusal.smallest_fix}"
-            bound = chosen.bound  # replicas take no more cores than are free on all nodes together
-            if bound is not None:
-                within = replace(problem, weight=hosts.cpu, budget=hosts.free_cores)
-                bound = min(bound, 1.0 if clock.over() else quick_bound(within, clock))
-            warnings = (*chosen.warnings, Warn("NO_ROOM", text), *clock.warnings())
-            fewer_chosen = replace(chosen, status="feasible", bound=bound, warnings=warnings)
-            return _with_nodes(asked, hosts, fewer_chosen, again)
-    if not attempt.placement.proven:
-        reason = f"no placement was found within the time limit: {refusal.reason}"
-        return Result("no-plan-in-time", None, (), chosen.bound, reason, warnings=chosen.warnings)
-    return _infeasible(refusal, chosen.bound, chosen.warnings)
+def _no_room_at_all(problem: ReplicationProblem, node: IntArray) -> Infeasible | None:
+    """Return what is missing where the budget holds replicas and no node has room for any; None otherwise."""
+    if problem.hosts is None or (node != NOWHERE).any() or problem.current is not None:
+        return None
+    affordable = problem.fails & (problem.weight <= problem.limit)
+    if not affordable.any() or (Room(problem).possible() & affordable).any():
+        return None
+    return no_room(problem, node, affordable)
 
 
-def _attempt(
-    asked: DeploymentProblem,
-    hosts: ReplicaHosts,
-    options: ReplicationOptions,
-    replicated: BoolArray,
-    known: IntArray | None = None,
-) -> PlacementAttempt:
-    """Look for nodes; where nodes fail with the primaries, those that lose least. *known* has some by task."""
-    problem = placement_problem(asked.problem, hosts, replicated, asked.current or {})
-
-    def value(node: IntArray) -> float:
-        return asked.problem.value_on(hosts.names(problem.task, node))
-
-    start = None if known is None else known[problem.task]
-    return PlacementAttempt(problem, place(problem, options, value if asked.nodes_fail else None, start))
-
-
-def _chooser(planner: ReplicationPlanner, options: ReplicationOptions) -> Chooser:
-    """Return the planner as a function of the problem, with a part of the time for each run."""
-    part = replace(options, time_limit_s=options.time_limit_s / (WITHOUT + LESS))
-
-    def choose(problem: ReplicationProblem) -> BoolArray | None:
-        answer = planner.choose(problem, part).answer
-        return None if answer is None else problem.useful(answer.replicated)
-
-    return choose
-
-
-def _with_nodes(
-    asked: DeploymentProblem, hosts: ReplicaHosts, chosen: Result[Replication], attempt: PlacementAttempt
-) -> Result[NodeByTask]:
-    node = hosts.names(attempt.problem.task, attempt.placement.node)
-    status = chosen.status
-    if asked.target is None and chosen.bound is not None and status in ("optimal", "feasible"):
-        status = "optimal" if met(asked.problem.value_on(node), chosen.bound) else "feasible"
-    return _on_nodes(replace(chosen, status=status), node)
+def _short_of_room(problem: ReplicationProblem, node: IntArray) -> tuple[Warn, ...]:
+    """Say where the budget holds more replicas than the nodes."""
+    room = Room(problem, node)
+    affordable = problem.fails & ~room.replicated & (problem.weight <= room.limit - room.cost)
+    if problem.hosts is None or not affordable.any() or (room.possible() & affordable).any():
+        return ()
+    lacking = no_room(problem, node, affordable)
+    return (Warn(NO_ROOM, f"{lacking.reason}; for all of these, {lacking.smallest_fix}"),)

@@ -13,13 +13,17 @@ from ftplan.metrics.mc_trees import Choices, listed
 from ftplan.metrics.replication_problem import ReplicationProblem
 from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import Budget, OutOfTime
+from ftplan.planners.replication.placement.room import in_place
 from ftplan.planners.replication.planner import Replication, ReplicationOptions
+from ftplan.planners.replication.search.enumeration import best_of
 from ftplan.planners.result import Result
 
 #: Different MC-trees, as far as they fail, that are planned.
 TREES = 2_000
 #: Plans held at once.
 PLANS = 200_000
+#: Steps of all assignments of replicas to nodes.
+STEPS = 200_000
 #: Fidelities that differ by less are equal.
 EQUAL = 1e-12
 WAY_OUT = "use exact, or structure-aware for a good plan without the proof"
@@ -39,7 +43,8 @@ def dynamic_programming(problem: ReplicationProblem, options: ReplicationOptions
     Raises
     ------
     FtplanError
-        If there are more than :data:`TREES` trees or :data:`PLANS` plans, or if the time limit is reached.
+        If there are more than :data:`TREES` trees or :data:`PLANS` plans, if it takes more than :data:`STEPS` steps to
+        assign replicas to nodes, or if the time limit is reached.
     """
     # Departures from the listing. It raises the usage one replica at a time and looks for trees that cost exactly the
     # rest: here plans grow tree by tree, so that costs need not be whole numbers. It changes the set that it walks:
@@ -50,6 +55,8 @@ def dynamic_programming(problem: ReplicationProblem, options: ReplicationOptions
     try:
         items = _items(problem, budget)
         plans = _plans(problem, items, budget)
+        if problem.hosts is not None or problem.max_changes is not None:
+            return _on_nodes(problem, plans, budget)
         whole = [plan for plan in plans if not _extends(items, plan, plans, budget)]
         values = _values(problem, whole, budget)
     except OutOfTime:
@@ -59,6 +66,22 @@ def dynamic_programming(problem: ReplicationProblem, options: ReplicationOptions
     best = min(tied, key=lambda plan: (plans[plan], plan.bit_count(), _tasks(plan)))
     replicated = problem.mask(_tasks(best))
     return Result("optimal", Replication(replicated), ("budget",), bound=problem.value(replicated))
+
+
+def _on_nodes(problem: ReplicationProblem, plans: dict[int, float], budget: Budget) -> Result[Replication]:
+    """Return the plan of most value on its nodes, where some may not find room for all replicas.
+
+    Where changes are limited, each plan may also keep what is in place.
+    """
+    sets = [problem.mask(_tasks(plan)) for plan in plans]
+    if problem.max_changes is not None:
+        kept = in_place(problem).replicated
+        sets += [together for some in sets if problem.fits(problem.cost(together := some | kept))]
+    node, complete = best_of(problem, sets, STEPS, budget)
+    if not complete:
+        raise FtplanError(f"dynamic-programming goes through {STEPS:,} assignments to nodes, there are more: {WAY_OUT}")
+    bound = None if problem.max_changes is not None else problem.value_at(node)
+    return Result("feasible" if bound is None else "optimal", Replication.on(problem, node), ("budget",), bound=bound)
 
 
 def _items(problem: ReplicationProblem, budget: Budget) -> list[int]:

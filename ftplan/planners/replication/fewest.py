@@ -1,4 +1,4 @@
-"""The fewest replicas that reach a target."""
+"""The fewest or cheapest replicas that reach a target."""
 
 from __future__ import annotations
 
@@ -6,70 +6,147 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
+
+from ftplan.metrics.replica_hosts import NOWHERE
 from ftplan.metrics.replication_problem import ReplicationProblem
-from ftplan.model.plan import Status, sound_bound
-from ftplan.model.topology import BoolArray
-from ftplan.planners.budget import Budget
+from ftplan.model.plan import Infeasible, Status, Warn, sound_bound
+from ftplan.model.topology import IntArray
+from ftplan.planners import registry
+from ftplan.planners.budget import Budget, OutOfTime
 from ftplan.planners.replication.bounds import quick_bound
-from ftplan.planners.replication.choice import EQUAL, Solve
+from ftplan.planners.replication.choice import EQUAL, ReplicationPlanner, climber
+from ftplan.planners.replication.models.units import units
+from ftplan.planners.replication.placement.room import Room
 from ftplan.planners.replication.planner import Replication, ReplicationOptions
+from ftplan.planners.replication.search.ruin import trimmed
 from ftplan.planners.result import Result
 
 #: Seconds for bounds between those of the planner.
 BOUNDING_S = 5.0
-
-#: Whether a set of replicas, shape (tasks,), is as good as was asked.
-Enough = Callable[[BoolArray], bool]
+#: Budgets at which one climb is looked at.
+POINTS = 200
+#: Costs that no unit divides are told apart down to this share of them.
+FINE = 1e-3
 
 
 def fewest(
-    problem: ReplicationProblem, solve: Solve, options: ReplicationOptions, target: float, enough: Enough
+    problem: ReplicationProblem, planner: ReplicationPlanner, options: ReplicationOptions, target: float
 ) -> Result[Replication]:
-    """Return the fewest replicas that a planner reaches a target with.
+    """Return the replicas that take least of the budget and reach a target, on their nodes too.
 
-    Budgets are bisected; each gets an equal part of the time. ``bound`` is the number of replicas that no choice can
-    do without: one more than the largest budget whose proven bound lies below the target. Where not even a replica of
-    every task is *enough* the choice is all tasks.
+    One climb up the ladder of budgets shows where a planner that has one reaches it; a planner that proves its optima
+    is asked below that by bisection, in equal parts of the time. ``bound`` is what no choice can do without: more than
+    the largest budget whose proven bound lies below the target. Where no choice within all limits was seen to reach
+    it, ``exact`` is asked, and only what is proven is called infeasible.
 
-    Cost: 2 log2(tasks) runs of the planner. Guarantee: the minimum, where the planner proves each of its optima.
+    Cost: two climbs, or 2 log2(budgets) runs of the planner. Guarantee: the minimum, where the planner proves its
+    optima and costs have a common unit.
     """
-    most = int(problem.fails.sum())
-    part = replace(options, time_limit_s=options.time_limit_s / max(1.0, 2.0 * math.log2(most + 1.0)))
-    clock = Budget.of(options)
-    bounds: dict[int, float] = {}
-
-    def at(budget: int) -> Result[Replication]:
-        result = solve(replace(problem, budget=float(budget)), part)
-        bounds[budget] = 1.0 if result.bound is None else result.bound
-        return result
-
-    low, high, best = -1, most, at(most)
-    if best.answer is None:
-        return best
-    while high - low > 1 and not clock.over():
-        middle = (low + high) // 2
-        result = at(middle)
-        replicated = None if result.answer is None else result.answer.replicated
-        if replicated is not None and problem.value(replicated) >= target - EQUAL and enough(replicated):
-            high, best = middle, result
-        else:
-            low = middle
-    least = _least(problem, bounds, target, most, Budget(BOUNDING_S, ends=options.ends))
-    assert best.answer is not None
-    count = int(problem.useful(best.answer.replicated).sum())
-    status: Status = "optimal" if count <= least else "feasible"
-    warnings = tuple(dict.fromkeys((*best.warnings, *clock.warnings())))
-    return replace(best, status=status, bound=sound_bound("min", float(count), float(least)), warnings=warnings)
+    most = problem.cost(problem.fails)
+    clock, search = Budget.of(options), _Search(problem, target)
+    first = climber(planner)
+    if first is not None:
+        search.climb(first, options, most)
+    parts = 2.0 * math.log2(most / search.unit + 2.0) if search.unit > 0.0 else 1.0
+    part = replace(options, time_limit_s=options.time_limit_s / parts)
+    if search.best is None:
+        search.ask(planner.choose, most, part)
+    if search.best is None and planner.name != "exact":
+        search.ask(ReplicationPlanner.of(registry.row("replicate-tasks", "exact")).choose, most, options)
+    if search.best is None:
+        return search.refused()
+    least = search.least(Budget(BOUNDING_S, ends=options.ends))
+    while planner.plans is None and search.cost - least > search.unit * (1.0 + EQUAL) / 2.0 and not clock.over():
+        middle = least + math.floor((search.cost - least) / search.unit / 2.0) * search.unit
+        if not search.ask(planner.choose, min(middle, search.cost - search.unit), part):
+            least = max(least, middle + search.unit)
+    bound = search.least(Budget(BOUNDING_S, ends=options.ends))
+    status: Status = "optimal" if search.cost <= bound * (1.0 + EQUAL) + EQUAL else "feasible"
+    warnings = tuple(dict.fromkeys((*search.warnings, *clock.warnings())))
+    bound = sound_bound("min", search.cost, bound)
+    return Result(status, Replication.on(problem, search.best), ("target",), bound, warnings=warnings)
 
 
-def _least(problem: ReplicationProblem, bounds: dict[int, float], target: float, most: int, clock: Budget) -> int:
-    """Return how many replicas it takes at least, by the bounds of planners and by quick ones between them."""
-    low = max((b for b, bound in bounds.items() if bound < target - EQUAL), default=-1)
-    high = min((b for b, bound in bounds.items() if b > low and bound >= target - EQUAL), default=most)
-    while high - low > 1 and not clock.over():
-        middle = (low + high) // 2
-        if quick_bound(replace(problem, budget=float(middle)), clock) < target - EQUAL:
-            low = middle
-        else:
-            high = middle
-    return low + 1
+class _Search:
+    """The cheapest solution so far that reaches a target, and proven bounds by budget."""
+
+    def __init__(self, problem: ReplicationProblem, target: float) -> None:
+        self.problem, self.target = problem, target
+        self.best: IntArray | None = None
+        self.cost, self.reached = math.inf, 0.0
+        self.bounds: dict[float, float] = {}
+        self.warnings: tuple[Warn, ...] = ()
+        weight = problem.weight[problem.fails & (problem.weight > 0.0)]
+        whole = units(problem)
+        one = float((problem.weight[whole.cost > 0] / whole.cost[whole.cost > 0]).min(initial=math.inf))
+        self.unit = one if whole.whole and len(weight) else FINE * problem.cost(problem.fails)
+
+    def climb(self, planner: ReplicationPlanner, options: ReplicationOptions, most: float) -> None:
+        """Offer what one climb reaches with evenly spaced budgets, and with those between the last two."""
+        assert planner.plans is not None
+        low = 0.0
+        for _ in range(2):
+            count = min(POINTS, max(1, math.floor((most - low) / self.unit + 0.5))) if self.unit > 0.0 else 1
+            budgets = [low + self.unit * math.ceil((most - low) / self.unit * k / count) for k in range(1, count + 1)]
+            for budget, node in zip(budgets, planner.plans(self.problem, budgets, options), strict=True):
+                if self.offer(node):
+                    most = budget
+                    break
+                low = budget
+            if most - low <= self.unit * (1.0 + EQUAL) or self.best is None:
+                break
+
+    def ask(self, choose: Callable[..., Result[Replication]], budget: float, options: ReplicationOptions) -> bool:
+        """Ask a planner within a budget; return whether it reaches the target."""
+        result = choose(replace(self.problem, budget=budget), options)
+        self.warnings = (*self.warnings, *result.warnings)
+        self.bounds[budget] = 1.0 if result.bound is None else result.bound
+        return result.answer is not None and self.offer(result.answer.nodes())
+
+    def offer(self, node: IntArray) -> bool:
+        """Take a solution where it reaches the target and is cheaper, without what it can do without."""
+        value = self.problem.value_at(node)
+        self.reached = max(self.reached, value)
+        if value < self.target - EQUAL:
+            return False
+        room = trimmed(Room(self.problem, node))
+        for task in sorted(np.flatnonzero(room.replicated).tolist(), key=lambda t: (-self.problem.weight[t], t)):
+            other = room.copy()
+            if other.node[task] != NOWHERE:
+                other.remove(task)
+                if other.value >= self.target - EQUAL:
+                    room = trimmed(other)
+        if self.best is None or room.cost < self.cost:
+            self.best, self.cost = room.node, room.cost
+        return True
+
+    def least(self, clock: Budget) -> float:
+        """Return what reaching the target takes at least, by the bounds of planners and by quick ones between them."""
+        below = [budget for budget, bound in self.bounds.items() if bound < self.target - EQUAL]
+        low = max(below, default=-self.unit)
+        high = min(self.cost, self.problem.cost(self.problem.fails))
+        try:
+            while high - low > self.unit * (1.0 + EQUAL):
+                middle = low + math.floor((high - low) / self.unit / 2.0 + EQUAL) * self.unit
+                bound = quick_bound(replace(self.problem, budget=middle), clock)
+                self.bounds[middle] = bound
+                clock.check()
+                low, high = (middle, high) if bound < self.target - EQUAL else (low, middle)
+        except OutOfTime:
+            pass
+        return max(0.0, low + self.unit)
+
+    def refused(self) -> Result[Replication]:
+        """Return why there is no solution: none can be, or none was seen."""
+        bound = min(self.bounds.values(), default=1.0)
+        what = (
+            "a replica of every task that may fail" if self.problem.hosts is None else "all replicas that find a node"
+        )
+        reason = f"with {what} the metric is {self.reached:.6g}, below the target {self.target:.6g}"
+        if bound >= self.target - EQUAL:
+            text = f"{reason}; that more is impossible was not proven within the time limit"
+            return Result("no-plan-in-time", None, (), None, text, warnings=self.warnings)
+        fix = f"--target {int(self.reached * 1e6) / 1e6:.10g}"
+        limit = Infeasible(reason, "target", self.reached, self.target, fix)
+        return Result("infeasible", None, (), None, reason, limit, self.warnings)

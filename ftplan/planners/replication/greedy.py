@@ -7,9 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from ftplan.metrics.replica_hosts import NOWHERE
 from ftplan.metrics.replication_problem import ReplicationProblem
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
+from ftplan.planners.replication.placement.room import Room
 from ftplan.planners.replication.planner import Replication, ReplicationOptions
 from ftplan.planners.replication.search.single_failures import drops
 from ftplan.planners.result import Result
@@ -19,21 +21,36 @@ def greedy(problem: ReplicationProblem, options: ReplicationOptions) -> Result[R
     """Choose the tasks with the least fidelity when only they fail, as many as the budget holds.
 
     One ranking that is never updated and does not look at MC-trees: at small budgets it may complete none and score 0.
-    Replicas without use are kept, as in the paper; dropping them leaves the fidelity.
+    Replicas without use are kept, as in the paper; dropping them leaves the fidelity. With hosts a task is taken where
+    its replica finds a node, and the plan is improved as :func:`.structure_aware.structure_aware` improves its own.
 
     Cost: O(tasks log tasks + substreams), by one backward pass instead of one evaluation a task. Guarantee: none.
 
     References: [SuZhou2016], section IV-B, algorithm 2.
     """
-    budget = Budget.of(options)
-    replicated = taken(problem, ranking(problem, budget))
-    return Result("feasible", Replication(replicated), ("budget",), warnings=budget.warnings())
+    (node,), clock = _nodes(problem, [problem.budget], options)
+    return Result("feasible", Replication.on(problem, node), ("budget",), warnings=clock.warnings())
 
 
-def plans(problem: ReplicationProblem, budgets: Sequence[float], options: ReplicationOptions) -> list[BoolArray]:
-    """Return the replicas for each budget from one ranking."""
-    order = ranking(problem, Budget.of(options))
-    return [taken(replace(problem, budget=budget), order) for budget in budgets]
+def plans(problem: ReplicationProblem, budgets: Sequence[float], options: ReplicationOptions) -> list[IntArray]:
+    """Return the nodes of replicas for each of some ascending budgets, (T,) each, from one ranking."""
+    return _nodes(problem, budgets, options)[0]
+
+
+def _nodes(
+    problem: ReplicationProblem, budgets: Sequence[float], options: ReplicationOptions
+) -> tuple[list[IntArray], Budget]:
+    clock = Budget.of(options)
+    order = ranking(problem, clock)
+    if problem.hosts is None and problem.max_changes is None:
+        chosen = [taken(replace(problem, budget=budget), order) for budget in budgets]
+        return [np.where(replicated, 0, NOWHERE) for replicated in chosen], clock
+    from ftplan.planners.replication.search.climbing import climbed_within  # builds on this ranking
+
+    def first(room: Room) -> Room:
+        return placed(room, order)
+
+    return [room.node for room in climbed_within(problem, budgets, first, options.seed, clock)], clock
 
 
 def ranking(problem: ReplicationProblem, budget: Budget) -> IntArray:
@@ -57,6 +74,18 @@ def taken(problem: ReplicationProblem, order: IntArray, most: int | None = None)
             replicated[task] = True
             cost += weight
     return replicated
+
+
+def placed(room: Room, order: IntArray) -> Room:
+    """Return a solution with a replica of each task of an order that fits and finds a node, one after another."""
+    larger = room.copy()
+    least = float(room.problem.weight[order].min(initial=np.inf))
+    for task in order[room.possible()[order]].tolist():
+        if larger.cost + least > larger.limit:
+            break
+        if larger.node[task] == NOWHERE and larger.cost + float(larger.problem.weight[task]) <= larger.limit:
+            larger.add([task])
+    return larger
 
 
 def significant(values: FloatArray) -> FloatArray:

@@ -5,6 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
+from ftplan.metrics.replica_hosts import NOWHERE
+from ftplan.metrics.replication_problem import ReplicationProblem
 from ftplan.model.topology import BoolArray, IntArray
 
 
@@ -17,6 +21,15 @@ class Replication:
 
     replicated: BoolArray
     node: IntArray | None = None
+
+    @staticmethod
+    def on(problem: ReplicationProblem, node: IntArray) -> Replication:
+        """Return replicas by the node of each, shape (T,), NOWHERE for none."""
+        return Replication(node != NOWHERE, None if problem.hosts is None else node)
+
+    def nodes(self) -> IntArray:
+        """Return the node of each task's replica, shape (T,); 0 where there are no hosts."""
+        return np.where(self.replicated, 0, NOWHERE) if self.node is None else self.node
 
 
 @dataclass(frozen=True, slots=True)

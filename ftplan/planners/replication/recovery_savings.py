@@ -10,11 +10,13 @@ import numpy as np
 
 from ftplan.metrics.replica_hosts import NOWHERE, ReplicaHosts
 from ftplan.metrics.replication_problem import ReplicationProblem
-from ftplan.model.plan import Infeasible, sound_bound
-from ftplan.model.tolerances import NOISE
+from ftplan.model.plan import sound_bound
+from ftplan.model.tolerances import LEAST_SCALE, NOISE, SOLVED
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
+from ftplan.planners.replication.changes import too_few_changes
 from ftplan.planners.replication.models.downtime_relaxation import CaseRelaxation, Outages, downtime_bound
+from ftplan.planners.replication.placement.room import Room, in_place
 from ftplan.planners.replication.planner import ReplicationOptions
 from ftplan.planners.result import Result
 
@@ -68,7 +70,7 @@ def recovery_savings(
     assert hosts is not None
     bound = downtime_bound(problem, model.cases, hosts.cpu, part)
     clock.cut |= part.cut
-    pool = _Pool(problem, hosts, model, clock)
+    pool = _Pool(hosts, model)
     steps = levels(problem)
     for number, level in enumerate(steps):
         last = number == len(steps) - 1
@@ -76,8 +78,10 @@ def recovery_savings(
             continue
         here = replace(problem, budget=level)
         _plan_level(pool, here, clock.part(1.0 / (len(steps) - number)), options, search)
-    if pool.best is None:
-        return _infeasible(problem, bound)
+    refused = too_few_changes(problem)
+    if pool.best is None or refused is not None:
+        assert refused is not None
+        return Result("infeasible", None, (), bound, refused.reason, refused)
     node = _without_useless(pool, problem, pool.best, clock)
     value = model.expected(node)
     most = sum(case.weight * case.horizon_s * float(case.start.priority.sum()) for case in model.cases)
@@ -114,7 +118,7 @@ def _plan_level(
         pool.offer(problem, fidelity)
     starts = [nothing]
     if problem.current is not None:
-        starts.append(_within(problem, problem.current))
+        starts.append(in_place(problem).node)
     for start in starts:
         pool.offer(problem, start)
         if not part.over():
@@ -126,13 +130,12 @@ def _plan_level(
 class _Pool:
     """The best replicas so far, and what is known of nodes and tasks."""
 
-    def __init__(self, problem: ReplicationProblem, hosts: ReplicaHosts, model: DowntimeModel, clock: Budget) -> None:
-        self.hosts, self.model, self.clock = hosts, model, clock
+    def __init__(self, hosts: ReplicaHosts, model: DowntimeModel) -> None:
+        self.hosts, self.model = hosts, model
         self.best: IntArray | None = None
         self._value = math.inf
         self.sets = _restore_sets(model.cases)
-        self._places: dict[int, IntArray] = {}
-        self._current = problem.current
+        self._idle: dict[int, FloatArray] = {}
 
     def offer(self, problem: ReplicationProblem, node: IntArray) -> None:
         """Take replicas that keep all limits and are worth more, of equals the cheaper."""
@@ -146,74 +149,26 @@ class _Pool:
                 return
         self.best, self._value = node, value
 
+    def idle(self, task: int) -> FloatArray:
+        """Return the weight of the cases in which each node lives and a task does not fail, shape (N,)."""
+        if task not in self._idle:
+            idle = np.zeros(len(self.hosts.ids))
+            for case in self.model.cases:
+                if not any(task in out.queries.task for out in (case.start, *case.later)):
+                    idle += case.weight * np.isinf(case.fails_s)
+            self._idle[task] = np.round(idle, 12)
+        return self._idle[task]
+
     def keeps(self, problem: ReplicationProblem, node: IntArray) -> bool:
         """Return whether replicas are within budget, changes and room, on nodes where they may stand."""
-        if not problem.fits(problem.cost(node != NOWHERE)) or (node < NOWHERE).any():
+        if (node < NOWHERE).any():
             return False
-        if problem.max_changes is not None and problem.changes(node) > problem.max_changes:
-            return False
-        cpu, mb = self.room(node)
-        tight = (cpu < -1e-9 * np.maximum(1.0, np.abs(self.hosts.residual_cpu))) | (mb < -1e-9)
-        used = np.bincount(node[node != NOWHERE], minlength=len(cpu)) > 0
-        placed = np.flatnonzero(node != NOWHERE).tolist()
-        return not (tight & used).any() and all(self.hosts.allowed(t)[node[t]] for t in placed)
-
-    def room(self, node: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Return the cores and memory that replicas leave on each node, shapes (N,)."""
-        hosts, placed = self.hosts, np.flatnonzero(node != NOWHERE)
-        count = len(hosts.ids)
-        cpu = hosts.residual_cpu - np.bincount(node[placed], hosts.cpu[placed], count)
-        return cpu, hosts.residual_mb - np.bincount(node[placed], hosts.memory_mb[placed], count)
-
-    def placed(self, problem: ReplicationProblem, node: IntArray, tasks: Sequence[int]) -> IntArray | None:
-        """Return the replicas with those of some tasks, None where there is no room, or the budget does not last."""
-        new = [task for task in tasks if node[task] == NOWHERE]
-        if not new or not problem.fits(problem.cost(node != NOWHERE) + float(problem.weight[new].sum())):
-            return None
-        node = node.copy()
-        cpu, mb = self.room(node)
-        for task in sorted(new, key=lambda t: (-self.hosts.cpu[t], t)):
-            fits = self.hosts.fits(task, cpu, mb)
-            place = next((n for n in self._ordered(task, cpu) if fits[n]), None)
-            if place is None:
-                return None
-            node[task] = place
-            cpu[place] -= self.hosts.cpu[task]
-            mb[place] -= self.hosts.memory_mb[task]
-        if problem.max_changes is not None and problem.changes(node) > problem.max_changes:
-            return None
-        return node
-
-    def _ordered(self, task: int, cpu: FloatArray) -> list[int]:
-        """Return the nodes that a replica may stand on: first where it lives when its task fails.
-
-        Of these first the one on which it stands already, then those whose cores it takes least from other recoveries,
-        then those with most room.
-        """
-        if task not in self._places:
-            allowed = np.flatnonzero(self.hosts.allowed(task))
-            lost, idle = np.zeros(len(self.hosts.ids)), np.zeros(len(self.hosts.ids))
-            for case in self.model.cases:
-                at_s = _fails_at(case, task)
-                if np.isfinite(at_s):
-                    lost += case.weight * (case.fails_s <= at_s)
-                else:
-                    idle += case.weight * np.isinf(case.fails_s)
-            moved = np.ones(len(self.hosts.ids))
-            if self._current is not None and self._current[task] >= 0:
-                moved[self._current[task]] = 0.0
-            keys = np.round(np.column_stack((lost, moved, idle)), 12)[allowed]
-            self._places[task] = np.column_stack((allowed, np.unique(keys, axis=0, return_inverse=True)[1].ravel()))
-        nodes, rank = self._places[task].T
-        order = np.lexsort((nodes, -np.round(cpu[nodes], 9), rank))
-        return [int(n) for n in nodes[order]]
-
-
-def _fails_at(case: CaseRelaxation, task: int) -> float:
-    for out in (case.start, *case.later):
-        if task in out.queries.task:
-            return out.at_s
-    return math.inf
+        room = Room(problem, node)
+        cpu, mb = (free < -SOLVED * np.maximum(1.0, np.abs(free)) for free in (room.cpu, room.mb))
+        placed = np.flatnonzero(node != NOWHERE)
+        over = (cpu | mb)[node[placed]].any()
+        allowed = all(self.hosts.allowed(task)[node[task]] for task in placed.tolist())
+        return room.cost <= room.limit and room.within_changes and not over and allowed
 
 
 @dataclass(frozen=True, eq=False)
@@ -284,23 +239,44 @@ def _tasks_of(out: Outages) -> Iterator[tuple[IntArray, float]]:
 
 def _ranked(pool: _Pool, problem: ReplicationProblem, node: IntArray, most: int) -> list[tuple[float, float, IntArray]]:
     """Return (restores saved for the cost, cost, replicas) of the best sets that could be added, the best first."""
-    now_waiting, rows = pool.sets.waiting(node), []
-    seen: set[bytes] = set()
+    room, waiting = Room(problem, node), pool.sets.waiting(node)
+    rows, seen = [], {node.tobytes()}
     for number, tasks in enumerate(pool.sets.tasks):
-        more = pool.placed(problem, node, tasks)
-        if more is None or more.tobytes() in seen:
+        new = [task for task in tasks if node[task] == NOWHERE]
+        if not new or room.cost + float(problem.weight[new].sum()) > room.limit:
             continue
-        seen.add(more.tobytes())
-        cost = problem.cost(more != NOWHERE) - problem.cost(node != NOWHERE)
-        density = (now_waiting - pool.sets.waiting(more)) / max(cost, 1e-9)
-        rows.append((-round(density, 9), round(cost, 9), number, more))
+        more = _placed(pool, room, new)
+        if more is None or more.node.tobytes() in seen:
+            continue
+        seen.add(more.node.tobytes())
+        cost = more.cost - room.cost
+        density = (waiting - pool.sets.waiting(more.node)) / max(cost, LEAST_SCALE)
+        rows.append((-round(density, 9), round(cost, 9), number, more.node))
     return [(-density, cost, more) for density, cost, _, more in sorted(rows, key=lambda row: row[:3])[:most]]
+
+
+def _placed(pool: _Pool, room: Room, tasks: Sequence[int]) -> Room | None:
+    """Return the solution with replicas of some more tasks, None where they find no room.
+
+    A replica goes where it fails least with its task, of equal nodes where it runs now, then where it takes room in
+    the fewest recoveries that it does not shorten, then where most is left for the restores of other tasks; where that
+    ends without a node for all, others move for them (:meth:`Room.add`).
+    """
+    current, more = room.problem.current, room.copy()
+    for task in sorted(tasks, key=lambda t: (-pool.hosts.cpu[t], t)):
+        nodes = more.open_to(task)
+        if len(nodes) == 0:
+            more = room.copy()
+            return None if more.add(tasks) else more
+        moved = np.zeros(len(nodes)) if current is None else nodes != current[task]
+        idle = pool.idle(task)[nodes]
+        order = np.lexsort((nodes, -np.round(more.cpu[nodes], 9), idle, moved, more.risk(task)[nodes]))
+        more.put(task, int(nodes[order[0]]))
+    return more if more.cost <= more.limit and more.within_changes else None
 
 
 def _grown(pool: _Pool, problem: ReplicationProblem, start: IntArray, part: Budget) -> IntArray:
     """Return replicas grown from a start by the set that saves most for its cost, as long as any saves."""
-    if (start < NOWHERE).any():
-        return start
     node, value = start, pool.model.roughly(start)
     while not part.over():
         best: tuple[float, IntArray, float] | None = None
@@ -308,7 +284,7 @@ def _grown(pool: _Pool, problem: ReplicationProblem, start: IntArray, part: Budg
             if part.over():
                 break
             reached = pool.model.roughly(more)
-            density = (value - reached) / max(cost, 1e-9)
+            density = (value - reached) / max(cost, LEAST_SCALE)
             if value - reached > NOISE * max(1.0, value) and (best is None or density > best[0] * (1.0 + 1e-9)):
                 best = (density, more, reached)
         if best is None:
@@ -354,11 +330,10 @@ def _neighbours(
         for _, _, more in _ranked(pool, problem, less[task], 2):
             if (more != node).any() and pool.keeps(problem, more):
                 yield more
-    cpu, mb = pool.room(node)
+    room = Room(problem, node)
     for task in chosen:
-        fits = pool.hosts.allowed(task) & pool.hosts.fits(task, cpu, mb)
-        fits[node[task]] = False
-        for place in draw.permutation(np.flatnonzero(fits))[:2].tolist():
+        open_to = room.open_to(task)
+        for place in draw.permutation(open_to[open_to != node[task]])[:2].tolist():
             moved = node.copy()
             moved[task] = place
             if pool.keeps(problem, moved):
@@ -382,25 +357,3 @@ def _without_useless(pool: _Pool, problem: ReplicationProblem, node: IntArray, c
         if pool.keeps(problem, less) and pool.model.expected(less) <= value:
             node, value = less, pool.model.expected(less)
     return node
-
-
-def _within(problem: ReplicationProblem, current: IntArray) -> IntArray:
-    """Return the replicas in place without the heaviest ones, as few as bring the rest within the budget."""
-    kept, heaviest = current.copy(), np.flatnonzero(current != NOWHERE)
-    for task in heaviest[np.lexsort((heaviest, -problem.weight[heaviest]))].tolist():
-        if problem.fits(problem.cost(kept != NOWHERE)):
-            break
-        kept[task] = NOWHERE
-    return kept
-
-
-def _infeasible(problem: ReplicationProblem, bound: float) -> Result[IntArray]:
-    """Say how many of the replicas in place must stop at least."""
-    assert problem.current is not None
-    stops = problem.changes(_within(problem, problem.current))
-    reason = (
-        f"the replicas in place take {problem.cost(problem.current != NOWHERE):.6g} of a budget of "
-        f"{problem.budget:.6g}: at least {stops} must stop, and only {problem.max_changes} changes are allowed"
-    )
-    limit = Infeasible(reason, "max-changes", problem.max_changes, stops, f"--max-changes {stops}")
-    return Result("infeasible", None, (), bound, reason, limit)

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ftplan.metrics.replication_problem import ReplicationProblem
-from ftplan.model.topology import BoolArray
+from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.replication.greedy import ranking, taken
+from ftplan.planners.replication.greedy import placed, ranking
+from ftplan.planners.replication.placement.room import Room
 from ftplan.planners.replication.planner import Replication, ReplicationOptions
-from ftplan.planners.replication.search.growth import TreeGrowth
+from ftplan.planners.replication.search.climbing import climbed_within
+from ftplan.planners.replication.search.ruin import trimmed
 from ftplan.planners.result import Result
 
 
@@ -18,15 +20,18 @@ def structure_aware(problem: ReplicationProblem, options: ReplicationOptions) ->
     """Grow a plan by MC-trees, always by the one of most fidelity for each unit of cost that it adds.
 
     The topology is cut into full and structured sub-topologies, the structured ones into units; each segment of a
-    unit, and each task of a full sub-topology, is a candidate together with what it still needs elsewhere.
+    unit, and each task of a full sub-topology, is a candidate together with what it still needs elsewhere. With hosts
+    a tree is taken only where all its replicas find nodes that do not fail with it.
 
-    Not in the paper: plans of small topologies are also begun with the densest tree through each operator; one more
-    begins with what is of use in greedy's; and the best of all is improved: each replica in turn, that of least gain
-    first, is given up for what grows in its place, where that is better.
+    Not in the paper: the plan climbs a ladder of budgets. On each rung it grows from the plan below, by what replicas
+    take of the budget and by what they take of the nodes, or from greedy's, or from the densest tree through each
+    operator while there are few; and the best of these is improved: replicas are given up for what grows in their
+    place, where that is better. Jobs of few failing tasks on hosts are searched completely.
 
     Cost: a round prices all candidates in O(tasks + substreams) and takes trees for 1 % of the plan, at least one:
-    about 100 (1 + ln(replicas / 100)) rounds. Guarantee: no worse than greedy, no useless replica; optimal on a chain
-    of full edges up to 100 replicas of equal cost. Several failure cases are priced one by one and added up.
+    about 100 (1 + ln(replicas / 100)) rounds. Guarantee: no worse than greedy, no useless replica, never worse with
+    more budget; optimal on a chain of full edges up to 100 replicas of equal cost. Several failure cases are priced
+    one by one and added up.
 
     References: [SuZhou2016], section IV-C, algorithms 3, 4 and 5.
     """
@@ -38,36 +43,26 @@ def structure_aware(problem: ReplicationProblem, options: ReplicationOptions) ->
     # operators may still hold an MC-tree of independent operators: the cheapest trees are tried when none else fits.
     # In a full sub-topology all tasks of an operator are fed alike, so its densest candidate is the next in the order
     # of algorithm 4's δ; the plan of largest fidelity is taken (the listing), not the largest δ (the prose).
-    budget = Budget.of(options)
-    growth = TreeGrowth(problem, budget)
-    ranked = taken(problem, ranking(problem, budget))
-    starts = (problem.free, problem.useful(ranked), *growth.starts(problem.free))
-    best = growth.improved(_best(problem, [growth.grown(start) for start in starts]))
-    return Result("feasible", Replication(best), ("budget",), warnings=budget.warnings())
+    (node,), clock = _nodes(problem, [problem.budget], options)
+    return Result("feasible", Replication.on(problem, node), ("budget",), warnings=clock.warnings())
 
 
-def plans(problem: ReplicationProblem, budgets: Sequence[float], options: ReplicationOptions) -> list[BoolArray]:
-    """Return replicas for each budget, from one growth up to the largest, or greedy's where these are better.
-
-    What :func:`structure_aware` does for one budget alone, other first trees and the improvement at the end, is left
-    out: a smaller budget's plan is what had grown until then. Where the clock runs out the last budgets have none.
-    """
-    largest = replace(problem, budget=max(budgets, default=0.0))
-    grown: list[BoolArray] = []
-    budget = Budget.of(options)
-    TreeGrowth(largest, budget).grown(problem.free, steps=grown)
-    costs = [problem.cost(plan) for plan in grown]
-    order = ranking(problem, budget)
-    best = []
-    for limit in budgets:
-        if budget.over():
-            break
-        here = replace(problem, budget=limit)
-        fitting = [plan for plan, cost in zip(grown, costs, strict=True) if here.fits(cost)]
-        best.append(_best(here, [*fitting[-1:], taken(here, order)]))
-    return best
+def plans(problem: ReplicationProblem, budgets: Sequence[float], options: ReplicationOptions) -> list[IntArray]:
+    """Return the nodes of replicas for each of some ascending budgets, (T,) each, from one climb."""
+    return _nodes(problem, budgets, options)[0]
 
 
-def _best(problem: ReplicationProblem, plans: list[BoolArray]) -> BoolArray:
-    """Return the plan of most value, of equal ones the cheapest, of those the first."""
-    return min(plans, key=lambda plan: (-round(problem.value(plan), 12), problem.cost(plan)))
+def _nodes(
+    problem: ReplicationProblem, budgets: Sequence[float], options: ReplicationOptions
+) -> tuple[list[IntArray], Budget]:
+    clock = Budget.of(options)
+    order = ranking(problem, clock)
+
+    def first(room: Room) -> Room:
+        return placed(room, order)
+
+    rooms = climbed_within(problem, budgets, first, options.seed, clock, trees=True)
+    if problem.hosts is None and problem.max_changes is None:  # greedy's plans grow with the budget too
+        greedy = (trimmed(placed(Room(replace(problem, budget=budget)), order)) for budget in budgets)
+        rooms = [max(pair, key=lambda room: round(room.value, 12)) for pair in zip(rooms, greedy, strict=True)]
+    return [room.node for room in rooms], clock

@@ -141,7 +141,9 @@ class _Program:
         self._class_fails_s, of_class = np.unique(fails_s, axis=1, return_inverse=True)
         of_class = of_class.reshape(-1)
         classes = self._class_fails_s.shape[1]
-        accepting = hosts.accepting
+        accepting = hosts.accepting.copy()
+        if hosts.kept is not None:
+            accepting[hosts.kept[hosts.kept >= 0]] = True
         cpu, mb = np.maximum(hosts.residual_cpu, 0.0), np.maximum(hosts.residual_mb, 0.0)
         self.replica: dict[tuple[int, int], Any] = {}
         within = self.model.add_linear_constraint(ub=problem.limit)

@@ -67,6 +67,7 @@ class Trees:
     live: BoolArray
     gain: FloatArray
     cost: FloatArray
+    change: FloatArray  # by how much fidelity grows or falls with the task alone
     sender: IntArray  # by slot: whom to complete upstream, -1 where the slot has something
     below: IntArray  # (T,) the consumer to complete, -1 where none is needed
     entered: IntArray  # (T,) the slot by which that consumer is entered
@@ -136,7 +137,7 @@ def trees(completion: Completion, live: BoolArray, weight: FloatArray, cheapest:
         down.offer_level(slots, offset, mean, fill)
     gain = down.base + down.rise * (up.value - now.intact)
     senders = np.concatenate([fill.sender for fill in fills]) if fills else np.zeros(0, dtype=np.int64)
-    return Trees(completion, live, gain, up.cost + down.cost, senders, down.below, down.entered)
+    return Trees(completion, live, gain, up.cost + down.cost, now.change, senders, down.below, down.entered)
 
 
 class _Upstream(NamedTuple):

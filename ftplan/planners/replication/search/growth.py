@@ -1,4 +1,4 @@
-"""Plans that grow by MC-trees, one after another."""
+"""Plans that grow by MC-trees, one after another, on nodes that have room for them."""
 
 from __future__ import annotations
 
@@ -7,24 +7,37 @@ from typing import NamedTuple
 import numpy as np
 
 from ftplan.metrics.fidelity_gains import gains
+from ftplan.metrics.replica_hosts import NOWHERE
 from ftplan.metrics.replication_problem import ReplicationProblem
-from ftplan.model.tolerances import ROUNDING
+from ftplan.model.tolerances import NOISE, ROUNDING
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.replication.greedy import significant
+from ftplan.planners.replication.placement.room import Room
 from ftplan.planners.replication.search.completion import Completion, Trees, trees
 from ftplan.planners.replication.search.decomposition import anchors
 
-#: Replicas that are given up in turn, times tasks of the topology.
-WORK = 100_000
 #: Plans that begin with another tree.
 STARTS = 20
-#: Values that differ by less are equal.
-EQUAL = 1e-12
+#: Tasks times starts up to which plans begin with another tree.
+WORK = 100_000
 #: One look at all candidates is good for this share of the replicas chosen so far, at least for one tree.
 SHARE = 0.01
 #: Tasks times cases above which that share grows.
 TASKS = 100_000
+#: Trees for which one look may find no room, and looks without any that does.
+STUCK, LOOKS = 200, 20
+#: Tasks of the states whose trees are remembered.
+REMEMBERED = 100_000
+#: What a replica that costs nothing counts as, of the mean of all.
+ALMOST_FREE = 1e-12
+
+
+class Price(NamedTuple):
+    """What each replica counts as, shape (T,), > 0; and how much of it a budget of 1 is, infinite where unrelated."""
+
+    each: FloatArray
+    per_budget: float
 
 
 class _Candidates(NamedTuple):
@@ -34,14 +47,14 @@ class _Candidates(NamedTuple):
     case: IntArray
     task: IntArray
 
-    def densest(self, most: int | None = None) -> list[tuple[int, int]]:
-        """Return case and task of the densest, at most so many, in descending order."""
-        order = np.lexsort((self.task, self.case, -self.density))[:most]
+    def densest(self) -> list[tuple[int, int]]:
+        """Return case and task of all, in descending order of density."""
+        order = np.lexsort((self.task, self.case, -self.density))
         return list(zip(self.case[order].tolist(), self.task[order].tolist(), strict=True))
 
 
 class TreeGrowth:
-    """Grows plans of one problem by MC-trees, always by those of the largest profit density."""
+    """Grows plans of one problem by MC-trees, always by those of the largest profit density that find room."""
 
     def __init__(self, problem: ReplicationProblem, budget: Budget) -> None:
         self.problem, self.budget = problem, budget
@@ -50,92 +63,130 @@ class TreeGrowth:
         self.anchors = anchors(problem.graph) if one_case else np.ones(problem.tasks, dtype=np.bool_)
         # Many cases make a round dear, so that fewer, larger rounds are made.
         self.share = SHARE * max(1.0, len(problem.cases) * problem.tasks / TASKS)
+        self.seen: dict[tuple[bytes, bytes, bool], Trees] = {}
+        self.most_seen = max(2 * len(problem.cases), REMEMBERED // max(1, problem.tasks))
         total = problem.total_weight or 1.0
-        self.cases = [(case.weight / total, case.failed) for case in problem.cases if case.weight > 0.0]
+        self.cases = [(case.weight / total, case.failed) for case in problem.cases]
 
-    def starts(self, plan: BoolArray) -> list[BoolArray]:
-        """Return a plan with another tree each: the densest that fits through a task of each operator."""
+    @property
+    def prices(self) -> list[Price]:
+        """What a replica counts as in profit density: what it takes of the budget, and with hosts of the nodes."""
+        weight, hosts = self.problem.weight, self.problem.hosts
+        takes = [weight] if hosts is None else [weight, hosts.cpu]
+        each = [np.maximum(some / (float(some.mean()) or 1.0), ALMOST_FREE) for some in takes]
+        prices = [Price(each[0], 1.0 / (float(weight.mean()) or 1.0)), *(Price(some, np.inf) for some in each[1:])]
+        ratio = each[-1] / each[0]
+        return prices[:1] if np.ptp(ratio) <= ROUNDING * np.max(ratio) else prices
+
+    def starts(self, room: Room, price: Price) -> list[Room]:
+        """Return a solution with another tree each: the densest that fits through a task of each operator."""
         if STARTS * self.problem.tasks > WORK or self.budget.over():
             return []
-        priced = [trees(self.completion, ~failed | plan, self.problem.weight) for _, failed in self.cases]
-        candidates = self._candidates(plan, priced, self.problem.budget - self.problem.cost(plan))
-        starts: dict[int, BoolArray] = {}
-        for case, task in candidates.densest():
+        priced = self._priced(room, price, False)
+        starts: dict[int, Room] = {}
+        for case, task in self._candidates(room, priced, price).densest():
             operator = int(self.problem.graph.operator_of[task])
             if operator not in starts and len(starts) < STARTS:
-                starts[operator] = plan.copy()
-                starts[operator][priced[case].missing(task)] = True
-        return [start for start in starts.values() if self.problem.fits(self.problem.cost(start))]
+                trial = room.copy()
+                if not self._taken(trial, priced[case], case, task):
+                    starts[operator] = trial
+        return list(starts.values())
 
-    def improved(self, plan: BoolArray) -> BoolArray:
-        """Return a plan that giving up one replica and growing again does not better, as far as it was tried."""
-        tries = self.budget.passes(WORK // max(1, self.problem.tasks))
-        value, waiting = self.problem.value(plan), self._least_first(plan)
-        while waiting and tries and not self.budget.over():
-            task, tries = waiting.pop(), tries - 1
-            without = plan.copy()
-            without[task] = False
-            other = self.grown(self.problem.useful(without), forbidden=task)
-            if (changed := self.problem.value(other)) > value + EQUAL:
-                plan, value, waiting = other, changed, self._least_first(other)
-        return plan
+    def grown(self, room: Room, price: Price, forbidden: int | None = None, steps: list[Room] | None = None) -> Room:
+        """Return a solution with trees added while some fits and gains, none of them with a *forbidden* task.
 
-    def _least_first(self, plan: BoolArray) -> list[int]:
-        """Return the replicas, the one of least gain for its cost last."""
-        change = self._single_changes(plan)
-        tasks = np.flatnonzero(plan & (self.problem.weight > 0.0))
-        density = significant(change[tasks] / self.problem.weight[tasks])
-        return tasks[np.lexsort((-tasks, -density))].tolist()  # type: ignore[no-any-return]
-
-    def _single_changes(self, plan: BoolArray) -> FloatArray:
-        """Return by how much the expected fidelity changes with the replica of each failing task alone."""
-        change = np.zeros(self.problem.tasks)
-        for share, failed in self.cases:
-            change += share * failed * gains(self.problem.model, ~failed | plan).change
-        return change
-
-    def grown(self, plan: BoolArray, forbidden: int | None = None, steps: list[BoolArray] | None = None) -> BoolArray:
-        """Return a plan with trees added while some fits and gains, none of them with a *forbidden* task.
-
-        Every plan on the way is added to *steps*.
+        Every solution on the way is added to *steps*.
         """
-        weight = self.problem.weight.copy()
+        price = Price(price.each.copy(), price.per_budget)
         if forbidden is not None:
-            weight[forbidden] = np.inf
-        plan = plan.copy()
-        while not self.budget.over():
-            if not self._round(plan, weight, False) and not self._round(plan, weight, True):
+            price.each[forbidden] = np.inf
+        barred: set[tuple[int, int]] = set()
+        while not self.budget.over() and self._may_grow(room):
+            larger = self._round(room, price, barred, False) or self._round(room, price, barred, True)
+            if larger is None:
                 break
+            room = larger
             if steps is not None:
-                steps.append(plan.copy())
-        return self.problem.useful(plan)
+                steps.append(room)
+        return room
 
-    def _round(self, plan: BoolArray, weight: FloatArray, cheapest: bool) -> bool:
-        """Add the densest trees that fit; return whether there was one."""
-        priced = [trees(self.completion, ~failed | plan, weight, cheapest) for _, failed in self.cases]
-        left = self.problem.budget - self.problem.cost(plan)
-        most = max(1, int(self.share * plan.sum()))
-        added = 0
-        for case, task in self._candidates(plan, priced, left).densest(4 * most):
-            missing = [t for t in priced[case].missing(task) if not plan[t]]
-            cost = float(weight[missing].sum())
-            if missing and self.problem.fits(self.problem.budget - left + cost):
-                plan[missing] = True
-                left -= cost
-                added += len(missing)
-            if added >= most:
+    def _may_grow(self, room: Room) -> bool:
+        """Return whether some replica may fit, or move."""
+        open_to = room.possible() & self.problem.fails & (room.cost + self.problem.weight <= room.limit)
+        return self.problem.nodes_fail or bool((open_to & ~room.replicated).any())
+
+    def _priced(self, room: Room, price: Price, cheapest: bool) -> list[Trees]:
+        """Return the densest trees in each case; none needs a replica for which no node has room."""
+        each = np.where(room.possible() | room.replicated, price.each, np.inf)
+        return [self._trees(live, each, cheapest) for live in self.problem.live_at(room.node)]
+
+    def _trees(self, live: BoolArray, price: FloatArray, cheapest: bool) -> Trees:
+        """Return the trees of one case; those of states seen lately are remembered."""
+        missing = np.where(live, 0.0, price)
+        key = (live.tobytes(), missing.tobytes(), cheapest)
+        tree = self.seen.pop(key, None) or trees(self.completion, live, missing, cheapest)
+        self.seen[key] = tree  # the latest last
+        if len(self.seen) > self.most_seen:
+            del self.seen[next(iter(self.seen))]
+        return tree
+
+    def _round(self, room: Room, price: Price, barred: set[tuple[int, int]], cheapest: bool) -> Room | None:
+        """Return a solution with the densest trees that fit and find room, None without any.
+
+        Trees that fit nowhere are *barred*, and so are those that gain nothing in all cases together: where nodes fail
+        a replica that moves may lose elsewhere.
+        """
+        for _ in range(LOOKS):
+            priced = self._priced(room, price, cheapest)
+            larger, stuck = room.copy(), 0
+            taken: list[tuple[int, int]] = []
+            most, seen = max(1, int(self.share * room.replicated.sum())), 0
+            for case, task in self._candidates(room, priced, price).densest():
+                if len(taken) >= most or seen >= 4 * most or stuck >= STUCK:
+                    break
+                if (case, task) in barred:
+                    continue
+                missing = self._taken(larger, priced[case], case, task)
+                if missing:
+                    barred.add((case, task))
+                    stuck += 1
+                    if len(missing) == 1:
+                        price.each[missing[0]] = np.inf
+                    continue
+                seen += 1
+                if missing is not None:
+                    taken += [(case, task)] * max(1, int(larger.replicated.sum() - room.replicated.sum()) - len(taken))
+            if taken and (not self.problem.nodes_fail or larger.value > room.value + NOISE):
+                return larger
+            barred.update(taken)
+            if self.budget.over() or (not taken and stuck < STUCK):
                 break
-        return added > 0
+        return None
 
-    def _candidates(self, plan: BoolArray, priced: list[Trees], left: float) -> _Candidates:
+    def _taken(self, room: Room, tree: Trees, case: int, task: int) -> list[int] | None:
+        """Add the tree through a task to a solution; return which replicas found no room or budget, none where all did.
+
+        None where nothing is missing any more.
+        """
+        down, node = self.problem.down[case], room.node
+        missing = [t for t in tree.missing(task) if node[t] == NOWHERE or down[node[t]]]
+        new = [t for t in missing if node[t] == NOWHERE]
+        if not missing:
+            return None
+        fits = room.cost + float(self.problem.weight[new].sum()) <= room.limit
+        return room.add(missing, case) if fits else new
+
+    def _candidates(self, room: Room, priced: list[Trees], price: Price) -> _Candidates:
         """Return the trees that may fit into what is left of the budget, and gain."""
-        # a single replica counts in every case
-        single = self._single_changes(plan) if len(priced) > 1 else np.zeros(self.problem.tasks)
+        left = np.inf if np.isinf(price.per_budget) else (room.limit - room.cost) * price.per_budget
+        single = np.zeros(self.problem.tasks)
+        for tree, (share, failed) in zip(priced, self.cases, strict=True):
+            single += share * failed * tree.change
         densities, cases, tasks = [], [], []
         for case, (tree, (share, failed)) in enumerate(zip(priced, self.cases, strict=True)):
             gain = share * tree.gain
-            if len(priced) > 1:
-                gain = np.maximum(gain, np.where(failed & ~plan, single, 0.0))
+            if len(priced) > 1:  # a single replica counts in every case
+                gain = np.maximum(gain, np.where(failed & ~room.replicated, single, 0.0))
             fits = (tree.cost > 0.0) & np.isfinite(tree.cost) & (gain > 0.0)
             fits &= (tree.cost <= left * (1.0 + ROUNDING) + ROUNDING) & self.anchors
             task = np.flatnonzero(fits)
@@ -143,3 +194,10 @@ class TreeGrowth:
             cases.append(np.full(len(task), case))
             tasks.append(task)
         return _Candidates(significant(np.concatenate(densities)), np.concatenate(cases), np.concatenate(tasks))
+
+    def single_changes(self, room: Room) -> FloatArray:
+        """Return by how much the expected fidelity changes with the replica of each failing task alone, shape (T,)."""
+        change = np.zeros(self.problem.tasks)
+        for (share, failed), live in zip(self.cases, self.problem.live_at(room.node), strict=True):
+            change += share * failed * gains(self.problem.model, live).change
+        return change

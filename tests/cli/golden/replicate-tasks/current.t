@@ -4,7 +4,7 @@ Replicas in place, of which two may change.
   $ ftplan replicate-tasks -t topology.yaml -c cluster.yaml --budget 6 --algorithm exact --current plan.json --max-changes 2 --format table
   task replication
   algorithm              exact
-  status                 feasible
+  status                 optimal
   output-fidelity (max)  0.25
   proven bound           0.5
   gap                    100.0000%

@@ -28,6 +28,10 @@
     --then-recover                  Value replicas by what they save in the recovery afterwards: least
                                     priority x seconds down, instead of fidelity during the outage.
     --weight [rate|priority]        What an output task counts in fidelity.  [default: rate]
+    --same-zone [never|last-resort|allow]
+                                    Whether a replica may stand in its primary's zone, on another node: never;
+                                    last-resort = of plans as good the one with fewest there; allow.
+                                    [default: never]
     --max-cpu SHARE                 Share of a node's cores that may be used.  [default: 0.8]
     --current PLAN                  Replicas now in place: says what to activate and to deactivate; wins over
                                     placement.replicas of the cluster.

@@ -70,6 +70,7 @@ An optimum, as JSON.
       "max_changes": null,
       "max_cpu": 0.8,
       "metric": "output-fidelity",
+      "same_zone": "never",
       "spread": false,
       "target": null,
       "then_recover": false,
