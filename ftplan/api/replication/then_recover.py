@@ -41,17 +41,18 @@ from ftplan.planners.recovery.schedule.decision_points import decision_points
 from ftplan.planners.recovery.schedule.repair_state import RepairState
 from ftplan.planners.recovery.schedule.schedule import Downtime, Schedule, State, Step
 from ftplan.planners.recovery.schedule.score import priority_time_of
+from ftplan.planners.replication.changes import too_few_changes
 from ftplan.planners.replication.choice import ReplicationPlanner
 from ftplan.planners.replication.deployment import deployed
 from ftplan.planners.replication.models.downtime_relaxation import CaseRelaxation, Outages
-from ftplan.planners.replication.planner import ReplicationOptions
-from ftplan.planners.replication.recovery_savings import DowntimeModel, recovery_savings
+from ftplan.planners.replication.planner import Replication, ReplicationOptions
+from ftplan.planners.replication.recovery_savings import DowntimeModel, levels, recovery_savings
 from ftplan.planners.result import Result
 
 #: Seconds that one schedule may take: its work is bounded, the clock should never end it.
 SCHEDULING_S = 600.0
-#: Parts of the time: for bounds of single steps, and for the choice by fidelity at each budget.
-BOUNDING, BY_FIDELITY = 0.15, 0.1
+#: Parts of the time: for bounds of single steps, and for the choice by fidelity.
+BOUNDING, BY_FIDELITY = 0.15, 0.3
 #: The planners that can choose replicas by the recovery after them.
 PLANNERS = ("greedy", "structure-aware")
 #: The warning of arrivals that nobody gave; options of the other command that it names are not here.
@@ -314,13 +315,23 @@ def by_recovery(
 
     They are no worse than the planner's own choice by fidelity. ``greedy`` only grows; the others search besides.
     """
+    refused = too_few_changes(problem)
+    if refused is not None:
+        return Result("infeasible", None, (), None, refused.reason, refused)
     hosts, clock = problem.hosts, Budget.of(settings)
     assert hosts is not None
+    assert planner.plans is not None
+    budgets = [b for b in levels(problem) if too_few_changes(replace(problem, budget=b)) is None]
+    by_fidelity = planner.plans(problem, budgets, replace(settings, time_limit_s=BY_FIDELITY * clock.left_s))
+    chosen = dict(zip(budgets, by_fidelity, strict=False))
 
     @cache
     def most_fidelity(budget: float) -> IntArray | None:
-        part = replace(settings, time_limit_s=BY_FIDELITY * clock.left_s)
-        answer = deployed(replace(problem, budget=budget), planner, part).answer
+        if budget not in chosen:
+            return None
+        result = Result("feasible", Replication.on(problem, chosen[budget]), ("budget",), 1.0)
+        known = replace(planner, plan=lambda _, __: result)
+        answer = deployed(replace(problem, budget=budget), known, settings).answer
         return None if answer is None else _nodes(answer, hosts)
 
     part = clock.part(BOUNDING)
@@ -333,8 +344,7 @@ def by_recovery(
     search = planner.name != "greedy"
     result = recovery_savings(problem, model, replace(settings, time_limit_s=clock.left_s), search)
     warnings = (*result.warnings, *part.warnings())
-    if result.answer is None:
-        return Result(result.status, None, (), result.bound, result.reason, result.infeasible, warnings)
+    assert result.answer is not None
     fidelity = most_fidelity(problem.budget)
     if fidelity is not None:
         following.most_fidelity.append(_names(fidelity, hosts))

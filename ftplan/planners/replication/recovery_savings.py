@@ -14,7 +14,6 @@ from ftplan.model.plan import sound_bound
 from ftplan.model.tolerances import LEAST_SCALE, NOISE, SOLVED
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.replication.changes import too_few_changes
 from ftplan.planners.replication.models.downtime_relaxation import CaseRelaxation, Outages, downtime_bound
 from ftplan.planners.replication.placement.room import Room, in_place
 from ftplan.planners.replication.planner import ReplicationOptions
@@ -24,8 +23,8 @@ from ftplan.planners.result import Result
 WHOLE_LEVELS, RISE = 6, 1.25
 #: Where replicas weigh differently: levels in equal parts of what all replicas together cost.
 PARTS = 12
-#: Part of the time for the bound, and the share of the value within which it counts as met.
-BOUNDING, MET = 0.25, 1e-7
+#: Part of the time for the bound.
+BOUNDING = 0.25
 #: Sets of replicas that are scored at most: for each growth step, and for each level of the local search.
 GROWTH_LOOKS, SEARCH_LOOKS = 8, 40
 
@@ -50,10 +49,11 @@ def recovery_savings(
 ) -> Result[IntArray]:
     """Choose replicas and nodes of least expected priority x seconds down in the recovery that follows.
 
-    For each budget of a ladder up to the problem's: replicas grow from nothing by sets that shorten the restore of
-    some query (its failed tasks that take longest), always by the set that saves most for its cost; the best of these,
-    the replicas of most fidelity, those in place, and the answer for the budget before are improved by adding,
-    dropping, exchanging and moving replicas (with *search*). What is of no use is dropped.
+    The limit on changes must leave some choice (:func:`too_few_changes`). For each budget of a ladder up to the
+    problem's: replicas grow from nothing by sets that shorten the restore of some query (its failed tasks that take
+    longest), always by the set that saves most for its cost; the best of these, the replicas of most fidelity, those in
+    place, and the answer for the budget before is improved by adding, dropping, exchanging and moving replicas (with
+    *search*). What is of no use is dropped.
 
     Cost: for each budget up to :data:`GROWTH_LOOKS` schedules a replica and :data:`SEARCH_LOOKS` for the search
     (``iterations`` times where these are given).
@@ -78,15 +78,12 @@ def recovery_savings(
             continue
         here = replace(problem, budget=level)
         _plan_level(pool, here, clock.part(1.0 / (len(steps) - number)), options, search)
-    refused = too_few_changes(problem)
-    if pool.best is None or refused is not None:
-        assert refused is not None
-        return Result("infeasible", None, (), bound, refused.reason, refused)
+    assert pool.best is not None
     node = _without_useless(pool, problem, pool.best, clock)
     value = model.expected(node)
     most = sum(case.weight * case.horizon_s * float(case.start.priority.sum()) for case in model.cases)
     bound = sound_bound("min", value, bound, most)  # a sum over all time that ends near 0 is rounded as its parts are
-    optimal = value - bound <= MET * value
+    optimal = value - bound <= SOLVED * value
     reason = None
     if problem.current is not None and (node == problem.current).all():
         reason = "no change: no other replicas were found that save more in the recovery than those in place"

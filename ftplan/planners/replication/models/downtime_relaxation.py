@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 #: Entries of the program above which it is not built: then the bound knows nothing of the budget.
 MOST_ENTRIES = 300_000
 #: Nodes of the search tree that one iteration buys, and the most iterations; seconds below which none is begun.
-TREE_NODES_PER_ITERATION, ITERATIONS, LEAST_TIME_S = 10, 5, 0.02
+TREE_NODES_PER_ITERATION, ITERATIONS, LEAST_TIME_S = 10, 2, 0.02
 #: What is taken off the solver's bound for its tolerances, of the bound and of all that may be lost.
 LOWERED, TOLERANCE = 1e-8, 1e-9
 
@@ -98,6 +98,7 @@ def downtime_bound(
     highs = highs_pb2.HighsOptionsProto()
     for name in ("mip_feasibility_tolerance", "primal_feasibility_tolerance", "mip_abs_gap"):
         highs.double_options[name] = TOLERANCE
+    highs.double_options["mip_heuristic_effort"] = 0.0  # only the bound counts
     parameters = mathopt.SolveParameters(
         time_limit=datetime.timedelta(seconds=budget.left_s),
         relative_gap_tolerance=TOLERANCE,
