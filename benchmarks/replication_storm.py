@@ -25,6 +25,7 @@ import networkx as nx
 import numpy as np
 
 from ftplan.metrics.fidelity import fidelity_model
+from ftplan.metrics.replica_hosts import NOWHERE
 from ftplan.metrics.replication_problem import FailureCase, ReplicationProblem
 from ftplan.model.rates import rates
 from ftplan.model.task_graph import TaskGraph
@@ -34,8 +35,9 @@ from ftplan.planners.registry import row
 from ftplan.planners.replication.choice import ReplicationPlanner
 from ftplan.planners.replication.curve import curve
 from ftplan.planners.replication.exact import exact
-from ftplan.planners.replication.models.circuit import circuit
-from ftplan.planners.replication.models.integer_program import integer_program
+from ftplan.planners.replication.models.candidate_nodes import CandidateNodes
+from ftplan.planners.replication.models.joint_program import joint_program
+from ftplan.planners.replication.models.sites import Sites
 from ftplan.planners.replication.planner import ReplicationOptions
 
 TOPOLOGIES, SHARES, POINTS, PEER_IN_TREES = 40, (0.1, 0.25, 0.5), 100, 3
@@ -80,11 +82,10 @@ def in_tree(topology: Topology) -> bool:
 def peer(problem: ReplicationProblem, time_limit_s: float) -> tuple[float, float, float]:
     """Return value, bound and seconds of HiGHS alone."""
     start = time.perf_counter()
-    none = np.zeros(problem.tasks, dtype=np.bool_)
-    made = circuit(problem.graph, problem.model, none, np.ones(problem.tasks, dtype=np.int64))
-    found = integer_program([made], [1.0], problem.weight, problem.budget, Budget(time_limit_s), none, 1.0)
-    value = 0.0 if found.replicated is None else problem.value(found.replicated)
-    return value, found.bound, time.perf_counter() - start
+    candidates = CandidateNodes.of(problem)
+    solution = joint_program(problem, candidates, Sites.merged(problem, candidates), Budget(time_limit_s))
+    value = 0.0 if solution.site is None else problem.value(solution.site != NOWHERE)
+    return value, solution.bound, time.perf_counter() - start
 
 
 def gap(value: float, bound: float) -> float:

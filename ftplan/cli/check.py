@@ -18,8 +18,8 @@ from ftplan.errors import FtplanError
 def command(files: tuple[str, ...], **given: Any) -> int:
     """Validate input files: topologies, clusters, failures, statistics folders, plans.
 
-    A cluster or failure is also held against a topology that is named in the same call. Every file is read; the
-    exit code is 2 if any is invalid.
+    A cluster, a failure or statistics are also held against a topology that is named in the same call. Every file is
+    read; the exit code is 2 if any is invalid.
     """
     from ftplan.io.checking import check_files
     from ftplan.model.plan import canonical_json

@@ -7,22 +7,31 @@ from typing import Any
 import click
 
 from ftplan.cli import options
-from ftplan.cli.render import say
+from ftplan.cli.render import say, warn
+from ftplan.model.defaults import MAX_SUBSTREAMS
 
 
 @options.command("init")
-@click.option("--stats", metavar="DIR", help="Take operators, key groups and nodes from a statistics folder.")
+@click.option("--stats", metavar="DIR", help="Take operators, streams, rates and nodes from a statistics folder.")
+@click.option(
+    "--max-substreams",
+    type=click.IntRange(min=0),
+    default=MAX_SUBSTREAMS,
+    metavar="N",
+    help="Most measured substreams that an edge lists; one with more is written as full, with input_share.",
+)
 @click.option("-o", "--output", default=".", metavar="DIR", help="The folder to write into.")
 @click.option("--force", is_flag=True, help="Overwrite existing files.")
 @options.verbosity
-def command(stats: str | None, output: str, force: bool, **given: Any) -> None:
+def command(stats: str | None, max_substreams: int, output: str, force: bool, **given: Any) -> None:
     """Write starter files: topology.yaml, cluster.yaml and ftplan.toml, ready to edit."""
     from pathlib import Path
 
     from ftplan.io.output import refuse_existing, write_text
     from ftplan.io.starter import starter_files
 
-    files = starter_files(stats, output)
+    files, warnings = starter_files(stats, output, max_substreams)
+    warn(warnings, quiet=given["quiet"])
     Path(output).mkdir(parents=True, exist_ok=True)
     for name in files:
         refuse_existing(Path(output) / name, force)

@@ -19,6 +19,7 @@ from ftplan.io.stats_store import load_stats
 from ftplan.io.topology_file import load_topology
 from ftplan.io.validation import FORMATS, Loaded, check_envelope
 from ftplan.metrics.key_group_series import key_group_series
+from ftplan.metrics.measured_topology import measured_topology
 from ftplan.model.cluster import Cluster
 from ftplan.model.failure import Failure
 from ftplan.model.kinds import row
@@ -98,9 +99,12 @@ def _check(kind: str, source: Any, known: _Known, keep: bool) -> Checked:
     name = source.name if isinstance(source, Document) else display_name(source)
     loaded = _load(kind, source, known)
     summary = _summary(loaded.value, known.topology)
+    warnings = loaded.warnings + loaded.ignored
+    if isinstance(loaded.value, StatsTables) and known.topology is not None:
+        warnings += measured_topology(known.topology, loaded.value).warnings
     if keep and kind in ("topology", "cluster"):
         setattr(known, kind, loaded.value)
-    return Checked(kind, name, summary, loaded.warnings + loaded.ignored)
+    return Checked(kind, name, summary, warnings)
 
 
 def _load(kind: str, source: Any, known: _Known) -> Loaded[Any]:

@@ -6,7 +6,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from ftplan.io.starter_from_stats import files_from_stats
+from ftplan.io.starter_from_stats import StarterFiles, files_from_stats
+from ftplan.model.defaults import MAX_SUBSTREAMS
 
 _FOLDER = Path(__file__).with_name("starter_project")
 _WINDOWS = 96  # of 30 minutes: two days
@@ -14,17 +15,19 @@ _CUSTOMERS = 24
 _PRODUCTS = 16
 
 
-def starter_files(stats: str | None = None, output: str | os.PathLike[str] = ".") -> dict[str, str]:
+def starter_files(
+    stats: str | None = None, output: str | os.PathLike[str] = ".", max_substreams: int = MAX_SUBSTREAMS
+) -> StarterFiles:
     """Return the starter files for the folder *output*, by name: topology, cluster and ``ftplan.toml``.
 
     From nothing they describe a small shop, with a made-up log beside; from the statistics folder *stats* they have
-    its operators, key groups and nodes.
+    its operators, key groups, streams and nodes. An edge lists up to *max_substreams* measured substreams.
     """
     if stats is not None:
-        return files_from_stats(stats, output)
+        return files_from_stats(stats, output, max_substreams)
     log = "time,customer,product\n" + "".join(_log_lines())
     texts = {name: (_FOLDER / name).read_text("utf-8") for name in ("topology.yaml", "cluster.yaml", "ftplan.toml")}
-    return {**texts, "orders.csv": log}
+    return StarterFiles({**texts, "orders.csv": log})
 
 
 def _log_lines() -> Iterator[str]:

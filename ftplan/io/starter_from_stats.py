@@ -4,38 +4,43 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from ftplan.io.starter_topology import topology_text, yaml_id
 from ftplan.io.stats_store import load_stats
-from ftplan.io.topology_checks import find_cycle
-from ftplan.io.yaml_reader import plain_scalar
+from ftplan.model.defaults import MAX_SUBSTREAMS
 from ftplan.model.names import natural_key
+from ftplan.model.plan import Warn
 from ftplan.model.problem import StatsTables
 
 _DEFAULT_PARALLELISM = 4
 _DEFAULT_NODES = {"n1": "rack-a", "n2": "rack-a", "n3": "rack-b", "n4": "rack-b"}
 
 
-def files_from_stats(stats: str | os.PathLike[str], output: str | os.PathLike[str]) -> dict[str, str]:
+class StarterFiles(NamedTuple):
+    """Texts of files by name, and what in them deserves a second look."""
+
+    files: dict[str, str]
+    warnings: tuple[Warn, ...] = ()
+
+
+def files_from_stats(
+    stats: str | os.PathLike[str], output: str | os.PathLike[str], max_substreams: int = MAX_SUBSTREAMS
+) -> StarterFiles:
     """Return topology, cluster and ``ftplan.toml`` for a statistics folder, by name; see ``starter_files``."""
     tables = load_stats(stats).value
     placement: Mapping[str, Mapping[str, Sequence[str]]] = tables.placement or {}
     parallelism = _parallelism(tables, placement)
     relative = Path(os.path.relpath(stats, output)).as_posix()
-    return {
-        "topology.yaml": _topology(tables, parallelism),
+    topology, warnings = topology_text(tables, parallelism, max_substreams)
+    files = {
+        "topology.yaml": topology,
         "cluster.yaml": _cluster(tables, placement, parallelism),
         "ftplan.toml": _configuration(relative),
     }
-
-
-def _id(text: str) -> str:
-    """Return an id as YAML text, in quotes where it might be read as something else."""
-    safe = re.fullmatch(r"[A-Za-z_][A-Za-z0-9._-]*", text) and isinstance(plain_scalar(text), str)
-    return text if safe else json.dumps(text)
+    return StarterFiles(files, warnings)
 
 
 def _parallelism(stats: StatsTables, placement: Mapping[str, Mapping[str, Sequence[str]]]) -> dict[str, int]:
@@ -61,45 +66,6 @@ def _parallelism(stats: StatsTables, placement: Mapping[str, Mapping[str, Sequen
     return result
 
 
-def _topology(stats: StatsTables, parallelism: Mapping[str, int]) -> str:
-    lines = [
-        "# The job, as the statistics show it. `ftplan schema topology` tells all fields.",
-        "format: ftplan/topology",
-        'format_version: "1.0"',
-        "operators:",
-    ]
-    for name, tasks in parallelism.items():
-        lines += [f"  - id: {_id(name)}", f"    parallelism: {tasks}"]
-        item = stats.manifest.operators.get(name)
-        if item is not None and item.key_groups is not None:
-            lines.append(f"    key_groups: {item.key_groups}")
-    pairs = _pairs(stats)
-    if pairs:
-        lines.append("edges:")
-        lines += [f"  - {{from: {_id(a)}, to: {_id(b)}, partitioning: full}}" for a, b in pairs]
-    else:
-        lines += [
-            "# The statistics do not show the streams; for instance",
-            "#   - {from: a, to: b, partitioning: full}",
-        ]
-        lines.append("edges: []")
-    return "\n".join(lines) + "\n"
-
-
-def _pairs(stats: StatsTables) -> list[tuple[str, str]]:
-    """Return the pairs of operators with streams between them, without those that close a cycle."""
-    if "substreams" not in stats.tables:
-        return []
-    table = stats.tables["substreams"].group_by(["from_operator", "to_operator"]).aggregate([])
-    pairs = sorted(zip(table["from_operator"].to_pylist(), table["to_operator"].to_pylist(), strict=True))
-    kept: list[tuple[str, str]] = []
-    nodes = sorted({name for pair in pairs for name in pair})
-    for pair in pairs:
-        if pair[0] != pair[1] and find_cycle(nodes, [*kept, pair]) is None:
-            kept.append(pair)
-    return kept
-
-
 def _cluster(
     stats: StatsTables, placement: Mapping[str, Mapping[str, Sequence[str]]], parallelism: Mapping[str, int]
 ) -> str:
@@ -109,7 +75,7 @@ def _cluster(
     lines += ['format_version: "1.0"', "nodes:"]
     if nodes:
         lines[0] = "# The machines that the log names: put in their cores, memory and zones."
-        lines += [f"  - {{id: {_id(node)}, cpu: 4.0}}" for node in nodes]
+        lines += [f"  - {{id: {yaml_id(node)}, cpu: 4.0}}" for node in nodes]
         lines.append("placement:                  # as the log shows it")
     else:
         lines[0] = "# The log names no machines: these are made up, and so is the placement. Put in your own."
@@ -118,7 +84,7 @@ def _cluster(
     kept = _complete(kept, nodes or list(_DEFAULT_NODES), parallelism)
     for part, lists in kept.items():
         lines.append(f"  {part}:")
-        lines += [f"    {_id(name)}: [{', '.join(map(_id, names))}]" for name, names in lists.items()]
+        lines += [f"    {yaml_id(name)}: [{', '.join(map(yaml_id, names))}]" for name, names in lists.items()]
     return "\n".join(lines) + "\n"
 
 

@@ -6,21 +6,15 @@ from collections.abc import Iterable, Iterator
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from ftplan.io.validation import Complaints, unknown
 from ftplan.model.plan import Warn
 from ftplan.model.ranges import DERIVED
-from ftplan.model.rates import sent_by
+from ftplan.model.rates import disagreement, sent_by
 from ftplan.model.task_graph import TaskGraph
-from ftplan.model.tolerances import NOISE
 from ftplan.model.topology import Edge, FloatArray, Topology
 
 if TYPE_CHECKING:
     from ftplan.io.topology_model import EdgeModel, OperatorModel, TopologyModel
-
-#: Relative difference between ``rate_out`` and substreams from which on there is a warning.
-RATE_TOLERANCE = 0.01
 
 _CYCLE_SHOWN = 12  # operators of a cycle that are printed
 
@@ -188,6 +182,5 @@ def _disagreement(edge: Edge, rate_out: FloatArray) -> tuple[int, float] | None:
     """Return (task, records/s by its substreams) where that differs most from ``rate_out``, or None below 1 %."""
     assert edge.substreams is not None
     sent = sent_by(edge.substreams, len(rate_out))
-    excess = np.abs(sent - rate_out) - RATE_TOLERANCE * np.maximum(np.abs(sent), np.abs(rate_out))
-    task = int(np.argmax(excess))
-    return (task, float(sent[task])) if excess[task] > NOISE else None
+    worst = disagreement(rate_out, sent)
+    return None if worst is None else (worst[0], float(sent[worst[0]]))

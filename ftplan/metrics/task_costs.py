@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -15,7 +16,7 @@ from ftplan.model.plan import Warn
 from ftplan.model.problem import StatsTables
 from ftplan.model.ranges import CORES
 from ftplan.model.task_graph import TaskGraph
-from ftplan.model.topology import FloatArray, IntArray
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.model.units import MS_PER_CORE_SECOND
 
 #: How many tasks without statistics a warning names.
@@ -24,11 +25,12 @@ NAMED = 3
 
 @dataclass(frozen=True, eq=False)
 class TaskCosts:
-    """Cores of each task, shape (tasks,), and where they come from."""
+    """Cores of each task, shape (tasks,), and where they come from; ``measured`` where ``cpu_ms`` says so."""
 
     cost: FloatArray
     source: Literal["topology", "statistics"]
     warnings: tuple[Warn, ...] = ()
+    measured: BoolArray | None = None  # (tasks,), None without statistics
 
 
 def task_costs(graph: TaskGraph, stats: StatsTables | None, placement: Placement | None = None) -> TaskCosts:
@@ -52,12 +54,14 @@ def task_costs(graph: TaskGraph, stats: StatsTables | None, placement: Placement
     if stats is None:
         return TaskCosts(stated, "topology")
     range_ms = stats.manifest.windows * stats.manifest.window_s * MS_PER_CORE_SECOND
-    by_task, by_group = _sums_of_tasks(graph, stats), _sums_of_key_groups(graph, stats)
+    by_task = measured_by_task(graph, stats, ("records_in", "records_out", "cpu_ms"))
+    by_group = _sums_of_key_groups(graph, stats)
     cost = np.full(graph.tasks, np.nan)
     for sums in (by_task, by_group):
         measured = sums.get("cpu_ms")
         if measured is not None and range_ms > 0.0:
             cost = np.where(np.isnan(cost), measured / range_ms, cost)
+    by_cpu = ~np.isnan(cost)
     for i in range(len(graph.topology.operators)):
         tasks = graph.slice_of(i)
         open_ = np.isnan(cost[tasks])
@@ -75,7 +79,7 @@ def task_costs(graph: TaskGraph, stats: StatsTables | None, placement: Placement
             "mend cpu_ms, or the length of a window"
         )
     cost = np.where((cost > 0.0) & (cost < CORES.low), CORES.low, cost)
-    return TaskCosts(cost, "statistics", _warnings(graph, missing))
+    return TaskCosts(cost, "statistics", _warnings(graph, missing), by_cpu)
 
 
 def _shared(stated: FloatArray, records: FloatArray, process: IntArray, open_: Any) -> FloatArray:
@@ -106,21 +110,30 @@ def _records(by_task: Mapping[str, FloatArray], by_group: Mapping[str, FloatArra
     return None
 
 
-def _sums_of_tasks(graph: TaskGraph, stats: StatsTables) -> dict[str, FloatArray]:
-    """Sum the columns of the ``tasks`` table by task."""
+def known_task(graph: TaskGraph, operator: str, index: int) -> int:
+    """Return the number of a task that statistics name; the topology has to have it."""
+    parallelism = known_operator(operator, graph.topology).parallelism
+    if index >= parallelism:
+        raise FtplanError(
+            f"the statistics have task {operator}/{index}, but {operator!r} has {parallelism} tasks in the "
+            "topology: make them equal"
+        )
+    return graph.number(operator, index)
 
-    def task_of(operator: str, index: int) -> int:
-        parallelism = known_operator(operator, graph.topology).parallelism
-        if index >= parallelism:
-            raise FtplanError(
-                f"the statistics have task {operator}/{index}, but {operator!r} has {parallelism} tasks in the "
-                "topology: make them equal"
-            )
-        return graph.number(operator, index)
 
+def measured_by_task(
+    graph: TaskGraph, stats: StatsTables, columns: tuple[str, ...], over: Literal["sum", "max"] = "sum"
+) -> dict[str, FloatArray]:
+    """Return columns of the ``tasks`` table over all windows: shape (tasks,), NaN for tasks without any value.
+
+    Raises
+    ------
+    FtplanError
+        If the table names an operator or task that the topology does not have.
+    """
     if "tasks" not in stats.tables:
         return {}
-    return _sums(graph, stats.tables["tasks"], "task", ("records_in", "records_out", "cpu_ms"), task_of)
+    return _over_windows(graph, stats.tables["tasks"], "task", columns, partial(known_task, graph), over)
 
 
 def _sums_of_key_groups(graph: TaskGraph, stats: StatsTables) -> dict[str, FloatArray]:
@@ -137,23 +150,31 @@ def _sums_of_key_groups(graph: TaskGraph, stats: StatsTables) -> dict[str, Float
             raise beyond_key_groups(operator, len(owners[operator]), group)
         return owners[operator][group]
 
-    return _sums(graph, stats.tables["key_groups"], "key_group", ("records", "cpu_ms"), task_of)
+    return _over_windows(graph, stats.tables["key_groups"], "key_group", ("records", "cpu_ms"), task_of)
 
 
-def _sums(
-    graph: TaskGraph, table: Any, index: str, columns: tuple[str, ...], task_of: Callable[[str, int], int]
+def _over_windows(
+    graph: TaskGraph,
+    table: Any,
+    index: str,
+    columns: tuple[str, ...],
+    task_of: Callable[[str, int], int],
+    over: Literal["sum", "max"] = "sum",
 ) -> dict[str, FloatArray]:
-    """Sum columns of a table by the task of each (operator, index): shape (tasks,), NaN for tasks without any value."""
+    """Sum columns of a table (*over* ``max``: take the largest of each index) by the task of each (operator, index).
+
+    Shape (tasks,), NaN for tasks without any value.
+    """
     import pyarrow.compute as pc  # loaded where there are tables to sum
 
     keep_none = pc.ScalarAggregateOptions(skip_nulls=True, min_count=1)
-    summed = table.group_by(["operator", index]).aggregate([(name, "sum", keep_none) for name in columns])
+    summed = table.group_by(["operator", index]).aggregate([(name, over, keep_none) for name in columns])
     summed = summed.sort_by([("operator", "ascending"), (index, "ascending")])
     names = zip(summed["operator"].to_pylist(), summed[index].to_pylist(), strict=True)
     place = np.array([task_of(*name) for name in names], dtype=np.int64)
     sums = {}
     for name in columns:
-        values = np.array(summed[f"{name}_sum"].to_pylist(), dtype=np.float64)  # None becomes NaN
+        values = np.array(summed[f"{name}_{over}"].to_pylist(), dtype=np.float64)  # None becomes NaN
         known = ~np.isnan(values)
         total = np.bincount(place[known], weights=values[known], minlength=graph.tasks)
         counts = np.bincount(place[known], minlength=graph.tasks)

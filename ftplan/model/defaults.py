@@ -12,3 +12,5 @@ MEAN_UTILISATION = 0.7
 HORIZON_S = 600.0
 #: Cores that the coordinator of a recovery takes on the first node that arrives.
 COORDINATOR_CPU = 0.5
+#: Measured substreams that an edge of a starter file lists at most; a hundred thousand take seconds to read.
+MAX_SUBSTREAMS = 10_000

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ftplan.model.task_graph import TaskGraph
+from ftplan.model.tolerances import NOISE
 from ftplan.model.topology import Edge, FloatArray, IntArray, Operator, Substreams
 
 
@@ -42,10 +43,16 @@ class PairStream:
 
 Stream = FullStream | PairStream
 
+#: Relative difference from which on two rates of one stream, or of one task, disagree.
+RATE_TOLERANCE = 0.01
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rates:
     """Records per second without failure; ``streams`` stand in the order of the topology's edges.
+
+    A full edge with measured substreams that leave a receiver without records is two streams: what they carry, and one
+    at rate 0 from all tasks to such receivers, which makes these depend on all senders alike as on any full edge.
 
     ``out`` is what each task emits on *every* outgoing edge; ``into`` is the sum over its substreams.
     """
@@ -58,6 +65,13 @@ class Rates:
 def sent_by(substreams: Substreams, senders: int) -> FloatArray:
     """Return records per second that each sender puts on an edge by its substreams, shape (senders,)."""
     return np.bincount(substreams.from_index, substreams.rate, minlength=senders).astype(np.float64, copy=False)
+
+
+def disagreement(stated: FloatArray, measured: FloatArray) -> tuple[int, float] | None:
+    """Return (place, records/s beyond :data:`RATE_TOLERANCE`) where two arrays differ most; None where they agree."""
+    excess = np.abs(measured - stated) - RATE_TOLERANCE * np.maximum(np.abs(measured), np.abs(stated))
+    place = int(np.argmax(excess)) if len(excess) else -1
+    return (place, float(excess[place])) if place >= 0 and excess[place] > NOISE else None
 
 
 def rates(graph: TaskGraph) -> Rates:
@@ -73,14 +87,14 @@ def rates(graph: TaskGraph) -> Rates:
     leaving: list[list[int]] = [[] for _ in graph.topology.operators]
     for k, edge in enumerate(edges):
         leaving[edge.source].append(k)
-    streams: dict[int, Stream] = {}
+    streams: dict[int, tuple[Stream, ...]] = {}
     for i in graph.order:
         tasks = graph.slice_of(i)
         out[tasks] = _emitted(graph, i, into[tasks])
         for k in leaving[i]:
-            streams[k] = _stream(graph, edges[k], out[tasks])
-            into[graph.slice_of(edges[k].target)] += streams[k].received()
-    return Rates(out, into, tuple(streams[k] for k in range(len(edges))))
+            streams[k] = _streams(graph, edges[k], out[tasks])
+            into[graph.slice_of(edges[k].target)] += streams[k][0].received()
+    return Rates(out, into, tuple(stream for k in range(len(edges)) for stream in streams[k]))
 
 
 def _emitted(graph: TaskGraph, i: int, received: FloatArray) -> FloatArray:
@@ -94,26 +108,35 @@ def _emitted(graph: TaskGraph, i: int, received: FloatArray) -> FloatArray:
     return operator.selectivity * received if graph.in_edges[i] else np.ones(operator.parallelism)
 
 
-def _stream(graph: TaskGraph, edge: Edge, sent: FloatArray) -> Stream:
-    """Return the rates of one edge whose senders emit *sent*."""
+def _streams(graph: TaskGraph, edge: Edge, sent: FloatArray) -> tuple[Stream, ...]:
+    """Return the rates of one edge whose senders emit *sent*: one stream, or two as :class:`Rates` says."""
     target = graph.topology.operators[edge.target]
     if edge.substreams is not None:
-        measured = edge.substreams
-        ends = (measured.from_index, measured.to_index)
-        return PairStream(edge.source, edge.target, *ends, measured.rate, target.parallelism)
+        carried = _carried(edge, edge.substreams, target.parallelism)
+        idle = carried.received() == 0.0
+        if edge.partitioning != "full" or not idle.any():
+            return (carried,)
+        return carried, FullStream(edge.source, edge.target, np.zeros(len(sent)), idle / idle.sum())
     share = _share(target)
     pairs = graph.pairs(edge)
     if pairs is None:
         total = share.sum()
         even = np.full(target.parallelism, 1.0 / target.parallelism)
-        return FullStream(edge.source, edge.target, sent.copy(), share / total if total > 0.0 else even)
+        return (FullStream(edge.source, edge.target, sent.copy(), share / total if total > 0.0 else even),)
     sender, receiver = pairs
     weight = share[receiver]
     total = np.bincount(sender, weight, minlength=len(sent))[sender]
     # where all reached tasks have share 0 the sender still emits its whole output: it divides equally
     reached = np.bincount(sender, minlength=len(sent))[sender]
     part = np.divide(weight, total, out=1.0 / reached, where=total > 0.0)
-    return PairStream(edge.source, edge.target, sender, receiver, sent[sender] * part, target.parallelism)
+    return (PairStream(edge.source, edge.target, sender, receiver, sent[sender] * part, target.parallelism),)
+
+
+def _carried(edge: Edge, measured: Substreams, receivers: int) -> PairStream:
+    """Return what measured substreams carry; those of a full edge at rate 0 say nothing that the rule does not."""
+    some = measured.rate > 0.0 if edge.partitioning == "full" else slice(None)
+    ends = measured.from_index[some], measured.to_index[some]
+    return PairStream(edge.source, edge.target, *ends, measured.rate[some], receivers)
 
 
 def _share(operator: Operator) -> FloatArray:

@@ -145,11 +145,11 @@ class TaskGraph:
         return rank
 
     def pairs(self, edge: Edge) -> tuple[IntArray, IntArray] | None:
-        """Return the (from index, to index) arrays of an edge's substreams; None for full, where all meet all."""
-        if edge.substreams is not None:
-            return edge.substreams.from_index, edge.substreams.to_index
+        """Return the (from index, to index) arrays of the tasks that meet on an edge; None for full: all meet all."""
         if edge.partitioning == "full":
             return None
+        if edge.substreams is not None:
+            return edge.substreams.from_index, edge.substreams.to_index
         senders = self.topology.operators[edge.source].parallelism
         receivers = self.topology.operators[edge.target].parallelism
         larger = np.arange(max(senders, receivers), dtype=np.int64)

@@ -73,7 +73,8 @@ class Substreams:
 class Edge:
     """A stream between two operators, given by their positions in :attr:`Topology.operators`.
 
-    Either a partitioning rule, never materialised task by task, or measured substreams.
+    A partitioning rule, never materialised task by task, or measured substreams. With both the rule says which tasks
+    meet, and the substreams what they carry: a pair that is not among them carries nothing.
     """
 
     source: int

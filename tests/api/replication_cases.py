@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import combinations
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 import ftplan
 from ftplan.api.replication.make import make
 from ftplan.api.replication.options import TaskReplicationOptions
+from ftplan.metrics.replica_hosts import ReplicaHosts
 from ftplan.metrics.replication_problem import ReplicationProblem
 from ftplan.planners.registry import Row
 from ftplan.planners.replication.planner import Replication, ReplicationOptions
@@ -41,17 +42,30 @@ CLUSTER: Mapping[str, Any] = {
 
 
 def brute_force(problem: ReplicationProblem, options: ReplicationOptions) -> Result[Replication]:
-    """Try every set of failing tasks; of equal ones the cheapest, then the first."""
-    failing = np.flatnonzero(problem.fails).tolist()
-    best: tuple[float, float, tuple[int, ...]] = (0.0, 0.0, ())
-    for size in range(len(failing) + 1):
-        for chosen in combinations(failing, size):
-            replicated = _mask(problem, chosen)
-            if problem.fits(problem.cost(replicated)):
-                found = (-round(problem.value(replicated), 12), problem.cost(replicated), chosen)
-                best = min(best, found) if best[2] or size else found
-    replicated = _mask(problem, best[2])
-    return Result("optimal", Replication(replicated), ("budget",), bound=problem.value(replicated))
+    """Try every node, and none, for the replica of each failing task; of equal ones the cheapest, then the first."""
+    failing, hosts = np.flatnonzero(problem.fails).tolist(), problem.hosts
+    allowed = [[0] if hosts is None else np.flatnonzero(hosts.allowed(task)).tolist() for task in failing]
+    best: tuple[float, float, tuple[int, ...]] = (0.0, 0.0, (-1,) * len(failing))
+    solution = np.full(problem.tasks, -1)
+    for nodes in product(*([*some, -1] for some in allowed)):
+        solution[failing] = nodes
+        replicated = solution != -1
+        if not problem.fits(problem.cost(replicated)):
+            continue
+        if problem.max_changes is not None and problem.changes(solution) > problem.max_changes:
+            continue
+        if hosts is None or _has_room(hosts, solution):
+            best = min(best, (-round(problem.value_at(solution), 12), problem.cost(replicated), nodes))
+    solution[failing] = best[2]
+    return Result("optimal", Replication.on(problem, solution), ("budget",), bound=problem.value_at(solution))
+
+
+def _has_room(hosts: ReplicaHosts, solution: np.ndarray[Any, np.dtype[np.int64]]) -> bool:
+    for n in set(solution[solution != -1].tolist()):
+        here = solution == n
+        if hosts.cpu[here].sum() > hosts.residual_cpu[n] + 1e-9 or hosts.memory_mb[here].sum() > hosts.residual_mb[n]:
+            return False
+    return True
 
 
 def wasteful(problem: ReplicationProblem, options: ReplicationOptions) -> Result[Replication]:

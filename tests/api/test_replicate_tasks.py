@@ -136,7 +136,7 @@ def test_a_replica_does_not_fail_with_its_primary() -> None:
     worse = planned(
         loaded(failing(both=(0.9, ["node:n1", "node:n3"]), one=(0.1, ["node:n1"])), nodes=crowded), budget=1
     )
-    assert names(worse) == ["source/1@n3"]
+    assert names(worse) == ["sink/2@n2"]  # n3 would be no good to source/1, and n2 lives when sink/2 fails with n3
     assert value(worse) < value(plan)
 
 
@@ -179,13 +179,14 @@ def with_fix(fix: str, nodes: list[Any], options: dict[str, Any]) -> tuple[list[
 
 def test_a_fix_makes_it_feasible() -> None:
     nodes = [{"id": f"n{i}", "cpu": 2, "zone": "a", "memory_mb": 8} for i in range(1, 4)]
+    nodes.append({"id": "n4", "cpu": 0.1})
     refused = planned(loaded(nodes=nodes), budget=4)
     assert refused.status == "infeasible"
     assert refused.plan is None
     assert refused.infeasible is not None
     assert refused.infeasible.limit == "room on a node"
     more, options = with_fix(refused.infeasible.smallest_fix, nodes, {"budget": 4})
-    assert more[-1] == {"id": "extra-1", "cpu": 3.75, "memory_mb": 5}
+    assert more[-1] == {"id": "extra-1", "cpu": 4.375, "memory_mb": 4}
     fixed = planned(loaded(nodes=more), **options)
     assert fixed.status == "optimal"
     assert all(name.endswith("@extra-1") for name in names(fixed))
@@ -234,7 +235,7 @@ def test_what_to_activate_and_to_deactivate() -> None:
 def test_no_change_names_its_limit() -> None:
     now = {"replicas": {"source": [None, None, "n4"], "sink": [None, None, "n4"]}}
     few = planned(loaded(placement=now), budget=2, max_changes=1)
-    assert few.reason == "no change: a fresh plan makes 4 changes, and none within --max-changes 1 gains anything"
+    assert few.reason == "no change: nothing within --max-changes 1 gains anything"
     best = planned(loaded(), budget=2)
     again = planned(loaded(), budget=2, current=best)
     assert again.reason == "no change: a fresh plan has the replicas that are in place"
@@ -321,9 +322,9 @@ def test_where_some_replicas_find_no_node_others_are_chosen() -> None:
     problem = loaded({"fail": ["task:source/0", "task:source/1", "task:sink/0"]}, nodes=full)
     plan = planned(problem, budget=3)
     assert names(plan) == ["source/1@n4"]
-    assert plan.status == "feasible"
+    assert plan.status == "optimal"
     assert codes(plan) == ["NO_ROOM"]
     assert "{id: extra-1, cpu: " in plan.warnings[0].message
     assert plan.objective is not None
-    assert plan.objective.bound == pytest.approx(1.0)
+    assert plan.objective.bound == plan.objective.value
     assert verify(plan, problem, strict=True).violations == ()

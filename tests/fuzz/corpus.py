@@ -45,7 +45,7 @@ def cases() -> tuple[Case, ...]:
     found.append(_case("small", _files(SMALL), stats=_small_statistics()))
     starter = {
         Path(name).stem: yaml.safe_load(text)
-        for name, text in starter_files().items()
+        for name, text in starter_files().files.items()
         if Path(name).name in ("topology.yaml", "cluster.yaml")
     }
     found.append(_case("starter", starter))

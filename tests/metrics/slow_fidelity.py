@@ -41,6 +41,12 @@ def slow_rates(topology: Topology) -> tuple[dict[Task, float], dict[Task, float]
             if e.substreams is not None:
                 columns = (e.substreams.from_index, e.substreams.to_index, e.substreams.rate)
                 new = [((i, int(a)), (e.target, int(b)), float(r)) for a, b, r in zip(*columns, strict=True)]
+                if e.partitioning is not None:
+                    listed = {(a, b) for (_, a), (_, b), _ in new}
+                    for a in range(operator.parallelism):
+                        for b in range(receivers):
+                            if _meet(e.partitioning, a, b, operator.parallelism, receivers) and (a, b) not in listed:
+                                new.append(((i, a), (e.target, b), 0.0))
             else:
                 for task in range(operator.parallelism):
                     reached = [

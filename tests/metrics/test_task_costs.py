@@ -14,6 +14,7 @@ from ftplan.metrics.task_state import task_state
 from ftplan.model.cluster import Placement
 from ftplan.model.task_graph import TaskGraph
 from tests.api.recovery_cases import TOPOLOGY, statistics
+from tests.metrics.measured_cases import measured
 
 
 def problem(tasks: list[tuple[Any, ...]] = [], key_groups: list[tuple[Any, ...]] = []) -> ftplan.Problem:  # noqa: B006
@@ -56,6 +57,15 @@ def test_a_process_is_shared_by_records() -> None:
     assert cost_of(costs(given, on), given, "join") == [1.5, 0.5, 0.75, 1.25]
 
 
+def test_what_was_measured_is_told_apart() -> None:
+    given = problem([("join", 0, 0, 5, 60_000.0), ("join", 1, 0, 5, None), ("sink", 2, 0, 5, None)])
+    graph = TaskGraph(given.topology)  # type: ignore[arg-type]
+    by_cpu = costs(given).measured
+    assert by_cpu is not None
+    assert [graph.name(task) for task in np.flatnonzero(by_cpu)] == [("join", 0)]
+    assert costs(ftplan.load(topology=TOPOLOGY)).measured is None
+
+
 def test_what_nothing_is_known_of_costs_what_the_topology_says() -> None:
     given = problem([("join", 0, 0, 1, 60_000.0)])
     found = costs(given)
@@ -88,3 +98,31 @@ def test_state_is_the_largest_that_was_seen() -> None:
     assert found.total[graph.slice_of(given.topology.position["join"])].tolist() == [
         7e6 + stated, stated + 1e6, 2 * stated, 2 * stated,
     ]  # fmt: skip
+
+
+def test_memory_is_state_where_no_state_was_measured() -> None:
+    """The largest of each task; source states none, join states 8 MB of each task."""
+    rows = [("source", 0, 0, 1, None, None, 3e6), ("source", 0, 1, 1, None, None, 2e6), ("join", 1, 0, 1, 1, 1, 5e6)]
+    given = ftplan.load(topology=TOPOLOGY, stats=measured(["source", "join"], tasks=rows))
+    assert given.topology is not None
+    graph = TaskGraph(given.topology)
+    answer = task_state(graph, given.stats)
+    assert answer.total[graph.slice_of(0)].tolist() == [3e6, 0.0]
+    assert answer.total[graph.slice_of(1)].tolist() == [8 * 2**20, 5e6, 8 * 2**20, 8 * 2**20]
+    assert answer.by_group["join"].tolist()[2:4] == [2.5e6, 2.5e6]
+    assert [warning.code for warning in answer.warnings] == ["STATE_DISAGREES"]
+    text = "the state of join/1 is its measured memory of 5e+06 bytes; the topology says 8.38861e+06"
+    assert answer.warnings[0].message == text
+
+
+def test_memory_does_not_count_beside_measured_state() -> None:
+    given = measured(["join"], tasks=[("join", 0, 0, 1, None, None, 1e9)], windows=2)
+    groups = statistics([], [("join", 3, 0, 1, None, 1e6)])["key_groups"]
+    given["manifest"]["operators"] = {"join": {"key_groups": 8}}
+    loaded = ftplan.load(topology=TOPOLOGY, stats={**given, "key_groups": groups})
+    assert loaded.topology is not None
+    graph = TaskGraph(loaded.topology)
+    answer = task_state(graph, loaded.stats)
+    assert answer.total[graph.number("join", 0)] == 8 * 2**20
+    assert answer.total[graph.number("join", 1)] == 4 * 2**20 + 1e6
+    assert answer.warnings == ()

@@ -21,10 +21,10 @@ Task = tuple[str, int]
 
 def pairs(edge: Edge, senders: int, receivers: int) -> Iterator[tuple[int, int]]:
     """The substreams of an edge, from the words of the file format."""
-    if edge.substreams is not None:
-        yield from zip(edge.substreams.from_index.tolist(), edge.substreams.to_index.tolist(), strict=True)
-    elif edge.partitioning == "full":
+    if edge.partitioning == "full":
         yield from ((i, j) for i in range(senders) for j in range(receivers))
+    elif edge.substreams is not None:
+        yield from zip(edge.substreams.from_index.tolist(), edge.substreams.to_index.tolist(), strict=True)
     elif senders >= receivers:
         yield from ((i, i * receivers // senders) for i in range(senders))
     else:

@@ -13,6 +13,7 @@ from ftplan.api.recovery.arrivals import default_arrivals, planned_times
 from ftplan.api.recovery.copies import local_bytes
 from ftplan.api.recovery.options import RecoveryScheduleOptions
 from ftplan.errors import FtplanError
+from ftplan.metrics.measured_topology import measured_topology
 from ftplan.metrics.task_costs import task_costs
 from ftplan.metrics.task_state import task_state
 from ftplan.model.defaults import HORIZON_S
@@ -43,7 +44,8 @@ def incident_of(plan: Plan, problem: Problem, fail: Iterable[str] = (), *, nothi
     """
     if problem.topology is None:
         raise FtplanError("a recovery schedule is judged against its topology: give --topology")
-    graph, cluster = TaskGraph(problem.topology), problem.cluster
+    graph = TaskGraph(measured_topology(problem.topology, problem.stats).topology)
+    cluster = problem.cluster
     options = RecoveryScheduleOptions.of_plan(plan)
     selectors = list(dict.fromkeys((*options.fail, *fail)))
     complete = options.complete_failure

@@ -16,6 +16,7 @@ from ftplan.api.recovery.hosts import Room, default_horizon_s, room, with_coordi
 from ftplan.api.recovery.options import RecoveryScheduleOptions
 from ftplan.api.recovery.warnings import warnings_of
 from ftplan.errors import FtplanError
+from ftplan.metrics.measured_topology import measured_topology
 from ftplan.metrics.task_costs import TaskCosts, task_costs
 from ftplan.metrics.task_state import TaskState, task_state
 from ftplan.model.cluster import Cluster
@@ -62,7 +63,7 @@ class RecoveryQuestion:
     failed: Failed
     arrivals: tuple[Arrival, ...]
     costs: TaskCosts
-    state_bytes: TaskState
+    state: TaskState
     copies: other_plans.Copies
     options: RecoveryScheduleOptions
     checkpoint_file: InputFile | None
@@ -76,7 +77,7 @@ class RecoveryQuestion:
         FtplanError
             If a node arrives that is still there.
         """
-        cluster, failed, options, state = self.cluster, self.failed, self.options, self.state_bytes
+        cluster, failed, options, state = self.cluster, self.failed, self.options, self.state
         standing = () if options.complete_failure else tuple(item for item in items if item.node not in failed.nodes)
         live = _live(self.graph, cluster, failed, standing)
         used = _used(live, standing, self.costs.cost)
@@ -120,7 +121,8 @@ def question_of(problem: Problem, options: RecoveryScheduleOptions) -> RecoveryQ
     if problem.topology is None:
         raise FtplanError("a recovery schedule needs topology: give --topology (in Python topology=...)")
     cluster, failure = problem.cluster, problem.failure
-    graph = TaskGraph(problem.topology)
+    measured = measured_topology(problem.topology, problem.stats)
+    graph = TaskGraph(measured.topology)
     failed = what_fails(graph, cluster, failure, options.fail, options.complete_failure)
     given = failure.arrivals if failure is not None and options.arrivals else ()
     _require_room(cluster, options.capacity, given, options.complete_failure)
@@ -131,7 +133,7 @@ def question_of(problem: Problem, options: RecoveryScheduleOptions) -> RecoveryQ
     said: tuple[Warn, ...] = ()
     if not expected and options.arrivals:
         expected, said = default_arrivals(cluster, failed)
-    warnings = (*costs.warnings, *failed.warnings, *said)
+    warnings = (*measured.warnings, *costs.warnings, *state.warnings, *failed.warnings, *said)
     return RecoveryQuestion(graph, cluster, failed, expected, costs, state, copies, options, file, warnings)
 
 

@@ -14,6 +14,8 @@ from ftplan.api.replication.options import TaskReplicationOptions
 from ftplan.errors import FtplanError
 from ftplan.metrics.fidelity import FidelityModel, fidelity_model
 from ftplan.metrics.internal_completeness import completeness_model
+from ftplan.metrics.key_aligned_fidelity import key_aligned_model
+from ftplan.metrics.measured_topology import measured_topology
 from ftplan.metrics.replication_problem import FailureCase, ReplicationProblem
 from ftplan.metrics.task_costs import task_costs
 from ftplan.metrics.task_state import task_state
@@ -54,6 +56,20 @@ class PreparedReplication:
         """The model of internal completeness."""
         return completeness_model(self.graph, self.rates)
 
+    @cached_property
+    def key_aligned(self) -> FidelityModel:
+        """The model of key-aligned fidelity, with the weights of the outputs that were asked for."""
+        if self.problem.metric == "key-aligned-fidelity":
+            return self.problem.model
+        return replace(key_aligned_model(self.graph, self.rates), weight=self.output_fidelity.weight)
+
+    @property
+    def compared(self) -> dict[str, FidelityModel]:
+        """The models of the figures that a summary gives: key-aligned fidelity where it is planned for."""
+        models = {"output_fidelity": self.output_fidelity, "internal_completeness": self.completeness}
+        planned = self.problem.metric == "key-aligned-fidelity"
+        return {**models, "key_aligned_fidelity": self.key_aligned} if planned else models
+
 
 def prepare(
     problem: Problem, budget: ReplicationBudget, options: TaskReplicationOptions | None = None
@@ -71,23 +87,34 @@ def prepare(
     options = options or TaskReplicationOptions()
     if problem.topology is None:
         raise FtplanError("task replication needs topology: give --topology (in Python topology=...)")
-    graph = TaskGraph(problem.topology)
+    measured = measured_topology(problem.topology, problem.stats)
+    graph = TaskGraph(measured.topology)
     primary, said = _primaries(graph, problem.cluster)
     costs = task_costs(graph, problem.stats, problem.cluster.placement if problem.cluster is not None else None)
-    memory_mb = task_state(graph, problem.stats).total / MB
+    state = task_state(graph, problem.stats)
+    memory_mb = state.total / MB
     cases, warnings = _cases(graph, problem, options.fail, options.worst_case)
     derived = rates(graph)
     model = _weighted(fidelity_model(graph, derived), graph, options.weight)
     built = ReplicationProblem(
         graph=graph,
-        model=model if options.metric == "output-fidelity" else completeness_model(graph, derived),
+        model=_planned(options.metric, model, graph, derived),
         cases=cases,
         weight=budget.weights(costs.cost, memory_mb),
         budget=budget.limit(graph.tasks),
         metric=options.metric,
     )
-    warnings = tuple(dict.fromkeys((*costs.warnings, *said, *warnings)))
+    warnings = tuple(dict.fromkeys((*measured.warnings, *costs.warnings, *state.warnings, *said, *warnings)))
     return PreparedReplication(built, budget, derived, model, costs.cost, memory_mb, primary, warnings)
+
+
+def _planned(metric: str, output_fidelity: FidelityModel, graph: TaskGraph, rates: Rates) -> FidelityModel:
+    """Return the model that is planned for."""
+    if metric == "output-fidelity":
+        return output_fidelity
+    if metric == "key-aligned-fidelity":
+        return replace(key_aligned_model(graph, rates), weight=output_fidelity.weight)
+    return completeness_model(graph, rates)
 
 
 def _weighted(model: FidelityModel, graph: TaskGraph, weight: str) -> FidelityModel:

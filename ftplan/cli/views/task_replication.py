@@ -17,6 +17,7 @@ POINTS = 20
 
 _UNITS = {"tasks": "replicas", "cores": "cores", "mb": "MB (2^20 bytes)"}
 _FIGURES = (
+    ("key_aligned_fidelity", "key-aligned fidelity"),
     ("output_fidelity", "output fidelity"),
     ("internal_completeness", "internal completeness"),
     ("priority_time", "priority x seconds down"),
@@ -24,6 +25,9 @@ _FIGURES = (
     ("cpu", "cores of replicas"),
     ("memory_mb", "state of replicas, MB"),
 )
+
+#: Figures that only some plans have.
+_SOMETIMES = ("key_aligned_fidelity", "priority_time")
 
 
 def answer(plan: Plan) -> Answer:
@@ -71,7 +75,8 @@ def _beside(plan: Plan) -> Table:
         "random": f"random choice (mean of {(plan.summary.get('random') or {}).get('choices')})",
     }
     shown = {text: plan.summary.get(name) or {} for name, text in columns.items() if name in plan.summary}
-    known = [(name, text) for name, text in _FIGURES if name != "priority_time" or plan.options.get("then_recover")]
+    after = plan.summary.get("after") or {}
+    known = [(name, text) for name, text in _FIGURES if name in after or name not in _SOMETIMES]
     rows = [(text, *(figures.get(name) for figures in shown.values())) for name, text in known]
     return Table(("", *shown), rows)
 

@@ -14,7 +14,6 @@ from ftplan.model.topology import IntArray
 from ftplan.planners import registry
 from ftplan.planners.budget import Budget
 from ftplan.planners.replication.bounds import quick_bound
-from ftplan.planners.replication.placement.room import Room
 from ftplan.planners.replication.planner import Replication, ReplicationOptions
 from ftplan.planners.result import Result
 
@@ -59,11 +58,6 @@ class ReplicationPlanner:
         if result.answer is None:
             return result
         node = np.where(problem.fails, result.answer.nodes(), NOWHERE)
-        if problem.hosts is not None and result.answer.node is None:
-            room = Room(problem)
-            for task in np.flatnonzero(result.answer.replicated & problem.fails).tolist():
-                room.add([task])
-            node = room.node
         self._check(problem, node)
         bound, warnings = result.bound, result.warnings
         if bound is None:

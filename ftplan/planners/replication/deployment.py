@@ -11,6 +11,7 @@ from ftplan.metrics.replication_problem import NodeByTask, ReplicationProblem
 from ftplan.model.plan import Infeasible, Status, Warn
 from ftplan.model.tolerances import NOISE
 from ftplan.model.topology import IntArray
+from ftplan.planners.budget import Budget
 from ftplan.planners.replication.changes import too_few_changes
 from ftplan.planners.replication.choice import EQUAL, ReplicationPlanner
 from ftplan.planners.replication.fewest import fewest
@@ -18,6 +19,7 @@ from ftplan.planners.replication.placement.room import Room, in_place
 from ftplan.planners.replication.placement.shortage import NO_ROOM, no_room
 from ftplan.planners.replication.placement.spreading import spread
 from ftplan.planners.replication.planner import Replication, ReplicationOptions
+from ftplan.planners.replication.search.growth import TreeGrowth
 from ftplan.planners.result import Result
 
 
@@ -44,7 +46,7 @@ def deployed(
     """
     if target is not None:
         chosen = fewest(problem, planner, options, target)
-        return _finished(problem, chosen, None)
+        return _finished(problem, chosen, None, Budget.of(options))
     refused = too_few_changes(problem)
     if refused is not None:
         return Result("infeasible", None, (), None, refused.reason, refused)
@@ -56,10 +58,12 @@ def deployed(
     if shortage is not None:
         return Result("infeasible", None, (), chosen.bound, shortage.reason, shortage, chosen.warnings)
     chosen = replace(chosen, answer=Replication.on(problem, node), warnings=(*chosen.warnings, *useless))
-    return _finished(problem, chosen, threshold)
+    return _finished(problem, chosen, threshold, Budget.of(options))
 
 
-def _finished(problem: ReplicationProblem, chosen: Result[Replication], threshold: float | None) -> Result[NodeByTask]:
+def _finished(
+    problem: ReplicationProblem, chosen: Result[Replication], threshold: float | None, clock: Budget
+) -> Result[NodeByTask]:
     """Let the replicas in place stay where they are as good, and spread the others evenly."""
     if chosen.answer is None:
         return _on_nodes(problem, chosen, None)
@@ -71,15 +75,15 @@ def _finished(problem: ReplicationProblem, chosen: Result[Replication], threshol
         warned = (*chosen.warnings, Warn("NO_CHANGE", reason))
         return _on_nodes(problem, replace(chosen, status=kept, reason=reason, warnings=warned), now.node)
     node = spread(problem, node)
-    return _on_nodes(problem, replace(chosen, warnings=(*chosen.warnings, *_short_of_room(problem, node))), node)
+    warnings = (*chosen.warnings, *_short_of_room(problem, node, clock))
+    return _on_nodes(problem, replace(chosen, warnings=warnings), node)
 
 
 def _no_change(problem: ReplicationProblem, node: IntArray, now: Room, threshold: float | None) -> str | None:
     """Return why the replicas in place stay; None where a new plan is better, or they cannot stay."""
     if now.cost > now.limit or problem.changes(now.node) > 0:
         return None
-    if problem.changes(node) == 0:
-        return "no change: a fresh plan has the replicas that are in place"
+    same = bool(((node != NOWHERE) == now.replicated).all())
     gain, saved = problem.value_at(node) - now.value, now.cost - problem.cost(node != NOWHERE)
     if threshold is not None and gain < threshold - NOISE:
         return f"no change: a fresh plan would gain {max(0.0, gain):.6g}, below --threshold {threshold:.6g}"
@@ -87,6 +91,8 @@ def _no_change(problem: ReplicationProblem, node: IntArray, now: Room, threshold
         return None
     if problem.max_changes is not None:
         return f"no change: nothing within --max-changes {problem.max_changes} gains anything"
+    if same and threshold is None:
+        return "no change: a fresh plan has the replicas that are in place"
     return "no change: a fresh plan is no better than the replicas in place"
 
 
@@ -123,11 +129,17 @@ def _no_room_at_all(problem: ReplicationProblem, node: IntArray) -> Infeasible |
     return no_room(problem, node, affordable)
 
 
-def _short_of_room(problem: ReplicationProblem, node: IntArray) -> tuple[Warn, ...]:
-    """Say where the budget holds more replicas than the nodes."""
+def _short_of_room(problem: ReplicationProblem, node: IntArray, clock: Budget) -> tuple[Warn, ...]:
+    """Say where the budget holds more replicas that would gain something than the nodes."""
     room = Room(problem, node)
     affordable = problem.fails & ~room.replicated & (problem.weight <= room.limit - room.cost)
-    if problem.hosts is None or not affordable.any() or (room.possible() & affordable).any():
+    if problem.hosts is None or not affordable.any():
         return ()
-    lacking = no_room(problem, node, affordable)
-    return (Warn(NO_ROOM, f"{lacking.reason}; for all of these, {lacking.smallest_fix}"),)
+    anywhere = replace(problem, hosts=None, current=None, max_changes=None)
+    growth = TreeGrowth(anywhere, clock)
+    more = growth.grown(Room(anywhere, np.where(room.replicated, 0, NOWHERE)), growth.prices[0]).replicated
+    lacking = more & ~room.replicated
+    if not lacking.any() or not room.add(np.flatnonzero(lacking).tolist()):
+        return ()
+    short = no_room(problem, node, lacking)
+    return (Warn(NO_ROOM, f"{short.reason}; for all of these, {short.smallest_fix}"),)

@@ -1,4 +1,4 @@
-"""The best replicas under a budget, with a proof or a proven gap."""
+"""The best replicas under a budget and on the nodes of a cluster, with a proof or a proven gap."""
 
 from __future__ import annotations
 
@@ -7,16 +7,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ftplan.metrics.replica_hosts import NOWHERE
 from ftplan.metrics.replication_problem import ReplicationProblem
 from ftplan.model.plan import Status, sound_bound
-from ftplan.model.topology import BoolArray
+from ftplan.model.topology import BoolArray, IntArray
 from ftplan.planners.budget import Budget, OutOfTime
-from ftplan.planners.replication.bounds import RAISED, Circuits, raised
-from ftplan.planners.replication.models.circuit import Circuit, circuit
-from ftplan.planners.replication.models.integer_program import integer_program
+from ftplan.planners.replication.bounds import RAISED, CostCircuit, quick_bound, raised
+from ftplan.planners.replication.models.candidate_nodes import CandidateNodes, current_of, knapsacks, room
+from ftplan.planners.replication.models.circuit import Circuit
+from ftplan.planners.replication.models.joint_program import joint_program
 from ftplan.planners.replication.models.reduction import Reduced
+from ftplan.planners.replication.models.sites import Sites, nodes_on
 from ftplan.planners.replication.models.tables import choices
 from ftplan.planners.replication.models.units import units
+from ftplan.planners.replication.placement.room import in_place
 from ftplan.planners.replication.planner import Replication, ReplicationOptions
 from ftplan.planners.replication.search.branching import BranchAndBound
 from ftplan.planners.replication.structure_aware import structure_aware
@@ -29,40 +33,27 @@ TABLES = 0.5
 #: Part of the time for branch and bound before an integer program, where operators are large and where they are not
 #: and the choices are few; of what is left for the program; and the gap below which large operators need none.
 BRANCHING, TASTE, TASTE_ITERATIONS, FEW_BLOCKS, PROGRAM, CLOSE = 0.6, 0.1, 20, 1000, 0.8, 0.01
-
-
-@dataclass(slots=True, eq=False)
-class _Incumbent:
-    """The best plan so far and the least bound."""
-
-    problem: ReplicationProblem
-    replicated: BoolArray
-    value: float
-    bound: float = 1.0
-
-    def offer(self, replicated: BoolArray, bound: float = np.inf) -> None:
-        """Take a plan where it fits and is better, and a bound where it is less."""
-        value = self.problem.value(replicated)
-        if self.problem.fits(self.problem.cost(replicated)) and value > self.value:
-            self.replicated, self.value = replicated, value
-        self.bound = sound_bound("max", self.value, min(self.bound, bound * (1.0 + RAISED)))
-
-    @property
-    def proven(self) -> bool:
-        """Whether the bound is met."""
-        return self.value >= self.bound * (1.0 - MET)
+#: Part of what is left of the time for a heuristic.
+HEURISTIC = 0.3
+#: Pairs of a task and a site up to which a program begins with all of them, and its part of what is left of the time.
+FEW_PAIRS, FIRST = 5_000, 0.5
 
 
 def exact(problem: ReplicationProblem, options: ReplicationOptions) -> Result[Replication]:
-    """Choose the replicas of most expected fidelity under the budget.
+    """Choose the replicas of most expected fidelity under the budget, and with hosts the nodes where they stand.
 
     Where all paths of the topology nest, as in in-trees of full edges with joins, or lanes of tasks that split and
-    meet again, dynamic programming over costs is exact: operators whose tasks are fed alike take their heaviest tasks
-    first, parts in series and joins multiply, parallel parts add up. Else branch and bound over the operators that
-    feed several others, and an integer program over single tasks, the first where operators are large, the other where
-    they are not or where there are several cases. Costs that no unit divides are rounded down for the bound.
+    meet again, and no task fails in two cases, dynamic programming over costs is exact: operators whose tasks are fed
+    alike take their heaviest tasks first, parts in series and joins multiply, parallel parts and cases add up. Else
+    branch and bound over the operators that feed several others, and an integer program over single tasks, the first
+    where operators are large, the other where they are not. Costs that no unit divides are rounded down for the bound.
 
-    Cost: O(budget · tasks) where paths nest; exponential at worst elsewhere, within the limits of the options.
+    With hosts an integer program chooses a task's replica and its site at once: a node, or nodes that differ in
+    nothing. Where it would be large, sites are merged as far as cases do not tell them apart, which bounds the optimum;
+    what is chosen so, and a heuristic's answer, then are the tasks of a program over single nodes.
+
+    Cost: O(budget · tasks) where paths nest and there is room; exponential at worst elsewhere, within the limits of the
+    options.
 
     Guarantee: optimal where it says so, up to 1e-7 of the value; else the bound is proven.
 
@@ -70,72 +61,161 @@ def exact(problem: ReplicationProblem, options: ReplicationOptions) -> Result[Re
     """
     # Departure from the paper's algorithm 1: no MC-tree is ever listed, since on full edges there are billions.
     budget = Budget.of(options)
-    incumbent = _Incumbent(problem, problem.free, problem.value(problem.free))
+    incumbent = _Incumbent.of(problem)
     with contextlib.suppress(OutOfTime):
         _solve(incumbent, options, budget)
-    replicated = problem.useful(incumbent.replicated)
-    value, bound = problem.value(replicated), incumbent.bound
+    if incumbent.node is None:  # whatever is in place breaks a limit that changes cannot mend
+        return structure_aware(problem, options)
+    node = _useful(problem, incumbent.node)
+    value, bound = problem.value_at(node), incumbent.bound
     status: Status = "optimal" if value >= bound * (1.0 - MET) else "feasible"
     bound = sound_bound("max", value, bound)
-    return Result(status, Replication(replicated), ("budget",), bound, warnings=budget.warnings())
+    return Result(status, Replication.on(problem, node), ("budget",), bound, warnings=budget.warnings())
 
 
 def curve(problem: ReplicationProblem, limits: list[float], budget: Budget) -> list[tuple[float, float]] | None:
     """Return value and bound of the best replicas at each of some budgets, from one table.
 
-    None where paths do not nest, or the table is not ready in a part of the time: then each budget is a question.
+    None where there are hosts or changes are limited, where paths do not nest or tasks fail in several cases, or where
+    the table is not ready in a part of the time: then each budget is a question.
     """
-    if len(problem.cases) > 1:
+    if problem.hosts is not None or problem.max_changes is not None:
         return None
     part = budget.part(TABLES)
     try:
-        tables = Circuits.of(replace(problem, budget=max(limits)), part)
-        reduced = tables.reduced(part) if tables.units.whole else []
+        tables = CostCircuit.of(replace(problem, budget=max(limits)), part)
+        reduced = tables.reduced(part) if tables.units.whole and tables.alone else None
     except OutOfTime:
         return None
-    if not reduced or not reduced[0].exact:
+    if reduced is None or not reduced.exact:
         return None
     values = [tables.bound(reduced, units(replace(problem, budget=limit)).limit) for limit in limits]
     return [(value, raised(value)) for value in values]
 
 
+@dataclass(slots=True, eq=False)
+class _Incumbent:
+    """The best solution so far, a node for each task, and the least bound; no solution yet: ``node`` is None."""
+
+    problem: ReplicationProblem
+    candidates: CandidateNodes
+    node: IntArray | None = None
+    value: float = -1.0
+    bound: float = 1.0
+
+    @staticmethod
+    def of(problem: ReplicationProblem) -> _Incumbent:
+        """Begin with nothing, or where changes are limited with what is in place."""
+        incumbent = _Incumbent(problem, CandidateNodes.of(problem))
+        incumbent.offer(np.full(problem.tasks, NOWHERE))
+        if problem.current is not None:
+            incumbent.offer(in_place(problem).node)
+        return incumbent
+
+    def offer(self, node: IntArray | None, bound: float = np.inf) -> None:
+        """Take a solution where it keeps all limits and is better, and a bound where it is less."""
+        if node is not None and _keeps_limits(self.problem, node):
+            value = self.problem.value_at(node)
+            if value > self.value:
+                self.node, self.value = node, value
+        self.bound = sound_bound("max", self.value, min(self.bound, bound * (1.0 + RAISED)))
+
+    def offer_choice(self, replicated: BoolArray, bound: float = np.inf) -> None:
+        """Take replicas, (T,), on nodes that have room for them."""
+        everywhere = np.ones((1, self.candidates.open.shape[1]), dtype=np.bool_)
+        site = np.where(replicated, 0, NOWHERE)
+        self.offer(nodes_on(self.problem, self.candidates, site, everywhere), bound)
+
+    def offer_answer(self, result: Result[Replication]) -> None:
+        """Take what a heuristic answers."""
+        if result.answer is not None:
+            self.offer(result.answer.nodes())
+
+    @property
+    def proven(self) -> bool:
+        """Whether the bound is met."""
+        return self.value >= self.bound * (1.0 - MET)
+
+
+def _keeps_limits(problem: ReplicationProblem, node: IntArray) -> bool:
+    """Return whether replicas on nodes, (T,), keep to budget, changes and room."""
+    tasks, hosts = np.flatnonzero(node != NOWHERE), problem.hosts
+    if not problem.fits(problem.cost(node != NOWHERE)):
+        return False
+    if problem.max_changes is not None and problem.changes(node) > problem.max_changes:
+        return False
+    if hosts is None:
+        return True
+    if (node < NOWHERE).any() or not all(hosts.allowed(task)[node[task]] for task in tasks.tolist()):
+        return False
+    for need, have in ((hosts.cpu, hosts.residual_cpu), (hosts.memory_mb, hosts.residual_mb)):
+        taken = np.bincount(node[tasks], need[tasks], len(have))
+        used = np.bincount(node[tasks], minlength=len(have)) > 0
+        if (used & ((taken > room(have)) | (have < 0.0))).any():
+            return False
+    return True
+
+
+def _useful(problem: ReplicationProblem, node: IntArray) -> IntArray:
+    """Return a solution without replicas of no use, (T,); where changes are limited those in place stay."""
+    useful = problem.useful_at(node)
+    return useful if problem.max_changes is None else np.where(current_of(problem) == NOWHERE, useful, node)
+
+
 def _solve(incumbent: _Incumbent, options: ReplicationOptions, budget: Budget) -> None:
-    """Improve plan and bound until they meet or the work is done; raises :class:`OutOfTime` where the clock ends it."""
+    """Improve solution and bound until they meet or the work is done; raises :class:`OutOfTime`."""
     problem, part = incumbent.problem, budget.part(TABLES)
+    tables = None
     try:
-        tables = Circuits.of(problem, part)
-        reduced = tables.reduced(part)
+        tables = _tables(incumbent, part)
     except OutOfTime:
         budget.cut = True
-        heuristic = structure_aware(problem, replace(options, time_limit_s=budget.left_s / 2.0)).answer
-        assert heuristic is not None
-        incumbent.offer(heuristic.replicated)
-        _program(incumbent, Circuits.of(problem, budget), budget)
-        return
-    incumbent.offer(incumbent.replicated, tables.bound(reduced))
-    for each, table in zip(tables.circuits, reduced, strict=True):
-        incumbent.offer(_rounded(problem, each, table))
     if incumbent.proven:
         return
-    if len(tables.circuits) > 1:
-        _program(incumbent, tables, budget)
-        return
-    _search(incumbent, tables, budget)
+    if problem.hosts is not None:
+        _place(incumbent, options, budget)
+    elif tables is None or not tables.alone or len(tables.circuit.blocks) > FEW_BLOCKS:
+        _heuristic(incumbent, options, budget)
+        _program(incumbent, budget)
+    else:
+        _search(incumbent, tables, budget)
+        if not incumbent.proven:
+            _heuristic(incumbent, options, budget)
 
 
-def _search(incumbent: _Incumbent, tables: Circuits, budget: Budget) -> None:
+def _tables(incumbent: _Incumbent, budget: Budget) -> CostCircuit:
+    """Choose by tables for the budget, the changes and the room of all nodes; return the budget's circuit."""
+    problem, first = incumbent.problem, None
+    for knapsack in knapsacks(problem, incumbent.candidates):
+        view = knapsack.of(problem)
+        tables = CostCircuit.of(view, budget, incumbent.candidates)
+        reduced = tables.reduced(budget)
+        incumbent.offer_choice(_rounded(problem, view, tables, reduced), tables.bound(reduced))
+        first = first or tables
+        if incumbent.proven:
+            break
+    assert first is not None
+    if not first.alone and not incumbent.proven:
+        incumbent.offer(None, quick_bound(problem, budget))
+    return first
+
+
+def _heuristic(incumbent: _Incumbent, options: ReplicationOptions, budget: Budget) -> None:
+    part = replace(options, time_limit_s=HEURISTIC * budget.left_s)
+    incumbent.offer_answer(structure_aware(incumbent.problem, part))
+
+
+def _search(incumbent: _Incumbent, tables: CostCircuit, budget: Budget) -> None:
     """Branch first where operators are large, else after the integer program, but for a taste of bounded work."""
-    (each,) = tables.circuits
-    search, large = BranchAndBound(each, tables.units.limit), _has_large_operators(each)
+    search, large = BranchAndBound(tables.circuit, tables.limit), _has_large_operators(tables.circuit)
     part = budget.part(BRANCHING if large else TASTE)
     if not large:  # bounded work, so that what follows starts from the same plan in every run
         part.iterations = min(TASTE_ITERATIONS, part.iterations or TASTE_ITERATIONS)
-    if large or len(each.blocks) <= FEW_BLOCKS:
-        _branch(incumbent, search, part)
+    _branch(incumbent, search, part)
     budget.cut |= part.cut
     if not incumbent.proven and not (large and incumbent.bound <= incumbent.value * (1.0 + CLOSE)):
         part = budget.part(PROGRAM)
-        _program(incumbent, tables, part)
+        _program(incumbent, part)
         budget.cut |= part.cut
     if not incumbent.proven:
         _branch(incumbent, search, budget)
@@ -143,22 +223,50 @@ def _search(incumbent: _Incumbent, tables: Circuits, budget: Budget) -> None:
 
 def _branch(incumbent: _Incumbent, search: BranchAndBound, budget: Budget) -> None:
     best = search.resume(budget)
-    incumbent.offer(_tasks(incumbent.problem, search.circuit, best.counts), best.bound)
+    incumbent.offer_choice(_tasks(incumbent.problem, search.circuit, best.counts), best.bound)
 
 
-def _program(incumbent: _Incumbent, tables: Circuits, budget: Budget) -> None:
-    problem, circuits = incumbent.problem, tables.circuits
-    cost = np.where(problem.fails, problem.weight, 0.0)
-    if not tables.units.whole:  # what costs less than a unit is not free here
-        one = np.ones(len(cost), dtype=np.int64)
-        live = [~case.failed | (cost <= 0.0) for case in problem.cases]
-        circuits = [circuit(problem.graph, problem.model, each, one, budget) for each in live]
-    scale = max(incumbent.bound, 1e-12)
-    solution = integer_program(circuits, tables.weights, cost, problem.limit, budget, incumbent.replicated, scale)
-    plan = incumbent.replicated
-    if solution.replicated is not None:
-        plan = (solution.replicated & problem.fails) | plan & (problem.weight <= 0.0)
-    incumbent.offer(plan, solution.bound)
+def _place(incumbent: _Incumbent, options: ReplicationOptions, budget: Budget) -> None:
+    """Choose and place by programs: all of a small problem at once, else first with merged sites, then some tasks."""
+    problem, candidates = incumbent.problem, incumbent.candidates
+    single = Sites.single(problem, candidates)
+    few = int(single.open[candidates.row].sum()) <= FEW_PAIRS
+    if few:
+        part = budget.part(FIRST)
+        _program(incumbent, part, single)
+        if incumbent.proven:
+            return
+        budget.cut |= part.cut
+    _heuristic(incumbent, options, budget)
+    if incumbent.proven:
+        return
+    part = budget.part(FIRST)
+    chosen = _program(incumbent, part, Sites.merged(problem, candidates))
+    budget.cut |= part.cut
+    if incumbent.proven:
+        return
+    some = chosen | (incumbent.node != NOWHERE)
+    if not few:
+        part = budget.part(FIRST)
+        _program(incumbent, part, single, some)
+    if not incumbent.proven:
+        _program(incumbent, budget, single)
+
+
+def _program(
+    incumbent: _Incumbent, budget: Budget, sites: Sites | None = None, only: BoolArray | None = None
+) -> BoolArray:
+    """Offer what an integer program says of some sites, by default of one; return the tasks that it replicates."""
+    problem, candidates = incumbent.problem, incumbent.candidates
+    sites = sites or Sites.merged(problem, candidates)
+    start = None if incumbent.node is None else sites.of(incumbent.node)
+    solution = joint_program(problem, candidates, sites, budget, start, max(incumbent.bound, 1e-12), only)
+    bound = solution.bound if only is None else np.inf
+    if solution.site is None:
+        incumbent.offer(None, bound)
+        return np.zeros(problem.tasks, dtype=np.bool_)
+    incumbent.offer(nodes_on(problem, candidates, solution.site, sites.inside), bound)
+    return np.asarray(solution.site != NOWHERE, dtype=np.bool_)
 
 
 def _has_large_operators(each: Circuit) -> bool:
@@ -166,22 +274,24 @@ def _has_large_operators(each: Circuit) -> bool:
     return sum(block.most for block in each.blocks) >= 4 * len(each.blocks)
 
 
-def _rounded(problem: ReplicationProblem, each: Circuit, reduced: Reduced) -> BoolArray:
-    """Return a plan that fits, from the table of the output: at the largest cost where the most of all copies fits."""
+def _rounded(problem: ReplicationProblem, view: ReplicationProblem, tables: CostCircuit, reduced: Reduced) -> BoolArray:
+    """Return a choice that fits, from the table of a view: at the largest cost where the most of all copies fits."""
+
+    def at(cost: int) -> BoolArray:
+        counts = {k: max(several) for k, several in choices(reduced.table, cost).counts.items()}
+        return _tasks(view, tables.circuit, counts)
+
+    def fits(cost: int) -> bool:
+        chosen = at(cost)
+        return problem.fits(problem.cost(chosen)) and view.fits(view.cost(chosen))
+
     low, high = 0, len(reduced.table.values) - 1
-    plan = _at(problem, each, reduced, high)
-    if problem.fits(problem.cost(plan)):
-        return plan
+    if fits(high):
+        return at(high)
     while high - low > 1:
         middle = (low + high) // 2
-        fits = problem.fits(problem.cost(_at(problem, each, reduced, middle)))
-        low, high = (middle, high) if fits else (low, middle)
-    return _at(problem, each, reduced, low)
-
-
-def _at(problem: ReplicationProblem, each: Circuit, reduced: Reduced, cost: int) -> BoolArray:
-    """Return the tasks that a table takes at a cost, the most of all copies."""
-    return _tasks(problem, each, {k: max(counts) for k, counts in choices(reduced.table, cost).counts.items()})
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return at(low)
 
 
 def _tasks(problem: ReplicationProblem, each: Circuit, counts: dict[int, int]) -> BoolArray:

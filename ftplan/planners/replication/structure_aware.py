@@ -64,5 +64,5 @@ def _nodes(
     rooms = climbed_within(problem, budgets, first, options.seed, clock, trees=True)
     if problem.hosts is None and problem.max_changes is None:  # greedy's plans grow with the budget too
         greedy = (trimmed(placed(Room(replace(problem, budget=budget)), order)) for budget in budgets)
-        rooms = [max(pair, key=lambda room: round(room.value, 12)) for pair in zip(rooms, greedy, strict=True)]
+        rooms = [min(pair, key=lambda room: room.rank) for pair in zip(rooms, greedy, strict=True)]
     return [room.node for room in rooms], clock

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ftplan.planners.recovery.schedule.fillable import fillable
+from ftplan.planners.fillable import fillable
 
 
 def most(room: float, sizes: list[float]) -> float:

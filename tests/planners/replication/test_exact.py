@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ftplan.metrics.replica_hosts import NOWHERE
 from ftplan.metrics.replication_problem import ReplicationProblem
 from ftplan.model.topology import Edge, Topology
 from ftplan.planners.budget import Budget
@@ -16,9 +17,11 @@ from ftplan.planners.replication.bounds import quick_bound, quick_bounds
 from ftplan.planners.replication.choice import ReplicationPlanner
 from ftplan.planners.replication.curve import curve
 from ftplan.planners.replication.exact import exact
+from ftplan.planners.replication.models.candidate_nodes import CandidateNodes
 from ftplan.planners.replication.models.circuit import circuit
-from ftplan.planners.replication.models.integer_program import integer_program
+from ftplan.planners.replication.models.joint_program import joint_program
 from ftplan.planners.replication.models.reduction import reduce
+from ftplan.planners.replication.models.sites import Sites
 from ftplan.planners.replication.planner import ReplicationOptions
 from ftplan.planners.replication.search.branching import BranchAndBound
 from tests.planners.replication.cases import brute_force, problem_of, random_tree
@@ -118,10 +121,10 @@ def test_tables_of_in_trees_equal_the_integer_program(seed: int, joins: float) -
         made = circuit(problem.graph, problem.model, np.zeros(problem.tasks, dtype=np.bool_), every)
         reduced = reduce(made, budget)
         assert reduced.exact
-        none = np.zeros(problem.tasks, dtype=np.bool_)
-        solved = integer_program([made], [1.0], problem.weight, budget, Budget(3600), none, 1.0)
-        assert solved.replicated is not None
-        value = problem.value(solved.replicated)
+        candidates = CandidateNodes.of(problem)
+        solved = joint_program(problem, candidates, Sites.merged(problem, candidates), Budget(3600))
+        assert solved.site is not None
+        value = problem.value(solved.site != NOWHERE)
         assert reduced.table.values[-1] == pytest.approx(value, abs=1e-7)
         assert solved.bound == pytest.approx(value, abs=1e-7)
 
@@ -151,11 +154,11 @@ def test_plans_for_all_budgets_fit_them(topology: Topology) -> None:
     budgets = [float(b) for b in range(topology.task_count + 1)]
     for plans in (greedy.plans, structure_aware.plans):
         for budget, plan in zip(budgets, plans(problem_of(topology, 0), budgets, OPTIONS), strict=True):
-            assert plan.sum() <= budget
+            assert (plan != NOWHERE).sum() <= budget
     for budget, plan in zip(budgets, greedy.plans(problem_of(topology, 0), budgets, OPTIONS), strict=True):
         alone = greedy.greedy(problem_of(topology, int(budget)), OPTIONS).answer
         assert alone is not None
-        assert (plan == alone.replicated).all()
+        assert ((plan != NOWHERE) == alone.replicated).all()
 
 
 @FEW

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import math
+from dataclasses import replace
 
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ftplan.metrics.replica_hosts import NOWHERE, ReplicaHosts
+from ftplan.metrics.replica_hosts import NOWHERE
 from ftplan.metrics.replication_problem import ReplicationProblem
-from ftplan.model.plan import Infeasible
 from ftplan.model.topology import Topology
-from ftplan.planners.budget import Budget
 from ftplan.planners.registry import rows
-from ftplan.planners.replication.changes import ChangeLimits, limited
 from ftplan.planners.replication.choice import ReplicationPlanner
 from ftplan.planners.replication.curve import curve, curve_budgets
-from ftplan.planners.replication.deployment import DeploymentProblem, deployed
-from ftplan.planners.replication.exact import exact
+from ftplan.planners.replication.deployment import deployed
 from ftplan.planners.replication.fewest import fewest
 from ftplan.planners.replication.planner import ReplicationOptions
-from tests.planners.replication.cases import brute_force, problem_of, problems
+from tests.planners.replication.cases import brute_force, hosted, problem_of, problems
 from tests.topologies import topologies
 
 OPTIONS = ReplicationOptions(time_limit_s=3600)
@@ -33,7 +29,7 @@ FEW = settings(max_examples=25, deadline=None)
 @given(topologies(operators=4, parallelism=2), st.sampled_from([0.3, 0.5, 1.0]))
 def test_no_budget_below_the_fewest_reaches_the_target(topology: Topology, target: float) -> None:
     problem = problem_of(topology, 0)
-    result = fewest(problem, PLANNERS["exact"].choose, OPTIONS, target, lambda replicated: True)
+    result = fewest(problem, PLANNERS["exact"], OPTIONS, target)
     assert result.answer is not None
     count = int(problem.useful(result.answer.replicated).sum())
     assert problem.value(result.answer.replicated) >= target - 1e-9
@@ -49,16 +45,17 @@ def test_changes_are_limited(data: st.DataObject, problem: ReplicationProblem, m
     """No more changes than allowed, within the budget, and never worse than replicas in place that fit."""
     flags = data.draw(st.tuples(*[st.booleans()] * problem.tasks))
     current = np.array(flags, dtype=np.bool_) & problem.fails
-    answer = exact(problem, OPTIONS).answer
-    assert answer is not None
-    plan, _ = limited(problem, answer.replicated, current, ChangeLimits(most), Budget(math.inf))
-    if isinstance(plan, Infeasible):
-        assert not problem.fits(problem.cost(current))
-        return
-    assert (plan != current).sum() <= most
-    assert problem.fits(problem.cost(plan))
-    if problem.fits(problem.cost(current)):
-        assert problem.value(plan) >= problem.value(current) - 1e-12
+    problem = replace(problem, current=np.where(current, 0, NOWHERE), max_changes=most)
+    for name in ("greedy", "dynamic-programming", "structure-aware"):
+        result = deployed(problem, PLANNERS[name], OPTIONS)
+        if result.answer is None:
+            assert not problem.fits(problem.cost(current))
+            continue
+        plan = problem.mask(result.answer)
+        assert (plan != current).sum() <= most
+        assert problem.fits(problem.cost(plan))
+        if problem.fits(problem.cost(current)):
+            assert problem.value(plan) >= problem.value(current) - 1e-12
 
 
 @FEW
@@ -79,21 +76,19 @@ def test_curves_rise_below_their_bounds(problem: ReplicationProblem) -> None:
 @FEW
 @given(st.data(), problems(tasks=7))
 def test_replicas_keep_to_the_room_on_nodes(data: st.DataObject, problem: ReplicationProblem) -> None:
-    nodes, one = 3, np.ones(problem.tasks)
-    room = data.draw(st.lists(st.sampled_from([0.0, 1.0, 2.0, 8.0]), min_size=nodes, max_size=nodes))
-    primary = np.array(data.draw(st.tuples(*[st.integers(NOWHERE, nodes - 1)] * problem.tasks)))
-    hosts = ReplicaHosts(
-        ids=("n0", "n1", "n2"), residual_cpu=np.array(room), residual_mb=np.full(nodes, np.inf), zone=np.arange(nodes),
-        accepting=np.ones(nodes, dtype=np.bool_), max_cpu=1.0, primary=primary, cpu=one, memory_mb=0.0 * one,
-    )  # fmt: skip
-    result = deployed(DeploymentProblem(problem, hosts), PLANNERS["structure-aware"], OPTIONS)
-    if result.answer is None:
-        assert result.infeasible is not None
-        assert result.infeasible.smallest_fix
-        return
-    node = result.answer
-    taken = [sum(place == name for place in node.values()) for name in hosts.ids]
-    assert all(count <= cores for count, cores in zip(taken, room, strict=True))
-    assert all(place is not None and hosts.position[place] != primary[task] for task, place in node.items())
-    assert result.bound is not None
-    assert problem.value_on(node) <= result.bound + 1e-9
+    problem = data.draw(hosted(problem))
+    hosts = problem.hosts
+    assert hosts is not None
+    for name in ("greedy", "dynamic-programming", "structure-aware"):
+        result = deployed(problem, PLANNERS[name], OPTIONS)
+        if result.answer is None:
+            assert result.infeasible is not None
+            assert result.infeasible.smallest_fix
+            continue
+        node = result.answer
+        for id, cores in zip(hosts.ids, hosts.residual_cpu, strict=True):
+            here = [task for task, place in node.items() if place == id]
+            assert not here or hosts.cpu[here].sum() <= cores + 1e-9
+        assert all(hosts.allowed(task)[hosts.position[str(place)]] for task, place in node.items())
+        assert result.bound is not None
+        assert problem.value_on(node) <= result.bound + 1e-9

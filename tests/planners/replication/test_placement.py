@@ -1,107 +1,104 @@
-"""Replicas find nodes wherever there is a way, against trying everything."""
+"""Replicas on nodes: what a growing solution keeps, against trying everything."""
 
 from __future__ import annotations
 
 import itertools
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from ftplan.metrics.replica_hosts import NOWHERE
-from ftplan.planners.replication.placement.placement import PlacementProblem, place
-from ftplan.planners.replication.planner import ReplicationOptions
+from ftplan.metrics.replica_hosts import NOWHERE, ReplicaHosts
+from ftplan.metrics.replication_problem import ReplicationProblem
+from ftplan.planners.replication.placement.assignment import Work, assigned
+from ftplan.planners.replication.placement.room import Room
+from ftplan.planners.replication.placement.spreading import spread
+from tests.planners.replication.cases import hosted, problems
 
-
-def problem(seed: int) -> PlacementProblem:
-    draw = np.random.default_rng(seed)
-    replicas, nodes = int(draw.integers(1, 6)), int(draw.integers(2, 5))
-    return PlacementProblem(
-        task=np.arange(replicas),
-        cpu=draw.choice([0.25, 0.5, 1.0], replicas),
-        memory_mb=draw.choice([0.0, 64.0, 128.0], replicas),
-        primary=draw.integers(-1, nodes, replicas),
-        current=draw.integers(-1, nodes, replicas),
-        residual_cpu=draw.choice([-0.5, 0.5, 0.75, 1.25, 2.0], nodes),
-        residual_mb=draw.choice([64.0, 128.0, np.inf], nodes),
-        zone=draw.integers(0, 3, nodes),
-        accepting=draw.random(nodes) < 0.9,
-        risk=draw.choice([0.0, 0.1, 0.2], (replicas, nodes)),
-    )
+FEW = settings(max_examples=40, deadline=None)
 
 
-def valid(asked: PlacementProblem, node: tuple[int, ...]) -> bool:
-    pairs = [(r, n) for r, n in enumerate(node) if n != NOWHERE]
-    if not all(asked.allowed(r)[n] for r, n in pairs):
-        return False
-    for n in {n for _, n in pairs}:
-        here = [r for r, other in pairs if other == n]
-        if (
-            asked.cpu[here].sum() > asked.residual_cpu[n] + 1e-9
-            or asked.memory_mb[here].sum() > asked.residual_mb[n] + 1e-9
-        ):
+def valid(problem: ReplicationProblem, node: np.ndarray) -> bool:
+    """Return whether replicas keep to zones, cores and memory: summed up node by node."""
+    hosts = problem.hosts
+    assert hosts is not None
+    for task in np.flatnonzero(node != NOWHERE).tolist():
+        home, here = int(hosts.primary[task]), int(node[task])
+        if not hosts.accepting[here] or here == home:
+            return False
+        if hosts.same_zone == "never" and home != NOWHERE and hosts.zone[home] == hosts.zone[here]:
+            return False
+    for n in set(node[node != NOWHERE].tolist()):
+        some = node == n
+        if hosts.cpu[some].sum() > hosts.residual_cpu[n] + 1e-9 or hosts.memory_mb[some].sum() > hosts.residual_mb[n]:
             return False
     return True
 
 
-@pytest.mark.parametrize("seed", range(60))
-def test_as_many_as_can_be_placed_are(seed: int) -> None:
-    asked = problem(seed)
-    choices = [range(-1, len(asked.zone))] * len(asked.task)
-    most = max(sum(n != NOWHERE for n in node) for node in itertools.product(*choices) if valid(asked, node))
-    found = place(asked, ReplicationOptions())
-    assert valid(asked, tuple(found.node.tolist()))
-    assert int((found.node != NOWHERE).sum()) == most
-    assert found.proven
-    assert place(asked, ReplicationOptions()).node.tolist() == found.node.tolist()
+@FEW
+@given(st.data(), problems(tasks=5))
+def test_the_best_nodes_of_a_set_equal_all_assignments(data: st.DataObject, problem: ReplicationProblem) -> None:
+    problem = data.draw(hosted(problem))
+    replicated = np.array(data.draw(st.tuples(*[st.booleans()] * problem.tasks)))
+    nodes = range(len(problem.hosts.ids))  # type: ignore[union-attr]
+    best = -1.0
+    for places in itertools.product(nodes, repeat=int(replicated.sum())):
+        node = np.full(problem.tasks, NOWHERE)
+        node[replicated] = places
+        if valid(problem, node):
+            best = max(best, problem.value_at(node))
+    found = assigned(problem, replicated, -1.0, Work(10**9))
+    assert (found is None) == (best < 0.0)
+    if found is not None:
+        assert valid(problem, found)
+        assert ((found != NOWHERE) == replicated).all()
+        assert problem.value_at(found) == pytest.approx(best, abs=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(60))
-def test_moves_raise_the_value_and_keep_the_rules(seed: int) -> None:
-    asked = problem(seed)
-    first = place(asked, ReplicationOptions())
-    if len(first.left):
-        return  # nothing to improve
+@FEW
+@given(st.data(), problems(tasks=8))
+def test_what_is_added_and_taken_back_leaves_everything(data: st.DataObject, problem: ReplicationProblem) -> None:
+    """All of some tasks find nodes, by moving others too, or nothing changes; sums are kept right."""
+    problem = data.draw(hosted(problem))
+    room = Room(problem)
+    for _ in range(6):
+        tasks = data.draw(st.lists(st.integers(0, problem.tasks - 1), min_size=1, max_size=3, unique=True))
+        case = data.draw(st.sampled_from([None, *range(len(problem.cases))]))
+        before = room.node.copy()
+        if room.add(tasks, case):
+            assert (room.node == before).all()
+        else:
+            assert (room.node[tasks] != NOWHERE).all()
+            if case is not None:
+                assert not problem.down[case][room.node[tasks]].any()
+        assert valid(problem, room.node)
+        fresh = Room(problem, room.node)
+        assert room.cost == pytest.approx(fresh.cost)
+        assert room.changes == fresh.changes == problem.changes(room.node)
+        assert room.cpu == pytest.approx(fresh.cpu)
+        impossible = ~room.possible() & ~room.replicated
+        assert all(len(room.open_to(task)) == 0 for task in np.flatnonzero(impossible).tolist())
+    even = spread(problem, room.node)
+    assert valid(problem, even)
+    assert ((even != NOWHERE) == room.replicated).all()
+    assert problem.value_at(even) >= room.value - 1e-12
 
-    def value(node: Any) -> float:
-        return -float(asked.risk[np.arange(len(node)), node].sum())
 
-    better = place(asked, ReplicationOptions(), value)
-    assert valid(asked, tuple(better.node.tolist()))
-    assert value(better.node) >= value(first.node) - 1e-12
+def test_one_replica_moves_to_make_room_for_another() -> None:
+    """Task 0 could stand on both nodes and stands where task 1 alone fits."""
+    from ftplan.model.topology import Topology
+    from tests.planners.replication.cases import problem_of
+    from tests.topologies import operator
 
-
-def test_two_replicas_change_places_where_that_loses_less() -> None:
-    """The first takes the node on which the second would lose nothing."""
     one = np.ones(2)
-    asked = PlacementProblem(
-        task=np.arange(2), cpu=one, memory_mb=one, primary=np.full(2, NOWHERE), current=np.full(2, NOWHERE),
-        residual_cpu=one, residual_mb=one, zone=np.arange(2), accepting=np.ones(2, dtype=np.bool_),
-        risk=np.array([[0.0, 0.1], [0.0, 1.0]]),
+    problem = problem_of(Topology((operator("a", 2, output=True),), ()), 2)
+    hosts = ReplicaHosts(
+        ids=("x", "y"), residual_cpu=one, residual_mb=one, zone=np.arange(2), accepting=np.ones(2, dtype=np.bool_),
+        max_cpu=1.0, primary=np.array([NOWHERE, 1]), cpu=one, memory_mb=0.0 * one,
     )  # fmt: skip
-
-    def value(node: Any) -> float:
-        return -float(asked.risk[np.arange(2), node].sum())
-
-    assert place(asked, ReplicationOptions()).node.tolist() == [0, 1]
-    assert place(asked, ReplicationOptions(), value).node.tolist() == [1, 0]
-
-
-def test_the_largest_states_are_placed() -> None:
-    """Sums in millionths would not fit into the solver's numbers; without it six replicas find no node."""
-    sizes, nodes = np.array([3.0] * 12 + [2.0] * 18), 12
-    asked = PlacementProblem(
-        task=np.arange(30),
-        cpu=np.zeros(30),
-        memory_mb=sizes * 1.6e11,
-        primary=np.full(30, NOWHERE),
-        current=np.full(30, NOWHERE),
-        residual_cpu=np.ones(nodes),
-        residual_mb=np.full(nodes, 6.0 * 1.6e11),
-        zone=np.arange(nodes),
-        accepting=np.ones(nodes, dtype=np.bool_),
-        risk=np.zeros((30, nodes)),
-    )
-    found = place(asked, ReplicationOptions(time_limit_s=60.0))
-    assert len(found.left) == 0
-    assert np.bincount(found.node, sizes, nodes).max() == 6.0
+    room = Room(replace(problem, hosts=hosts))
+    room.put(0, 0)
+    assert room.add([1]) == []
+    assert room.node.tolist() == [1, 0]

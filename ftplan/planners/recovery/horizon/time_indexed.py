@@ -8,8 +8,8 @@ import numpy as np
 
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
+from ftplan.planners.fillable import fillable
 from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack
-from ftplan.planners.recovery.schedule.fillable import fillable
 from ftplan.planners.recovery.schedule.schedule import State
 
 

@@ -10,8 +10,8 @@ from ftplan.model.failed_queries import FailedQueries
 from ftplan.model.failure import FailureEvent
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import BoolArray, FloatArray
+from ftplan.planners.fillable import fillable
 from ftplan.planners.recovery.problem import ArrivalEvent, RecoveryProblem
-from ftplan.planners.recovery.schedule.fillable import fillable
 from ftplan.planners.recovery.schedule.node_assignment import Assignment, ResidualCapacity
 from ftplan.planners.recovery.schedule.schedule import State
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.replication.models.circuit import Circuit, CircuitNode
 from ftplan.planners.replication.models.tables import Block
@@ -28,20 +30,31 @@ class ProductRows:
     right: list[list[Term]] = field(default_factory=list)
 
 
-def rows(circuits: list[Circuit], tasks: int, most: int, budget: Budget | None = None) -> tuple[ProductRows, list[int]]:
+def rows(
+    circuits: list[Circuit],
+    tasks: int,
+    most: int,
+    budget: Budget | None = None,
+    live: Sequence[IntArray] | None = None,
+) -> tuple[ProductRows, list[int]]:
     """Return the rows of some circuits over the same tasks, and the variable of each circuit's output.
+
+    *live* gives for each circuit the variables, of *tasks*, that say which tasks live; by default their numbers.
 
     A product of nodes is expanded at the last of them in topological order: what its tasks keep times the product of
     its slots and the rest. With independent inputs there are no products but of single nodes. Beyond *most* variables
     a product is only held to be no more than each factor. Raises :class:`OutOfTime`.
     """
     products = ProductRows(tasks, tasks)
-    return products, [_Expansion(c, products, most, budget or Budget(math.inf)).output() for c in circuits]
+    variables = live or [np.arange(tasks)] * len(circuits)
+    clock = budget or Budget(math.inf)
+    pairs = zip(circuits, variables, strict=True)
+    return products, [_Expansion(each, products, most, clock, own).output() for each, own in pairs]
 
 
 class _Expansion:
-    def __init__(self, circuit: Circuit, products: ProductRows, most: int, budget: Budget) -> None:
-        self.rows, self.most, self.budget = products, most, budget
+    def __init__(self, circuit: Circuit, products: ProductRows, most: int, budget: Budget, live: IntArray) -> None:
+        self.rows, self.most, self.budget, self.live = products, most, budget, live
         self.nodes: list[CircuitNode] = []
         number: list[int] = []
         for node in circuit.nodes:
@@ -91,7 +104,7 @@ class _Expansion:
             if self.rows.variables >= self.most:
                 return
         node = self.nodes[last]
-        tasks = [(int(t), float(s)) for b in node.blocks for t, s in zip(b.tasks, _shares(b), strict=True)]
+        tasks = [(int(self.live[t]), float(s)) for b in node.blocks for t, s in zip(b.tasks, _shares(b), strict=True)]
         fed = self._fed(node, rest)
         if len(tasks) == 1 and node.base == 0.0:
             task, kept = tasks[0]

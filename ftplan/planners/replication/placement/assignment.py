@@ -34,7 +34,9 @@ def assigned(problem: ReplicationProblem, replicated: BoolArray, least: float, w
     """
     hosts = problem.hosts
     if hosts is None:
-        return np.where(replicated, 0, NOWHERE) if problem.value(replicated) > least else None
+        node = np.where(replicated, 0, NOWHERE)
+        allowed = problem.max_changes is None or problem.changes(node) <= problem.max_changes
+        return node if allowed and problem.value(replicated) > least else None
     tasks = sorted(np.flatnonzero(replicated).tolist(), key=lambda t: (-hosts.cpu[t], -hosts.memory_mb[t], t))
     best: IntArray | None = None
     bar = least

@@ -8,10 +8,16 @@ import numpy as np
 
 from ftplan.metrics.replica_hosts import ANYWHERE, NOWHERE
 from ftplan.metrics.replication_problem import ReplicationProblem
+from ftplan.model.tolerances import NOISE, ROUNDING
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 
 #: Nodes on which one replica may be moved away to make room for another one, those with most room first.
 CHAINS = 20
+
+
+def better(value: float, than: float) -> bool:
+    """Return whether a fidelity is larger than another by more than the last digits; both may be tiny."""
+    return value > than * (1.0 + NOISE)
 
 
 class Room:
@@ -50,6 +56,11 @@ class Room:
     def value(self) -> float:
         """The expected fidelity."""
         return self.problem.value_at(self.node)
+
+    @property
+    def rank(self) -> tuple[float, float]:
+        """The value but for its last digits, the largest first, then the cost: the least rank is best."""
+        return -float(f"{self.value:.11e}"), self.cost
 
     def put(self, task: int, node: int) -> None:
         """Let the replica of a task that has none run on a node, whatever its room."""
@@ -193,7 +204,8 @@ class Room:
         largest = np.where(home == first, second, most[first])
         if hosts.kept is not None:
             largest = np.where(hosts.kept >= 0, np.maximum(largest, self.cpu[hosts.kept]), largest)
-        return np.asarray(hosts.cpu <= largest + 1e-9 * np.maximum(1.0, np.abs(largest)), dtype=np.bool_)
+        largest = np.maximum(largest, -1.0)  # no node at all
+        return np.asarray(hosts.cpu <= largest + ROUNDING * np.maximum(1.0, largest), dtype=np.bool_)
 
 
 def in_place(problem: ReplicationProblem) -> Room:

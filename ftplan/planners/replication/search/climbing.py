@@ -6,10 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ftplan.metrics.replication_problem import ReplicationProblem
-from ftplan.model.tolerances import NOISE
 from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.replication.placement.room import Room, in_place
+from ftplan.planners.replication.placement.room import Room, better, in_place
 from ftplan.planners.replication.search.enumeration import enumerated
 from ftplan.planners.replication.search.growth import TreeGrowth
 from ftplan.planners.replication.search.ladder import climbed
@@ -55,13 +54,13 @@ def climbed_within(
         if trees and max((int(other.replicated.sum()) for other in begun), default=0) <= FEW:
             for price in growth.prices:
                 begun += [growth.grown(start, price) for start in growth.starts(room.empty(), price)]
-        better = trimmed(_best([room, *(other for other in begun if other.within_changes)]))
+        grown = trimmed(_best([room, *(other for other in begun if other.within_changes)]))
         climbs += 1
         spent = bool(exhausted) and bool((exhausted[-1] == room.node).all())
-        if spent and better.value <= room.value + NOISE:
+        if spent and not better(grown.value, room.value):
             return room
-        best = improved(growth, better, growth.prices, tries, seed + climbs)
-        if best.value <= room.value + NOISE:
+        best = improved(growth, grown, growth.prices, tries, seed + climbs)
+        if not better(best.value, room.value):
             exhausted.append(best.node)
         return best
 
@@ -81,4 +80,4 @@ def climbed_within(
 
 def _best(rooms: Sequence[Room]) -> Room:
     """Return the solution of most value, of equal ones the cheapest, of those the first."""
-    return min(rooms, key=lambda room: (-round(room.value, 12), room.cost))
+    return min(rooms, key=lambda room: room.rank)

@@ -12,6 +12,7 @@ from ftplan.model.tolerances import NOISE
 from ftplan.model.topology import BoolArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.replication.placement.assignment import Work, assigned
+from ftplan.planners.replication.placement.room import in_place
 
 #: Failing tasks up to which all sets of replicas are looked at, and steps of all assignments to nodes.
 TASKS, STEPS = 8, 20_000
@@ -56,5 +57,6 @@ def best_of(
         node = assigned(problem, replicated, value, work)
         if node is not None:
             best, value = node, problem.value_at(node)
-    nothing = np.full(problem.tasks, NOWHERE, dtype=np.int64)
-    return (nothing if best is None else best), work.left >= 0
+    if best is None:
+        best = np.full(problem.tasks, NOWHERE) if problem.max_changes is None else in_place(problem).node
+    return best, work.left >= 0

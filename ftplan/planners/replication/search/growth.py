@@ -9,11 +9,11 @@ import numpy as np
 from ftplan.metrics.fidelity_gains import gains
 from ftplan.metrics.replica_hosts import NOWHERE
 from ftplan.metrics.replication_problem import ReplicationProblem
-from ftplan.model.tolerances import NOISE, ROUNDING
+from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.replication.greedy import significant
-from ftplan.planners.replication.placement.room import Room
+from ftplan.planners.replication.placement.room import Room, better
 from ftplan.planners.replication.search.completion import Completion, Trees, trees
 from ftplan.planners.replication.search.decomposition import anchors
 
@@ -156,7 +156,7 @@ class TreeGrowth:
                 seen += 1
                 if missing is not None:
                     taken += [(case, task)] * max(1, int(larger.replicated.sum() - room.replicated.sum()) - len(taken))
-            if taken and (not self.problem.nodes_fail or larger.value > room.value + NOISE):
+            if taken and (not self.problem.nodes_fail or better(larger.value, room.value)):
                 return larger
             barred.update(taken)
             if self.budget.over() or (not taken and stuck < STUCK):

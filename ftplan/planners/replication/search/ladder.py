@@ -76,7 +76,7 @@ def _between(low: Room, steps: list[Room], high: Room, budgets: list[float]) -> 
         limit = _limit(budget)
         going_up = [room for room in steps if room.cost <= limit][-1:]
         down = [room for room in coming_down if room.cost <= limit][:1]
-        best.append(max([low, *going_up, *down], key=lambda room: (round(room.value, 12), -room.cost)).copy(limit))
+        best.append(min([low, *going_up, *down], key=lambda room: room.rank).copy(limit))
     return best
 
 

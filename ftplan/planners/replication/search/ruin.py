@@ -8,10 +8,10 @@ import numpy as np
 
 from ftplan.metrics.replica_hosts import NOWHERE
 from ftplan.planners.replication.greedy import significant
-from ftplan.planners.replication.placement.room import Room
+from ftplan.planners.replication.placement.room import Room, better
 from ftplan.planners.replication.search.growth import Price, TreeGrowth
 
-#: Values that differ by less are equal.
+#: Costs that differ by less, of the cost, are equal.
 EQUAL = 1e-12
 #: Replicas of one node or operator, or of no kinship, that are given up together at most.
 TOGETHER = 12
@@ -33,8 +33,8 @@ def improved(growth: TreeGrowth, room: Room, prices: Sequence[Price], tries: int
             break
         other = growth.grown(without(room, given_up), prices[number % len(prices)], given_up[0])
         changed = other.value
-        cheaper = changed > value - EQUAL and other.cost < room.cost - EQUAL * max(1.0, room.cost)
-        if (changed > value + EQUAL or cheaper) and other.within_changes:
+        cheaper = not better(value, changed) and other.cost < room.cost - EQUAL * max(1.0, room.cost)
+        if (better(changed, value) or cheaper) and other.within_changes:
             room, value = other, changed
             waiting = _ruins(growth, room, prices[0], seed)
     return room

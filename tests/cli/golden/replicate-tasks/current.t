@@ -6,8 +6,8 @@ Replicas in place, of which two may change.
   algorithm              exact
   status                 optimal
   output-fidelity (max)  0.25
-  proven bound           0.5
-  gap                    100.0000%
+  proven bound           0.25
+  gap                    0.0000%
   budget                 6 replicas
   tasks that may fail    8 of 8
   failures               worst-case
@@ -15,16 +15,17 @@ Replicas in place, of which two may change.
   rules                  budget, replica-not-with-primary, replica-not-in-primary-zone, capacity, memory
                          before  this plan  random choice (mean of 20)
   output fidelity        0.0625       0.25                      0.1906
-  internal completeness  0.2292     0.5833                      0.4531
+  internal completeness  0.2292     0.3333                      0.4531
   replicas                    3          5                           –
   cores of replicas           3          5                           –
-  state of replicas, MB     1.5        2.5                           –
+  state of replicas, MB     1.5          3                           –
   replica of  node
   alerts/0    n3
+  alerts/1    n4
   clicks/0    n4
-  clicks/1    n4
   sessions/0  n5
   sessions/1  n6
   activate    node
-  clicks/1    n4
+  alerts/1    n4
   sessions/1  n6
+  2> ftplan: warning: the budget holds 1 replicas, such as that of task:clicks/1, that find no node with room outside their primary's zone: they need 1 cores of the 6.2 that are free; for all of these, add to the nodes of the cluster file: {id: extra-1, cpu: 1.25} [NO_ROOM]

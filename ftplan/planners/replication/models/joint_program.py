@@ -1,0 +1,268 @@
+"""Choose replicas and their nodes by one integer program over products of what is kept intact, solved by HiGHS."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ftplan.metrics.replica_hosts import ANYWHERE, NOWHERE
+from ftplan.metrics.replication_problem import ReplicationProblem
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
+from ftplan.planners.budget import Budget
+from ftplan.planners.interrupts import SolverStuck, interruptible
+from ftplan.planners.replication.models.bundles import bundles
+from ftplan.planners.replication.models.candidate_nodes import CandidateNodes, current_of
+from ftplan.planners.replication.models.circuit import Circuit, circuit
+from ftplan.planners.replication.models.monomials import Term, rows
+from ftplan.planners.replication.models.sites import Sites
+
+if TYPE_CHECKING:
+    from ortools.math_opt.python import mathopt
+
+#: Variables above which products are no longer expanded, and no program is solved at all.
+MOST_PRODUCTS, MOST_VARIABLES = 60_000, 400_000
+#: Seconds below which the solver is not started.
+LEAST_TIME_S = 0.02
+#: Nodes of the search tree that one iteration buys.
+TREE_NODES_PER_ITERATION = 10
+#: What is added to the solver's bound for its tolerances, of the value.
+RAISED = 1e-8
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JointSolution:
+    """What the program says; ``site`` is that of each replica, (T,), NOWHERE for none, and None without a plan."""
+
+    site: IntArray | None
+    bound: float
+
+
+def joint_program(
+    problem: ReplicationProblem,
+    candidates: CandidateNodes,
+    sites: Sites,
+    budget: Budget,
+    start: IntArray | None = None,
+    scale: float = 1.0,
+    only: BoolArray | None = None,
+) -> JointSolution:
+    """Maximise the expected fidelity over the tasks that are replicated and the sites where their replicas stand.
+
+    Binary replicate[t] and at[t, s], one site for each replica; live[t, c] where only some sites live in a case; each
+    product of intact streams is at most what its last task keeps and at most the weighted mean of the products
+    upstream. Without joins this is the compact program of single streams; joins expand into pairs of streams as long
+    as there are not too many. Budget, changes and the room of the sites are rows. Of tasks fed alike that differ only
+    in weight the heavier is taken first.
+
+    Exponential in the worst case; one thread, so that the same work gives the same answer. Raises :class:`OutOfTime`
+    where the clock runs out before the program is built.
+
+    Parameters
+    ----------
+    start
+        The site of each replica of a solution, (T,), where one is known.
+    scale
+        About the optimum: the solver's tolerances are relative to it.
+    only
+        Tasks that may have a replica, (T,); the bound is then one for these.
+    """
+    unproven = JointSolution(None, np.inf)
+    if budget.left_s < LEAST_TIME_S:
+        budget.unfinished()
+        return unproven
+    usable = candidates.placeable if only is None else candidates.placeable & only
+    if int(sites.open[candidates.row[usable]].sum()) > MOST_VARIABLES:
+        return unproven
+    program = _Program(problem, candidates, sites, usable, budget)
+    if len(program.upper) > MOST_VARIABLES:
+        return unproven
+    answer = _solved(program, budget, None if start is None else program.hint(start), scale)
+    if answer is None:
+        budget.unfinished()
+        return unproven
+    values, bound = answer
+    return JointSolution(None if values is None else program.read(values), bound * scale * (1.0 + RAISED))
+
+
+class _Program:
+    """Variables and rows: replicate[t] of all T tasks, at[t, s], what lives in some cases, products."""
+
+    def __init__(
+        self,
+        problem: ReplicationProblem,
+        candidates: CandidateNodes,
+        sites: Sites,
+        usable: BoolArray,
+        budget: Budget,
+    ) -> None:
+        self.problem, self.candidates, self.sites, self.budget = problem, candidates, sites, budget
+        self.usable = usable
+        self.upper: list[float] = usable.astype(np.float64).tolist()
+        self.rows: list[tuple[list[Term], float]] = []  # terms, and the most that they sum to
+        self.equal: list[list[Term]] = []  # terms that sum to 0
+        self.at: list[dict[int, int]] = [{} for _ in range(problem.tasks)]  # variable of each site of a task
+        for task in np.flatnonzero(usable).tolist():
+            open_to = np.flatnonzero(sites.open[candidates.row[task]]).tolist()
+            if len(sites.members) == 1:
+                self.at[task] = {0: task}
+                continue
+            self.at[task] = {s: self._variable() for s in open_to}
+            self.equal.append([(task, -1.0), *((variable, 1.0) for variable in self.at[task].values())])
+        self.whole = len(self.upper)  # the first variable that need not be a whole number
+        live = self._live()
+        circuits = [self._circuit(c) for c in range(len(problem.cases))]
+        products, outputs = rows(circuits, len(self.upper), MOST_PRODUCTS, budget, live)
+        self.upper += [1.0] * (products.variables - len(self.upper))
+        for left, right in zip(products.left, products.right, strict=True):
+            terms = [(left, 1.0), *((k, -weight) for k, weight in right if k >= 0)]
+            self.rows.append((terms, sum(weight for k, weight in right if k < 0)))
+        self.goal = [(k, c.weight / problem.total_weight) for k, c in zip(outputs, problem.cases, strict=True)]
+        self.rows.append(([(t, float(problem.weight[t])) for t in np.flatnonzero(usable).tolist()], problem.limit))
+        self._keep_room()
+        if problem.max_changes is not None:
+            self._limit_changes(problem.max_changes)
+        else:
+            self._order(circuits)
+
+    def _variable(self) -> int:
+        self.upper.append(1.0)
+        return len(self.upper) - 1
+
+    def _circuit(self, case: int) -> Circuit:
+        """Return the circuit of a case in which every task that may live by a replica is a choice."""
+        problem, failed = self.problem, self.problem.cases[case].failed
+        choice = np.where(self.usable & self.candidates.survivable(case), 1, -1)
+        return circuit(problem.graph, problem.model, ~failed, choice, self.budget)
+
+    def _live(self) -> list[IntArray]:
+        """Return for each case the variables, (T,), that say whether tasks that fail in it live."""
+        known: dict[tuple[int, ...], int] = {}
+        live = []
+        for case, down in zip(self.problem.cases, self.sites.down, strict=True):
+            variables = np.arange(self.problem.tasks)
+            for task in np.flatnonzero(case.failed & self.usable).tolist() if down.any() else ():
+                alive = [variable for s, variable in self.at[task].items() if not down[s]]
+                if alive and len(alive) < len(self.at[task]):
+                    if tuple(alive) not in known:
+                        known[tuple(alive)] = variable = self._variable()
+                        self.rows.append(([(variable, 1.0), *((k, -1.0) for k in alive)], 0.0))
+                    variables[task] = known[tuple(alive)]
+            live.append(variables)
+        return live
+
+    def _keep_room(self) -> None:
+        hosts = self.problem.hosts
+        if hosts is None:
+            return
+        by_row = [np.flatnonzero(self.usable & (self.candidates.row == k)) for k in range(len(self.sites.open))]
+        for shared in self.sites.shared:
+            tasks = [t for k in np.flatnonzero(shared.rows).tolist() for t in by_row[k].tolist()]
+            for need, have in ((hosts.cpu, shared.cpu), (hosts.memory_mb, shared.mb)):
+                if float(need[tasks].sum()) > have:
+                    self.rows.append(([(self.at[t][shared.site], float(need[t])) for t in tasks if need[t] > 0], have))
+
+    def _limit_changes(self, most: int) -> None:
+        """Count what starts and what stops; a replica on an unknown node stays wherever it is."""
+        known = current_of(self.problem)
+        site = self.sites.of(known)
+        weight: dict[int, float] = {}
+        for task in np.flatnonzero(self.usable).tolist():
+            weight[task] = -1.0 if known[task] == ANYWHERE else 1.0
+            if known[task] >= 0 and site[task] in self.at[task]:
+                stays = self.at[task][int(site[task])]
+                weight[stays] = weight.get(stays, 0.0) - 2.0
+        self.rows.append((list(weight.items()), float(most - int((known != NOWHERE).sum()))))
+
+    def _order(self, circuits: list[Circuit]) -> None:
+        """Take heavier tasks first, and both or none of two that are of use only together: some optimum does."""
+        problem = self.problem
+        last: dict[tuple[int, int, int, float], int] = {}
+        for number, block in ((c, b) for c, each in enumerate(circuits) for b in each.blocks):
+            for task in block.tasks.tolist():
+                key = (number, block.id, int(self.candidates.row[task]), float(problem.weight[task]))
+                if key in last:
+                    self.rows.append(([(task, 1.0), (last[key], -1.0)], 0.0))
+                last[key] = task
+        if len(circuits) == 1:
+            for task, other in enumerate(bundles(circuits[0], problem.tasks).tolist()):
+                if task != other:
+                    self.equal.append([(task, 1.0), (other, -1.0)])
+
+    def hint(self, site: IntArray) -> dict[int, float]:
+        """Return the values of whole variables from the site of each replica, (T,)."""
+        values = dict.fromkeys(range(self.whole), 0.0)
+        for task in np.flatnonzero(site != NOWHERE).tolist():
+            if (variable := self.at[task].get(int(site[task]))) is not None:
+                values[task] = values[variable] = 1.0
+        return values
+
+    def read(self, values: FloatArray) -> IntArray:
+        """Return the site of each replica, (T,), from the values of the whole variables."""
+        site = np.full(self.problem.tasks, NOWHERE)
+        for task in np.flatnonzero(values[: self.problem.tasks] > 0.5).tolist():
+            site[task] = max(self.at[task], key=lambda s: values[self.at[task][s]])
+        return site
+
+
+def _solved(
+    program: _Program, budget: Budget, hint: dict[int, float] | None, scale: float
+) -> tuple[FloatArray | None, float] | None:
+    """Return the values of the whole variables and the bound over *scale*; None where the solver did not end."""
+    from ortools.math_opt.python import mathopt
+
+    model = mathopt.Model()
+    variables = [model.add_variable(lb=0.0, ub=u, is_integer=k < program.whole) for k, u in enumerate(program.upper)]
+    for terms, least, most in ((terms, -np.inf, most) for terms, most in program.rows):
+        _add(model, variables, terms, least, most, budget)
+    for terms in program.equal:
+        _add(model, variables, terms, 0.0, 0.0, budget)
+    for k, weight in program.goal:
+        model.objective.set_linear_coefficient(variables[k], weight / scale)
+    model.objective.is_maximize = True
+    start = mathopt.ModelSolveParameters()
+    if hint is not None:
+        values = {variables[k]: value for k, value in hint.items()}
+        start.solution_hints.append(mathopt.SolutionHint(variable_values=values))
+    parameters = _parameters(budget)
+    try:  # HiGHS has no way to be stopped: an interrupt leaves it behind
+        answer = interruptible(
+            lambda: mathopt.solve(model, mathopt.SolverType.HIGHS, params=parameters, model_params=start),
+            time_limit_s=budget.left_s,
+        )
+    except SolverStuck:
+        return None
+    if answer.termination.reason != mathopt.TerminationReason.OPTIMAL:
+        budget.unfinished()
+    bound = float(answer.termination.objective_bounds.dual_bound)
+    if not answer.has_primal_feasible_solution():
+        return None, bound
+    return np.array(answer.variable_values(variables[: program.whole])), bound
+
+
+def _add(
+    model: mathopt.Model, variables: list[Any], terms: list[Term], least: float, most: float, budget: Budget
+) -> None:
+    budget.check()
+    row = model.add_linear_constraint(lb=least, ub=most)
+    for k, weight in terms:
+        row.set_coefficient(variables[k], weight)
+
+
+def _parameters(budget: Budget) -> mathopt.SolveParameters:
+    from ortools.math_opt.python import mathopt
+    from ortools.math_opt.solvers import highs_pb2
+
+    highs = highs_pb2.HighsOptionsProto()
+    highs.double_options["mip_feasibility_tolerance"] = 1e-9
+    highs.double_options["primal_feasibility_tolerance"] = 1e-9
+    highs.double_options["mip_abs_gap"] = 1e-9
+    nodes = None if budget.iterations is None else TREE_NODES_PER_ITERATION * budget.iterations
+    return mathopt.SolveParameters(
+        time_limit=datetime.timedelta(seconds=budget.left_s),
+        relative_gap_tolerance=1e-9,
+        node_limit=nodes,
+        highs=highs,
+    )
