@@ -140,6 +140,13 @@ METRICS: tuple[Metric, ...] = (
         "of the records that tasks process without failure, those that live tasks still process",
     ),
     Metric("replicas", _REPLICATION, "min", "replicas", "tasks with an active replica"),
+    Metric(
+        "priority-time",
+        _REPLICATION,
+        "min",
+        "s",
+        "sum of priority times seconds down in the recovery afterwards, for plans made with --then-recover",
+    ),
 )
 
 

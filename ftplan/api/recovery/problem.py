@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -17,8 +17,8 @@ from ftplan.api.recovery.options import RecoveryScheduleOptions
 from ftplan.api.recovery.warnings import warnings_of
 from ftplan.errors import FtplanError
 from ftplan.metrics.measured_topology import measured_topology
-from ftplan.metrics.task_costs import task_costs
-from ftplan.metrics.task_state import task_state
+from ftplan.metrics.task_costs import TaskCosts, task_costs
+from ftplan.metrics.task_state import TaskState, task_state
 from ftplan.model.cluster import Cluster
 from ftplan.model.failure import Arrival
 from ftplan.model.plan import InputFile, Warn
@@ -46,6 +46,78 @@ def prepare(problem: Problem, options: RecoveryScheduleOptions) -> Prepared:
     FtplanError
         If an input is missing, options contradict each other, or a selector or plan names what is not there.
     """
+    question = question_of(problem, options)
+    items, replica_file = other_plans.replicas(options.replicas, question.graph, problem.cluster)
+    built = question.with_replicas(items)
+    warnings = (*question.warnings, *built.warnings, *warnings_of(built, known_nodes=problem.cluster is not None))
+    files = tuple(item for item in (replica_file, question.checkpoint_file) if item is not None)
+    return Prepared(replace(built, warnings=tuple(dict.fromkeys(warnings))), question.costs.source, files)
+
+
+@dataclass(frozen=True, eq=False)
+class RecoveryQuestion:
+    """A failure and all that is known beside the active replicas that run."""
+
+    graph: TaskGraph
+    cluster: Cluster | None
+    failed: Failed
+    arrivals: tuple[Arrival, ...]
+    costs: TaskCosts
+    state: TaskState
+    copies: other_plans.Copies
+    options: RecoveryScheduleOptions
+    checkpoint_file: InputFile | None
+    warnings: tuple[Warn, ...]
+
+    def with_replicas(self, items: Iterable[other_plans.Replica]) -> RecoveryProblem:
+        """Return what a planner is asked where some active replicas run. Cost O(tasks + nodes).
+
+        Raises
+        ------
+        FtplanError
+            If a node arrives that is still there.
+        """
+        cluster, failed, options, state = self.cluster, self.failed, self.options, self.state
+        standing = () if options.complete_failure else tuple(item for item in items if item.node not in failed.nodes)
+        live = _live(self.graph, cluster, failed, standing)
+        used = _used(live, standing, self.costs.cost)
+        host_room = room(cluster, self.arrivals, failed, used, options.max_cpu, options.capacity)
+        if options.complete_failure:
+            host_room = with_coordinator(host_room, options.coordinator_cpu)
+        standby = recovery_copies.by_task(standing, self.graph.tasks, host_room.live)
+        standby[live.by_replica] = recovery_copies.NONE
+        bandwidth, horizon = options.bandwidth, options.horizon
+        if bandwidth is None and cluster is not None:
+            bandwidth = cluster.network.bandwidth_mb_s
+        return RecoveryProblem(
+            graph=self.graph,
+            cost=self.costs.cost,
+            failed=live.down,
+            home=_home(live, host_room),
+            standby=standby,
+            hosts=host_room.hosts,
+            live_hosts=host_room.live_hosts,
+            arrivals=host_room.arrivals,
+            failures=failed.events,
+            capacity=options.capacity if cluster is not None else None,
+            state_bytes=state.total if state.total.any() else None,
+            local_bytes=recovery_copies.local_bytes(self.graph, state, self.copies, host_room.live),
+            bandwidth_bytes_s=None if bandwidth is None else bandwidth * MB,
+            delay_s=(cluster.network.delay_s or 0.0) if cluster is not None else 0.0,
+            horizon_s=horizon if horizon is not None else default_horizon_s(host_room.arrivals, failed),
+            failed_nodes=len(failed.nodes),
+            warnings=host_room.warnings,
+        )
+
+
+def question_of(problem: Problem, options: RecoveryScheduleOptions) -> RecoveryQuestion:
+    """Return what a recovery is asked about, without the active replicas.
+
+    Raises
+    ------
+    FtplanError
+        If an input is missing, options contradict each other, or a selector or plan names what is not there.
+    """
     if problem.topology is None:
         raise FtplanError("a recovery schedule needs topology: give --topology (in Python topology=...)")
     cluster, failure = problem.cluster, problem.failure
@@ -56,44 +128,13 @@ def prepare(problem: Problem, options: RecoveryScheduleOptions) -> Prepared:
     _require_room(cluster, options.capacity, given, options.complete_failure)
     costs = task_costs(graph, problem.stats, cluster.placement if cluster is not None else None)
     state = task_state(graph, problem.stats)
-    items, replica_file = other_plans.replicas(options.replicas, graph, cluster)
-    copies, checkpoint_file = other_plans.checkpoint_copies(options.checkpoints, problem.topology, cluster)
-    standing = () if options.complete_failure else tuple(item for item in items if item.node not in failed.nodes)
-    live = _live(graph, cluster, failed, standing)
+    copies, file = other_plans.checkpoint_copies(options.checkpoints, problem.topology, cluster)
     expected: tuple[Arrival, ...] = tuple(given)
     said: tuple[Warn, ...] = ()
     if not expected and options.arrivals:
         expected, said = default_arrivals(cluster, failed)
-    host_room = room(cluster, expected, failed, _used(live, standing, costs.cost), options.max_cpu, options.capacity)
-    if options.complete_failure:
-        host_room = with_coordinator(host_room, options.coordinator_cpu)
-    standby = recovery_copies.by_task(standing, graph.tasks, host_room.live)
-    standby[live.by_replica] = recovery_copies.NONE
-    bandwidth, horizon = options.bandwidth, options.horizon
-    if bandwidth is None and cluster is not None:
-        bandwidth = cluster.network.bandwidth_mb_s
-    built = RecoveryProblem(
-        graph=graph,
-        cost=costs.cost,
-        failed=live.down,
-        home=_home(live, host_room),
-        standby=standby,
-        hosts=host_room.hosts,
-        live_hosts=host_room.live_hosts,
-        arrivals=host_room.arrivals,
-        failures=failed.events,
-        capacity=options.capacity if cluster is not None else None,
-        state_bytes=state.total if state.total.any() else None,
-        local_bytes=recovery_copies.local_bytes(graph, state, copies, host_room.live),
-        bandwidth_bytes_s=None if bandwidth is None else bandwidth * MB,
-        delay_s=(cluster.network.delay_s or 0.0) if cluster is not None else 0.0,
-        horizon_s=horizon if horizon is not None else default_horizon_s(host_room.arrivals, failed),
-        failed_nodes=len(failed.nodes),
-    )
-    warnings = (*measured.warnings, *costs.warnings, *state.warnings, *failed.warnings, *said, *host_room.warnings)
-    warnings += warnings_of(built, known_nodes=cluster is not None)
-    files = tuple(item for item in (replica_file, checkpoint_file) if item is not None)
-    return Prepared(replace(built, warnings=tuple(dict.fromkeys(warnings))), costs.source, files)
+    warnings = (*measured.warnings, *costs.warnings, *state.warnings, *failed.warnings, *said)
+    return RecoveryQuestion(graph, cluster, failed, expected, costs, state, copies, options, file, warnings)
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,11 +31,16 @@ def asked_of(
     FtplanError
         If an input is missing, or the plan's options are not what they should be.
     """
-    options = TaskReplicationOptions.of_plan(plan)
-    worst_case = options.worst_case and not fail and not failure_given
-    asked = replace(options, fail=tuple(fail) or options.fail, worst_case=worst_case)
+    asked = options_of(plan, fail, failure_given)
     given = [plan.options.get(name) for name in BUDGETS]
     return prepare(problem, parse_budget(*given) if any(value is not None for value in given) else ALL, asked)
+
+
+def options_of(plan: Plan, fail: Sequence[str] = (), failure_given: bool = False) -> TaskReplicationOptions:
+    """Return the options that a plan was asked with, and what fails instead; see :func:`asked_of`."""
+    options = TaskReplicationOptions.of_plan(plan)
+    worst_case = options.worst_case and not fail and not failure_given
+    return replace(options, fail=tuple(fail) or options.fail, worst_case=worst_case)
 
 
 def replicas_of(plan: Plan) -> list[Mapping[str, Any]]:

@@ -80,6 +80,11 @@ def explain(plan: Plan, problem: Problem, what: Selector) -> Explanation:
     FtplanError
         If the selector is of another kind or names what is not there.
     """
+    if TaskReplicationOptions.of_plan(plan).then_recover:
+        raise FtplanError(
+            f"{what}: replicas chosen by --then-recover are worth what recoveries lose without them, which nobody "
+            "explains yet: evaluate the plan without the replica, or explain a recovery-schedule --replicas PLAN"
+        )
     prepared = asked_of(plan, problem)
     node = nodes_by_task(plan, prepared.graph)
     rooms = None

@@ -12,6 +12,8 @@ from ftplan.api.replication.current import Current, current_of
 from ftplan.api.replication.figures import body, summary
 from ftplan.api.replication.options import METRICS, TaskReplicationOptions
 from ftplan.api.replication.problem import PreparedReplication, limits_of
+from ftplan.api.replication.recovery_figures import PRIORITY_TIME, with_recovery
+from ftplan.api.replication.recovery_judge import judge_recoveries
 from ftplan.api.statements import (
     Judged,
     Judges,
@@ -59,7 +61,12 @@ def judge_replication(plan: Plan, problem: Problem, strict: bool) -> Judged:
     if {item.code for item in broken} & {"UNKNOWN_TASK", "UNKNOWN_NODE", "ASSIGNED_TWICE", "NODE_MISSING"}:
         return Judged(broken, rules)
     node, current = nodes_by_task(plan, prepared.graph), _current(plan, problem, prepared)
-    broken += _objective(plan, prepared, node)
+    downtimes: list[float] | None = None
+    if TaskReplicationOptions.of_plan(plan).then_recover:
+        wrong, downtimes = judge_recoveries(plan, problem, prepared)
+        broken += wrong
+    else:
+        broken += _objective(plan, prepared, node)
     broken += _options(plan, prepared)
     broken += _curve(plan, prepared, node)
     stated = plan.plan or {}
@@ -69,7 +76,8 @@ def judge_replication(plan: Plan, problem: Problem, strict: bool) -> Judged:
     if stated.get("activate") is not None and (current is None or not current.known):
         left = (*left, "plan.activate", "plan.deactivate")
     if plan.summary:
-        wrong, more = judge_summary(plan, _summary(prepared, current, node))
+        true = with_recovery(_summary(prepared, current, node), prepared.problem.cases, downtimes, None)
+        wrong, more = judge_summary(plan, true)
         broken, left = [*broken, *wrong], (*left, *more)
     return Judged(broken, rules, left)
 
@@ -183,4 +191,4 @@ def _objective(plan: Plan, prepared: PreparedReplication, node: NodeByTask) -> l
     return broken + judge_objective(stated, true, plan.status)
 
 
-JUDGES = Judges(judge_replication, judge_question, KNOWN_RULES, (*METRICS, "replicas"))
+JUDGES = Judges(judge_replication, judge_question, KNOWN_RULES, (*METRICS, "replicas", PRIORITY_TIME))

@@ -17,6 +17,8 @@ from ftplan.api.replication.figures import body, summary
 from ftplan.api.replication.hosts import kept_rules, with_hosts
 from ftplan.api.replication.options import BUDGETS, TaskReplicationOptions
 from ftplan.api.replication.problem import PreparedReplication, limits_of, prepare
+from ftplan.api.replication.recovery_figures import PRIORITY_TIME
+from ftplan.api.replication.then_recover import FollowingRecovery, by_recovery, refuse
 from ftplan.errors import FtplanError
 from ftplan.metrics.replication_problem import NodeByTask, ReplicationProblem
 from ftplan.model.kinds import TASK_REPLICATION
@@ -47,6 +49,8 @@ def make(problem: Problem, planner: registry.Row, options: TaskReplicationOption
     FtplanError
         If an input is missing, options contradict each other, or a selector names what is not there.
     """
+    if options.then_recover:
+        refuse(options, planner, problem)
     began, limit_s = now(), options.time_limit_s
     ends = began + limit_s
     settings = ReplicationOptions(
@@ -58,7 +62,11 @@ def make(problem: Problem, planner: registry.Row, options: TaskReplicationOption
     choose = ReplicationPlanner.of(planner)
     started = time.perf_counter()
     asked, said = with_hosts(prepared, problem.cluster, current, options)
-    result = deployed(asked, choose, settings, options.target, options.threshold)
+    following = FollowingRecovery.of(prepared, problem, options) if options.then_recover else None
+    if following is None:
+        result = deployed(asked, choose, settings, options.target, options.threshold)
+    else:
+        result, said = by_recovery(asked, choose, settings, following), (*said, *following.warnings)
     seconds = time.perf_counter() - started
     _log.info("%d tasks: %s, planned by %s in %.2f s", prepared.graph.tasks, result.status, planner.name, seconds)
     warnings = (*problem.warnings, *prepared.warnings, *said, *result.warnings)
@@ -74,6 +82,10 @@ def make(problem: Problem, planner: registry.Row, options: TaskReplicationOption
     written = None if node is None else body(prepared, current, node, points)
     rules, broken = _rules(asked, prepared, problem, written)
     warnings = (*warnings, *broken)
+    figures = {**summary(prepared, current, node), "random": random}
+    if following is not None:
+        figures = following.figures(figures, prepared, current.node, node)
+        written = None if node is None or written is None else {**written, "recovery": following.schedules(node)}
     return Plan(
         kind=TASK_REPLICATION.name,
         algorithm=planner.name,
@@ -82,9 +94,9 @@ def make(problem: Problem, planner: registry.Row, options: TaskReplicationOption
         inputs=problem.inputs if current.file is None else (*problem.inputs, current.file),
         status=result.status,
         reason=result.reason,
-        objective=_objective(prepared, result),
+        objective=_objective(prepared, result, following),
         rules=rules,
-        summary={**summary(prepared, current, node), "random": random},
+        summary=figures,
         warnings=of_command(warnings, limit_s),
         infeasible=result.infeasible,
         plan=written,
@@ -127,9 +139,13 @@ def _spending(prepared: PreparedReplication, node: NodeByTask) -> PreparedReplic
     return replace(prepared, problem=replace(prepared.problem, budget=float(len(node))))
 
 
-def _objective(prepared: PreparedReplication, result: Result[NodeByTask]) -> Objective:
+def _objective(
+    prepared: PreparedReplication, result: Result[NodeByTask], following: FollowingRecovery | None
+) -> Objective:
     """Return the objective with the value of the plan on its nodes, whatever the planner reports."""
     node = result.answer
+    if following is not None:
+        return Objective.of(PRIORITY_TIME, "min", None if node is None else following.expected(node), result.bound)
     if prepared.budget.target is not None:
         return Objective.of("replicas", "min", None if node is None else float(len(node)), result.bound)
     value = None if node is None else prepared.problem.value_on(node)

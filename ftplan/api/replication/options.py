@@ -73,6 +73,12 @@ class TaskReplicationOptions(FailureOptions):
         "are still processed, wherever they go; key-aligned-fidelity = output-fidelity where what is lost upstream of "
         "several streams of one join counts once (not by dynamic-programming).",
     )
+    then_recover: bool = option(
+        False,
+        FLAG,
+        "Value replicas by what they save in the recovery afterwards: least priority x seconds down, instead of "
+        "fidelity during the outage.",
+    )
     weight: str = option("rate", one_of(*WEIGHTS), "What an output task counts in fidelity.")
     same_zone: Any = option(
         "never",

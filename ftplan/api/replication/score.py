@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ftplan.api.answers import Asked, Scores
-from ftplan.api.replication.asked import asked_of, nodes_by_task
+from ftplan.api.replication.asked import asked_of, nodes_by_task, options_of
+from ftplan.api.replication.options import TaskReplicationOptions
 from ftplan.api.replication.problem import WORST, PreparedReplication
+from ftplan.api.replication.recovery_figures import PRIORITY_TIME
 from ftplan.api.scenarios import own_failure, with_scenario_fails
 from ftplan.errors import FtplanError
+from ftplan.metrics.replication_problem import NodeByTask
 from ftplan.model.plan import Plan, Warn
 from ftplan.model.problem import Problem
 
@@ -26,7 +29,8 @@ def score(plan: Plan, problem: Problem, asked: Asked) -> Scores:
     own = own_failure(plan, problem)
     if asked.fail and own:
         problem = replace(problem, failure=None)  # what is asked about stands for what the plan was made for
-    prepared = asked_of(plan, problem, asked.fail, problem.failure is not None and not own)
+    given = problem.failure is not None and not own
+    prepared = asked_of(plan, problem, asked.fail, given)
     node = nodes_by_task(plan, prepared.graph)
     known = problem.cluster.position if problem.cluster is not None else None
     for name in node.values():
@@ -36,13 +40,29 @@ def score(plan: Plan, problem: Problem, asked: Asked) -> Scores:
     if known is None and any(name is not None for name in node.values()):
         text = "the replicas have nodes and there is no cluster: no replica fails with its node"
         warnings += (Warn("NODES_IGNORED", text),)
-    values = {
+    values: dict[str, float | None] = {
         "output-fidelity": prepared.problem.value_on(node, prepared.output_fidelity),
         "key-aligned-fidelity": prepared.problem.value_on(node, prepared.key_aligned),
         "internal-completeness": prepared.problem.value_on(node, prepared.completeness),
         "replicas": float(len(node)),
+        PRIORITY_TIME: None,
     }
+    options = options_of(plan, asked.fail, given)
+    if options.then_recover:
+        try:
+            values[PRIORITY_TIME] = _priority_time(prepared, problem, options, node)
+        except FtplanError as error:
+            warnings += (Warn("RECOVERY_UNKNOWN", f"{PRIORITY_TIME} is not known: {error}"),)
     return Scores(values, _failures(plan, problem, asked, prepared), warnings)
+
+
+def _priority_time(
+    prepared: PreparedReplication, problem: Problem, options: TaskReplicationOptions, node: NodeByTask
+) -> float:
+    """Return the expected priority x seconds down of the recoveries that follow, planned anew."""
+    from ftplan.api.replication.then_recover import FollowingRecovery
+
+    return FollowingRecovery.of(prepared, problem, options).expected(node)
 
 
 def _failures(plan: Plan, problem: Problem, asked: Asked, prepared: PreparedReplication) -> tuple[str, ...]:

@@ -20,10 +20,14 @@ _FIGURES = (
     ("key_aligned_fidelity", "key-aligned fidelity"),
     ("output_fidelity", "output fidelity"),
     ("internal_completeness", "internal completeness"),
+    ("priority_time", "priority x seconds down"),
     ("replicas", "replicas"),
     ("cpu", "cores of replicas"),
     ("memory_mb", "state of replicas, MB"),
 )
+
+#: Figures that only some plans have.
+_SOMETIMES = ("key_aligned_fidelity", "priority_time")
 
 
 def answer(plan: Plan) -> Answer:
@@ -31,8 +35,11 @@ def answer(plan: Plan) -> Answer:
     tables = [_headline(plan)] if plan.plan is None else [_headline(plan), _beside(plan)]
     after = plan.summary.get("after") or {}
     if after.get("by_case"):
-        rows = [(c["id"], c["probability"], c["failed_tasks"], c["value"]) for c in after["by_case"]]
-        tables.append(capped(("scenario", "probability", "failed tasks", "value"), rows))
+        names, more = ["scenario", "probability", "failed tasks", "value"], []
+        if plan.options.get("then_recover"):
+            names, more = [*names[:3], "output fidelity", "priority x seconds down"], ["priority_time"]
+        keys = ("id", "probability", "failed_tasks", "value", *more)
+        tables.append(capped(tuple(names), [tuple(case.get(key) for key in keys) for case in after["by_case"]]))
     if plan.plan is not None:
         tables.append(_by_operator(plan.plan["replicas"]))
         for key, text in (("activate", "activate"), ("deactivate", "deactivate")):
@@ -61,10 +68,17 @@ def _headline(plan: Plan) -> Table:
 
 def _beside(plan: Plan) -> Table:
     """Return the plan's figures beside those of the replicas in place and of random choices."""
-    before, after, random = (plan.summary.get(name) or {} for name in ("before", "after", "random"))
-    figures = [(name, text) for name, text in _FIGURES if name in after or name != "key_aligned_fidelity"]
-    rows = [(text, before.get(name), after.get(name), random.get(name)) for name, text in figures]
-    return Table(("", "before", "this plan", f"random choice (mean of {random.get('choices')})"), rows)
+    columns = {
+        "before": "before",
+        "after": "this plan",
+        "most_fidelity": "most fidelity",
+        "random": f"random choice (mean of {(plan.summary.get('random') or {}).get('choices')})",
+    }
+    shown = {text: plan.summary.get(name) or {} for name, text in columns.items() if name in plan.summary}
+    after = plan.summary.get("after") or {}
+    known = [(name, text) for name, text in _FIGURES if name in after or name not in _SOMETIMES]
+    rows = [(text, *(figures.get(name) for figures in shown.values())) for name, text in known]
+    return Table(("", *shown), rows)
 
 
 def _by_operator(replicas: Sequence[Mapping[str, Any]]) -> Table:

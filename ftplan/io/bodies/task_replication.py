@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from ftplan.io.fields import FileModel, Id, Index, NonNegative, Probability
+from ftplan.io.bodies.recovery_schedule import StepModel
+from ftplan.io.fields import FileModel, Id, Index, NonNegative, Positive, Probability
 
 
 class ReplicaModel(FileModel):
@@ -31,6 +32,16 @@ class CurvePointModel(FileModel):
     without_placement: UnplacedModel | None = Field(None, description="The same without regard to nodes")
 
 
+class FollowingRecoveryModel(FileModel):
+    """The recovery schedule after one of the failures that replicas were chosen for."""
+
+    id: Id = Field(description="The scenario, failure or worst-case")
+    probability: NonNegative | None = Field(None, description="Of the scenario, against the others")
+    priority_time: NonNegative = Field(description="Sum of priority x seconds down")
+    horizon_s: Positive | None = Field(None, description="What is not back by then counts until then")
+    steps: list[StepModel] = Field(description="As in a recovery schedule")
+
+
 class TaskReplicationBody(FileModel):
     """What a plan of kind task-replication holds; one made by hand needs only the replicas."""
 
@@ -38,6 +49,9 @@ class TaskReplicationBody(FileModel):
     activate: list[ReplicaModel] | None = Field(None, description="To start, against the replicas now in place")
     deactivate: list[ReplicaModel] | None = Field(None, description="To stop, with the nodes that run them now")
     curve: list[CurvePointModel] | None = Field(None, description="Ascending by budget")
+    recovery: list[FollowingRecoveryModel] | None = Field(
+        None, description="With --then-recover: the schedules that the replicas were chosen by"
+    )
 
 
 BODY = TaskReplicationBody

@@ -49,3 +49,4 @@ Every metric, by the kind of plan that it judges.
   key-aligned-fidelity    task-replication       high    share        the same, a loss upstream of several streams of one join counting once
   internal-completeness   task-replication       high    share        of the records that tasks process without failure, those that live tasks still process
   replicas                task-replication       low     replicas     tasks with an active replica
+  priority-time           task-replication       low     s            sum of priority times seconds down in the recovery afterwards, for plans made with --then-recover

@@ -8,5 +8,6 @@ Another failure than the plan was made for.
   key-aligned-fidelity     0.5  high    share
   internal-completeness    0.5  high    share
   replicas                   4  low     replicas
+  priority-time              –  low     s
   2> ftplan: output-fidelity is 0.5, below the limit 0.99
   [1]

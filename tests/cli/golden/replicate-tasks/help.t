@@ -27,6 +27,8 @@
                                     they go; key-aligned-fidelity = output-fidelity where what is lost
                                     upstream of several streams of one join counts once (not by dynamic-
                                     programming).  [default: output-fidelity]
+    --then-recover                  Value replicas by what they save in the recovery afterwards: least
+                                    priority x seconds down, instead of fidelity during the outage.
     --weight [rate|priority]        What an output task counts in fidelity.  [default: rate]
     --same-zone [never|last-resort|allow]
                                     Whether a replica may stand in its primary's zone, on another node: never;

@@ -54,6 +54,7 @@ The way that carries most, as a log of tasks and substreams tells.
   key-aligned-fidelity   0.01351  high    share
   internal-completeness  0.07804  high    share
   replicas                     3  low     replicas
+  priority-time                –  low     s
   $ ftplan verify plan.json -s stats --format table
   code               where                                what
   STALE_INPUT        stats                                stats stats is not what the plan was made from: its sha256 begins e73795675f43, the plan's 0dbc42b39fab; plan again, or pass --ignore-stale

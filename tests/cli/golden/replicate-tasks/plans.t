@@ -73,6 +73,7 @@ An optimum, as JSON.
       "same_zone": "never",
       "spread": false,
       "target": null,
+      "then_recover": false,
       "threshold": null,
       "time_limit_s": 60.0,
       "weight": "rate",

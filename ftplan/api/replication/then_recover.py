@@ -1,0 +1,379 @@
+"""Replicas by what they save in the recovery afterwards: the schedules that follow, and the plan that makes them short.
+
+Recovery planners are asked here, on behalf of those of replication: neither knows the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
+from typing import Any
+
+import numpy as np
+
+from ftplan.api.other_plans import Replica
+from ftplan.api.recovery.options import RecoveryScheduleOptions
+from ftplan.api.recovery.problem import RecoveryQuestion, question_of
+from ftplan.api.replication.options import TaskReplicationOptions
+from ftplan.api.replication.problem import PreparedReplication
+from ftplan.api.replication.recovery_cases import RecoveryCase, recovery_cases
+from ftplan.api.replication.recovery_figures import with_recovery
+from ftplan.errors import FtplanError
+from ftplan.metrics.replica_hosts import ANYWHERE, NOWHERE, ReplicaHosts
+from ftplan.metrics.replication_problem import NodeByTask, ReplicationProblem
+from ftplan.model.failed_queries import FailedQueries, failed_queries
+from ftplan.model.plan import Objective, Warn
+from ftplan.model.problem import Problem
+from ftplan.model.tolerances import ROUNDING
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
+from ftplan.planners import registry
+from ftplan.planners.budget import Budget
+from ftplan.planners.recovery.best_density import best_density, best_density_step
+from ftplan.planners.recovery.horizon.time_indexed import TimeIndexedKnapsack, expected_arrivals, time_indexed
+from ftplan.planners.recovery.horizon.time_indexed_bound import capacity_with_failures, step_bounds
+from ftplan.planners.recovery.horizon.time_indexed_model import single_step_bounds
+from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
+from ftplan.planners.recovery.schedule.body import body
+from ftplan.planners.recovery.schedule.by_queries import by_queries
+from ftplan.planners.recovery.schedule.construction import construct_schedule
+from ftplan.planners.recovery.schedule.decision_points import decision_points
+from ftplan.planners.recovery.schedule.repair_state import RepairState
+from ftplan.planners.recovery.schedule.schedule import Downtime, Schedule, State, Step
+from ftplan.planners.recovery.schedule.score import priority_time_of
+from ftplan.planners.replication.changes import too_few_changes
+from ftplan.planners.replication.choice import ReplicationPlanner
+from ftplan.planners.replication.deployment import deployed
+from ftplan.planners.replication.models.downtime_relaxation import CaseRelaxation, Outages
+from ftplan.planners.replication.planner import Replication, ReplicationOptions
+from ftplan.planners.replication.recovery_savings import DowntimeModel, levels, recovery_savings
+from ftplan.planners.result import Result
+
+#: Seconds that one schedule may take: its work is bounded, the clock should never end it.
+SCHEDULING_S = 600.0
+#: Parts of the time: for bounds of single steps, and for the choice by fidelity.
+BOUNDING, BY_FIDELITY = 0.15, 0.3
+#: The planners that can choose replicas by the recovery after them.
+PLANNERS = ("greedy", "structure-aware")
+#: The warning of arrivals that nobody gave; options of the other command that it names are not here.
+ASSUMED = "DEFAULT_ARRIVALS"
+#: Of a step, what a replication plan keeps.
+STEP = ("step", "at_s", "trigger", "recover")
+
+
+def refuse(options: TaskReplicationOptions, planner: registry.Row, problem: Problem) -> None:
+    """Refuse, before any work, what goes with no valuation by the recovery.
+
+    Raises
+    ------
+    FtplanError
+        For the first option that does not, an algorithm that cannot, or a missing cluster.
+    """
+    unfit = {
+        "target": "its value is of fidelity: give a budget",
+        "threshold": "it is a gain in fidelity: limit changes by --max-changes",
+        "curve": "it shows fidelity: plan for some budgets one by one",
+    }
+    given = {"target": options.target is not None, "threshold": options.threshold is not None, "curve": options.curve}
+    for name, why in unfit.items():
+        if given[name]:
+            raise FtplanError(f"--then-recover: does not go with --{name}: {why}")
+    if options.metric != TaskReplicationOptions().metric:
+        raise FtplanError(
+            f"--then-recover: does not go with --metric {options.metric}: priority x seconds down is what counts"
+        )
+    if planner.name not in PLANNERS:
+        raise FtplanError(
+            f"--then-recover: {planner.name} knows fidelity only: --algorithm {' or '.join(reversed(PLANNERS))}"
+        )
+    if problem.cluster is None:
+        raise FtplanError("--then-recover: where is room for what comes back? give --cluster with placement.tasks")
+
+
+@dataclass(frozen=True, eq=False)
+class FollowingRecovery:
+    """The recoveries after each case, for any replicas. Replicas are given by task, with their nodes."""
+
+    cases: tuple[RecoveryCase, ...]
+    questions: tuple[RecoveryQuestion | None, ...]  # None where nothing fails
+    most_fidelity: list[NodeByTask] = field(default_factory=list)  # the plan by fidelity that was compared
+    _known: dict[Any, float] = field(default_factory=dict)
+
+    @staticmethod
+    def of(prepared: PreparedReplication, problem: Problem, options: TaskReplicationOptions) -> FollowingRecovery:
+        """Ask for the recovery after each case.
+
+        Raises
+        ------
+        FtplanError
+            If an input is missing, or a node arrives that is still there.
+        """
+        cases = recovery_cases(prepared, problem, options)
+        questions = []
+        for case in cases:
+            asked = RecoveryScheduleOptions.of("recovery-schedule", case.options())
+            questions.append(None if case.problem is None else question_of(case.problem, asked))
+        return FollowingRecovery(cases, tuple(questions))
+
+    @property
+    def warnings(self) -> tuple[Warn, ...]:
+        """What is to be said of the failures and arrivals, once."""
+        said = [w for question in self.questions if question is not None for w in question.warnings]
+        better = " (arrivals in a failure file say better)"
+        shown = [replace(w, message=w.message.split(" (")[0] + better) if w.code == ASSUMED else w for w in said]
+        return tuple(dict.fromkeys(shown))
+
+    @cached_property
+    def shares(self) -> list[float]:
+        """Probability of each case over the sum of all."""
+        total = sum(case.probability for case in self.cases)
+        return [case.probability / total for case in self.cases]
+
+    def expected(self, node: NodeByTask) -> float:
+        """Return the expected priority x seconds down of the schedules afterwards."""
+        return sum(share * self.value(place, node) for place, share in enumerate(self.shares))
+
+    def roughly(self, node: NodeByTask) -> float:
+        """Return the same of schedules that decide step by step, never less."""
+        return sum(share * self.value(place, node, rough=True) for place, share in enumerate(self.shares))
+
+    def value(self, place: int, node: NodeByTask, rough: bool = False) -> float:
+        """Return priority x seconds down in one case; only replicas on nodes that do not fail at once matter."""
+        question = self.questions[place]
+        if question is None:
+            return 0.0
+        standing = tuple((task, name) for task, name in sorted(node.items()) if name not in question.failed.nodes)
+        key = (place, rough, standing)
+        if key not in self._known:
+            asked = question.with_replicas(Replica(task, name) for task, name in standing)
+            self._known[key] = priority_time_of(_step_by_step(asked) if rough else recovered(asked)[0], asked)
+        return self._known[key]
+
+    def figures(
+        self, summary: Mapping[str, Any], prepared: PreparedReplication, before: NodeByTask, node: NodeByTask | None
+    ) -> dict[str, Any]:
+        """Return a summary with priority x seconds down, before and after, and the plan of most fidelity beside it."""
+        after = None if node is None else [self.value(place, node) for place in range(len(self.cases))]
+        figures = with_recovery(summary, prepared.problem.cases, after, self.expected(before))
+        for other in self.most_fidelity[-1:]:
+            figures["most_fidelity"] = {
+                "output_fidelity": prepared.problem.value_on(other, prepared.output_fidelity),
+                "priority_time": self.expected(other),
+                "replicas": len(other),
+                "shared": len(set(other) & set(node or ())),
+            }
+        return figures
+
+    def schedules(self, node: NodeByTask) -> list[dict[str, Any]]:
+        """Return the schedule of each case as a plan keeps it."""
+        rows = []
+        for place, (case, question) in enumerate(zip(self.cases, self.questions, strict=True)):
+            row: dict[str, Any] = {"id": case.id, "probability": case.probability, "priority_time": 0.0}
+            row |= {"horizon_s": None, "steps": []}
+            if question is not None:
+                asked = question.with_replicas(Replica(task, name) for task, name in sorted(node.items()))
+                steps = body(recovered(asked)[0], asked)["steps"]
+                row |= {"priority_time": self.value(place, node), "horizon_s": asked.horizon_s}
+                row["steps"] = [{name: step[name] for name in STEP} for step in steps]
+            rows.append(row)
+        return rows
+
+    def relaxations(self, ids: Sequence[str], beyond: float, clock: Budget) -> tuple[CaseRelaxation, ...]:
+        """Return the cases as the bound sees them.
+
+        Parameters
+        ----------
+        ids
+            The nodes of the replication problem.
+        beyond
+            Cores of replicas that take no room which restores could take.
+        """
+        pairs = [pair for pair in zip(self.shares, self.questions, strict=True) if pair[1] is not None]
+        made = []
+        for number, (share, question) in enumerate(pairs):
+            part = clock.part(1.0 / (len(pairs) - number))
+            assert question is not None
+            made.append(_relaxed(share, question, ids, beyond, part))
+            clock.cut |= part.cut
+        return tuple(made)
+
+
+def recovered(problem: RecoveryProblem) -> tuple[Schedule, float]:
+    """Return the schedule after a failure by which replicas are compared, and its bound of priority x seconds down.
+
+    That of ``recovery-schedule --algorithm best-density --objective priority-time --iterations 0``. Where no query
+    returns within the horizon, and that command has no plan, nothing is recovered at any step.
+    """
+    result = best_density(problem, _options())
+    return result.answer or _nothing_recovered(problem), result.bound or 0.0
+
+
+def _step_by_step(problem: RecoveryProblem) -> Schedule:
+    """Return the schedule that decides at each step alone: one of those that :func:`recovered` takes the best of."""
+    return construct_schedule(problem, _options(), by_queries(best_density_step)).answer or _nothing_recovered(problem)
+
+
+def _options() -> RecoveryOptions:
+    return RecoveryOptions(objective="priority-time", time_limit_s=SCHEDULING_S, iterations=0)
+
+
+def _nothing_recovered(problem: RecoveryProblem) -> Schedule:
+    """Return the schedule with a step for everything that happens, at which nothing is recovered."""
+    repair, priority = RepairState(problem), problem.graph.per_task("priority")
+    down: dict[int, float] = {}
+    steps = []
+    for number, point in enumerate(decision_points(problem)):
+        for event in point.failures:
+            repair.fail(event)
+        if number == 0 or point.failures:
+            for query in failed_queries(problem.graph, repair.down).query.tolist():
+                down.setdefault(query, point.at_s)
+        none = Objective.of("priority", "max", 0.0, None)
+        steps.append(Step(point.at_s, point.trigger(problem), 0.0, 0.0, none, number == 0, (), ()))
+    outages = [Downtime(query, float(priority[query]), at_s, None, "no query returns") for query, at_s in down.items()]
+    return Schedule(tuple(steps), tuple(outages), ())
+
+
+def _relaxed(
+    weight: float, question: RecoveryQuestion, ids: Sequence[str], beyond: float, clock: Budget
+) -> CaseRelaxation:
+    """Return a case as the bound sees it."""
+    problem = question.with_replicas(())
+    graph, priority = problem.graph, problem.graph.per_task("priority")
+    queries = failed_queries(graph, problem.failed)
+    repair = RepairState(problem)
+    state = repair.observe(0, 0.0, queries, problem.arrivals)
+    lasting = not problem.failures
+    knapsack, times = time_indexed(state, parallel=not lasting)
+    if not lasting or beyond > 0.0:
+        knapsack = replace(knapsack, release=np.zeros_like(knapsack.release), capacity=knapsack.capacity + beyond)
+    free = (_free(state, times) if lasting else capacity_with_failures(state, times)) + beyond
+    fails_s = np.array([0.0 if name in question.failed.nodes else np.inf for name in ids])
+    later, before = [], set(queries.query.tolist())
+    for event in problem.failures:
+        struck = repair.fail(event)
+        fails_s[[name in event.nodes and np.isinf(at_s) for name, at_s in zip(ids, fails_s, strict=True)]] = event.at_s
+        hit = failed_queries(graph, struck)
+        fresh = ~np.isin(hit.query, list(before))
+        before |= set(hit.query.tolist())
+        if fresh.any() and event.at_s < problem.horizon_s:
+            later.append(Outages(event.at_s, _only(hit, fresh), priority[hit.query[fresh]]))
+    return CaseRelaxation(
+        weight=weight,
+        start=Outages(0.0, queries, priority[queries.query]),
+        later=tuple(later),
+        fails_s=fails_s,
+        restore_s=_restores(problem),
+        release=knapsack.release,
+        usable=knapsack.capacity if lasting else free,
+        free=free,
+        most=_most(knapsack, free, lasting, clock),
+        span_s=knapsack.span,
+        lasting=lasting,
+    )
+
+
+def _most(knapsack: TimeIndexedKnapsack, free: FloatArray, lasting: bool, clock: Budget) -> FloatArray:
+    """Return the most priority that can be whole by each step, shape (K,): replicas take cores as restores do."""
+    if not lasting:
+        return step_bounds(knapsack, free, clock)
+    most = step_bounds(knapsack, knapsack.capacity, clock)
+    never = np.full(knapsack.knapsack.queries, knapsack.steps, dtype=np.int64)
+    return single_step_bounds(knapsack, never, most, clock, 0)
+
+
+def _free(state: State, times: FloatArray) -> FloatArray:
+    """Return the cores that are free by each step, whatever the sizes of tasks, shape (K,)."""
+    at_s, room = expected_arrivals(state)
+    arrived = np.bincount(np.searchsorted(times, at_s), room, minlength=len(times))
+    return np.asarray(state.capacity + np.cumsum(arrived), dtype=np.float64)
+
+
+def _only(queries: FailedQueries, kept: BoolArray) -> FailedQueries:
+    """Return some of the failed queries; bundles stay as they are."""
+    rows = kept[queries.row]
+    counts = np.diff(queries.start)[kept]
+    start = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+    return replace(queries, query=queries.query[kept], start=start, member=queries.member[rows])
+
+
+def _restores(problem: RecoveryProblem) -> FloatArray:
+    """Return how long each task's restore takes at least, on the node that holds most of its state, shape (T,)."""
+    if problem.state_bytes is None or not problem.bandwidth_bytes_s:
+        return np.zeros(problem.graph.tasks)
+    near = np.zeros(problem.graph.tasks)
+    for (task, _), held in problem.local_bytes.items():
+        near[task] = max(near[task], held)
+    size = np.maximum(problem.state_bytes - near, 0.0)
+    return np.where(size > 0.0, problem.delay_s + size / problem.bandwidth_bytes_s, 0.0)
+
+
+def by_recovery(
+    problem: ReplicationProblem, planner: ReplicationPlanner, settings: ReplicationOptions, following: FollowingRecovery
+) -> Result[NodeByTask]:
+    """Return the replicas that save most in the recoveries that follow (:func:`recovery_savings`).
+
+    They are no worse than the planner's own choice by fidelity. ``greedy`` only grows; the others search besides.
+    """
+    refused = too_few_changes(problem)
+    if refused is not None:
+        return Result("infeasible", None, (), None, refused.reason, refused)
+    hosts, clock = problem.hosts, Budget.of(settings)
+    assert hosts is not None
+    assert planner.plans is not None
+    budgets = [b for b in levels(problem) if too_few_changes(replace(problem, budget=b)) is None]
+    by_fidelity = planner.plans(problem, budgets, replace(settings, time_limit_s=BY_FIDELITY * clock.left_s))
+    chosen = dict(zip(budgets, by_fidelity, strict=False))
+
+    @cache
+    def most_fidelity(budget: float) -> IntArray | None:
+        if budget not in chosen:
+            return None
+        result = Result("feasible", Replication.on(problem, chosen[budget]), ("budget",), 1.0)
+        known = replace(planner, plan=lambda _, __: result)
+        answer = deployed(replace(problem, budget=budget), known, settings).answer
+        return None if answer is None else _nodes(answer, hosts)
+
+    part = clock.part(BOUNDING)
+    model = DowntimeModel(
+        expected=lambda node: following.expected(_names(node, hosts)),
+        roughly=lambda node: following.roughly(_names(node, hosts)),
+        most_fidelity=most_fidelity,
+        cases=following.relaxations(hosts.ids, _beyond_room(problem), part),
+    )
+    search = planner.name != "greedy"
+    result = recovery_savings(problem, model, replace(settings, time_limit_s=clock.left_s), search)
+    warnings = (*result.warnings, *part.warnings())
+    assert result.answer is not None
+    fidelity = most_fidelity(problem.budget)
+    if fidelity is not None:
+        following.most_fidelity.append(_names(fidelity, hosts))
+    return Result(result.status, _names(result.answer, hosts), ("budget",), result.bound, result.reason, None, warnings)
+
+
+def _beyond_room(problem: ReplicationProblem) -> float:
+    """Return the cores of replicas that may stay in place where no task could be restored: full nodes, or closed ones.
+
+    All others take cores that restores could take.
+    """
+    hosts, current = problem.hosts, problem.current
+    if hosts is None or current is None:
+        return 0.0
+    here = current >= 0
+    taken = np.bincount(current[here], hosts.cpu[here], len(hosts.ids))
+    beyond = ~hosts.accepting | (taken >= hosts.residual_cpu * (1.0 - ROUNDING) - ROUNDING)
+    return float(taken[beyond].sum())
+
+
+def _names(node: IntArray, hosts: ReplicaHosts) -> dict[int, str | None]:
+    """Return replicas by task with the ids of their nodes."""
+    placed = np.flatnonzero(node != NOWHERE)
+    return hosts.names(placed, node[placed])
+
+
+def _nodes(plan: NodeByTask, hosts: ReplicaHosts) -> IntArray:
+    """Return the node of each task's replica, shape (T,)."""
+    node = np.full(len(hosts.cpu), NOWHERE, dtype=np.int64)
+    for task, name in plan.items():
+        node[task] = ANYWHERE if name is None else hosts.position[name]
+    return node

@@ -1,0 +1,356 @@
+"""Replicas by what they save in the recovery after a failure: least expected priority x seconds down."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ftplan.metrics.replica_hosts import NOWHERE, ReplicaHosts
+from ftplan.metrics.replication_problem import ReplicationProblem
+from ftplan.model.plan import sound_bound
+from ftplan.model.tolerances import LEAST_SCALE, NOISE, SOLVED
+from ftplan.model.topology import FloatArray, IntArray
+from ftplan.planners.budget import Budget
+from ftplan.planners.replication.models.downtime_relaxation import CaseRelaxation, Outages, downtime_bound
+from ftplan.planners.replication.placement.room import Room, in_place
+from ftplan.planners.replication.planner import ReplicationOptions
+from ftplan.planners.result import Result
+
+#: Budgets that are planned for one after another: every whole number up to so many replicas, then a quarter more each.
+WHOLE_LEVELS, RISE = 6, 1.25
+#: Where replicas weigh differently: levels in equal parts of what all replicas together cost.
+PARTS = 12
+#: Part of the time for the bound.
+BOUNDING = 0.25
+#: Sets of replicas that are scored at most: for each growth step, and for each level of the local search.
+GROWTH_LOOKS, SEARCH_LOOKS = 8, 40
+
+
+@dataclass(frozen=True, eq=False)
+class DowntimeModel:
+    """What sets of replicas are worth: T tasks on N nodes, given as the node of each task's replica, shape (T,).
+
+    ``expected`` is the objective: expected priority x seconds down in the recovery schedule afterwards. ``roughly`` is
+    a cheaper schedule's, never less. ``most_fidelity`` returns the replicas of most output fidelity within a budget,
+    None where there are none.
+    """
+
+    expected: Callable[[IntArray], float]
+    roughly: Callable[[IntArray], float]
+    most_fidelity: Callable[[float], IntArray | None]
+    cases: tuple[CaseRelaxation, ...]
+
+
+def recovery_savings(
+    problem: ReplicationProblem, model: DowntimeModel, options: ReplicationOptions, search: bool = True
+) -> Result[IntArray]:
+    """Choose replicas and nodes of least expected priority x seconds down in the recovery that follows.
+
+    The limit on changes must leave some choice (:func:`too_few_changes`). For each budget of a ladder up to the
+    problem's: replicas grow from nothing by sets that shorten the restore of some query (its failed tasks that take
+    longest), always by the set that saves most for its cost; the best of these, the replicas of most fidelity, those in
+    place, and the answer for the budget before is improved by adding, dropping, exchanging and moving replicas (with
+    *search*). What is of no use is dropped.
+
+    Cost: for each budget up to :data:`GROWTH_LOOKS` schedules a replica and :data:`SEARCH_LOOKS` for the search
+    (``iterations`` times where these are given).
+
+    Guarantee: no worse than no replicas, those of most fidelity, and those in place where they keep the limits; of
+    two budgets of the ladder the larger is never worse, unless the clock ends it. The bound is that of
+    :func:`downtime_bound`.
+
+    References: the question of [SuZhou2016] and [SuZhouTR] together, which neither asks.
+    """
+    clock = Budget.of(options)
+    part = clock.part(BOUNDING)
+    hosts = problem.hosts
+    assert hosts is not None
+    bound = downtime_bound(problem, model.cases, hosts.cpu, part)
+    clock.cut |= part.cut
+    pool = _Pool(hosts, model)
+    steps = levels(problem)
+    for number, level in enumerate(steps):
+        last = number == len(steps) - 1
+        if clock.over() and not last:
+            continue
+        here = replace(problem, budget=level)
+        _plan_level(pool, here, clock.part(1.0 / (len(steps) - number)), options, search)
+    assert pool.best is not None
+    node = _without_useless(pool, problem, pool.best, clock)
+    value = model.expected(node)
+    most = sum(case.weight * case.horizon_s * float(case.start.priority.sum()) for case in model.cases)
+    bound = sound_bound("min", value, bound, most)  # a sum over all time that ends near 0 is rounded as its parts are
+    optimal = value - bound <= SOLVED * value
+    reason = None
+    if problem.current is not None and (node == problem.current).all():
+        reason = "no change: no other replicas were found that save more in the recovery than those in place"
+    return Result("optimal" if optimal else "feasible", node, ("budget",), bound, reason, warnings=clock.warnings())
+
+
+def levels(problem: ReplicationProblem) -> list[float]:
+    """Return the budgets that are planned for, ascending, the problem's own last: the others do not depend on it."""
+    most = problem.cost(problem.fails)
+    if (problem.weight[problem.fails] == 1.0).all():
+        rungs, rung = [float(k) for k in range(WHOLE_LEVELS + 1)], float(WHOLE_LEVELS)
+        while rung < most:
+            rung = math.floor(rung * RISE)
+            rungs.append(rung)
+    else:
+        rungs = [most * k / PARTS for k in range(PARTS + 1)]
+    top = min(problem.budget, most)
+    return [rung for rung in rungs if rung < top] + [problem.budget]
+
+
+def _plan_level(
+    pool: _Pool, problem: ReplicationProblem, part: Budget, options: ReplicationOptions, search: bool
+) -> None:
+    """Offer the replicas for one budget to the pool."""
+    nothing = np.full(problem.tasks, NOWHERE, dtype=np.int64)
+    pool.offer(problem, nothing)
+    fidelity = pool.model.most_fidelity(problem.budget)
+    if fidelity is not None:
+        pool.offer(problem, fidelity)
+    starts = [nothing]
+    if problem.current is not None:
+        starts.append(in_place(problem).node)
+    for start in starts:
+        pool.offer(problem, start)
+        if not part.over():
+            pool.offer(problem, _grown(pool, problem, start, part))
+    if search and pool.best is not None:
+        pool.offer(problem, _searched(pool, problem, pool.best, part, options))
+
+
+class _Pool:
+    """The best replicas so far, and what is known of nodes and tasks."""
+
+    def __init__(self, hosts: ReplicaHosts, model: DowntimeModel) -> None:
+        self.hosts, self.model = hosts, model
+        self.best: IntArray | None = None
+        self._value = math.inf
+        self.sets = _restore_sets(model.cases)
+        self._idle: dict[int, FloatArray] = {}
+
+    def offer(self, problem: ReplicationProblem, node: IntArray) -> None:
+        """Take replicas that keep all limits and are worth more, of equals the cheaper."""
+        if not self.keeps(problem, node):
+            return
+        value = self.model.expected(node)
+        if self.best is not None:
+            equal = abs(value - self._value) <= NOISE * max(1.0, value)
+            cheaper = problem.cost(node != NOWHERE) < problem.cost(self.best != NOWHERE)
+            if not (cheaper if equal else value < self._value):
+                return
+        self.best, self._value = node, value
+
+    def idle(self, task: int) -> FloatArray:
+        """Return the weight of the cases in which each node lives and a task does not fail, shape (N,)."""
+        if task not in self._idle:
+            idle = np.zeros(len(self.hosts.ids))
+            for case in self.model.cases:
+                if not any(task in out.queries.task for out in (case.start, *case.later)):
+                    idle += case.weight * np.isinf(case.fails_s)
+            self._idle[task] = np.round(idle, 12)
+        return self._idle[task]
+
+    def keeps(self, problem: ReplicationProblem, node: IntArray) -> bool:
+        """Return whether replicas are within budget, changes and room, on nodes where they may stand."""
+        if (node < NOWHERE).any():
+            return False
+        room = Room(problem, node)
+        cpu, mb = (free < -SOLVED * np.maximum(1.0, np.abs(free)) for free in (room.cpu, room.mb))
+        placed = np.flatnonzero(node != NOWHERE)
+        over = (cpu | mb)[node[placed]].any()
+        allowed = all(self.hosts.allowed(task)[node[task]] for task in placed.tolist())
+        return room.cost <= room.limit and room.within_changes and not over and allowed
+
+
+@dataclass(frozen=True, eq=False)
+class _RestoreSets:
+    """Sets of tasks that shorten the restore of some query, and the entries from which that is told."""
+
+    tasks: list[tuple[int, ...]]
+    entry: IntArray  # tasks of all queries of all cases, one after another
+    first: IntArray  # of each query
+    seconds: FloatArray  # restore of each entry
+    worth: FloatArray  # probability x priority of each query
+    case_fails_s: FloatArray  # (entries, N) when each node fails less when the task does: above 0 a replica lives
+
+    def saved(self, node: IntArray) -> FloatArray:
+        """Return what of each entry's restore is left with replicas, shape (entries,)."""
+        here = node[self.entry]
+        live = (here != NOWHERE) & (self.case_fails_s[np.arange(len(self.entry)), here] > 0.0)
+        return np.where(live, 0.0, self.seconds)
+
+    def waiting(self, node: IntArray) -> float:
+        """Return the expected priority x seconds that queries wait for restores alone."""
+        if not len(self.entry):
+            return 0.0
+        return float(self.worth @ np.maximum.reduceat(self.saved(node), self.first))
+
+
+def _restore_sets(cases: Sequence[CaseRelaxation]) -> _RestoreSets:
+    """Return for each query that goes down its tasks of the longest restores, of the two longest, ..., and all."""
+    sets: dict[tuple[int, ...], None] = {}
+    entries: list[IntArray] = []
+    seconds: list[FloatArray] = []
+    alive: list[FloatArray] = []
+    worth: list[float] = []
+    first = [0]
+    for case in cases:
+        for out in (case.start, *case.later):
+            left_s = max(0.0, case.horizon_s - out.at_s)
+            for tasks, priority in _tasks_of(out):
+                restore = np.minimum(case.restore_s[tasks], left_s)
+                for least in np.unique(restore)[::-1].tolist():
+                    sets[tuple(sorted(tasks[restore >= least].tolist()))] = None
+                for task in tasks[restore > 0.0].tolist():
+                    sets[(task,)] = None
+                entries.append(tasks)
+                seconds.append(restore)
+                alive.append(np.tile(case.fails_s - out.at_s, (len(tasks), 1)))
+                worth.append(case.weight * priority)
+                first.append(first[-1] + len(tasks))
+    nodes = len(cases[0].fails_s) if cases else 0
+    return _RestoreSets(
+        tasks=list(sets),
+        entry=np.concatenate([*entries, np.zeros(0, dtype=np.int64)]).astype(np.int64),
+        first=np.array(first[:-1], dtype=np.int64),
+        seconds=np.concatenate([*seconds, np.zeros(0)]),
+        worth=np.array(worth),
+        case_fails_s=np.concatenate([*alive, np.zeros((0, nodes))]),
+    )
+
+
+def _tasks_of(out: Outages) -> Iterator[tuple[IntArray, float]]:
+    """Yield the failed tasks and the priority of each query."""
+    queries = out.queries
+    for q, priority in enumerate(out.priority.tolist()):
+        needed = np.zeros(queries.bundles, dtype=np.bool_)
+        needed[queries.members(q)] = True
+        yield queries.tasks_of(needed), priority
+
+
+def _ranked(pool: _Pool, problem: ReplicationProblem, node: IntArray, most: int) -> list[tuple[float, float, IntArray]]:
+    """Return (restores saved for the cost, cost, replicas) of the best sets that could be added, the best first."""
+    room, waiting = Room(problem, node), pool.sets.waiting(node)
+    rows, seen = [], {node.tobytes()}
+    for number, tasks in enumerate(pool.sets.tasks):
+        new = [task for task in tasks if node[task] == NOWHERE]
+        if not new or room.cost + float(problem.weight[new].sum()) > room.limit:
+            continue
+        more = _placed(pool, room, new)
+        if more is None or more.node.tobytes() in seen:
+            continue
+        seen.add(more.node.tobytes())
+        cost = more.cost - room.cost
+        density = (waiting - pool.sets.waiting(more.node)) / max(cost, LEAST_SCALE)
+        rows.append((-round(density, 9), round(cost, 9), number, more.node))
+    return [(-density, cost, more) for density, cost, _, more in sorted(rows, key=lambda row: row[:3])[:most]]
+
+
+def _placed(pool: _Pool, room: Room, tasks: Sequence[int]) -> Room | None:
+    """Return the solution with replicas of some more tasks, None where they find no room.
+
+    A replica goes where it fails least with its task, of equal nodes where it runs now, then where it takes room in
+    the fewest recoveries that it does not shorten, then where most is left for the restores of other tasks; where that
+    ends without a node for all, others move for them (:meth:`Room.add`).
+    """
+    current, more = room.problem.current, room.copy()
+    for task in sorted(tasks, key=lambda t: (-pool.hosts.cpu[t], t)):
+        nodes = more.open_to(task)
+        if len(nodes) == 0:
+            more = room.copy()
+            return None if more.add(tasks) else more
+        moved = np.zeros(len(nodes)) if current is None else nodes != current[task]
+        idle = pool.idle(task)[nodes]
+        order = np.lexsort((nodes, -np.round(more.cpu[nodes], 9), idle, moved, more.risk(task)[nodes]))
+        more.put(task, int(nodes[order[0]]))
+    return more if more.cost <= more.limit and more.within_changes else None
+
+
+def _grown(pool: _Pool, problem: ReplicationProblem, start: IntArray, part: Budget) -> IntArray:
+    """Return replicas grown from a start by the set that saves most for its cost, as long as any saves."""
+    node, value = start, pool.model.roughly(start)
+    while not part.over():
+        best: tuple[float, IntArray, float] | None = None
+        for _, cost, more in _ranked(pool, problem, node, GROWTH_LOOKS):
+            if part.over():
+                break
+            reached = pool.model.roughly(more)
+            density = (value - reached) / max(cost, LEAST_SCALE)
+            if value - reached > NOISE * max(1.0, value) and (best is None or density > best[0] * (1.0 + 1e-9)):
+                best = (density, more, reached)
+        if best is None:
+            return node
+        _, node, value = best
+    return node
+
+
+def _searched(
+    pool: _Pool, problem: ReplicationProblem, start: IntArray, part: Budget, options: ReplicationOptions
+) -> IntArray:
+    """Return replicas at least as good as a start: the first neighbour that saves more is taken, again and again."""
+    node, value = start, pool.model.roughly(start)
+    looks = SEARCH_LOOKS if options.iterations is None else options.iterations
+    while looks > 0:
+        for other in _neighbours(pool, problem, node, np.random.default_rng(options.seed)):
+            if looks <= 0 or part.over():
+                return node
+            looks -= 1
+            reached = pool.model.roughly(other)
+            fewer = problem.cost(other != NOWHERE) < problem.cost(node != NOWHERE)
+            noise = NOISE * max(1.0, value)
+            if reached < value - noise or (fewer and reached <= value + noise):
+                node, value = other, reached
+                break
+        else:
+            return node
+    return node
+
+
+def _neighbours(
+    pool: _Pool, problem: ReplicationProblem, node: IntArray, draw: np.random.Generator
+) -> Iterator[IntArray]:
+    """Yield replicas one step away: a set added, one dropped, one exchanged for a set, one on another node."""
+    for _, _, more in _ranked(pool, problem, node, GROWTH_LOOKS):
+        yield more
+    chosen = draw.permutation(np.flatnonzero(node != NOWHERE)).tolist()
+    less = {task: _without(node, task) for task in chosen}
+    waiting = {task: pool.sets.waiting(less[task]) for task in chosen}
+    for task in sorted(chosen, key=lambda t: round(waiting[t], 9)):
+        if pool.keeps(problem, less[task]):
+            yield less[task]
+        for _, _, more in _ranked(pool, problem, less[task], 2):
+            if (more != node).any() and pool.keeps(problem, more):
+                yield more
+    room = Room(problem, node)
+    for task in chosen:
+        open_to = room.open_to(task)
+        for place in draw.permutation(open_to[open_to != node[task]])[:2].tolist():
+            moved = node.copy()
+            moved[task] = place
+            if pool.keeps(problem, moved):
+                yield moved
+
+
+def _without(node: IntArray, task: int) -> IntArray:
+    less = node.copy()
+    less[task] = NOWHERE
+    return less
+
+
+def _without_useless(pool: _Pool, problem: ReplicationProblem, node: IntArray, clock: Budget) -> IntArray:
+    """Drop the replicas one by one without which no more is lost, the dearest first."""
+    value = pool.model.expected(node)
+    chosen = np.flatnonzero(node != NOWHERE)
+    for task in chosen[np.lexsort((chosen, -problem.weight[chosen]))].tolist():
+        less = _without(node, task)
+        if clock.over():
+            break
+        if pool.keeps(problem, less) and pool.model.expected(less) <= value:
+            node, value = less, pool.model.expected(less)
+    return node
