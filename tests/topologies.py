@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import strategies as st
 
@@ -59,3 +61,33 @@ def _edge(draw: st.DrawFn, source: int, target: int, senders: int, receivers: in
     columns = np.array(pairs, dtype=np.int64).reshape(-1, 2)
     rule = "full" if kind == "measured" else None
     return Edge(source, target, rule, substreams=Substreams(columns[:, 0], columns[:, 1], rate))
+
+
+@st.composite
+def joined_topologies(draw: st.DrawFn, operators: int = 5, tasks: int = 8, keyed: bool = True) -> Topology:
+    """Draw a source, operators fed by range or by full edges, often with key groups, and a join of them at the end."""
+    count = draw(st.integers(4, operators))
+    sizes = [draw(st.integers(1, 3)) for _ in range(count)]
+    while sum(sizes) > tasks:
+        sizes[sizes.index(max(sizes))] -= 1
+    groups = [draw(st.sampled_from([None, 6, 6, 6, 4])) if keyed else None for _ in range(count)]
+    made, edges = [], []
+    for i, (size, key_groups) in enumerate(zip(sizes, groups, strict=True)):
+        first, last = i == 0, i == count - 1
+        fields: dict[str, object] = {"key_groups": key_groups, "output": last}
+        fields["inputs"] = "correlated" if last else draw(st.sampled_from(["independent", "correlated"]))
+        if draw(st.integers(0, 3)) == 0:
+            fields["input_share"] = [draw(st.sampled_from([0.0, 1.0, 3.0])) for _ in range(size - 1)] + [1.0]
+        if first or draw(st.integers(0, 3)) == 0:
+            fields["rate_out"] = [draw(st.sampled_from([0.0, 1.0, 2.0])) for _ in range(size)]
+        made.append(operator(f"o{i}", size, **fields))
+        if first:
+            continue
+        sources = draw(st.lists(st.integers(0, i - 1), min_size=1 + last, max_size=3, unique=True))
+        for source in sorted(sources):
+            narrow = "one-to-one" if sizes[source] == size else "split" if sizes[source] < size else "merge"
+            by_range = draw(st.booleans()) or key_groups is None or groups[source] is None
+            edges.append(Edge(source, i, narrow if by_range else "full"))  # type: ignore[arg-type]
+    leaving = {edge.source for edge in edges}
+    made = [replace(o, output=o.output or i not in leaving) for i, o in enumerate(made)]
+    return Topology(tuple(made), tuple(edges))

@@ -212,10 +212,13 @@ class PlanOptions:
         What a plan records beside its options, because verifying and evaluating it takes this.
     alternatives
         Groups of options of which only one may be given.
+    unsupported
+        By algorithm and option, the values that it does not plan for.
     """
 
     recorded_facts: ClassVar[Mapping[str, Check]] = {}
     alternatives: ClassVar[tuple[tuple[str, ...], ...]] = ()
+    unsupported: ClassVar[Mapping[str, Mapping[str, tuple[Any, ...]]]] = {}
 
     seed: int = option(0, whole(0, MOST), "Seed of every random choice.")
     time_limit_s: float = option(
@@ -238,6 +241,21 @@ class PlanOptions:
             If one is unknown or wrong.
         """
         return cls(**checked(command, {name: item.check for name, item in cls.options().items()}, asked))
+
+    def check_algorithm(self, algorithm: str, others: Iterable[str]) -> None:
+        """Refuse an algorithm that does not plan for what is asked.
+
+        Raises
+        ------
+        FtplanError
+            With those of *others* that do.
+        """
+        for name, values in self.unsupported.get(algorithm, {}).items():
+            value = getattr(self, name)
+            if value in values:
+                able = [other for other in others if value not in self.unsupported.get(other, {}).get(name, ())]
+                text = f"{flag(name)} {value}: {algorithm} does not plan for it"
+                raise FtplanError(f"{text}: use one of {', '.join(able)}")
 
     @classmethod
     def of_plan(cls, plan: Plan) -> Self:

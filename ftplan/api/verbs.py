@@ -61,7 +61,8 @@ def plan(
     Raises
     ------
     FtplanError
-        If the command, the algorithm or an option is unknown or wrong, or an input is missing.
+        If the command, the algorithm or an option is unknown or wrong, the algorithm does not plan for it, or an input
+        is missing.
     """
     for name, given in (("command", command), ("algorithm", algorithm)):
         if not isinstance(given, str) and (given is not None or name == "command"):
@@ -72,7 +73,9 @@ def plan(
         options["fail"] = fail
     elif checked(planner.command, {"fail": SELECTORS}, {"fail": fail})["fail"]:
         raise FtplanError(f"{planner.command} plans for no failure in particular: leave out fail, or use evaluate")
-    return kind.make(problem, planner, kind.options.of(planner.command, options))
+    asked = kind.options.of(planner.command, options)
+    asked.check_algorithm(planner.name, [row.name for row in registry.rows(planner.kind)])
+    return kind.make(problem, planner, asked)
 
 
 def verify(

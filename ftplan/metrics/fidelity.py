@@ -22,16 +22,17 @@ class Level:
     """The tasks of operators at one depth. A *slot* is a weighted mean of upstream tasks; its weights sum to 1.
 
     A task with independent inputs has one slot, a join one per input stream; a task keeps the product of its slots.
-    A full edge is gathered into one number before it is spread over the slots.
+    A full edge is gathered into one number before it is spread over the slots. Tasks are rows of the model, which may
+    have others, see :class:`FidelityModel`.
     """
 
-    task: IntArray  # (N,) tasks with inputs, ascending
+    task: IntArray  # (N,) rows with inputs, ascending
     first: IntArray  # (N,) first slot of each
     slots: int
-    sender: IntArray  # (P,) substreams: task number, slot, weight
+    sender: IntArray  # (P,) substreams: row, slot, weight
     slot: IntArray  # (P,)
     weight: FloatArray  # (P,)
-    gathered: IntArray  # (G,) senders of full edges: task number, gathering, weight
+    gathered: IntArray  # (G,) senders of full edges: row, gathering, weight
     gathering: IntArray  # (G,)
     gather_weight: FloatArray  # (G,)
     gatherings: int
@@ -45,7 +46,7 @@ class Level:
         return np.repeat(np.arange(len(self.task)), np.diff(np.append(self.first, self.slots)))
 
     def sums(self, values: FloatArray) -> FloatArray:
-        """Return the weighted mean of the senders' values for each slot, shape (slots,); *values* by task number."""
+        """Return the weighted mean of the senders' values for each slot, shape (slots,); *values* by row."""
         sums = np.bincount(self.slot, self.weight * values[self.sender], minlength=self.slots)
         if self.gatherings:
             each = np.bincount(self.gathering, self.gather_weight * values[self.gathered], minlength=self.gatherings)
@@ -83,40 +84,58 @@ class Level:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FidelityModel:
-    """Output fidelity of one topology, prepared for any set of live tasks; a question costs O(tasks + substreams)."""
+    """Output fidelity of one topology, prepared for any set of live tasks; a question costs O(tasks + substreams).
+
+    What the levels lead to are *rows*: the tasks, and behind them those that ``task_of`` adds, such as parts of a task.
+    A row keeps the product of its slots while the task that it belongs to lives. Live tasks have shape (tasks,), what
+    is intact of rows shape (rows,).
+    """
 
     levels: tuple[Level, ...]
     outputs: IntArray  # (O,) output tasks
     weight: FloatArray  # (O,) their weights, summing to 1
+    task_of: IntArray | None = None  # (rows,) the number of tasks for a row that never fails; None: rows are tasks
+
+    def live_rows(self, live: BoolArray) -> BoolArray:
+        """Return which rows live, shape (rows,)."""
+        return live if self.task_of is None else np.append(live, True)[self.task_of]
+
+    def by_task(self, values: FloatArray, tasks: int) -> FloatArray:
+        """Return the sum of the values of each task's rows, shape (tasks,), from those of rows."""
+        if self.task_of is None:
+            return values
+        return np.bincount(self.task_of, values, minlength=tasks)[:tasks].astype(np.float64, copy=False)
 
     def intact(self, live: BoolArray) -> FloatArray:
-        """Return 1 - loss of each task's output, shape (tasks,)."""
+        """Return 1 - loss of each row's output, shape (rows,)."""
         return self.intact_and_means(live)[0]
 
     def intact_and_means(self, live: BoolArray) -> tuple[FloatArray, tuple[FloatArray, ...]]:
-        """Return 1 - loss of each task's output, (tasks,), and what is intact of each slot, (slots,), by level."""
-        intact, means = live.astype(np.float64), []
+        """Return 1 - loss of each row's output, (rows,), and what is intact of each slot, (slots,), by level."""
+        up = self.live_rows(live)
+        intact, means = up.astype(np.float64), []
         for level in self.levels:
             means.append(level.means(intact))
             kept = np.multiply.reduceat(means[-1], level.first)
-            intact[level.task] = np.where(live[level.task], kept, 0.0)
+            intact[level.task] = np.where(up[level.task], kept, 0.0)
         return intact, tuple(means)
 
     def slope(self, live: BoolArray, intact: FloatArray) -> FloatArray:
-        """Return how output fidelity grows with what is intact of each task, the rest as it is, shape (tasks,).
+        """Return how output fidelity grows with what is intact of each row, the rest as it is, shape (rows,).
 
         *intact* is as :meth:`intact` returns it for *live*. The derivative, by one pass against the streams; times
-        ``intact`` it is what is lost if only that task fails: exactly so, unless the task reaches one join on two
-        ways. Cost O(tasks + substreams).
+        ``intact``, and summed :meth:`by_task`, it is what is lost if only that task fails: exactly so, unless the task
+        reaches one join on two ways. Cost O(tasks + substreams).
         """
         return self.slope_by_means(live, [level.means(intact) for level in self.levels])
 
     def slope_by_means(self, live: BoolArray, means: Sequence[FloatArray]) -> FloatArray:
         """Return :meth:`slope` from what is intact of each slot, by level."""
-        slope = np.zeros(len(live))
+        up = self.live_rows(live)
+        slope = np.zeros(len(up))
         slope[self.outputs] = self.weight
         for level, mean in zip(reversed(self.levels), reversed(means), strict=True):
-            level.pass_back(level.slot_slopes(live, mean, slope), slope)
+            level.pass_back(level.slot_slopes(up, mean, slope), slope)
         return slope
 
     def fidelity(self, live: BoolArray) -> float:
@@ -124,7 +143,7 @@ class FidelityModel:
         return self.of_intact(self.intact(live))
 
     def of_intact(self, intact: FloatArray) -> float:
-        """Return the weighted mean of what is intact of the outputs, from that of each task, (tasks,)."""
+        """Return the weighted mean of what is intact of the outputs, from that of each row, (rows,)."""
         return min(1.0, float(self.weight @ intact[self.outputs])) if len(self.outputs) else 1.0
 
 
@@ -135,7 +154,7 @@ def fidelity_model(graph: TaskGraph, rates: Rates) -> FidelityModel:
         incoming[stream.target][stream.source].append(stream)
     levels: list[Level] = []
     for at in range(1, max(graph.depth, default=0) + 1):
-        builder = _LevelBuilder(graph)
+        builder = LevelBuilder(graph)
         for i in graph.by_id:
             if graph.depth[i] == at:
                 builder.add(i, list(incoming[i].values()))
@@ -153,8 +172,8 @@ def _output_weights(rates: Rates, outputs: IntArray) -> FloatArray:
     return np.full(len(outputs), 1.0 / max(1, len(outputs)))
 
 
-class _LevelBuilder:
-    """Collects the operators of one depth."""
+class LevelBuilder:
+    """Collects the operators of one depth, or slots of any rows."""
 
     def __init__(self, graph: TaskGraph) -> None:
         self.graph = graph
@@ -173,22 +192,40 @@ class _LevelBuilder:
         edges_in = np.array([sum(_substreams(edge, count) for edge in edges) for edges in streams])
         if self.graph.topology.operators[operator].inputs == "correlated":
             for k, edges in enumerate(streams):
-                slot = self._new_slots(tasks.start, edges_in[k] > 0)
+                slot = self._slots_of_receivers(tasks.start, edges_in[k] > 0)
                 self._add_stream(edges, rate[k], edges_in[k], np.ones(count), slot)
             return
-        slot = self._new_slots(tasks.start, np.asarray(edges_in.sum(axis=0) > 0))
+        slot = self._slots_of_receivers(tasks.start, np.asarray(edges_in.sum(axis=0) > 0))
         total, streams_in = rate.sum(axis=0), np.maximum((edges_in > 0).sum(axis=0), 1)
         for k, edges in enumerate(streams):
             part = np.divide(rate[k], total, out=1.0 / streams_in, where=total > 0.0)
             self._add_stream(edges, rate[k], edges_in[k], part, slot)
 
-    def _new_slots(self, offset: int, receives: BoolArray) -> IntArray:
+    def new_slots(self, rows: IntArray) -> IntArray:
+        """Give each of some rows one slot more; return the slots."""
+        self.owner.append(rows)
+        self.slots += len(rows)
+        return np.arange(self.slots - len(rows), self.slots)
+
+    def copy(self, level: Level, slots: IntArray, rows: IntArray) -> None:
+        """Add copies of some slots of a level, for these rows."""
+        place = np.full(level.slots, -1, dtype=np.int64)
+        place[slots] = self.new_slots(rows)
+        some = place[level.slot] >= 0
+        self.pairs.append((level.sender[some], place[level.slot[some]], level.weight[some]))
+        some = place[level.spread_slot] >= 0
+        used, number = np.unique(level.spread[some], return_inverse=True)
+        self.spreads.append((number + self.gatherings, place[level.spread_slot[some]], level.spread_weight[some]))
+        some = np.isin(level.gathering, used)
+        number = np.searchsorted(used, level.gathering[some]) + self.gatherings
+        self.gathers.append((level.gathered[some], number, level.gather_weight[some]))
+        self.gatherings += len(used)
+
+    def _slots_of_receivers(self, offset: int, receives: BoolArray) -> IntArray:
         """Give a slot to each task that has the stream; -1 to the others."""
         receivers = np.flatnonzero(receives)
         slot = np.full(len(receives), -1, dtype=np.int64)
-        slot[receivers] = np.arange(self.slots, self.slots + len(receivers))
-        self.slots += len(receivers)
-        self.owner.append(receivers + offset)
+        slot[receivers] = self.new_slots(receivers + offset)
         return slot
 
     def _add_stream(

@@ -12,17 +12,12 @@ from ftplan.model.topology import BoolArray, FloatArray
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Gains:
-    """Fidelity around one set of live tasks; all arrays have shape (tasks,) but ``means``."""
+    """Fidelity around one set of live tasks, by row of the model but for ``change``."""
 
-    intact: FloatArray  # 1 - loss
-    fed: FloatArray  # what the task would keep if it lived
-    slope: FloatArray  # fidelity per unit of what the task keeps
+    intact: FloatArray  # (rows,) 1 - loss
+    slope: FloatArray  # (rows,) fidelity per unit of what the row keeps
     means: tuple[FloatArray, ...]  # weighted mean of each slot, by level
-
-    @property
-    def change(self) -> FloatArray:
-        """By how much fidelity grows when a task starts to live, or falls when it ceases to."""
-        return np.asarray(self.fed * self.slope, dtype=np.float64)
+    change: FloatArray  # (tasks,) by how much fidelity grows when a task starts to live, or falls when it ceases to
 
 
 def gains(model: FidelityModel, live: BoolArray) -> Gains:
@@ -32,23 +27,29 @@ def gains(model: FidelityModel, live: BoolArray) -> Gains:
     and a first-order value for what meets again further down.
     """
     intact, means = model.intact_and_means(live)
-    fed = np.ones(len(live))
+    fed = np.ones(len(intact))  # what the row would keep if it lived
     for level, mean in zip(model.levels, means, strict=True):
         fed[level.task] = np.multiply.reduceat(mean, level.first)
-    return Gains(intact, fed, model.slope_by_means(live, means), means)
+    slope = model.slope_by_means(live, means)
+    return Gains(intact, slope, means, model.by_task(fed * slope, len(live)))
 
 
 def useful(model: FidelityModel, live: BoolArray) -> BoolArray:
     """Return the live tasks without which fidelity would be less, shape (tasks,); O(tasks + substreams).
 
-    These produce something and are used, both over substreams that weigh something. Taking all others away together
-    changes nothing.
+    These have a row that produces something and is used, both over substreams that weigh something. Taking all others
+    away together changes nothing.
     """
-    produces = live.copy()
+    return np.asarray(model.by_task(useful_rows(model, live).astype(np.float64), len(live)) > 0.0, dtype=np.bool_)
+
+
+def useful_rows(model: FidelityModel, live: BoolArray) -> BoolArray:
+    """Return the rows that live, produce something and are used, shape (rows,)."""
+    produces = model.live_rows(live).copy()
     for level in model.levels:
         whole = np.logical_and.reduceat(level.means(produces.astype(np.float64)) > 0.0, level.first)
         produces[level.task] &= whole
-    used = np.zeros(len(live), dtype=np.bool_)
+    used = np.zeros(len(produces), dtype=np.bool_)
     used[model.outputs[model.weight > 0.0]] = True
     for level in reversed(model.levels):
         asks = (used & produces)[level.task][level.owner]

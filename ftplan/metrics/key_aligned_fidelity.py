@@ -4,202 +4,314 @@ A → B, A → C by key ranges, B ⋈ C by key, half of A lost: output fidelity 
 with aligned keys they lack the same keys, and 1/2 is kept. The rules are those of output fidelity ([SuZhou2016],
 section III) but for joins:
 
-- An operator whose inputs all come by range (one-to-one, split, merge) and have one *root* shares that root. Every
-  other operator (a source, one behind a full edge or measured substreams, one that mixes roots) is its own root.
-- A *slice* is the key range of one task of the root. What is intact is tracked per task and slice; a slice weighs what
-  it contributes to the task. With independent inputs a slice keeps the weighted mean, as in output fidelity.
-- In a join, streams that come by range from one root are multiplied slice by slice, the root's loss counting once, and
-  the task keeps the mean over slices, weighted by the mean of the streams' weights. Other streams are unrelated and
-  multiplied as in output fidelity. A stream without a slice that others have counts by its mean there.
+- An operator whose inputs all have one *root* shares that root. Any other operator with ``key_groups`` has the key
+  groups of that number as its root, any other one itself. A *slice* is the key range of one task of the root, or a run
+  of key groups that no operator divides.
+- A stream by range (one-to-one, split, merge) has the root of its operator. A stream over a full edge has the key
+  groups as its root where both its operators have the same number of them: key group g is with task
+  ``floor(g · parallelism / key_groups)`` of each. Any other stream has none.
+- In a join, streams of one root are multiplied slice by slice, the root's loss counting once, and the task keeps the
+  mean over slices, weighted by the mean of the streams' weights. Other streams are unrelated and multiplied as in
+  output fidelity. A stream without a slice that others have counts by its mean there.
 
 It is in [0, 1], never falls when more tasks live, and equals output fidelity where no join has two streams of one root.
 It is *not* always above output fidelity: where B lacks one half of the keys and C the other, the join has none of them.
 
-Limits: keys inside one slice are unrelated where a split made it finer; of nested roots only the nearest one counts;
-measured substreams count as unaligned, whatever their shape.
+Limits: operators with the same number of key groups are taken to hash the same key, which a topology cannot say. Keys
+inside one slice are unrelated where a split made it finer, unless the receivers have its key groups. Of nested roots
+only the nearest one counts: an operator behind unlike roots, or with an unrelated stream beside aligned ones, has
+slices of its own. Measured substreams and parallel edges of unlike partitioning count as unaligned. Full edges are by
+key for joins only: what other operators keep as a whole is as in output fidelity. What tasks weigh follows from rates,
+not from how many key groups they have.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from ftplan.metrics.fidelity import FidelityModel, Level, fidelity_model
-from ftplan.model.rates import Rates
+from ftplan.metrics.fidelity import FidelityModel, Level, LevelBuilder, fidelity_model
+from ftplan.model.rates import FullStream, Rates
 from ftplan.model.task_graph import TaskGraph
-from ftplan.model.topology import BoolArray, FloatArray, IntArray
+from ftplan.model.topology import FloatArray, IntArray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _SlicedStream:
-    """One stream: entry e gives row ``row[e]`` the part ``weight[e]`` of its slot, from row ``sender[e]`` of all."""
+def key_aligned_model(graph: TaskGraph, rates: Rates) -> FidelityModel:
+    """Return the model whose ``fidelity`` is the key-aligned one; cost O(tasks + substreams + slices of all tasks).
 
-    sender: IntArray  # (E,)
-    row: IntArray  # (E,)
-    weight: FloatArray  # (E,)
-    part: FloatArray  # (R,) what the slice is of the stream
-    slot: IntArray  # (R,) slot of the row's task, for rows that the stream lacks
-
-    def intact(self, value: FloatArray, means: FloatArray) -> FloatArray:
-        """Return what is intact of each row, shape (R,)."""
-        total = np.bincount(self.row, self.weight * value[self.sender], minlength=len(self.part))
-        kept = np.divide(total, self.part, out=means[self.slot], where=self.part > 0.0)
-        return np.asarray(np.minimum(kept, 1.0), dtype=np.float64)
+    Rows beside those of the tasks are slices of a task, and means of a stream. Where no join has two streams of one
+    root this is :func:`~ftplan.metrics.fidelity.fidelity_model`.
+    """
+    base, roots = fidelity_model(graph, rates), _roots(graph)
+    return _Slicing(graph, rates, base, roots).model() if roots.groups else base
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Group:
-    """Streams of one root into one operator; a row is a slice of a task, R rows."""
+class _Roots(NamedTuple):
+    """Roots of the operators by position: an operator, or -G for the key groups where there are G."""
 
-    streams: tuple[_SlicedStream, ...]
-    task: IntArray  # (R,)
-    slices: IntArray  # (R,) task of the root
-    weight: FloatArray  # (R,) of the slice in the task, summing to 1 for each task
+    root: dict[int, int]
+    shared: dict[int, tuple[int, ...]]  # the inputs of operators that share their root
+    groups: dict[int, dict[int, tuple[int, ...]]]  # of joins: the inputs of each root that two or more have
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Step:
-    """One operator: unrelated slots are multiplied by task, groups by slice; ``first`` is its first row of all."""
-
-    tasks: slice
-    slots: IntArray
-    slot_task: IntArray
-    groups: tuple[_Group, ...]
-    first: int
-    rows: int
-    shares_root: bool
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class KeyAlignedModel:
-    """Key-aligned fidelity of one topology, prepared for any set of live tasks."""
-
-    base: FidelityModel
-    sources: tuple[tuple[slice, int], ...]  # tasks and first row of operators without input
-    levels: tuple[tuple[Level, tuple[_Step, ...]], ...]
-    rows: int
-
-    def intact(self, live: BoolArray) -> FloatArray:
-        """Return what is intact of each task's output, shape (tasks,)."""
-        intact, value = live.astype(np.float64), np.zeros(self.rows)
-        for tasks, first in self.sources:
-            value[first : first + tasks.stop - tasks.start] = intact[tasks]
-        for level, steps in self.levels:
-            means = level.means(intact)
-            for step in steps:
-                _apply(step, live, means, intact, value)
-        return intact
-
-    def fidelity(self, live: BoolArray) -> float:
-        """Return the key-aligned fidelity, between 0 and 1; 1 where the topology has no output."""
-        return self.base.of_intact(self.intact(live))
+def _roots(graph: TaskGraph) -> _Roots:
+    roots = _Roots({}, {}, {})
+    for i in graph.order:
+        by_root: dict[int | None, list[int]] = {}
+        for source in sorted({edge.source for edge in graph.in_edges[i]}):
+            by_root.setdefault(_stream_root(graph, roots.root, source, i), []).append(source)
+        aligned = {root: tuple(sources) for root, sources in by_root.items() if root is not None}
+        groups = {root: sources for root, sources in aligned.items() if len(sources) > 1}
+        if groups and graph.topology.operators[i].inputs == "correlated":
+            roots.groups[i] = groups
+        if len(by_root) == len(aligned) == 1:
+            ((roots.root[i], roots.shared[i]),) = aligned.items()
+        else:
+            roots.root[i] = -_key_groups(graph, i) or i
+    return roots
 
 
-def _apply(step: _Step, live: BoolArray, means: FloatArray, intact: FloatArray, value: FloatArray) -> None:
-    """Fill in what is intact of an operator's tasks and rows."""
-    kept = live.astype(np.float64)
-    np.multiply.at(kept, step.slot_task, means[step.slots])
-    for group in step.groups:
-        each = live[group.task].astype(np.float64)
-        for stream in group.streams:
-            each *= stream.intact(value, means)
-        some = np.unique(group.task)
-        kept[some] *= np.minimum(np.bincount(group.task, group.weight * each, minlength=len(live))[some], 1.0)
-        if step.shares_root:
-            value[step.first : step.first + step.rows] = each
-    intact[step.tasks] = kept[step.tasks]
-    if not step.shares_root:
-        value[step.first : step.first + step.rows] = kept[step.tasks]
+def _stream_root(graph: TaskGraph, root: dict[int, int], source: int, target: int) -> int | None:
+    if _by_range(graph, source, target):
+        return root[source]
+    count = _key_groups(graph, target)
+    edges = [edge for edge in graph.in_edges[target] if edge.source == source]
+    plain = all(edge.substreams is None and edge.partitioning == "full" for edge in edges)
+    keyed = count and (_key_groups(graph, source) == count or root[source] == -count)
+    return -count if plain and keyed else None
 
 
-def key_aligned_model(graph: TaskGraph, rates: Rates) -> KeyAlignedModel:
-    """Prepare the scoring of a topology; O(tasks + substreams + slices of all tasks)."""
-    base = fidelity_model(graph, rates)
-    builder = _SliceLayout(graph)
-    built = []
-    fed = {int(i) for level in base.levels for i in np.unique(graph.operator_of[level.task])}
-    sources = tuple((graph.slice_of(i), builder.own_root(i)) for i in graph.order if i not in fed)
-    for level in base.levels:
-        here = np.unique(graph.operator_of[level.task]).tolist()
-        built.append((level, tuple(builder.step(i, level) for i in here)))
-    return KeyAlignedModel(base, sources, tuple(built), builder.rows)
+def _by_range(graph: TaskGraph, source: int, target: int) -> bool:
+    edges = [edge for edge in graph.in_edges[target] if edge.source == source]
+    return all(edge.substreams is None and edge.partitioning != "full" for edge in edges)
 
 
-class _SliceLayout:
-    """Lays out rows: for each operator its root and, by row, task, slice and weight."""
+def _key_groups(graph: TaskGraph, i: int) -> int:
+    """Return the number of an operator's key groups, 0 where some task has none."""
+    operator = graph.topology.operators[i]
+    return operator.key_groups if operator.key_groups and operator.key_groups >= operator.parallelism else 0
 
-    def __init__(self, graph: TaskGraph) -> None:
-        self.graph = graph
-        self.rows = 0
-        self.root: dict[int, int] = {}
-        self.first: dict[int, int] = {}
-        self.layout: dict[int, tuple[IntArray, IntArray, FloatArray]] = {}
 
-    def own_root(self, i: int) -> int:
-        """Make an operator its own root; return its first row."""
-        tasks = self.graph.slice_of(i)
-        every = np.arange(tasks.start, tasks.stop)
-        return self._lay(i, i, every, every, np.ones(len(every)))
+class _Slices(NamedTuple):
+    """Slices of an operator's tasks, by task; ``weight`` is what a slice is of its task, summing to 1 for each."""
 
-    def _lay(self, i: int, root: int, task: IntArray, slices: IntArray, weight: FloatArray) -> int:
-        self.root[i], self.first[i], self.layout[i] = root, self.rows, (task, slices, weight)
-        self.rows += len(task)
-        return self.first[i]
+    row: IntArray  # (S,) that holds what is intact of it
+    task: IntArray  # (S,)
+    slice: IntArray  # (S,) task of the root, or run of key groups
+    weight: FloatArray  # (S,)
 
-    def step(self, i: int, level: Level) -> _Step:
-        """Return the step of an operator with inputs."""
-        graph, owner = self.graph, level.task[level.owner]
-        edges = graph.in_edges[i]
-        wide = {e.source for e in edges if e.substreams is not None or e.partitioning == "full"}
-        by_root: dict[int, list[int]] = {}
-        for source in sorted({e.source for e in edges} - wide):
-            by_root.setdefault(self.root[source], []).append(source)
-        join = graph.topology.operators[i].inputs == "correlated"
-        shares = not wide and len(by_root) == 1
-        chosen = {r: s for r, s in by_root.items() if shares or (join and len(s) > 1)}
-        groups = tuple(self._group(i, level, owner, s, join) for s in chosen.values())
-        used = [stream.slot for group in groups for stream in group.streams]
-        slots = np.flatnonzero(graph.operator_of[owner] == i)
-        slots = np.setdiff1d(slots, np.concatenate(used)) if used else slots
-        tasks = graph.slice_of(i)
-        if shares and len(np.unique(groups[0].task)) == tasks.stop - tasks.start:
-            group = groups[0]
-            first = self._lay(i, next(iter(chosen)), group.task, group.slices, group.weight)
-            return _Step(tasks, slots, owner[slots], groups, first, len(group.task), True)
-        first = self.own_root(i)
-        return _Step(tasks, slots, owner[slots], groups, first, tasks.stop - tasks.start, False)
 
-    def _group(self, i: int, level: Level, owner: IntArray, sources: list[int], join: bool) -> _Group:
-        """Return the streams of one root: one for each source of a join, else one of all."""
-        made = [self._entries(i, level, owner, part) for part in ([[s] for s in sources] if join else [sources])]
-        total = self.graph.tasks
-        keys = np.unique(np.concatenate([task * total + slices for _, task, slices, _, _ in made]))
-        task, slices = keys // total, keys % total
-        streams = []
-        for sender, to, cut, weight, slot in made:
-            row = np.searchsorted(keys, to * total + cut)
-            of_task = np.zeros(total, dtype=np.int64)
-            of_task[to] = slot
-            part = np.bincount(row, weight, minlength=len(keys)).astype(np.float64, copy=False)
-            streams.append(_SlicedStream(sender, row, weight, part, of_task[task]))
-        return _Group(tuple(streams), task, slices, np.mean([s.part for s in streams], axis=0))
+class _Slicing:
+    """Adds the rows of slices to a model of output fidelity, level by level."""
 
-    def _entries(
-        self, i: int, level: Level, owner: IntArray, sources: list[int]
-    ) -> tuple[IntArray, IntArray, IntArray, FloatArray, IntArray]:
-        """Return (row of the sender, receiver, slice, weight, slot) of each substream and slice."""
-        from_op = self.graph.operator_of[level.sender]
-        into = self.graph.operator_of[owner[level.slot]] == i
+    def __init__(self, graph: TaskGraph, rates: Rates, base: FidelityModel, roots: _Roots) -> None:
+        self.graph, self.rates, self.base, self.roots = graph, rates, base, roots
+        self.task_of = [np.arange(graph.tasks)]
+        self.rows = graph.tasks
+        self.sliced: dict[int, _Slices] = {}  # of operators that share a root
+        self.wanted, keyed = self._wanted()
+        self.first_group = {count: self._runs(operators) for count, operators in keyed.items()}
+
+    def model(self) -> FidelityModel:
+        """Return the model."""
+        levels: list[Level] = []
+        for level in self.base.levels:
+            levels += self._levels(level)
+        return FidelityModel(tuple(levels), self.base.outputs, self.base.weight, np.concatenate(self.task_of))
+
+    def _wanted(self) -> tuple[set[int], dict[int, set[int]]]:
+        """Return the operators whose slices some join multiplies, and those with aligned key groups by their number."""
+        graph, roots = self.graph, self.roots
+        wanted: set[int] = set()
+        keyed: dict[int, set[int]] = {}
+        for i in reversed(graph.order):
+            groups = dict(roots.groups.get(i, {}))
+            if i in wanted:
+                groups[roots.root[i]] = roots.shared[i]
+            for root, sources in groups.items():
+                wanted |= {s for s in sources if s in roots.shared and roots.root[s] == root}
+                if root < 0:
+                    keyed.setdefault(-root, set()).update(k for k in (i, *sources) if _key_groups(graph, k) == -root)
+        return wanted, keyed
+
+    def _runs(self, operators: set[int]) -> IntArray:
+        """Return the first key group of each run that none of the operators divides."""
+        owners = [self.graph.topology.operators[i].task_of_key_groups() for i in sorted(operators)]
+        new = [np.flatnonzero(np.diff(owner, prepend=-1)) for owner in owners]
+        return np.unique(np.concatenate([np.zeros(1, dtype=np.int64), *new]))
+
+    def _run_sizes(self, count: int) -> IntArray:
+        return np.diff(np.append(self.first_group[count], count))
+
+    def _owner_of_runs(self, i: int, count: int) -> IntArray:
+        """Return the task that has each run of key groups, shape (runs,)."""
+        index = self.graph.topology.operators[i].task_of_key_groups()[self.first_group[count]]
+        return np.asarray(index + self.graph.offset[i], dtype=np.int64)
+
+    def _slices(self, i: int, root: int) -> _Slices:
+        """Return the slices of an operator by a root: rows of their own, else those of its tasks."""
+        if i in self.sliced and self.roots.root[i] == root:
+            return self.sliced[i]
+        if root >= 0:
+            tasks = np.arange(self.graph.slice_of(i).start, self.graph.slice_of(i).stop)
+            return _Slices(tasks, tasks, tasks, np.ones(len(tasks)))
+        task, size = self._owner_of_runs(i, -root), self._run_sizes(-root)
+        owned = np.bincount(task, size, minlength=self.graph.tasks)
+        return _Slices(task, task, np.arange(len(task)), size / owned[task])
+
+    def _levels(self, level: Level) -> list[Level]:
+        """Return the levels of one depth: means of streams, slices, tasks."""
+        means, slices, whole = (LevelBuilder(self.graph) for _ in range(3))
+        here = set(self.graph.operator_of[level.task].tolist())
+        kept = np.ones(level.slots, dtype=np.bool_)
+        for i in (i for i in self.graph.by_id if i in here):
+            alone = i in self.roots.shared
+            for root, sources in self.roots.groups.get(i, {}).items():
+                streams = [_Stream.of(self, level, i, root, (source,)) for source in sources]
+                laid = self._lay(streams, level, means, slices, alone)
+                kept[np.concatenate([stream.slots for stream in streams])] = False
+                tasks, place = np.unique(laid.task, return_inverse=True)
+                whole.pairs.append((laid.row, whole.new_slots(tasks)[place], laid.weight))
+                if alone:
+                    self.sliced[i] = laid
+                    self.task_of[0][tasks] = self.graph.tasks  # its slices live or not
+            if i in self.wanted and i not in self.sliced:
+                root = self.roots.root[i]
+                stream = _Stream.of(self, level, i, root, self.roots.shared[i])
+                # by range the slices of a task make up the task; by key they do where the senders are whole tasks
+                whole_tasks = stream.by_range and (root >= 0 or bool((stream.row < self.graph.tasks).all()))
+                self.sliced[i] = (stream.by_task() if whole_tasks else None) or self._lay(
+                    [stream], level, means, slices, True
+                )
+        if whole.slots:
+            whole.copy(level, np.flatnonzero(kept), level.task[level.owner[kept]])
+            return [made for made in (means.level(), slices.level(), whole.level()) if made is not None]
+        return [*(made for made in (means.level(), slices.level()) if made is not None), level]
+
+    def _new_rows(self, task_of: IntArray) -> IntArray:
+        self.task_of.append(task_of)
+        self.rows += len(task_of)
+        return np.arange(self.rows - len(task_of), self.rows)
+
+    def _lay(
+        self, streams: list[_Stream], level: Level, means: LevelBuilder, slices: LevelBuilder, alone: bool
+    ) -> _Slices:
+        """Add a row for each slice of each task that some of the streams bring, with a slot for each stream.
+
+        *alone*: these rows are down with their tasks; else the tasks' own rows are.
+        """
+        tasks, width = self.graph.tasks, self.graph.tasks + 1 + max([0, *self.first_group])
+        keys = np.unique(np.concatenate([stream.task * width + stream.slice for stream in streams]))
+        task = keys // width
+        row = self._new_rows(task if alone else np.full(len(keys), tasks))
         parts = []
+        for stream in streams:
+            at = np.searchsorted(keys, stream.task * width + stream.slice)
+            part = np.bincount(at, stream.weight, minlength=len(keys))
+            parts.append(part)
+            slot = slices.new_slots(row)
+            some = part[at] > 0.0
+            slices.pairs.append((stream.row[some], slot[at[some]], stream.weight[some] / part[at[some]]))
+            lacking = np.flatnonzero(part <= 0.0)
+            if len(lacking):
+                missed, place = np.unique(task[lacking], return_inverse=True)
+                mean = self._new_rows(np.full(len(missed), tasks))
+                means.copy(level, stream.slots[np.searchsorted(level.task[level.owner[stream.slots]], missed)], mean)
+                slices.pairs.append((mean[place], slot[lacking], np.ones(len(lacking))))
+        return _Slices(row, task, keys % width, np.mean(parts, axis=0))
+
+
+#: Row of the sender, receiver, slice, and part of the receiver's slot; each (E,).
+_Entries = tuple[IntArray, IntArray, IntArray, FloatArray]
+
+
+class _Stream(NamedTuple):
+    """Slices that enter the tasks of an operator: row of the sender, task, slice, and part of the task's slot."""
+
+    row: IntArray  # (E,)
+    task: IntArray  # (E,)
+    slice: IntArray  # (E,)
+    weight: FloatArray  # (E,)
+    slots: IntArray  # (N,) of the level, one for each task, ascending
+    by_range: bool
+
+    @staticmethod
+    def of(slicing: _Slicing, level: Level, i: int, root: int, sources: tuple[int, ...]) -> _Stream:
+        """Return the streams from some operators into another one, taken as one; for a join this is one operator."""
+        operator_of = slicing.graph.operator_of
+        into = operator_of[level.task][level.owner] == i
+        entries, slots, by_range = [], [], True
         for source in sources:
-            task, slices, weight = self.layout[source]
-            pairs = np.flatnonzero(into & (from_op == source))
-            low = np.searchsorted(task, level.sender[pairs])
-            count = np.searchsorted(task, level.sender[pairs], side="right") - low
-            pair = np.repeat(pairs, count)
-            row = np.arange(len(pair)) - np.repeat(np.cumsum(count) - count, count) + np.repeat(low, count)
-            slot = level.slot[pair]
-            parts.append((row + self.first[source], owner[slot], slices[row], level.weight[pair] * weight[row], slot))
-        a, b, c, d, e = zip(*parts, strict=True)
-        return np.concatenate(a), np.concatenate(b), np.concatenate(c), np.concatenate(d), np.concatenate(e)
+            if _by_range(slicing.graph, source, i):
+                pairs = np.flatnonzero(into[level.slot] & (operator_of[level.sender] == source))
+                made = _entries_by_range(slicing._slices(source, root), level, pairs)
+                if root < 0 and _key_groups(slicing.graph, i) == -root and _splits_evenly(slicing.graph, source, i):
+                    made = _only_own_keys(made, slicing._owner_of_runs(i, -root))
+                entries.append(made)
+                slots.append(level.slot[pairs])
+                continue
+            by_range = False
+            spread = into[level.spread_slot] & (operator_of[_first_sender(level)[level.spread]] == source)
+            slots.append(level.spread_slot[spread])
+            entries.append(_entries_by_key(slicing, level, (source, i), -root, np.flatnonzero(spread)))
+        row, task, cut, weight = (np.concatenate([entry[k] for entry in entries]) for k in range(4))
+        return _Stream(row, task, cut, weight, np.unique(np.concatenate(slots)), by_range)
+
+    def by_task(self) -> _Slices | None:
+        """Return the slices where each task has one, which its own row then holds; None elsewhere."""
+        pairs = np.unique(np.stack((self.task, self.slice)), axis=1)
+        if pairs.shape[1] > len(self.slots):
+            return None
+        return _Slices(pairs[0], pairs[0], pairs[1], np.ones(pairs.shape[1]))
+
+
+def _first_sender(level: Level) -> IntArray:
+    """Return a sender of each gathering, shape (gatherings,)."""
+    return level.gathered[np.searchsorted(level.gathering, np.arange(level.gatherings))]
+
+
+def _entries_by_range(slices: _Slices, level: Level, pairs: IntArray) -> _Entries:
+    """Return (row, receiver, slice, weight) for the slices of each substream's sender."""
+    low = np.searchsorted(slices.task, level.sender[pairs])
+    count = np.searchsorted(slices.task, level.sender[pairs], side="right") - low
+    pair = np.repeat(pairs, count)
+    at = np.arange(len(pair)) - np.repeat(np.cumsum(count) - count, count) + np.repeat(low, count)
+    receiver = level.task[level.owner[level.slot[pair]]]
+    return slices.row[at], receiver, slices.slice[at], level.weight[pair] * slices.weight[at]
+
+
+def _splits_evenly(graph: TaskGraph, source: int, target: int) -> bool:
+    """Return whether a stream by range divides the tasks of an operator into several each, and these evenly."""
+    senders, receivers = (graph.topology.operators[i].parallelism for i in (source, target))
+    return senders < receivers and receivers % senders == 0
+
+
+def _only_own_keys(entries: _Entries, owner: IntArray) -> _Entries:
+    """Leave each receiver the key groups that it has, of those of its sender; *owner* by run, shape (runs,)."""
+    row, receiver, cut, weight = entries
+    own = owner[cut] == receiver
+    kept = np.bincount(receiver, weight * own, minlength=int(owner.max()) + 1)[receiver]
+    every = np.bincount(receiver, weight)[receiver]
+    own |= kept <= 0.0
+    weight = np.where(kept > 0.0, weight * every / np.where(kept > 0.0, kept, 1.0), weight)
+    return row[own], receiver[own], cut[own], weight[own]
+
+
+def _entries_by_key(slicing: _Slicing, level: Level, ends: tuple[int, int], count: int, spread: IntArray) -> _Entries:
+    """Return (row, receiver, slice, weight) of a stream over full edges, each slice to the task that has its keys."""
+    graph, (source, target) = slicing.graph, ends
+    slices = slicing._slices(source, -count)
+    sent = np.zeros(graph.tasks)
+    for stream in slicing.rates.streams:
+        if isinstance(stream, FullStream) and (stream.source, stream.target) == ends:
+            sent[graph.slice_of(source)] += stream.sent
+    receiver = slicing._owner_of_runs(target, count)[slices.slice]
+    sends = np.bincount(level.gathering, level.gather_weight, minlength=level.gatherings)
+    to = level.task[level.owner[level.spread_slot[spread]]]
+    part = np.bincount(to, level.spread_weight[spread] * sends[level.spread[spread]], minlength=graph.tasks)
+    weight = sent[slices.task] * slices.weight
+    silent = np.bincount(receiver, weight, minlength=graph.tasks)[receiver] <= 0.0  # keys weigh alike
+    weight = np.where(silent, slicing._run_sizes(count)[slices.slice], weight)
+    total = np.bincount(receiver, weight, minlength=graph.tasks)
+    return slices.row, receiver, slices.slice, part[receiver] * weight / total[receiver]

@@ -130,7 +130,7 @@ METRICS: tuple[Metric, ...] = (
         _REPLICATION,
         "max",
         "share",
-        "the same, a loss upstream of several streams of one join counting once; outputs weigh by rate",
+        "the same, a loss upstream of several streams of one join counting once",
     ),
     Metric(
         "internal-completeness",

@@ -10,7 +10,6 @@ import numpy as np
 
 from ftplan.metrics.fidelity import FidelityModel
 from ftplan.metrics.fidelity_gains import useful
-from ftplan.metrics.key_aligned_fidelity import KeyAlignedModel
 from ftplan.metrics.replica_hosts import ANYWHERE, NOWHERE, ReplicaHosts
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.tolerances import ROUNDING
@@ -36,8 +35,10 @@ class ReplicationProblem:
 
     A solution is a node for each task, NOWHERE for no replica. Without hosts there is one node, 0, which holds
     everything and never fails.
-    The fidelity of ``model`` is what is maximised: output fidelity, or internal completeness, which is the fidelity of
-    a model in which every task is an output. In the worst case ([SuZhou2016], section III-B: some task of every
+
+    The fidelity of ``model`` is what is maximised: output fidelity, key-aligned fidelity, in whose model tasks have
+    parts, or internal completeness, which is the fidelity of a model in which every task is an output. In the worst
+    case ([SuZhou2016], section III-B: some task of every
     MC-tree fails, nobody knows which) there is one case in which all tasks fail.
     """
 
@@ -105,7 +106,7 @@ class ReplicationProblem:
         self,
         replicated: BoolArray,
         node: NodeByTask | None = None,
-        model: FidelityModel | KeyAlignedModel | None = None,
+        model: FidelityModel | None = None,
     ) -> float:
         """Return the expected fidelity over all cases, in *model* instead of the problem's own where one is given."""
         fidelity = (model or self.model).fidelity
@@ -113,7 +114,7 @@ class ReplicationProblem:
         expected = sum(case.weight * fidelity(up) for case, up in zip(self.cases, live, strict=True))
         return min(1.0, expected / self.total_weight)
 
-    def value_on(self, node: NodeByTask, model: FidelityModel | KeyAlignedModel | None = None) -> float:
+    def value_on(self, node: NodeByTask, model: FidelityModel | None = None) -> float:
         """Return :meth:`value` of replicas given with their nodes."""
         return self.value(self.mask(node), node, model)
 
@@ -177,7 +178,8 @@ class ReplicationProblem:
         losses = []
         for case, live in zip(self.cases, self.live(replicated), strict=True):
             intact = self.model.intact(live)
-            losses.append(case.weight * np.where(case.failed, intact * self.model.slope(live, intact), 0.0))
+            lost = self.model.by_task(intact * self.model.slope(live, intact), self.tasks)
+            losses.append(case.weight * np.where(case.failed, lost, 0.0))
         return losses
 
     def losses(self, replicated: BoolArray) -> FloatArray:

@@ -27,7 +27,7 @@ UNJUDGED: dict[str, str] = {
     r"inputs\[\]\.(role|path)|inputs": "the inputs that are given count; what a plan does not name is not compared",
     r"rules(\[\])?": "a rule that is not named is not promised",
     r"summary\.(before|random|sampled)\..*": "of a schedule: other plans', only planning again tells (--prove)",
-    r"summary\.random\.(output_fidelity|internal_completeness|choices)": "of random choices: --prove",
+    r"summary\.random\.((output|key_aligned)_fidelity|internal_completeness|choices)": "of random choices: --prove",
     r"summary\.upkeep\.(before|fresh|difference|moves_to_mend_rules|bound_by).*": "of the fresh plan: --prove",
     r"summary\.even\..*": "of another plan: --prove",
     r"summary\.holdout.*": "of twenty other plans on unseen time: --prove",

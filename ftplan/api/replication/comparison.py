@@ -30,16 +30,15 @@ def random_choices(
     if any(name is not None for name in node.values()):
         most = len(node)
         problem = replace(problem, weight=prepared.cpu, budget=float(prepared.cpu[list(node)].sum()))
-    figures: list[tuple[float, float]] = []
+    models = prepared.compared
+    figures: list[list[float]] = []
     while len(figures) < CHOICES and not clock.over():
         draw = np.random.default_rng(seed + len(figures))
         chosen = taken(problem, draw.permutation(np.flatnonzero(problem.fails)), most)
-        models = (prepared.output_fidelity, prepared.completeness)
-        figures.append((problem.value(chosen, model=models[0]), problem.value(chosen, model=models[1])))
+        figures.append([problem.value(chosen, model=model) for model in models.values()])
     text = f"the plan is compared with {len(figures)} of {CHOICES} random choices: the time limit is over"
     warnings = () if len(figures) == CHOICES else (Warn("COMPARISON_CUT", text),)
     if not figures:
         return None, warnings
-    fidelity, completeness = (float(np.mean(column)) for column in zip(*figures, strict=True))
-    means = {"output_fidelity": fidelity, "internal_completeness": completeness, "choices": len(figures)}
-    return means, warnings
+    means = {name: float(mean) for name, mean in zip(models, np.mean(figures, axis=0), strict=True)}
+    return {**means, "choices": len(figures)}, warnings

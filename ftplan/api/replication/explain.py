@@ -249,7 +249,7 @@ def _slopes(problem: ReplicationProblem, node: NodeByTask) -> FloatArray:
     """Return by how much the value grows with what is intact of each failing task, shape (tasks,)."""
     total = np.zeros(problem.tasks)
     for case, live in zip(problem.cases, problem.live(problem.mask(node)), strict=True):
-        slope = problem.model.slope(live, problem.model.intact(live))
+        slope = problem.model.by_task(problem.model.slope(live, problem.model.intact(live)), problem.tasks)
         total += case.weight * np.where(case.failed, slope, 0.0)
     return total
 

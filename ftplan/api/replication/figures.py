@@ -46,8 +46,7 @@ def summary(prepared: PreparedReplication, current: Current, node: NodeByTask | 
 def _figures(prepared: PreparedReplication, node: NodeByTask) -> dict[str, Any]:
     replicated = prepared.problem.mask(node)
     return {
-        "output_fidelity": prepared.problem.value_on(node, prepared.output_fidelity),
-        "internal_completeness": prepared.problem.value_on(node, prepared.completeness),
+        **{name: prepared.problem.value_on(node, model) for name, model in prepared.compared.items()},
         "replicas": int(replicated.sum()),
         "cpu": float(prepared.cpu[replicated].sum()),
         "memory_mb": float(prepared.memory_mb[replicated].sum()),

@@ -22,7 +22,7 @@ from ftplan.api.option_fields import (
 from ftplan.model.defaults import MAX_CPU
 
 BUDGETS = ("budget", "budget_cpu", "budget_mb", "target")
-METRICS = ("output-fidelity", "internal-completeness")
+METRICS = ("output-fidelity", "internal-completeness", "key-aligned-fidelity")
 WEIGHTS = ("rate", "priority")
 SAME_ZONE = ("never", "last-resort", "allow")
 
@@ -48,6 +48,8 @@ class TaskReplicationOptions(FailureOptions):
         "spread": FLAG,
     }
     alternatives: ClassVar = (BUDGETS,)
+    # dynamic programming lists MC-trees, which know no parts of a task
+    unsupported: ClassVar = {"dynamic-programming": {"metric": ("key-aligned-fidelity",)}}
 
     worst_case: bool = option(False, FLAG, "All tasks may fail, whatever the failure file says.")
     budget: Any = option(
@@ -68,7 +70,8 @@ class TaskReplicationOptions(FailureOptions):
         "output-fidelity",
         one_of(*METRICS),
         "output-fidelity = how much of the output rests on all of its input; internal-completeness = how many records "
-        "are still processed, wherever they go.",
+        "are still processed, wherever they go; key-aligned-fidelity = output-fidelity where what is lost upstream of "
+        "several streams of one join counts once (not by dynamic-programming).",
     )
     weight: str = option("rate", one_of(*WEIGHTS), "What an output task counts in fidelity.")
     same_zone: Any = option(

@@ -14,6 +14,7 @@ from ftplan.api.replication.options import TaskReplicationOptions
 from ftplan.errors import FtplanError
 from ftplan.metrics.fidelity import FidelityModel, fidelity_model
 from ftplan.metrics.internal_completeness import completeness_model
+from ftplan.metrics.key_aligned_fidelity import key_aligned_model
 from ftplan.metrics.measured_topology import measured_topology
 from ftplan.metrics.replication_problem import FailureCase, ReplicationProblem
 from ftplan.metrics.task_costs import task_costs
@@ -55,6 +56,20 @@ class PreparedReplication:
         """The model of internal completeness."""
         return completeness_model(self.graph, self.rates)
 
+    @cached_property
+    def key_aligned(self) -> FidelityModel:
+        """The model of key-aligned fidelity, with the weights of the outputs that were asked for."""
+        if self.problem.metric == "key-aligned-fidelity":
+            return self.problem.model
+        return replace(key_aligned_model(self.graph, self.rates), weight=self.output_fidelity.weight)
+
+    @property
+    def compared(self) -> dict[str, FidelityModel]:
+        """The models of the figures that a summary gives: key-aligned fidelity where it is planned for."""
+        models = {"output_fidelity": self.output_fidelity, "internal_completeness": self.completeness}
+        planned = self.problem.metric == "key-aligned-fidelity"
+        return {**models, "key_aligned_fidelity": self.key_aligned} if planned else models
+
 
 def prepare(
     problem: Problem, budget: ReplicationBudget, options: TaskReplicationOptions | None = None
@@ -83,7 +98,7 @@ def prepare(
     model = _weighted(fidelity_model(graph, derived), graph, options.weight)
     built = ReplicationProblem(
         graph=graph,
-        model=model if options.metric == "output-fidelity" else completeness_model(graph, derived),
+        model=_planned(options.metric, model, graph, derived),
         cases=cases,
         weight=budget.weights(costs.cost, memory_mb),
         budget=budget.limit(graph.tasks),
@@ -91,6 +106,15 @@ def prepare(
     )
     warnings = tuple(dict.fromkeys((*measured.warnings, *costs.warnings, *state.warnings, *said, *warnings)))
     return PreparedReplication(built, budget, derived, model, costs.cost, memory_mb, primary, warnings)
+
+
+def _planned(metric: str, output_fidelity: FidelityModel, graph: TaskGraph, rates: Rates) -> FidelityModel:
+    """Return the model that is planned for."""
+    if metric == "output-fidelity":
+        return output_fidelity
+    if metric == "key-aligned-fidelity":
+        return replace(key_aligned_model(graph, rates), weight=output_fidelity.weight)
+    return completeness_model(graph, rates)
 
 
 def _weighted(model: FidelityModel, graph: TaskGraph, weight: str) -> FidelityModel:

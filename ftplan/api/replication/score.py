@@ -9,7 +9,6 @@ from ftplan.api.replication.asked import asked_of, nodes_by_task
 from ftplan.api.replication.problem import WORST, PreparedReplication
 from ftplan.api.scenarios import own_failure, with_scenario_fails
 from ftplan.errors import FtplanError
-from ftplan.metrics.key_aligned_fidelity import key_aligned_model
 from ftplan.model.plan import Plan, Warn
 from ftplan.model.problem import Problem
 
@@ -39,7 +38,7 @@ def score(plan: Plan, problem: Problem, asked: Asked) -> Scores:
         warnings += (Warn("NODES_IGNORED", text),)
     values = {
         "output-fidelity": prepared.problem.value_on(node, prepared.output_fidelity),
-        "key-aligned-fidelity": prepared.problem.value_on(node, key_aligned_model(prepared.graph, prepared.rates)),
+        "key-aligned-fidelity": prepared.problem.value_on(node, prepared.key_aligned),
         "internal-completeness": prepared.problem.value_on(node, prepared.completeness),
         "replicas": float(len(node)),
     }

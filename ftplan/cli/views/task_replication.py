@@ -17,6 +17,7 @@ POINTS = 20
 
 _UNITS = {"tasks": "replicas", "cores": "cores", "mb": "MB (2^20 bytes)"}
 _FIGURES = (
+    ("key_aligned_fidelity", "key-aligned fidelity"),
     ("output_fidelity", "output fidelity"),
     ("internal_completeness", "internal completeness"),
     ("replicas", "replicas"),
@@ -61,7 +62,8 @@ def _headline(plan: Plan) -> Table:
 def _beside(plan: Plan) -> Table:
     """Return the plan's figures beside those of the replicas in place and of random choices."""
     before, after, random = (plan.summary.get(name) or {} for name in ("before", "after", "random"))
-    rows = [(text, before.get(name), after.get(name), random.get(name)) for name, text in _FIGURES]
+    figures = [(name, text) for name, text in _FIGURES if name in after or name != "key_aligned_fidelity"]
+    rows = [(text, before.get(name), after.get(name), random.get(name)) for name, text in figures]
     return Table(("", "before", "this plan", f"random choice (mean of {random.get('choices')})"), rows)
 
 

@@ -1,7 +1,8 @@
 """Output fidelity as a small circuit: operators whose tasks are all fed alike become one node, others a node a task.
 
 A node keeps the product of its slots times what its own tasks keep; a slot is a weighted sum of nodes. Between full
-edges only the weighted mean of an operator counts, so that the choice there is how many of its heaviest tasks.
+edges only the weighted mean of an operator counts, so that the choice there is how many of its heaviest tasks. A task
+that has several rows in the model is one node, which fills a slot of the node of each row.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ftplan.metrics.fidelity import FidelityModel, Level
+from ftplan.metrics.fidelity_gains import useful_rows
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
@@ -73,26 +75,34 @@ class _CircuitBuilder:
     ) -> None:
         self.free, self.units, self.budget = free, units, budget
         self.circuit = Circuit([], [])
-        self.node_of = np.full(graph.tasks, -1, dtype=np.int64)
+        self.task_of = np.arange(graph.tasks) if model.task_of is None else model.task_of
+        # rows that are no tasks have an operator number of their own
+        self.operator_of = np.full(len(self.task_of), len(graph.topology.operators))
+        self.operator_of[: graph.tasks] = graph.operator_of
+        self.divided = _divided(graph, model, self.task_of)
+        self.node_of_task: dict[int, int] = {}
+        self.node_of = np.full(len(self.task_of), -1, dtype=np.int64)
         self.whole = self._whole_operators(graph, model)
-        fed = np.zeros(graph.tasks, dtype=np.bool_)
+        fed = np.zeros(len(self.task_of), dtype=np.bool_)
         for level in model.levels:
             fed[level.task] = True
-        self._add_tasks(graph, np.flatnonzero(~fed), None)
+        self._add_rows(graph, np.flatnonzero(~fed), None)
         for level in model.levels:
-            self._add_tasks(graph, level.task, level)
+            self._add_rows(graph, level.task, level)
         self.circuit.nodes.append(CircuitNode(1.0, [], [_sum_of(self.node_of[model.outputs], model.weight)]))
 
     def _whole_operators(self, graph: TaskGraph, model: FidelityModel) -> dict[int, FloatArray]:
         """Return the share of each task in its operator, for operators fed alike and used as a whole only."""
         used: dict[int, list[FloatArray]] = {}
-        alike = np.ones(len(graph.topology.operators), dtype=np.bool_)
+        alike = np.ones(len(graph.topology.operators) + 1, dtype=np.bool_)
+        alike[-1] = False
+        alike[graph.operator_of[self.divided]] = False
         for level in model.levels:
-            alike[np.unique(graph.operator_of[level.sender])] = False
+            alike[np.unique(self.operator_of[level.sender])] = False
             for _, senders, weights in _gatherings(level):
                 i = int(graph.operator_of[senders[0]])
                 used.setdefault(i, []).append(_over(graph, i, senders, weights))
-            _find_fed_unlike(graph, level, alike)
+            _find_fed_unlike(graph, self.operator_of, level, alike)
         by_operator = graph.operator_of[model.outputs]
         for i in np.unique(by_operator).tolist():
             here = by_operator == i
@@ -105,21 +115,21 @@ class _CircuitBuilder:
                 whole[i] = shares[0] if shares else np.zeros(tasks.stop - tasks.start)
         return whole
 
-    def _add_tasks(self, graph: TaskGraph, tasks: IntArray, level: Level | None) -> None:
-        """Add the nodes of tasks, whole operators where possible; *level* feeds them."""
-        operators = graph.operator_of[tasks]
+    def _add_rows(self, graph: TaskGraph, rows: IntArray, level: Level | None) -> None:
+        """Add the nodes of rows, whole operators where possible; *level* feeds them."""
+        operators = self.operator_of[rows]
         slots = _Slots(level, self._gathered(graph, level)) if level is not None else None
         for i in dict.fromkeys(operators.tolist()):
-            members = tasks[operators == i]
+            members = rows[operators == i]
             # in one operator all tasks or none are fed alike; sources among fed tasks are told apart by _fed_unlike
             groups = [members] if i in self.whole else members[:, None]
             for group in groups:
                 self.budget.check()
                 share = self.whole[i][group - graph.slice_of(i).start] if i in self.whole else np.ones(1)
+                node = self._node(self.task_of[group], share)
                 self.node_of[group] = len(self.circuit.nodes)
-                node = self._node(group, share)
                 if slots is not None:
-                    node.slots = slots.of(int(group[0]), self.node_of)
+                    node.slots += slots.of(int(group[0]), self.node_of)
                 self.circuit.nodes.append(node)
 
     def _gathered(self, graph: TaskGraph, level: Level) -> dict[int, tuple[int, float]]:
@@ -135,6 +145,19 @@ class _CircuitBuilder:
         return gathered
 
     def _node(self, tasks: IntArray, share: FloatArray) -> CircuitNode:
+        """Return the node of rows of tasks with these shares, without what feeds it."""
+        task = int(tasks[0])
+        if task == len(self.free):
+            return CircuitNode(1.0, [])
+        if not self.divided[task]:
+            return self._node_of_tasks(tasks, share)
+        if task not in self.node_of_task:
+            node = self._node_of_tasks(tasks, share)
+            self.node_of_task[task] = len(self.circuit.nodes)
+            self.circuit.nodes.append(node)
+        return CircuitNode(1.0, [], [{self.node_of_task[task]: 1.0}])
+
+    def _node_of_tasks(self, tasks: IntArray, share: FloatArray) -> CircuitNode:
         """Return the node of tasks with these shares: free ones at once, others in a block per cost."""
         free = self.free[tasks]
         node = CircuitNode(float(share[free].sum()), [])
@@ -147,6 +170,12 @@ class _CircuitBuilder:
                 self.circuit.blocks.append(block)
                 node.blocks.append(block)
         return node
+
+
+def _divided(graph: TaskGraph, model: FidelityModel, task_of: IntArray) -> BoolArray:
+    """Return the tasks of which several rows are of use, shape (tasks,)."""
+    rows = useful_rows(model, np.ones(graph.tasks, dtype=np.bool_))
+    return np.asarray(np.bincount(task_of[rows], minlength=graph.tasks)[: graph.tasks] > 1, dtype=np.bool_)
 
 
 def _sum_of(nodes: IntArray, weights: FloatArray) -> dict[int, float]:
@@ -174,19 +203,19 @@ def _gatherings(level: Level) -> list[tuple[int, IntArray, FloatArray]]:
     return list(zip(numbers, senders, weights, strict=True))
 
 
-def _find_fed_unlike(graph: TaskGraph, level: Level, alike: BoolArray) -> None:
+def _find_fed_unlike(graph: TaskGraph, operator_of: IntArray, level: Level, alike: BoolArray) -> None:
     """Clear *alike* for the operators of a level whose tasks are not all fed the same."""
     owner = np.repeat(level.task, np.diff(np.append(level.first, level.slots)))
-    alike[np.unique(graph.operator_of[owner[level.slot]])] = False
+    alike[np.unique(operator_of[owner[level.slot]])] = False
     order = np.lexsort((level.spread, level.spread_slot))
     slot, spread, weight = level.spread_slot[order], level.spread[order], level.spread_weight[order]
-    operators = graph.operator_of[level.task]
+    operators = operator_of[level.task]
     for i in np.unique(operators).tolist():
         if not alike[i]:
             continue
         tasks = graph.slice_of(i)
         count = tasks.stop - tasks.start
-        here = graph.operator_of[owner[slot]] == i
+        here = operator_of[owner[slot]] == i
         entries = int(here.sum())
         if int((operators == i).sum()) != count or entries % count:
             alike[i] = False
@@ -212,10 +241,10 @@ class _Slots:
         self.by_spread = np.argsort(level.spread_slot, kind="stable")
         self.spread_start = np.searchsorted(level.spread_slot[self.by_spread], np.arange(level.slots + 1))
 
-    def of(self, task: int, node_of: IntArray) -> list[dict[int, float]]:
-        """Return the slots of a task."""
+    def of(self, row: int, node_of: IntArray) -> list[dict[int, float]]:
+        """Return the slots of a row."""
         level = self.level
-        at = int(np.searchsorted(level.task, task))
+        at = int(np.searchsorted(level.task, row))
         slots = []
         for s in range(int(level.first[at]), int(self.end[at])):
             pairs = self.by_slot[self.start[s] : self.start[s + 1]]

@@ -36,14 +36,19 @@ class Completion:
     tasks: int
 
     @cached_property
+    def task_of(self) -> IntArray:
+        """The task of each row of the model, the number of tasks for a row that never fails, shape (rows,)."""
+        return np.arange(self.tasks) if self.model.task_of is None else self.model.task_of
+
+    @cached_property
     def levels(self) -> tuple[Slots, ...]:
         """The levels with their candidates sorted."""
         return tuple(map(_slots, self.model.levels))
 
     @cached_property
     def first_slot(self) -> IntArray:
-        """First slot of each task among the slots of all levels, -1 for leaves, shape (tasks,)."""
-        first = np.full(self.tasks, -1, dtype=np.int64)
+        """First slot of each row among the slots of all levels, -1 for leaves, shape (rows,)."""
+        first = np.full(len(self.task_of), -1, dtype=np.int64)
         offset = 0
         for level in self.model.levels:
             first[level.task] = level.first + offset
@@ -52,8 +57,8 @@ class Completion:
 
     @cached_property
     def slot_count(self) -> IntArray:
-        """Number of slots of each task, shape (tasks,)."""
-        count = np.zeros(self.tasks, dtype=np.int64)
+        """Number of slots of each row, shape (rows,)."""
+        count = np.zeros(len(self.task_of), dtype=np.int64)
         for level in self.model.levels:
             count[level.task] = np.diff(np.append(level.first, level.slots))
         return count
@@ -68,26 +73,29 @@ class Trees:
     gain: FloatArray
     cost: FloatArray
     change: FloatArray  # by how much fidelity grows or falls with the task alone
-    sender: IntArray  # by slot: whom to complete upstream, -1 where the slot has something
-    below: IntArray  # (T,) the consumer to complete, -1 where none is needed
-    entered: IntArray  # (T,) the slot by which that consumer is entered
+    row: IntArray  # (T,) of the model, by which the tree passes the task
+    sender: IntArray  # by slot: the row to complete upstream, -1 where the slot has something
+    below: IntArray  # by row: the consumer to complete, -1 where none is needed
+    entered: IntArray  # by row: the slot by which that consumer is entered
 
     def missing(self, task: int) -> list[int]:
         """Return the tasks of the tree through *task* that do not live, each once."""
         missing: dict[int, None] = {}
-        self._up(task, missing)
-        while self.below[task] >= 0:
-            entered, task = int(self.entered[task]), int(self.below[task])
-            self._up(task, missing, entered)
+        row = int(self.row[task])
+        self._up(row, missing)
+        while self.below[row] >= 0:
+            entered, row = int(self.entered[row]), int(self.below[row])
+            self._up(row, missing, entered)
         return list(missing)
 
-    def _up(self, task: int, missing: dict[int, None], entered: int = -1) -> None:
-        """Add a task and whatever it needs upstream, but for the slot by which the tree enters it."""
-        waiting = [task]
+    def _up(self, row: int, missing: dict[int, None], entered: int = -1) -> None:
+        """Add the task of a row and whatever it needs upstream, but for the slot by which the tree enters it."""
+        waiting = [row]
         while waiting:
             at = waiting.pop()
-            if not self.live[at]:
-                missing[at] = None
+            task = int(self.completion.task_of[at])
+            if task < len(self.live) and not self.live[task]:
+                missing[task] = None
             first = int(self.completion.first_slot[at])
             slots = range(first, first + int(self.completion.slot_count[at]))
             waiting += [int(self.sender[slot]) for slot in slots if slot != entered and self.sender[slot] >= 0]
@@ -120,28 +128,60 @@ def trees(completion: Completion, live: BoolArray, weight: FloatArray, cheapest:
     Upstream, a slot without anything takes the sender of the largest profit density; downstream, a task that nobody
     uses takes the consumer with which the whole tree's is largest. *cheapest*: the trees of least cost instead.
 
-    Where a join's streams share ancestors a tree may cost less than it says, and gain more.
+    Where a join's streams share ancestors a tree may cost less than it says, and gain more; in a model with further
+    rows ancestors upstream of the task are counted once. Of a task with several rows the tree counts the gain by one.
     """
     now = gains(completion.model, live)
-    up = _Upstream(np.where(live, 0.0, weight), np.ones(len(live)))
-    fills = []
+    missing = np.append(np.where(live, 0.0, weight), 0.0)[completion.task_of]
+    up = _Upstream(missing.copy(), np.ones(len(missing)))
+    fills: list[_Fill] = []
     for slots, mean in zip(completion.levels, now.means, strict=True):
         fill = _fill(slots, mean, up, cheapest)
         up.cost[slots.level.task] += np.add.reduceat(fill.cost, slots.level.first)
         up.value[slots.level.task] = np.multiply.reduceat(fill.value, slots.level.first)
         fills.append(fill)
-    down = _Downstream(now, up, np.where(live, 0.0, weight), cheapest)
+        if completion.model.task_of is not None:
+            joins = slots.level.task[np.add.reduceat((fill.cost > 0.0).astype(np.int64), slots.level.first) > 1]
+            up.cost[joins] = _cost_upstream(completion, fills, joins, np.where(live, 0.0, weight))
+    down = _Downstream(now, up, missing, cheapest)
     offset = sum(slots.level.slots for slots in completion.levels)
     for slots, mean, fill in zip(completion.levels[::-1], now.means[::-1], fills[::-1], strict=True):
         offset -= slots.level.slots
         down.offer_level(slots, offset, mean, fill)
-    gain = down.base + down.rise * (up.value - now.intact)
+    gain, cost = down.base + down.rise * (up.value - now.intact), up.cost + down.cost
     senders = np.concatenate([fill.sender for fill in fills]) if fills else np.zeros(0, dtype=np.int64)
-    return Trees(completion, live, gain, up.cost + down.cost, now.change, senders, down.below, down.entered)
+    row = _best_rows(completion, _density(gain, cost, cheapest))
+    return Trees(completion, live, gain[row], cost[row], now.change, row, senders, down.below, down.entered)
+
+
+def _cost_upstream(completion: Completion, fills: list[_Fill], rows: IntArray, missing: FloatArray) -> FloatArray:
+    """Return what it costs to complete some rows upstream, each task once; cost O(sizes of their trees)."""
+    sender, task_of = np.concatenate([fill.sender for fill in fills]), completion.task_of
+    tree, row, tasks = np.arange(len(rows)), rows, completion.tasks + 1
+    reached = []
+    while len(row):
+        tree, row = np.divmod(np.unique(tree * len(task_of) + row), len(task_of))
+        reached.append(np.unique(tree * tasks + task_of[row]))
+        count = completion.slot_count[row]
+        slot = np.repeat(completion.first_slot[row] - np.cumsum(count) + count, count) + np.arange(count.sum())
+        tree, row = np.repeat(tree, count), sender[slot]
+        tree, row = tree[row >= 0], row[row >= 0]
+    once = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *reached]))
+    cost = np.bincount(once // tasks, np.append(missing, 0.0)[once % tasks], minlength=len(rows))
+    return np.asarray(cost, dtype=np.float64)
+
+
+def _best_rows(completion: Completion, score: FloatArray) -> IntArray:
+    """Return the first row of the best score of each task, shape (tasks,)."""
+    task_of, tasks = completion.task_of, completion.tasks
+    if len(task_of) == tasks:
+        return task_of
+    order = np.lexsort((-score, task_of))
+    return np.asarray(order[np.searchsorted(task_of[order], np.arange(tasks))], dtype=np.int64)
 
 
 class _Upstream(NamedTuple):
-    """What it costs to complete each task upstream, itself included, and what is intact of it then, shape (tasks,)."""
+    """What it costs to complete each row upstream, itself included, and what is intact of it then, shape (rows,)."""
 
     cost: FloatArray
     value: FloatArray
@@ -197,7 +237,7 @@ def _fill(slots: Slots, mean: FloatArray, up: _Upstream, cheapest: bool) -> _Fil
 
 
 class _Downstream:
-    """The way from each task to an output, filled level by level from the outputs on; arrays of shape (tasks,)."""
+    """The way from each row to an output, filled level by level from the outputs on; arrays of shape (rows,)."""
 
     def __init__(self, now: Gains, up: _Upstream, own_cost: FloatArray, cheapest: bool) -> None:
         count = len(own_cost)

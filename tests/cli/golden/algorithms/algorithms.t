@@ -46,6 +46,6 @@ Every metric, by the kind of plan that it judges.
   restore-s               recovery-schedule      low     s            from the decision until the task runs, summed over all tasks
   unrecovered-tasks       recovery-schedule      low     tasks        failed tasks that are still down at the end
   output-fidelity         task-replication       high    share        how much of the output rests on all of its input, expected over the scenarios of a failure
-  key-aligned-fidelity    task-replication       high    share        the same, a loss upstream of several streams of one join counting once; outputs weigh by rate
+  key-aligned-fidelity    task-replication       high    share        the same, a loss upstream of several streams of one join counting once
   internal-completeness   task-replication       high    share        of the records that tasks process without failure, those that live tasks still process
   replicas                task-replication       low     replicas     tasks with an active replica

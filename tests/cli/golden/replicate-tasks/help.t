@@ -21,10 +21,12 @@
     --target X                      The fewest replicas that reach this value.
     --algorithm [greedy|dynamic-programming|structure-aware|exact]
                                     The planner.  [default: structure-aware, safe at any size]
-    --metric [output-fidelity|internal-completeness]
+    --metric [output-fidelity|internal-completeness|key-aligned-fidelity]
                                     output-fidelity = how much of the output rests on all of its input;
                                     internal-completeness = how many records are still processed, wherever
-                                    they go.  [default: output-fidelity]
+                                    they go; key-aligned-fidelity = output-fidelity where what is lost
+                                    upstream of several streams of one join counts once (not by dynamic-
+                                    programming).  [default: output-fidelity]
     --weight [rate|priority]        What an output task counts in fidelity.  [default: rate]
     --max-cpu SHARE                 Share of a node's cores that may be used.  [default: 0.8]
     --current PLAN                  Replicas now in place: says what to activate and to deactivate; wins over
