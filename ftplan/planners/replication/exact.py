@@ -194,7 +194,7 @@ def _tables(incumbent: _Incumbent, budget: Budget) -> CostCircuit:
         view = knapsack.of(problem)
         tables = CostCircuit.of(view, budget, incumbent.candidates)
         reduced = tables.reduced(budget)
-        incumbent.offer_choice(_rounded(problem, view, tables, reduced), tables.bound(reduced))
+        incumbent.offer_choice(_rounded(problem, view, tables, reduced, budget), tables.bound(reduced))
         first = first or tables
         if incumbent.proven:
             break
@@ -278,11 +278,13 @@ def _has_large_operators(each: Circuit) -> bool:
     return sum(block.most for block in each.blocks) >= 4 * len(each.blocks)
 
 
-def _rounded(problem: ReplicationProblem, view: ReplicationProblem, tables: CostCircuit, reduced: Reduced) -> BoolArray:
+def _rounded(
+    problem: ReplicationProblem, view: ReplicationProblem, tables: CostCircuit, reduced: Reduced, budget: Budget
+) -> BoolArray:
     """Return a choice that fits, from the table of a view: at the largest cost where the most of all copies fits."""
 
     def at(cost: int) -> BoolArray:
-        counts = {k: max(several) for k, several in choices(reduced.table, cost).counts.items()}
+        counts = {k: max(several) for k, several in choices(reduced.table, cost, budget).counts.items()}
         return _tasks(view, tables.circuit, counts)
 
     def fits(cost: int) -> bool:
