@@ -87,6 +87,8 @@ def recovery_savings(
     reason = None
     if problem.current is not None and (node == problem.current).all():
         reason = "no change: no other replicas were found that save more in the recovery than those in place"
+    elif (node == NOWHERE).all():
+        reason = "no replicas: none were found that save anything in the recovery"
     return Result("optimal" if optimal else "feasible", node, ("budget",), bound, reason, warnings=clock.warnings())
 
 
