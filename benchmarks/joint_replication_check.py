@@ -44,6 +44,7 @@ def main() -> None:
                 seconds[algorithm, check] += time.perf_counter() - began
                 if text:
                     wrong[algorithm, check] += 1
+                    print(text, file=sys.stderr, flush=True)
                     shown.setdefault((algorithm, check), []).append(text)
                     if given.dump is not None and wrong[algorithm, check] <= given.show:
                         given.dump.mkdir(parents=True, exist_ok=True)

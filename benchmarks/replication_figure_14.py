@@ -1,6 +1,6 @@
 """Su & Zhou's figure 14 with the optimum they could not compute: greedy, structure-aware and exact.
 
-Run: ``python benchmarks/replication_figure_14.py [--topologies 10] [--time-limit 10] [--figure FILE]``. Prints a table
+Run: ``python benchmarks/replication_figure_14.py [--topologies 100] [--time-limit 10] [--figure FILE]``. Prints a table
 and draws it; 100 topologies a point are those of the paper.
 """
 
@@ -89,7 +89,7 @@ def draw(points: dict[tuple[str, str, float], Point], file: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--topologies", type=int, default=10)
+    parser.add_argument("--topologies", type=int, default=100)
     parser.add_argument("--time-limit", type=float, default=10.0)
     parser.add_argument("--figure", type=Path, default=FIGURE)
     given = parser.parse_args()

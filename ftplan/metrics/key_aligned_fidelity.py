@@ -9,7 +9,8 @@ section III) but for joins:
   of key groups that no operator divides.
 - A stream by range (one-to-one, split, merge) has the root of its operator. A stream over a full edge has the key
   groups as its root where both its operators have the same number of them: key group g is with task
-  ``floor(g · parallelism / key_groups)`` of each. Any other stream has none.
+  ``floor(g · parallelism / key_groups)`` of each. Measured rates weigh both; where a full edge carries records between
+  tasks without a key group in common, its keys are others. Any other stream has no root.
 - In a join, streams of one root are multiplied slice by slice, the root's loss counting once, and the task keeps the
   mean over slices, weighted by the mean of the streams' weights. Other streams are unrelated and multiplied as in
   output fidelity. A stream without a slice that others have counts by its mean there.
@@ -20,9 +21,9 @@ It is *not* always above output fidelity: where B lacks one half of the keys and
 Limits: operators with the same number of key groups are taken to hash the same key, which a topology cannot say. Keys
 inside one slice are unrelated where a split made it finer, unless the receivers have its key groups. Of nested roots
 only the nearest one counts: an operator behind unlike roots, or with an unrelated stream beside aligned ones, has
-slices of its own. Measured substreams and parallel edges of unlike partitioning count as unaligned. Full edges are by
-key for joins only: what other operators keep as a whole is as in output fidelity. What tasks weigh follows from rates,
-not from how many key groups they have.
+slices of its own. Substreams without a partitioning, and parallel edges of unlike ones, count as unaligned. Full edges
+are by key for joins only: what other operators keep as a whole is as in output fidelity. What tasks weigh follows from
+rates, not from how many key groups they have.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ import numpy as np
 from ftplan.metrics.fidelity import FidelityModel, Level, LevelBuilder, fidelity_model
 from ftplan.model.rates import FullStream, Rates
 from ftplan.model.task_graph import TaskGraph
-from ftplan.model.topology import FloatArray, IntArray
+from ftplan.model.topology import Edge, FloatArray, IntArray
 
 
 def key_aligned_model(graph: TaskGraph, rates: Rates) -> FidelityModel:
@@ -76,15 +77,32 @@ def _stream_root(graph: TaskGraph, root: dict[int, int], source: int, target: in
     if _by_range(graph, source, target):
         return root[source]
     count = _key_groups(graph, target)
-    edges = [edge for edge in graph.in_edges[target] if edge.source == source]
-    plain = all(edge.substreams is None and edge.partitioning == "full" for edge in edges)
     keyed = count and (_key_groups(graph, source) == count or root[source] == -count)
-    return -count if plain and keyed else None
+    return -count if keyed and all(_by_key(graph, edge) for edge in _edges(graph, source, target)) else None
+
+
+def _edges(graph: TaskGraph, source: int, target: int) -> list[Edge]:
+    return [edge for edge in graph.in_edges[target] if edge.source == source]
 
 
 def _by_range(graph: TaskGraph, source: int, target: int) -> bool:
-    edges = [edge for edge in graph.in_edges[target] if edge.source == source]
-    return all(edge.substreams is None and edge.partitioning != "full" for edge in edges)
+    """Return whether a stream goes by range; where it was measured, each receiver has some of it."""
+    edges = _edges(graph, source, target)
+    receivers = graph.topology.operators[target].parallelism
+    fed = (edge.substreams is None or len(np.unique(edge.substreams.to_index)) == receivers for edge in edges)
+    return all(edge.partitioning in ("one-to-one", "split", "merge") for edge in edges) and all(fed)
+
+
+def _by_key(graph: TaskGraph, edge: Edge) -> bool:
+    """Return whether an edge may be full by key: where it was measured, between tasks with key groups in common."""
+    if edge.partitioning != "full" or edge.substreams is None:
+        return edge.partitioning == "full"
+    first, count = graph.key_groups
+    carries = edge.substreams.rate > 0.0
+    sender = edge.substreams.from_index[carries] + graph.offset[edge.source]
+    receiver = edge.substreams.to_index[carries] + graph.offset[edge.target]
+    last = first + count
+    return bool(((first[sender] < last[receiver]) & (first[receiver] < last[sender])).all())
 
 
 def _key_groups(graph: TaskGraph, i: int) -> int:
@@ -252,9 +270,11 @@ class _Stream(NamedTuple):
                 slots.append(level.slot[pairs])
                 continue
             by_range = False
+            pairs = np.flatnonzero(into[level.slot] & (operator_of[level.sender] == source))
             spread = into[level.spread_slot] & (operator_of[_first_sender(level)[level.spread]] == source)
-            slots.append(level.spread_slot[spread])
-            entries.append(_entries_by_key(slicing, level, (source, i), -root, np.flatnonzero(spread)))
+            slots += [level.slot[pairs], level.spread_slot[spread]]
+            part = _received(level, pairs, np.flatnonzero(spread), slicing.graph.tasks)
+            entries.append(_entries_by_key(slicing, (source, i), -root, part))
         row, task, cut, weight = (np.concatenate([entry[k] for entry in entries]) for k in range(4))
         return _Stream(row, task, cut, weight, np.unique(np.concatenate(slots)), by_range)
 
@@ -298,19 +318,33 @@ def _only_own_keys(entries: _Entries, owner: IntArray) -> _Entries:
     return row[own], receiver[own], cut[own], weight[own]
 
 
-def _entries_by_key(slicing: _Slicing, level: Level, ends: tuple[int, int], count: int, spread: IntArray) -> _Entries:
-    """Return (row, receiver, slice, weight) of a stream over full edges, each slice to the task that has its keys."""
+def _received(level: Level, pairs: IntArray, spread: IntArray, tasks: int) -> FloatArray:
+    """Return what some substreams and full edges are of the slots of each receiver, shape (tasks,)."""
+    sends = np.bincount(level.gathering, level.gather_weight, minlength=level.gatherings)
+    to = level.task[level.owner[np.concatenate((level.slot[pairs], level.spread_slot[spread]))]]
+    weight = np.concatenate((level.weight[pairs], level.spread_weight[spread] * sends[level.spread[spread]]))
+    return np.bincount(to, weight, minlength=tasks).astype(np.float64, copy=False)
+
+
+def _entries_by_key(slicing: _Slicing, ends: tuple[int, int], count: int, part: FloatArray) -> _Entries:
+    """Return the entries of a stream over full edges, each slice to the task that has its keys, by what is sent."""
     graph, (source, target) = slicing.graph, ends
     slices = slicing._slices(source, -count)
-    sent = np.zeros(graph.tasks)
-    for stream in slicing.rates.streams:
-        if isinstance(stream, FullStream) and (stream.source, stream.target) == ends:
-            sent[graph.slice_of(source)] += stream.sent
     receiver = slicing._owner_of_runs(target, count)[slices.slice]
-    sends = np.bincount(level.gathering, level.gather_weight, minlength=level.gatherings)
-    to = level.task[level.owner[level.spread_slot[spread]]]
-    part = np.bincount(to, level.spread_weight[spread] * sends[level.spread[spread]], minlength=graph.tasks)
-    weight = sent[slices.task] * slices.weight
+    pair, at = np.unique(slices.task * graph.tasks + receiver, return_inverse=True)
+    whole = np.bincount(at, slices.weight)  # of the sender, by pair
+    sent = np.zeros(len(pair))
+    for stream in slicing.rates.streams:
+        if (stream.source, stream.target) != ends:
+            continue
+        if isinstance(stream, FullStream):
+            sent += stream.sent[pair // graph.tasks - graph.offset[source]] * whole
+            continue
+        named = (stream.sender + graph.offset[source]) * graph.tasks + stream.receiver + graph.offset[target]
+        place = np.minimum(np.searchsorted(pair, named), len(pair) - 1)
+        here = pair[place] == named
+        sent += np.bincount(place[here], stream.rate[here], minlength=len(pair))
+    weight = (sent / np.maximum(whole, 1e-300))[at] * slices.weight
     silent = np.bincount(receiver, weight, minlength=graph.tasks)[receiver] <= 0.0  # keys weigh alike
     weight = np.where(silent, slicing._run_sizes(count)[slices.slice], weight)
     total = np.bincount(receiver, weight, minlength=graph.tasks)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
@@ -152,12 +152,12 @@ def _weighed_edge(graph: TaskGraph, edge: Edge, stream: Substreams) -> tuple[Edg
     order = np.argsort(keys, kind="stable")
     rate = np.zeros(len(keys))
     rate[order[np.searchsorted(keys[order], _keys(graph, edge, stream.from_index, stream.to_index))]] = stream.rate
-    misfits = []
-    if edge.substreams is not None and (worst := disagreement(edge.substreams.rate, rate)) is not None:
-        at, excess = worst
-        sender, receiver = _name(graph, edge.source, pairs[0][at]), _name(graph, edge.target, pairs[1][at])
-        text = f"{sender} -> {receiver} carries {_compared(edge.substreams.rate[at], rate[at])}"
-        misfits.append(_Misfit("RATES_DISAGREE", excess, text))
+    stated = None if edge.substreams is None else edge.substreams.rate
+    misfits = _apart(
+        stated,
+        rate,
+        lambda k: f"{_name(graph, edge.source, pairs[0][k])} -> {_name(graph, edge.target, pairs[1][k])} carries",
+    )
     return replace(edge, substreams=Substreams(*pairs, rate)), misfits
 
 
@@ -165,27 +165,21 @@ def _weighed_operator(
     graph: TaskGraph, i: int, rates: MeasuredRates, weighed: _WeighedEdges
 ) -> tuple[Operator, list[_Misfit]]:
     """Return the operator at a position with what its tasks emit and how its unmeasured inputs divide."""
-    operator, tasks, misfits = graph.topology.operators[i], graph.slice_of(i), []
-    counted = rates.of_operator(rates.records_out, tasks)
+    operator, tasks = graph.topology.operators[i], graph.slice_of(i)
+    misfits: list[_Misfit] = []
+    counted, received = (rates.of_operator(column, tasks) for column in (rates.records_out, rates.records_in))
     sent = _sent(graph, i, weighed)
     emitted = _emitted(counted, list(sent.values()))
     if emitted is not None:
-        if operator.rate_out is not None and (worst := disagreement(operator.rate_out, emitted)) is not None:
-            at, excess = worst
-            text = f"{_name(graph, i, at)} emits {_compared(operator.rate_out[at], emitted[at])}"
-            misfits.append(_Misfit("RATES_DISAGREE", excess, text))
+        misfits += _apart(operator.rate_out, emitted, lambda k: f"{_name(graph, i, k)} emits")
+        if emitted is counted:
+            misfits += _at_odds(graph, i, counted, sent)
         operator = replace(operator, rate_out=emitted)
-    if counted is not None and emitted is counted:
-        misfits += _at_odds(graph, i, counted, sent)
-    received = rates.of_operator(rates.records_in, tasks)
     left = None if received is None else _left_for_rules(i, received, weighed)
     if left is not None:
-        if operator.input_share is not None:
-            stated = operator.input_share / operator.input_share.sum() * left.sum()
-            if (worst := disagreement(stated, left)) is not None:
-                at, excess = worst
-                text = f"{_name(graph, i, at)} gets, by its input_share, {_compared(stated[at], left[at])}"
-                misfits.append(_Misfit("RATES_DISAGREE", excess, text))
+        share = operator.input_share
+        stated = None if share is None else share / share.sum() * left.sum()
+        misfits += _apart(stated, left, lambda k: f"{_name(graph, i, k)} gets, by its input_share,")
         share = rounded(left / left.sum() * len(left))
         operator = replace(operator, input_share=np.where((share > 0.0) & (share < SHARE.low), SHARE.low, share))
     return operator, misfits
@@ -251,10 +245,15 @@ def _name(graph: TaskGraph, i: int, index: int) -> str:
     return f"{graph.topology.operators[i].id}/{index}"
 
 
-def _compared(stated: float, measured: float) -> str:
-    """Say how far apart two rates are."""
-    apart = abs(measured - stated) / max(abs(measured), abs(stated))
-    return f"{stated:.6g} records/s by the topology, {measured:.6g} by the statistics ({apart:.1%} apart): these weigh"
+def _apart(stated: FloatArray | None, measured: FloatArray, subject: Callable[[int], str]) -> list[_Misfit]:
+    """Say where measured rates differ most from what the topology states, if it does; *subject* names a place."""
+    worst = None if stated is None else disagreement(stated, measured)
+    if stated is None or worst is None:
+        return []
+    at, excess = worst
+    share = abs(measured[at] - stated[at]) / max(measured[at], stated[at])
+    rates = f"{stated[at]:.6g} records/s by the topology, {measured[at]:.6g} by the statistics"
+    return [_Misfit("RATES_DISAGREE", excess, f"{subject(at)} {rates} ({share:.1%} apart): these weigh")]
 
 
 def _warnings(misfits: Sequence[_Misfit]) -> Iterator[Warn]:

@@ -38,6 +38,17 @@ class ReplicaHosts:
         """Place of each node by its id."""
         return {id: k for k, id in enumerate(self.ids)}
 
+    @cached_property
+    def homes(self) -> tuple[IntArray, IntArray, IntArray]:
+        """Zones, or nodes where zones do not count: the nodes sorted by them, the first place of each in that order,
+        and that of each task's primary, (T,), NOWHERE where unknown.
+        """
+        group = self.zone if self.same_zone == "never" else np.arange(len(self.zone))
+        _, number = np.unique(group, return_inverse=True)
+        order = np.argsort(number, kind="stable")
+        first = np.searchsorted(number[order], np.arange(int(number.max(initial=-1)) + 1))
+        return order, first, np.where(self.primary == NOWHERE, NOWHERE, number[self.primary])
+
     @property
     def free_cores(self) -> float:
         """Cores that are free on all nodes that take tasks."""

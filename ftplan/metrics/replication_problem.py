@@ -38,8 +38,8 @@ class ReplicationProblem:
 
     The fidelity of ``model`` is what is maximised: output fidelity, key-aligned fidelity, in whose model tasks have
     parts, or internal completeness, which is the fidelity of a model in which every task is an output. In the worst
-    case ([SuZhou2016], section III-B: some task of every
-    MC-tree fails, nobody knows which) there is one case in which all tasks fail.
+    case ([SuZhou2016], section III-B: some task of every MC-tree fails, nobody knows which) there is one case in which
+    all tasks fail.
     """
 
     graph: TaskGraph

@@ -31,7 +31,7 @@ UNJUDGED: dict[str, str] = {
     r"summary\.upkeep\.(before|fresh|difference|moves_to_mend_rules|bound_by).*": "of the fresh plan: --prove",
     r"summary\.even\..*": "of another plan: --prove",
     r"summary\.holdout.*": "of twenty other plans on unseen time: --prove",
-    r"plan\.curve\[\]\.(budget|value|bound)|plan\.curve": "of other plans, unless it contradicts itself: --prove",
+    r"plan\.curve(\[\]\.(budget|value|bound|without_placement.*))?": "of other plans, unless it contradicts: --prove",
     r"plan\.steps\[\]\.recover\[\]\.(prefetch|ready_s)": "why and when a task was begun is the plan's choice",
     r"objective\.bound": "where there is no value to hold it against",
     r"infeasible\.(current|needed|limit|smallest_fix|reason)": "only planning again tells (--prove)",

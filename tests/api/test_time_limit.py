@@ -6,6 +6,7 @@ every machine. What still looks at the clock after that must be little.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,6 @@ from ftplan.planners import budget
 from ftplan.planners.budget import Budget, OutOfTime
 from ftplan.planners.replication.models.circuit import circuit
 from ftplan.planners.replication.models.reduction import reduce
-from ftplan.planners.replication.placement.placement import PlacementProblem, place
 from ftplan.planners.replication.planner import ReplicationOptions
 
 WIDE, LAYERS = 12, 5
@@ -104,18 +104,19 @@ def test_a_reduction_ends_with_the_clock(clock: Clock) -> None:
     assert clock.time <= 35.0
 
 
-def test_a_known_placement_is_kept_where_none_is_found_in_time() -> None:
-    """Two replicas of one core on two nodes of one: first fit puts the small one where only the large one fits."""
-    problem = PlacementProblem(
-        task=np.arange(3), cpu=np.array([2.0, 2.0, 1.0]), memory_mb=np.array([1.0, 1.0, 3.0]),
-        primary=np.full(3, -1), current=np.full(3, -1),
-        residual_cpu=np.array([2.0, 3.0]), residual_mb=np.array([4.0, 2.0]),
-        zone=np.arange(2), accepting=np.ones(2, dtype=np.bool_), risk=np.zeros((3, 2)),
-    )  # fmt: skip
+def test_what_is_in_place_stays_where_nothing_is_found_in_time() -> None:
+    from ftplan.api.replication.budget import parse_budget
+    from ftplan.api.replication.problem import prepare
+    from ftplan.planners.replication.structure_aware import structure_aware
+
+    problem = prepare(ftplan.load(topology=job()), parse_budget(20, None, None, None)).problem
+    before = structure_aware(problem, ReplicationOptions(iterations=1)).answer
+    assert before is not None
+    current = before.nodes()
     late = ReplicationOptions(time_limit_s=60.0, ends=0.0)
-    assert len(place(problem, late).left) > 0
-    known = np.array([0, 1, 1])
-    assert place(problem, late, None, known).node.tolist() == known.tolist()
+    answer = structure_aware(replace(problem, current=current), late).answer
+    assert answer is not None
+    assert (answer.nodes() == current).all()
 
 
 def test_parts_end_with_the_command(clock: Clock) -> None:

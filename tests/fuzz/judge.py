@@ -149,6 +149,7 @@ def _more(command: str, random: Random) -> dict[str, Any]:
         "replicate-tasks": [
             {}, {}, {"worst_case": True}, {"budget": None, "target": 0.5}, {"budget": None, "budget_cpu": 3},
             {"budget": None, "budget_mb": 5}, {"metric": "internal-completeness"}, {"weight": "priority"},
+            {"metric": "key-aligned-fidelity"},
             {"curve": True}, {"threshold": 0.1, "max_changes": 2},
         ],
         "recovery-schedule": [

@@ -16,7 +16,7 @@ from ftplan.metrics.fidelity_gains import gains, useful
 from ftplan.metrics.key_aligned_fidelity import key_aligned_model
 from ftplan.model.rates import rates
 from ftplan.model.task_graph import TaskGraph
-from ftplan.model.topology import Edge, Partitioning, Topology
+from ftplan.model.topology import Edge, Partitioning, Substreams, Topology
 from tests.topologies import joined_topologies, operator, topologies
 
 
@@ -148,18 +148,34 @@ def test_a_stream_by_range_meets_one_over_a_full_edge() -> None:
     assert model.fidelity(down(graph, "b0", "c1")) == 0.0
 
 
+def test_records_between_tasks_without_a_common_key_say_that_keys_differ() -> None:
+    """B sends D 0 records of D 1's keys too: half of A is then lost in each stream for itself."""
+    graph = keyed_diamond((2, 2, 2, 2))
+    index = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
+    for rate, kept in ((0.0, 1 / 2), (0.5, 1 / 4)):
+        crossing = Substreams(*index, np.array([1.0, rate, rate, 1.0]))
+        edges = [replace(e, substreams=crossing if e.target == 3 else None) for e in graph.topology.edges]
+        measured = TaskGraph(replace(graph.topology, edges=tuple(edges)))
+        model = key_aligned_model(measured, rates(measured))
+        assert model.fidelity(down(measured, "a0")) == pytest.approx(kept)
+
+
 #: Key groups of the simulated jobs; every number of tasks divides them.
 KEYS = 12
 
 
 @st.composite
 def keyed_jobs(draw: st.DrawFn) -> tuple[Topology, dict[int, int]]:
-    """Draw keyed sources, unions and joins of one key, a join at the end; and the records of each source by key."""
+    """Draw keyed sources, unions and joins of one key, a join at the end; and the records of each source by key.
+
+    Some edges are measured: a pair of tasks carries the records of the keys that both have.
+    """
     sources, unions = draw(st.integers(1, 2)), draw(st.integers(1, 3))
     joins = draw(st.integers(0, 1)) + 1
     count = sources + unions + joins
     sizes = [draw(st.sampled_from([1, 2, 3, 4, 6])) for _ in range(count)]
     records = {i: draw(st.integers(1, 3)) for i in range(sources)}
+    rate = {i: float(count) for i, count in records.items()}  # by key
     made, edges = [], []
     for i, size in enumerate(sizes):
         joined = i >= sources + unions
@@ -173,8 +189,16 @@ def keyed_jobs(draw: st.DrawFn) -> tuple[Topology, dict[int, int]]:
             low, high = sorted((size, sizes[source]))
             narrow = "one-to-one" if low == high else "split" if sizes[source] == low else "merge"
             nests = high % low == 0 and draw(st.booleans())
-            edges.append(Edge(source, i, narrow if nests else "full"))  # type: ignore[arg-type]
+            carried = _carried(sizes[source], size, rate[source]) if draw(st.booleans()) else None
+            edges.append(Edge(source, i, narrow if nests else "full", carried))  # type: ignore[arg-type]
+            rate[i] = rate.get(i, 0.0) + rate[source]
     return Topology(tuple(made), tuple(edges)), records
+
+
+def _carried(senders: int, receivers: int, rate: float) -> Substreams:
+    keys = np.arange(KEYS)
+    pairs, common = np.unique([keys * senders // KEYS, keys * receivers // KEYS], axis=1, return_counts=True)
+    return Substreams(pairs[0], pairs[1], common * rate)
 
 
 @given(keyed_jobs(), st.data())

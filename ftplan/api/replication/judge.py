@@ -151,6 +151,11 @@ def _curve(plan: Plan, prepared: PreparedReplication, node: NodeByTask) -> Itera
         before = points[k - 1] if k else {"budget": -math.inf, "value": 0.0}
         if point["budget"] <= before["budget"] or point["value"] < before["value"] - ROUNDING:
             yield Violation("CURVE_DIFFERS", f"{where} does not rise above the point before it", where)
+        alone = point.get("without_placement") or {}
+        if alone and alone["value"] < point["value"] - ROUNDING:
+            yield Violation("CURVE_DIFFERS", f"{where} is worth more with placement than without", where)
+        if alone.get("bound") is not None and alone["bound"] < alone["value"] - ROUNDING:
+            yield Violation("CURVE_DIFFERS", f"{where} is worth more without placement than its bound there", where)
         lower = before.get("bound")
         if point.get("bound") is not None and lower is not None and point["bound"] < lower - ROUNDING:
             yield Violation("CURVE_DIFFERS", f"{where} has a bound below that of a smaller budget", where)

@@ -61,7 +61,7 @@ class PreparedReplication:
         """The model of key-aligned fidelity, with the weights of the outputs that were asked for."""
         if self.problem.metric == "key-aligned-fidelity":
             return self.problem.model
-        return replace(key_aligned_model(self.graph, self.rates), weight=self.output_fidelity.weight)
+        return _planned("key-aligned-fidelity", self.output_fidelity, self.graph, self.rates)
 
     @property
     def compared(self) -> dict[str, FidelityModel]:

@@ -57,7 +57,9 @@ class ReplicationPlanner:
         result = self.plan(problem, options)
         if result.answer is None:
             return result
-        node = np.where(problem.fails, result.answer.nodes(), NOWHERE)
+        node = result.answer.nodes()
+        in_place = problem.current is not None and problem.max_changes is not None
+        node = np.where(problem.fails | (in_place & (node == problem.current)), node, NOWHERE)
         self._check(problem, node)
         bound, warnings = result.bound, result.warnings
         if bound is None:

@@ -13,6 +13,7 @@ from ftplan.model.plan import Status, sound_bound
 from ftplan.model.topology import BoolArray, IntArray
 from ftplan.planners.budget import Budget, OutOfTime
 from ftplan.planners.replication.bounds import RAISED, CostCircuit, quick_bound, raised
+from ftplan.planners.replication.changes import too_few_changes
 from ftplan.planners.replication.models.candidate_nodes import CandidateNodes, current_of, knapsacks, room
 from ftplan.planners.replication.models.circuit import Circuit
 from ftplan.planners.replication.models.joint_program import joint_program
@@ -60,12 +61,13 @@ def exact(problem: ReplicationProblem, options: ReplicationOptions) -> Result[Re
     References: output fidelity is [SuZhou2016], section III; the paper has no exact method beyond a few MC-trees.
     """
     # Departure from the paper's algorithm 1: no MC-tree is ever listed, since on full edges there are billions.
+    refused = too_few_changes(problem)
+    if refused is not None:
+        return Result("infeasible", None, (), None, refused.reason, refused)
     budget = Budget.of(options)
     incumbent = _Incumbent.of(problem)
     with contextlib.suppress(OutOfTime):
         _solve(incumbent, options, budget)
-    if incumbent.node is None:  # whatever is in place breaks a limit that changes cannot mend
-        return structure_aware(problem, options)
     node = _useful(problem, incumbent.node)
     value, bound = problem.value_at(node), incumbent.bound
     status: Status = "optimal" if value >= bound * (1.0 - MET) else "feasible"
@@ -95,21 +97,23 @@ def curve(problem: ReplicationProblem, limits: list[float], budget: Budget) -> l
 
 @dataclass(slots=True, eq=False)
 class _Incumbent:
-    """The best solution so far, a node for each task, and the least bound; no solution yet: ``node`` is None."""
+    """The best solution so far, a node for each task, (T,), and the least bound."""
 
     problem: ReplicationProblem
     candidates: CandidateNodes
-    node: IntArray | None = None
-    value: float = -1.0
+    node: IntArray
+    value: float
     bound: float = 1.0
 
     @staticmethod
     def of(problem: ReplicationProblem) -> _Incumbent:
         """Begin with nothing, or where changes are limited with what is in place."""
-        incumbent = _Incumbent(problem, CandidateNodes.of(problem))
-        incumbent.offer(np.full(problem.tasks, NOWHERE))
+        nothing = np.full(problem.tasks, NOWHERE)
+        node = nothing if problem.max_changes is None or problem.current is None else in_place(problem).node
+        incumbent = _Incumbent(problem, CandidateNodes.of(problem), node, problem.value_at(node))
         if problem.current is not None:
-            incumbent.offer(in_place(problem).node)
+            for other in (nothing, in_place(problem).node):
+                incumbent.offer(other)
         return incumbent
 
     def offer(self, node: IntArray | None, bound: float = np.inf) -> None:
@@ -190,7 +194,7 @@ def _tables(incumbent: _Incumbent, budget: Budget) -> CostCircuit:
         view = knapsack.of(problem)
         tables = CostCircuit.of(view, budget, incumbent.candidates)
         reduced = tables.reduced(budget)
-        incumbent.offer_choice(_rounded(problem, view, tables, reduced), tables.bound(reduced))
+        incumbent.offer_choice(_rounded(problem, view, tables, reduced, budget), tables.bound(reduced))
         first = first or tables
         if incumbent.proven:
             break
@@ -259,7 +263,7 @@ def _program(
     """Offer what an integer program says of some sites, by default of one; return the tasks that it replicates."""
     problem, candidates = incumbent.problem, incumbent.candidates
     sites = sites or Sites.merged(problem, candidates)
-    start = None if incumbent.node is None else sites.of(incumbent.node)
+    start = sites.of(incumbent.node)
     solution = joint_program(problem, candidates, sites, budget, start, max(incumbent.bound, 1e-12), only)
     bound = solution.bound if only is None else np.inf
     if solution.site is None:
@@ -274,11 +278,13 @@ def _has_large_operators(each: Circuit) -> bool:
     return sum(block.most for block in each.blocks) >= 4 * len(each.blocks)
 
 
-def _rounded(problem: ReplicationProblem, view: ReplicationProblem, tables: CostCircuit, reduced: Reduced) -> BoolArray:
+def _rounded(
+    problem: ReplicationProblem, view: ReplicationProblem, tables: CostCircuit, reduced: Reduced, budget: Budget
+) -> BoolArray:
     """Return a choice that fits, from the table of a view: at the largest cost where the most of all copies fits."""
 
     def at(cost: int) -> BoolArray:
-        counts = {k: max(several) for k, several in choices(reduced.table, cost).counts.items()}
+        counts = {k: max(several) for k, several in choices(reduced.table, cost, budget).counts.items()}
         return _tasks(view, tables.circuit, counts)
 
     def fits(cost: int) -> bool:

@@ -18,6 +18,7 @@ from ftplan.planners.replication.bounds import quick_bound
 from ftplan.planners.replication.choice import EQUAL, ReplicationPlanner, climber
 from ftplan.planners.replication.models.units import units
 from ftplan.planners.replication.placement.room import Room
+from ftplan.planners.replication.placement.shortage import no_room
 from ftplan.planners.replication.planner import Replication, ReplicationOptions
 from ftplan.planners.replication.search.ruin import trimmed
 from ftplan.planners.result import Result
@@ -147,6 +148,10 @@ class _Search:
         if bound >= self.target - EQUAL:
             text = f"{reason}; that more is impossible was not proven within the time limit"
             return Result("no-plan-in-time", None, (), None, text, warnings=self.warnings)
-        fix = f"--target {int(self.reached * 1e6) / 1e6:.10g}"
+        less = int(self.reached * 1e6) / 1e6
+        fix = f"--target {less:.10g}"
+        if less <= 0.0 and self.problem.hosts is not None:
+            nothing = np.full(self.problem.tasks, NOWHERE)
+            fix = no_room(replace(self.problem, budget=math.inf), nothing, self.problem.fails).smallest_fix
         limit = Infeasible(reason, "target", self.reached, self.target, fix)
         return Result("infeasible", None, (), None, reason, limit, self.warnings)

@@ -224,7 +224,7 @@ def joint_problems(draw: st.DrawFn, tasks: int = 5, nodes: int = 4, changes: boo
         return replace(problem, max_changes=draw(st.integers(0, 4)))
     here = places >= 0
     needs = (np.bincount(places[here], need[here], size) for need in (cpu, memory))
-    held_cpu, held_mb = (np.where(need > 0.0, need, -np.inf) for need in needs)
+    held_cpu, held_mb = (np.where(np.isin(np.arange(size), places), need, -np.inf) for need in needs)
     kept = replace(
         hosts,
         kept=places,

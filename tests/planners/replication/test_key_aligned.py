@@ -23,7 +23,7 @@ from ftplan.planners.replication.planner import ReplicationOptions
 from ftplan.planners.replication.search.branching import BranchAndBound
 from ftplan.planners.replication.search.single_failures import drops
 from ftplan.planners.replication.structure_aware import structure_aware
-from tests.planners.replication.cases import brute_force, problem_of
+from tests.planners.replication.cases import brute_force, hosted, joint_brute_force, problem_of
 from tests.topologies import joined_topologies, operator
 
 OPTIONS = ReplicationOptions(time_limit_s=3600)
@@ -36,9 +36,9 @@ def aligned(problem: ReplicationProblem) -> ReplicationProblem:
 
 
 @st.composite
-def problems(draw: st.DrawFn) -> ReplicationProblem:
-    """Draw a problem of at most 8 tasks with joins: plain or weighted, in the worst case or in two."""
-    topology = draw(joined_topologies())
+def problems(draw: st.DrawFn, tasks: int = 8) -> ReplicationProblem:
+    """Draw a problem of a few tasks with joins: plain or weighted, in the worst case or in two."""
+    topology = draw(joined_topologies(tasks=tasks))
     count = topology.task_count
     weight = draw(st.sampled_from([None, [0.5, 1.0, 2.0], [0.0, 1.0, 3.0]]))
     costs = 1.0 if weight is None else [draw(st.sampled_from(weight)) for _ in range(count)]
@@ -64,6 +64,22 @@ def test_against_all_plans(problem: ReplicationProblem) -> None:
         assert answer is not None
         assert problem.fits(problem.cost(answer.replicated))
         assert problem.value(answer.replicated) <= best + 1e-9
+
+
+@settings(deadline=None, max_examples=40)
+@given(problems(tasks=6).flatmap(lambda problem: hosted(problem, nodes=2)))
+def test_against_all_choices_and_placements(problem: ReplicationProblem) -> None:
+    best = joint_brute_force(problem)
+    assert best is not None
+    result = exact(problem, OPTIONS)
+    assert result.answer is not None
+    assert result.status == "optimal"
+    assert problem.value_at(result.answer.nodes()) == pytest.approx(best[0], rel=1e-6, abs=1e-12)
+    assert quick_bound(problem, Budget.of(OPTIONS)) >= best[0] - 1e-12
+    for planner in (greedy, structure_aware):
+        answer = planner(problem, OPTIONS).answer
+        assert answer is not None
+        assert problem.value_at(answer.nodes()) <= best[0] + 1e-9
 
 
 @settings(deadline=None, max_examples=40)

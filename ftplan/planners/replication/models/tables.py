@@ -108,14 +108,24 @@ def share(table: ValueTable, part: float, number: int, limit: int) -> ValueTable
     )
 
 
-def choices(table: ValueTable, cost: int) -> BlockChoices:
-    """Return choices that reach a table's value at a cost; no more is spent than each part needs."""
+def choices(table: ValueTable, cost: int, budget: Budget | None = None) -> BlockChoices:
+    """Return choices that reach a table's value at a cost; no more is spent than each part needs.
+
+    With *budget* copies that choose alike count once, since nested ones may be too many to look at each. Raises
+    :class:`OutOfTime`.
+    """
+    seen: set[tuple[int, int]] = set()
     counts: dict[int, list[int]] = {}
     shared: dict[int, dict[int, int]] = {}
     stack = [(table, min(cost, len(table.values) - 1))]
     while stack:
         here, spent = stack.pop()
         spent = int(np.searchsorted(here.values, here.values[spent]))  # the first with this value
+        if budget is not None:
+            budget.check()
+            if (id(here), spent) in seen:
+                continue
+            seen.add((id(here), spent))
         if here.block is not None:
             counts.setdefault(here.block.id, []).append(here.low + spent // here.step)
         elif here.taken is not None:

@@ -194,14 +194,10 @@ class Room:
         hosts = self.problem.hosts
         if hosts is None:
             return np.ones(self.problem.tasks, dtype=np.bool_)
-        cpu = np.where(hosts.accepting, self.cpu, -np.inf)
-        group = hosts.zone if hosts.same_zone == "never" else np.arange(len(cpu))
-        most = np.full(int(group.max(initial=0)) + 1, -np.inf)
-        np.maximum.at(most, group, cpu)
+        cpu, (order, first_of, home) = np.where(hosts.accepting, self.cpu, -np.inf), hosts.homes
+        most = np.maximum.reduceat(cpu[order], first_of)
         first = int(np.argmax(most))
-        second = float(np.max(np.delete(most, first), initial=-np.inf))
-        home = np.where(hosts.primary == NOWHERE, -1, group[hosts.primary])
-        largest = np.where(home == first, second, most[first])
+        largest = np.where(home == first, np.partition(most, -2)[-2] if len(most) > 1 else -np.inf, most[first])
         if hosts.kept is not None:
             largest = np.where(hosts.kept >= 0, np.maximum(largest, self.cpu[hosts.kept]), largest)
         largest = np.maximum(largest, -1.0)  # no node at all

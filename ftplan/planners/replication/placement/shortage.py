@@ -37,9 +37,13 @@ def no_room(problem: ReplicationProblem, node: IntArray, lacking: BoolArray) -> 
         new += f", memory_mb: {math.ceil(mb / GRAIN_MB) * GRAIN_MB:.10g}"
     operator, index = problem.graph.name(tasks[0])
     where = "outside their primary's zone" if hosts.same_zone == "never" else "beside their primary's node"
+    one = len(tasks) == 1
+    name_of = f"task:{operator}/{index}"
+    what = f"a replica of {name_of}" if one else f"{len(tasks):,} replicas, such as that of {name_of}"
+    find, need = ("finds", "it needs") if one else ("find", "they need")
     reason = (
-        f"the budget holds {len(tasks):,} replicas, such as that of task:{operator}/{index}, that find no node with "
-        f"room {where}: they need {cpu:.6g} cores of the {_left(problem, placed):.6g} that are free"
+        f"the budget holds {what} that {find} no node with room {where}: {need} {cpu:.6g} cores of the "
+        f"{_left(problem, placed):.6g} that are free"
     )
     if mb > 0.0:
         reason += f" (memory: {mb:.6g} of 2^20 bytes without a node)"

@@ -161,7 +161,7 @@ def _cost_upstream(completion: Completion, fills: list[_Fill], rows: IntArray, m
     reached = []
     while len(row):
         tree, row = np.divmod(np.unique(tree * len(task_of) + row), len(task_of))
-        reached.append(np.unique(tree * tasks + task_of[row]))
+        reached.append(tree * tasks + task_of[row])
         count = completion.slot_count[row]
         slot = np.repeat(completion.first_slot[row] - np.cumsum(count) + count, count) + np.arange(count.sum())
         tree, row = np.repeat(tree, count), sender[slot]

@@ -101,8 +101,12 @@ class TreeGrowth:
         if forbidden is not None:
             price.each[forbidden] = np.inf
         barred: set[tuple[int, int]] = set()
-        while not self.budget.over() and self._may_grow(room):
-            larger = self._round(room, price, barred, False) or self._round(room, price, barred, True)
+        while not self.budget.over():
+            possible = room.possible()
+            if not self._may_grow(room, possible):
+                break
+            open_to = Price(np.where(possible | room.replicated, price.each, np.inf), price.per_budget)
+            larger = self._round(room, open_to, barred, False) or self._round(room, open_to, barred, True)
             if larger is None:
                 break
             room = larger
@@ -110,15 +114,14 @@ class TreeGrowth:
                 steps.append(room)
         return room
 
-    def _may_grow(self, room: Room) -> bool:
+    def _may_grow(self, room: Room, possible: BoolArray) -> bool:
         """Return whether some replica may fit, or move."""
-        open_to = room.possible() & self.problem.fails & (room.cost + self.problem.weight <= room.limit)
+        open_to = possible & self.problem.fails & (room.cost + self.problem.weight <= room.limit)
         return self.problem.nodes_fail or bool((open_to & ~room.replicated).any())
 
     def _priced(self, room: Room, price: Price, cheapest: bool) -> list[Trees]:
-        """Return the densest trees in each case; none needs a replica for which no node has room."""
-        each = np.where(room.possible() | room.replicated, price.each, np.inf)
-        return [self._trees(live, each, cheapest) for live in self.problem.live_at(room.node)]
+        """Return the densest trees in each case."""
+        return [self._trees(live, price.each, cheapest) for live in self.problem.live_at(room.node)]
 
     def _trees(self, live: BoolArray, price: FloatArray, cheapest: bool) -> Trees:
         """Return the trees of one case; those of states seen lately are remembered."""

@@ -28,4 +28,4 @@ Replicas in place, of which two may change.
   activate    node
   alerts/1    n4
   sessions/1  n6
-  2> ftplan: warning: the budget holds 1 replicas, such as that of task:clicks/1, that find no node with room outside their primary's zone: they need 1 cores of the 6.2 that are free; for all of these, add to the nodes of the cluster file: {id: extra-1, cpu: 1.25} [NO_ROOM]
+  2> ftplan: warning: the budget holds a replica of task:clicks/1 that finds no node with room outside their primary's zone: it needs 1 cores of the 6.2 that are free; for all of these, add to the nodes of the cluster file: {id: extra-1, cpu: 1.25} [NO_ROOM]
