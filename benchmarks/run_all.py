@@ -114,6 +114,13 @@ SECTIONS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
         "To reach: structure-aware on 100,000 tasks, a tenth of them replicated, in at most 30 s and 4 GiB.",
     ),
     (
+        "replication-then-recover",
+        "Replicas for the outage and for the recovery after it",
+        ("replication_then_recover.py",),
+        "How far the best sets of the two objectives differ. Restores and replicas take the same cores: a replica "
+        "saves the time of a restore, and where cores are what is lacking it saves nothing.",
+    ),
+    (
         "replication-storm",
         "Active replicas on production topologies",
         ("replication_storm.py",),

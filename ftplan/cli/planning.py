@@ -79,7 +79,8 @@ def planned(row: KindRow, given: dict[str, Any]) -> Plan:
     with progress("planning", limit_s=given["time_limit"], hidden=given["no_progress"] or given["quiet"]):
         plan = ftplan.plan(row.command, problem, algorithm=given["algorithm"], **asked)
     if given["algorithm"] is None:
-        say(f"algorithm: {plan.algorithm} (the default; exact proves the optimum)", quiet=given["quiet"])
+        proof = "" if plan.options.get("then_recover") else "; exact proves the optimum"
+        say(f"algorithm: {plan.algorithm} (the default{proof})", quiet=given["quiet"])
     warn(plan.warnings, quiet=given["quiet"])
     return plan
 

@@ -38,12 +38,13 @@ def summary(prepared: PreparedReplication, current: Current, node: NodeByTask | 
         "tasks": prepared.graph.tasks,
         "failing_tasks": int(prepared.problem.fails.sum()),
         "cases": len(prepared.problem.cases),
-        "before": _figures(prepared, current.node),
-        "after": None if node is None else {**_figures(prepared, node), "by_case": _by_case(prepared, node)},
+        "before": figures_of(prepared, current.node),
+        "after": None if node is None else {**figures_of(prepared, node), "by_case": _by_case(prepared, node)},
     }
 
 
-def _figures(prepared: PreparedReplication, node: NodeByTask) -> dict[str, Any]:
+def figures_of(prepared: PreparedReplication, node: NodeByTask) -> dict[str, Any]:
+    """Return what replicas are worth during the outage, how many there are, and what they take."""
     replicated = prepared.problem.mask(node)
     return {
         **{name: prepared.problem.value_on(node, model) for name, model in prepared.compared.items()},

@@ -15,6 +15,7 @@ import numpy as np
 from ftplan.api.other_plans import Replica
 from ftplan.api.recovery.options import RecoveryScheduleOptions
 from ftplan.api.recovery.problem import RecoveryQuestion, question_of
+from ftplan.api.replication.figures import figures_of
 from ftplan.api.replication.options import TaskReplicationOptions
 from ftplan.api.replication.problem import PreparedReplication
 from ftplan.api.replication.recovery_cases import RecoveryCase, recovery_cases
@@ -57,6 +58,10 @@ BOUNDING, BY_FIDELITY = 0.15, 0.3
 PLANNERS = ("greedy", "structure-aware")
 #: The warning of arrivals that nobody gave; options of the other command that it names are not here.
 ASSUMED = "DEFAULT_ARRIVALS"
+NO_BANDWIDTH = (
+    "no bandwidth is known: restores count as taking no time, and replicas save none; give network.bandwidth_mb_s in "
+    "the cluster file"
+)
 #: Of a step, what a replication plan keeps.
 STEP = ("step", "at_s", "trigger", "recover")
 
@@ -121,6 +126,10 @@ class FollowingRecovery:
         said = [w for question in self.questions if question is not None for w in question.warnings]
         better = " (arrivals in a failure file say better)"
         shown = [replace(w, message=w.message.split(" (")[0] + better) if w.code == ASSUMED else w for w in said]
+        questions = [question for question in self.questions if question is not None]
+        restored = [question.with_replicas(()) for question in questions]
+        if any(item.state_bytes is not None and item.bandwidth_bytes_s is None for item in restored):
+            shown.append(Warn("RESTORE_TIME_UNKNOWN", NO_BANDWIDTH))
         return tuple(dict.fromkeys(shown))
 
     @cached_property
@@ -157,9 +166,8 @@ class FollowingRecovery:
         figures = with_recovery(summary, prepared.problem.cases, after, self.expected(before))
         for other in self.most_fidelity[-1:]:
             figures["most_fidelity"] = {
-                "output_fidelity": prepared.problem.value_on(other, prepared.output_fidelity),
+                **figures_of(prepared, other),
                 "priority_time": self.expected(other),
-                "replicas": len(other),
                 "shared": len(set(other) & set(node or ())),
             }
         return figures

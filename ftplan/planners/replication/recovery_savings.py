@@ -25,8 +25,8 @@ WHOLE_LEVELS, RISE = 6, 1.25
 PARTS = 12
 #: Part of the time for the bound.
 BOUNDING = 0.25
-#: Sets of replicas that are scored at most: for each growth step, and for each level of the local search.
-GROWTH_LOOKS, SEARCH_LOOKS = 8, 40
+#: Sets of replicas that are scored: for a step of growth, where none of these saves anything, and for a local search.
+GROWTH_LOOKS, MOST_LOOKS, SEARCH_LOOKS = 8, 40, 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,8 +55,8 @@ def recovery_savings(
     place, and the answer for the budget before is improved by adding, dropping, exchanging and moving replicas (with
     *search*). What is of no use is dropped.
 
-    Cost: for each budget up to :data:`GROWTH_LOOKS` schedules a replica and :data:`SEARCH_LOOKS` for the search
-    (``iterations`` times where these are given).
+    Cost: for each budget about :data:`GROWTH_LOOKS` schedules a replica, at most :data:`MOST_LOOKS`, and
+    :data:`SEARCH_LOOKS` for the search (``iterations`` where these are given).
 
     Guarantee: no worse than no replicas, those of most fidelity, and those in place where they keep the limits; of
     two budgets of the ladder the larger is never worse, unless the clock ends it. The bound is that of
@@ -87,6 +87,8 @@ def recovery_savings(
     reason = None
     if problem.current is not None and (node == problem.current).all():
         reason = "no change: no other replicas were found that save more in the recovery than those in place"
+    elif (node == NOWHERE).all():
+        reason = "no replicas: none were found that save anything in the recovery"
     return Result("optimal" if optimal else "feasible", node, ("budget",), bound, reason, warnings=clock.warnings())
 
 
@@ -277,8 +279,8 @@ def _grown(pool: _Pool, problem: ReplicationProblem, start: IntArray, part: Budg
     node, value = start, pool.model.roughly(start)
     while not part.over():
         best: tuple[float, IntArray, float] | None = None
-        for _, cost, more in _ranked(pool, problem, node, GROWTH_LOOKS):
-            if part.over():
+        for look, (_, cost, more) in enumerate(_ranked(pool, problem, node, MOST_LOOKS)):
+            if part.over() or (best is not None and look >= GROWTH_LOOKS):
                 break
             reached = pool.model.roughly(more)
             density = (value - reached) / max(cost, LEAST_SCALE)

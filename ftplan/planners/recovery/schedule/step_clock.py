@@ -21,7 +21,7 @@ class StepClock:
     """The budget of a schedule of some steps.
 
     With *until_s*, a time of ``budget.now``, the schedule is a yardstick: it is placed without solvers, so that the
-    clock decides nothing of it.
+    clock decides nothing of it. No solver places either where the work is bounded to none (``iterations`` 0).
     """
 
     def __init__(self, options: RecoveryOptions, steps: int, until_s: float | None) -> None:
@@ -48,6 +48,10 @@ class StepClock:
         """Give the placement of a step its share; solvers that take all of it count as cut by the clock."""
         if self.yardstick:
             yield Deadline(0.0, self._latest_s)
+            return
+        if self.budget.iterations == 0:
+            yield Deadline(0.0, max(self._latest_s, now() + PLACING_S))
+            self.budget.cut |= now() > self._latest_s
             return
         solver_s, started = max(LEAST_PACKING_S, self.budget.left_s / (self._steps - step)), now()
         yield Deadline(solver_s, max(self._latest_s, started + PLACING_S))
