@@ -36,7 +36,7 @@ from ftplan.planners.replication.choice import ReplicationPlanner
 from ftplan.planners.replication.curve import curve
 from ftplan.planners.replication.exact import exact
 from ftplan.planners.replication.models.candidate_nodes import CandidateNodes
-from ftplan.planners.replication.models.joint_program import joint_program
+from ftplan.planners.replication.models.joint_program import JointProgram
 from ftplan.planners.replication.models.sites import Sites
 from ftplan.planners.replication.planner import ReplicationOptions
 
@@ -83,7 +83,8 @@ def peer(problem: ReplicationProblem, time_limit_s: float) -> tuple[float, float
     """Return value, bound and seconds of HiGHS alone."""
     start = time.perf_counter()
     candidates = CandidateNodes.of(problem)
-    solution = joint_program(problem, candidates, Sites.merged(problem, candidates), Budget(time_limit_s))
+    clock = Budget(time_limit_s)
+    solution = JointProgram(problem, candidates, Sites.merged(problem, candidates), clock).solved(clock)
     value = 0.0 if solution.site is None else problem.value(solution.site != NOWHERE)
     return value, solution.bound, time.perf_counter() - start
 

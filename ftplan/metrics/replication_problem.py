@@ -15,6 +15,9 @@ from ftplan.model.task_graph import TaskGraph
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 
+#: Tasks times cases of a problem of usual size.
+USUAL = 100_000
+
 #: The node of each replica by task; None is no node in particular, which never fails.
 NodeByTask = Mapping[int, str | None]
 
@@ -61,6 +64,11 @@ class ReplicationProblem:
     def fails(self) -> BoolArray:
         """Which tasks fail in some case, shape (T,): only these gain by a replica."""
         return np.asarray(np.any([case.failed for case in self.cases], axis=0), dtype=np.bool_)
+
+    @property
+    def looks(self) -> float:
+        """How dear one look at all tasks in all cases is, at least 1; dearer searches take larger steps."""
+        return max(1.0, self.tasks * len(self.cases) / USUAL)
 
     @property
     def total_weight(self) -> float:

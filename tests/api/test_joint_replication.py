@@ -219,6 +219,14 @@ def test_a_tree_with_room_is_taken_where_the_first_has_none(budget: int, algorit
     assert names(plan) == ["sink/1@n3", "source/0@n2"]
 
 
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_a_target_that_is_reached_without_replicas(algorithm: str) -> None:
+    """No task runs on n3."""
+    plan = small_case().plan(algorithm, target=1.0, fail=["node:n3"])
+    assert names(plan) == []
+    assert value(plan) == 0.0
+
+
 def measured_job() -> Document:
     """Return six layers of two operators with five tasks each, all edges measured; the third and last layer join."""
     random, operators, edges = np.random.default_rng(1), [], []

@@ -16,7 +16,7 @@ from ftplan.planners.replication.bounds import RAISED, CostCircuit, quick_bound,
 from ftplan.planners.replication.changes import too_few_changes
 from ftplan.planners.replication.models.candidate_nodes import CandidateNodes, current_of, knapsacks, room
 from ftplan.planners.replication.models.circuit import Circuit
-from ftplan.planners.replication.models.joint_program import joint_program
+from ftplan.planners.replication.models.joint_program import JointProgram
 from ftplan.planners.replication.models.reduction import Reduced
 from ftplan.planners.replication.models.sites import Sites, nodes_on
 from ftplan.planners.replication.models.tables import choices
@@ -34,6 +34,8 @@ TABLES = 0.5
 #: Part of the time for branch and bound before an integer program, where operators are large and where they are not
 #: and the choices are few; of what is left for the program; and the gap below which large operators need none.
 BRANCHING, TASTE, TASTE_ITERATIONS, FEW_BLOCKS, PROGRAM, CLOSE = 0.6, 0.1, 20, 1000, 0.8, 0.01
+#: Copies of shared parts up to which a table is read back.
+MOST_COPIES = 200
 #: Part of what is left of the time for a heuristic.
 HEURISTIC = 0.3
 #: Pairs of a task and a site up to which a program begins with all of them, and its part of what is left of the time.
@@ -169,39 +171,42 @@ def _useful(problem: ReplicationProblem, node: IntArray) -> IntArray:
 def _solve(incumbent: _Incumbent, options: ReplicationOptions, budget: Budget) -> None:
     """Improve solution and bound until they meet or the work is done; raises :class:`OutOfTime`."""
     problem, part = incumbent.problem, budget.part(TABLES)
-    tables = None
+    tables: list[CostCircuit] = []
     try:
-        tables = _tables(incumbent, part)
+        _tables(incumbent, tables, part)
     except OutOfTime:
         budget.cut = True
     if incumbent.proven:
         return
-    if problem.hosts is not None:
-        _place(incumbent, options, budget)
-    elif tables is None or not tables.alone or len(tables.circuit.blocks) > FEW_BLOCKS:
-        _heuristic(incumbent, options, budget)
-        _program(incumbent, budget)
+    branched = [each for each in tables if each.alone and _has_large_operators(each.circuit)]
+    if problem.hosts is None:
+        few = [each for each in tables[:1] if each.alone and len(each.circuit.blocks) <= FEW_BLOCKS]
+        for each in branched[:1] or few:
+            _search(incumbent, each, budget)
     else:
-        _search(incumbent, tables, budget)
-        if not incumbent.proven:
-            _heuristic(incumbent, options, budget)
+        _place_few(incumbent, budget)
+        for each in branched if not incumbent.proven else ():
+            _branch(incumbent, BranchAndBound(each.circuit, each.limit), budget.part(TASTE))
+    if not incumbent.proven:
+        _heuristic(incumbent, options, budget)
+    if not incumbent.proven:
+        _relax(incumbent, budget)
 
 
-def _tables(incumbent: _Incumbent, budget: Budget) -> CostCircuit:
-    """Choose by tables for the budget, the changes and the room of all nodes; return the budget's circuit."""
-    problem, first = incumbent.problem, None
+def _tables(incumbent: _Incumbent, tables: list[CostCircuit], budget: Budget) -> None:
+    """Choose by tables for the budget, the changes and the room of all nodes; add the circuit of each to a list."""
+    problem = incumbent.problem
     for knapsack in knapsacks(problem, incumbent.candidates):
         view = knapsack.of(problem)
-        tables = CostCircuit.of(view, budget, incumbent.candidates)
-        reduced = tables.reduced(budget)
-        incumbent.offer_choice(_rounded(problem, view, tables, reduced, budget), tables.bound(reduced))
-        first = first or tables
+        tables.append(CostCircuit.of(view, budget, incumbent.candidates))
+        reduced = tables[-1].reduced(budget)
+        incumbent.offer(None, tables[-1].bound(reduced))
+        if len(reduced.copies) <= MOST_COPIES:
+            incumbent.offer_choice(_rounded(problem, view, tables[-1], reduced, budget))
         if incumbent.proven:
-            break
-    assert first is not None
-    if not first.alone and not incumbent.proven:
+            return
+    if not tables[0].alone:
         incumbent.offer(None, quick_bound(problem, budget))
-    return first
 
 
 def _heuristic(incumbent: _Incumbent, options: ReplicationOptions, budget: Budget) -> None:
@@ -219,10 +224,11 @@ def _search(incumbent: _Incumbent, tables: CostCircuit, budget: Budget) -> None:
     budget.cut |= part.cut
     if not incumbent.proven and not (large and incumbent.bound <= incumbent.value * (1.0 + CLOSE)):
         part = budget.part(PROGRAM)
-        _program(incumbent, part)
+        sites = Sites.merged(incumbent.problem, incumbent.candidates)
+        _program(incumbent, part, JointProgram.of(incumbent.problem, incumbent.candidates, sites, part))
         budget.cut |= part.cut
     if not incumbent.proven:
-        _branch(incumbent, search, budget)
+        _branch(incumbent, search, budget.part(PROGRAM))
 
 
 def _branch(incumbent: _Incumbent, search: BranchAndBound, budget: Budget) -> None:
@@ -230,46 +236,58 @@ def _branch(incumbent: _Incumbent, search: BranchAndBound, budget: Budget) -> No
     incumbent.offer_choice(_tasks(incumbent.problem, search.circuit, best.counts), best.bound)
 
 
-def _place(incumbent: _Incumbent, options: ReplicationOptions, budget: Budget) -> None:
-    """Choose and place by programs: all of a small problem at once, else first with merged sites, then some tasks."""
+def _place_few(incumbent: _Incumbent, budget: Budget) -> None:
+    """Choose and place a small problem by one program."""
     problem, candidates = incumbent.problem, incumbent.candidates
     single = Sites.single(problem, candidates)
-    few = int(single.open[candidates.row].sum()) <= FEW_PAIRS
-    if few:
+    if int(single.open[candidates.row].sum()) <= FEW_PAIRS:
         part = budget.part(FIRST)
-        _program(incumbent, part, single)
-        if incumbent.proven:
-            return
+        _program(incumbent, part, JointProgram.of(problem, candidates, single, part))
         budget.cut |= part.cut
-    _heuristic(incumbent, options, budget)
-    if incumbent.proven:
+
+
+def _relax(incumbent: _Incumbent, budget: Budget) -> None:
+    """Bound by relaxations, of whole numbers and of what nodes hold; then choose among the tasks of their solutions."""
+    problem, candidates = incumbent.problem, incumbent.candidates
+    merged = Sites.merged(problem, candidates)
+    program = JointProgram.of(problem, candidates, merged, budget)
+    if program is None:
         return
     part = budget.part(FIRST)
-    chosen = _program(incumbent, part, Sites.merged(problem, candidates))
+    relaxation = program.relaxed(part)
     budget.cut |= part.cut
-    if incumbent.proven:
-        return
-    some = chosen | (incumbent.node != NOWHERE)
-    if not few:
+    some = incumbent.node != NOWHERE
+    if relaxation is not None:
+        incumbent.offer(None, relaxation.bound)
+        some |= relaxation.support
+        if incumbent.proven:
+            return
+    if problem.hosts is not None:
         part = budget.part(FIRST)
-        _program(incumbent, part, single, some)
+        some |= _program(incumbent, part, program)
+        budget.cut |= part.cut
+        program = JointProgram.of(problem, candidates, Sites.single(problem, candidates), budget)
+    if not incumbent.proven and not some[candidates.placeable].all():
+        part = budget.part(FIRST)
+        _program(incumbent, part, program, some)
+        budget.cut |= part.cut
     if not incumbent.proven:
-        _program(incumbent, budget, single)
+        _program(incumbent, budget, program)
 
 
 def _program(
-    incumbent: _Incumbent, budget: Budget, sites: Sites | None = None, only: BoolArray | None = None
+    incumbent: _Incumbent, budget: Budget, program: JointProgram | None, only: BoolArray | None = None
 ) -> BoolArray:
-    """Offer what an integer program says of some sites, by default of one; return the tasks that it replicates."""
-    problem, candidates = incumbent.problem, incumbent.candidates
-    sites = sites or Sites.merged(problem, candidates)
-    start = sites.of(incumbent.node)
-    solution = joint_program(problem, candidates, sites, budget, start, max(incumbent.bound, 1e-12), only)
-    bound = solution.bound if only is None else np.inf
+    """Offer what an integer program says, perhaps of some tasks only; return the tasks that it replicates."""
+    problem, nothing = incumbent.problem, np.zeros(incumbent.problem.tasks, dtype=np.bool_)
+    if program is None:
+        return nothing
+    start = program.sites.of(incumbent.node)
+    solution = program.solved(budget, start, max(incumbent.bound, 1e-12), only)
+    incumbent.offer(None, solution.bound if only is None else np.inf)
     if solution.site is None:
-        incumbent.offer(None, bound)
-        return np.zeros(problem.tasks, dtype=np.bool_)
-    incumbent.offer(nodes_on(problem, candidates, solution.site, sites.inside), bound)
+        return nothing
+    incumbent.offer(nodes_on(problem, incumbent.candidates, solution.site, program.sites.inside))
     return np.asarray(solution.site != NOWHERE, dtype=np.bool_)
 
 

@@ -19,7 +19,7 @@ from ftplan.planners.replication.curve import curve
 from ftplan.planners.replication.exact import exact
 from ftplan.planners.replication.models.candidate_nodes import CandidateNodes
 from ftplan.planners.replication.models.circuit import circuit
-from ftplan.planners.replication.models.joint_program import joint_program
+from ftplan.planners.replication.models.joint_program import JointProgram
 from ftplan.planners.replication.models.reduction import reduce
 from ftplan.planners.replication.models.sites import Sites
 from ftplan.planners.replication.planner import ReplicationOptions
@@ -122,7 +122,7 @@ def test_tables_of_in_trees_equal_the_integer_program(seed: int, joins: float) -
         reduced = reduce(made, budget)
         assert reduced.exact
         candidates = CandidateNodes.of(problem)
-        solved = joint_program(problem, candidates, Sites.merged(problem, candidates), Budget(3600))
+        solved = JointProgram(problem, candidates, Sites.merged(problem, candidates), Budget(3600)).solved(Budget(3600))
         assert solved.site is not None
         value = problem.value(solved.site != NOWHERE)
         assert reduced.table.values[-1] == pytest.approx(value, abs=1e-7)

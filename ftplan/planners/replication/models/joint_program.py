@@ -32,6 +32,10 @@ TREE_NODES_PER_ITERATION = 10
 RAISED = 1e-8
 
 
+#: A share of what a relaxation replicates below which a task is not in its support.
+SUPPORT = 1e-6
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class JointSolution:
     """What the program says; ``site`` is that of each replica, (T,), NOWHERE for none, and None without a plan."""
@@ -40,15 +44,15 @@ class JointSolution:
     bound: float
 
 
-def joint_program(
-    problem: ReplicationProblem,
-    candidates: CandidateNodes,
-    sites: Sites,
-    budget: Budget,
-    start: IntArray | None = None,
-    scale: float = 1.0,
-    only: BoolArray | None = None,
-) -> JointSolution:
+@dataclass(frozen=True, slots=True, eq=False)
+class Relaxation:
+    """What the program says where tasks may be replicated in part: a bound, and the tasks that are, (T,)."""
+
+    bound: float
+    support: BoolArray
+
+
+class JointProgram:
     """Maximise the expected fidelity over the tasks that are replicated and the sites where their replicas stand.
 
     Binary replicate[t] and at[t, s], one site for each replica; live[t, c] where only some sites live in a case; each
@@ -56,48 +60,20 @@ def joint_program(
     upstream. Without joins this is the compact program of single streams; joins expand into pairs of streams as long
     as there are not too many. Budget, changes and the room of the sites are rows. Of tasks fed alike that differ only
     in weight the heavier is taken first.
-
-    Exponential in the worst case; one thread, so that the same work gives the same answer. Raises :class:`OutOfTime`
-    where the clock runs out before the program is built.
-
-    Parameters
-    ----------
-    start
-        The site of each replica of a solution, (T,), where one is known.
-    scale
-        About the optimum: the solver's tolerances are relative to it.
-    only
-        Tasks that may have a replica, (T,); the bound is then one for these.
     """
-    unproven = JointSolution(None, np.inf)
-    if budget.left_s < LEAST_TIME_S:
-        budget.unfinished()
-        return unproven
-    usable = candidates.placeable if only is None else candidates.placeable & only
-    if int(sites.open[candidates.row[usable]].sum()) > MOST_VARIABLES:
-        return unproven
-    program = _Program(problem, candidates, sites, usable, budget)
-    if len(program.upper) > MOST_VARIABLES:
-        return unproven
-    answer = _solved(program, budget, None if start is None else program.hint(start), scale)
-    if answer is None:
-        budget.unfinished()
-        return unproven
-    values, bound = answer
-    return JointSolution(None if values is None else program.read(values), bound * scale * (1.0 + RAISED))
 
+    @staticmethod
+    def of(
+        problem: ReplicationProblem, candidates: CandidateNodes, sites: Sites, budget: Budget
+    ) -> JointProgram | None:
+        """Return the program, None where it is too large; raises :class:`OutOfTime`."""
+        if int(sites.open[candidates.row].sum()) > MOST_VARIABLES:
+            return None
+        program = JointProgram(problem, candidates, sites, budget)
+        return program if len(program.upper) <= MOST_VARIABLES else None
 
-class _Program:
-    """Variables and rows: replicate[t] of all T tasks, at[t, s], what lives in some cases, products."""
-
-    def __init__(
-        self,
-        problem: ReplicationProblem,
-        candidates: CandidateNodes,
-        sites: Sites,
-        usable: BoolArray,
-        budget: Budget,
-    ) -> None:
+    def __init__(self, problem: ReplicationProblem, candidates: CandidateNodes, sites: Sites, budget: Budget) -> None:
+        usable = candidates.placeable
         self.problem, self.candidates, self.sites, self.budget = problem, candidates, sites, budget
         self.usable = usable
         self.upper: list[float] = usable.astype(np.float64).tolist()
@@ -191,7 +167,103 @@ class _Program:
                 if task != other:
                     self.equal.append([(task, 1.0), (other, -1.0)])
 
-    def hint(self, site: IntArray) -> dict[int, float]:
+    def relaxed(self, budget: Budget) -> Relaxation | None:
+        """Solve the linear relaxation by GLOP; None where it is not ready in time. Raises :class:`OutOfTime`.
+
+        The bound holds for any prices of the rows, so that the solver's tolerances do not matter: what the rows allow
+        at their prices, and what each variable, between 0 and its upper limit, is worth beyond the prices it pays.
+        """
+        from ortools.math_opt.python import mathopt
+
+        model, variables, rows = self._model(budget, 1.0, whole=0)
+        parameters = mathopt.SolveParameters(time_limit=datetime.timedelta(seconds=budget.left_s))
+        try:
+            answer = interruptible(
+                lambda: mathopt.solve(model, mathopt.SolverType.GLOP, params=parameters), time_limit_s=budget.left_s
+            )
+        except SolverStuck:
+            answer = None
+        if answer is None or not answer.has_dual_feasible_solution() or not answer.has_primal_feasible_solution():
+            budget.unfinished()
+            return None
+        support = np.array(answer.variable_values(variables[: self.problem.tasks])) > SUPPORT
+        return Relaxation(self._priced(np.array(answer.dual_values(rows))), np.asarray(support, dtype=np.bool_))
+
+    def _priced(self, price: FloatArray) -> float:
+        """Return the bound that prices of the rows give, those of equations last."""
+        price = np.where(np.arange(len(price)) < len(self.rows), np.maximum(price, 0.0), price)
+        rows = [*(terms for terms, _ in self.rows), *self.equal]
+        beyond = np.zeros(len(self.upper))
+        for k, weight in self.goal:
+            beyond[k] += weight
+        variable = np.array([k for terms in rows for k, _ in terms], dtype=np.int64)
+        weights = np.array([weight for terms in rows for _, weight in terms])
+        beyond -= np.bincount(variable, weights * np.repeat(price, [len(terms) for terms in rows]), len(beyond))
+        most = np.array([most for _, most in self.rows])
+        return float(price[: len(most)] @ most + np.maximum(beyond, 0.0) @ np.array(self.upper))
+
+    def solved(
+        self, budget: Budget, start: IntArray | None = None, scale: float = 1.0, only: BoolArray | None = None
+    ) -> JointSolution:
+        """Solve the program by HiGHS; exponential in the worst case, one thread, so that the same work is repeatable.
+
+        Parameters
+        ----------
+        start
+            The site of each replica of a solution, (T,), where one is known.
+        scale
+            About the optimum: the solver's tolerances are relative to it.
+        only
+            Tasks that may have a replica, (T,); the bound is then one for these.
+        """
+        from ortools.math_opt.python import mathopt
+
+        if budget.left_s < LEAST_TIME_S:
+            budget.unfinished()
+            return JointSolution(None, np.inf)
+        model, variables, _ = self._model(budget, scale, self.whole)
+        for task in np.flatnonzero(self.usable & ~only).tolist() if only is not None else ():
+            variables[task].upper_bound = 0.0
+        hints = mathopt.ModelSolveParameters()
+        if start is not None:
+            values = {variables[k]: value for k, value in self._hint(start).items()}
+            hints.solution_hints.append(mathopt.SolutionHint(variable_values=values))
+        parameters = _parameters(budget)
+        try:  # HiGHS has no way to be stopped: an interrupt leaves it behind
+            answer = interruptible(
+                lambda: mathopt.solve(model, mathopt.SolverType.HIGHS, params=parameters, model_params=hints),
+                time_limit_s=budget.left_s,
+            )
+        except SolverStuck:
+            budget.unfinished()
+            return JointSolution(None, np.inf)
+        if answer.termination.reason != mathopt.TerminationReason.OPTIMAL:
+            budget.unfinished()
+        bound = float(answer.termination.objective_bounds.dual_bound) * scale * (1.0 + RAISED)
+        if not answer.has_primal_feasible_solution():
+            return JointSolution(None, bound)
+        return JointSolution(self._read(np.array(answer.variable_values(variables[: self.whole]))), bound)
+
+    def _model(self, budget: Budget, scale: float, whole: int) -> tuple[mathopt.Model, list[Any], list[Any]]:
+        """Return the model, its variables, the first *whole* of them binary, and its rows."""
+        from ortools.math_opt.python import mathopt
+
+        model = mathopt.Model()
+        variables = [model.add_variable(lb=0.0, ub=u, is_integer=k < whole) for k, u in enumerate(self.upper)]
+        rows = []
+        sides = [*((terms, -np.inf, most) for terms, most in self.rows), *((terms, 0.0, 0.0) for terms in self.equal)]
+        for terms, least, most in sides:
+            budget.check()
+            row = model.add_linear_constraint(lb=least, ub=most)
+            for k, weight in terms:
+                row.set_coefficient(variables[k], weight)
+            rows.append(row)
+        for k, weight in self.goal:
+            model.objective.set_linear_coefficient(variables[k], weight / scale)
+        model.objective.is_maximize = True
+        return model, variables, rows
+
+    def _hint(self, site: IntArray) -> dict[int, float]:
         """Return the values of whole variables from the site of each replica, (T,)."""
         values = dict.fromkeys(range(self.whole), 0.0)
         for task in np.flatnonzero(site != NOWHERE).tolist():
@@ -199,56 +271,12 @@ class _Program:
                 values[task] = values[variable] = 1.0
         return values
 
-    def read(self, values: FloatArray) -> IntArray:
+    def _read(self, values: FloatArray) -> IntArray:
         """Return the site of each replica, (T,), from the values of the whole variables."""
         site = np.full(self.problem.tasks, NOWHERE)
         for task in np.flatnonzero(values[: self.problem.tasks] > 0.5).tolist():
             site[task] = max(self.at[task], key=lambda s: values[self.at[task][s]])
         return site
-
-
-def _solved(
-    program: _Program, budget: Budget, hint: dict[int, float] | None, scale: float
-) -> tuple[FloatArray | None, float] | None:
-    """Return the values of the whole variables and the bound over *scale*; None where the solver did not end."""
-    from ortools.math_opt.python import mathopt
-
-    model = mathopt.Model()
-    variables = [model.add_variable(lb=0.0, ub=u, is_integer=k < program.whole) for k, u in enumerate(program.upper)]
-    for terms, least, most in ((terms, -np.inf, most) for terms, most in program.rows):
-        _add(model, variables, terms, least, most, budget)
-    for terms in program.equal:
-        _add(model, variables, terms, 0.0, 0.0, budget)
-    for k, weight in program.goal:
-        model.objective.set_linear_coefficient(variables[k], weight / scale)
-    model.objective.is_maximize = True
-    start = mathopt.ModelSolveParameters()
-    if hint is not None:
-        values = {variables[k]: value for k, value in hint.items()}
-        start.solution_hints.append(mathopt.SolutionHint(variable_values=values))
-    parameters = _parameters(budget)
-    try:  # HiGHS has no way to be stopped: an interrupt leaves it behind
-        answer = interruptible(
-            lambda: mathopt.solve(model, mathopt.SolverType.HIGHS, params=parameters, model_params=start),
-            time_limit_s=budget.left_s,
-        )
-    except SolverStuck:
-        return None
-    if answer.termination.reason != mathopt.TerminationReason.OPTIMAL:
-        budget.unfinished()
-    bound = float(answer.termination.objective_bounds.dual_bound)
-    if not answer.has_primal_feasible_solution():
-        return None, bound
-    return np.array(answer.variable_values(variables[: program.whole])), bound
-
-
-def _add(
-    model: mathopt.Model, variables: list[Any], terms: list[Term], least: float, most: float, budget: Budget
-) -> None:
-    budget.check()
-    row = model.add_linear_constraint(lb=least, ub=most)
-    for k, weight in terms:
-        row.set_coefficient(variables[k], weight)
 
 
 def _parameters(budget: Budget) -> mathopt.SolveParameters:

@@ -23,10 +23,10 @@ STARTS = 20
 WORK = 100_000
 #: One look at all candidates is good for this share of the replicas chosen so far, at least for one tree.
 SHARE = 0.01
-#: Tasks times cases above which that share grows.
-TASKS = 100_000
-#: Trees for which one look may find no room, and looks without any that does.
-STUCK, LOOKS = 200, 20
+#: Trees that one look is good for at least, for each by which it is dearer than usual.
+LEAST = 5
+#: Trees for which one look may find no room, and looks without any that does; trees that are passed over.
+STUCK, LOOKS, PASSED = 200, 20, 200
 #: Tasks of the states whose trees are remembered.
 REMEMBERED = 100_000
 #: What a replica that costs nothing counts as, of the mean of all.
@@ -61,8 +61,9 @@ class TreeGrowth:
         self.completion = Completion(problem.model, problem.tasks)
         one_case = len(problem.cases) == 1 and problem.metric == "output-fidelity"
         self.anchors = anchors(problem.graph) if one_case else np.ones(problem.tasks, dtype=np.bool_)
-        # Many cases make a round dear, so that fewer, larger rounds are made.
-        self.share = SHARE * max(1.0, len(problem.cases) * problem.tasks / TASKS)
+        # Many tasks and cases make a round dear, so that fewer, larger rounds are made.
+        self.share = min(1.0, SHARE * problem.looks**1.5)
+        self.least = max(1, int(LEAST * (problem.looks - 1.0)))
         self.seen: dict[tuple[bytes, bytes, bool], Trees] = {}
         self.most_seen = max(2 * len(problem.cases), REMEMBERED // max(1, problem.tasks))
         total = problem.total_weight or 1.0
@@ -76,6 +77,8 @@ class TreeGrowth:
         each = [np.maximum(some / (float(some.mean()) or 1.0), ALMOST_FREE) for some in takes]
         prices = [Price(each[0], 1.0 / (float(weight.mean()) or 1.0)), *(Price(some, np.inf) for some in each[1:])]
         ratio = each[-1] / each[0]
+        if hosts is not None and self.problem.looks > 1.0:
+            return [Price(each[0] + each[1], np.inf)]
         return prices[:1] if np.ptp(ratio) <= ROUNDING * np.max(ratio) else prices
 
     def starts(self, room: Room, price: Price) -> list[Room]:
@@ -109,15 +112,19 @@ class TreeGrowth:
             larger = self._round(room, open_to, barred, False) or self._round(room, open_to, barred, True)
             if larger is None:
                 break
+            price.each[np.isinf(open_to.each) & (possible | room.replicated)] = np.inf  # what found no place will not
             room = larger
             if steps is not None:
                 steps.append(room)
         return room
 
     def _may_grow(self, room: Room, possible: BoolArray) -> bool:
-        """Return whether some replica may fit, or move."""
+        """Return whether some replica may fit, or move from a node that fails with its primary."""
         open_to = possible & self.problem.fails & (room.cost + self.problem.weight <= room.limit)
-        return self.problem.nodes_fail or bool((open_to & ~room.replicated).any())
+        if bool((open_to & ~room.replicated).any()):
+            return True
+        pairs = zip(self.problem.cases, self.problem.down, strict=True)
+        return any((case.failed & room.replicated & down[room.node]).any() for case, down in pairs if down.any())
 
     def _priced(self, room: Room, price: Price, cheapest: bool) -> list[Trees]:
         """Return the densest trees in each case."""
@@ -143,9 +150,9 @@ class TreeGrowth:
             priced = self._priced(room, price, cheapest)
             larger, stuck = room.copy(), 0
             taken: list[tuple[int, int]] = []
-            most, seen = max(1, int(self.share * room.replicated.sum())), 0
+            most, passed = max(self.least, int(self.share * room.replicated.sum())), 0
             for case, task in self._candidates(room, priced, price).densest():
-                if len(taken) >= most or seen >= 4 * most or stuck >= STUCK:
+                if len(taken) >= most or passed >= PASSED + most or stuck >= STUCK:
                     break
                 if (case, task) in barred:
                     continue
@@ -156,8 +163,9 @@ class TreeGrowth:
                     if len(missing) == 1:
                         price.each[missing[0]] = np.inf
                     continue
-                seen += 1
-                if missing is not None:
+                if missing is None:
+                    passed += 1
+                else:
                     taken += [(case, task)] * max(1, int(larger.replicated.sum() - room.replicated.sum()) - len(taken))
             if taken and (not self.problem.nodes_fail or better(larger.value, room.value)):
                 return larger
@@ -169,15 +177,16 @@ class TreeGrowth:
     def _taken(self, room: Room, tree: Trees, case: int, task: int) -> list[int] | None:
         """Add the tree through a task to a solution; return which replicas found no room or budget, none where all did.
 
-        None where nothing is missing any more.
+        None where nothing is missing any more; also for too little budget where another look would be dear.
         """
         down, node = self.problem.down[case], room.node
         missing = [t for t in tree.missing(task) if node[t] == NOWHERE or down[node[t]]]
         new = [t for t in missing if node[t] == NOWHERE]
         if not missing:
             return None
-        fits = room.cost + float(self.problem.weight[new].sum()) <= room.limit
-        return room.add(missing, case) if fits else new
+        if room.cost + float(self.problem.weight[new].sum()) > room.limit:
+            return new if self.problem.looks <= 1.0 else None
+        return room.add(missing, case)
 
     def _candidates(self, room: Room, priced: list[Trees], price: Price) -> _Candidates:
         """Return the trees that may fit into what is left of the budget, and gain."""

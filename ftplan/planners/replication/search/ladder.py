@@ -18,8 +18,10 @@ from ftplan.planners.replication.placement.room import Room
 
 #: How much larger than the last one the next budget is, at least by the least cost of a replica; most budgets.
 STEP, MOST = 1.4, 40
-#: Of the replicas that go one after another, this share goes at once; times tasks and cases above which it grows.
-SHARE, WORK = 0.01, 1_000_000
+#: How much larger the steps become with the price of a look, and the largest step.
+SLOWER, LARGEST = 0.5, 8.0
+#: Of the replicas that go one after another, this share goes at once; looks that are too dear for that.
+SHARE, DEAR = 0.01, 10.0
 
 #: Return a better solution within the limit of one, and add all solutions on the way, ever dearer, to a list.
 Climb = Callable[[Room, list[Room]], Room]
@@ -58,12 +60,15 @@ def _rungs(problem: ReplicationProblem, largest: float) -> Iterator[float]:
     weight = problem.weight[problem.fails]
     total, least = float(weight.sum()), float(weight[weight > 0.0].min(initial=math.inf))
     rung, k = 0.0, 0
-    least = max(least, total / STEP**MOST) if total > 0.0 else 0.0
+    step = min(LARGEST, STEP * problem.looks**SLOWER)
+    if problem.looks > 1.0:
+        least = max(least, float(weight.mean()) * problem.looks)
+    least = max(least, total / step**MOST) if total > 0.0 else 0.0
     while True:
         yield rung
         if rung >= total * (1.0 - ROUNDING) or rung * (1.0 - ROUNDING) > largest:
             return
-        k = max(k + 1, math.floor(k * STEP))
+        k = max(k + 1, math.floor(k * step))
         rung = min(total, k * least)
 
 
@@ -83,8 +88,10 @@ def _between(low: Room, steps: list[Room], high: Room, budgets: list[float]) -> 
 def _fewer(room: Room, least: float) -> Iterator[Room]:
     """Yield what is left of a solution when its replicas of least gain go, down to some cost."""
     problem = room.problem
-    share = SHARE * max(1.0, len(problem.cases) * problem.tasks / WORK)
     yield room
+    if problem.looks > DEAR:
+        return
+    share = SHARE * problem.looks
     while room.cost > least:
         order = _by_gain(room)
         if len(order) == 0:
