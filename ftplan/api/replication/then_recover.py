@@ -54,7 +54,7 @@ from ftplan.planners.result import Result
 SCHEDULING_S = 600.0
 #: Parts of the time: for all but the schedules that the plan keeps; of this for bounds of single steps, and for the
 #: choice by fidelity.
-PLANNED, BOUNDING, BY_FIDELITY = 0.8, 0.15, 0.2
+PLANNED, BOUNDING, BY_FIDELITY = 0.8, 0.1, 0.2
 #: The planners that can choose replicas by the recovery after them.
 PLANNERS = ("greedy", "structure-aware")
 #: The warning of arrivals that nobody gave; options of the other command that it names are not here.

@@ -24,7 +24,7 @@ WHOLE_LEVELS, RISE = 6, 1.25
 #: Where replicas weigh differently: levels in equal parts of what all replicas together cost.
 PARTS = 12
 #: Part of the time for the bound.
-BOUNDING = 0.25
+BOUNDING = 0.2
 #: Sets of replicas that are scored: for a step of growth, where none of these saves anything, and for a local search.
 GROWTH_LOOKS, MOST_LOOKS, SEARCH_LOOKS = 8, 40, 100
 #: Times that sets are ranked anew while replicas fill the budget; entries of sets and queries that are held at most.
@@ -116,6 +116,8 @@ def _plan_level(
     """Offer the replicas for one budget to the pool."""
     nothing = np.full(problem.tasks, NOWHERE, dtype=np.int64)
     pool.offer(problem, nothing)
+    if not part.over():
+        pool.offer(problem, _filled(pool, problem, nothing, part))
     fidelity = pool.model.most_fidelity(problem.budget)
     if fidelity is not None:
         pool.offer(problem, fidelity)
@@ -125,7 +127,6 @@ def _plan_level(
     for start in starts:
         pool.offer(problem, start)
         if not part.over():
-            pool.offer(problem, _filled(pool, problem, start, part))
             pool.offer(problem, _grown(pool, problem, start, part))
     if search and pool.best is not None:
         pool.offer(problem, _searched(pool, problem, pool.best, part, options))
