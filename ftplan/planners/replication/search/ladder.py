@@ -80,9 +80,8 @@ def _between(low: Room, steps: list[Room], high: Room, budgets: list[float]) -> 
     for budget in budgets:
         limit = _limit(budget)
         going_up = [room for room in steps if room.cost <= limit][-1:]
-        down = [room for room in coming_down if room.cost <= limit][:1]
-        kept = [low, *(room for room in (*going_up, *down) if room.within_changes)]
-        best.append(min(kept, key=lambda room: room.rank).copy(limit))
+        down = [room for room in coming_down if room.cost <= limit and room.within_changes][:1]
+        best.append(min([low, *going_up, *down], key=lambda room: room.rank).copy(limit))
     return best
 
 
