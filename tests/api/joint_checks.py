@@ -51,6 +51,8 @@ def is_valid(plan: ftplan.Plan, truth: Truth, ways: Array) -> int:
     assert {"replica-not-with-primary", "capacity", "memory"} <= set(plan.rules), plan.rules
     if truth.case.options.get("same_zone", "never") == "never" and not truth.one_zone:
         assert "replica-not-in-primary-zone" in plan.rules, plan.rules
+    if truth.one_zone and "same_zone" not in truth.case.options:
+        assert "ONE_ZONE" in [warning.code for warning in plan.warnings], "one zone in all, and no warning"
     return way
 
 

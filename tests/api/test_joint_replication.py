@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from ftplan.io.plan_file import load_plan
 from tests.api.joint_cases import SAME, Document, JointCase, Truth, random_case
 from tests.api.joint_checks import ALGORITHMS, CHECKS, EXACT, body, broken, is_best, value
 from tests.api.replication_cases import loaded, names
+from tests.cli.in_process import run_here
 
 STORM = Path(__file__).resolve().parents[2] / "examples" / "storm-recovery"
 #: Random cases of each check and algorithm: no case is used twice.
@@ -150,6 +153,20 @@ def test_replicas_in_place_are_never_exchanged_for_worse_ones(storm: ftplan.Prob
     assert kept.reason.startswith("no change")
     for options in ({"max_changes": 4}, {}):
         assert value(planned(storm, "structure-aware", budget=30, current=current, **options)) >= value(current) - SAME
+
+
+def test_the_command_line_on_the_example(tmp_path: Path) -> None:
+    """A target that is within reach, then the plan for it as the one in place: exit 0 twice, and nothing changes."""
+    ask = ["replicate-tasks", "--failure", "racks.yaml", "--algorithm", "exact", "--format", "json"]
+    first = run_here([*ask, "--target", "0.25", "-o", str(tmp_path / "plan.json")], cwd=STORM, env=dict(os.environ))
+    assert first.returncode == 0, first.stderr
+    current = ["--current", str(tmp_path / "plan.json"), "--max-changes", "0"]
+    again = run_here([*ask, "--budget", "30", *current], cwd=STORM, env=dict(os.environ))
+    assert again.returncode == 0, again.stderr
+    plan = json.loads(again.stdout)
+    assert plan["plan"]["activate"] == plan["plan"]["deactivate"] == []
+    assert plan["reason"].startswith("no change")
+    assert len(plan["plan"]["replicas"]) == 7
 
 
 @pytest.mark.parametrize("algorithm", ["greedy", "structure-aware", EXACT])

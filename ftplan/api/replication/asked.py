@@ -33,7 +33,8 @@ def asked_of(
     """
     asked = options_of(plan, fail, failure_given)
     given = [plan.options.get(name) for name in BUDGETS]
-    return prepare(problem, parse_budget(*given) if any(value is not None for value in given) else ALL, asked)
+    known = any(value is not None for value in given)
+    return prepare(problem, parse_budget(*given, least=asked.least) if known else ALL, asked)
 
 
 def options_of(plan: Plan, fail: Sequence[str] = (), failure_given: bool = False) -> TaskReplicationOptions:

@@ -18,18 +18,26 @@ Unit = Literal["tasks", "cores", "mb"]
 
 @dataclass(frozen=True, slots=True)
 class ReplicationBudget:
-    """A limit in some unit: a number, or a share of all tasks (rounded down); with a target all tasks may be used."""
+    """A limit in some unit: a number, or a share of all tasks (rounded down); with a target all tasks may be used.
+
+    With a target, the unit is what the plan takes least of.
+    """
 
     unit: Unit
     number: float | None = None
     share: Fraction | None = None
     target: float | None = None
 
-    def limit(self, tasks: int) -> float:
-        """Return the budget in its unit; *tasks* is the number of all tasks."""
+    @property
+    def measure(self) -> str:
+        """What the objective of a target is called."""
+        return next(name for name, unit in LEAST.items() if unit == self.unit)
+
+    def limit(self, tasks: int, weights: FloatArray) -> float:
+        """Return the budget in its unit; *tasks* is the number of all tasks, *weights* what their replicas take."""
         if self.share is not None:
             return float(math.floor(self.share * tasks))
-        return float(tasks) if self.number is None else self.number
+        return float(weights.sum()) if self.number is None else self.number
 
     def weights(self, cpu: FloatArray, memory_mb: FloatArray) -> FloatArray:
         """Return what each task's replica takes of the budget, shape (tasks,).
@@ -46,15 +54,19 @@ class ReplicationBudget:
         if self.unit == "cores":
             return cpu
         if not memory_mb.any():
-            raise FtplanError("--budget-mb: no task has state: give state_bytes in the topology, or statistics")
+            raise FtplanError("MB of replicas: no task has state: give state_bytes in the topology, or statistics")
         return memory_mb
 
 
+#: What a target may be reached with least of, by the unit in which that is counted; so is the objective called.
+LEAST: dict[str, Unit] = {"replicas": "tasks", "cores": "cores", "mb": "mb"}
 #: A replica of every task.
 ALL = ReplicationBudget("tasks")
 
 
-def parse_budget(budget: Any, budget_cpu: Any, budget_mb: Any, target: Any) -> ReplicationBudget:
+def parse_budget(
+    budget: Any, budget_cpu: Any, budget_mb: Any, target: Any, *, least: str = "replicas"
+) -> ReplicationBudget:
     """Return the one budget that was given, of values that are in range.
 
     Parameters
@@ -65,6 +77,8 @@ def parse_budget(budget: Any, budget_cpu: Any, budget_mb: Any, target: Any) -> R
         Cores, or units of 2^20 bytes, that all replicas may take.
     target
         The value in (0, 1] that the fewest replicas shall reach.
+    least
+        What they shall be fewest of: ``replicas``, ``cores`` or ``mb``.
 
     Raises
     ------
@@ -81,7 +95,7 @@ def parse_budget(budget: Any, budget_cpu: Any, budget_mb: Any, target: Any) -> R
     if len(given) > 1:
         raise FtplanError(f"{' and '.join(given)}: give one of them")
     if target is not None:
-        return ReplicationBudget("tasks", target=float(target))
+        return ReplicationBudget(LEAST[least], target=float(target))
     if budget_cpu is not None:
         return ReplicationBudget("cores", number=float(budget_cpu))
     if budget_mb is not None:

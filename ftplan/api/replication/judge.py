@@ -8,6 +8,7 @@ from typing import Any
 
 from ftplan.api.other_plans import given_plan
 from ftplan.api.replication.asked import asked_of, nodes_by_task, replicas_of
+from ftplan.api.replication.budget import LEAST
 from ftplan.api.replication.current import Current, current_of
 from ftplan.api.replication.figures import body, summary
 from ftplan.api.replication.options import METRICS, TaskReplicationOptions
@@ -184,11 +185,11 @@ def _objective(plan: Plan, prepared: PreparedReplication, node: NodeByTask) -> l
     stated = plan.objective
     if stated is None or stated.value is None:
         return broken
-    known = (prepared.problem.metric,) if target is None else ("replicas",)
+    known = (prepared.problem.metric,) if target is None else (prepared.budget.measure,)
     if stated.name not in known:
         return [*broken, unknown_objective(stated, known)]
-    true = Recomputed(reached, "max", ROUNDING) if target is None else Recomputed(float(len(node)), "min", ROUNDING)
+    true = Recomputed(reached, "max", ROUNDING) if target is None else Recomputed(prepared.spent(node), "min", ROUNDING)
     return broken + judge_objective(stated, true, plan.status)
 
 
-JUDGES = Judges(judge_replication, judge_question, KNOWN_RULES, (*METRICS, "replicas", PRIORITY_TIME))
+JUDGES = Judges(judge_replication, judge_question, KNOWN_RULES, (*METRICS, *LEAST, PRIORITY_TIME))

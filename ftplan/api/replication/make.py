@@ -56,7 +56,8 @@ def make(problem: Problem, planner: registry.Row, options: TaskReplicationOption
     settings = ReplicationOptions(
         options.seed, limit_s, options.iterations, began + (PLANNED if options.curve else 1.0) * limit_s
     )
-    prepared = prepare(problem, parse_budget(*(getattr(options, name) for name in BUDGETS)), options)
+    budget = parse_budget(*(getattr(options, name) for name in BUDGETS), least=options.least)
+    prepared = prepare(problem, budget, options)
     current = current_of(options.current, problem, prepared.graph)
     _check_change_limits(options, current)
     choose = ReplicationPlanner.of(planner)
@@ -136,7 +137,7 @@ def _spending(prepared: PreparedReplication, node: NodeByTask) -> PreparedReplic
     """Return the problem with the budget that random choices may spend: with a target, what the plan takes."""
     if prepared.budget.target is None:
         return prepared
-    return replace(prepared, problem=replace(prepared.problem, budget=float(len(node))))
+    return replace(prepared, problem=replace(prepared.problem, budget=prepared.spent(node)))
 
 
 def _objective(
@@ -147,7 +148,8 @@ def _objective(
     if following is not None:
         return Objective.of(PRIORITY_TIME, "min", None if node is None else following.expected(node), result.bound)
     if prepared.budget.target is not None:
-        return Objective.of("replicas", "min", None if node is None else float(len(node)), result.bound)
+        value = None if node is None else prepared.spent(node)
+        return Objective.of(prepared.budget.measure, "min", value, result.bound)
     value = None if node is None else prepared.problem.value_on(node)
     bound = None if result.bound is None else min(1.0, result.bound)
     return Objective.of(prepared.problem.metric, "max", value, bound)

@@ -66,6 +66,9 @@ class TaskReplicationOptions(FailureOptions):
         metavar="MB",
     )
     target: float | None = option(None, optional(SHARE), "The fewest replicas that reach this value.", metavar="X")
+    least: str = option(
+        "replicas", one_of("replicas", "cores", "mb"), "What a target is reached with least of: replicas, cores, MB."
+    )
     metric: str = option(
         "output-fidelity",
         one_of(*METRICS),

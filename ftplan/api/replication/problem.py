@@ -16,7 +16,7 @@ from ftplan.metrics.fidelity import FidelityModel, fidelity_model
 from ftplan.metrics.internal_completeness import completeness_model
 from ftplan.metrics.key_aligned_fidelity import key_aligned_model
 from ftplan.metrics.measured_topology import measured_topology
-from ftplan.metrics.replication_problem import FailureCase, ReplicationProblem
+from ftplan.metrics.replication_problem import FailureCase, NodeByTask, ReplicationProblem
 from ftplan.metrics.task_costs import task_costs
 from ftplan.metrics.task_state import task_state
 from ftplan.model.cluster import Cluster
@@ -50,6 +50,10 @@ class PreparedReplication:
     def graph(self) -> TaskGraph:
         """The tasks."""
         return self.problem.graph
+
+    def spent(self, node: NodeByTask) -> float:
+        """Return what replicas take, in units of the budget."""
+        return self.problem.cost(self.problem.mask(node))
 
     @cached_property
     def completeness(self) -> FidelityModel:
@@ -96,12 +100,13 @@ def prepare(
     cases, warnings = _cases(graph, problem, options.fail, options.worst_case)
     derived = rates(graph)
     model = _weighted(fidelity_model(graph, derived), graph, options.weight)
+    weights = budget.weights(costs.cost, memory_mb)
     built = ReplicationProblem(
         graph=graph,
         model=_planned(options.metric, model, graph, derived),
         cases=cases,
-        weight=budget.weights(costs.cost, memory_mb),
-        budget=budget.limit(graph.tasks),
+        weight=weights,
+        budget=budget.limit(graph.tasks, weights),
         metric=options.metric,
     )
     warnings = tuple(dict.fromkeys((*measured.warnings, *costs.warnings, *state.warnings, *said, *warnings)))

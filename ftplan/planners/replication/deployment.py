@@ -75,8 +75,8 @@ def _finished(
         warned = (*chosen.warnings, Warn("NO_CHANGE", reason))
         return _on_nodes(problem, replace(chosen, status=kept, reason=reason, warnings=warned), now.node)
     node = spread(problem, node)
-    warnings = (*chosen.warnings, *_short_of_room(problem, node, clock))
-    return _on_nodes(problem, replace(chosen, warnings=warnings), node)
+    short = () if "target" in chosen.rules else _short_of_room(problem, node, clock)
+    return _on_nodes(problem, replace(chosen, warnings=(*chosen.warnings, *short)), node)
 
 
 def _no_change(problem: ReplicationProblem, node: IntArray, now: Room, threshold: float | None) -> str | None:

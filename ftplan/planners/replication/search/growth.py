@@ -23,7 +23,7 @@ STARTS = 20
 WORK = 100_000
 #: One look at all candidates is good for this share of the replicas chosen so far, at least for one tree.
 SHARE = 0.01
-#: Of a problem of usual size, see :attr:`ReplicationProblem.looks`: trees that one look is good for at least.
+#: Trees that one look is good for at least, for each by which it is dearer than usual.
 LEAST = 5
 #: Trees for which one look may find no room, and looks without any that does; trees that are passed over.
 STUCK, LOOKS, PASSED = 200, 20, 200
@@ -63,7 +63,7 @@ class TreeGrowth:
         self.anchors = anchors(problem.graph) if one_case else np.ones(problem.tasks, dtype=np.bool_)
         # Many tasks and cases make a round dear, so that fewer, larger rounds are made.
         self.share = min(1.0, SHARE * problem.looks**1.5)
-        self.least = max(1, int(LEAST * problem.looks))
+        self.least = max(1, int(LEAST * (problem.looks - 1.0)))
         self.seen: dict[tuple[bytes, bytes, bool], Trees] = {}
         self.most_seen = max(2 * len(problem.cases), REMEMBERED // max(1, problem.tasks))
         total = problem.total_weight or 1.0
@@ -112,6 +112,7 @@ class TreeGrowth:
             larger = self._round(room, open_to, barred, False) or self._round(room, open_to, barred, True)
             if larger is None:
                 break
+            price.each[np.isinf(open_to.each) & (possible | room.replicated)] = np.inf  # what found no place will not
             room = larger
             if steps is not None:
                 steps.append(room)
