@@ -129,7 +129,10 @@ def packings(hosts: ReplicaHosts, tasks: BoolArray, nodes: BoolArray) -> list[tu
 
 
 def knapsacks(problem: ReplicationProblem, candidates: CandidateNodes) -> list[Knapsack]:
-    """Return the budget, then the starts that changes allow and the room of all nodes where these can be short."""
+    """Return the budget, then the starts that changes allow and the room of all nodes where these can be short.
+
+    Those follow the budget in the order of how short they are.
+    """
     limits = [Knapsack(problem.weight, problem.budget)]
     hosts, tasks = problem.hosts, candidates.placeable
     if problem.max_changes is not None:
@@ -140,4 +143,8 @@ def knapsacks(problem: ReplicationProblem, candidates: CandidateNodes) -> list[K
         limits.append(Knapsack(hosts.cpu, float(usable_cores(hosts, tasks)[open_to].sum())))
         limits += [Knapsack(weight, float(most.sum())) for weight, most in packings(hosts, tasks, open_to)]
         limits.append(Knapsack(hosts.memory_mb, float(room(hosts.residual_mb)[open_to].sum())))
-    return limits[:1] + [k for k in limits[1:] if float(k.weight[tasks].sum()) > k.limit]
+    wanted = [float(knapsack.weight[tasks].sum()) for knapsack in limits]
+    short = sorted(
+        (k for k in range(1, len(limits)) if wanted[k] > limits[k].limit), key=lambda k: limits[k].limit / wanted[k]
+    )
+    return [limits[k] for k in (0, *short)]
