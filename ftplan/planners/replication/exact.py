@@ -38,8 +38,8 @@ BRANCHING, TASTE, TASTE_ITERATIONS, FEW_BLOCKS, PROGRAM, CLOSE = 0.6, 0.1, 20, 1
 MOST_COPIES = 200
 #: Sums of two limits that are tried, and how often each is in them at most.
 SURROGATES, TIMES = 6, 20
-#: Part of what is left of the time for a heuristic.
-HEURISTIC = 0.3
+#: Part of what is left of the time for a heuristic, at most.
+HEURISTIC = 0.6
 #: Pairs of a task and a site up to which a program begins with all of them, and its part of what is left of the time.
 FEW_PAIRS, FIRST = 5_000, 0.5
 
@@ -182,15 +182,16 @@ def _solve(incumbent: _Incumbent, options: ReplicationOptions, budget: Budget) -
         return
     branched = [each for each in tables if each.alone and _has_large_operators(each.circuit)]
     if problem.hosts is None:
+        _heuristic(incumbent, options, budget)
         few = [each for each in tables[:1] if each.alone and len(each.circuit.blocks) <= FEW_BLOCKS]
-        for each in branched[:1] or few:
+        for each in (branched[:1] or few) if not incumbent.proven else ():
             _search(incumbent, each, budget)
     else:
         _place_few(incumbent, budget)
         for each in branched if not incumbent.proven else ():
             _branch(incumbent, BranchAndBound(each.circuit, each.limit), budget.part(TASTE))
-    if not incumbent.proven:
-        _heuristic(incumbent, options, budget)
+        if not incumbent.proven:
+            _heuristic(incumbent, options, budget)
     if not incumbent.proven:
         incumbent.offer(None, quick_bound(problem, budget.part(TASTE)))
         _relax(incumbent, budget)
