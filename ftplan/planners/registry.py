@@ -122,7 +122,7 @@ ROWS: tuple[Row, ...] = (
         kind="task-replication",
         function="ftplan.planners.replication.greedy:greedy",
         exact=False,
-        guarantee="none: the tasks whose single failure costs most, without a look at MC-trees",
+        guarantee="none: the tasks whose single failure costs most, no look at MC-trees; improved with a cluster",
         source="Su & Zhou, ICDE 2016, Algorithm 2",
     ),
     Row(
@@ -138,7 +138,7 @@ ROWS: tuple[Row, ...] = (
         kind="task-replication",
         function="ftplan.planners.replication.structure_aware:structure_aware",
         exact=False,
-        guarantee="none; completes MC-trees, unit by unit and segment by segment, at any size",
+        guarantee="no worse with more budget; completes MC-trees whose replicas find nodes, at any size",
         source="Su & Zhou, ICDE 2016, Algorithms 3, 4 and 5, mended",
         default=True,
     ),
@@ -148,7 +148,7 @@ ROWS: tuple[Row, ...] = (
         function="ftplan.planners.replication.exact:exact",
         exact=True,
         guarantee="optimal, or the proven gap at the time limit",
-        source="tables of the best value at each cost, integer program, branch and bound",
+        source="tables of the best value at each cost, integer program over tasks and nodes, branch and bound",
     ),
 )
 

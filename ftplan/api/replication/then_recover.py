@@ -52,8 +52,9 @@ from ftplan.planners.result import Result
 
 #: Seconds that one schedule may take: its work is bounded, the clock should never end it.
 SCHEDULING_S = 600.0
-#: Parts of the time: for bounds of single steps, and for the choice by fidelity.
-BOUNDING, BY_FIDELITY = 0.15, 0.3
+#: Parts of the time: for all but the schedules that the plan keeps; of this for bounds of single steps, and for the
+#: choice by fidelity.
+PLANNED, BOUNDING, BY_FIDELITY = 0.8, 0.1, 0.2
 #: The planners that can choose replicas by the recovery after them.
 PLANNERS = ("greedy", "structure-aware")
 #: The warning of arrivals that nobody gave; options of the other command that it names are not here.
@@ -326,6 +327,7 @@ def by_recovery(
     refused = too_few_changes(problem)
     if refused is not None:
         return Result("infeasible", None, (), None, refused.reason, refused)
+    settings = replace(settings, time_limit_s=PLANNED * settings.time_limit_s)
     hosts, clock = problem.hosts, Budget.of(settings)
     assert hosts is not None
     assert planner.plans is not None

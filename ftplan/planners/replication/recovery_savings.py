@@ -12,8 +12,8 @@ from ftplan.metrics.replica_hosts import NOWHERE, ReplicaHosts
 from ftplan.metrics.replication_problem import ReplicationProblem
 from ftplan.model.plan import sound_bound
 from ftplan.model.tolerances import LEAST_SCALE, NOISE, SOLVED
-from ftplan.model.topology import FloatArray, IntArray
-from ftplan.planners.budget import Budget
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
+from ftplan.planners.budget import Budget, now
 from ftplan.planners.replication.models.downtime_relaxation import CaseRelaxation, Outages, downtime_bound
 from ftplan.planners.replication.placement.room import Room, in_place
 from ftplan.planners.replication.planner import ReplicationOptions
@@ -24,9 +24,11 @@ WHOLE_LEVELS, RISE = 6, 1.25
 #: Where replicas weigh differently: levels in equal parts of what all replicas together cost.
 PARTS = 12
 #: Part of the time for the bound.
-BOUNDING = 0.25
+BOUNDING = 0.2
 #: Sets of replicas that are scored: for a step of growth, where none of these saves anything, and for a local search.
 GROWTH_LOOKS, MOST_LOOKS, SEARCH_LOOKS = 8, 40, 100
+#: Times that sets are ranked anew while replicas fill the budget; entries of sets and queries that are held at most.
+FILLS, MOST_ENTRIES = 8, 3_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,13 +73,15 @@ def recovery_savings(
     bound = downtime_bound(problem, model.cases, hosts.cpu, part)
     clock.cut |= part.cut
     pool = _Pool(hosts, model)
-    steps = levels(problem)
+    steps, slowest_s = levels(problem), 0.0
     for number, level in enumerate(steps):
-        last = number == len(steps) - 1
-        if clock.over() and not last:
-            continue
-        here = replace(problem, budget=level)
-        _plan_level(pool, here, clock.part(1.0 / (len(steps) - number)), options, search)
+        left = len(steps) - number
+        if left > 1 and not clock.pays(left * slowest_s / 2.0):
+            continue  # what time is left is for the budget that was asked for
+        began, part = now(), clock.part(1.0 / left)
+        _plan_level(pool, replace(problem, budget=level), part, options, search)
+        clock.cut |= part.cut
+        slowest_s = max(slowest_s, now() - began)
     assert pool.best is not None
     node = _without_useless(pool, problem, pool.best, clock)
     value = model.expected(node)
@@ -112,6 +116,8 @@ def _plan_level(
     """Offer the replicas for one budget to the pool."""
     nothing = np.full(problem.tasks, NOWHERE, dtype=np.int64)
     pool.offer(problem, nothing)
+    if not part.over():
+        pool.offer(problem, _filled(pool, problem, nothing, part))
     fidelity = pool.model.most_fidelity(problem.budget)
     if fidelity is not None:
         pool.offer(problem, fidelity)
@@ -172,26 +178,51 @@ class _Pool:
 
 @dataclass(frozen=True, eq=False)
 class _RestoreSets:
-    """Sets of tasks that shorten the restore of some query, and the entries from which that is told."""
+    """Sets of tasks that shorten the restore of some query. Entries are the tasks of all queries, one after another."""
 
-    tasks: list[tuple[int, ...]]
-    entry: IntArray  # tasks of all queries of all cases, one after another
-    first: IntArray  # of each query
+    member: IntArray  # tasks of the sets, one after another
+    set_of: IntArray  # of each member
+    entry: IntArray  # task of each entry
+    first: IntArray  # first entry of each query
     seconds: FloatArray  # restore of each entry
+    outage: IntArray  # in which case and outage each entry fails
     worth: FloatArray  # probability x priority of each query
-    case_fails_s: FloatArray  # (entries, N) when each node fails less when the task does: above 0 a replica lives
+    lives: BoolArray  # (outages, N) whether a node outlives the outage
+    pair_set: IntArray  # pairs of a set and a query that it shortens
+    pair_query: IntArray
+    other: IntArray  # entries of the query that are not in the set, for each pair, and one more without a restore
+    other_first: IntArray
 
-    def saved(self, node: IntArray) -> FloatArray:
-        """Return what of each entry's restore is left with replicas, shape (entries,)."""
+    @property
+    def count(self) -> int:
+        """Number of sets."""
+        return int(self.set_of[-1]) + 1 if len(self.set_of) else 0
+
+    def left_s(self, node: IntArray) -> FloatArray:
+        """Return what of each entry's restore is left with replicas, shape (entries + 1,); the last one has none."""
         here = node[self.entry]
-        live = (here != NOWHERE) & (self.case_fails_s[np.arange(len(self.entry)), here] > 0.0)
-        return np.where(live, 0.0, self.seconds)
+        live = (here != NOWHERE) & self.lives[self.outage, here]
+        return np.append(np.where(live, 0.0, self.seconds), 0.0)
 
     def waiting(self, node: IntArray) -> float:
         """Return the expected priority x seconds that queries wait for restores alone."""
         if not len(self.entry):
             return 0.0
-        return float(self.worth @ np.maximum.reduceat(self.saved(node), self.first))
+        return float(self.worth @ np.maximum.reduceat(self.left_s(node)[:-1], self.first))
+
+    def saved(self, node: IntArray) -> FloatArray:
+        """Return by how much each set would shorten that, if all its replicas lived, shape (sets,)."""
+        if not len(self.pair_set):
+            return np.zeros(self.count)
+        left = self.left_s(node)
+        longest = np.maximum.reduceat(left[:-1], self.first)
+        without = np.maximum.reduceat(left[self.other], self.other_first)
+        gain = self.worth[self.pair_query] * (longest[self.pair_query] - without)
+        return np.asarray(np.bincount(self.pair_set, gain, self.count), dtype=np.float64)
+
+    def tasks(self, number: int) -> IntArray:
+        """Return the tasks of a set."""
+        return self.member[slice(*np.searchsorted(self.set_of, (number, number + 1)))]
 
 
 def _restore_sets(cases: Sequence[CaseRelaxation]) -> _RestoreSets:
@@ -199,9 +230,9 @@ def _restore_sets(cases: Sequence[CaseRelaxation]) -> _RestoreSets:
     sets: dict[tuple[int, ...], None] = {}
     entries: list[IntArray] = []
     seconds: list[FloatArray] = []
-    alive: list[FloatArray] = []
     worth: list[float] = []
-    first = [0]
+    lives: list[BoolArray] = []
+    outage: list[int] = []
     for case in cases:
         for out in (case.start, *case.later):
             left_s = max(0.0, case.horizon_s - out.at_s)
@@ -213,18 +244,46 @@ def _restore_sets(cases: Sequence[CaseRelaxation]) -> _RestoreSets:
                     sets[(task,)] = None
                 entries.append(tasks)
                 seconds.append(restore)
-                alive.append(np.tile(case.fails_s - out.at_s, (len(tasks), 1)))
                 worth.append(case.weight * priority)
-                first.append(first[-1] + len(tasks))
-    nodes = len(cases[0].fails_s) if cases else 0
+                outage += [len(lives)] * len(tasks)
+            lives.append(case.fails_s > out.at_s)
+    none = np.zeros(0, dtype=np.int64)
+    entry = np.concatenate([*entries, none]).astype(np.int64)
+    first = np.cumsum([0, *(len(tasks) for tasks in entries)])[:-1].astype(np.int64)
+    listed, pairs = _pairs(list(sets), entries, first)
     return _RestoreSets(
-        tasks=list(sets),
-        entry=np.concatenate([*entries, np.zeros(0, dtype=np.int64)]).astype(np.int64),
-        first=np.array(first[:-1], dtype=np.int64),
+        member=np.concatenate([np.array(each, dtype=np.int64) for each in listed] or [none]),
+        set_of=np.repeat(np.arange(len(listed)), [len(each) for each in listed]),
+        entry=entry,
+        first=first,
         seconds=np.concatenate([*seconds, np.zeros(0)]),
+        outage=np.array(outage, dtype=np.int64),
         worth=np.array(worth),
-        case_fails_s=np.concatenate([*alive, np.zeros((0, nodes))]),
+        lives=np.array(lives, dtype=np.bool_),
+        pair_set=np.array([number for number, _, _ in pairs], dtype=np.int64),
+        pair_query=np.array([query for _, query, _ in pairs], dtype=np.int64),
+        other=np.concatenate([np.append(rest, len(entry)) for _, _, rest in pairs] or [none]).astype(np.int64),
+        other_first=np.cumsum([0, *(len(rest) + 1 for _, _, rest in pairs)])[:-1].astype(np.int64),
     )
+
+
+def _pairs(
+    sets: list[tuple[int, ...]], entries: list[IntArray], first: IntArray
+) -> tuple[list[tuple[int, ...]], list[tuple[int, int, IntArray]]]:
+    """Return the sets, as many as :data:`MOST_ENTRIES` allow, and (set, query, other entries) where they meet."""
+    queries: dict[int, list[int]] = {}
+    for query, tasks in enumerate(entries):
+        for task in tasks.tolist():
+            queries.setdefault(task, []).append(query)
+    pairs, size = [], 0
+    for number, members in enumerate(sets):
+        for query in sorted({query for task in members for query in queries[task]}):
+            rest = np.flatnonzero(~np.isin(entries[query], members)) + first[query]
+            pairs.append((number, query, rest))
+            size += len(rest) + 1
+        if size > MOST_ENTRIES:
+            return sets[: number + 1], pairs
+    return sets, pairs
 
 
 def _tasks_of(out: Outages) -> Iterator[tuple[IntArray, float]]:
@@ -238,20 +297,47 @@ def _tasks_of(out: Outages) -> Iterator[tuple[IntArray, float]]:
 
 def _ranked(pool: _Pool, problem: ReplicationProblem, node: IntArray, most: int) -> list[tuple[float, float, IntArray]]:
     """Return (restores saved for the cost, cost, replicas) of the best sets that could be added, the best first."""
-    room, waiting = Room(problem, node), pool.sets.waiting(node)
-    rows, seen = [], {node.tobytes()}
-    for number, tasks in enumerate(pool.sets.tasks):
-        new = [task for task in tasks if node[task] == NOWHERE]
-        if not new or room.cost + float(problem.weight[new].sum()) > room.limit:
-            continue
-        more = _placed(pool, room, new)
-        if more is None or more.node.tobytes() in seen:
-            continue
-        seen.add(more.node.tobytes())
-        cost = more.cost - room.cost
-        density = (waiting - pool.sets.waiting(more.node)) / max(cost, LEAST_SCALE)
-        rows.append((-round(density, 9), round(cost, 9), number, more.node))
-    return [(-density, cost, more) for density, cost, _, more in sorted(rows, key=lambda row: row[:3])[:most]]
+    rows: list[tuple[float, float, IntArray]] = []
+    room, seen = Room(problem, node), {node.tobytes()}
+    for number, density in _by_density(pool.sets, problem, node):
+        if len(rows) == most:
+            break
+        tasks = pool.sets.tasks(number)
+        more = _placed(pool, room, tasks[node[tasks] == NOWHERE].tolist())
+        if more is not None and more.node.tobytes() not in seen:
+            seen.add(more.node.tobytes())
+            rows.append((density, more.cost - room.cost, more.node))
+    return rows
+
+
+def _by_density(sets: _RestoreSets, problem: ReplicationProblem, node: IntArray) -> list[tuple[int, float]]:
+    """Return the sets that the budget still holds, with the restores that each saves for its cost, the best first."""
+    new = node[sets.member] == NOWHERE
+    cost = np.bincount(sets.set_of, problem.weight[sets.member] * new, sets.count)
+    lacks = np.bincount(sets.set_of, new, sets.count) > 0.0
+    density = sets.saved(node) / np.maximum(cost, LEAST_SCALE)
+    left = problem.limit - problem.cost(node != NOWHERE)
+    open_ = np.flatnonzero(lacks & (cost <= left))
+    order = open_[np.lexsort((open_, np.round(cost[open_], 9), -np.round(density[open_], 9)))]
+    return list(zip(order.tolist(), density[order].tolist(), strict=True))
+
+
+def _filled(pool: _Pool, problem: ReplicationProblem, start: IntArray, part: Budget) -> IntArray:
+    """Return replicas grown by the restores that they save alone, without any schedule: for jobs of any size."""
+    node = start
+    for _ in range(FILLS):
+        room, before = Room(problem, node), node
+        half = room.cost + (room.limit - room.cost) / 2.0
+        for number, density in _by_density(pool.sets, problem, node):
+            if density <= 0.0 or part.over() or (room.cost > half and (room.node != before).any()):
+                break
+            tasks = pool.sets.tasks(number)
+            more = _placed(pool, room, tasks[room.node[tasks] == NOWHERE].tolist())
+            room = room if more is None else more
+        node = room.node
+        if (node == before).all():
+            break
+    return node
 
 
 def _placed(pool: _Pool, room: Room, tasks: Sequence[int]) -> Room | None:

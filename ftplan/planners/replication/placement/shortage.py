@@ -60,4 +60,4 @@ def _left(problem: ReplicationProblem, placed: BoolArray) -> float:
     """Return the cores that are free beside some replicas."""
     hosts = problem.hosts
     assert hosts is not None
-    return max(0.0, hosts.free_cores - float(hosts.cpu[placed].sum()))
+    return max(0.0, round(hosts.free_cores - float(hosts.cpu[placed].sum()), 9))

@@ -80,7 +80,7 @@ def _between(low: Room, steps: list[Room], high: Room, budgets: list[float]) -> 
     for budget in budgets:
         limit = _limit(budget)
         going_up = [room for room in steps if room.cost <= limit][-1:]
-        down = [room for room in coming_down if room.cost <= limit][:1]
+        down = [room for room in coming_down if room.cost <= limit and room.within_changes][:1]
         best.append(min([low, *going_up, *down], key=lambda room: room.rank).copy(limit))
     return best
 

@@ -21,6 +21,8 @@
     --target X                      The fewest replicas that reach this value.
     --algorithm [greedy|dynamic-programming|structure-aware|exact]
                                     The planner.  [default: structure-aware, safe at any size]
+    --least [replicas|cores|mb]     What a target is reached with least of: replicas, cores, MB.  [default:
+                                    replicas]
     --metric [output-fidelity|internal-completeness|key-aligned-fidelity]
                                     output-fidelity = how much of the output rests on all of its input;
                                     internal-completeness = how many records are still processed, wherever

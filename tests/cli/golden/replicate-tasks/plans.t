@@ -67,6 +67,7 @@ An optimum, as JSON.
       "curve": false,
       "fail": [],
       "iterations": null,
+      "least": "replicas",
       "max_changes": null,
       "max_cpu": 0.8,
       "metric": "output-fidelity",
