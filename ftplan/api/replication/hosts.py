@@ -83,10 +83,11 @@ def _as_full_as_now(hosts: ReplicaHosts, place: IntArray) -> ReplicaHosts:
     """Return hosts on which the replicas in place have room."""
     here, count = place >= 0, len(hosts.ids)
     cpu, mb = (np.bincount(place[here], some[here], count) for some in (hosts.cpu, hosts.memory_mb))
+    runs = np.bincount(place[here], minlength=count) > 0
     return replace(
         hosts,
-        residual_cpu=np.maximum(hosts.residual_cpu, np.where(cpu > 0.0, cpu, -np.inf)),
-        residual_mb=np.maximum(hosts.residual_mb, np.where(mb > 0.0, mb, -np.inf)),
+        residual_cpu=np.maximum(hosts.residual_cpu, np.where(runs, cpu, -np.inf)),
+        residual_mb=np.maximum(hosts.residual_mb, np.where(runs, mb, -np.inf)),
     )
 
 

@@ -20,6 +20,8 @@ from ftplan.planners.replication.models.units import MOST_UNITS, Units, units
 RAISED = 1e-11
 #: Where costs are rounded by the budget, one budget of so many is bounded for itself.
 EVERY = 10
+#: Tasks times cases above which only the budget and the shortest other limit are bounded.
+MANY = 200_000
 #: Parts of a unit, at most, where the cost of a task is divided among the cases in which it fails.
 FINE = 12
 
@@ -100,7 +102,8 @@ def quick_bounds(problem: ReplicationProblem, limits: Sequence[float], budget: B
             smaller = [limit for limit in some if limit <= highest]
             for limit, bound in _knapsack_bounds(replace(problem, budget=highest), smaller, candidates, budget):
                 bounds[limit] = min(bounds[limit], bound)
-        for knapsack in knapsacks(problem, candidates)[1:]:
+        many = problem.tasks * len(problem.cases) > MANY
+        for knapsack in knapsacks(problem, candidates)[1 : 2 if many else None]:
             room = knapsack.of(problem)
             ((_, bound),) = _knapsack_bounds(room, [room.budget], candidates, budget)
             bounds = {limit: min(bound, other) for limit, other in bounds.items()}

@@ -14,7 +14,7 @@ from ftplan.model.topology import BoolArray, IntArray
 from ftplan.planners.budget import Budget, OutOfTime
 from ftplan.planners.replication.bounds import RAISED, CostCircuit, quick_bound, raised
 from ftplan.planners.replication.changes import too_few_changes
-from ftplan.planners.replication.models.candidate_nodes import CandidateNodes, current_of, knapsacks, room
+from ftplan.planners.replication.models.candidate_nodes import CandidateNodes, Knapsack, current_of, knapsacks, room
 from ftplan.planners.replication.models.circuit import Circuit
 from ftplan.planners.replication.models.joint_program import JointProgram
 from ftplan.planners.replication.models.reduction import Reduced
@@ -36,6 +36,8 @@ TABLES = 0.5
 BRANCHING, TASTE, TASTE_ITERATIONS, FEW_BLOCKS, PROGRAM, CLOSE = 0.6, 0.1, 20, 1000, 0.8, 0.01
 #: Copies of shared parts up to which a table is read back.
 MOST_COPIES = 200
+#: Sums of two limits that are tried, and how often each is in them at most.
+SURROGATES, TIMES = 6, 20
 #: Part of what is left of the time for a heuristic.
 HEURISTIC = 0.3
 #: Pairs of a task and a site up to which a program begins with all of them, and its part of what is left of the time.
@@ -190,23 +192,64 @@ def _solve(incumbent: _Incumbent, options: ReplicationOptions, budget: Budget) -
     if not incumbent.proven:
         _heuristic(incumbent, options, budget)
     if not incumbent.proven:
+        incumbent.offer(None, quick_bound(problem, budget.part(TASTE)))
         _relax(incumbent, budget)
 
 
 def _tables(incumbent: _Incumbent, tables: list[CostCircuit], budget: Budget) -> None:
     """Choose by tables for the budget, the changes and the room of all nodes; add the circuit of each to a list."""
     problem = incumbent.problem
-    for knapsack in knapsacks(problem, incumbent.candidates):
-        view = knapsack.of(problem)
-        tables.append(CostCircuit.of(view, budget, incumbent.candidates))
-        reduced = tables[-1].reduced(budget)
-        incumbent.offer(None, tables[-1].bound(reduced))
-        if len(reduced.copies) <= MOST_COPIES:
-            incumbent.offer_choice(_rounded(problem, view, tables[-1], reduced, budget))
+    first, *others = knapsacks(problem, incumbent.candidates)
+    circuit, chosen = _table(incumbent, first, budget)
+    tables.append(circuit)
+    for other in others if not incumbent.proven else ():
+        if chosen is None:  # a program or branching decides on all limits
+            tables.append(CostCircuit.of(other.of(problem), budget, incumbent.candidates))
+            continue
+        tables.append(_table(incumbent, other, budget)[0])
         if incumbent.proven:
             return
-    if not tables[0].alone:
+    for other in others if chosen is not None else ():
+        _surrogates(incumbent, first, other, budget)
+    if not circuit.alone and problem.hosts is None:
         incumbent.offer(None, quick_bound(problem, budget))
+
+
+def _table(incumbent: _Incumbent, knapsack: Knapsack, budget: Budget) -> tuple[CostCircuit, BoolArray | None]:
+    """Offer the bound and the choice of one limit; return its circuit, and the choice where that is the best one."""
+    problem = incumbent.problem
+    view = knapsack.of(problem)
+    table = CostCircuit.of(view, budget, incumbent.candidates)
+    reduced = table.reduced(budget)
+    incumbent.offer(None, table.bound(reduced))
+    if reduced.exact or (problem.hosts is None and len(reduced.copies) <= MOST_COPIES):
+        incumbent.offer_choice(_rounded(problem, view, table, reduced, budget))
+    if not reduced.exact:
+        return table, None
+    counts = choices(reduced.table, table.limit, budget).counts.items()
+    return table, _tasks(view, table.circuit, {k: max(several) for k, several in counts})
+
+
+def _surrogates(incumbent: _Incumbent, first: Knapsack, second: Knapsack, budget: Budget) -> None:
+    """Bound by sums of two limits, each so often that the best choice comes as near as may be to keep both."""
+    one, two = (units(knapsack.of(incumbent.problem)) for knapsack in (first, second))
+    low, high = 0.0, 1.0
+    for _ in range(SURROGATES):
+        if incumbent.proven:
+            return
+        share = (low + high) / 2.0
+        each = np.array([(1.0 - share) / max(1, one.limit), share / max(1, two.limit)])
+        a, b = np.round(TIMES * each / each.max()).tolist()
+        both = Knapsack(a * one.cost + b * two.cost, a * one.limit + b * two.limit)
+        chosen = _table(incumbent, both, budget)[1]
+        if chosen is None:
+            return
+        if one.cost[chosen].sum() > one.limit:
+            high = share
+        elif two.cost[chosen].sum() > two.limit:
+            low = share
+        else:
+            return
 
 
 def _heuristic(incumbent: _Incumbent, options: ReplicationOptions, budget: Budget) -> None:

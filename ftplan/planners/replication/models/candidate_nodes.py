@@ -12,6 +12,10 @@ from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.fillable import fillable
 
+#: Sizes of replicas up to which their packings are bounded, units of cores of a node that are told apart for it, parts
+#: of a node into which sizes are rounded, and how many of these are kept.
+MOST_SIZES, MOST_STEPS, PARTS, TIGHTEST = 16, 1000, 8, 2
+
 
 def current_of(problem: ReplicationProblem) -> IntArray:
     """Return the node of each replica in place, (T,); nobody knows of any: NOWHERE."""
@@ -94,15 +98,53 @@ def usable_cores(hosts: ReplicaHosts, tasks: BoolArray) -> FloatArray:
     return fillable(room(hosts.residual_cpu), np.unique(hosts.cpu[tasks]))
 
 
+def packings(hosts: ReplicaHosts, tasks: BoolArray, nodes: BoolArray) -> list[tuple[FloatArray, FloatArray]]:
+    """Return weights of replicas, (T,), and for each node the most that those on it can weigh, (N,).
+
+    Weights are cores counted in rounded-down parts of a usual node, as a dual feasible function does: of two replicas
+    of 0.6 nodes each weighs one half, though a node holds one. The tightest few, none where sizes are many. Bounds of
+    bin packing by such functions: [FeketeSchepers2001].
+    """
+    room_of = room(hosts.residual_cpu)
+    sizes = np.unique(np.floor(hosts.cpu[tasks & (hosts.cpu > 0.0)] * 1e6 + 1e-3).astype(np.int64))
+    if len(sizes) == 0 or len(sizes) > MOST_SIZES or sizes[0] == 0:
+        return []
+    unit = int(np.gcd.reduce(sizes))
+    have = np.where(nodes, np.ceil(room_of * 1e6 - 1e-3).astype(np.int64) // unit, 0)
+    usual = float(np.median(room_of[nodes]))
+    if int(have.max()) > MOST_STEPS or usual < 1e-6:
+        return []
+    several = []
+    for parts in range(2, PARTS + 1):
+        worth = np.floor(parts * sizes * 1e-6 / usual + 1e-9)
+        best = np.zeros(int(have.max()) + 1)
+        for cores in range(1, len(best)):
+            holds = sizes // unit <= cores
+            best[cores] = max(best[cores - 1], float((worth + best[cores - sizes // unit])[holds].max(initial=0.0)))
+        weight = np.floor(parts * np.floor(hosts.cpu * 1e6 + 1e-3) * 1e-6 / usual + 1e-9) * tasks
+        if weight.any():
+            several.append((weight, best[have]))
+    several.sort(key=lambda pair: float(pair[1].sum()) / float(pair[0].sum()))
+    return several[:TIGHTEST]
+
+
 def knapsacks(problem: ReplicationProblem, candidates: CandidateNodes) -> list[Knapsack]:
-    """Return the budget, then the starts that changes allow and the room of all nodes where these can be short."""
+    """Return the budget, then the starts that changes allow and the room of all nodes where these can be short.
+
+    Those follow the budget in the order of how short they are.
+    """
     limits = [Knapsack(problem.weight, problem.budget)]
     hosts, tasks = problem.hosts, candidates.placeable
     if problem.max_changes is not None:
         new = (current_of(problem) == NOWHERE).astype(np.float64)
         limits.append(Knapsack(new, float(problem.max_changes)))
     if hosts is not None:
-        open_to = candidates.open.any(axis=0)
+        open_to: BoolArray = np.any(candidates.open, axis=0)
         limits.append(Knapsack(hosts.cpu, float(usable_cores(hosts, tasks)[open_to].sum())))
+        limits += [Knapsack(weight, float(most.sum())) for weight, most in packings(hosts, tasks, open_to)]
         limits.append(Knapsack(hosts.memory_mb, float(room(hosts.residual_mb)[open_to].sum())))
-    return limits[:1] + [k for k in limits[1:] if float(k.weight[tasks].sum()) > k.limit]
+    wanted = [float(knapsack.weight[tasks].sum()) for knapsack in limits]
+    short = sorted(
+        (k for k in range(1, len(limits)) if wanted[k] > limits[k].limit), key=lambda k: limits[k].limit / wanted[k]
+    )
+    return [limits[k] for k in (0, *short)]

@@ -130,13 +130,10 @@ class JointProgram:
         return live
 
     def _keep_room(self) -> None:
-        hosts = self.problem.hosts
-        if hosts is None:
-            return
         by_row = [np.flatnonzero(self.usable & (self.candidates.row == k)) for k in range(len(self.sites.open))]
         for shared in self.sites.shared:
             tasks = [t for k in np.flatnonzero(shared.rows).tolist() for t in by_row[k].tolist()]
-            for need, have in ((hosts.cpu, shared.cpu), (hosts.memory_mb, shared.mb)):
+            for need, have in shared.needs:
                 if float(need[tasks].sum()) > have:
                     self.rows.append(([(self.at[t][shared.site], float(need[t])) for t in tasks if need[t] > 0], have))
 

@@ -10,7 +10,7 @@ import numpy as np
 from ftplan.metrics.replica_hosts import NOWHERE
 from ftplan.metrics.replication_problem import ReplicationProblem
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
-from ftplan.planners.replication.models.candidate_nodes import CandidateNodes, current_of, room, usable_cores
+from ftplan.planners.replication.models.candidate_nodes import CandidateNodes, current_of, packings, room, usable_cores
 
 #: Sets of rows of candidates up to which the room that they share is limited.
 MOST_SHARED = 100
@@ -21,8 +21,7 @@ class SharedRoom(NamedTuple):
 
     site: int
     rows: BoolArray  # (K,)
-    cpu: float
-    mb: float
+    needs: tuple[tuple[FloatArray, float], ...]  # of each replica, (T,), and how much of it all may have
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,7 +37,7 @@ class Sites:
     @staticmethod
     def single(problem: ReplicationProblem, candidates: CandidateNodes) -> Sites:
         """Return a site for each node, or for nodes that differ in nothing: room, candidates and cases."""
-        nodes = np.flatnonzero(candidates.open.any(axis=0))
+        nodes = np.flatnonzero(np.any(candidates.open, axis=0))
         hosts = problem.hosts
         if hosts is None:
             return _sites(problem, candidates, [nodes])
@@ -90,6 +89,8 @@ def _sites(problem: ReplicationProblem, candidates: CandidateNodes, members: lis
         return Sites(members, inside, open_to, down, [])
     cpu = usable_cores(problem.hosts, candidates.placeable)
     mb = room(problem.hosts.residual_mb)
+    packed = packings(problem.hosts, candidates.placeable, np.any(candidates.open, axis=0))
+    needs = [(problem.hosts.cpu, cpu), (problem.hosts.memory_mb, mb), *packed]
     shared = []
     for s, some in enumerate(members):
         here = candidates.open[:, some]
@@ -97,7 +98,8 @@ def _sites(problem: ReplicationProblem, candidates: CandidateNodes, members: lis
         whole = np.ones((1, len(some)), dtype=np.bool_)
         for part in np.unique(np.concatenate([whole, parts[:MOST_SHARED]]), axis=0):
             rows = here.any(axis=1) & ~(here & ~part).any(axis=1)
-            shared.append(SharedRoom(s, rows, float(cpu[some[part]].sum()), float(mb[some[part]].sum())))
+            here_only = some[part]
+            shared.append(SharedRoom(s, rows, tuple((need, float(most[here_only].sum())) for need, most in needs)))
     return Sites(members, inside, open_to, down, shared)
 
 
