@@ -165,7 +165,7 @@ def check_threshold(
     """Where less than the threshold is to be gained the replicas in place stay."""
     ways, now = truth.within(**asked), truth.now
     best, gained = truth.best(ways), float(truth.best(ways) - truth.value[now])
-    threshold = round(float(random.choice([0.5 * gained, gained + 0.01, random.random() * 0.5])), 6)
+    threshold = min(1.0, round(float(random.choice([0.5 * gained, gained + 0.01, random.random() * 0.5])), 6))
     plan = case.plan(algorithm, threshold=threshold, **asked)
     way = is_valid(plan, truth, ways)
     after = value(plan)
