@@ -165,7 +165,7 @@ def check_threshold(
     """Where less than the threshold is to be gained the replicas in place stay."""
     ways, now = truth.within(**asked), truth.now
     best, gained = truth.best(ways), float(truth.best(ways) - truth.value[now])
-    threshold = round(float(random.choice([0.5 * gained, gained + 0.01, random.random() * 0.5])), 6)
+    threshold = min(1.0, round(float(random.choice([0.5 * gained, gained + 0.01, random.random() * 0.5])), 6))
     plan = case.plan(algorithm, threshold=threshold, **asked)
     way = is_valid(plan, truth, ways)
     after = value(plan)
@@ -179,7 +179,7 @@ def check_threshold(
 
 
 def check_target(case: JointCase, random: np.random.Generator, algorithm: str) -> None:
-    """The fewest replicas that reach a value; a bound that is never above them; infeasible just where it is."""
+    """The fewest replicas, cores or MB that reach a value; a bound never above; infeasible just where it is."""
     truth = Truth(case)
     ways = truth.within()
     values = np.unique(np.round(truth.value[ways], 9))
@@ -190,21 +190,29 @@ def check_target(case: JointCase, random: np.random.Generator, algorithm: str) -
         return
     target = int(target * 1e6) / 1e6 if target > 1e-5 else 0.01
     enough = ways & (truth.value >= target - SAME)
+    asked: dict[str, Any] = {"target": target}
+    units = {"replicas": truth.count, "cores": truth.cores, "mb": truth.mb}
+    unit = str(random.choice(list(units) if truth.state.any() else ["replicas", "cores"]))
+    if unit != "replicas":
+        asked["least"] = unit
     if not enough.any():
-        helps(case.plan(algorithm, target=target), case, algorithm, {"target": target})
+        helps(case.plan(algorithm, **asked), case, algorithm, asked)
         return
-    fewest = int(truth.count[enough].min())
-    plan = case.plan(algorithm, target=target)
+    taken = units[unit]
+    fewest = float(taken[enough].min())
+    plan = case.plan(algorithm, **asked)
     way = is_valid(plan, truth, ways)
     assert plan.objective is not None
-    assert plan.objective.name == "replicas"
-    assert value(plan) == truth.count[way]
+    assert plan.objective.name == unit
+    assert abs(value(plan) - taken[way]) <= SAME
     assert truth.value[way] >= target - SAME, f"{truth.value[way]!r} is below the target {target}"
-    assert value(plan) >= fewest
+    assert value(plan) >= fewest - SAME
     assert plan.objective.bound is not None
-    assert plan.objective.bound <= fewest + SAME, f"the bound {plan.objective.bound!r} is above the fewest, {fewest}"
+    assert plan.objective.bound <= fewest + SAME, f"the bound {plan.objective.bound!r} is above the least, {fewest}"
     if algorithm == EXACT:
-        assert (plan.status, value(plan), plan.objective.bound) == ("optimal", fewest, fewest)
+        assert plan.status == "optimal", f"{asked}: {value(plan)!r} of {fewest!r}, bound {plan.objective.bound!r}"
+        assert abs(value(plan) - fewest) <= SAME, f"{asked}: {value(plan)!r}, {fewest!r} are enough"
+        assert plan.objective.bound >= fewest * (1.0 - 1e-6) - SAME, f"the bound {plan.objective.bound!r} of {fewest!r}"
 
 
 def check_curve(case: JointCase, random: np.random.Generator, algorithm: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -241,6 +242,17 @@ def test_a_target_that_is_reached_without_replicas(algorithm: str) -> None:
     """No task runs on n3."""
     plan = small_case().plan(algorithm, target=1.0, fail=["node:n3"])
     assert names(plan) == []
+    assert value(plan) == 0.0
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_a_target_that_replicas_without_state_reach(algorithm: str) -> None:
+    """Only the source fails, and only the sinks have state: its replica takes no MB."""
+    case = small_case()
+    source, sink = case.topology["operators"]
+    stateful = replace(case, topology={**case.topology, "operators": [source, {**sink, "state_bytes": 2**20}]})
+    plan = stateful.plan(algorithm, target=1.0, least="mb", fail=["operator:source"])
+    assert names(plan) == ["source/0@n2"]
     assert value(plan) == 0.0
 
 
