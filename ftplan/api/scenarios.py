@@ -27,7 +27,9 @@ def scenarios_of(plan: Plan, problem: Problem, asked: Asked, row: KindRow) -> tu
     """
     if problem.failure is None or not problem.failure.scenarios:
         return ()
-    instead = row.fail_replaces_scenarios and bool(asked.fail or plan.options.get("worst_case"))
+    instead = row.fail_replaces_scenarios and bool(
+        asked.fail or plan.options.get("worst_case") or plan.options.get("by_probability")
+    )
     if instead and own_failure(plan, problem):
         return ()
     if not any(scenario.probability > 0.0 for scenario in problem.failure.scenarios):

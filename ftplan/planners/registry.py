@@ -138,7 +138,7 @@ ROWS: tuple[Row, ...] = (
         kind="task-replication",
         function="ftplan.planners.replication.structure_aware:structure_aware",
         exact=False,
-        guarantee="no worse with more budget; completes MC-trees whose replicas find nodes, at any size",
+        guarantee="none but that more budget is no worse on nodes; completes MC-trees whose replicas find nodes",
         source="Su & Zhou, ICDE 2016, Algorithms 3, 4 and 5, mended",
         default=True,
     ),

@@ -43,7 +43,7 @@ _NUMBERS = {
 _COUNTS = {"seed", "iterations", "copies", "max_moves", "max_changes", "samples"}
 _FLAGS = {
     "arrivals", "bound", "complete_failure", "curve", "ignore_stale", "parallel_recovery", "prefetch", "spread",
-    "prove", "strict", "then_recover", "worst_case",
+    "by_probability", "prove", "strict", "then_recover", "worst_case",
 }  # fmt: skip
 _PLANS = {"current", "replicas", "checkpoints"}
 _INPUTS = {"topology", "cluster", "stats", "failure"}

@@ -311,7 +311,9 @@ def test_shuffled_input_gives_the_same_bytes() -> None:
 
 
 def test_a_cluster_without_a_placement_says_what_to_do() -> None:
-    with pytest.raises(ftplan.FtplanError, match=r"give placement\.tasks in the cluster file, place round robin"):
+    with pytest.raises(
+        ftplan.FtplanError, match=r"give placement\.tasks in the cluster file, place round robin"
+    ):
         planned(loaded(placement={"tasks": {}}), budget=2)
 
 
@@ -328,3 +330,21 @@ def test_where_some_replicas_find_no_node_others_are_chosen() -> None:
     assert plan.objective is not None
     assert plan.objective.bound == plan.objective.value
     assert verify(plan, problem, strict=True).violations == ()
+
+
+def test_nodes_and_zones_fail_by_their_probability() -> None:
+    """As the same single failures in a file; what fails else is told from the cluster's word."""
+    nodes = [{**node, "failure_probability": 0.1 * k} for k, node in enumerate(CLUSTER["nodes"])]
+    zones = [{"id": "a", "failure_probability": 0.3}]
+    written = failing(n1=(0.1, ["node:n1"]), n2=(0.2, ["node:n2"]), n4=(0.3, ["node:n4"]), a=(0.3, ["zone:a"]))
+    problem, same = loaded(nodes=nodes, zones=zones), loaded(written, nodes=nodes, zones=zones)
+    plan = planned(problem, budget=2, by_probability=True)
+    assert value(plan) == pytest.approx(value(planned(same, budget=2)))
+    assert plan.options["cases"] == ["node:n1", "node:n2", "node:n4", "zone:a"]
+    assert verify(plan, problem, strict=True).violations == ()
+    assert ftplan.evaluate(plan, problem)["output-fidelity"] == pytest.approx(value(plan))
+    for options, told in (({"fail": ["node:n1"]}, "not from --fail"), ({}, "no node and no zone")):
+        with pytest.raises(ftplan.FtplanError, match=told):
+            planned(loaded() if not options else problem, budget=2, by_probability=True, **options)
+    with pytest.raises(ftplan.FtplanError, match="needs the cluster"):
+        planned(loaded(with_cluster=False), budget=2, by_probability=True)

@@ -40,8 +40,13 @@ def asked_of(
 def options_of(plan: Plan, fail: Sequence[str] = (), failure_given: bool = False) -> TaskReplicationOptions:
     """Return the options that a plan was asked with, and what fails instead; see :func:`asked_of`."""
     options = TaskReplicationOptions.of_plan(plan)
-    worst_case = options.worst_case and not fail and not failure_given
-    return replace(options, fail=tuple(fail) or options.fail, worst_case=worst_case)
+    own = not fail and not failure_given
+    return replace(
+        options,
+        fail=tuple(fail) or options.fail,
+        worst_case=options.worst_case and own,
+        by_probability=options.by_probability and own,
+    )
 
 
 def replicas_of(plan: Plan) -> list[Mapping[str, Any]]:

@@ -52,6 +52,9 @@ class TaskReplicationOptions(FailureOptions):
     unsupported: ClassVar = {"dynamic-programming": {"metric": ("key-aligned-fidelity",)}}
 
     worst_case: bool = option(False, FLAG, "All tasks may fail, whatever the failure file says.")
+    by_probability: bool = option(
+        False, FLAG, "Each node and zone with a failure_probability in the cluster fails alone, weighted by it."
+    )
     budget: Any = option(
         None,
         optional(Check("a number of replicas, such as 12, or a share, such as '30%'", _budget)),
@@ -86,8 +89,8 @@ class TaskReplicationOptions(FailureOptions):
     same_zone: Any = option(
         "never",
         one_of(*SAME_ZONE),
-        "Whether a replica may stand in its primary's zone, on another node: never; last-resort = of plans as good the "
-        "one with fewest there; allow.",
+        "Whether a replica may stand in its primary's zone, on another node: never; last-resort = where no other node "
+        "with room is as good; allow.",
     )
     max_cpu: float = option(MAX_CPU, SHARE, "Share of a node's cores that may be used.", metavar="SHARE")
     current: Any = option(

@@ -97,7 +97,9 @@ def prepare(
     costs = task_costs(graph, problem.stats, problem.cluster.placement if problem.cluster is not None else None)
     state = task_state(graph, problem.stats)
     memory_mb = state.total / MB
-    cases, warnings = _cases(graph, problem, options.fail, options.worst_case)
+    cases, warnings = _single_failures(graph, problem, options) or _cases(
+        graph, problem, options.fail, options.worst_case
+    )
     derived = rates(graph)
     model = _weighted(fidelity_model(graph, derived), graph, options.weight)
     weights = budget.weights(costs.cost, memory_mb)
@@ -146,6 +148,29 @@ def _primaries(graph: TaskGraph, cluster: Cluster | None) -> tuple[tuple[str | N
         return tuple(node), ()
     text = f"the cluster does not say where {', '.join(missing)} runs: nothing keeps its replicas from its primaries"
     return tuple(node), (Warn("PLACEMENT_INCOMPLETE", f"{text}; placement.tasks would tell"),)
+
+
+def _single_failures(
+    graph: TaskGraph, problem: Problem, options: TaskReplicationOptions
+) -> tuple[tuple[FailureCase, ...], tuple[Warn, ...]] | None:
+    """Return each node and zone that may fail as a case of its own; None where that was not asked for."""
+    if not options.by_probability:
+        return None
+    if options.fail or options.worst_case:
+        raise FtplanError("--by-probability: takes what fails from the cluster, not from --fail or --worst-case")
+    if problem.cluster is None:
+        raise FtplanError("--by-probability needs the cluster, whose nodes and zones say how likely they fail")
+    listed = [(f"node:{n.id}", n.failure_probability) for n in problem.cluster.nodes]
+    listed += [(f"zone:{z.id}", z.failure_probability) for z in problem.cluster.zones]
+    likely = sorted((selector, weight) for selector, weight in listed if weight)
+    if not likely:
+        text = "no node and no zone of the cluster has a failure_probability above 0"
+        raise FtplanError(f"--by-probability: {text}")
+    cases = []
+    for selector, weight in likely:
+        outage = what_fails(graph, problem.cluster, Failure(), (selector,), False)
+        cases.append(FailureCase(selector, weight, outage.tasks, outage.nodes))
+    return tuple(cases), ()
 
 
 def _cases(

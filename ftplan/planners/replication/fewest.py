@@ -91,8 +91,9 @@ class _Search:
         assert planner.plans is not None
         low = 0.0
         for _ in range(2):
-            count = min(POINTS, max(1, math.floor((most - low) / self.unit + 0.5))) if self.unit > 0.0 else 1
-            budgets = [low + self.unit * math.ceil((most - low) / self.unit * k / count) for k in range(1, count + 1)]
+            units = (most - low) / self.unit if self.unit > 0.0 and math.isfinite(self.unit) else 0.0
+            count = min(POINTS, max(1, math.floor(units + 0.5)))
+            budgets = [low + self.unit * math.ceil(units * k / count) for k in range(1, count + 1)] if units else [most]
             for budget, node in zip(budgets, planner.plans(self.problem, budgets, options), strict=True):
                 if self.offer(node):
                     most = budget

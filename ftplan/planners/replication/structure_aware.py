@@ -11,7 +11,7 @@ from ftplan.planners.budget import Budget
 from ftplan.planners.replication.greedy import placed, ranking
 from ftplan.planners.replication.placement.room import Room
 from ftplan.planners.replication.planner import Replication, ReplicationOptions
-from ftplan.planners.replication.search.climbing import climbed_within
+from ftplan.planners.replication.search.climbing import First, climbed_within, grown_within
 from ftplan.planners.replication.search.ruin import trimmed
 from ftplan.planners.result import Result
 
@@ -23,15 +23,15 @@ def structure_aware(problem: ReplicationProblem, options: ReplicationOptions) ->
     unit, and each task of a full sub-topology, is a candidate together with what it still needs elsewhere. With hosts
     a tree is taken only where all its replicas find nodes that do not fail with it.
 
-    Not in the paper: the plan climbs a ladder of budgets. On each rung it grows from the plan below, by what replicas
-    take of the budget and by what they take of the nodes, or from greedy's, or from the densest tree through each
-    operator while there are few; and the best of these is improved: replicas are given up for what grows in their
-    place, where that is better. Jobs of few failing tasks on hosts are searched completely.
+    Not in the paper: plans also grow from greedy's, and from the densest tree through each operator of small jobs; and
+    the best of these is improved: replicas are given up for what grows in their place, where that is better. With hosts
+    the plan climbs a ladder of budgets so, on each rung from the plan below, and trees are priced by what they take of
+    the budget and of the nodes. Jobs of few failing tasks are searched completely.
 
     Cost: a round prices all candidates in O(tasks + substreams) and takes trees for 1 % of the plan, at least one:
-    about 100 (1 + ln(replicas / 100)) rounds. Guarantee: no worse than greedy, no useless replica, never worse with
-    more budget; optimal on a chain of full edges up to 100 replicas of equal cost. Several failure cases are priced
-    one by one and added up.
+    about 100 (1 + ln(replicas / 100)) rounds, on each rung of a ladder fewer. Guarantee: no useless replica; no worse
+    than greedy without hosts, never worse with more budget on hosts; optimal on a chain of full edges up to 100
+    replicas of equal cost. Several failure cases are priced one by one and added up.
 
     References: [SuZhou2016], section IV-C, algorithms 3, 4 and 5.
     """
@@ -43,26 +43,27 @@ def structure_aware(problem: ReplicationProblem, options: ReplicationOptions) ->
     # operators may still hold an MC-tree of independent operators: the cheapest trees are tried when none else fits.
     # In a full sub-topology all tasks of an operator are fed alike, so its densest candidate is the next in the order
     # of algorithm 4's δ; the plan of largest fidelity is taken (the listing), not the largest δ (the prose).
-    (node,), clock = _nodes(problem, [problem.budget], options)
-    return Result("feasible", Replication.on(problem, node), ("budget",), warnings=clock.warnings())
+    clock = Budget.of(options)
+    first = _first(problem, clock)
+    if problem.hosts is None and problem.max_changes is None and problem.current is None:
+        room = grown_within(problem, first, options.seed, clock)
+    else:
+        (room,) = climbed_within(problem, [problem.budget], first, options.seed, clock, trees=True)
+    return Result("feasible", Replication.on(problem, room.node), ("budget",), warnings=clock.warnings())
 
 
 def plans(problem: ReplicationProblem, budgets: Sequence[float], options: ReplicationOptions) -> list[IntArray]:
     """Return the nodes of replicas for each of some ascending budgets, (T,) each, from one climb."""
-    return _nodes(problem, budgets, options)[0]
-
-
-def _nodes(
-    problem: ReplicationProblem, budgets: Sequence[float], options: ReplicationOptions
-) -> tuple[list[IntArray], Budget]:
     clock = Budget.of(options)
-    order = ranking(problem, clock)
-
-    def first(room: Room) -> Room:
-        return placed(room, order)
-
+    first = _first(problem, clock)
     rooms = climbed_within(problem, budgets, first, options.seed, clock, trees=True)
     if problem.hosts is None and problem.max_changes is None:  # greedy's plans grow with the budget too
-        greedy = (trimmed(placed(Room(replace(problem, budget=budget)), order)) for budget in budgets)
+        greedy = (trimmed(first(Room(replace(problem, budget=budget)))) for budget in budgets)
         rooms = [min(pair, key=lambda room: room.rank) for pair in zip(rooms, greedy, strict=True)]
-    return [room.node for room in rooms], clock
+    return [room.node for room in rooms]
+
+
+def _first(problem: ReplicationProblem, clock: Budget) -> First:
+    """Return how greedy fills what is left of a budget."""
+    order = ranking(problem, clock)
+    return lambda room: placed(room, order)

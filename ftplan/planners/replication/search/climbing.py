@@ -19,6 +19,11 @@ WORK, TRIES = 50_000, 40
 #: Replicas up to which a solution may also begin with the densest tree through each operator.
 FEW = 8
 
+#: Tasks times growths that try to do better where there are no hosts.
+PLAIN = 100_000
+#: Tasks times cases above which a solution is also grown in steps of this share, should the clock end the climb.
+LARGE, COARSE = 5_000, 0.2
+
 #: Make a solution larger, within its limit.
 First = Callable[[Room], Room]
 
@@ -51,7 +56,7 @@ def climbed_within(
                 steps[:] = track
         if not trees or tries:
             begun.append(first(room.empty()))
-        if trees and max((int(other.replicated.sum()) for other in begun), default=0) <= FEW:
+        if trees and tries and max(int(other.replicated.sum()) for other in begun) <= FEW:
             for price in growth.prices:
                 begun += [growth.grown(start, price) for start in growth.starts(room.empty(), price)]
         grown = trimmed(_best([room, *(other for other in begun if other.within_changes)]))
@@ -64,18 +69,44 @@ def climbed_within(
             exhausted.append(best.node)
         return best
 
+    quick = _quick(growth, problem, max(budgets, default=0.0)) if trees and problem.max_changes is None else None
     starts: list[Room] = [] if problem.max_changes is not None else [Room(problem)]
     if problem.current is not None:
         starts.append(in_place(problem))
     solutions: list[Sequence[Room]] = [climbed(problem, budgets, start, climb, clock) for start in starts]
+    late = quick is not None and clock.cut
     chosen = []
     for k, budget in enumerate(budgets):
         rooms = [rooms[k] for rooms in solutions]
         asked = Room(replace(problem, budget=budget))
         complete = enumerated(asked.problem)
         rooms += [Room(asked.problem, complete[0])] if complete is not None else []
+        rooms += [quick] if late and quick is not None else []
         chosen.append(_best([room for room in rooms if room.cost <= asked.limit and room.within_changes]))
     return chosen
+
+
+def grown_within(problem: ReplicationProblem, first: First, seed: int, clock: Budget) -> Room:
+    """Return a solution within the budget, without hosts: the best of some beginnings, grown, then improved.
+
+    It begins with nothing, with a *first* solution, and with the densest tree through each operator.
+    """
+    growth, empty = TreeGrowth(problem, clock), Room(problem)
+    price = growth.prices[0]
+    begun = [growth.grown(start, price) for start in (empty, trimmed(first(empty)), *growth.starts(empty, price))]
+    complete = enumerated(problem)
+    begun += [Room(problem, complete[0])] if complete is not None else []
+    tries = clock.passes(PLAIN // max(1, problem.tasks))
+    return improved(growth, trimmed(_best(begun)), growth.prices, tries, seed)
+
+
+def _quick(growth: TreeGrowth, problem: ReplicationProblem, budget: float) -> Room | None:
+    """Return a solution grown in few steps, for a large job on which the clock may end the climb; None for others."""
+    if problem.tasks * len(problem.cases) <= LARGE:
+        return None
+    coarse = TreeGrowth(replace(problem, budget=budget), growth.budget)
+    coarse.share, coarse.least = max(coarse.share, COARSE), max(coarse.least, problem.tasks // LARGE)
+    return coarse.grown(Room(coarse.problem), coarse.prices[-1])
 
 
 def _best(rooms: Sequence[Room]) -> Room:

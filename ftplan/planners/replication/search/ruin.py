@@ -20,8 +20,8 @@ TOGETHER = 12
 def improved(growth: TreeGrowth, room: Room, prices: Sequence[Price], tries: int, seed: int) -> Room:
     """Return a solution that giving up replicas and growing again does not better, as far as it was tried.
 
-    Each replica alone, that of least gain first, then those of a node together, then random ones. Replicas without use
-    go with them. What is as good and cheaper is better.
+    Each replica alone, that of least gain first; with hosts then those of a node together, then random ones. Replicas
+    without use go with them. What is as good and cheaper is better.
 
     Cost: *tries* growths. Guarantee: no worse than *room*, within its limits.
     """
@@ -69,14 +69,13 @@ def _ruins(growth: TreeGrowth, room: Room, price: Price, seed: int) -> Iterator[
     tasks = np.flatnonzero(room.replicated & (room.problem.weight > 0.0))
     order = tasks[np.lexsort((tasks, significant(gain[tasks] / price.each[tasks])))].tolist()
     yield from ([task] for task in order)
-    if len(order) < 2:
+    if len(order) < 2 or room.problem.hosts is None:
         return
-    if room.problem.hosts is not None:
-        nodes = room.node[order]
-        for node in dict.fromkeys(nodes.tolist()):
-            here = [task for task, place in zip(order, nodes.tolist(), strict=True) if place == node]
-            if len(here) > 1:
-                yield here[:TOGETHER]
+    nodes = room.node[order]
+    for node in dict.fromkeys(nodes.tolist()):
+        here = [task for task, place in zip(order, nodes.tolist(), strict=True) if place == node]
+        if len(here) > 1:
+            yield here[:TOGETHER]
     draw = np.random.default_rng(seed)
     while True:
         count = int(draw.integers(2, max(3, min(TOGETHER, len(order)) + 1)))

@@ -14,7 +14,7 @@ Every planner, with its guarantee and source.
   auto                 recovery-schedule     yes      each step the best of the others that the time allows, with the best bound of any              best-density, exact, local-search, exact
   greedy               replicate-tasks       no       none: the tasks whose single failure costs most, no look at MC-trees; improved with a cluster  Su & Zhou, ICDE 2016, Algorithm 2
   dynamic-programming  replicate-tasks       no       optimal; refuses more MC-trees than it can take                                                Su & Zhou, ICDE 2016, Algorithm 1, mended
-  structure-aware      replicate-tasks       yes      no worse with more budget; completes MC-trees whose replicas find nodes, at any size           Su & Zhou, ICDE 2016, Algorithms 3, 4 and 5, mended
+  structure-aware      replicate-tasks       yes      none but that more budget is no worse on nodes; completes MC-trees whose replicas find nodes   Su & Zhou, ICDE 2016, Algorithms 3, 4 and 5, mended
   exact                replicate-tasks       no       optimal, or the proven gap at the time limit                                                   tables of the best value at each cost, integer program over tasks and nodes, branch and bound
 
 Every metric, by the kind of plan that it judges.

@@ -15,6 +15,8 @@
     -f, --failure FILE              Failure, YAML or JSON.
     --fail SELECTOR                 What fails, such as node:n1 or zone:rack-a; repeatable.
     --worst-case                    All tasks may fail, whatever the failure file says.
+    --by-probability                Each node and zone with a failure_probability in the cluster fails alone,
+                                    weighted by it.
     --budget N|X%                   How many replicas: a number, or a share of all tasks, rounded down.
     --budget-cpu CORES              Cores that all replicas may take.
     --budget-mb MB                  State, in units of 2^20 bytes, that all replicas may hold.
@@ -34,8 +36,8 @@
     --weight [rate|priority]        What an output task counts in fidelity.  [default: rate]
     --same-zone [never|last-resort|allow]
                                     Whether a replica may stand in its primary's zone, on another node: never;
-                                    last-resort = of plans as good the one with fewest there; allow.
-                                    [default: never]
+                                    last-resort = where no other node with room is as good; allow.  [default:
+                                    never]
     --max-cpu SHARE                 Share of a node's cores that may be used.  [default: 0.8]
     --current PLAN                  Replicas now in place: says what to activate and to deactivate; wins over
                                     placement.replicas of the cluster.

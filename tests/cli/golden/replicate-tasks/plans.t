@@ -60,6 +60,7 @@ An optimum, as JSON.
       "budget_limit": 4.0,
       "budget_mb": null,
       "budget_unit": "tasks",
+      "by_probability": false,
       "cases": [
         "worst-case"
       ],
