@@ -161,6 +161,18 @@ def _trace(args: Sequence[str]) -> None:
         traceback.print_exc()
 
 
+def _keep_stdout() -> None:
+    """Keep standard output for the answer: what a solver's own code prints goes to standard error."""
+    try:
+        answer = os.dup(sys.stdout.fileno())
+        os.dup2(2, 1)
+    except (OSError, ValueError):  # closed from the start
+        return
+    own = sys.stdout
+    sys.stdout = os.fdopen(answer, "w", 1 if os.isatty(answer) else -1, own.encoding, own.errors)
+    sys.__stdout__ = sys.stdout  # type: ignore[misc]  # asked for the width of the terminal
+
+
 def _silence_stdout() -> None:
     """Send what is still buffered nowhere, so that the interpreter's own flush at exit does not fail again."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -175,6 +187,7 @@ def main() -> NoReturn:
     if "_FTPLAN_COMPLETE" in os.environ:
         cli.main(prog_name="ftplan")
     signal.signal(signal.SIGTERM, _terminated)
+    _keep_stdout()
     code = run(sys.argv[1:])
     interrupts = sys.modules.get("ftplan.planners.interrupts")
     if interrupts is not None and interrupts.left_running():

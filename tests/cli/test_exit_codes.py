@@ -197,3 +197,16 @@ def test_values_without_bounds_in_the_configuration_are_refused(ftplan: Run, pro
     (project / "ftplan.toml").unlink()
     done = ftplan("recovery-schedule", "-t", "topology.yaml", "-s", "n" * 3000, "--fail", "node:n1")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+
+
+def test_what_a_solver_prints_is_not_part_of_the_answer() -> None:
+    """Some print with C's printf, whatever Python's standard output is."""
+    script = (
+        "import os\n"
+        "from ftplan.cli import main\n"
+        "main.run = lambda args: (os.write(1, b'noise\\n'), print('answer'), 0)[-1]\n"
+        "main.main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "answer\n"
+    assert done.stderr == "noise\n"
