@@ -311,9 +311,7 @@ def test_shuffled_input_gives_the_same_bytes() -> None:
 
 
 def test_a_cluster_without_a_placement_says_what_to_do() -> None:
-    with pytest.raises(
-        ftplan.FtplanError, match=r"give placement\.tasks in the cluster file, place round robin"
-    ):
+    with pytest.raises(ftplan.FtplanError, match=r"give placement\.tasks in the cluster file, place round robin"):
         planned(loaded(placement={"tasks": {}}), budget=2)
 
 
