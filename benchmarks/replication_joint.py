@@ -22,6 +22,7 @@ from __future__ import annotations
 import argparse
 import math
 import os
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -143,6 +144,10 @@ def production(topology: Topology, load: float, failure: str) -> ftplan.Problem:
     )
 
 
+class NoRoomError(Exception):
+    """No node has room for any replica: there is nothing to choose."""
+
+
 def run(
     name: str, problem: ftplan.Problem, time_limit_s: float, aware_limit_s: float, always: bool = True, **budget: Any
 ) -> Run:
@@ -153,6 +158,8 @@ def run(
         began = time.perf_counter()
         plan = ftplan.plan("task-replication", problem, algorithm=algorithm, time_limit_s=limit_s, **budget)
         seconds = time.perf_counter() - began
+        if plan.infeasible is not None and plan.infeasible.limit == "room on a node":
+            raise NoRoomError(f"{name}: no replica finds a node")
         assert plan.status in ("optimal", "feasible"), (name, algorithm, plan.status, plan.reason)
         assert verify(plan, problem).violations == (), (name, algorithm, verify(plan, problem).violations)
         return plan, seconds
@@ -231,10 +238,11 @@ def run_production(folder: Path, given: argparse.Namespace) -> None:
             runs = []
             for topology in some:
                 name = f"{topology.name}, {load:.0%}, {failure}"
-                runs.append(
-                    run(name, production(topology, load, failure), given.time_limit, given.aware_limit,
-                        given.peer_always, budget=given.budget)
-                )  # fmt: skip
+                asked = production(topology, load, failure), given.time_limit, given.aware_limit, given.peer_always
+                try:
+                    runs.append(run(name, *asked, budget=given.budget))
+                except NoRoomError as error:  # counted by no column
+                    print(error, file=sys.stderr)
             print(summary(f"{load:.0%}, {failure}", runs), flush=True)
             every += runs
     print()

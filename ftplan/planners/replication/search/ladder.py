@@ -45,7 +45,7 @@ def climbed(
         steps: list[Room] = []
         upper = climb(room.copy(_limit(high)), steps)
         between = [budget for budget in waiting if budget < high * (1.0 - ROUNDING)]
-        best += _between(room, steps, upper, between)
+        best += _between(room, steps, upper, between, clock)
         waiting = waiting[len(between) :]
         room = upper
     return best + [room] * len(waiting)
@@ -72,10 +72,9 @@ def _rungs(problem: ReplicationProblem, largest: float) -> Iterator[float]:
         rung = min(total, k * least)
 
 
-def _between(low: Room, steps: list[Room], high: Room, budgets: list[float]) -> list[Room]:
+def _between(low: Room, steps: list[Room], high: Room, budgets: list[float], clock: Budget) -> list[Room]:
     """Return the best of the solutions between two neighbours on the ladder, for each budget."""
-    fewer = iter(_fewer(high, low.cost)) if budgets else iter(())
-    coming_down = list(fewer)
+    coming_down = list(_fewer(high, low.cost, clock)) if budgets else []
     best = []
     for budget in budgets:
         limit = _limit(budget)
@@ -85,14 +84,14 @@ def _between(low: Room, steps: list[Room], high: Room, budgets: list[float]) -> 
     return best
 
 
-def _fewer(room: Room, least: float) -> Iterator[Room]:
+def _fewer(room: Room, least: float, clock: Budget) -> Iterator[Room]:
     """Yield what is left of a solution when its replicas of least gain go, down to some cost."""
     problem = room.problem
     yield room
     if problem.looks > DEAR:
         return
     share = SHARE * problem.looks
-    while room.cost > least:
+    while room.cost > least and not clock.over():
         order = _by_gain(room)
         if len(order) == 0:
             return
