@@ -16,7 +16,7 @@ from ftplan.planners.replication.models.candidate_nodes import CandidateNodes
 from ftplan.planners.replication.models.joint_program import JointProgram
 from ftplan.planners.replication.models.sites import Sites
 from ftplan.planners.replication.planner import ReplicationOptions
-from tests.planners.replication.cases import changed, has_room, joint_brute_force, joint_problems
+from tests.planners.replication.cases import brute_force, changed, has_room, joint_brute_force, joint_problems, problems
 
 OPTIONS = ReplicationOptions(time_limit_s=3600)
 SOME = settings(max_examples=80, deadline=None)
@@ -80,3 +80,16 @@ def test_bounds_hold_without_time_or_work(problem: ReplicationProblem) -> None:
         assert result.answer is not None
         assert result.bound is not None
         assert problem.value_at(result.answer.nodes()) - 1e-9 <= best[0] <= result.bound + 1e-12
+
+
+@settings(max_examples=60, deadline=None)
+@given(problems())
+def test_programs_and_their_relaxations_bound_all_plans(problem: ReplicationProblem) -> None:
+    """Tasks that fail in different cases are not alike, whatever their weight."""
+    best, candidates = brute_force(problem)[0], CandidateNodes.of(problem)
+    program = JointProgram.of(problem, candidates, Sites.merged(problem, candidates), Budget(np.inf))
+    assert program is not None
+    relaxation = program.relaxed(Budget(3600.0))
+    assert relaxation is not None
+    assert relaxation.bound >= best - 1e-9
+    assert program.solved(Budget(3600.0)).bound >= best - 1e-9

@@ -150,12 +150,17 @@ class JointProgram:
         self.rows.append((list(weight.items()), float(most - int((known != NOWHERE).sum()))))
 
     def _order(self, circuits: list[Circuit]) -> None:
-        """Take heavier tasks first, and both or none of two that are of use only together: some optimum does."""
+        """Take heavier tasks first, and both or none of two that are of use only together: some optimum does.
+
+        Tasks are alike but for their weight only where they fail in the same cases.
+        """
         problem = self.problem
-        last: dict[tuple[int, int, int, float], int] = {}
+        failing = np.array([case.failed for case in problem.cases]).T
+        last: dict[tuple[int, int, int, float, bytes], int] = {}
         for number, block in ((c, b) for c, each in enumerate(circuits) for b in each.blocks):
             for task in block.tasks.tolist():
-                key = (number, block.id, int(self.candidates.row[task]), float(problem.weight[task]))
+                weight, cases = float(problem.weight[task]), failing[task].tobytes()
+                key = (number, block.id, int(self.candidates.row[task]), weight, cases)
                 if key in last:
                     self.rows.append(([(task, 1.0), (last[key], -1.0)], 0.0))
                 last[key] = task
