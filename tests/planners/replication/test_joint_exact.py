@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 
 from ftplan.metrics.replica_hosts import NOWHERE
 from ftplan.metrics.replication_problem import ReplicationProblem
+from ftplan.model.topology import Topology
 from ftplan.planners.budget import Budget
 from ftplan.planners.replication.bounds import quick_bound
 from ftplan.planners.replication.changes import too_few_changes
@@ -16,7 +17,16 @@ from ftplan.planners.replication.models.candidate_nodes import CandidateNodes
 from ftplan.planners.replication.models.joint_program import JointProgram
 from ftplan.planners.replication.models.sites import Sites
 from ftplan.planners.replication.planner import ReplicationOptions
-from tests.planners.replication.cases import brute_force, changed, has_room, joint_brute_force, joint_problems, problems
+from tests.planners.replication.cases import (
+    brute_force,
+    changed,
+    has_room,
+    joint_brute_force,
+    joint_problems,
+    problem_of,
+    problems,
+)
+from tests.topologies import operator
 
 OPTIONS = ReplicationOptions(time_limit_s=3600)
 SOME = settings(max_examples=80, deadline=None)
@@ -82,8 +92,17 @@ def test_bounds_hold_without_time_or_work(problem: ReplicationProblem) -> None:
         assert problem.value_at(result.answer.nodes()) - 1e-9 <= best[0] <= result.bound + 1e-12
 
 
+#: The lighter of two outputs fails in both cases, and is the better choice for one replica.
+OFTEN = problem_of(
+    Topology((operator("a", 2, rate_out=[11.0, 9.0], output=True),), ()),
+    1,
+    [(1.0, np.array([True, True])), (1.0, np.array([False, True]))],
+)
+
+
 @settings(max_examples=60, deadline=None)
 @given(problems())
+@example(OFTEN)
 def test_programs_and_their_relaxations_bound_all_plans(problem: ReplicationProblem) -> None:
     """Tasks that fail in different cases are not alike, whatever their weight."""
     best, candidates = brute_force(problem)[0], CandidateNodes.of(problem)
