@@ -269,7 +269,7 @@ def measured_job() -> Document:
     return {"format": "ftplan/topology", "format_version": "1.0", "operators": operators, "edges": edges}
 
 
-@pytest.mark.parametrize("budget", ["20%", "30%"])
+@pytest.mark.parametrize("budget", ["30%"])
 def test_exact_is_never_below_structure_aware(budget: str) -> None:
     """Without a cluster, on measured substreams with joins: 6,500 tasks gave 0.0276, structure-aware 0.0438."""
     problem = ftplan.load(topology=measured_job())

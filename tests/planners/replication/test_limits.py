@@ -58,7 +58,7 @@ def test_changes_are_limited(data: st.DataObject, problem: ReplicationProblem, m
             assert problem.value(plan) >= problem.value(current) - 1e-12
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(problems())
 def test_curves_rise_below_their_bounds(problem: ReplicationProblem) -> None:
     best = brute_force(problem)[0]
