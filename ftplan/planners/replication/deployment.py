@@ -87,7 +87,7 @@ def _no_change(problem: ReplicationProblem, node: IntArray, now: Room, threshold
     gain, saved = problem.value_at(node) - now.value, now.cost - problem.cost(node != NOWHERE)
     if threshold is not None and gain < threshold - NOISE:
         return f"no change: a fresh plan would gain {max(0.0, gain):.6g}, below --threshold {threshold:.6g}"
-    if gain > NOISE or (gain >= -NOISE and saved > EQUAL * max(1.0, now.cost)):
+    if gain > NOISE or (threshold is None and gain >= -NOISE and saved > EQUAL * max(1.0, now.cost)):
         return None
     if problem.max_changes is not None:
         return f"no change: nothing within --max-changes {problem.max_changes} gains anything"
