@@ -170,6 +170,13 @@ class ReplicationProblem:
         """Return the nodes of replicas, (T,), of those only without which the value would be lower."""
         return np.where(self._completing(self.live_at(node)), node, NOWHERE)
 
+    def without_useless(self, node: IntArray) -> IntArray:
+        """Return :meth:`useful_at`, (T,), but where changes are limited what is in place stays, useful or not."""
+        useful = self.useful_at(node)
+        if self.max_changes is None or self.current is None:
+            return useful
+        return np.where(self.current == NOWHERE, useful, node)
+
     def _completing(self, live: list[BoolArray]) -> BoolArray:
         """Return which tasks that live only by their replicas have a part in the value, shape (T,)."""
         completing = np.zeros(self.tasks, dtype=np.bool_)

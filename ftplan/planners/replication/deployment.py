@@ -108,9 +108,7 @@ def _on_nodes(problem: ReplicationProblem, chosen: Result[Replication], node: In
 
 def _without_useless(problem: ReplicationProblem, node: IntArray) -> tuple[IntArray, tuple[Warn, ...]]:
     """Return a solution without replicas of no use; where changes are limited those in place stay."""
-    useful = problem.useful_at(node)
-    if problem.max_changes is not None and problem.current is not None:
-        useful = np.where(problem.current == NOWHERE, useful, node)
+    useful = problem.without_useless(node)
     dropped = int((node != NOWHERE).sum() - (useful != NOWHERE).sum())
     if dropped == 0:
         return useful, ()

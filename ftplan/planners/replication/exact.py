@@ -14,7 +14,7 @@ from ftplan.model.topology import BoolArray, IntArray
 from ftplan.planners.budget import Budget, OutOfTime
 from ftplan.planners.replication.bounds import RAISED, CostCircuit, quick_bound, raised
 from ftplan.planners.replication.changes import too_few_changes
-from ftplan.planners.replication.models.candidate_nodes import CandidateNodes, Knapsack, current_of, knapsacks, room
+from ftplan.planners.replication.models.candidate_nodes import CandidateNodes, Knapsack, knapsacks, room
 from ftplan.planners.replication.models.circuit import Circuit
 from ftplan.planners.replication.models.joint_program import JointProgram
 from ftplan.planners.replication.models.reduction import Reduced
@@ -72,7 +72,7 @@ def exact(problem: ReplicationProblem, options: ReplicationOptions) -> Result[Re
     incumbent = _Incumbent.of(problem)
     with contextlib.suppress(OutOfTime):
         _solve(incumbent, options, budget)
-    node = _useful(problem, incumbent.node)
+    node = problem.without_useless(incumbent.node)
     value, bound = problem.value_at(node), incumbent.bound
     status: Status = "optimal" if value >= bound * (1.0 - MET) else "feasible"
     bound = sound_bound("max", value, bound)
@@ -162,12 +162,6 @@ def _keeps_limits(problem: ReplicationProblem, node: IntArray) -> bool:
         if (used & ((taken > room(have)) | (have < 0.0))).any():
             return False
     return True
-
-
-def _useful(problem: ReplicationProblem, node: IntArray) -> IntArray:
-    """Return a solution without replicas of no use, (T,); where changes are limited those in place stay."""
-    useful = problem.useful_at(node)
-    return useful if problem.max_changes is None else np.where(current_of(problem) == NOWHERE, useful, node)
 
 
 def _solve(incumbent: _Incumbent, options: ReplicationOptions, budget: Budget) -> None:

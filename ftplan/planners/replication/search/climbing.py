@@ -74,14 +74,13 @@ def climbed_within(
     if problem.current is not None:
         starts.append(in_place(problem))
     solutions: list[Sequence[Room]] = [climbed(problem, budgets, start, climb, clock) for start in starts]
-    late = quick is not None and clock.cut
     chosen = []
     for k, budget in enumerate(budgets):
         rooms = [rooms[k] for rooms in solutions]
         asked = Room(replace(problem, budget=budget))
         complete = enumerated(asked.problem)
         rooms += [Room(asked.problem, complete[0])] if complete is not None else []
-        rooms += [quick] if late and quick is not None else []
+        rooms += [quick] if quick is not None and clock.cut else []
         chosen.append(_best([room for room in rooms if room.cost <= asked.limit and room.within_changes]))
     return chosen
 

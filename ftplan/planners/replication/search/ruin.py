@@ -50,11 +50,8 @@ def without(room: Room, tasks: list[int]) -> Room:
 
 def trimmed(room: Room) -> Room:
     """Return a solution without replicas of no use; where changes are limited those in place stay."""
-    useful = room.problem.useful_at(room.node)
-    useless = room.replicated & (useful == NOWHERE)
-    if room.problem.max_changes is not None and room.problem.current is not None:
-        useless &= room.problem.current == NOWHERE
-    tasks = np.flatnonzero(useless).tolist()
+    useful = room.problem.without_useless(room.node)
+    tasks = np.flatnonzero(room.replicated & (useful == NOWHERE)).tolist()
     if not tasks:
         return room
     other = room.copy()
