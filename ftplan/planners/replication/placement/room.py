@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from ftplan.metrics.fidelity_gains import gains
 from ftplan.metrics.replica_hosts import ANYWHERE, NOWHERE
 from ftplan.metrics.replication_problem import ReplicationProblem
 from ftplan.model.tolerances import NOISE, ROUNDING
@@ -56,6 +57,15 @@ class Room:
     def value(self) -> float:
         """The expected fidelity."""
         return self.problem.value_at(self.node)
+
+    @property
+    def single_changes(self) -> FloatArray:
+        """By how much the expected fidelity changes with the replica of each failing task alone, shape (T,)."""
+        problem, total = self.problem, self.problem.total_weight or 1.0
+        change = np.zeros(problem.tasks)
+        for case, live in zip(problem.cases, problem.live_at(self.node), strict=True):
+            change += case.weight / total * case.failed * gains(problem.model, live).change
+        return change
 
     @property
     def rank(self) -> tuple[float, float]:

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ftplan.metrics.fidelity_gains import gains
 from ftplan.metrics.replica_hosts import NOWHERE
 from ftplan.metrics.replication_problem import ReplicationProblem
 from ftplan.model.tolerances import ROUNDING
@@ -206,10 +205,3 @@ class TreeGrowth:
             cases.append(np.full(len(task), case))
             tasks.append(task)
         return _Candidates(significant(np.concatenate(densities)), np.concatenate(cases), np.concatenate(tasks))
-
-    def single_changes(self, room: Room) -> FloatArray:
-        """Return by how much the expected fidelity changes with the replica of each failing task alone, shape (T,)."""
-        change = np.zeros(self.problem.tasks)
-        for (share, failed), live in zip(self.cases, self.problem.live_at(room.node), strict=True):
-            change += share * failed * gains(self.problem.model, live).change
-        return change

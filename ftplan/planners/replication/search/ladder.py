@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from ftplan.metrics.fidelity_gains import gains
 from ftplan.metrics.replica_hosts import NOWHERE
 from ftplan.metrics.replication_problem import ReplicationProblem
 from ftplan.model.tolerances import ROUNDING
@@ -105,9 +104,6 @@ def _fewer(room: Room, least: float, clock: Budget) -> Iterator[Room]:
 
 def _by_gain(room: Room) -> IntArray:
     """Return the replicas that cost something, that of least gain for its cost first."""
-    problem = room.problem
-    change = np.zeros(problem.tasks)
-    for case, live in zip(problem.cases, problem.live_at(room.node), strict=True):
-        change += case.weight * case.failed * gains(problem.model, live).change
+    problem, change = room.problem, room.single_changes
     tasks = np.flatnonzero(room.replicated & (problem.weight > 0.0))
     return np.asarray(tasks[np.lexsort((tasks, significant(change[tasks] / problem.weight[tasks])))], dtype=np.int64)

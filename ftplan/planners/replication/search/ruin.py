@@ -25,7 +25,7 @@ def improved(growth: TreeGrowth, room: Room, prices: Sequence[Price], tries: int
 
     Cost: *tries* growths. Guarantee: no worse than *room*, within its limits.
     """
-    waiting = _ruins(growth, room, prices[0], seed)
+    waiting = _ruins(room, prices[0], seed)
     value = room.value
     for number in range(tries):
         given_up = next(waiting, None)
@@ -36,7 +36,7 @@ def improved(growth: TreeGrowth, room: Room, prices: Sequence[Price], tries: int
         cheaper = not better(value, changed) and other.cost < room.cost - EQUAL * max(1.0, room.cost)
         if (better(changed, value) or cheaper) and other.within_changes:
             room, value = other, changed
-            waiting = _ruins(growth, room, prices[0], seed)
+            waiting = _ruins(room, prices[0], seed)
     return room
 
 
@@ -60,9 +60,9 @@ def trimmed(room: Room) -> Room:
     return other
 
 
-def _ruins(growth: TreeGrowth, room: Room, price: Price, seed: int) -> Iterator[list[int]]:
+def _ruins(room: Room, price: Price, seed: int) -> Iterator[list[int]]:
     """Yield sets of replicas to give up, that which must not come back at once first."""
-    gain = growth.single_changes(room)
+    gain = room.single_changes
     tasks = np.flatnonzero(room.replicated & (room.problem.weight > 0.0))
     order = tasks[np.lexsort((tasks, significant(gain[tasks] / price.each[tasks])))].tolist()
     yield from ([task] for task in order)
