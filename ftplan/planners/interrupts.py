@@ -107,7 +107,10 @@ def interruptible(call: Callable[[], T], stop: Callable[[], object] | None = Non
 
 @contextmanager
 def remembered() -> Iterator[None]:
-    """Signal again after the block, in the main thread, if it did not end by a signal: an exception in C is lost."""
+    """Signal again after the block, in the main thread, if it did not end by a signal.
+
+    What a handler raises while C calls back into Python is lost, and C may fail since the callback did not do its part.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -121,13 +124,18 @@ def remembered() -> Iterator[None]:
 
     for number in handlers:
         signal.signal(number, handle)
+    failed: Exception | None = None
     try:
         yield
+    except Exception as error:
+        failed = error
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)
     if came:
         signal.raise_signal(came[0])
+    if failed is not None:
+        raise failed
 
 
 def left_running() -> bool:

@@ -17,7 +17,7 @@ from typing import Any
 
 from ftplan.errors import FtplanError
 from ftplan.spark_stats.choice import Engine, Kind, choose
-from ftplan.spark_stats.signals import blocked, deferred, keep_interrupt, orderly_signals, stopping, undisturbed
+from ftplan.spark_stats.signals import deferred, keep_interrupt, orderly_signals, stopping, undisturbed
 
 #: The session that is open now, if any: a process runs one engine at a time.
 _OPEN: list[Session] = []
@@ -229,14 +229,14 @@ def _sail(master: str | None) -> Iterator[Session]:
     server = SparkConnectServer(ip="127.0.0.1", port=0)
     try:
         with ExitStack() as stack:
-            with blocked():
+            with deferred():
                 server.start(background=True)
                 _, port = server.listening_address
                 spark = stack.enter_context(_connect_client(f"sc://127.0.0.1:{port}"))
             yield Session(spark, "sail", f"sail {pysail.__version__}")
     finally:
         with undisturbed():
-            server.stop()
+            _quietly(server.stop)  # which was not started yet where a second signal came
             _let_functions_end()
 
 

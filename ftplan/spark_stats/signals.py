@@ -45,7 +45,9 @@ def keep_interrupt() -> Iterator[None]:
 def deferred() -> Iterator[None]:
     """Hold the first signal back until the block is done; a second one gets through at once.
 
-    While PySpark launches the JVM nobody holds its process yet, so that it could not be ended.
+    While PySpark launches the JVM nobody holds its process yet, so that it could not be ended. Sail listens to both
+    signals itself from the time when it answers: the handlers of Python are put back over its own. Masking signals
+    would not do: a thread of another library takes them, and what is raised on its behalf may be lost in Rust.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -60,13 +62,18 @@ def deferred() -> Iterator[None]:
 
     for number in before:
         signal.signal(number, note)
+    failed: Exception | None = None
     try:
         yield
+    except Exception as error:  # maybe because the signal reached the engine too
+        failed = error
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
     if pending:
         signal.raise_signal(pending[0])
+    if failed is not None:
+        raise failed
 
 
 @contextmanager
@@ -108,26 +115,6 @@ def stopping(stop: Callable[[], object]) -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-@contextmanager
-def blocked() -> Iterator[None]:
-    """Keep signals waiting, and put Python's handlers back before they are let in.
-
-    Sail listens to SIGINT and SIGTERM from the time when it answers; one that it got would end the server alone.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    both = (signal.SIGINT, signal.SIGTERM)
-    handlers = {number: signal.getsignal(number) for number in both}
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, both)
-    try:
-        yield
-    finally:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
 @contextmanager

@@ -128,6 +128,21 @@ def test_an_interrupt_while_a_kernel_is_compiled_is_not_lost() -> None:
     assert kernel(7.0) == 3.5
 
 
+def test_an_interrupt_wins_over_the_failure_that_it_causes() -> None:
+    """LLVM fails where a callback did not do what it was to do."""
+
+    def compile_it() -> None:
+        with interrupts.remembered():
+            with contextlib.suppress(KeyboardInterrupt):
+                signal.raise_signal(signal.SIGINT)
+            raise RuntimeError("no compiled object yet")
+
+    with pytest.raises(KeyboardInterrupt):
+        compile_it()
+    with pytest.raises(RuntimeError, match="no signal"), interrupts.remembered():
+        raise RuntimeError("no signal")
+
+
 def test_works_in_another_thread_than_the_main_one() -> None:
     found: list[int] = []
     thread = threading.Thread(target=lambda: found.append(interruptible(lambda: 7)))

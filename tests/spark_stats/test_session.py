@@ -368,3 +368,28 @@ def test_java_version(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert java_version() is None
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "none"))
     assert java_version() is None
+
+
+STARTING = """
+import os, signal, time
+from contextlib import contextmanager
+from ftplan.spark_stats import session
+real = session._connect_client
+
+@contextmanager
+def connect(url):
+    os.kill(os.getpid(), signal.SIGTERM)
+    with real(url) as spark:
+        yield spark
+
+session._connect_client = connect
+with session.open_session("sail"):
+    print("open")
+"""
+
+
+@spark
+def test_a_signal_while_sail_starts() -> None:
+    """Whatever thread gets it, and whether Sail's own handlers stand by then or not."""
+    done = subprocess.run([sys.executable, "-c", STARTING], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (143, "", "")

@@ -15,7 +15,6 @@ MANAGERS = [
     signals.keep_interrupt,
     signals.deferred,
     lambda: signals.stopping(lambda: None),
-    signals.blocked,
     signals.undisturbed,
 ]
 BOTH = (signal.SIGINT, signal.SIGTERM)
@@ -74,6 +73,18 @@ def test_the_first_signal_waits_and_the_second_does_not() -> None:
     with pytest.raises(KeyboardInterrupt):
         twice(2)
     assert done == [1]
+
+
+def test_the_signal_wins_over_the_failure_that_it_causes() -> None:
+    def launch() -> None:
+        with signals.deferred():
+            signal.raise_signal(signal.SIGINT)
+            raise ValueError("the engine ended")
+
+    with pytest.raises(KeyboardInterrupt):
+        launch()
+    with pytest.raises(ValueError, match="no signal"), signals.deferred():
+        raise ValueError("no signal")
 
 
 @pytest.mark.parametrize("swallowed", [False, True])
