@@ -9,7 +9,7 @@ from typing import Any
 from ftplan.errors import FtplanError, MissingExtraError
 from ftplan.io.output import refuse_existing, write_bytes
 from ftplan.model.plan import Plan
-from ftplan.report.fidelity_curve import Form
+from ftplan.reports.fidelity_curve import Form
 
 _FORMS: dict[str, Form] = {".svg": "svg", ".png": "png"}
 _UNITS = {"tasks": "replicas", "cores": "cores of replicas", "mb": "state of replicas, units of 2^20 bytes"}
@@ -39,7 +39,7 @@ def plot_curve(plan: Plan, path: str | os.PathLike[str], force: bool = False) ->
     FtplanError
         As :func:`check_plot`, and if the plan has no curve.
     """
-    from ftplan.report.fidelity_curve import draw_curve
+    from ftplan.reports.fidelity_curve import draw_curve
 
     points: Any = (plan.plan or {}).get("curve")
     if not points:
