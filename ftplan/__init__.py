@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-__all__ = ["FtplanError", "Plan", "Problem", "__version__", "evaluate", "load", "plan"]
+__all__ = ["FtplanError", "Plan", "Problem", "__version__", "evaluate", "generate", "load", "plan"]
 
 if TYPE_CHECKING:
-    from ftplan.api import Plan, Problem, evaluate, load, plan
+    from ftplan.api import Plan, Problem, evaluate, generate, load, plan
     from ftplan.errors import FtplanError
 
 
