@@ -11,6 +11,7 @@ from ftplan.generators.knobs import ClusterKnobs, FloatRange
 from ftplan.generators.topology import DIGITS, digits
 from ftplan.model.cluster import Cluster, Network, Node, Placement, Zone
 from ftplan.model.cluster import spread as round_robin
+from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray, IntArray, Topology
 
 #: Without a topology.
@@ -159,21 +160,21 @@ def _at_random(
 ) -> dict[str, IntArray]:
     """Place the largest tasks first, each at random where there is room."""
     cpu = np.concatenate([operator.cpu for operator in topology.operators])
-    host = largest_first(cpu, np.lexsort((random.random(len(cpu)), -cpu)), room, random)
+    host = by_room(cpu, np.lexsort((random.random(len(cpu)), -cpu)), room, random)
     ends = np.cumsum([operator.parallelism for operator in topology.operators])
     return dict(zip((o.id for o in topology.operators), np.split(host, ends[:-1]), strict=True))
 
 
-def largest_first(cpu: FloatArray, order: IntArray, room: FloatArray, random: np.random.Generator) -> IntArray:
+def by_room(cpu: FloatArray, order: IntArray, room: FloatArray, random: np.random.Generator) -> IntArray:
     """Return a random node with room for each task, taken in an *order*; the one with most room where there is none.
 
-    Shapes: cpu, order, answer (tasks,); room (nodes,) is used up.
+    Shapes: cpu, order, answer (tasks,); room (nodes,).
     """
-    host = np.empty(len(cpu), dtype=np.int64)
+    host, used = np.empty(len(cpu), dtype=np.int64), np.zeros(len(room))
     for task in order.tolist():
-        able = np.flatnonzero(room >= cpu[task] - 1e-9)
-        host[task] = int(random.choice(able)) if len(able) else int(room.argmax())
-        room[host[task]] -= cpu[task]
+        able = np.flatnonzero(used + cpu[task] <= room + ROUNDING)
+        host[task] = int(random.choice(able)) if len(able) else int((used - room).argmin())
+        used[host[task]] += cpu[task]
     return host
 
 

@@ -11,12 +11,14 @@ from ftplan.model.topology import FloatArray, IntArray
 _VARIANCE = {"sine": 1 / 2, "ramp": 1 / 3}
 
 
-def daily_loads(groups: int, windows: int, seed: int, records: float = 10.0) -> FloatArray:
+def daily_loads(
+    groups: int, windows: int, seed: int | np.random.Generator, records: float = 10.0, day: int = 144
+) -> FloatArray:
     """Return Poisson loads of key groups with lognormal sizes that follow the day with random phases.
 
-    Windows of ten minutes, shape (windows, groups); *records* is the median size.
+    Shape (windows, groups); *records* is the median size in a window, and *day* how many windows a day has.
     """
-    knobs = StatsKnobs(windows=windows, records=records)
+    knobs = StatsKnobs(windows=windows, records=records, window_s=86_400.0 / day)
     random = np.random.default_rng(seed)
     size = records * sizes(knobs, groups, random)
     return drawn(knobs, expected(knobs, size, phases(knobs, groups, 0, random), random), random)
