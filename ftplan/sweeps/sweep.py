@@ -1,162 +1,160 @@
-"""One question asked under changed inputs: what a row of a sweep holds, its cases, and the row of each."""
+"""One question asked under changed inputs: from a what-if file to a sweep whose cases can be answered."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from pathlib import Path
 
 import ftplan
-from ftplan.api.answers import Evaluation
 from ftplan.api.loading import Source
-from ftplan.api.loading import load as load_inputs
+from ftplan.api.plan_inputs import sources_of
 from ftplan.errors import FtplanError
-from ftplan.io.documents import read_document
+from ftplan.io.documents import STANDARD_INPUT, Document
 from ftplan.io.fingerprint import sha256_of_data
-from ftplan.model.plan import Plan
-from ftplan.model.problem import Problem
+from ftplan.io.plan_file import load_plan
+from ftplan.io.what_if_file import WhatIfModel, load_what_if
+from ftplan.sweeps.axes import Axis
+from ftplan.sweeps.cases import Case, Sweep, points_of
+from ftplan.sweeps.columns import Column
+from ftplan.sweeps.delta import Delta, Input
+from ftplan.sweeps.expansion import ROLES, Expansion
+from ftplan.sweeps.inputs import Inputs, Problems, Reader
+from ftplan.sweeps.measures import Measure, measures_of
+from ftplan.sweeps.question import Question, question_of
+
+__all__ = ["Case", "Column", "Sweep", "load_sweep"]
+
+#: More cases than this are a slip of the keyboard.
+MOST_CASES = 10_000_000
 
 
-@dataclass(frozen=True)
-class Column:
-    """A column of the rows: its type, which way is better (None: neither), and its unit."""
-
-    name: str
-    type: Literal["text", "number", "whole", "flag"]
-    sense: Literal["min", "max"] | None = None
-    unit: str | None = None
-
-
-@dataclass(frozen=True)
-class Case:
-    """A case: its id, the value on each axis (None where it is not on the axis), and what differs from the base."""
-
-    id: str
-    values: Mapping[str, Any]
-    deltas: Mapping[str, Any]
-
-
-@dataclass(frozen=True, eq=False)
-class Sweep:
-    """A question and its cases; inputs are read and prepared. It can be pickled.
-
-    Attributes
-    ----------
-    command
-        The command of a kind of plan, or ``evaluate``.
-    kind
-        The kind of plan that is made or evaluated.
-    measures
-        What is measured, by name; each is a column, and its difference from the base is ``delta_`` and that name.
-    columns
-        What a row holds, in order: ``case``, the axes, ``status``, ``algorithm``, the measures, ``gap``, the
-        differences, ``reason``.
-    swept
-        The columns of the axes.
-    fingerprint
-        SHA-256 of the what-if document, all inputs and the tool's version: equal sweeps have equal rows.
-    """
-
-    name: str
-    command: str
-    kind: str
-    measures: tuple[str, ...]
-    columns: tuple[Column, ...]
-    swept: tuple[str, ...]
-    fingerprint: str
-    cases: tuple[Case, ...]
-    problem: Problem
-    algorithm: str | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
-
-    def __len__(self) -> int:
-        """Return the number of cases, with the base, which is case 0."""
-        return len(self.cases)
-
-    def case(self, number: int) -> Case:
-        """Return a case, without any work."""
-        return self.cases[number]
-
-    def row(self, number: int) -> dict[str, Any]:
-        """Answer a case and return its row, with the ``delta_`` columns empty.
-
-        A case that fails is a row with status ``error`` and its message as ``reason``.
-        """
-        case = self.case(number)
-        row: dict[str, Any] = {column.name: None for column in self.columns}
-        row |= {"case": case.id, **case.values}
-        try:
-            answered = self.answer(number)
-        except FtplanError as error:
-            return {**row, "status": "error", "reason": str(error)}
-        assert isinstance(answered, Plan)
-        stated = answered.objective
-        row |= {"status": answered.status, "algorithm": answered.algorithm, "reason": answered.reason}
-        for name in ("gap", *self.measures):
-            row[name] = getattr(stated, {"objective": "value"}.get(name, name)) if stated else None
-        return row
-
-    def answer(self, number: int) -> Plan | Evaluation:
-        """Return the plan or evaluation of a case, the very one that a single command gives.
-
-        Raises
-        ------
-        FtplanError
-            If what the case changes cannot be, or the command refuses it.
-        """
-        deltas = self.case(number).deltas
-        options = {**self.options, **deltas.get("options", {})}
-        fail = deltas.get("fail", ())
-        return ftplan.plan(self.command, self.problem, algorithm=self.algorithm, fail=fail, **options)
-
-    def differences(self, row: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a row with the difference of each measure from the base's row; None where either has none."""
-        changed = dict(row)
-        for name in self.measures:
-            before, after = base.get(name), row.get(name)
-            if isinstance(before, (int, float)) and isinstance(after, (int, float)):
-                changed[f"delta_{name}"] = after - before
-        return changed
-
-
-def load_sweep(source: Source, **overrides: Any) -> Sweep:
+def load_sweep(
+    source: Source,
+    *,
+    topology: Source | None = None,
+    cluster: Source | None = None,
+    stats: Source | None = None,
+    failure: Source | None = None,
+    spread: bool = False,
+    measures: list[str] | None = None,
+) -> Sweep:
     """Read a what-if file with all that it names, and prepare it.
+
+    Parameters
+    ----------
+    source
+        A path (``-`` is standard input), or the document as a mapping. Paths in it are relative to its folder; in a
+        mapping, and on standard input, to the working folder.
+    topology, cluster, stats, failure
+        Inputs of the base instead of those that the file names.
+    spread
+        As ``spread: true`` in the file.
+    measures
+        What is measured, instead of what the file says.
 
     Raises
     ------
     FtplanError
         If the file or an input is wrong: before any case is answered.
     """
-    document = read_document(source, "what-if")
-    value = document.value
-    problem = load_inputs(**value.get("inputs", {}))
-    run = value["run"]
-    cases = [Case("base", {}, {})]
-    cases += [
-        Case(item.get("id", f"case-{i}"), {}, {k: v for k, v in item.items() if k != "id"})
-        for i, item in enumerate(value.get("cases", []), 1)
-    ]
-    measures = tuple(value.get("measures", ("objective", "bound")))
-    columns = (
-        Column("case", "text"),
-        Column("status", "text"),
-        Column("algorithm", "text"),
-        *(Column(name, "number") for name in measures),
-        Column("gap", "number", "min", "share"),
-        *(Column(f"delta_{name}", "number") for name in measures),
-        Column("reason", "text"),
-    )
-    digest = sha256_of_data([document.sha256, [item.sha256 for item in problem.inputs], ftplan.__version__])
+    loaded = load_what_if(source)
+    model, name = loaded.value, loaded.input.path or "what-if"
+    path = None if isinstance(source, Mapping) or os.fspath(source) == STANDARD_INPUT else Path(source)
+    reader, here = Reader(None if path is None else path.parent), Reader(None)
+    given: dict[str, Input] = {}
+    for role, instead in zip(ROLES, (topology, cluster, stats, failure), strict=True):
+        own = getattr(model.inputs, role)
+        if instead is not None:
+            given[role] = here.read(role, instead)
+        elif own is not None:
+            given[role] = reader.read(role, own)
+    try:
+        question = question_of(model.run, reader)
+        measured = measures_of(measures or model.measures, question.kind, evaluated=question.evaluates)
+    except FtplanError as error:
+        raise FtplanError(f"{name}: {error}") from None
+    spread = spread or model.inputs.spread
+    inputs = {_key(question.plan): _inputs(question.plan, given, spread, here)}
+    problems = Problems()
+    base = problems.of(inputs[_key(question.plan)])
+    expansion = Expansion(reader, base, question)
+    listed, axes = _cases(model, expansion, _columns(question, measured, ()), name)
+    for document in expansion.plans:
+        inputs.setdefault(document.sha256, _inputs(document, given, spread, here))
+    digest = [loaded.input.sha256, question.kind, *(measure.name for measure in measured), str(spread)]
+    digest += [*reader.fingerprints(), *here.fingerprints(), *expansion.fingerprints, ftplan.__version__]
+    digest += [str(item) for one in inputs.values() for item in one.fingerprints]
     return Sweep(
-        name=value.get("name") or "what-if",
-        command=run["command"],
-        kind=run["command"],
-        measures=measures,
-        columns=columns,
-        swept=(),
-        fingerprint=digest,
-        cases=tuple(cases),
-        problem=problem,
-        algorithm=run.get("algorithm"),
-        options=run.get("options", {}),
+        name=model.name or Path(name).stem,
+        question=question,
+        measured=measured,
+        columns=_columns(question, measured, axes),
+        swept=tuple(column.name for axis in axes for column in axis.columns[: axis.swept]),
+        fingerprint=sha256_of_data(digest),
+        inputs=inputs,
+        listed=listed,
+        axes=axes,
+        warnings=loaded.warnings,
+        problems=problems,
+    )
+
+
+def _key(plan: Document | None) -> str:
+    return "" if plan is None else plan.sha256
+
+
+def _inputs(plan: Document | None, given: Mapping[str, Input], spread: bool, reader: Reader) -> Inputs:
+    """Return the inputs of the base; of a plan that is evaluated also those that it names, where none are given."""
+    if plan is None:
+        return Inputs(**given, spread=spread)  # type: ignore[arg-type]  # each role has what its field takes
+    made = load_plan(plan).value
+    sources = sources_of(made, given=given, name=plan.name)
+    read = {
+        role: source if role in given else reader.read(role, source)
+        for role, source in sources.items()
+        if source is not None
+    }
+    return Inputs(**read, spread=spread or bool(made.options.get("spread")))  # type: ignore[arg-type]
+
+
+def _cases(
+    model: WhatIfModel, expansion: Expansion, columns: tuple[Column, ...], name: str
+) -> tuple[tuple[tuple[str, Delta], ...], tuple[Axis, ...]]:
+    """Return the listed cases and the axes of the grid, whose columns differ from those of every sweep."""
+    taken = {column.name for column in columns} - {"algorithm"}
+    listed: list[tuple[str, Delta]] = []
+    axes: list[Axis] = []
+    place = ""
+    try:
+        for i, case in enumerate(model.cases):
+            place = f"cases[{i}]"
+            listed.append((case.id, expansion.delta(case)))
+        for i, axis in enumerate(model.grid):
+            place = f"grid[{i}]"
+            axes.append(expansion.axis(axis, taken))
+            taken.update(column.name for column in axes[-1].columns)
+        place, count = "grid", points_of(tuple(axes))
+        if count > MOST_CASES:
+            raise FtplanError(f"has {count:,} combinations, more than {MOST_CASES:,}")
+    except FtplanError as error:
+        raise FtplanError(f"{name}: {place}: {error}") from None
+    return tuple(listed), tuple(axes)
+
+
+def _columns(question: Question, measured: tuple[Measure, ...], axes: tuple[Axis, ...]) -> tuple[Column, ...]:
+    """Return the columns of the rows, in order."""
+    own = [column for axis in axes for column in axis.columns]
+    names = {column.name for column in own} | {measure.name for measure in measured}
+    of_plans = [] if question.evaluates else [Column("algorithm", "text"), Column("sense", "text")]
+    gap = [] if question.evaluates else [Column("gap", "number", "min", "share")]
+    return (
+        Column("case", "text"),
+        *own,
+        Column("status", "text"),
+        *(column for column in of_plans if column.name not in names),
+        *(Column(measure.name, "number", measure.sense, measure.unit) for measure in measured),
+        *(column for column in gap if column.name not in names),
+        *(Column(f"delta_{measure.name}", "number", measure.sense, measure.unit) for measure in measured),
+        Column("reason", "text"),
     )
