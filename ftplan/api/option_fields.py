@@ -182,9 +182,10 @@ def path(value: Any) -> Any:
 
 
 def _plan(value: Any) -> Any:
+    from ftplan.io.documents import Document
     from ftplan.model.plan import Plan
 
-    return value if isinstance(value, (Plan, Mapping)) else path(value)
+    return value if isinstance(value, (Plan, Mapping, Document)) else path(value)
 
 
 FACTOR = number(0.0, 1e9)

@@ -11,6 +11,7 @@ from ftplan.io.failure_file import load_failure
 from ftplan.io.plan_file import load_plan
 from ftplan.io.stats_store import load_stats
 from ftplan.io.topology_file import load_topology
+from ftplan.io.what_if_file import load_what_if
 from tests.io import examples
 
 EVALUATION = {
@@ -55,6 +56,49 @@ FULL_MANIFEST = examples.manifest(
     inputs=[{"path": "a.csv", "bytes": 3, "sha256": None}], tables={"tasks": {"rows": 3}}, coverage=0.5, engine="spark"
 )
 
+WHAT_IF = {
+    "format": "ftplan/what-if",
+    "format_version": "1.0",
+    "name": "spare nodes",
+    "inputs": {"topology": "topology.yaml", "cluster": {"format": "ftplan/cluster"}, "spread": True},
+    "run": {
+        "command": "evaluate",
+        "algorithm": "exact",
+        "plan": "plan.json",
+        "fail": ["zone:rack-a"],
+        "options": {"load": "bytes"},
+    },
+    "measures": ["objective", {"name": "summary.after.priority_time", "sense": "min", "unit": "s"}],
+    "cases": [
+        {
+            "id": "a",
+            "inputs": {"stats": "stats"},
+            "plan": "other.json",
+            "remove": "node:n1",
+            "add": [{"count": 2, "node": {"cpu": 4}, "zones": ["rack-a"], "id": "spare"}],
+            "set": {"operator:join": {"checkpoint.interval_s": 30}},
+            "scale": {"node:*": {"cpu": 0.5}},
+            "traffic": {"factor": 1.1, "cpu": False},
+            "failures": {"from": "log.csv", "columns": {"time": "t", "node": "n", "zone": "z"}, "draw": 3, "seed": 1},
+            "fail": ["node:n1", "task:join/3"],
+            "algorithm": "auto",
+            "options": {"copies": 2},
+            "seed": 7,
+        }
+    ],
+    "grid": [
+        {"name": "rack", "fail": ["each zone", ["node:n1", "node:n2"]]},
+        {"remove": "each node"},
+        {"add": {"count": [0, 1], "node": {"cpu": 4}, "zones": "all"}, "traffic": [1.0, {"factor": 2.0}]},
+        {"set": {"operator:join": {"cpu": [1, 2]}}, "scale": {"node:*": {"cpu": [0.5, 2]}}},
+        {"failures": {"from": "probabilities", "draws": 10, "may_be_none": True, "timing": "together"}},
+        {"options": {"copies": [1, 2]}, "algorithm": ["exact", "auto"], "plan": ["a.json", "b.json"]},
+        {"seed": {"count": 5, "first": 1}},
+        {"seed": [1, 2]},
+        {"name": "failure", "cases": [{"id": "b", "fail": "zone:rack-a"}], "inputs": {"failure": ["f.yaml"]}},
+    ],
+}
+
 
 def _stats(document: Any) -> None:
     load_stats({"manifest": document, "key_groups": []})
@@ -67,4 +111,5 @@ CASES: dict[str, tuple[dict[str, Any], Callable[[Any], Any]]] = {
     "stats": (FULL_MANIFEST, _stats),
     "plan": (FULL_PLAN, load_plan),
     "evaluation": (EVALUATION, load_evaluation),
+    "what-if": (WHAT_IF, load_what_if),
 }

@@ -20,6 +20,7 @@ MODELS: Mapping[str, str] = {
     "stats": "ftplan.io.manifest_file:ManifestModel",
     "plan": "ftplan.io.plan_file:PlanModel",
     "evaluation": "ftplan.io.evaluation_file:EvaluationModel",
+    "what-if": "ftplan.io.what_if_file:WhatIfModel",
 }
 
 KINDS = tuple(MODELS)
