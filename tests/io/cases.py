@@ -41,7 +41,7 @@ FULL_CLUSTER = examples.cluster(
     placement={"tasks": {"a": ["n1"]}, "checkpoints": {"a": [["n1", "n2"]]}, "replicas": {"a": [None, "n1"]}},
 )
 
-FULL_CLUSTER["nodes"][0].update(used_cpu=1, accepts=["tasks"], failure_probability=0.5)
+FULL_CLUSTER["nodes"][0].update(used_cpu=1, accepts=["tasks"], failure_probability=0.5, labels={"kernel": "6.1"})
 
 FULL_PLAN = examples.plan(
     status="feasible", seed=3, options={"copies": 1}, rules=["R1"], reason=None,
