@@ -93,6 +93,7 @@ class MovingRoom:
     accepting: BoolArray  # (N,) whether it takes tasks
     task_cpu: FloatArray  # (T,) cores
     task_mb: FloatArray  # (T,) units of 2^20 bytes
+    max_cpu: float = 1.0  # the usable share of a node's cores
 
 
 class Move(NamedTuple):
