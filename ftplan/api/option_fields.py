@@ -31,7 +31,7 @@ class Check:
 
     right: str
     take: Callable[[Any], Any]
-    form: Literal["text", "word", "number", "whole", "flag"] = "text"
+    form: Literal["text", "texts", "word", "number", "whole", "flag"] = "text"
     names: tuple[str, ...] = ()
     low: float | None = None
     high: float | None = None
@@ -196,7 +196,7 @@ def written(value: Any) -> float:
 
 
 FLAG = Check("True or False", _yes_or_no, "flag")
-SELECTORS = Check("a selector such as 'node:n1', or a list of them", texts)
+SELECTORS = Check("a selector such as 'node:n1', or a list of them", texts, "texts")
 PLAN = optional(Check("a plan, the path of one, or its document", _plan))
 CORES = number(0.0, 1e12)
 SHARE = number(0.0, 1.0, above=True)

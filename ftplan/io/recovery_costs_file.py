@@ -108,11 +108,11 @@ def load_recovery_costs(source: Source, role: str = "costs") -> Loaded[RecoveryC
         _check_limits(f"parameters.{name}", item, complaints)
     complaints.finish()
     warnings, ignored = ignored_keys(RecoveryCostsModel, value, document.name)
-    fitted = model.fitted_on or FittedOnModel()
+    rates, intervals = (getattr(model.fitted_on, name, None) for name in ("rates", "intervals_s"))
     costs = RecoveryCosts(
         state=model.state,
-        rates=None if fitted.rates is None else FittedRange(*fitted.rates),
-        intervals_s=None if fitted.intervals_s is None else FittedRange(*fitted.intervals_s),
+        rates=None if rates is None else FittedRange(*rates),
+        intervals_s=None if intervals is None else FittedRange(*intervals),
         **{name: Estimate(item.value, item.low, item.high) for name, item in estimates.items()},
     )
     return Loaded(costs, InputFile(role, document.path, document.sha256), warnings, ignored)
