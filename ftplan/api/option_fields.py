@@ -98,7 +98,8 @@ def checked(command: str, checks: Mapping[str, Check], options: Mapping[str, Any
             taken[name] = check.take(value)
         except (ValueError, TypeError, OverflowError):
             near = suggestion(value, check.names) if isinstance(value, str) else ""
-            raise FtplanError(f"{flag(name)}: {quoted(value)} is not {check.right}{near}") from None
+            given = value[0] if check.form == "texts" and isinstance(value, tuple) and len(value) == 1 else value
+            raise FtplanError(f"{flag(name)}: {quoted(given)} is not {check.right}{near}") from None
     return taken
 
 

@@ -96,7 +96,8 @@ def _print_tables(answer: Answer, form: str, stream: IO[str]) -> None:
     console = Console(file=stream, highlight=False, width=None if terminal else WIDE)
     with console.capture() as captured:
         for table in answer.tables:
-            shown = RichTable(title=table.title, title_justify="left", title_style="bold", box=None, pad_edge=False)
+            title = None if table.title is None else Text(table.title, style="bold")  # no markup, no emoji
+            shown = RichTable(title=title, title_justify="left", box=None, pad_edge=False)
             for i, name in enumerate(table.columns):
                 number = bool(table.rows) and all(_is_number(row[i]) or row[i] is None for row in table.rows)
                 shown.add_column(name, justify="right" if number else "left")

@@ -136,7 +136,8 @@ def _partners(drain: DrainProblem, node: int) -> Iterator[str]:
     others = [drain.nodes[other] for other in np.flatnonzero(apart & drain.chosen).tolist()]
     if others:
         more = f" and {len(others) - NAMED:,} more" if len(others) > NAMED else ""
-        yield f"copies or replicas keep it from {len(others):,} other nodes: {', '.join(others[:NAMED])}{more}"
+        count = "another node" if len(others) == 1 else f"{len(others):,} other nodes"
+        yield f"copies or replicas keep it from {count}: {', '.join(others[:NAMED])}{more}"
 
 
 def _zone(what: Selector, schedule: _Schedule) -> Explanation:

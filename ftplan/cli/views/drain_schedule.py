@@ -59,12 +59,17 @@ def _headline(plan: Plan) -> Table:
 
 def _beside(plan: Plan) -> Table:
     """Return the plan's figures beside those of tools that restart one by one and zone by zone."""
-    after, random, peers = (plan.summary.get(name) or {} for name in ("after", "random", "peers"))
-    single, zones = (peers.get(name) or {} for name in ("one_by_one", "zone_by_zone"))
-    shown = (after, single, zones, random)
-    rows: list[tuple[Any, ...]] = [(text, *(each.get(name) for each in shown)) for name, text in _FIGURES]
-    names = ("", "this plan", "one by one", "zone by zone", f"random order (mean of {random.get('orders', 0)})")
-    return Table(names, rows)
+    summary, peers = plan.summary, plan.summary.get("peers") or {}
+    random = summary.get("random") or {}
+    columns = {
+        "this plan": summary.get("after"),
+        "one by one": peers.get("one_by_one"),
+        "zone by zone": peers.get("zone_by_zone"),
+        f"random order (mean of {random.get('orders')})": random,
+    }
+    shown = {text: figures for text, figures in columns.items() if figures}
+    rows = [(text, *(figures.get(name) for figures in shown.values())) for name, text in _FIGURES]
+    return Table(("", *shown), rows)
 
 
 def _rounds(plan: Plan) -> Table:
