@@ -1,7 +1,7 @@
 """ftplan: recovery planning for stream-processing clusters.
 
-The public Python face is :func:`load`, :func:`plan`, :func:`evaluate` and :class:`FtplanError`; it is imported
-on first use, so that ``import ftplan`` stays light.
+The public Python face is :func:`load`, :func:`plan`, :func:`evaluate`, :func:`report` and :class:`FtplanError`; it is
+imported on first use, so that ``import ftplan`` stays light.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-__all__ = ["FtplanError", "Plan", "Problem", "__version__", "evaluate", "load", "plan"]
+__all__ = ["FtplanError", "Plan", "Problem", "__version__", "evaluate", "load", "plan", "report"]
 
 if TYPE_CHECKING:
-    from ftplan.api import Plan, Problem, evaluate, load, plan
+    from ftplan.api import Plan, Problem, evaluate, load, plan, report
     from ftplan.errors import FtplanError
 
 

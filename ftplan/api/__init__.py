@@ -21,6 +21,7 @@ __all__ = [
     "load",
     "load_inputs",
     "plan",
+    "report",
     "verify",
 ]
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from ftplan.api.answers import Difference, Evaluation, Explanation, Verification
     from ftplan.api.loading import load
     from ftplan.api.plan_inputs import load_inputs
+    from ftplan.api.report import report
     from ftplan.api.verbs import diff, evaluate, explain, plan, verify
     from ftplan.model.plan import Plan
     from ftplan.model.problem import Problem
@@ -40,6 +42,7 @@ _MODULES = {
     "Problem": "ftplan.model.problem",
     "load": "ftplan.api.loading",
     "load_inputs": "ftplan.api.plan_inputs",
+    "report": "ftplan.api.report",
 }
 
 
