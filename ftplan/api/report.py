@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
+import ftplan
 from ftplan.api.answers import Evaluation
 from ftplan.api.kinds import KINDS, kind_of
 from ftplan.api.loading import Source, load
@@ -16,8 +17,8 @@ from ftplan.io.documents import Document, read_document
 from ftplan.io.plan_file import load_plan
 from ftplan.model.plan import InputFile, Plan, Warn
 from ftplan.model.problem import Problem
+from ftplan.reports.document import OtherDocument, PlanDocument
 from ftplan.reports.page import MAX_TASKS, page
-from ftplan.reports.sections import OtherDocument, PlanDocument
 
 Reported = Plan | Evaluation | Source
 _EVALUATION = "ftplan/evaluation"
@@ -65,7 +66,7 @@ def report(
     if isinstance(max_tasks, bool) or not isinstance(max_tasks, int) or max_tasks < 0:
         raise FtplanError(f"report: max_tasks: {quoted(max_tasks)} is no whole number of at least 0")
     given = {"topology": topology, "cluster": cluster}
-    return page([_document(item, given) for item in listed], title, max_tasks)
+    return page([_document(item, given) for item in listed], ftplan.__version__, title, max_tasks)
 
 
 def _document(item: Any, given: Mapping[str, Source | None]) -> PlanDocument | OtherDocument:
@@ -83,20 +84,26 @@ def _document(item: Any, given: Mapping[str, Source | None]) -> PlanDocument | O
         return OtherDocument(form, load_evaluation(document).value, document.name)
     if form == _WHAT_IF:
         return _what_if(document)
-    return _with_inputs(load_plan(document).value, document.name, given)
+    folder = os.path.dirname(document.path) if document.path is not None else ""
+    return _with_inputs(load_plan(document).value, document.name, given, folder)
 
 
 def _what_if(document: Document) -> OtherDocument:
     return OtherDocument(_WHAT_IF, document.value, document.name)
 
 
-def _with_inputs(plan: Plan, name: str, given: Mapping[str, Source | None]) -> PlanDocument:
-    """Return a plan with the topology and the cluster that were given, or that it names and that are still there."""
+def _with_inputs(plan: Plan, name: str, given: Mapping[str, Source | None], folder: str = "") -> PlanDocument:
+    """Return a plan with the topology and the cluster that were given, or that it names and that are still there.
+
+    Paths in a plan are relative to the folder in which it was made; *folder*, where it lies, is tried after that.
+    """
     named = {item.role: item for item in plan.inputs}
     sources: dict[str, Source] = {}
     notes: list[Warn] = []
     for role in ("topology", "cluster"):
         path = named[role].path if role in named else None
+        if path is not None and not os.path.exists(path) and os.path.exists(os.path.join(folder, path)):
+            path = os.path.join(folder, path)
         if given[role] is not None:
             sources[role] = given[role]  # type: ignore[assignment]  # not None
         elif path is not None and path != "-" and os.path.exists(path):

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from ftplan.reports.drawing import Drawing, Line, Point, Rect, Shape, Text, fitted, text_width
 from ftplan.reports.numbers import duration, number
 
-#: Rows of a chart with a row for each thing.
-ROWS = 40
+#: Rows of a chart with a row for each thing, and the widest chart of bars.
+ROWS, BARS = 40, 720.0
 #: Distances of marks on a time axis, in seconds.
 _TIMES = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400)
 
@@ -57,8 +58,9 @@ class Mark:
 
 def bars(rows: Sequence[Bar], width: float, limit: tuple[float, str] | None = None) -> Drawing:
     """Return horizontal bars; *limit* is a value that a line marks, and its name."""
+    width = min(width, BARS)
     names = min(max(text_width(row.name) for row in rows) + 10, 0.42 * width)
-    ends = max(text_width(row.text) for row in rows) + 8
+    ends = max(text_width(row.text) for row in rows) + 14
     low = min(0.0, *(row.value for row in rows), *([limit[0]] if limit else []))
     high = max(0.0, *(row.value for row in rows), *([limit[0]] if limit else []))
     room = max(width - names - ends, 40.0)
@@ -164,7 +166,8 @@ def lines(
     values = ticks(*reach, most=5)
     left = max(text_width(y_form(value), "small") for value in values) + 10
     height = 250.0 if width > 500 else 210.0
-    axes = Axes(left, 24.0, width - 8, height - 38, (0.0, x_high), reach)
+    top = 38.0 if any(mark.text for mark in marks) else 24.0
+    axes = Axes(left, top, width - 8, height - 38, (0.0, x_high), reach)
     shapes: list[Shape] = [Text(0.0, 12.0, y_name, "small")]
     for value in values:
         _, at = axes.at(0.0, value)
@@ -177,7 +180,7 @@ def lines(
     for one in series:
         drawn = [axes.at(*point) for point in one.points]
         if one.stepped:
-            drawn = [p for a, b in zip(drawn, drawn[1:], strict=False) for p in (a, (b[0], a[1]))] + drawn[-1:]
+            drawn = [p for a, b in pairwise(drawn) for p in (a, (b[0], a[1]))] + drawn[-1:]
         if len(drawn) > 1:
             shapes.append(Line(tuple(drawn), one.style))
     for point, style in dots:
@@ -194,9 +197,9 @@ def _marks(axes: Axes, marks: Sequence[Mark]) -> list[Shape]:
         x, _ = axes.at(mark.at, axes.y[0])
         shapes.append(Line(((x, axes.top), (x, axes.bottom)), mark.style, title=mark.text))
         wide = text_width(mark.text, "small")
-        if mark.text and x + 3 >= free and x + 3 + wide <= axes.right + 8:
-            shapes.append(Text(x + 3, axes.top + 10, mark.text, "small"))
-            free = x + 9 + wide
+        if mark.text and x >= free and x + wide <= axes.right + 8:
+            shapes.append(Text(x, axes.top - 5, mark.text, "small"))
+            free = x + 6 + wide
     return shapes
 
 

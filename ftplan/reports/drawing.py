@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from ftplan.reports.palette import LETTERINGS
@@ -13,6 +13,8 @@ from ftplan.reports.tables import Table
 WIDE, NARROW = 940.0, 326.0
 
 Point = tuple[float, float]
+#: The forms of a file.
+Form = Literal["svg", "png"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,3 +131,29 @@ def fitted(text: str, width: float, style: str = "label") -> str:
     while kept and text_width(f"{kept}…", style) > width:
         kept = kept[:-1]
     return f"{kept}…"
+
+
+def sheet(drawn: Figure) -> Drawing:
+    """Return the wide drawing of a figure with its title above and its key below, for a file of its own."""
+    wide = drawn.wide
+    top, shapes = 32.0, [Text(0.0, 14.0, fitted(drawn.title, wide.width, "title"), "title")]
+    placed: list[Shape] = [*shapes, *(_lower(shape, top) for shape in wide.shapes)]
+    x, y = 0.0, top + wide.height + 20.0
+    for style, mark, text in drawn.key:
+        length = 24.0 + text_width(text) + 18.0
+        if x and x + length > wide.width:
+            x, y = 0.0, y + 22.0
+        if style.startswith("line:"):
+            placed.append(Line(((x, y - 4), (x + 17, y - 4)), style[5:]))
+        else:
+            placed.append(Rect(x, y - 12, 16.0, 16.0, style, radius=2.5))
+        placed += [Text(x + 8, y, mark, "mark", "middle")] if mark else []
+        placed.append(Text(x + 24, y, text))
+        x += length
+    return Drawing(wide.width, y + 8.0 if drawn.key else top + wide.height, tuple(placed))
+
+
+def _lower(shape: Shape, by: float) -> Shape:
+    if isinstance(shape, Line):
+        return replace(shape, points=tuple((x, y + by) for x, y in shape.points))
+    return replace(shape, y=shape.y + by)

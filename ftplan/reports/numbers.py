@@ -14,25 +14,10 @@ LARGE = 100.0
 Unit = Literal["seconds", "bytes", "mb", "share", "plain"]
 
 _SHARES = frozenset(
-    [
-        "balance",
-        "fidelity",
-        "gap",
-        "imbalance",
-        "internal_completeness",
-        "key_aligned_fidelity",
-        "load_share",
-        "max_cpu",
-        "min_fidelity",
-        "output_fidelity",
-        "overload",
-        "probability",
-        "shared_fraction",
-        "share",
-        "threshold",
-        "usable_share",
-        "zone_separation",
-    ]
+    (
+        *("balance", "fidelity", "gap", "imbalance", "load_share", "max_cpu", "min_fidelity", "overload"),
+        *("probability", "shared_fraction", "share", "threshold", "zone_separation"),
+    )
 )
 _SHARE_ENDINGS = ("_share", "_probability", "_fidelity", "_completeness")
 #: Labels where the name of a field alone does not say it well.
@@ -138,8 +123,9 @@ def share(value: float) -> str:
         return f"{number(value)} times"
     if percent and abs(percent) < 0.005:
         return "< 0.01 %" if percent > 0 else "> −0.01 %"
-    digits = 2 if abs(percent) < 1.0 else 1
-    return f"{percent:.{digits}f}".rstrip("0").rstrip(".") + " %" if percent else "0 %"
+    if abs(percent - round(percent)) < 1e-9:
+        return f"{percent:.0f} %"
+    return f"{percent:.2f} %" if abs(percent) < 1.0 else f"{percent:.1f} %"
 
 
 def duration(seconds: float) -> str:

@@ -6,13 +6,15 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-import ftplan
 from ftplan.errors import MissingExtraError
-from ftplan.reports.drawing import Drawing, Line, Rect, Text
+from ftplan.reports.document import OtherDocument, PlanDocument, Section
+from ftplan.reports.drawing import Figure, Line, Rect, Text, sheet
+from ftplan.reports.evaluation_section import evaluation_section
 from ftplan.reports.numbers import count
 from ftplan.reports.palette import DARK, LETTERINGS, LIGHT, SHAPES
-from ftplan.reports.sections import OtherDocument, PlanDocument, Section, evaluation_section, plan_section
+from ftplan.reports.plan_section import plan_section
 from ftplan.reports.tables import Table
+from ftplan.reports.what_if_section import what_if_section
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -22,7 +24,10 @@ MAX_TASKS = 400
 
 
 def page(
-    documents: Sequence[PlanDocument | OtherDocument], title: str | None = None, max_tasks: int = MAX_TASKS
+    documents: Sequence[PlanDocument | OtherDocument],
+    version: str,
+    title: str | None = None,
+    max_tasks: int = MAX_TASKS,
 ) -> str:
     """Return the page: the same text for the same documents, whatever the clock says.
 
@@ -30,6 +35,8 @@ def page(
 
     Parameters
     ----------
+    version
+        Of ftplan.
     title
         None takes that of the only document, or says how many there are.
     max_tasks
@@ -48,7 +55,7 @@ def page(
         title=title,
         sections=sections,
         glance=_glance(sections) if len(sections) > 1 else None,
-        version=ftplan.__version__,
+        version=version,
         **_look(),
     )
 
@@ -56,11 +63,10 @@ def page(
 def _section(document: PlanDocument | OtherDocument, max_tasks: int) -> Section:
     if isinstance(document, PlanDocument):
         return plan_section(document, max_tasks)
-    if document.format == "ftplan/evaluation":
-        return evaluation_section(document)
-    from ftplan.reports.what_if import what_if_section
+    return _SECTIONS[document.format](document)
 
-    return what_if_section(document)
+
+_SECTIONS = {"ftplan/evaluation": evaluation_section, "ftplan/what-if-result": what_if_section}
 
 
 def _glance(sections: Sequence[Section]) -> Table:
@@ -71,8 +77,8 @@ def _glance(sections: Sequence[Section]) -> Table:
     return Table("All documents side by side", tuple(zip(headings, numeric, strict=True)), rows)
 
 
-def svg(drawing: Drawing, title: str, description: str) -> str:
-    """Return a drawing as an SVG file.
+def svg(drawn: Figure) -> str:
+    """Return a figure as an SVG file.
 
     Raises
     ------
@@ -80,7 +86,7 @@ def svg(drawing: Drawing, title: str, description: str) -> str:
         If jinja2 is not installed.
     """
     template = templates().get_template("file.svg")
-    return template.render(drawing=drawing, title=title, description=description, **_look())
+    return template.render(drawing=sheet(drawn), title=drawn.title, description=drawn.description, **_look())
 
 
 def _look() -> Mapping[str, Any]:

@@ -102,6 +102,7 @@ class Lettering(NamedTuple):
 
 
 LETTERINGS: Mapping[str, Lettering] = {
+    "title": Lettering("ink", 15.0, True),
     "label": Lettering("ink", 12.0),
     "strong": Lettering("ink", 12.5, True),
     "small": Lettering("muted", 11.0),

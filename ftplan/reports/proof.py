@@ -79,7 +79,7 @@ def proof(plan: Plan) -> list[str]:
     else:
         bound = value_of(objective, objective.bound)
         text = f"it is proven that no plan that keeps the same rules gets {over} {bound}. The gap between the two is "
-        text += f"{gap_of(objective)} of {_scale(objective)}: further than that the best plan cannot be away"
+        text += f"{gap_of(objective)} of {_scale(objective)}: the best possible plan is no further away than that"
     said = [f"{name} is {value} ({more} is better); {text}."]
     if plan.reason:
         said.append(f"{plan.reason[:1].upper()}{plan.reason[1:]}.")

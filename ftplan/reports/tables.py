@@ -65,22 +65,9 @@ def records(caption: str, items: Sequence[Record]) -> Table:
 
 #: Fields that stand first in a table of records, and those that stand last.
 _FIRST = (
-    *(
-        "step",
-        "round",
-        "phase",
-        "event",
-        "id",
-        "name",
-        "at_s",
-        "trigger",
-        "duration_s",
-        "node",
-        "primary",
-        "from",
-        "to",
-    ),
-    *("checkpoints", "priority", "budget", "value", "bound", "back_s", "capacity", "used", "objective"),
+    *("step", "round", "phase", "event", "id", "name", "at_s", "trigger", "duration_s", "node", "primary"),
+    *("from", "to", "checkpoints", "priority", "budget", "value", "bound", "back_s"),
+    *("capacity", "used", "objective"),
 )
 _LAST = ("nodes", "moves", "recover", "restored", "steps", "reason")
 
@@ -124,10 +111,9 @@ def facts(caption: str, values: Record) -> Table:
 
 
 def comparison(caption: str, columns: Mapping[str, Record], first: str = "") -> Table:
-    """Return the numbers of several records side by side, a row for each field that any of them has."""
-    keys = dict.fromkeys(
-        key for figures in columns.values() for key, value in figures.items() if _number(value) or value is None
-    )
+    """Return the numbers of several records side by side, a row for each field that any of them has, *first* first."""
+    listed = (key for figures in columns.values() for key, value in figures.items() if _number(value) or value is None)
+    keys = sorted(dict.fromkeys(listed), key=lambda key: key != first)
     kept = [key for key in keys if any(figures.get(key) is not None for figures in columns.values())]
     sizes = [key for key in kept if key in _SAMPLES]
     kept = [key for key in kept if key not in sizes]
@@ -139,7 +125,7 @@ def comparison(caption: str, columns: Mapping[str, Record], first: str = "") -> 
         if _number(figures.get(key))
     ]
     note = f"{'; '.join(drawn).capitalize()}." if drawn else ""
-    return Table(caption, ((first, False), *((name, True) for name in columns)), rows, note)
+    return Table(caption, (("figure", False), *((name, True) for name in columns)), rows, note)
 
 
 #: Fields that say how many draws a mean is of.
@@ -154,20 +140,28 @@ _COLUMNS = {
 }
 
 
-def summary_tables(summary: Record, before: str = "before") -> list[Table]:
-    """Return the tables of a plan's summary: its figures beside others, each nested record, and what is left."""
+def summary_tables(summary: Record, before: str = "before", first: str = "") -> list[Table]:
+    """Return the tables of a plan's summary: its figures beside others, each nested record, and what is left.
+
+    Parameters
+    ----------
+    before
+        What the figures of ``before`` are of.
+    first
+        The field that stands first.
+    """
     beside = {text: summary[name] for name, text in _COLUMNS.items() if isinstance(summary.get(name), Mapping)}
     if "before" in beside:
         beside = {before if text == "before" else text: figures for text, figures in beside.items()}
     made: list[Table] = []
     if beside:
-        made.append(comparison("Figures of this plan beside others", beside, "figure"))
+        made.append(comparison("Figures of this plan beside others", beside, first))
         nested = dict.fromkeys(k for figures in beside.values() for k, v in figures.items() if isinstance(v, Mapping))
         for key in nested:
             columns = {text: figures[key] for text, figures in beside.items() if isinstance(figures.get(key), Mapping)}
             rows = dict.fromkeys(name for column in columns.values() for name in column)
             listed = [(name, *(column.get(name) for column in columns.values())) for name in rows]
-            made.append(table(_title(key), ("", *columns), listed))
+            made.append(table(_title(key), (label(key).removeprefix("by "), *columns), listed))
     lists = {
         key: value
         for figures in (summary.get("after"), summary)

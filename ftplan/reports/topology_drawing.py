@@ -73,8 +73,8 @@ def topology_figure(topology: Topology, states: States, max_tasks: int) -> Figur
 def _across(topology: Topology, layers: Layered, states: States, fold: bool) -> Drawing:
     """Return the layers as columns from left to right."""
     columns = len(layers.layers)
-    gap = 56.0
-    width = min(max((WIDE - 2 - gap * (columns - 1)) / columns, 128.0), 190.0)
+    width = min(max((WIDE - 2 - 56.0 * (columns - 1)) / columns, 128.0), 200.0)
+    gap = min(max((WIDE - 2 - width * columns) / max(columns - 1, 1), 56.0), 110.0)
     heights = [_height(topology, members, states, fold, width) for members in layers.boxes]
 
     def tall(item: int) -> float:

@@ -52,7 +52,7 @@ def highlights(plan: Plan) -> Sequence[Highlight]:
     if after.get("imbalance") is not None:
         listed.append(Highlight("Largest imbalance", share(after["imbalance"]), "of a node's fair share of load"))
     if after.get("failover_load_ratio") is not None:
-        value = f"{number(after['failover_load_ratio'])} ×"
+        value = f"{after['failover_load_ratio']:.3g} ×"
         beside = f"its fair share, on {after.get('failover_survivor')} after the loss of {after.get('failover_loss')}"
         listed.append(Highlight("Most load on a survivor", value, beside))
     moves = (plan.plan or {}).get("moves")
@@ -98,8 +98,9 @@ def figures(plan: Plan) -> Sequence[Figure]:
     if len(nodes) > ROWS:
         shown, note = sorted(nodes, key=lambda n: (-copies[n], natural_key(n)))[:ROWS], f"the {ROWS} with most of them"
     rows = [Bar(node, float(copies[node]), _numbers(copies[node], owned[node])) for node in shown]
-    said = f"Copies on each of {count(len(nodes), 'node')}, {note}; behind each bar copies and key groups owned."
-    return [figure("Checkpoint copies by node", said, lambda width: bars(rows, width))]
+    said = f"Copies on each of {count(len(nodes), 'node')}, {note}."
+    key = (("value", "", "copies held; the numbers are copies held / key groups owned"),)
+    return [figure("Checkpoint copies by node", said, lambda width: bars(rows, width), key=key)]
 
 
 def _numbers(copies: int, owned: int) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from ftplan.model.cluster import Cluster
 from ftplan.model.plan import Plan
 from ftplan.model.topology import Topology
+from ftplan.model.units import MB
 from ftplan.reports.charts import Bar, Series, bars, lines
 from ftplan.reports.drawing import Figure, figure
 from ftplan.reports.figures import Highlight
@@ -120,20 +121,27 @@ def _curve(plan: Plan, points: Sequence[Mapping[str, Any]]) -> Figure:
             dots.append(((float(spent), value), style))
             key.append((style, "", text))
 
+    highest = max(value for _, value in [*drawn[0].points, *drawn[-1].points, *(point for point, _ in dots)])
+    top = 1.0 if highest > 0.5 else max(1.15 * highest, 0.01)
+
     def draw(width: float) -> Any:
         return lines(
             drawn,
             width,
             x_name=f"budget: {_UNITS.get(unit, unit)}",
             y_name=label(metric),
-            x_form=(lambda value: size(value * 2.0**20)) if form == "mb" else number,
+            x_form=(lambda value: size(value * MB)) if form == "mb" else number,
             y_form=share,
-            y=(0.0, 1.0),
+            y=(0.0, top),
             dots=dots,
         )
 
     last = points[-1]
-    said = f"{count(len(points), 'budget')}, up to {quantity(last['budget'], form)}: {share(last['value'])}."
+    most = size(last["budget"] * MB) if form == "mb" else number(last["budget"])
+    said = (
+        f"What the planner reaches with {count(len(points), 'budget')} up to {most} {_UNITS.get(unit, unit)}: with the "
+        f"largest, {label(metric)} is {share(last['value'])}."
+    )
     return figure("What every budget buys", said, draw, key=tuple(key))
 
 
