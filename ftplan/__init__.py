@@ -1,7 +1,7 @@
 """ftplan: recovery planning for stream-processing clusters.
 
-The public Python face is :func:`load`, :func:`plan`, :func:`evaluate`, :func:`what_if`, :func:`report`, :func:`generate`
-and :class:`FtplanError`; it is imported on first use, so that ``import ftplan`` stays light.
+The public Python face is :func:`load`, :func:`plan`, :func:`evaluate`, :func:`what_if`, :func:`generate`,
+:func:`report` and :class:`FtplanError`. It is imported on first use, so that ``import ftplan`` stays light.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ftplan.errors import FtplanError, MissingExtraError
-from ftplan.reports.fidelity_curve import Form
+from ftplan.reports.drawing import Form
 
 #: Most values of a field that a map of two fields shows, and most marks of words under an axis.
 MOST_CELLS, MOST_WORDS = 60, 24

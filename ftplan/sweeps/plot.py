@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ftplan.api.replication.plot import check_plot
+from ftplan.api.plot import check_plot, form_of
 from ftplan.errors import FtplanError, suggestion
 from ftplan.io.output import write_bytes
 from ftplan.reports.sweep_plot import Point, draw_sweep
@@ -46,7 +46,7 @@ def plot_asked(
     MissingExtraError
         If matplotlib is not installed.
     """
-    check_plot(path, force)
+    check_plot(path, force, "matplotlib")
     columns = {column.name: column for column in sweep.columns}
     measures = [name for name in sweep.measures if columns[name].type in ("number", "whole")]
     name = measure or next(iter(measures), "")
@@ -90,7 +90,7 @@ def write_plot(result: SweepResult, asked: PlotAsked, force: bool = False) -> No
     unchanged = next((row[measure.name] for row in result.rows.rows if row["case"] == base), None)
     drawn = draw_sweep(
         points,
-        "svg" if asked.path.lower().endswith(".svg") else "png",
+        form_of(asked.path),
         fields=[_label(field) for field in asked.fields],
         measure=_label(measure),
         base=unchanged,
