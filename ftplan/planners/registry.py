@@ -150,6 +150,15 @@ ROWS: tuple[Row, ...] = (
         guarantee="optimal, or the proven gap at the time limit",
         source="tables of the best value at each cost, integer program over tasks and nodes, branch and bound",
     ),
+    Row(
+        name="greedy",
+        kind="drain-schedule",
+        function="ftplan.planners.drain.greedy:greedy",
+        exact=False,
+        guarantee="x",
+        source="x",
+        default=True,
+    ),
 )
 
 

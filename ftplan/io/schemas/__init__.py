@@ -20,6 +20,7 @@ MODELS: Mapping[str, str] = {
     "stats": "ftplan.io.manifest_file:ManifestModel",
     "plan": "ftplan.io.plan_file:PlanModel",
     "evaluation": "ftplan.io.evaluation_file:EvaluationModel",
+    "recovery-costs": "ftplan.io.recovery_costs_file:RecoveryCostsModel",
 }
 
 KINDS = tuple(MODELS)

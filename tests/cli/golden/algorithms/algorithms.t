@@ -16,6 +16,7 @@ Every planner, with its guarantee and source.
   dynamic-programming  replicate-tasks       no       optimal; refuses more MC-trees than it can take                                                Su & Zhou, ICDE 2016, Algorithm 1, mended
   structure-aware      replicate-tasks       yes      none but that more budget is no worse on nodes; completes MC-trees whose replicas find nodes   Su & Zhou, ICDE 2016, Algorithms 3, 4 and 5, mended
   exact                replicate-tasks       no       optimal, or the proven gap at the time limit                                                   tables of the best value at each cost, integer program over tasks and nodes, branch and bound
+  greedy               drain-schedule        yes      x                                                                                              x
 
 Every metric, by the kind of plan that it judges.
 
@@ -50,3 +51,12 @@ Every metric, by the kind of plan that it judges.
   internal-completeness   task-replication       high    share        of the records that tasks process without failure, those that live tasks still process
   replicas                task-replication       low     replicas     tasks with an active replica
   priority-time           task-replication       low     s            sum of priority times seconds down in the recovery afterwards, for plans made with --then-recover
+  rounds                  drain-schedule         low     rounds       the objective: rounds of restarts
+  duration-s              drain-schedule         low     s            all rounds, one after another
+  lowest-fidelity         drain-schedule         high    share        output fidelity in the worst round
+  lost-output-s           drain-schedule         low     s            1 - output fidelity, integrated over all rounds: seconds of full output that are lost
+  queries-down            drain-schedule         low     queries      queries that are down in the worst round
+  priority-down           drain-schedule         low     priority     summed priority of the queries that are down, in the worst round
+  nodes-at-once           drain-schedule         low     nodes        most nodes that restart together
+  moved-tasks             drain-schedule         low     moves        tasks that move away for a round, over all rounds
+  unplaced-nodes          drain-schedule         low     nodes        nodes that should restart and are in no round
