@@ -169,7 +169,7 @@ class AllowedSets:
         """Return what each node adds to the loss of those before it in an order, (m,).
 
         No set loses less than the sum of its entries, and the nodes that stand first exactly that: the extreme points
-        of the base of a submodular function (Edmonds 1970).
+        of the base of a submodular function ([Edmonds1970]).
         """
         row, failed, before = np.zeros(self.count), np.zeros(self.problem.tasks, dtype=np.bool_), 0.0
         for k in order:

@@ -1,9 +1,9 @@
 """A proven bound on rounds by column generation: cover the nodes by allowed sets, in fractions.
 
 Nodes have prices, and no allowed set is worth more than 1: then the sum of all prices is a bound on rounds. Where the
-dearest set is worth M, the sum over M is (Farley 1990). Prices come from a linear program over the sets seen so far,
-and the dearest set from :func:`heaviest`, in whole numbers, so that no rounding error makes the bound too large (Held,
-Cook and Sewell 2012).
+dearest set is worth M, the sum over M is ([Farley1990]). Prices come from a linear program over the sets seen so far,
+and the dearest set from :func:`heaviest`, in whole numbers, so that no rounding error makes the bound too large
+([Held2012]).
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Covering:
         """Prove that more rounds are needed, up to *most*, as far as the budget goes; return the bound.
 
         First with equal prices, and with those at which each known round is worth 1; then with prices of the linear
-        program, drawn half-way to the best known ones since its own are extreme (in-out separation, Wentges 1997);
+        program, drawn half-way to the best known ones since its own are extreme ([Wentges1997]);
         at last with the best prices again, for all the time that is left.
         """
         known = np.zeros(self.sets.count)

@@ -40,7 +40,7 @@ def branch_set(open_set: Any, conflict: Any, weight: Any, target: Any, left: Any
 
     An allowed set has at most one node of each clique of conflicts. Cliques with amounts cover a node where the amounts
     of those it is in sum to its weight: then no allowed set among the covered nodes weighs more than all amounts
-    (Held, Cook and Sewell 2012, a weighted colouring). *left*, *clique* and *part* are scratch.
+    ([Held2012], a weighted colouring). *left*, *clique* and *part* are scratch.
     """
     words = len(open_set)
     for k in range(words):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import networkx as nx
@@ -30,7 +30,7 @@ def drain_problem(
     zone: Sequence[int] | None = None,
     **fields: Any,
 ) -> DrainProblem:
-    """Return a problem: all nodes n0, n1, ... restart in 60 s, each a zone of its own; copies are of groups of ``k``."""
+    """Return a problem: nodes n0, n1, ... restart in 60 s, each a zone of its own; copies are of groups of ``k``."""
     graph = TaskGraph(topology)
     ids = tuple(f"n{k}" for k in range(nodes))
     zones = list(range(nodes)) if zone is None else list(zone)
@@ -123,7 +123,7 @@ def _fit(problem: DrainProblem, tasks: list[int], nodes: frozenset[int]) -> bool
     assert room is not None
     hosts = [k for k in range(len(problem.nodes)) if k not in nodes and room.accepting[k]]
 
-    @lru_cache(maxsize=None)
+    @cache
     def place(k: int, left: tuple[tuple[float, float], ...]) -> bool:
         if k == len(tasks):
             return True
