@@ -35,8 +35,9 @@ _log = logging.getLogger(__name__)
 #: Share of the time for the rounds; the rest is for what may stop now and for what the plan is compared with, and
 #: seconds that this may always take.
 PLANNED, GRACE_S = 0.8, 0.5
-#: Random orders that the mean is taken over.
-ORDERS = 20
+#: Random orders that the mean is taken over: at most, at least, and how many looks at a task they may take where output
+#: fidelity or room are limited.
+ORDERS, LEAST_ORDERS, LOOKS = 20, 2, 2_000_000
 
 
 def make(problem: Problem, planner: registry.Row, options: DrainScheduleOptions) -> Plan:
@@ -100,11 +101,14 @@ def _random(
     if answer is None:
         return None, ()
     nodes = sorted(node for nodes in answer.rounds for node in nodes)
+    limited = options.move or options.min_fidelity is not None
     ends = max(command.started + command.time_limit_s, now()) + GRACE_S
-    drawn = random_rounds(problem, nodes, options.seed, ORDERS, Budget(math.inf, ends=ends))
+    looks = len(nodes) * len(answer.rounds) * problem.tasks if limited else 0
+    count = min(ORDERS, max(LEAST_ORDERS, LOOKS // max(1, looks)))
+    drawn = random_rounds(problem, nodes, options.seed, count, Budget(math.inf, ends=ends))
     cut: tuple[Warn, ...] = ()
-    if len(drawn) < ORDERS:
-        text = f"the time limit cut comparisons short: the summary has {len(drawn)} of {ORDERS} random orders"
+    if len(drawn) < count:
+        text = f"the time limit cut comparisons short: the summary has {len(drawn)} of {count} random orders"
         cut = (Warn("COMPARISON_CUT", f"{text}; the plan is what it is"),)
     if not drawn:
         return None, cut

@@ -136,7 +136,7 @@ class AllowedSets:
             return True  # each node may go alone
         known = self._kept.get(mask)
         if known is None:
-            known = (not self.limits_output or self._keeps_output(mask)) and (
+            known = (not self.limits_output or self.keeps_output(mask)) and (
                 not self.limits_room or self._has_room(mask)
             )
             if len(self._kept) < REMEMBERED:
@@ -169,7 +169,7 @@ class AllowedSets:
         """Return what each node adds to the loss of those before it in an order, (m,).
 
         No set loses less than the sum of its entries, and the nodes that stand first exactly that: the extreme points
-        of the base of a submodular function (Edmonds 1970).
+        of the base of a submodular function ([Edmonds1970]).
         """
         row, failed, before = np.zeros(self.count), np.zeros(self.problem.tasks, dtype=np.bool_), 0.0
         for k in order:
@@ -178,7 +178,8 @@ class AllowedSets:
             row[k], before = max(0.0, loss - before), max(loss, before)
         return row
 
-    def _keeps_output(self, mask: int) -> bool:
+    def keeps_output(self, mask: int) -> bool:
+        """Return whether output fidelity stays within its limit while the nodes of a set without conflicts restart."""
         some = list(members(mask))
         if float(self.single_loss[some].sum()) <= self.largest_loss - NOISE * len(some):
             return True

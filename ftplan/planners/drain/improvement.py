@@ -16,7 +16,7 @@ TABU_MOVES = 4000
 
 
 def reordered(sets: AllowedSets, rounds: list[int], rng: np.random.Generator, least: int, budget: Budget) -> list[int]:
-    """Fill rounds by first fit again and again, the nodes of one round after another (Culberson's iterated greedy).
+    """Fill rounds by first fit again and again, round by round: [Culberson1996], iterated greedy.
 
     Never more rounds than before: the nodes of each k rounds fit into k again. Rounds come in reverse order, by size,
     or at random. Stops at *least* rounds, or after some orders without gain.
@@ -52,8 +52,8 @@ def fewer(sets: AllowedSets, rounds: list[int], rng: np.random.Generator, least:
 def _dissolved(sets: AllowedSets, rounds: list[int], rng: np.random.Generator, budget: Budget) -> list[int] | None:
     """Spread the nodes of the smallest round over the others; None where that fails.
 
-    A waiting node joins the round from which it drives fewest nodes out, which then wait (Blöchliger & Zufferey's
-    PartialCol); those may not come back to that round for a while.
+    A waiting node joins the round from which it drives fewest nodes out, which then wait: [Blochliger2008], PartialCol;
+    these may not come back to that round for a while.
     """
     order = sorted(rounds, key=lambda mask: (mask.bit_count(), mask & -mask))
     waiting, filled = set(members(order[0])), order[1:]

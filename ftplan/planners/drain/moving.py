@@ -120,7 +120,7 @@ def _by_solver(bins: _Bins, budget: Budget) -> Packing:
     model = cp_model.CpModel()
     number: list[list[Any]] = []
     for s in range(len(count)):
-        fits = (sizes[:, s][:, None] <= bins.room).all(axis=0)
+        fits: BoolArray = np.all(sizes[:, s][:, None] <= bins.room, axis=0)
         row = [model.new_int_var(0, int(count[s]) if fits[h] else 0, "") for h in range(len(bins.host))]
         model.add(sum(row) == int(count[s]))
         number.append(row)
@@ -142,6 +142,7 @@ def _by_solver(bins: _Bins, budget: Budget) -> Packing:
         hosts[kind == s] = np.repeat(np.arange(len(bins.host)), times)
     taken: FloatArray = np.stack([np.bincount(hosts, weights=size, minlength=len(bins.host)) for size in bins.size])
     used = np.bincount(hosts, minlength=len(bins.host)) > 0
-    if np.any(np.greater(taken, bins.room + ROUNDING * np.maximum(1.0, taken)) & used):
+    over = taken[:, used] - bins.room[:, used] > ROUNDING * np.maximum(1.0, taken[:, used])
+    if bool(np.any(over)):
         return Packing(None, proven=False)  # only by what rounding in the model allowed
     return Packing(_moves(bins, hosts))

@@ -30,7 +30,7 @@ def drain_problem(
     zone: Sequence[int] | None = None,
     **fields: Any,
 ) -> DrainProblem:
-    """Return a problem: all nodes n0, n1, ... restart in 60 s, each a zone of its own; copies are of groups of ``k``."""
+    """Return a problem: nodes n0, n1, ... restart in 60 s, each a zone of its own; copies are of groups of ``k``."""
     graph = TaskGraph(topology)
     ids = tuple(f"n{k}" for k in range(nodes))
     zones = list(range(nodes)) if zone is None else list(zone)
@@ -155,8 +155,8 @@ def fewest_rounds(problem: DrainProblem) -> int | None:
 @st.composite
 def problems(draw: st.DrawFn, most: int = 7) -> DrainProblem:
     """Draw a small problem with any mixture of limits, many of them tight."""
-    topology = draw(topologies(4, 3).filter(lambda t: t.task_count <= 8))
-    nodes = draw(st.integers(1, most))
+    topology = draw(topologies(4, 4).filter(lambda t: t.task_count <= 10))
+    nodes = draw(st.one_of(st.integers(1, most), st.integers(max(1, most - 2), most)))
     tasks = topology.task_count
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     task_node = rng.integers(0, nodes, tasks)
@@ -169,18 +169,18 @@ def problems(draw: st.DrawFn, most: int = 7) -> DrainProblem:
     copies = [rng.choice(nodes, width, replace=False).tolist() for _ in range(draw(st.integers(0, 6)))]
     move = draw(st.sampled_from([False, False, True]))
     limits = DrainLimits(
-        min_fidelity=draw(st.sampled_from([None, None, 0.2, 0.4, 0.5, 0.6, 0.75])),
-        keep_priority=draw(st.sampled_from([None, None, None, 3.0, 4.0, 5.0])),
+        min_fidelity=draw(st.sampled_from([None, None, 0.1, 0.2, 0.25, 0.4, 0.5])),
+        keep_priority=draw(st.sampled_from([None, None, None, None, 4.0, 5.0])),
         max_per_zone=draw(st.sampled_from([None, None, 1, 2])),
         max_nodes=draw(st.sampled_from([None, None, 1, 2, 3])),
         move=move,
     )
     room = None
     if move:
-        cores, mb = rng.choice([0.0, 0.5, 1.0, 2.0, 3.0], tasks), rng.choice([0.0, 1.0, 3.0], tasks)
+        cores, mb = rng.choice([0.0, 0.5, 1.0, 2.0], tasks), rng.choice([0.0, 1.0, 3.0], tasks)
         room = MovingRoom(
-            cpu=rng.choice([0.5, 1.0, 2.0, 3.0, 5.0, -1.0], nodes, p=[0.1, 0.1, 0.2, 0.3, 0.25, 0.05]),
-            memory_mb=rng.choice([np.inf, 3.0, 6.0], nodes),
+            cpu=rng.choice([0.5, 1.0, 2.0, 3.0, 5.0, -1.0], nodes, p=[0.05, 0.05, 0.1, 0.2, 0.55, 0.05]),
+            memory_mb=rng.choice([np.inf, 6.0, 9.0], nodes),
             accepting=rng.random(nodes) < 0.9,
             task_cpu=cores,
             task_mb=mb,

@@ -33,7 +33,7 @@ The options, as a newcomer reads them.
     --max-cpu SHARE                 Share of a node's cores that tasks may use, with --move.  [default: 0.8]
     --partial                       Leave out nodes that may not restart even alone, instead of refusing; they
                                     are named as unplaced.
-    --algorithm [greedy]            The planner.  [default: exact, the best rounds that the time allows, with
+    --algorithm [greedy|exact]      The planner.  [default: exact, the best rounds that the time allows, with
                                     a proven bound]
     --restart TIME                  How long a node takes to restart; with --costs the recovery of its tasks
                                     comes on top.  [default: 120s]

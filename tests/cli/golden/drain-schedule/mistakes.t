@@ -41,7 +41,7 @@ Limits that are none.
   2> ftplan: drain-schedule: Invalid value for '--keep-copies': 'some' is not one of 'all', 'checkpoints', 'none'.
   [2]
   $ ftplan drain-schedule -t topology.yaml -c cluster.yaml --algorithm fast
-  2> ftplan: drain-schedule: Invalid value for '--algorithm': 'fast' is not 'greedy'.
+  2> ftplan: drain-schedule: Invalid value for '--algorithm': 'fast' is not one of 'greedy', 'exact'.
   [2]
 
 No cluster, and one that does not say where tasks run.
