@@ -20,6 +20,8 @@ NODES = 10
 CORES = 4.0
 #: Share of all cores that a topology takes where nothing else is said.
 UTILISATION = 0.6
+#: Cores of other work that are worth a word.
+LEAST_CORES = 1e-6
 #: Nodes that are made without being asked for.
 MOST_NODES = 100_000
 
@@ -78,14 +80,18 @@ def _sizes(
     low, high = knobs.cores or (CORES, CORES)
     steps = math.floor(math.log2(high / low) + 1e-9)
     kinds = [low * 2.0**step for step in range(steps + 1)]
-    count = knobs.nodes
+    count, wanted = knobs.nodes, 0.0
     if count is None:
-        count = max(math.ceil(need / share / float(np.mean(kinds)) - 1e-9), knobs.zones, 2) if loaded else NODES
-        if count > MOST_NODES:
-            raise FtplanError(
-                f"{need:,.0f} cores need {count:,} nodes, more than {MOST_NODES:,}: give --cores, or --nodes"
-            )
-    sizes = np.array([kinds[int(random.integers(len(kinds)))] for _ in range(count)])
+        count, wanted = (max(knobs.zones, 2), need / share * (1.0 - ROUNDING)) if loaded else (NODES, 0.0)
+        if wanted > MOST_NODES * low:
+            most = f"more than {MOST_NODES:,} nodes have: give --cores, or --nodes"
+            raise FtplanError(f"{need:,.0f} cores in use need {wanted:,.0f} in all, {most}")
+    drawn: list[float] = []
+    total = 0.0
+    while len(drawn) < count or total < wanted:
+        drawn.append(kinds[int(random.integers(len(kinds)))])
+        total += drawn[-1]
+    sizes, count = np.array(drawn), len(drawn)
     if loaded and need > 0.0 and knobs.cores is None:
         return np.full(count, _up(need / share / count)), np.zeros(count)
     given = knobs.utilisation is not None
@@ -95,7 +101,8 @@ def _sizes(
             f"{sizes.sum():g} of {count:,} nodes: give more --nodes or --cores, or leave one of them out"
         )
     other = max(0.0, share - need / sizes.sum()) if given else 0.0
-    return sizes, np.array([digits(value) for value in (other * sizes).tolist()])
+    used = [min(digits(other * size), size) if other * size > LEAST_CORES else 0.0 for size in sizes.tolist()]
+    return sizes, np.array(used)
 
 
 def _up(value: float) -> float:

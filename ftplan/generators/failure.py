@@ -63,7 +63,8 @@ def _events(
     parts = _parts(knobs, cluster, topology)
     if knobs.count > len(parts):
         raise FtplanError(f"--count {knobs.count}: there are {len(parts)} {knobs.fail}")
-    return [[parts[k]] for k in random.choice(len(parts), knobs.count, replace=False).tolist()]
+    chosen = random.choice(len(parts), knobs.count, replace=False).tolist()
+    return [[parts[k]] for k in (chosen if knobs.spacing_s else sorted(chosen))]
 
 
 def _parts(knobs: FailureKnobs, cluster: Cluster, topology: Topology | None) -> Sequence[Selector]:
