@@ -14,7 +14,15 @@ from ftplan.cli.render import Answer, check_output, emit, say
 from ftplan.generators.presets import PRESETS
 
 
-@click.group("generate", context_settings=options.SETTINGS)
+class Kinds(click.Group):
+    """The kinds in the order in which one needs the other."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names in this order."""
+        return list(OPTIONS)
+
+
+@click.group("generate", cls=Kinds, context_settings=options.SETTINGS)
 def command() -> None:
     """Make topologies, clusters, statistics and failures at random, as the papers' experiments do.
 
@@ -99,7 +107,7 @@ def _summary(what: str, document: dict[str, Any]) -> str:
 
 @_subcommand("topology")
 def topology(**given: Any) -> None:
-    """Make a topology: operators of a shape, how many tasks they have, what these emit, cost and hold."""
+    """Make a topology: operators of a shape, their tasks, and what these emit, cost and hold."""
     _generate("topology", given)
 
 
@@ -111,7 +119,7 @@ def cluster(**given: Any) -> None:
 
 @_subcommand("stats", options.topology)
 def stats(**given: Any) -> None:
-    """Make a statistics folder for the key groups of a topology: sizes, cycles, who rises and falls with whom."""
+    """Make a statistics folder: sizes of key groups, cycles, and who rises and falls with whom."""
     if given["output"] is None:
         raise click.UsageError("-o DIR is missing: the folder to write the statistics into")
     _generate("stats", given)

@@ -98,7 +98,7 @@ def _sizes(
     if need > sizes.sum() * (share if given else 1.0) * (1 + 1e-9):
         raise FtplanError(
             f"the topology takes {need:g} cores, more than {f'--utilisation {share:g} of ' if given else ''}the "
-            f"{sizes.sum():g} of {count:,} nodes: give more --nodes or --cores, or leave one of them out"
+            f"{sizes.sum():g} that the nodes have: give more --nodes or --cores, or leave one of them out"
         )
     other = max(0.0, share - need / sizes.sum()) if given else 0.0
     used = [min(digits(other * size), size) if other * size > LEAST_CORES else 0.0 for size in sizes.tolist()]

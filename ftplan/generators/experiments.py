@@ -54,7 +54,7 @@ def mixture(tasks: int) -> Topology:
     made = []
     for id, part in zip(names, TWENTIETHS, strict=True):
         one, fed = np.ones(n * part), id not in "ag"
-        load: FloatArray = 1.0 / np.arange(1, n * part + 1) ** 0.5
+        load = np.asarray(1.0 / np.arange(1, n * part + 1) ** 0.5, dtype=np.float64)
         made.append(
             Operator(
                 id, n * part, one, one, one, inputs="correlated" if id == "f" else "independent",
