@@ -236,7 +236,10 @@ class StatsGeneration(Options, StatsKnobs):
     window_s: float = option(StatsKnobs.window_s, number(1e-3, 1e9), "Length of a window.", metavar="TIME", unit="time")
     sizes: str = option(StatsKnobs.sizes, one_of(*knobs.LOADS), "How sizes of key groups are distributed.")
     skew: float = option(
-        StatsKnobs.skew, number(0.0, 5.0), "Sigma of lognormal sizes, or Zipf's exponent.", metavar="X"
+        StatsKnobs.skew,
+        number(0.0, 5.0),
+        "Sigma of lognormal sizes, or Zipf's exponent; within each task without --records.",
+        metavar="X",
     )
     records: float | None = option(
         None,
@@ -284,8 +287,9 @@ class FailureGeneration(Options, FailureKnobs):
     seed: int = _SEED
     fail: str = option(FailureKnobs.fail, one_of(*knobs.FAILING), "What fails; a burst is of nodes, mostly of a zone.")
     count: int = option(FailureKnobs.count, whole(1, 1_000_000), "How many of these, or how many bursts.", metavar="N")
-    burst: float = option(
-        FailureKnobs.burst, number(1.0, 1e6), "Mean nodes of a burst; sizes are geometric.", metavar="X"
+    burst: float = option(FailureKnobs.burst, number(1.0, 1e6), "Mean nodes of a burst.", metavar="X")
+    burst_sizes: str = option(
+        FailureKnobs.burst_sizes, one_of(*knobs.BURST_SIZES), "Whether sizes of bursts vary, or are all the mean."
     )
     spill: float = option(
         FailureKnobs.spill, _SHARE, "Chance that a burst goes on in any zone, not in one that is hit.", metavar="SHARE"

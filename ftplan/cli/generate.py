@@ -10,6 +10,7 @@ import click
 from ftplan.api.generator_options import OPTIONS
 from ftplan.cli import kind_options, options
 from ftplan.cli.environment import SOURCES
+from ftplan.cli.progress import progress
 from ftplan.cli.render import Answer, check_output, emit, say
 from ftplan.generators.presets import PRESETS
 
@@ -77,9 +78,9 @@ def _generate(what: str, given: dict[str, Any]) -> None:
     }
     inputs = {name: given[name] for name in ("topology", "cluster") if given.get(name) is not None}
     to_file = given["output"] != "-"
-    document = ftplan.generate(
-        what, like=given["like"], output=given["output"] if to_file else None, force=given["force"], **inputs, **said
-    )
+    said |= {"output": given["output"] if to_file else None, "force": given["force"], "like": given["like"]}
+    with progress("generating", hidden=given["no_progress"] or given["quiet"]):
+        document = ftplan.generate(what, **inputs, **said)
     if to_file:
         say(f"wrote {given['output']}: {_summary(what, document)}", quiet=given["quiet"])
     else:
@@ -120,8 +121,8 @@ def cluster(**given: Any) -> None:
 @_subcommand("stats", options.topology)
 def stats(**given: Any) -> None:
     """Make a statistics folder: sizes of key groups, cycles, and who rises and falls with whom."""
-    if given["output"] is None:
-        raise click.UsageError("-o DIR is missing: the folder to write the statistics into")
+    if given["output"] in (None, "-"):
+        raise click.UsageError("-o DIR is missing: statistics are a folder")
     _generate("stats", given)
 
 

@@ -33,7 +33,7 @@ def cluster(knobs: ClusterKnobs, topology: Topology | None = None) -> Cluster:
     with a topology and without ``cores``, nodes get the size that makes its tasks take this share; otherwise other
     work (``used_cpu``, even over the nodes) takes what the tasks leave of it. Primaries lie round robin, by zone (the
     tasks of an operator in zone after zone, each on the node with most room there), or at random where there is room.
-    Checkpoint copies and replicas lie at random outside of their primary's zone, where there is another.
+    Checkpoint copies and replicas lie at random, each in a zone of its own where there are enough.
 
     Raises
     ------
@@ -188,21 +188,24 @@ def by_room(cpu: FloatArray, order: IntArray, room: FloatArray, random: np.rando
 def _elsewhere(primary: IntArray, copies: int, zone: IntArray, random: np.random.Generator) -> IntArray:
     """Return nodes for copies of what lies on *primary*, shape (things, copies): no two on one node.
 
-    They lie outside of the primary's zone, where this leaves enough nodes.
+    They lie in zones of their own and outside of the primary's, where there are so many; otherwise anywhere.
 
     Raises
     ------
     FtplanError
         If there are too few nodes.
     """
-    nodes = len(zone)
+    nodes, zones = len(zone), int(zone.max()) + 1
     if copies >= nodes:
         raise FtplanError(f"--copies {copies}: beside the primary {nodes} nodes hold {nodes - 1} at most")
-    allowed = [np.flatnonzero(zone != z) for z in range(int(zone.max()) + 1)]
+    members = [np.flatnonzero(zone == z) for z in range(zones)]
     hosts = np.empty((len(primary), copies), dtype=np.int64)
     for k, home in enumerate(primary.tolist()):
-        outside = allowed[int(zone[home])]
-        if len(outside) < copies:
-            outside = np.delete(np.arange(nodes), home)
-        hosts[k] = random.choice(outside, copies, replace=False)
+        if zones > copies:
+            others = random.choice(zones - 1, copies, replace=False)
+            chosen = [members[z + (z >= zone[home])] for z in others.tolist()]
+            hosts[k] = [here[random.integers(len(here))] for here in chosen]
+        else:
+            others = random.choice(nodes - 1, copies, replace=False)
+            hosts[k] = others + (others >= home)
     return hosts

@@ -112,6 +112,7 @@ FAILURES = some(
     fail=st.sampled_from(knobs.FAILING),
     count=st.integers(1, 6),
     burst=st.floats(1.0, 1e6),
+    burst_sizes=st.sampled_from(knobs.BURST_SIZES),
     spill=SHARE,
     spacing_s=st.floats(0.0, 1e6),
     arrivals=st.integers(0, 5) | st.none(),

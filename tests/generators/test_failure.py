@@ -40,6 +40,8 @@ def test_bursts_have_geometric_sizes_and_stay_in_their_zone() -> None:
     sizes = np.array([len(hit) for hit in drawn])
     assert abs(sizes.mean() - 3.0) <= 4.0 * np.sqrt(6.0 / 2000)
     assert all(len(set(NODES.zone_index[hit])) == 1 for hit in drawn if len(hit) <= 10)
+    fixed = FailureKnobs(burst=4.0, burst_sizes="fixed")
+    assert {len(burst(fixed, NODES, every, random)) for _ in range(20)} == {4}
     spilt = [burst(FailureKnobs(burst=6.0, spill=1.0), NODES, every, random) for _ in range(200)]
     assert np.mean([len(set(NODES.zone_index[hit])) for hit in spilt if len(hit) > 3]) > 2.0
 

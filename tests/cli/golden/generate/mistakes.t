@@ -45,7 +45,7 @@ One line says what is wrong, and nothing is written.
   2> ftplan: generate stats: the topology is missing: give it with --topology
   [2]
   $ ftplan generate stats -t topology.yaml
-  2> ftplan: generate stats: -o DIR is missing: the folder to write the statistics into
+  2> ftplan: generate stats: -o DIR is missing: statistics are a folder
   [2]
   $ ftplan generate stats -t topology.yaml --windows 9999999 -o new
   2> ftplan: key_groups: 12 series in 9,999,999 windows are 119,999,988 rows, more than --max-rows 50,000,000
