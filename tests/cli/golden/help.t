@@ -13,6 +13,7 @@ What ftplan can do.
     check                 Validate input files.
     compute-stats         Compute statistics from logs with PySpark.
     stats-summary         Show what a statistics folder says.
+    generate              Make topologies, clusters, statistics, failures at random.
     allocate-checkpoints  Plan where each key group's checkpoint goes.
     replicate-tasks       Plan which tasks get an active replica.
     recovery-schedule     Plan which failed tasks come back first.
