@@ -206,7 +206,7 @@ class CaseModel(FileModel):
     set: Changes | None = Field(None, description="New values, by selector and field")
     scale: Changes | None = Field(None, description="Factors of what is there, by selector and field")
     traffic: Traffic | None = Field(None, description="Factor of everything that is per second")
-    failures: DrawModel | None = Field(None, description="A failure that is drawn, beside the failure file")
+    failures: DrawModel | None = Field(None, description="A failure that is drawn, instead of fail under run")
     fail: OneOrMany[SelectorName] | None = Field(None, description="What fails, instead of fail under run")
     algorithm: str | None = Field(None, description="Planner")
     options: dict[str, Any] | None = Field(None, description="Options of the command, over those under run")
@@ -241,8 +241,10 @@ class AxisModel(FileModel):
     set: dict[str, dict[str, list[Any]]] | None = Field(None, description="New values, by selector and field")
     scale: dict[str, dict[str, list[Any]]] | None = Field(None, description="Factors, by selector and field")
     traffic: list[Traffic] | None = Field(None, min_length=1, description="Factors of all that is per second")
-    failures: DrawsModel | None = Field(None, description="Failures that are drawn, beside the failure file")
-    fail: Alternatives | None = Field(None, description="What fails; a list in the list fails together")
+    failures: DrawsModel | None = Field(None, description="Failures that are drawn, instead of fail under run")
+    fail: Alternatives | None = Field(
+        None, description="What fails, instead of fail under run; a list in the list fails together"
+    )
     algorithm: list[str] | None = Field(None, min_length=1, description="Planners")
     options: dict[str, list[Any]] | None = Field(None, description="Options of the command")
     seed: (

@@ -178,7 +178,9 @@ class Sweep:
         return any(name.startswith(("summary", "warnings")) and not name.startswith("summary.after") for name in places)
 
     def _fail(self, delta: Delta) -> tuple[str, ...]:
-        return self.question.fail if delta.fail is None else delta.fail
+        if delta.fail is None:
+            return self.question.fail if delta.failures is None else ()
+        return delta.fail
 
     @property
     def _scored(self) -> bool:

@@ -28,7 +28,8 @@ class Change:
 class Delta:
     """What differs from the base, applied in the order of the fields; None or empty: nothing.
 
-    ``failures`` are entries as in a failure file, which were drawn.
+    ``failures`` are entries as in a failure file, which were drawn; they, and ``fail``, stand instead of what the
+    command is told that fails.
     """
 
     inputs: Mapping[str, Input] = field(default_factory=dict)
@@ -38,7 +39,7 @@ class Delta:
     set: tuple[Change, ...] = ()
     scale: tuple[Change, ...] = ()
     traffic: tuple[TrafficModel, ...] = ()
-    failures: tuple[Any, ...] = ()
+    failures: tuple[Any, ...] | None = None
     fail: tuple[str, ...] | None = None
     algorithm: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -51,7 +52,8 @@ class Delta:
             plan=other.plan or self.plan,
             options={**self.options, **other.options},
             algorithm=other.algorithm or self.algorithm,
-            fail=other.fail if self.fail is None else (*self.fail, *(other.fail or ())),
+            fail=_joined(self.fail, other.fail),
+            failures=_joined(self.failures, other.failures),
             **{name: (*getattr(self, name), *getattr(other, name)) for name in _LISTS},
         )
 
@@ -65,15 +67,20 @@ class Delta:
             "set": _by_selector(self.set),
             "scale": _by_selector(self.scale),
             "traffic": [item.factor if item.cpu else item.model_dump() for item in self.traffic],
-            "failures": list(self.failures),
+            "failures": None if self.failures is None else list(self.failures),
             "fail": None if self.fail is None else list(self.fail),
             "algorithm": self.algorithm,
             "options": {name: _name(value) for name, value in self.options.items()},
         }
-        return {name: value for name, value in changes.items() if value or (name == "fail" and self.fail is not None)}
+        kept = {"fail", "failures"}
+        return {name: value for name, value in changes.items() if value or (name in kept and value is not None)}
 
 
-_LISTS = ("remove", "add", "set", "scale", "traffic", "failures")
+_LISTS = ("remove", "add", "set", "scale", "traffic")
+
+
+def _joined(first: tuple[Any, ...] | None, second: tuple[Any, ...] | None) -> tuple[Any, ...] | None:
+    return second if first is None else (*first, *(second or ()))
 
 
 def _name(value: Any) -> Any:

@@ -71,7 +71,7 @@ class Expansion:
             set=tuple(_changes(case.set, "set")),
             scale=tuple(_changes(case.scale, "scale")),
             traffic=() if case.traffic is None else (_traffic(case.traffic),),
-            failures=() if case.failures is None else self._draws(case.failures)(case.failures.draw),
+            failures=None if case.failures is None else self._draws(case.failures)(case.failures.draw),
             fail=None if case.fail is None else _many(case.fail),
             algorithm=None if case.algorithm is None else self._algorithm(case.algorithm),
             options=self._taken(given),

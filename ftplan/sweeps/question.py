@@ -65,7 +65,7 @@ class Question:
             name = spelled.replace("-", "_")
             name = f"{name}_s" if name not in checks and f"{name}_s" in checks else name
             if name in options:
-                raise FtplanError(f"options: {spelled!r} is given twice (dashes and underscores are the same)")
+                raise FtplanError(f"{spelled!r} is given twice (dashes and underscores are the same)")
             options[name] = reader.read("plan", value) if name in plans and value is not None else value
         checked(self.command, checks, options)
         return options

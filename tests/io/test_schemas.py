@@ -44,7 +44,8 @@ _REMOVED = object()
 _BETWEEN_PLACES = (
     "wrong length", "unknown operator", "unknown node", "duplicate", "all shares are 0", "needs equal", "needs fewer",
     "needs more", "out of range", "no time", "no time zone", "windows:", "must be after", "not on the grid",
-    "but the status", "ends before", "nothing differs", "changes nothing", "varies nothing", "self loop", "cycle", "too large", "expected between", "outside",
+    "but the status", "ends before", "self loop", "cycle", "too large", "expected between", "outside",
+    "nothing differs", "changes nothing", "varies nothing",
 )  # fmt: skip
 
 
