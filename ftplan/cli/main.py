@@ -30,6 +30,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "allocate-checkpoints": ("ftplan.cli.allocate_checkpoints", "Plan where each key group's checkpoint goes."),
     "replicate-tasks": ("ftplan.cli.replicate_tasks", "Plan which tasks get an active replica."),
     "recovery-schedule": ("ftplan.cli.recovery_schedule", "Plan which failed tasks come back first."),
+    "what-if": ("ftplan.cli.what_if", "Plan or evaluate under many changed inputs, on all cores."),
     "evaluate": ("ftplan.cli.evaluate", "Score a plan, also under failures or on other statistics."),
     "verify": ("ftplan.cli.verify", "Hold a plan to its rules and to its inputs."),
     "explain": ("ftplan.cli.explain", "Say why a plan decided as it did."),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
 from ftplan.api.answers import Evaluation
+from ftplan.api.comparisons import without_comparisons
 from ftplan.api.verbs import evaluate
 from ftplan.errors import FtplanError
 from ftplan.io.what_if_file import BASE
@@ -118,23 +120,34 @@ class Sweep:
 
         A case that fails, for whatever reason, is a row with status ``error`` and what is wrong as ``reason``.
         """
+        return self.row_and_answer(number)[0]
+
+    def row_and_answer(self, number: int, *, whole: bool = False) -> tuple[dict[str, Any], Plan | Evaluation | None]:
+        """Answer a case once and return its row, as :meth:`row` does, and the answer, None where it fails.
+
+        Parameters
+        ----------
+        whole
+            Whether the plan has to have its comparisons, as that of a single command does, where no measure reads them.
+        """
         name, point = self._point(number)
         row: dict[str, Any] = {column.name: None for column in self.columns}
         row |= {**point.values, "case": name}
         try:
-            answered, problem = self._answered(point.delta)
+            with nullcontext() if whole or self._compares else without_comparisons():
+                answered, problem = self._answered(point.delta)
             if isinstance(answered, Evaluation):
-                return {**row, "status": EVALUATED, **self._measured(None, metrics_in(answered))}
+                return {**row, "status": EVALUATED, **self._measured(None, metrics_in(answered))}, answered
             metrics = self._metrics(answered, problem, point.delta)
             stated = answered.objective
             row |= {"status": answered.status, "algorithm": answered.algorithm, "reason": answered.reason}
             row |= {"gap": stated.gap, "sense": stated.sense} if stated is not None else {}
-            return {**row, **self._measured(answered, metrics)}
+            return {**row, **self._measured(answered, metrics)}, answered
         except FtplanError as error:
             reason = str(error)
         except Exception as error:  # one case of many: the others are answered all the same
             reason = f"a fault of ftplan, not yours: {type(error).__name__}: {error}"
-        return {**row, "status": ERROR, "reason": reason}
+        return {**row, "status": ERROR, "reason": reason}, None
 
     def answer(self, number: int) -> Plan | Evaluation:
         """Return the plan or evaluation of a case, the very one that a single command gives.
@@ -157,6 +170,12 @@ class Sweep:
         algorithm = delta.algorithm or question.algorithm
         answered = question.ask(problem, plan_given=given, algorithm=algorithm, fail=fail, options=options)
         return answered, problem
+
+    @property
+    def _compares(self) -> bool:
+        """Whether a measure may read what a plan is held against."""
+        places = [measure.name for measure in self.measured if measure.source == "place"]
+        return any(name.startswith(("summary", "warnings")) and not name.startswith("summary.after") for name in places)
 
     def _fail(self, delta: Delta) -> tuple[str, ...]:
         if delta.fail is None:

@@ -12,6 +12,7 @@ from ftplan.io.plan_file import load_plan
 from ftplan.io.stats_store import load_stats
 from ftplan.io.topology_file import load_topology
 from ftplan.io.what_if_file import load_what_if
+from ftplan.io.what_if_result import load_what_if_result
 from tests.io import examples
 
 EVALUATION = {
@@ -25,6 +26,39 @@ EVALUATION = {
     "unmet": [],
     "warnings": [{"code": "A", "message": "b"}],
 }
+
+WHAT_IF_RESULT = {
+    "format": "ftplan/what-if-result",
+    "format_version": "1.0",
+    "tool_version": "0.1.0",
+    "name": "spares",
+    "command": "recovery-schedule",
+    "kind": "recovery-schedule",
+    "fingerprint": "00",
+    "base": "base",
+    "measures": ["cost"],
+    "swept": ["x"],
+    "columns": [{"name": "cost", "type": "number", "sense": "min", "unit": "s"}],
+    "rows": [{"case": "base", "x": None, "cost": 1.5}],
+    "missing": ["x=3"],
+    "summary": {
+        "cases": 2,
+        "statuses": {"optimal": 1},
+        "failed": 0,
+        "measure": "cost",
+        "best": {"case": "base", "value": 1.5},
+        "worst": None,
+        "quantiles": [
+            {
+                "measure": "cost", "values": 1, "min": 1.5, "p10": 1.5, "p25": 1.5, "median": 1.5, "p75": 1.5,
+                "p90": 1.5, "max": 1.5, "mean": None,
+            }
+        ],
+        "pareto": {"measures": ["cost", "gap"], "cases": [{"case": "base", "values": [1.5, 0.5]}]},
+    },
+    "unmet": ["cost of case base is 1.5, above the limit 1"],
+    "warnings": [{"code": "A", "message": "b"}],
+}  # fmt: skip
 
 FULL_TOPOLOGY = examples.topology()
 
@@ -112,4 +146,5 @@ CASES: dict[str, tuple[dict[str, Any], Callable[[Any], Any]]] = {
     "plan": (FULL_PLAN, load_plan),
     "evaluation": (EVALUATION, load_evaluation),
     "what-if": (WHAT_IF, load_what_if),
+    "what-if-result": (WHAT_IF_RESULT, load_what_if_result),
 }
