@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from ftplan.sweeps.runner import Execution, Rows
     from ftplan.sweeps.sweep import Sweep
 
-#: Rows that a table shows.
-SHOWN = 30
+#: Rows that a table shows, and characters of a cell.
+SHOWN, LONGEST = 30, 80
 
 carrying_out = options.together(
     click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes.  [default: one a core]"),
@@ -198,14 +198,9 @@ def _changes(deltas: Any) -> str:
 
 def tables(result: SweepResult) -> list[Table]:
     """Return the rows, as many as can be looked at, and the summary."""
-    shown = [c for c in result.sweep.columns if c.name != "reason" or any(r["reason"] for r in result.rows.rows)]
-    made = [
-        Table(
-            [column.name for column in shown],
-            [[row[column.name] for column in shown] for row in result.rows.rows[:SHOWN]],
-            result.sweep.name,
-        )
-    ]
+    names = _shown(result)
+    cells = [[_brief(row[name]) for name in names] for row in result.rows.rows[:SHOWN]]
+    made = [Table(names, cells, result.sweep.name)]
     said = result.summary
     ends = [(word, said[word]["case"], said[word]["value"]) for word in ("best", "worst") if said[word]]
     if ends:
@@ -217,6 +212,19 @@ def tables(result: SweepResult) -> list[Table]:
         names = list(said["quantiles"][0])
         made.append(Table(names, [[figures[name] for name in names] for figures in said["quantiles"]]))
     return made
+
+
+def _shown(result: SweepResult) -> list[str]:
+    """Return the columns that a table has room for: without algorithm, sense and reason that are the same in all rows."""
+    rows = result.rows.rows
+    same = {name for name in ("algorithm", "sense", "reason") if len({row.get(name) for row in rows} - {None}) < 2}
+    same -= {"reason"} if any(row["reason"] for row in rows) else set()
+    return [column.name for column in result.sweep.columns if column.name not in same]
+
+
+def _brief(value: Any) -> Any:
+    """Cut long text, which files have whole."""
+    return f"{value[: LONGEST - 1]}…" if isinstance(value, str) and len(value) > LONGEST else value
 
 
 def notes(result: SweepResult) -> list[str]:

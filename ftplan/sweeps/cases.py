@@ -24,6 +24,8 @@ from ftplan.sweeps.question import Question
 
 #: Status of a case that could not be answered, and of one whose plan was evaluated.
 ERROR, EVALUATED = "error", "evaluated"
+#: Where a plan says what it is held against.
+HELD_AGAINST = ("summary.before", "summary.random", "summary.sampled", "summary.even", "warnings")
 
 
 @dataclass(frozen=True)
@@ -174,8 +176,7 @@ class Sweep:
     @property
     def _compares(self) -> bool:
         """Whether a measure may read what a plan is held against."""
-        places = [measure.name for measure in self.measured if measure.source == "place"]
-        return any(name.startswith(("summary", "warnings")) and not name.startswith("summary.after") for name in places)
+        return any(m.source == "place" and m.name.startswith(HELD_AGAINST) for m in self.measured)
 
     def _fail(self, delta: Delta) -> tuple[str, ...]:
         if delta.fail is None:
