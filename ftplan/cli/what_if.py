@@ -215,7 +215,7 @@ def tables(result: SweepResult) -> list[Table]:
 
 
 def _shown(result: SweepResult) -> list[str]:
-    """Return the columns that a table has room for: without algorithm, sense and reason that are the same in all rows."""
+    """Return the columns that a table has room for: without algorithm, sense, reason where all are the same."""
     rows = result.rows.rows
     same = {name for name in ("algorithm", "sense", "reason") if len({row.get(name) for row in rows} - {None}) < 2}
     same -= {"reason"} if any(row["reason"] for row in rows) else set()
@@ -228,9 +228,14 @@ def _brief(value: Any) -> Any:
 
 
 def notes(result: SweepResult) -> list[str]:
-    """Return how many rows the table leaves out, and how many cases failed."""
+    """Return how many rows the table leaves out, how many have no value, and how many cases failed."""
     left, failed = len(result.rows.rows) - SHOWN, result.summary["failed"]
     lines = [f"{left:,} more rows: -o FILE writes them all"] if left > 0 else []
+    measure, rows = result.summary["measure"], result.rows.rows
+    empty = [row for row in rows if row[measure] is None and row["status"] != "error"] if measure else []
+    if empty:
+        text = f"{len(empty):,} of {len(rows):,} rows have no {measure}, first {empty[0]['case']}"
+        lines.append(f"{text}: best, worst and quantiles are over the others")
     if failed:
         first = next(row for row in result.rows.rows if row["status"] == "error")
         lines.append(f"{failed:,} of {len(result.sweep):,} cases failed, first {first['case']}: {first['reason']}")

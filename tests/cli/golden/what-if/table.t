@@ -63,6 +63,7 @@ A what-if file, its cases, and their rows with a summary.
   objective             9    0  0.2  0.5     0.5    1    1    1  0.6389
   output-fidelity       9    0  0.2  0.5     0.5    1    1    1  0.6389
   replicas              9    0    0    0       2    2  2.2    3   1.444
+  1 of 12 rows have no objective, first twice-the-traffic: best, worst and quantiles are over the others
   1 of 12 cases failed, first too-many: --budget: '500%' is neither a number of replicas, such as 12, nor a share, such as 30%
   $ ftplan what-if what-if.yaml --jobs 1 --format markdown --fail-under output-fidelity=0.5 -q
   **replicas**
@@ -89,6 +90,7 @@ A what-if file, its cases, and their rows with a summary.
   | objective | 9 | 0 | 0.2 | 0.5 | 0.5 | 1 | 1 | 1 | 0.6389 |
   | output-fidelity | 9 | 0 | 0.2 | 0.5 | 0.5 | 1 | 1 | 1 | 0.6389 |
   | replicas | 9 | 0 | 0 | 0 | 2 | 2 | 2.2 | 3 | 1.444 |
+  1 of 12 rows have no objective, first twice-the-traffic: best, worst and quantiles are over the others
   1 of 12 cases failed, first too-many: --budget: '500%' is neither a number of replicas, such as 12, nor a share, such as 30%
   2> ftplan: output-fidelity of case twice-the-traffic is undefined, which misses the limit 0.5; 4 of 11 cases miss it
   [1]
