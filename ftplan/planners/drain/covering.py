@@ -24,9 +24,9 @@ SCALE = 1 << 30
 #: A set that is worth more by less than this is no gain.
 GAIN = 1e-6
 #: Share of the time that goes into prices; the rest is for the proof with the best ones.
-GENERATING = 0.25
+GENERATING = 0.15
 #: Share of the rest in which a bound of one round less than known is tried at once, before it is raised one by one.
-CLOSING = 0.6
+CLOSING = 0.85
 #: Sets of local search for one linear program, and nodes of the tree when sets are only sought, not excluded.
 DIVES, QUICK = 40, 60_000
 
@@ -87,10 +87,15 @@ class Covering:
         equal = np.ones(self.sets.count)
         for prices in (known, equal):
             self._prove(prices, most, budget, QUICK)
-        self._generate(self._worth_one(known), most, budget.part(GENERATING))
+        part = budget.part(GENERATING)
+        self._generate(self._worth_one(known), most, part)
+        budget.cut = budget.cut or part.cut
         for prices in (equal, known):
-            if self.least + 1 < most - 1 and self._too_dear(prices, most - 1, budget.part(CLOSING), None) == (0, True):
-                self.least = most - 1
+            if self.least + 1 < most - 1:
+                part = budget.part(CLOSING)
+                if self._too_dear(prices, most - 1, part, None) == (0, True):
+                    self.least = most - 1
+                budget.cut = budget.cut or part.cut
             self._prove(prices, most, budget, None)
         return self.least
 
