@@ -32,11 +32,12 @@ from ftplan.planners.result import Result
 
 _log = logging.getLogger(__name__)
 
-#: Share of the time for the rounds; the rest is for what may stop now and for what the plan is compared with, and
-#: seconds that this may always take.
-PLANNED, GRACE_S = 0.8, 0.5
-#: Random orders that the mean is taken over.
-ORDERS = 20
+#: Share of the time for the rounds, and for the nodes that may stop now; the rest is for what the plan is compared
+#: with, which may always take so many seconds.
+PLANNED, STOPPING, GRACE_S = 0.8, 0.15, 0.5
+#: Random orders that the mean is taken over: at most, at least, and how many looks at a task they may take where output
+#: fidelity or room are limited.
+ORDERS, LEAST_ORDERS, LOOKS = 20, 2, 2_000_000
 
 
 def make(problem: Problem, planner: registry.Row, options: DrainScheduleOptions) -> Plan:
@@ -62,7 +63,8 @@ def make(problem: Problem, planner: registry.Row, options: DrainScheduleOptions)
     if options.move:
         figures["peers"] = _with_room(drain, figures["peers"], command)
     if options.max is not None and answer is not None:
-        figures["ok_to_stop"] = _ok_to_stop(prepared, options, answer, command)
+        figures["ok_to_stop"], more = _ok_to_stop(prepared, options, answer, command)
+        cut += more
     value = None if answer is None else float(len(answer.rounds))
     warnings = (*problem.warnings, *result.warnings, *_unlimited(drain, answer), *cut)
     if problem.stats is not None:
@@ -100,11 +102,14 @@ def _random(
     if answer is None:
         return None, ()
     nodes = sorted(node for nodes in answer.rounds for node in nodes)
+    limited = options.move or options.min_fidelity is not None
     ends = max(command.started + command.time_limit_s, now()) + GRACE_S
-    drawn = random_rounds(problem, nodes, options.seed, ORDERS, Budget(math.inf, ends=ends))
+    looks = len(nodes) * len(answer.rounds) * problem.tasks if limited else 0
+    count = min(ORDERS, max(LEAST_ORDERS, LOOKS // max(1, looks)))
+    drawn = random_rounds(problem, nodes, options.seed, count, Budget(math.inf, ends=ends))
     cut: tuple[Warn, ...] = ()
-    if len(drawn) < ORDERS:
-        text = f"the time limit cut comparisons short: the summary has {len(drawn)} of {ORDERS} random orders"
+    if len(drawn) < count:
+        text = f"the time limit cut comparisons short: the summary has {len(drawn)} of {count} random orders"
         cut = (Warn("COMPARISON_CUT", f"{text}; the plan is what it is"),)
     if not drawn:
         return None, cut
@@ -131,16 +136,21 @@ def _with_room(problem: DrainProblem, compared: Mapping[str, Any], command: Budg
 
 def _ok_to_stop(
     prepared: PreparedDrain, options: DrainScheduleOptions, answer: Drain, command: Budget
-) -> dict[str, Any]:
+) -> tuple[dict[str, Any], tuple[Warn, ...]]:
     """Return the most nodes that may stop together now, up to the limit on them, and a proven bound of how many."""
-    settings = DrainOptions(options.seed, command.left_s, options.iterations, options.partial)
-    nodes, bound = most_together(prepared.problem, answer, settings)
+    limit_s = min(command.left_s, STOPPING * command.time_limit_s)
+    settings = DrainOptions(options.seed, limit_s, options.iterations, options.partial)
+    together = most_together(prepared.problem, answer, settings)
+    warnings: tuple[Warn, ...] = ()
+    if together.cut and len(together.nodes) < together.bound:
+        text = f"the search for the most nodes that may stop now ended after {limit_s:.3g} s: another run may differ"
+        warnings = (Warn("COMPARISON_CUT", text),)
     return {
         "most": options.max,
-        "nodes": [prepared.problem.nodes[node] for node in nodes],
-        "count": len(nodes),
-        "bound": bound,
-    }
+        "nodes": [prepared.problem.nodes[node] for node in together.nodes],
+        "count": len(together.nodes),
+        "bound": together.bound,
+    }, warnings
 
 
 def _recorded(options: DrainScheduleOptions, prepared: PreparedDrain, problem: Problem) -> dict[str, Any]:

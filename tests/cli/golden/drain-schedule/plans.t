@@ -270,7 +270,7 @@ By the default algorithm, tasks move out of the way of a zone's restart.
 
   $ ftplan drain-schedule -t topology.yaml -c cluster.yaml --nodes zone:a --move --restart 5m --format table
   drain schedule
-  algorithm         greedy
+  algorithm         exact
   status            optimal
   rounds (min)      2
   proven bound      2
@@ -294,13 +294,13 @@ By the default algorithm, tasks move out of the way of a zone's restart.
       1  alerts/1  n2          n1
       1  clicks/1  n2          n3
   zone by zone breaks copies-apart
-  2> ftplan: algorithm: greedy (the default; exact proves the optimum)
+  2> ftplan: algorithm: exact (the default)
 
 Nobody says what a round has to leave.
 
   $ ftplan drain-schedule -t topology.yaml -c cluster.yaml --keep-copies none --format table
   drain schedule
-  algorithm         greedy
+  algorithm         exact
   status            optimal
   rounds (min)      1
   proven bound      1
@@ -317,5 +317,5 @@ Nobody says what a round has to leave.
   their priority                     2           2             2                          –
   done  round  nodes                   zones    duration, s  fidelity  queries down  moves
   [ ]       0  n1, n2, n3, n4, n5, n6  a, b, c          120         0             2      0
-  2> ftplan: algorithm: greedy (the default; exact proves the optimum)
+  2> ftplan: algorithm: exact (the default)
   2> ftplan: warning: no rule limits a round: 6 nodes restart together, whatever runs on them; give --min-fidelity, --keep-priority, --max-per-zone or --max [NO_LIMITS]
