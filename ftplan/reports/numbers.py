@@ -42,6 +42,7 @@ _LABELS: Mapping[str, str] = {
     "prefetch": "begun early",
     "queries_down": "queries down",
     "ready_s": "runs at",
+    "sampled": "on sampled arrival times",
     "recover": "tasks that start",
     "restored": "queries made whole",
     "trigger": "what happens",

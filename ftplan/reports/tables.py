@@ -96,6 +96,8 @@ def _simple(value: Any) -> Any:
             return " of ".join(number(v) if _number(v) else NOTHING for v in of)
         return shown("", value)
     if isinstance(value, Sequence) and not isinstance(value, str):
+        if any(isinstance(v, Mapping) and "operator" not in v for v in value):
+            return count(len(value), "entry")
         names = [name_of(v) if isinstance(v, Mapping) and "operator" in v else shown("", v) for v in value]
         if len(names) <= 2:
             return ", ".join(names) or NOTHING
@@ -188,17 +190,44 @@ def _nested(caption: str, inner: Mapping[str, Record], others: Record) -> Table:
     keys = list(dict.fromkeys(key for record in inner.values() for key in record))
     rows = tuple((label(name), *(shown(name, record.get(key)) for key in keys)) for name, record in inner.items())
     note = "; ".join(f"{label(key)}: {shown(key, value)}" for key, value in others.items())
-    return Table(caption, (("figure", False), *((label(key), True) for key in keys)), rows, f"{note}." if note else "")
+    return Table(
+        caption,
+        (("figure", False), *((label(key), True) for key in keys)),
+        rows,
+        f"{note.capitalize()}." if note else "",
+    )
 
 
 def _title(key: str) -> str:
     return label(key).capitalize()
 
 
+def _counted(caption: str, items: Sequence[Record]) -> Table:
+    return records(f"{caption} ({count(len(items), 'row')})", items)
+
+
+def _within(of: str, items: Sequence[Record]) -> list[tuple[str, list[Record]]]:
+    """Return the records that stand in lists within records, and say more than names, with where they stand."""
+    keys = dict.fromkeys(key for item in items for key, value in item.items() if isinstance(value, list))
+    nested = []
+    for key in keys:
+        rows: list[Record] = []
+        for i, item in enumerate(items):
+            inner = [entry for entry in item.get(key) or [] if isinstance(entry, Mapping)]
+            where = {k: item[k] for k in ("step", "round", "id") if item.get(k) is not None}
+            rows += [{**(where or {"entry": i}), **entry} for entry in inner]
+        if any(set(row) - {"operator", "index", "step", "round", "id", "entry"} for row in rows):
+            nested.append((f"{_title(of)}: {label(key)}", rows))
+    return nested
+
+
 def body_tables(body: Record, main: str) -> list[Table]:
     """Return a table for each list of records in a plan's body, the *main* one first, and one for what is no list."""
     lists = {k: v for k, v in body.items() if isinstance(v, list) and v and isinstance(v[0], Mapping)}
     order = [key for key in (main, *sorted(lists)) if key in lists]
-    made = [records(f"{_title(key)} ({count(len(lists[key]), 'row')})", lists[key]) for key in dict.fromkeys(order)]
+    made = []
+    for key in dict.fromkeys(order):
+        made.append(_counted(_title(key), lists[key]))
+        made += [_counted(caption, rows) for caption, rows in _within(key, lists[key])]
     others = {key: value for key, value in body.items() if key not in lists and value not in (None, [], {})}
     return [*made, *([facts("Beside these", others)] if others else [])]

@@ -225,6 +225,8 @@ def _front(result: Result) -> Figure | None:
             dots=dots,
         )
 
-    said = f"Of {count(len(others), 'case')}, no other beats these {number(len(best))} in one without losing in the other."
+    said = (
+        f"Of {count(len(others), 'case')}, no other beats these {number(len(best))} in one without losing in the other."
+    )
     key = (("value", "", "on the front"), ("other", "", "another case"))
     return figure("What no case beats twice", said, draw, key=key, table=Table("The front", columns, rows))

@@ -62,7 +62,7 @@ def states(plan: Plan, topology: Topology, cluster: Cluster | None) -> States:
     placed = cluster.placement.tasks if cluster is not None and cluster.placement is not None else {}
     round_of = {node: item.get("round", k) for k, item in enumerate(_rounds(plan)) for node in item.get("nodes") or []}
     return {
-        (operator, i): in_step(round_of[node], f"down in round {round_of[node]}")
+        (operator, i): in_step(round_of[node], f"down in round {round_of[node]}", f"in round {round_of[node]}")
         for operator, nodes in placed.items()
         for i, node in enumerate(nodes)
         if node in round_of
