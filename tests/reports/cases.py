@@ -97,7 +97,9 @@ def drain() -> Plan:
         for k in range(3)
     ]
     body = {"rounds": rounds, "unplaced": [{"node": "n7", "reason": "its queries may not be down"}]}
-    named = tuple(InputFile(role, str(EXAMPLES / "figure-2" / f"{role}.yaml"), "0" * 64) for role in ("topology", "cluster"))
+    named = tuple(
+        InputFile(role, str(EXAMPLES / "figure-2" / f"{role}.yaml"), "0" * 64) for role in ("topology", "cluster")
+    )
     objective = Objective("rounds", "min", 3.0, 2.0, 3.0, 1 / 3)
     options = {"min_fidelity": 0.85, "max_per_zone": 2}
     return Plan("drain-schedule", body, "greedy", "feasible", objective, options, inputs=named, rules=("min-fidelity",))
@@ -229,7 +231,11 @@ class Parsed(HTMLParser):
 
 #: The elements that pages are made of.
 TAGS = frozenset(
-    "html head meta title link style body a svg defs pattern path marker header div p fieldset legend label input main "
-    "nav ol ul li article h1 h2 h3 h4 dl dt dd b span section figure figcaption desc rect text table caption thead tbody "
-    "tr th td details summary footer".split()
+    (
+        *("html", "head", "meta", "title", "link", "style", "body", "header", "main", "nav", "article", "section"),
+        *("footer", "div", "span", "p", "a", "b", "h1", "h2", "h3", "h4", "ol", "ul", "li", "dl", "dt", "dd"),
+        *("fieldset", "legend", "label", "input", "figure", "figcaption", "details", "summary"),
+        *("table", "caption", "thead", "tbody", "tr", "th", "td"),
+        *("svg", "defs", "pattern", "marker", "path", "rect", "text", "desc"),
+    )
 )

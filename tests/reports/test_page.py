@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ def checked(html: str) -> Parsed:
     named = {one for _, name, value in page.attributes if name == "aria-labelledby" for one in value.split()}
     assert anchors | named <= set(page.ids)
     assert page.headings[0] == 1
-    assert all(after - before <= 1 for before, after in zip(page.headings, page.headings[1:], strict=False))
+    assert all(after - before <= 1 for before, after in pairwise(page.headings))
     assert not re.search(r"\d\.\d{6,}(?!\d*[^<]*</style>)", page.words)
     assert len(html.encode()) <= LIMIT
     return page
@@ -78,7 +79,7 @@ def test_any_text_stays_text(text: str) -> None:
 def test_the_same_documents_give_the_same_bytes() -> None:
     code = (
         "import ftplan; from tests.reports import cases; import hashlib; "
-        "print(hashlib.sha256(ftplan.report([cases.recovery(), cases.replication(), cases.drain()]).encode()).hexdigest())"
+        "print(hashlib.sha256(ftplan.report([cases.recovery(), cases.drain(), cases.what_if()]).encode()).hexdigest())"
     )
     digests = {
         subprocess.check_output(
@@ -92,7 +93,13 @@ def test_the_same_documents_give_the_same_bytes() -> None:
 def test_the_first_lines_say_what_matters() -> None:
     words = checked(ftplan.report(cases.recovery())).words
     lead = words[: words.index("How good it is")]
-    for text in ("Proven optimal", "10 failed tasks come back in 6 steps", "All 4 failed queries", "5 min", "No warnings"):
+    for text in (
+        "Proven optimal",
+        "10 failed tasks come back in 6 steps",
+        "All 4 failed queries",
+        "5 min",
+        "No warnings",
+    ):
         assert text in lead, text
 
 
@@ -176,7 +183,7 @@ def test_large_topologies_are_folded_by_operator() -> None:
 def _large(operators: int, tasks: int) -> tuple[dict[str, Any], Plan]:
     """A chain of operators of which every task fails and comes back."""
     ids = [f"operator-{k}" for k in range(operators)]
-    edges = [{"from": a, "to": b, "partitioning": "one-to-one"} for a, b in zip(ids, ids[1:], strict=False) if tasks > 1]
+    edges = [{"from": a, "to": b, "partitioning": "one-to-one"} for a, b in pairwise(ids) if tasks > 1]
     topology = {
         "format": "ftplan/topology",
         "format_version": "1.0",
@@ -202,8 +209,9 @@ def _large(operators: int, tasks: int) -> tuple[dict[str, Any], Plan]:
     return topology, Plan("recovery-schedule", {"steps": steps, "queries": queries, "timeline": timeline})
 
 
-@pytest.mark.parametrize(("operators", "tasks"), [(10, 500), (5000, 1), (200, 25), (10, 200)])
-@pytest.mark.parametrize("max_tasks", [400, MOST_CELLS])
+@pytest.mark.parametrize(
+    ("operators", "tasks", "max_tasks"), [(10, 500, 400), (5000, 1, 400), (200, 25, MOST_CELLS), (10, 200, MOST_CELLS)]
+)
 def test_a_plan_of_5000_tasks_stays_small(operators: int, tasks: int, max_tasks: int) -> None:
     topology, plan = _large(operators, tasks)
     checked(ftplan.report(plan, topology=topology, max_tasks=max_tasks))
