@@ -18,6 +18,7 @@ __all__ = [
     "diff",
     "evaluate",
     "explain",
+    "generate",
     "load",
     "load_inputs",
     "plan",
@@ -27,6 +28,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from ftplan.api.answers import Difference, Evaluation, Explanation, Verification
+    from ftplan.api.generation import generate
     from ftplan.api.loading import load
     from ftplan.api.plan_inputs import load_inputs
     from ftplan.api.report import report
@@ -40,6 +42,7 @@ _MODULES = {
     **dict.fromkeys(("diff", "evaluate", "explain", "plan", "verify"), "ftplan.api.verbs"),
     "Plan": "ftplan.model.plan",
     "Problem": "ftplan.model.problem",
+    "generate": "ftplan.api.generation",
     "load": "ftplan.api.loading",
     "load_inputs": "ftplan.api.plan_inputs",
     "report": "ftplan.api.report",

@@ -14,8 +14,13 @@ _FORMS: dict[str, Form] = {".svg": "svg", ".png": "png"}
 _PACKAGES: dict[Form, str] = {"svg": "jinja2", "png": "matplotlib"}
 
 
-def check_plot(path: str | os.PathLike[str], force: bool = False) -> None:
+def check_plot(path: str | os.PathLike[str], force: bool = False, package: str | None = None) -> None:
     """Refuse, before any work, a plot that cannot be drawn or written.
+
+    Parameters
+    ----------
+    package
+        What draws; None: what draws figures of plans in the form that the name ends in.
 
     Raises
     ------
@@ -24,7 +29,7 @@ def check_plot(path: str | os.PathLike[str], force: bool = False) -> None:
     MissingExtraError
         If what draws is not installed.
     """
-    package = _PACKAGES[_form(path)]
+    package = package or _PACKAGES[form_of(path)]
     if importlib.util.find_spec(package) is None:
         raise MissingExtraError(package, "report", "--plot")
     refuse_existing(path, force)
@@ -40,7 +45,7 @@ def plot(plan: Plan, path: str | os.PathLike[str], force: bool = False) -> None:
     """
     from ftplan.reports.figures import figures
 
-    form = _form(path)
+    form = form_of(path)
     drawn = figures(plan)
     if not drawn:
         why = f"its status is {plan.status}" if plan.plan is None else f"a {plan.kind} has no figure"
@@ -59,7 +64,8 @@ def picture(drawn: Figure, form: Form) -> bytes:
     return png(sheet(drawn))
 
 
-def _form(path: str | os.PathLike[str]) -> Form:
+def form_of(path: str | os.PathLike[str]) -> Form:
+    """Return the form that the name of a plot ends in."""
     name = os.fspath(path)
     form = _FORMS.get(os.path.splitext(name)[1].lower())
     if form is None:

@@ -47,6 +47,11 @@ def problem_of_plan(path: str, given: Mapping[str, Any]) -> tuple[Plan, Problem]
     )
 
 
+def inputs_asked(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the inputs that a flag or environment variable gives, by role."""
+    return {role: given[role] for role in ROLES if role in asked_roles() and given.get(role) is not None}
+
+
 def state_of_plan(plan: Plan, given: Mapping[str, Any]) -> Problem | None:
     """Load topology and statistics where they are given or where the plan's own are still there; None without them.
 

@@ -83,7 +83,8 @@ def planned(row: KindRow, given: dict[str, Any]) -> Plan:
     with progress("planning", limit_s=given["time_limit"], hidden=given["no_progress"] or given["quiet"]):
         plan = ftplan.plan(row.command, problem, algorithm=given["algorithm"], **asked)
     if given["algorithm"] is None:
-        proof = "" if plan.options.get("then_recover") else "; exact proves the optimum"
+        proven = plan.options.get("then_recover") or plan.algorithm == "exact"
+        proof = "" if proven else "; exact proves the optimum"
         say(f"algorithm: {plan.algorithm} (the default{proof})", quiet=given["quiet"])
     warn(plan.warnings, quiet=given["quiet"])
     return plan
