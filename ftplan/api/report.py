@@ -13,7 +13,7 @@ from ftplan.api.kinds import KINDS, kind_of
 from ftplan.api.loading import Source, load
 from ftplan.api.option_fields import quoted
 from ftplan.errors import FtplanError
-from ftplan.io.documents import Document, read_document
+from ftplan.io.documents import read_document
 from ftplan.io.plan_file import load_plan
 from ftplan.model.plan import InputFile, Plan, Warn
 from ftplan.model.problem import Problem
@@ -83,13 +83,11 @@ def _document(item: Any, given: Mapping[str, Source | None]) -> PlanDocument | O
 
         return OtherDocument(form, load_evaluation(document).value, document.name)
     if form == _WHAT_IF:
-        return _what_if(document)
+        from ftplan.io.what_if_result import load_what_if_result
+
+        return OtherDocument(form, load_what_if_result(document).value, document.name)
     folder = os.path.dirname(document.path) if document.path is not None else ""
     return _with_inputs(load_plan(document).value, document.name, given, folder)
-
-
-def _what_if(document: Document) -> OtherDocument:
-    return OtherDocument(_WHAT_IF, document.value, document.name)
 
 
 def _with_inputs(plan: Plan, name: str, given: Mapping[str, Source | None], folder: str = "") -> PlanDocument:

@@ -16,6 +16,7 @@ _BEFORE = {
     "recovery-schedule": "waiting until all fits",
     "checkpoint-allocation": "copies in place",
     "task-replication": "replicas in place",
+    "drain-schedule": "one by one",
 }
 
 

@@ -133,6 +133,11 @@ def value_figure(plan: Plan, before: str) -> Figure | None:
         value = figures.get(key) if isinstance(figures, Mapping) else None
         if isinstance(value, (int, float)):
             rows.append(Bar(before if name == "before" else text, value, value_of(objective, value), "other"))
+    peers = plan.summary.get("peers")
+    for name, figures in peers.items() if isinstance(peers, Mapping) else ():
+        value = figures.get(key) if isinstance(figures, Mapping) else None
+        if isinstance(value, (int, float)) and label(name) != before:
+            rows.append(Bar(label(name), value, value_of(objective, value), "other"))
     rows.append(Bar("this plan", objective.value, value_of(objective, objective.value), "value"))
     if objective.bound is not None:
         rows.append(Bar("proven bound", objective.bound, value_of(objective, objective.bound), "waiting-hatched"))

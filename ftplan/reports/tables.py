@@ -153,6 +153,10 @@ def summary_tables(summary: Record, before: str = "before", first: str = "") -> 
         The field that stands first.
     """
     beside = {text: summary[name] for name, text in _COLUMNS.items() if isinstance(summary.get(name), Mapping)}
+    peers = summary.get("peers")
+    if isinstance(peers, Mapping):  # what other tools do; one of them may be what would be done without a plan
+        named = {label(name): figures for name, figures in peers.items() if isinstance(figures, Mapping)}
+        beside |= {text: figures for text, figures in named.items() if text != before}
     if "before" in beside:
         beside = {before if text == "before" else text: figures for text, figures in beside.items()}
     made: list[Table] = []
@@ -172,7 +176,7 @@ def summary_tables(summary: Record, before: str = "before", first: str = "") -> 
         if isinstance(value, list) and value and isinstance(value[0], Mapping)
     }
     made += [records(_title(key), value) for key, value in lists.items()]
-    others = {k: v for k, v in summary.items() if k not in _COLUMNS and k not in lists and v is not None}
+    others = {k: v for k, v in summary.items() if k not in (*_COLUMNS, "peers") and k not in lists and v is not None}
     plain = {k: v for k, v in others.items() if not isinstance(v, Mapping)}
     for key, value in others.items():
         if isinstance(value, Mapping):

@@ -49,9 +49,17 @@ def highlights(plan: Plan) -> Sequence[Highlight]:
     """Return rounds, time and lowest fidelity."""
     rounds, seconds = _rounds(plan), _seconds(plan)
     largest = max((len(item.get("nodes") or []) for item in rounds), default=0)
-    listed = [Highlight("Rounds", number(len(rounds)), f"largest: {count(largest, 'node')}")]
+    peers = {name.replace("_", " "): figures for name, figures in (plan.summary.get("peers") or {}).items()}
+    others = [
+        f"{name}: {number(figures['rounds'])}" + (" (breaks rules)" if figures.get("breaks") else "")
+        for name, figures in peers.items()
+        if figures.get("rounds") is not None
+    ]
+    listed = [Highlight("Rounds", number(len(rounds)), ", ".join(others))]
+    listed.append(Highlight("Most nodes at once", number(largest)))
     if seconds is not None:
-        listed.append(Highlight("Time in all", duration(seconds)))
+        slow = [f"{name}: {duration(f['duration_s'])}" for name, f in peers.items() if f.get("duration_s") is not None]
+        listed.append(Highlight("Time in all", duration(seconds), ", ".join(slow)))
     if _fidelities(plan):
         listed.append(Highlight("Lowest output fidelity", share(min(_fidelities(plan)))))
     return listed
