@@ -22,7 +22,6 @@ _MEANINGS: Mapping[str, str] = {
     "priority": "priority of the queries made whole, summed over the steps; the bound is the most that each step could "
     "make whole in the state that it found",
     "usable": "copies of key groups on overloaded nodes whose host could take the group, summed over all windows",
-    "rounds": "rounds until every node has restarted",
 }
 
 
@@ -80,7 +79,7 @@ def proof(plan: Plan) -> list[str]:
         bound = value_of(objective, objective.bound)
         text = f"it is proven that no plan that keeps the same rules gets {over} {bound}. The gap between the two is "
         text += f"{gap_of(objective)} of {_scale(objective)}: the best possible plan is no further away than that"
-    said = [f"{name} is {value} ({more} is better); {text}."]
+    said = [f"{name}: {value} ({more} is better); {text}."]
     if plan.reason:
         said.append(f"{plan.reason[:1].upper()}{plan.reason[1:]}.")
     if meaning:

@@ -65,11 +65,11 @@ def records(caption: str, items: Sequence[Record]) -> Table:
 
 #: Fields that stand first in a table of records, and those that stand last.
 _FIRST = (
-    *("step", "round", "phase", "event", "id", "name", "at_s", "trigger", "duration_s", "node", "primary"),
-    *("from", "to", "checkpoints", "priority", "budget", "value", "bound", "back_s"),
+    *("step", "round", "phase", "event", "id", "name", "nodes", "zones", "at_s", "trigger", "duration_s", "node"),
+    *("primary", "from", "to", "checkpoints", "priority", "budget", "value", "bound", "back_s"),
     *("capacity", "used", "objective"),
 )
-_LAST = ("nodes", "moves", "recover", "restored", "steps", "reason")
+_LAST = ("queries_down", "moves", "recover", "restored", "steps", "reason")
 
 
 def _ordered(keys: Sequence[str]) -> list[str]:

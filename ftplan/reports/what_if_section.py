@@ -8,7 +8,7 @@ from typing import Any
 
 from ftplan.model.plan import Warn
 from ftplan.reports.charts import ROWS, Bar, bars, lines
-from ftplan.reports.document import OtherDocument, Part, Section, measured
+from ftplan.reports.document import WEIGHTED, OtherDocument, Part, Section, measured
 from ftplan.reports.drawing import Drawing, Figure, figure
 from ftplan.reports.figures import Highlight
 from ftplan.reports.numbers import count, label, number, shown
@@ -116,7 +116,7 @@ def _together(result: Result) -> list[Table]:
 
 _QUANTILES = {"min": "least", "p10": "10 %", "p25": "25 %", "p75": "75 %", "p90": "90 %", "max": "most"}
 #: Columns that every result has, which say nothing where all rows have the same.
-_SELDOM = ("algorithm", "status", "warnings", "reason")
+_SELDOM = ("algorithm", "status", "sense", "warnings", "reason")
 
 
 def _cases(result: Result) -> Table:
@@ -135,7 +135,7 @@ def _cases(result: Result) -> Table:
 
 def _heading(name: str) -> str:
     if name.startswith("delta_"):
-        return f"{label(name.removeprefix('delta_'))}, difference from the base"
+        return f"{label(name.removeprefix('delta_'))}, against base"
     return label(name)
 
 
@@ -208,10 +208,11 @@ def _front(result: Result) -> Figure | None:
             x_form=lambda value: result.shown(x, value),
             y_form=lambda value: result.shown(y, value),
             dots=dots,
+            times=result.columns[x].get("unit") == "s" and x not in WEIGHTED,
         )
 
     said = (
-        f"Of {count(len(others), 'case')}, no other beats these {number(len(best))} in one without losing in the other."
+        f"{count(len(best), 'case')} of {number(len(others))} that no other beats in one without losing in the other."
     )
     key = (("value", "", "on the front"), ("other", "", "another case"))
     return figure("What no case beats twice", said, draw, key=key, table=Table("The front", columns, rows))

@@ -106,7 +106,7 @@ def test_the_first_lines_say_what_matters() -> None:
 def test_gap_and_bound_are_said_in_words() -> None:
     plan = cases.drain()
     words = checked(ftplan.report(plan)).words
-    assert "Rounds is 3 (less is better); it is proven that no plan that keeps the same rules gets below 2." in words
+    assert "Rounds: 3 (less is better); it is proven that no plan that keeps the same rules gets below 2." in words
     assert "The gap between the two is 33.3 % of the value" in words
 
 
