@@ -18,7 +18,7 @@ from typing import Any
 
 from ftplan.errors import FtplanError
 from ftplan.spark_stats.choice import Engine, Kind, choose
-from ftplan.spark_stats.signals import deferred, keep_interrupt, orderly_signals, stopping, undisturbed
+from ftplan.spark_stats.signals import between_calls, deferred, keep_interrupt, orderly_signals, stopping, undisturbed
 
 #: The session that is open now, if any: a process runs one engine at a time.
 _OPEN: list[Session] = []
@@ -74,6 +74,8 @@ def open_session(engine: Engine = "auto", master: str | None = None) -> Iterator
         start = {"spark": _classic, "connect": _connect, "sail": _sail}[choice.kind]
         session = stack.enter_context(start(choice.master))
         session.spark.conf.set("spark.sql.session.timeZone", "UTC")
+        if session.kind != "spark":
+            stack.enter_context(between_calls())
         _OPEN.append(session)
         stack.callback(_OPEN.remove, session)
         yield session

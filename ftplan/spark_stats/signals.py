@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
+
+#: Seconds between two looks whether gRPC is done with its call, and after which it is interrupted all the same.
+LOOK_S, PATIENCE_S = 0.02, 2.0
 
 
 @contextmanager
@@ -115,6 +120,51 @@ def stopping(stop: Callable[[], object]) -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+@contextmanager
+def between_calls() -> Iterator[None]:
+    """Hold a signal back while gRPC begins or ends a call; an exception then leaves its locks taken for ever.
+
+    Long calls are streams, and gRPC expects an exception while it waits for the next message.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    main = threading.get_ident()
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    handlers = {number: handler for number, handler in before.items() if callable(handler)}
+    came: list[float] = []
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        came.append(time.monotonic())
+        if _within_a_call(frame) and came[-1] - came[0] < PATIENCE_S:
+            again = threading.Timer(LOOK_S, signal.pthread_kill, (main, number))
+            again.daemon = True
+            again.start()
+            return
+        handlers[signal.Signals(number)](number, frame)
+
+    for number in handlers:
+        signal.signal(number, handle)
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+
+
+def _within_a_call(frame: FrameType | None) -> bool:
+    """Return whether a stack is within gRPC, other than where it waits for the next message of a stream."""
+    within = False
+    while frame is not None:
+        folder, file = os.path.split(frame.f_code.co_filename)
+        if os.path.basename(folder) == "grpc":
+            if file == "_common.py":
+                return False
+            within = True
+        frame = frame.f_back
+    return within
 
 
 @contextmanager

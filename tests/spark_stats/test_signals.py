@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -15,6 +16,7 @@ MANAGERS = [
     signals.keep_interrupt,
     signals.deferred,
     lambda: signals.stopping(lambda: None),
+    signals.between_calls,
     signals.undisturbed,
 ]
 BOTH = (signal.SIGINT, signal.SIGTERM)
@@ -111,6 +113,41 @@ def test_stopping_leaves_other_errors_and_default_handlers() -> None:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     with pytest.raises(KeyboardInterrupt), signals.stopping(lambda: None):
         signal.raise_signal(signal.SIGTERM)
+
+
+#: A stand-in for gRPC: a signal comes, and work goes on.
+CALL = """
+def call(done):
+    signal.raise_signal(signal.SIGINT)
+    done.append("locked")
+    while len(done) < 3:
+        done.append("released")
+"""
+
+
+@pytest.mark.parametrize(("file", "reached"), [("_channel.py", 3), ("_common.py", 0)])
+def test_a_call_of_grpc_ends_before_the_signal_is_let_through(file: str, reached: int) -> None:
+    """But where it waits for a message the signal comes at once."""
+    names: dict[str, Any] = {"signal": signal}
+    exec(compile(CALL, f"/somewhere/grpc/{file}", "exec"), names)
+    done: list[str] = []
+
+    def work() -> None:
+        with signals.between_calls():
+            names["call"](done)
+            threading.Event().wait(600.0)  # until the signal comes again
+
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    assert len(done) == reached
+
+
+def test_patience_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(signals, "PATIENCE_S", 0.0)
+    names: dict[str, Any] = {"signal": signal}
+    exec(compile(CALL, "/somewhere/grpc/_channel.py", "exec"), names)
+    with pytest.raises(KeyboardInterrupt), signals.between_calls():
+        names["call"]([])
 
 
 def test_undisturbed() -> None:
