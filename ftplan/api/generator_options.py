@@ -252,7 +252,9 @@ class StatsGeneration(Options, StatsKnobs):
         StatsKnobs.cycle_s, number(1e-3, 1e10), "Length of the cycle of loads.", metavar="TIME", unit="time"
     )
     over_time: str = option(
-        StatsKnobs.over_time, one_of(*knobs.SHAPES_OVER_TIME), "sine: a cycle; ramp: up or down from end to end."
+        StatsKnobs.over_time,
+        one_of(*knobs.SHAPES_OVER_TIME),
+        "sine: a cycle; square: high and low in turn; ramp: up or down from end to end.",
     )
     level: float = option(
         StatsKnobs.level, number(0.0, 1e6), "Mean load over the swing of the cycle; below 1 loads reach 0.", metavar="X"
