@@ -22,6 +22,7 @@ __all__ = [
     "load",
     "load_inputs",
     "plan",
+    "report",
     "verify",
 ]
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from ftplan.api.generation import generate
     from ftplan.api.loading import load
     from ftplan.api.plan_inputs import load_inputs
+    from ftplan.api.report import report
     from ftplan.api.verbs import diff, evaluate, explain, plan, verify
     from ftplan.model.plan import Plan
     from ftplan.model.problem import Problem
@@ -43,6 +45,7 @@ _MODULES = {
     "generate": "ftplan.api.generation",
     "load": "ftplan.api.loading",
     "load_inputs": "ftplan.api.plan_inputs",
+    "report": "ftplan.api.report",
 }
 
 

@@ -31,7 +31,7 @@ class Check:
 
     right: str
     take: Callable[[Any], Any]
-    form: Literal["text", "word", "number", "whole", "flag"] = "text"
+    form: Literal["text", "texts", "word", "number", "whole", "flag"] = "text"
     names: tuple[str, ...] = ()
     low: float | None = None
     high: float | None = None
@@ -98,7 +98,8 @@ def checked(command: str, checks: Mapping[str, Check], options: Mapping[str, Any
             taken[name] = check.take(value)
         except (ValueError, TypeError, OverflowError):
             near = suggestion(value, check.names) if isinstance(value, str) else ""
-            raise FtplanError(f"{flag(name)}: {quoted(value)} is not {check.right}{near}") from None
+            given = value[0] if check.form == "texts" and isinstance(value, tuple) and len(value) == 1 else value
+            raise FtplanError(f"{flag(name)}: {quoted(given)} is not {check.right}{near}") from None
     return taken
 
 
@@ -182,9 +183,10 @@ def path(value: Any) -> Any:
 
 
 def _plan(value: Any) -> Any:
+    from ftplan.io.documents import Document
     from ftplan.model.plan import Plan
 
-    return value if isinstance(value, (Plan, Mapping)) else path(value)
+    return value if isinstance(value, (Plan, Mapping, Document)) else path(value)
 
 
 FACTOR = number(0.0, 1e9)
@@ -196,7 +198,7 @@ def written(value: Any) -> float:
 
 
 FLAG = Check("True or False", _yes_or_no, "flag")
-SELECTORS = Check("a selector such as 'node:n1', or a list of them", texts)
+SELECTORS = Check("a selector such as 'node:n1', or a list of them", texts, "texts")
 PLAN = optional(Check("a plan, the path of one, or its document", _plan))
 CORES = number(0.0, 1e12)
 SHARE = number(0.0, 1.0, above=True)

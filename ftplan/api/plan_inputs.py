@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import Any
 
 from ftplan.api.arguments import a_plan
@@ -49,6 +50,28 @@ def load_inputs(
         If an input cannot be read, or one that is needed is named nowhere.
     """
     plan = a_plan(plan)
+    return load(
+        **sources_of(plan, defaults=defaults, name=name, given=given),
+        spread=spread or bool(plan.options.get("spread")),
+        max_stats_age_s=max_stats_age_s,
+        min_coverage=min_coverage,
+    )
+
+
+def sources_of(
+    plan: Plan,
+    *,
+    given: Mapping[str, Any],
+    defaults: Mapping[str, Any] | None = None,
+    name: str = "plan",
+) -> dict[str, Any]:
+    """Return where each input of a plan is to be read, None for one that it goes without; see :func:`load_inputs`.
+
+    Raises
+    ------
+    FtplanError
+        If a file that the plan names is not there, or an input that is needed is named nowhere.
+    """
     row = kind_of(plan.kind).row if plan.kind in KINDS else None
     named = _paths(plan)
     sources: dict[str, Any] = {}
@@ -65,12 +88,7 @@ def load_inputs(
     for role in needed:
         if sources[role] is None:
             raise FtplanError(f"{name}: names no {role} file, and --{role} is missing")
-    return load(
-        **sources,
-        spread=spread or bool(plan.options.get("spread")),
-        max_stats_age_s=max_stats_age_s,
-        min_coverage=min_coverage,
-    )
+    return sources
 
 
 def load_state(
@@ -107,12 +125,12 @@ def load_state(
 def stale_inputs(plan: Plan, problem: Problem) -> list[Violation]:
     """Return ``STALE_INPUT`` for each input that is not what the plan was made from.
 
-    Inputs that are plans are looked up where the plan says that they lie.
+    Inputs that are plans or costs are looked up where the plan says that they lie.
     """
     now = {item.role: item for item in problem.inputs}
     for item in plan.inputs:
         if item.role not in ROLES and item.role not in now:
-            file = _plan_file(item)
+            file = _other_file(item)
             if file is not None:
                 now[item.role] = file
     return [
@@ -132,13 +150,13 @@ def _paths(plan: Plan) -> dict[str, str]:
     return {item.role: item.path for item in plan.inputs if item.path is not None and item.path != "-"}
 
 
-def _plan_file(item: InputFile) -> InputFile | None:
-    """Return the fingerprint of a plan that another one was made from, None where it is not there any more."""
-    from ftplan.io.plan_file import load_plan
+def _other_file(item: InputFile) -> InputFile | None:
+    """Return the fingerprint of a plan or costs that a plan was made from, None where it is not there any more."""
+    from ftplan.io.documents import read_document
 
     if item.path is None or not os.path.exists(item.path):
         return None
     try:
-        return load_plan(item.path).input
+        return replace(item, sha256=read_document(item.path, item.role).sha256)
     except FtplanError:
         return None

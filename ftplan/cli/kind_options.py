@@ -45,6 +45,8 @@ def _option_of(name: str, item: Option, default: Any) -> Callable[..., Any]:
     spelled = _flag_of(name, item)
     if item.check.form == "flag":
         return click.option(spelled, is_flag=True, default=not default if _negated(item) else default, help=item.help)
+    if item.check.form == "texts":
+        return click.option(spelled, multiple=True, metavar=item.metavar, help=item.help)
     if item.unit == "time" and default is not None:
         default = f"{default:g}s"
     return click.option(spelled, type=_type_of(item), default=default, metavar=item.metavar, help=item.help)

@@ -31,10 +31,13 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "allocate-checkpoints": ("ftplan.cli.allocate_checkpoints", "Plan where each key group's checkpoint goes."),
     "replicate-tasks": ("ftplan.cli.replicate_tasks", "Plan which tasks get an active replica."),
     "recovery-schedule": ("ftplan.cli.recovery_schedule", "Plan which failed tasks come back first."),
+    "drain-schedule": ("ftplan.cli.drain_schedule", "Plan which nodes restart together, in how few rounds."),
+    "what-if": ("ftplan.cli.what_if", "Plan or evaluate under many changed inputs, on all cores."),
     "evaluate": ("ftplan.cli.evaluate", "Score a plan, also under failures or on other statistics."),
     "verify": ("ftplan.cli.verify", "Hold a plan to its rules and to its inputs."),
     "explain": ("ftplan.cli.explain", "Say why a plan decided as it did."),
     "diff": ("ftplan.cli.diff", "Show what changes from one plan to another."),
+    "report": ("ftplan.cli.report", "Put plans onto one HTML page, for people."),
     "algorithms": ("ftplan.cli.algorithms", "List the planners, or the metrics."),
     "schema": ("ftplan.cli.schema", "Print the JSON Schema of a kind of file."),
 }

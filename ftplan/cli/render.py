@@ -14,20 +14,28 @@ from ftplan.errors import shortened
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table to show: a title, column names, and rows; numbers are set flush right."""
+    """A table to show: a title, column names, and rows; numbers are set flush right.
+
+    With *tick* its first column holds boxes, and Markdown has a list of tasks to tick off instead of a table.
+    """
 
     columns: Sequence[str]
     rows: Sequence[Sequence[Any]]
     title: str | None = None
+    tick: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a command answers: a JSON text, and tables that say the same to people."""
+    """What a command answers: a JSON text, and tables that say the same to people.
+
+    ``data`` is what a file holds, where that is not the JSON text.
+    """
 
     json: str
     tables: Sequence[Table] = ()
     notes: Sequence[str] = field(default=())
+    data: bytes | None = None
 
 
 #: Columns of a table that goes to a file or a pipe: nothing is cut off or wrapped there.
@@ -59,11 +67,23 @@ def _is_number(value: Any) -> bool:
 
 def markdown(table: Table) -> str:
     """Return a table as GitHub-flavoured Markdown."""
+    if table.tick:
+        return _checklist(table)
     right = [all(_is_number(r[i]) or r[i] is None for r in table.rows) for i in range(len(table.columns))]
     lines = [f"**{table.title}**", ""] if table.title else []
     lines.append("| " + " | ".join(table.columns) + " |")
     lines.append("|" + "|".join("---:" if r else "---" for r in right) + "|")
     lines += ["| " + " | ".join(cell(v).replace("|", "\\|") for v in row) + " |" for row in table.rows]
+    return "\n".join(lines) + "\n"
+
+
+def _checklist(table: Table) -> str:
+    """Return a list of tasks: the first two columns, and the others behind their names, empty ones left out."""
+    lines = [f"**{table.title}**", ""] if table.title else []
+    for _, number, *others in table.rows:
+        named = zip(table.columns[2:], others, strict=True)
+        text = "; ".join(f"{name}: {cell(value)}" for name, value in named if value not in (None, ""))
+        lines.append(f"- [ ] **{table.columns[1]} {cell(number)}**: {text}")
     return "\n".join(lines) + "\n"
 
 
@@ -80,7 +100,8 @@ def _print_tables(answer: Answer, form: str, stream: IO[str]) -> None:
     console = Console(file=stream, highlight=False, width=None if terminal else WIDE)
     with console.capture() as captured:
         for table in answer.tables:
-            shown = RichTable(title=table.title, title_justify="left", title_style="bold", box=None, pad_edge=False)
+            title = None if table.title is None else Text(table.title, style="bold")  # no markup, no emoji
+            shown = RichTable(title=title, title_justify="left", box=None, pad_edge=False)
             for i, name in enumerate(table.columns):
                 number = bool(table.rows) and all(_is_number(row[i]) or row[i] is None for row in table.rows)
                 shown.add_column(name, justify="right" if number else "left")
@@ -128,7 +149,7 @@ def emit(
     """Write the answer.
 
     On standard output: in the form asked for, else a table on a terminal and JSON in a pipe. With a file: the file
-    is JSON, standard output stays empty, and the tables go to standard error.
+    is JSON (or ``answer.data``), standard output stays empty, and the tables go to standard error.
 
     Raises
     ------
@@ -136,9 +157,9 @@ def emit(
         If the file cannot be written; nothing is left half-written.
     """
     if output != "-":
-        from ftplan.io.output import write_text
+        from ftplan.io.output import write_bytes
 
-        write_text(output, answer.json, force)
+        write_bytes(output, answer.json.encode() if answer.data is None else answer.data, force)
         if not quiet:
             _print_tables(answer, form if form == "markdown" else "table", sys.stderr)
         return
