@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ftplan.api.generator_options import OPTIONS
+from ftplan.api.generation.options import OPTIONS
 from ftplan.cli import kind_options, options
 from ftplan.cli.environment import SOURCES
 from ftplan.cli.progress import progress

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ftplan
-from ftplan.api.generation import INPUTS
-from ftplan.api.generator_options import OPTIONS
+from ftplan.api.generation.generate import INPUTS
+from ftplan.api.generation.options import OPTIONS
 from ftplan.generators import knobs
 from ftplan.generators.presets import PRESETS
 from ftplan.io.checking import check_files

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import ftplan
-from ftplan.api.generator_options import OPTIONS
+from ftplan.api.generation.options import OPTIONS
 from ftplan.api.loading import Source, load
 from ftplan.api.option_fields import flag, quoted
 from ftplan.errors import FtplanError, suggestion
@@ -49,7 +49,7 @@ def generate(
         Also write it: JSON, YAML where the name ends in ``.yaml`` or ``.yml``, for statistics a folder; whole or not at
         all. An existing one is replaced with *force* only.
     knobs
-        Fields of :mod:`ftplan.api.generator_options`, for instance ``operators=(5, 10), zipf=0.5, seed=1``.
+        Fields of :mod:`ftplan.api.generation.options`, for instance ``operators=(5, 10), zipf=0.5, seed=1``.
 
     Returns
     -------
