@@ -25,7 +25,7 @@ SCENARIOS = ("none", "nodes", "zones", "both", "bursts")
 #: The largest number of tasks that is made without being asked for.
 MAX_TASKS = 1_000_000
 #: The largest number of rows of a table of statistics that is made without being asked for.
-MAX_ROWS = 50_000_000
+MAX_ROWS = 20_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
