@@ -14,13 +14,8 @@ _FORMS: dict[str, Form] = {".svg": "svg", ".png": "png"}
 _PACKAGES: dict[Form, str] = {"svg": "jinja2", "png": "matplotlib"}
 
 
-def check_plot(path: str | os.PathLike[str], force: bool = False, package: str | None = None) -> None:
+def check_plot(path: str | os.PathLike[str], force: bool = False) -> None:
     """Refuse, before any work, a plot that cannot be drawn or written.
-
-    Parameters
-    ----------
-    package
-        What draws; None: what draws figures of plans in the form that the name ends in.
 
     Raises
     ------
@@ -29,7 +24,7 @@ def check_plot(path: str | os.PathLike[str], force: bool = False, package: str |
     MissingExtraError
         If what draws is not installed.
     """
-    package = package or _PACKAGES[form_of(path)]
+    package = _PACKAGES[form_of(path)]
     if importlib.util.find_spec(package) is None:
         raise MissingExtraError(package, "report", "--plot")
     refuse_existing(path, force)

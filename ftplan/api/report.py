@@ -13,12 +13,12 @@ from ftplan.api.kinds import KINDS, kind_of
 from ftplan.api.loading import Source, load
 from ftplan.api.option_fields import quoted
 from ftplan.errors import FtplanError
-from ftplan.io.documents import Document, read_document
+from ftplan.io.documents import read_document
 from ftplan.io.plan_file import load_plan
 from ftplan.model.plan import InputFile, Plan, Warn
 from ftplan.model.problem import Problem
 from ftplan.reports.document import OtherDocument, PlanDocument
-from ftplan.reports.page import MAX_TASKS, page
+from ftplan.reports.page import MAX_TASKS, MOST_CELLS, page
 
 Reported = Plan | Evaluation | Source
 _EVALUATION = "ftplan/evaluation"
@@ -47,7 +47,7 @@ def report(
     topology, cluster
         Instead of what the plans name: a path, or the document as a mapping.
     max_tasks
-        With more tasks than this, a topology is folded by operator.
+        With more tasks than this, a topology is folded by operator; at most 2,000.
 
     Raises
     ------
@@ -63,8 +63,8 @@ def report(
     listed = list(listed)
     if not listed:
         raise FtplanError("report: give at least one plan, evaluation or what-if result")
-    if isinstance(max_tasks, bool) or not isinstance(max_tasks, int) or max_tasks < 0:
-        raise FtplanError(f"report: max_tasks: {quoted(max_tasks)} is no whole number of at least 0")
+    if isinstance(max_tasks, bool) or not isinstance(max_tasks, int) or not 0 <= max_tasks <= MOST_CELLS:
+        raise FtplanError(f"report: max_tasks: {quoted(max_tasks)} is no whole number from 0 to {MOST_CELLS:,}")
     given = {"topology": topology, "cluster": cluster}
     return page([_document(item, given) for item in listed], ftplan.__version__, title, max_tasks)
 
@@ -83,13 +83,11 @@ def _document(item: Any, given: Mapping[str, Source | None]) -> PlanDocument | O
 
         return OtherDocument(form, load_evaluation(document).value, document.name)
     if form == _WHAT_IF:
-        return _what_if(document)
+        from ftplan.io.what_if_result import load_what_if_result
+
+        return OtherDocument(form, load_what_if_result(document).value, document.name)
     folder = os.path.dirname(document.path) if document.path is not None else ""
     return _with_inputs(load_plan(document).value, document.name, given, folder)
-
-
-def _what_if(document: Document) -> OtherDocument:
-    return OtherDocument(_WHAT_IF, document.value, document.name)
 
 
 def _with_inputs(plan: Plan, name: str, given: Mapping[str, Source | None], folder: str = "") -> PlanDocument:

@@ -17,7 +17,7 @@ from ftplan.cli.render import check_output, say
 @click.option("--title", metavar="TEXT", help="Of the page.  [default: that of the plan]")
 @click.option(
     "--max-tasks",
-    type=click.IntRange(0),
+    type=click.IntRange(0, 2000),
     default=400,
     metavar="N",
     help="Fold a topology of more tasks by operator.",

@@ -126,7 +126,7 @@ class Axes:
     def horizontal(self, form: Format, name: str, times: bool) -> list[Shape]:
         """Return the marks of the horizontal axis and its name."""
         shapes: list[Shape] = []
-        for value in ticks(*self.x, most=max(2, int((self.right - self.left) / 85)), times=times):
+        for value in ticks(*self.x, most=max(2, int((self.right - self.left) / 72)), times=times):
             x, _ = self.at(value, self.y[0])
             anchor = "end" if x > self.right - 14 else "middle"
             shapes += [

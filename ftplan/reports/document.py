@@ -82,7 +82,7 @@ def fingerprints(inputs: Sequence[InputFile]) -> Table:
 
 _UNITS: Mapping[str, Unit] = {"share": "share", "probability": "share", "s": "seconds", "bytes": "bytes"}
 #: Measures in priority or fidelity times seconds.
-_WEIGHTED = ("priority-time", "fidelity-time", "priority_time", "fidelity_time")
+WEIGHTED = ("priority-time", "fidelity-time", "priority_time", "fidelity_time")
 
 
 def measured(name: str, value: Any, unit: str | None) -> str:
@@ -91,5 +91,5 @@ def measured(name: str, value: Any, unit: str | None) -> str:
         return "undefined"
     if isinstance(value, (bool, str)):
         return {True: "yes", False: "no"}.get(value, str(value)) if isinstance(value, bool) else value
-    weighted = name.removeprefix("delta_") in _WEIGHTED
+    weighted = name.removeprefix("delta_") in WEIGHTED
     return quantity(value, "plain" if weighted else _UNITS.get(unit or "", "plain"))

@@ -8,6 +8,8 @@ from typing import Any, Literal
 from ftplan.model.units import MB
 
 NOTHING = "–"
+#: Between a number and its unit: no line is broken there.
+SPACE = "\u00a0"
 #: What a relative difference above this many times is called.
 LARGE = 100.0
 
@@ -42,6 +44,7 @@ _LABELS: Mapping[str, str] = {
     "prefetch": "begun early",
     "queries_down": "queries down",
     "ready_s": "runs at",
+    "sampled": "on sampled arrival times",
     "recover": "tasks that start",
     "restored": "queries made whole",
     "trigger": "what happens",
@@ -106,12 +109,14 @@ def quantity(value: float, unit: Unit) -> str:
 def number(value: float) -> str:
     """Return a number with at most four significant digits where it is no whole one; noise below 1e-9 is 0."""
     if isinstance(value, int):
-        return f"{value:,}"
+        return f"{value:,}".replace("-", "−")
     if abs(value) < 1e-9:
         return "0"
-    if abs(value) >= 1e15 or abs(value) < 1e-4:
+    if value < 0.0:
+        return f"−{number(-value)}"
+    if value >= 1e15 or value < 1e-4:
         return f"{value:.3g}"
-    if abs(value) >= 1000.0 or value.is_integer():
+    if value >= 1000.0 or value.is_integer():
         return f"{value:,.0f}"
     return f"{value:.4g}"
 
@@ -120,12 +125,11 @@ def share(value: float) -> str:
     """Return a share as per cent."""
     percent = 100.0 * value
     if abs(percent) >= 10_000.0:
-        return f"{number(value)} times"
+        return f"{number(value)}{SPACE}times"
     if percent and abs(percent) < 0.005:
-        return "< 0.01 %" if percent > 0 else "> −0.01 %"
-    if abs(percent - round(percent)) < 1e-9:
-        return f"{percent:.0f} %"
-    return f"{percent:.2f} %" if abs(percent) < 1.0 else f"{percent:.1f} %"
+        return f"< 0.01{SPACE}%" if percent > 0 else f"> −0.01{SPACE}%"
+    digits = 0 if abs(percent - round(percent)) < 1e-9 else 2 if abs(percent) < 1.0 else 1
+    return f"{percent:.{digits}f}{SPACE}%".replace("-", "−")
 
 
 def duration(seconds: float) -> str:
@@ -133,7 +137,7 @@ def duration(seconds: float) -> str:
     if seconds < 0.0:
         return f"−{duration(-seconds)}"
     if seconds < 120.0:
-        return f"{float(f'{seconds:.3g}'):g} s"
+        return f"{float(f'{seconds:.3g}'):g}{SPACE}s"
     for limit, large, large_name, small, small_name in (
         (7_200.0, 60, "min", 1, "s"),
         (172_800.0, 3600, "h", 60, "min"),
@@ -141,19 +145,19 @@ def duration(seconds: float) -> str:
     ):
         if seconds < limit:
             whole, rest = divmod(round(seconds / small), large // small)
-            return f"{whole:,} {large_name}" + (f" {rest} {small_name}" if rest else "")
+            return f"{whole:,}{SPACE}{large_name}" + (f"{SPACE}{rest}{SPACE}{small_name}" if rest else "")
     return number(seconds)
 
 
 def size(value: float) -> str:
     """Return bytes in powers of 1,024."""
     if abs(value) < 1024.0:
-        return f"{value:.0f} B"
+        return f"{value:.0f}{SPACE}B"
     for unit in ("KiB", "MiB", "GiB", "TiB", "PiB"):
         value /= 1024.0
         if abs(value) < 1000.0 or unit == "PiB":
             break
-    return f"{value:.3g} {unit}" if abs(value) < 1000.0 else f"{number(value)} {unit}"
+    return f"{value:.3g}{SPACE}{unit}" if abs(value) < 1000.0 else f"{number(value)}{SPACE}{unit}"
 
 
 def count(number_of: int, what: str, several: str | None = None) -> str:

@@ -19,8 +19,8 @@ from ftplan.reports.what_if_section import what_if_section
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-#: Tasks up to which each is a cell of its own on the topology.
-MAX_TASKS = 400
+#: Tasks up to which each is a cell of its own on the topology, and up to which that can be asked for.
+MAX_TASKS, MOST_CELLS = 400, 2000
 
 
 def page(

@@ -16,6 +16,7 @@ _BEFORE = {
     "recovery-schedule": "waiting until all fits",
     "checkpoint-allocation": "copies in place",
     "task-replication": "replicas in place",
+    "drain-schedule": "one by one",
 }
 
 
@@ -102,7 +103,8 @@ def _assumed(given: PlanDocument) -> Part:
     asked.insert(0, ("seed", f"{plan.seed:,}", "Seed of every random choice."))
     headings = ("option", "value", "what it means")
     for caption, rows in (("Options asked for", asked), ("Derived from inputs and options", derived)):
-        tables += [table(caption, headings, rows)] if rows else []
+        told = 3 if any(row[2] for row in rows) else 2
+        tables += [table(caption, headings[:told], [row[:told] for row in rows])] if rows else []
     if usual:
         made = table("Options left at their defaults", headings, usual)
         tables.append(Table(made.caption, made.columns, made.rows, made.note, folded=True))
@@ -114,6 +116,6 @@ def _assumed(given: PlanDocument) -> Part:
 
 
 def _option(key: str) -> str:
-    for ending in ("_mb_s", "_s"):
-        key = key.removesuffix(ending)
-    return key.replace("_", " ")
+    if key.endswith("_mb_s"):
+        return f"{key.removesuffix('_mb_s').replace('_', ' ')}, MiB/s"
+    return key.removesuffix("_s").replace("_", " ")

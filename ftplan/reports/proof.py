@@ -22,7 +22,6 @@ _MEANINGS: Mapping[str, str] = {
     "priority": "priority of the queries made whole, summed over the steps; the bound is the most that each step could "
     "make whole in the state that it found",
     "usable": "copies of key groups on overloaded nodes whose host could take the group, summed over all windows",
-    "rounds": "rounds until every node has restarted",
 }
 
 
@@ -80,7 +79,7 @@ def proof(plan: Plan) -> list[str]:
         bound = value_of(objective, objective.bound)
         text = f"it is proven that no plan that keeps the same rules gets {over} {bound}. The gap between the two is "
         text += f"{gap_of(objective)} of {_scale(objective)}: the best possible plan is no further away than that"
-    said = [f"{name} is {value} ({more} is better); {text}."]
+    said = [f"{name}: {value} ({more} is better); {text}."]
     if plan.reason:
         said.append(f"{plan.reason[:1].upper()}{plan.reason[1:]}.")
     if meaning:
@@ -133,6 +132,11 @@ def value_figure(plan: Plan, before: str) -> Figure | None:
         value = figures.get(key) if isinstance(figures, Mapping) else None
         if isinstance(value, (int, float)):
             rows.append(Bar(before if name == "before" else text, value, value_of(objective, value), "other"))
+    peers = plan.summary.get("peers")
+    for name, figures in peers.items() if isinstance(peers, Mapping) else ():
+        value = figures.get(key) if isinstance(figures, Mapping) else None
+        if isinstance(value, (int, float)) and label(name) != before:
+            rows.append(Bar(label(name), value, value_of(objective, value), "other"))
     rows.append(Bar("this plan", objective.value, value_of(objective, objective.value), "value"))
     if objective.bound is not None:
         rows.append(Bar("proven bound", objective.bound, value_of(objective, objective.bound), "waiting-hatched"))

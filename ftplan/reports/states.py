@@ -12,12 +12,13 @@ from ftplan.reports.tables import Table
 
 
 class State(NamedTuple):
-    """What happens to a task: in words, its style, the mark in its cell, and where it stands among the others."""
+    """What happens to a task: in words, its style, the mark in its cell, its rank, and in the fewest words."""
 
     text: str
     style: str
     mark: str
     rank: int = 0
+    short: str = ""
 
 
 #: States by (operator id, index); a task that is not named is none of the plan's business.
@@ -28,9 +29,9 @@ LIVE = State("not touched", "live", "", 1_000_000)
 LISTED = 14
 
 
-def in_step(step: int, text: str) -> State:
+def in_step(step: int, text: str, short: str) -> State:
     """Return the state of what happens in a step or round."""
-    return State(text, step_style(step), str(step), step)
+    return State(text, step_style(step), str(step), step, short)
 
 
 def counts(states: States, operator_id: str, parallelism: int) -> list[tuple[State, int]]:

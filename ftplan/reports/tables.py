@@ -65,11 +65,11 @@ def records(caption: str, items: Sequence[Record]) -> Table:
 
 #: Fields that stand first in a table of records, and those that stand last.
 _FIRST = (
-    *("step", "round", "phase", "event", "id", "name", "at_s", "trigger", "duration_s", "node", "primary"),
-    *("from", "to", "checkpoints", "priority", "budget", "value", "bound", "back_s"),
+    *("step", "round", "phase", "event", "id", "name", "nodes", "zones", "at_s", "trigger", "duration_s", "node"),
+    *("primary", "from", "to", "checkpoints", "priority", "budget", "value", "bound", "back_s"),
     *("capacity", "used", "objective"),
 )
-_LAST = ("nodes", "moves", "recover", "restored", "steps", "reason")
+_LAST = ("queries_down", "moves", "recover", "restored", "steps", "reason")
 
 
 def _ordered(keys: Sequence[str]) -> list[str]:
@@ -96,6 +96,8 @@ def _simple(value: Any) -> Any:
             return " of ".join(number(v) if _number(v) else NOTHING for v in of)
         return shown("", value)
     if isinstance(value, Sequence) and not isinstance(value, str):
+        if any(isinstance(v, Mapping) and "operator" not in v for v in value):
+            return count(len(value), "entry")
         names = [name_of(v) if isinstance(v, Mapping) and "operator" in v else shown("", v) for v in value]
         if len(names) <= 2:
             return ", ".join(names) or NOTHING
@@ -151,6 +153,10 @@ def summary_tables(summary: Record, before: str = "before", first: str = "") -> 
         The field that stands first.
     """
     beside = {text: summary[name] for name, text in _COLUMNS.items() if isinstance(summary.get(name), Mapping)}
+    peers = summary.get("peers")
+    if isinstance(peers, Mapping):  # what other tools do; one of them may be what would be done without a plan
+        named = {label(name): figures for name, figures in peers.items() if isinstance(figures, Mapping)}
+        beside |= {text: figures for text, figures in named.items() if text != before}
     if "before" in beside:
         beside = {before if text == "before" else text: figures for text, figures in beside.items()}
     made: list[Table] = []
@@ -170,7 +176,7 @@ def summary_tables(summary: Record, before: str = "before", first: str = "") -> 
         if isinstance(value, list) and value and isinstance(value[0], Mapping)
     }
     made += [records(_title(key), value) for key, value in lists.items()]
-    others = {k: v for k, v in summary.items() if k not in _COLUMNS and k not in lists and v is not None}
+    others = {k: v for k, v in summary.items() if k not in (*_COLUMNS, "peers") and k not in lists and v is not None}
     plain = {k: v for k, v in others.items() if not isinstance(v, Mapping)}
     for key, value in others.items():
         if isinstance(value, Mapping):
@@ -188,17 +194,44 @@ def _nested(caption: str, inner: Mapping[str, Record], others: Record) -> Table:
     keys = list(dict.fromkeys(key for record in inner.values() for key in record))
     rows = tuple((label(name), *(shown(name, record.get(key)) for key in keys)) for name, record in inner.items())
     note = "; ".join(f"{label(key)}: {shown(key, value)}" for key, value in others.items())
-    return Table(caption, (("figure", False), *((label(key), True) for key in keys)), rows, f"{note}." if note else "")
+    return Table(
+        caption,
+        (("figure", False), *((label(key), True) for key in keys)),
+        rows,
+        f"{note.capitalize()}." if note else "",
+    )
 
 
 def _title(key: str) -> str:
     return label(key).capitalize()
 
 
+def _counted(caption: str, items: Sequence[Record]) -> Table:
+    return records(f"{caption} ({count(len(items), 'row')})", items)
+
+
+def _within(of: str, items: Sequence[Record]) -> list[tuple[str, list[Record]]]:
+    """Return the records that stand in lists within records, and say more than names, with where they stand."""
+    keys = dict.fromkeys(key for item in items for key, value in item.items() if isinstance(value, list))
+    nested = []
+    for key in keys:
+        rows: list[Record] = []
+        for i, item in enumerate(items):
+            inner = [entry for entry in item.get(key) or [] if isinstance(entry, Mapping)]
+            where = {k: item[k] for k in ("step", "round", "id") if item.get(k) is not None}
+            rows += [{**(where or {"entry": i}), **entry} for entry in inner]
+        if any(set(row) - {"operator", "index", "step", "round", "id", "entry"} for row in rows):
+            nested.append((f"{_title(of)}: {label(key)}", rows))
+    return nested
+
+
 def body_tables(body: Record, main: str) -> list[Table]:
     """Return a table for each list of records in a plan's body, the *main* one first, and one for what is no list."""
     lists = {k: v for k, v in body.items() if isinstance(v, list) and v and isinstance(v[0], Mapping)}
     order = [key for key in (main, *sorted(lists)) if key in lists]
-    made = [records(f"{_title(key)} ({count(len(lists[key]), 'row')})", lists[key]) for key in dict.fromkeys(order)]
+    made = []
+    for key in dict.fromkeys(order):
+        made.append(_counted(_title(key), lists[key]))
+        made += [_counted(caption, rows) for caption, rows in _within(key, lists[key])]
     others = {key: value for key, value in body.items() if key not in lists and value not in (None, [], {})}
     return [*made, *([facts("Beside these", others)] if others else [])]

@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ftplan.model.topology import Operator, Topology
-from ftplan.reports.drawing import NARROW, WIDE, Drawing, Figure, Line, Point, Rect, Shape, Text, fitted
+from ftplan.reports.drawing import NARROW, WIDE, Drawing, Figure, Line, Point, Rect, Shape, Text, fitted, text_width
 from ftplan.reports.layers import Layered, layered
 from ftplan.reports.numbers import count, number, size
 from ftplan.reports.states import LIVE, State, States, counts, key, state_table
 
 CELL, GAP, PAD, HEAD = 17.0, 2.0, 8.0, 38.0
+#: Room for the streams between two columns.
+LEAST_GAP = 44.0
 #: Lines of counts below the strip of a folded operator.
 COUNTS = 3
 _EDGES = {
@@ -73,8 +75,8 @@ def topology_figure(topology: Topology, states: States, max_tasks: int) -> Figur
 def _across(topology: Topology, layers: Layered, states: States, fold: bool) -> Drawing:
     """Return the layers as columns from left to right."""
     columns = len(layers.layers)
-    width = min(max((WIDE - 2 - 56.0 * (columns - 1)) / columns, 128.0), 200.0)
-    gap = min(max((WIDE - 2 - width * columns) / max(columns - 1, 1), 56.0), 110.0)
+    width = min(max((WIDE - 2 - LEAST_GAP * (columns - 1)) / columns, 116.0), 200.0)
+    gap = min(max((WIDE - 2 - width * columns) / max(columns - 1, 1), LEAST_GAP), 110.0)
     heights = [_height(topology, members, states, fold, width) for members in layers.boxes]
 
     def tall(item: int) -> float:
@@ -145,18 +147,18 @@ def _ports(layers: Layered, boxes: dict[int, Box], along: str) -> tuple[list[flo
         b = boxes[box]
         return b.y + b.height / 2 if along == "y" else b.x + b.width / 2
 
-    def spread(side: int) -> list[float]:
-        places = [0.0] * len(layers.streams)
+    def spread(ends: Sequence[tuple[int, int]]) -> list[float]:
+        places = [0.0] * len(ends)
         for box in boxes:
-            mine = [k for k, stream in enumerate(layers.streams) if stream[side] == box]
-            mine.sort(key=lambda k: (middle(layers.streams[k][1 - side]), k))
+            mine = [k for k, (own, _) in enumerate(ends) if own == box]
+            mine.sort(key=lambda k: (middle(ends[k][1]), k))
             b = boxes[box]
             begin, length = (b.y, b.height) if along == "y" else (b.x, b.width)
             for i, k in enumerate(mine):
                 places[k] = begin + length * (i + 1) / (len(mine) + 1)
         return places
 
-    return spread(0), spread(1)
+    return spread([(a, b) for a, b, _ in layers.streams]), spread([(b, a) for a, b, _ in layers.streams])
 
 
 def _stream(topology: Topology, layers: Layered, k: int) -> str:
@@ -172,7 +174,7 @@ def _height(topology: Topology, members: Sequence[int], states: States, fold: bo
     operator = topology.operators[members[0]]
     if fold:
         listed = [item for item in counts(states, operator.id, operator.parallelism) if item[0] != LIVE]
-        return HEAD + 16.0 + 14.0 * min(len(listed), COUNTS) + (6.0 if listed else 2.0)
+        return HEAD + 18.0 + 14.0 * min(len(listed), COUNTS) + (6.0 if listed else 2.0)
     across = _cells_across(operator, width)
     return HEAD + (CELL + GAP) * -(-operator.parallelism // across) + PAD - 2.0
 
@@ -222,13 +224,15 @@ def _strip(operator: Operator, box: Box, states: States) -> list[Shape]:
     x, inner = box.x + PAD, box.width - 2 * PAD
     for state, tasks in listed:
         wide = inner * tasks / operator.parallelism
-        shapes.append(Rect(x, box.y + HEAD, wide, 11.0, state.style, f"{tasks:,}: {state.text}"))
+        shapes.append(Rect(x, box.y + HEAD, wide, 13.0, state.style, f"{tasks:,}: {state.text}"))
+        if state.mark and wide >= text_width(state.mark, "mark") + 3.0:
+            shapes.append(Text(x + wide / 2, box.y + HEAD + 10.5, state.mark, _lettering(state), "middle"))
         x += wide
     named = [(state, tasks) for state, tasks in listed if state != LIVE]
     for i, (state, tasks) in enumerate(named[:COUNTS]):
         rest = sum(n for _, n in named[COUNTS - 1 :]) if i == COUNTS - 1 and len(named) > COUNTS else None
-        text = f"{tasks:,} {state.text}" if rest is None else f"{rest:,} in other ways"
-        shapes.append(Text(box.x + PAD, box.y + HEAD + 25 + 14 * i, fitted(text, inner, "small"), "small"))
+        text = f"{tasks:,} {state.short or state.text}" if rest is None else f"{rest:,} in other ways"
+        shapes.append(Text(box.x + PAD, box.y + HEAD + 27 + 14 * i, fitted(text, inner, "small"), "small"))
     return shapes
 
 

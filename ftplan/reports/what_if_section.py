@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from ftplan.model.plan import Warn
-from ftplan.reports.charts import ROWS, Bar, Series, bars, lines
-from ftplan.reports.document import OtherDocument, Part, Section, measured
+from ftplan.reports.charts import ROWS, Bar, bars, lines
+from ftplan.reports.document import WEIGHTED, OtherDocument, Part, Section, measured
 from ftplan.reports.drawing import Drawing, Figure, figure
 from ftplan.reports.figures import Highlight
 from ftplan.reports.numbers import count, label, number, shown
 from ftplan.reports.proof import Badge
+from ftplan.reports.sweep_plot import MOST_VALUES, Point, sweep_figure
 from ftplan.reports.tables import FOLDED, Table, facts
 
 Row = Mapping[str, Any]
@@ -114,7 +116,7 @@ def _together(result: Result) -> list[Table]:
 
 _QUANTILES = {"min": "least", "p10": "10 %", "p25": "25 %", "p75": "75 %", "p90": "90 %", "max": "most"}
 #: Columns that every result has, which say nothing where all rows have the same.
-_SELDOM = ("algorithm", "status", "warnings", "reason")
+_SELDOM = ("algorithm", "status", "sense", "warnings", "reason")
 
 
 def _cases(result: Result) -> Table:
@@ -133,7 +135,7 @@ def _cases(result: Result) -> Table:
 
 def _heading(name: str) -> str:
     if name.startswith("delta_"):
-        return f"{label(name.removeprefix('delta_'))}, difference from the base"
+        return f"{label(name.removeprefix('delta_'))}, against base"
     return label(name)
 
 
@@ -143,57 +145,40 @@ def _assumed(result: Result) -> Table:
 
 
 def _over(result: Result) -> Figure | None:
-    """Return the first measure over the first swept field: points where both are numbers, else a bar a case."""
+    """Return the first measure over the swept fields that have several values; without any, a bar a case."""
     measure = result.measure
     if not measure or not result.numeric(measure):
         return None
     swept = [name for name in result.document.get("swept") or [] if len({str(r.get(name)) for r in result.cases}) > 1]
-    name = label(measure).capitalize()
     base = result.base.get(measure) if result.base is not None else None
-    if swept and result.numeric(swept[0]):
-        return _curve(result, measure, swept[0], base)
+    for names in (swept[:2], swept[:1]):
+        points = [
+            Point(tuple(row[name] for name in names), float(row[measure]))
+            for row in result.cases
+            if isinstance(row.get(measure), (int, float)) and all(row.get(name) is not None for name in names)
+        ]
+        if (
+            names
+            and points
+            and all(len(set(axis)) <= MOST_VALUES for axis in zip(*(p.at for p in points), strict=True))
+        ):
+            form = partial(result.shown, measure)
+            return sweep_figure(points, [label(name) for name in names], label(measure), base, form)
+    return _bars(result, measure, base)
+
+
+def _bars(result: Result, measure: str, base: Any) -> Figure | None:
+    """Return a measure of each case, the worst first."""
     valued = [row for row in result.cases if isinstance(row.get(measure), (int, float))]
     if not valued:
         return None
+    name = label(measure).capitalize()
     sign = -1.0 if result.columns[measure].get("sense") == "min" else 1.0
     worst = sorted(valued, key=lambda row: sign * row[measure])[:ROWS]
     rows = [Bar(str(row["case"]), row[measure], result.shown(measure, row[measure])) for row in worst]
     limit = (base, f"base: {result.shown(measure, base)}") if isinstance(base, (int, float)) else None
     said = f"{name} of each case, the worst first." + (f" The worst {ROWS} are drawn." if len(valued) > ROWS else "")
     return figure(f"{name} by case", said, lambda width: bars(rows, width, limit))
-
-
-def _curve(result: Result, measure: str, over: str, base: Any) -> Figure | None:
-    """Return a measure over a swept number: each case a point, and a line through the means."""
-    points = [
-        (float(row[over]), float(row[measure]))
-        for row in result.cases
-        if isinstance(row.get(over), (int, float)) and isinstance(row.get(measure), (int, float))
-    ]
-    if not points or min(x for x, _ in points) < 0.0:
-        return None
-    by_x: dict[float, list[float]] = {}
-    for x, y in sorted(points):
-        by_x.setdefault(x, []).append(y)
-    means = tuple((x, sum(ys) / len(ys)) for x, ys in by_x.items())
-    drawn = [Series(means, "value-line")]
-    key = [("value", "", "a case"), ("line:value-line", "", "mean of the cases of equal value")]
-    if isinstance(base, (int, float)):
-        drawn.insert(0, Series(((0.0, base), (max(by_x), base)), "bound-line"))
-        key.append(("line:bound-line", "", "base"))
-
-    def draw(width: float) -> Drawing:
-        return lines(
-            drawn,
-            width,
-            x_name=label(over),
-            y_name=label(measure),
-            y_form=lambda value: result.shown(measure, value),
-            dots=[(point, "value") for point in dict.fromkeys(points)],
-        )
-
-    said = f"{count(len(points), 'case')} with a value."
-    return figure(f"{label(measure).capitalize()} over {label(over)}", said, draw, key=tuple(key))
 
 
 def _front(result: Result) -> Figure | None:
@@ -223,8 +208,11 @@ def _front(result: Result) -> Figure | None:
             x_form=lambda value: result.shown(x, value),
             y_form=lambda value: result.shown(y, value),
             dots=dots,
+            times=result.columns[x].get("unit") == "s" and x not in WEIGHTED,
         )
 
-    said = f"Of {count(len(others), 'case')}, no other beats these {number(len(best))} in one without losing in the other."
+    said = (
+        f"{count(len(best), 'case')} of {number(len(others))} that no other beats in one without losing in the other."
+    )
     key = (("value", "", "on the front"), ("other", "", "another case"))
     return figure("What no case beats twice", said, draw, key=key, table=Table("The front", columns, rows))

@@ -74,11 +74,11 @@ def states(plan: Plan, topology: Topology, cluster: Cluster | None) -> States:
     for item in body["assignments"]:
         where = task(item["operator"], item["key_group"])
         if where is not None and item["checkpoints"]:
-            known[where] = State("has checkpoint copies", "chosen", "C", 2)
+            known[where] = State("has checkpoint copies", "chosen", "C", 2, "with copies")
     for move in body.get("moves") or []:
         where = task(move["operator"], move["key_group"])
         if where is not None:
-            known[where] = State("some of its copies move", "s4", "→", 1)
+            known[where] = State("some of its copies move", "s4", "→", 1, "move copies")
     return known
 
 

@@ -49,9 +49,17 @@ def highlights(plan: Plan) -> Sequence[Highlight]:
     """Return rounds, time and lowest fidelity."""
     rounds, seconds = _rounds(plan), _seconds(plan)
     largest = max((len(item.get("nodes") or []) for item in rounds), default=0)
-    listed = [Highlight("Rounds", number(len(rounds)), f"largest: {count(largest, 'node')}")]
+    peers = {name.replace("_", " "): figures for name, figures in (plan.summary.get("peers") or {}).items()}
+    others = [
+        f"{name}: {number(figures['rounds'])}" + (" (breaks rules)" if figures.get("breaks") else "")
+        for name, figures in peers.items()
+        if figures.get("rounds") is not None
+    ]
+    listed = [Highlight("Rounds", number(len(rounds)), ", ".join(others))]
+    listed.append(Highlight("Most nodes at once", number(largest)))
     if seconds is not None:
-        listed.append(Highlight("Time in all", duration(seconds)))
+        slow = [f"{name}: {duration(f['duration_s'])}" for name, f in peers.items() if f.get("duration_s") is not None]
+        listed.append(Highlight("Time in all", duration(seconds), ", ".join(slow)))
     if _fidelities(plan):
         listed.append(Highlight("Lowest output fidelity", share(min(_fidelities(plan)))))
     return listed
@@ -62,7 +70,7 @@ def states(plan: Plan, topology: Topology, cluster: Cluster | None) -> States:
     placed = cluster.placement.tasks if cluster is not None and cluster.placement is not None else {}
     round_of = {node: item.get("round", k) for k, item in enumerate(_rounds(plan)) for node in item.get("nodes") or []}
     return {
-        (operator, i): in_step(round_of[node], f"down in round {round_of[node]}")
+        (operator, i): in_step(round_of[node], f"down in round {round_of[node]}", f"in round {round_of[node]}")
         for operator, nodes in placed.items()
         for i, node in enumerate(nodes)
         if node in round_of

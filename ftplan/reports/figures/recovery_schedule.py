@@ -11,7 +11,7 @@ from ftplan.model.topology import Topology
 from ftplan.reports.charts import Mark, Series, Span, gantt, lines
 from ftplan.reports.drawing import Figure, figure
 from ftplan.reports.figures import Highlight
-from ftplan.reports.numbers import count, duration, number
+from ftplan.reports.numbers import count, duration, number, share
 from ftplan.reports.repair_times import has_nodes, outages, recoveries, restores
 from ftplan.reports.states import State, States, in_step
 
@@ -37,7 +37,7 @@ def lead(plan: Plan) -> Sequence[str]:
     before = (plan.summary.get("before") or {}).get("priority_time")
     if before and after.get("priority_time") is not None and after["priority_time"] < before:
         saved = 1.0 - after["priority_time"] / before
-        said.append(f"Priority × time down is {saved:.0%} less than if every task waited until all of them fit.")
+        said.append(f"Priority × time down is {share(saved)} less than if every task waited until all of them fit.")
     left = body.get("unrecovered") or []
     if left:
         said.append(f"{count(len(left), 'task')} {'is' if len(left) == 1 else 'are'} not recovered at all.")
@@ -82,7 +82,7 @@ def states(plan: Plan, topology: Topology, cluster: Cluster | None) -> States:
     known: dict[tuple[str, int], State] = {}
     for k, (step, item) in ((s.get("step", i), (s, r)) for i, s in enumerate(_steps(plan)) for r in s["recover"]):
         at = duration(step["at_s"])
-        known[item["operator"], item["index"]] = in_step(k, f"down, comes back in step {k} ({at})")
+        known[item["operator"], item["index"]] = in_step(k, f"down, comes back in step {k} ({at})", f"in step {k}")
     for item in (plan.plan or {}).get("unrecovered") or []:
         known[item["operator"], item["index"]] = State("stays down", "down-hatched", "×", 999_999)
     return known

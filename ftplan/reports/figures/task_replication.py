@@ -72,13 +72,13 @@ def states(plan: Plan, topology: Topology, cluster: Cluster | None) -> States:
     adapted = body.get("activate") is not None
     known: dict[tuple[str, int], State] = {}
     for item in body.get("deactivate") or []:
-        known[item["operator"], item["index"]] = State("its replica stops", "waiting-hatched", "−", 3)
+        known[item["operator"], item["index"]] = State("its replica stops", "waiting-hatched", "−", 3, "stop")
     for item in body["replicas"]:
         task = item["operator"], item["index"]
         if adapted and task in new:
-            known[task] = State("its replica starts", "s1", "+", 1)
+            known[task] = State("its replica starts", "s1", "+", 1, "start")
         else:
-            known[task] = State("has a replica" if not adapted else "its replica stays", "chosen", "R", 2)
+            known[task] = State("has a replica" if not adapted else "its replica stays", "chosen", "R", 2, "replicated")
     return known
 
 
