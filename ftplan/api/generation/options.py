@@ -36,7 +36,10 @@ class ClusterGeneration(Options, ClusterKnobs):
         metavar="X|none",
     )
     zones: int = option(
-        ClusterKnobs.zones, whole(0, 1_000_000), "Zones, which nodes belong to in turn; 0: none.", metavar="N"
+        ClusterKnobs.zones,
+        whole(0, 1_000_000),
+        "Zones, dealt to nodes in turn, no more than nodes; 0: none.",
+        metavar="N",
     )
     utilisation: float | None = option(
         None,
@@ -52,9 +55,7 @@ class ClusterGeneration(Options, ClusterKnobs):
     copies: int = option(
         ClusterKnobs.copies, whole(0, 100), "Checkpoint copies of each key group in place.", metavar="N"
     )
-    replicas: float = option(
-        ClusterKnobs.replicas, FRACTION, "Share of tasks with replicas in place.", metavar="SHARE"
-    )
+    replicas: float = option(ClusterKnobs.replicas, FRACTION, "Share of tasks with replicas in place.", metavar="SHARE")
     node_failure: Any = option(
         ClusterKnobs.node_failure, CHANCE, "Probability that a node fails.", metavar="X|LOW-HIGH|none"
     )
