@@ -28,7 +28,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from ftplan.api.answers import Difference, Evaluation, Explanation, Verification
-    from ftplan.api.generation import generate
+    from ftplan.api.generation.generate import generate
     from ftplan.api.loading import load
     from ftplan.api.plan_inputs import load_inputs
     from ftplan.api.report import report
@@ -42,7 +42,7 @@ _MODULES = {
     **dict.fromkeys(("diff", "evaluate", "explain", "plan", "verify"), "ftplan.api.verbs"),
     "Plan": "ftplan.model.plan",
     "Problem": "ftplan.model.problem",
-    "generate": "ftplan.api.generation",
+    "generate": "ftplan.api.generation.generate",
     "load": "ftplan.api.loading",
     "load_inputs": "ftplan.api.plan_inputs",
     "report": "ftplan.api.report",

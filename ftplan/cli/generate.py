@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ftplan.api.generator_options import OPTIONS
+from ftplan.api.generation.options import OPTIONS
 from ftplan.cli import kind_options, options
 from ftplan.cli.environment import SOURCES
 from ftplan.cli.progress import progress
@@ -40,17 +40,16 @@ def command() -> None:
 
 def _subcommand(what: str, *inputs: Callable[..., Any]) -> Callable[[Callable[..., Any]], click.Command]:
     """Return a decorator that makes the command of one kind, its options from the kind's dataclass."""
-    where = "the folder to write" if what == "stats" else "write here, YAML if it ends in .yaml; - is standard output"
+    to_folder = click.option("-o", "--output", metavar="DIR", help="The folder to write.")
+    where = "Write here, YAML if it ends in .yaml, else JSON; - is standard output."
+    to_file = click.option("-o", "--output", default="-", metavar="FILE", help=where)
     parts = options.together(
         *inputs,
         kind_options.knobs(OPTIONS[what], PRESETS[what]),
-        click.option(
-            "-o", "--output", default=None if what == "stats" else "-", metavar="DIR" if what == "stats" else "FILE",
-            help=f"{where[0].upper()}{where[1:]}.",
-        ),
+        to_folder if what == "stats" else to_file,
         click.option("--force", is_flag=True, help="Overwrite an existing output."),
         options.verbosity,
-    )  # fmt: skip
+    )
 
     def decorate(function: Callable[..., Any]) -> click.Command:
         made = options.command(f"generate-{what}")(parts(function))

@@ -16,7 +16,7 @@ PRIORITIES = ("one", "uniform", "zipf", "load")
 SHARED_BY = ("chance", "rank")
 PLACEMENTS = ("round-robin", "zones", "random", "none")
 LOADS = ("lognormal", "zipf")
-SHAPES_OVER_TIME = ("sine", "ramp")
+SHAPES_OVER_TIME = ("sine", "square", "ramp")
 CAMPS = ("key-group", "operator")
 FAILING = ("nodes", "zones", "burst", "operators", "tasks", "everything", "nothing")
 BURST_SIZES = ("geometric", "fixed")
@@ -25,7 +25,7 @@ SCENARIOS = ("none", "nodes", "zones", "both", "bursts")
 #: The largest number of tasks that is made without being asked for.
 MAX_TASKS = 1_000_000
 #: The largest number of rows of a table of statistics that is made without being asked for.
-MAX_ROWS = 50_000_000
+MAX_ROWS = 20_000_000
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@ from ftplan.generators.knobs import StatsKnobs
 from ftplan.model.topology import FloatArray, IntArray
 
 #: Variance over time of a wave between -1 and 1.
-_VARIANCE = {"sine": 1 / 2, "ramp": 1 / 3}
+_VARIANCE = {"sine": 1 / 2, "square": 1.0, "ramp": 1 / 3}
 
 
 def daily_loads(
@@ -48,13 +48,16 @@ def phases(knobs: StatsKnobs, groups: int, operator: int, random: np.random.Gene
 def expected(knobs: StatsKnobs, size: FloatArray, phase: FloatArray, random: np.random.Generator) -> FloatArray:
     """Return expected loads, ``size (level + wave)``, at least 0, shape (windows, groups).
 
-    The wave is a sine of ``cycle_s``, or a ramp from -1 to 1 over all windows, of which a share of ``strength`` in its
-    variance is common and the rest each key group's own: two key groups of one camp correlate by ``strength``.
+    The wave is a sine or a square of ``cycle_s``, or a ramp from -1 to 1 over all windows. A share of ``strength`` of
+    its variance is common and the rest each key group's own: two key groups of one camp correlate by ``strength``.
     """
     if knobs.over_time == "ramp":
         wave = np.linspace(-1.0, 1.0, knobs.windows)[:, None] * np.cos(phase)
     else:
-        wave = np.sin(2 * np.pi * np.arange(knobs.windows)[:, None] / (knobs.cycle_s / knobs.window_s) + phase)
+        angle = 2 * np.pi * np.arange(knobs.windows)[:, None] / (knobs.cycle_s / knobs.window_s) + phase
+        wave = np.sin(angle)
+        if knobs.over_time == "square":  # high first: where the sine is 0 up to rounding, it begins to rise or fall
+            wave = np.where(np.sin(angle + 1e-9) >= 0.0, 1.0, -1.0)
     if knobs.strength < 1.0:
         own = np.sqrt((1.0 - knobs.strength) * _VARIANCE[knobs.over_time])
         wave = np.sqrt(knobs.strength) * wave + own * random.standard_normal(wave.shape)

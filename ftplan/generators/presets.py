@@ -74,6 +74,14 @@ TOPOLOGIES: Mapping[str, Preset] = {
             "key_groups": 10,
         },
     ),
+    "scale-out-figure-10": Preset(
+        "[Mudassar2019], figures 10 and 11: 2 spouts, 5 stateless and 2 stateful executors, 200 records/s",
+        {**_EVEN, "shape": "chain", "tasks": (2, 5, 2), "full": 1.0, "rate": 100.0, "costs": "operator"},
+    ),
+    "ring-figure-8": Preset(
+        "[Kumbhare2015], figure 8: word counts by 12 reducers; 4 mappers are assumed",
+        {**_EVEN, "shape": "chain", "tasks": (4, 12), "full": 1.0},
+    ),
     "sparse-queries": Preset(
         "benchmarks/recovery_sparse.py: 500 queries of 3 to 8 tasks each of 1,000, few of which nearly all need",
         {
@@ -99,6 +107,10 @@ CLUSTERS: Mapping[str, Preset] = {
     "checkpoints-figure-5": Preset(
         "[Madsen2015], figures 5 to 9: 25 nodes", {"nodes": 25, "zones": 0, "placement": "round-robin", "copies": 1}
     ),
+    "ring-figure-8": Preset(
+        "[Kumbhare2015], section on experiments: up to 20 machines of 4 cores and 4 GB",
+        {"nodes": 20, "cores": (4.0, 4.0), "memory_per_core": 1024.0, "zones": 0},
+    ),
 }
 
 STATISTICS: Mapping[str, Preset] = {
@@ -118,6 +130,18 @@ STATISTICS: Mapping[str, Preset] = {
     "checkpoints-figure-7": Preset(
         "[Madsen2015], figures 7 to 9: 48 minutes in which operators rise and fall together",
         {"windows": 48, "window_s": 60.0, "cycle_s": 2880.0, "camps": 1, "strength": 0.95},
+    ),
+    "scale-out-figure-15": Preset(
+        "[Mudassar2019], figure 15: half an hour in which low and high rates alternate every 5 minutes",
+        {
+            "windows": 180,
+            "window_s": 10.0,
+            "cycle_s": 600.0,
+            "over_time": "square",
+            "level": 2.0,
+            "camps": 1,
+            "skew": 0.0,
+        },
     ),
     "daily": Preset(
         "benchmarks/allocation_at_scale.py: two days in windows of 10 minutes, random phases, lognormal sizes",

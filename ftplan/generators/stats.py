@@ -52,7 +52,7 @@ def statistics(knobs: StatsKnobs, topology: Topology) -> Statistics:
         raise FtplanError(f"{knobs.windows:,} windows of {knobs.window_s:g} s are more than {LONGEST_S:g} s")
     graph = TaskGraph(topology)
     flows = rates(graph)
-    _checkrows_of(knobs, graph)
+    _check_rows(knobs, graph)
     loads = _key_group_loads(knobs, graph, flows)
     made = {"key_groups": _key_groups(knobs, graph, loads)}
     if knobs.tasks or knobs.substreams:
@@ -64,7 +64,7 @@ def statistics(knobs: StatsKnobs, topology: Topology) -> Statistics:
     return Statistics(_manifest(knobs, topology, made["key_groups"]), made)
 
 
-def _checkrows_of(knobs: StatsKnobs, graph: TaskGraph) -> None:
+def _check_rows(knobs: StatsKnobs, graph: TaskGraph) -> None:
     rows = {"key_groups": sum(o.key_groups or 0 for o in graph.topology.operators)}
     if knobs.tasks:
         rows["tasks"] = graph.tasks

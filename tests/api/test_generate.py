@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ftplan
-from ftplan.api.generation import INPUTS
-from ftplan.api.generator_options import OPTIONS
+from ftplan.api.generation.generate import INPUTS
+from ftplan.api.generation.options import OPTIONS
 from ftplan.generators import knobs
 from ftplan.generators.presets import PRESETS
 from ftplan.io.checking import check_files
@@ -180,6 +180,8 @@ def test_a_generated_set_can_be_planned_with(tmp_path: Path) -> None:
         ({"what": "topology", "operators": (9, 3)}, "--operators: (9, 3) is not a whole number or a range such as 2-8"),
         ({"what": "topology", "operators": "x"}, "--operators: 'x' is not a whole number or a range such as 2-8"),
         ({"what": "topology", "like": "figure-14"}, "--like: 'figure-14' is not one of"),
+        ({"what": ["topology"]}, "generate: ['topology'] is not one of topology, cluster, stats, failure"),
+        ({"what": "topology", "output": 5}, "--output: 5 is not a path"),
         ({"what": "topology", "cluster": CLUSTER}, "generate topology: takes no cluster"),
         ({"what": "topology", "shape": "chain", "outputs": 2}, "--outputs 2: a chain has one"),
         ({"what": "topology", "operators": 2, "outputs": 3}, "--operators 2: a tree with 3 outputs needs at least 3"),

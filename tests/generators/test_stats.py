@@ -51,7 +51,7 @@ def test_lognormal_is_recovered() -> None:
 
 
 @pytest.mark.parametrize("strength", [0.25, 0.8, 1.0])
-@pytest.mark.parametrize("over_time", ["sine", "ramp"])
+@pytest.mark.parametrize("over_time", ["sine", "square", "ramp"])
 def test_camps_correlate_as_asked(strength: float, over_time: str) -> None:
     """Within a camp by the strength, against the other camp by its opposite."""
     loads = series(
@@ -109,6 +109,12 @@ def test_the_cycle_is_a_day() -> None:
     loads = series(windows=288, camps=1, records=1e6, poisson=False).loads
     assert loads[:144] == pytest.approx(loads[144:])
     assert loads.max(axis=0) / loads.min(axis=0) == pytest.approx(2.2 / 0.2)
+
+
+def test_a_square_is_high_and_low_in_turn() -> None:
+    loads = series(windows=60, window_s=60.0, cycle_s=600.0, over_time="square", camps=1, records=1e4, poisson=False)
+    high = np.tile(np.repeat([True, False], 5), 6)
+    assert loads.loads[high].min(axis=0) == pytest.approx(loads.loads[~high].max(axis=0) * 2.2 / 0.2)
 
 
 def test_columns_that_were_not_asked_for_are_empty() -> None:

@@ -85,5 +85,5 @@ The settings of an experiment; options win over them. Standard output is JSON.
 An experiment by another name.
 
   $ ftplan generate topology --like figure-14
-  2> ftplan: generate topology: Invalid value for '--like': 'figure-14' is not one of 'replication-figure-6', 'replication-figure-14', 'recovery-figure-16', 'recovery-figure-17', 'checkpoints-figure-5', 'checkpoints-figure-7', 'checkpoints-toy', 'sparse-queries'.
+  2> ftplan: generate topology: Invalid value for '--like': 'figure-14' is not one of 'replication-figure-6', 'replication-figure-14', 'recovery-figure-16', 'recovery-figure-17', 'checkpoints-figure-5', 'checkpoints-figure-7', 'checkpoints-toy', 'scale-out-figure-10', 'ring-figure-8', 'sparse-queries'.
   [2]

@@ -48,7 +48,7 @@ One line says what is wrong, and nothing is written.
   2> ftplan: generate stats: -o DIR is missing: statistics are a folder
   [2]
   $ ftplan generate stats -t topology.yaml --windows 9999999 -o new
-  2> ftplan: key_groups: 12 series in 9,999,999 windows are 119,999,988 rows, more than --max-rows 50,000,000
+  2> ftplan: key_groups: 12 series in 9,999,999 windows are 119,999,988 rows, more than --max-rows 20,000,000
   [2]
   $ ftplan generate stats -t topology.yaml -o stats
   2> ftplan: stats: exists already; give --force to overwrite it

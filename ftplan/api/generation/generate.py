@@ -8,13 +8,14 @@ from dataclasses import replace
 from typing import Any
 
 import ftplan
-from ftplan.api.generator_options import OPTIONS
+from ftplan.api.generation.options import OPTIONS
 from ftplan.api.loading import Source, load
-from ftplan.api.option_fields import flag, quoted
+from ftplan.api.option_fields import FLAG, Check, checked, flag, optional, path, quoted
 from ftplan.errors import FtplanError, suggestion
 from ftplan.generators.presets import PRESETS
 from ftplan.model.problem import Problem
 
+OUTPUT = Check("a path", path)
 #: The inputs that each kind is made for, and whether it has to have them.
 INPUTS: Mapping[str, Mapping[str, bool]] = {
     "topology": {},
@@ -49,7 +50,7 @@ def generate(
         Also write it: JSON, YAML where the name ends in ``.yaml`` or ``.yml``, for statistics a folder; whole or not at
         all. An existing one is replaced with *force* only.
     knobs
-        Fields of :mod:`ftplan.api.generator_options`, for instance ``operators=(5, 10), zipf=0.5, seed=1``.
+        Fields of :mod:`ftplan.api.generation.options`, for instance ``operators=(5, 10), zipf=0.5, seed=1``.
 
     Returns
     -------
@@ -61,7 +62,7 @@ def generate(
     FtplanError
         If a knob is unknown or wrong, knobs contradict each other, or an input is missing or invalid.
     """
-    if what not in OPTIONS:
+    if not isinstance(what, str) or what not in OPTIONS:
         near = suggestion(what, OPTIONS) if isinstance(what, str) else ""
         raise FtplanError(f"generate: {quoted(what)} is not one of {', '.join(OPTIONS)}{near}")
     preset = dict(_preset(what, like))
@@ -69,6 +70,7 @@ def generate(
         del preset["tasks"]
     asked = OPTIONS[what].of(f"generate {what}", {**preset, **knobs})
     problem = _inputs(what, {"topology": topology, "cluster": cluster})
+    checked(f"generate {what}", {"output": optional(OUTPUT), "force": FLAG}, {"output": output, "force": force})
     if output is not None:
         from ftplan.io.output import refuse_existing
 
