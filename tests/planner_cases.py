@@ -15,6 +15,7 @@ import yaml
 
 import ftplan
 from tests.api import recovery_cases, replication_cases
+from tests.api.drain import cases as drain_cases
 
 Documents = Mapping[str, Any]
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
@@ -218,9 +219,41 @@ def replication() -> Questions:
     )
 
 
+def drain() -> Questions:
+    job = drain_cases.JOB
+    racks = {name: document for name, document in storm().items() if name != "failure"}
+    replicated = {**job, "cluster": {**job["cluster"], "placement": {"tasks": drain_cases.TASKS}}}
+
+    def question(documents: Documents, more: tuple[str, tuple[Any, ...]] | None = None, **options: Any) -> Question:
+        best = None if options.get("move") else lambda: drain_cases.best(documents, options)
+        return Question(documents, {"iterations": 50, "time_limit_s": 3600.0, **options}, more, best)
+
+    return Questions(
+        {
+            "no-limits": question(job),
+            "fidelity": question(job, ("min_fidelity", (0.3, 0.2, 0.1, 0.0)), min_fidelity=0.25),
+            "zones": question(job, ("max_per_zone", (1, 2, 3)), max_per_zone=1),
+            "nodes": question(job, ("max", (1, 2, 3, 4, 5)), max=2),
+            "priority": question(job, keep_priority=5),
+            "checkpoints": question(job, keep_copies="checkpoints", min_fidelity=0.1),
+            "no-copies": question(replicated, max_per_zone=2, min_fidelity=0.1),
+            "everything": question(job, max=3, max_per_zone=2, min_fidelity=0.1, keep_priority=5),
+            "move": question(job, move=True, max_cpu=0.6),
+            "storm": Question(racks, {"iterations": 50, "time_limit_s": 3600.0, "min_fidelity": 0.4, "max": 4}),
+        },
+        impossible={
+            "fidelity": question(job, min_fidelity=0.9),
+            "priority": question(job, keep_priority=3),
+        },
+        nothing={"none-may": question(job, min_fidelity=1.0, partial=True, nodes=("zone:a", "node:n4"))},
+        strict=False,
+    )
+
+
 #: By command: a planner of one of these is covered by its row in the registry alone.
 QUESTIONS: Mapping[str, Questions] = {
     "allocate-checkpoints": allocation(),
+    "drain-schedule": drain(),
     "recovery-schedule": recovery(),
     "replicate-tasks": replication(),
 }

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 #: The kinds that can be planned, each with the object that stands for it.
 KINDS: Mapping[str, str] = {
     "checkpoint-allocation": "ftplan.api.checkpoints.kind:KIND",
+    "drain-schedule": "ftplan.api.drain.kind:KIND",
     "recovery-schedule": "ftplan.api.recovery.kind:KIND",
     "task-replication": "ftplan.api.replication.kind:KIND",
 }

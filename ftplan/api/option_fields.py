@@ -31,7 +31,7 @@ class Check:
 
     right: str
     take: Callable[[Any], Any]
-    form: Literal["text", "word", "number", "whole", "flag"] = "text"
+    form: Literal["text", "texts", "word", "number", "whole", "flag"] = "text"
     names: tuple[str, ...] = ()
     low: float | None = None
     high: float | None = None
@@ -98,7 +98,8 @@ def checked(command: str, checks: Mapping[str, Check], options: Mapping[str, Any
             taken[name] = check.take(value)
         except (ValueError, TypeError, OverflowError):
             near = suggestion(value, check.names) if isinstance(value, str) else ""
-            raise FtplanError(f"{flag(name)}: {quoted(value)} is not {check.right}{near}") from None
+            given = value[0] if check.form == "texts" and isinstance(value, tuple) and len(value) == 1 else value
+            raise FtplanError(f"{flag(name)}: {quoted(given)} is not {check.right}{near}") from None
     return taken
 
 
@@ -197,15 +198,36 @@ def written(value: Any) -> float:
 
 
 FLAG = Check("True or False", _yes_or_no, "flag")
-SELECTORS = Check("a selector such as 'node:n1', or a list of them", texts)
+SELECTORS = Check("a selector such as 'node:n1', or a list of them", texts, "texts")
 PLAN = optional(Check("a plan, the path of one, or its document", _plan))
 CORES = number(0.0, 1e12)
 SHARE = number(0.0, 1.0, above=True)
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlanOptions:
-    """What can be asked of every kind of plan; kinds add fields, made by :func:`option`, in the order of ``--help``.
+class Options:
+    """Options as fields, made by :func:`option`, in the order of ``--help``."""
+
+    @classmethod
+    def options(cls) -> dict[str, Option]:
+        """Return the options by name, in the order of the fields: those of all kinds first."""
+        return {item.name: item.metadata["option"] for item in fields(cls)}
+
+    @classmethod
+    def of(cls, command: str, asked: Mapping[str, Any]) -> Self:
+        """Return checked options; what is not asked is the default.
+
+        Raises
+        ------
+        FtplanError
+            If one is unknown or wrong.
+        """
+        return cls(**checked(command, {name: item.check for name, item in cls.options().items()}, asked))
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanOptions(Options):
+    """What can be asked of every kind of plan; kinds add fields.
 
     Attributes
     ----------
@@ -226,22 +248,6 @@ class PlanOptions:
         60.0, number(0.0, 1e9, above=True), "Stop searching after this time.", metavar="TIME", unit="time"
     )
     iterations: int | None = option(None, optional(whole(0)), "Bound the search by work instead of time.", metavar="N")
-
-    @classmethod
-    def options(cls) -> dict[str, Option]:
-        """Return the options by name, in the order of the fields: those of all kinds first."""
-        return {item.name: item.metadata["option"] for item in fields(cls)}
-
-    @classmethod
-    def of(cls, command: str, asked: Mapping[str, Any]) -> Self:
-        """Return checked options; what is not asked is the default.
-
-        Raises
-        ------
-        FtplanError
-            If one is unknown or wrong.
-        """
-        return cls(**checked(command, {name: item.check for name, item in cls.options().items()}, asked))
 
     def check_algorithm(self, algorithm: str, others: Iterable[str]) -> None:
         """Refuse an algorithm that does not plan for what is asked.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import Any
 
 from ftplan.api.arguments import a_plan
@@ -124,12 +125,12 @@ def load_state(
 def stale_inputs(plan: Plan, problem: Problem) -> list[Violation]:
     """Return ``STALE_INPUT`` for each input that is not what the plan was made from.
 
-    Inputs that are plans are looked up where the plan says that they lie.
+    Inputs that are plans or costs are looked up where the plan says that they lie.
     """
     now = {item.role: item for item in problem.inputs}
     for item in plan.inputs:
         if item.role not in ROLES and item.role not in now:
-            file = _plan_file(item)
+            file = _other_file(item)
             if file is not None:
                 now[item.role] = file
     return [
@@ -149,13 +150,13 @@ def _paths(plan: Plan) -> dict[str, str]:
     return {item.role: item.path for item in plan.inputs if item.path is not None and item.path != "-"}
 
 
-def _plan_file(item: InputFile) -> InputFile | None:
-    """Return the fingerprint of a plan that another one was made from, None where it is not there any more."""
-    from ftplan.io.plan_file import load_plan
+def _other_file(item: InputFile) -> InputFile | None:
+    """Return the fingerprint of a plan or costs that a plan was made from, None where it is not there any more."""
+    from ftplan.io.documents import read_document
 
     if item.path is None or not os.path.exists(item.path):
         return None
     try:
-        return load_plan(item.path).input
+        return replace(item, sha256=read_document(item.path, item.role).sha256)
     except FtplanError:
         return None

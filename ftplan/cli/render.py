@@ -14,11 +14,15 @@ from ftplan.errors import shortened
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table to show: a title, column names, and rows; numbers are set flush right."""
+    """A table to show: a title, column names, and rows; numbers are set flush right.
+
+    With *tick* its first column holds boxes, and Markdown has a list of tasks to tick off instead of a table.
+    """
 
     columns: Sequence[str]
     rows: Sequence[Sequence[Any]]
     title: str | None = None
+    tick: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +67,23 @@ def _is_number(value: Any) -> bool:
 
 def markdown(table: Table) -> str:
     """Return a table as GitHub-flavoured Markdown."""
+    if table.tick:
+        return _checklist(table)
     right = [all(_is_number(r[i]) or r[i] is None for r in table.rows) for i in range(len(table.columns))]
     lines = [f"**{table.title}**", ""] if table.title else []
     lines.append("| " + " | ".join(table.columns) + " |")
     lines.append("|" + "|".join("---:" if r else "---" for r in right) + "|")
     lines += ["| " + " | ".join(cell(v).replace("|", "\\|") for v in row) + " |" for row in table.rows]
+    return "\n".join(lines) + "\n"
+
+
+def _checklist(table: Table) -> str:
+    """Return a list of tasks: the first two columns, and the others behind their names, empty ones left out."""
+    lines = [f"**{table.title}**", ""] if table.title else []
+    for _, number, *others in table.rows:
+        named = zip(table.columns[2:], others, strict=True)
+        text = "; ".join(f"{name}: {cell(value)}" for name, value in named if value not in (None, ""))
+        lines.append(f"- [ ] **{table.columns[1]} {cell(number)}**: {text}")
     return "\n".join(lines) + "\n"
 
 
@@ -84,7 +100,8 @@ def _print_tables(answer: Answer, form: str, stream: IO[str]) -> None:
     console = Console(file=stream, highlight=False, width=None if terminal else WIDE)
     with console.capture() as captured:
         for table in answer.tables:
-            shown = RichTable(title=table.title, title_justify="left", title_style="bold", box=None, pad_edge=False)
+            title = None if table.title is None else Text(table.title, style="bold")  # no markup, no emoji
+            shown = RichTable(title=title, title_justify="left", box=None, pad_edge=False)
             for i, name in enumerate(table.columns):
                 number = bool(table.rows) and all(_is_number(row[i]) or row[i] is None for row in table.rows)
                 shown.add_column(name, justify="right" if number else "left")

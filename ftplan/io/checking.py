@@ -15,6 +15,7 @@ from ftplan.io.documents import Document, display_name, read_document
 from ftplan.io.evaluation_file import load_evaluation
 from ftplan.io.failure_file import load_failure
 from ftplan.io.plan_file import load_plan
+from ftplan.io.recovery_costs_file import load_recovery_costs
 from ftplan.io.stats_store import load_stats
 from ftplan.io.topology_file import load_topology
 from ftplan.io.validation import FORMATS, Loaded, check_envelope
@@ -26,10 +27,11 @@ from ftplan.model.failure import Failure
 from ftplan.model.kinds import row
 from ftplan.model.plan import Plan, Warn
 from ftplan.model.problem import StatsTables
+from ftplan.model.recovery_costs import RecoveryCosts
 from ftplan.model.topology import Topology
 
 #: Files are read in this order, so that each can be held against those before it.
-_ORDER = ("topology", "cluster", "failure", "stats", "plan", "evaluation", "what-if", "configuration")
+_ORDER = ("topology", "cluster", "failure", "stats", "plan", "evaluation", "what-if", "recovery-costs", "configuration")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +124,8 @@ def _load(kind: str, source: Any, known: _Known) -> Loaded[Any]:
             return load_plan(source)
         case "what-if":
             return load_what_if(source)
+        case "recovery-costs":
+            return load_recovery_costs(source)
         case _:
             return load_evaluation(source)
 
@@ -158,5 +162,7 @@ def _summary(value: Any, topology: Topology | None) -> dict[str, int]:
             return {table: len(rows) if isinstance(rows, list) else 0}
         case WhatIfModel():
             return {"cases": len(value.cases), "axes": len(value.grid)}
+        case RecoveryCosts():
+            return {"parameters": len(value.estimates)}
         case _:
             return {"metrics": len(value["metrics"])}

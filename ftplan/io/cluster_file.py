@@ -31,10 +31,11 @@ class NodeModel(FileModel):
         default=["tasks", "checkpoints"], description="What may be placed here"
     )
     failure_probability: Probability | None = Field(None, description="Probability that the node fails")
+    labels: dict[str, str] | None = Field(None, description="Free-form labels, by which commands choose nodes")
 
     def build(self) -> Node:
         """Return the node."""
-        return Node(**{**dict(self), "accepts": frozenset(self.accepts)})
+        return Node(**{**dict(self), "accepts": frozenset(self.accepts), "labels": self.labels or {}})
 
 
 class ZoneModel(FileModel):

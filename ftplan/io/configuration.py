@@ -19,7 +19,9 @@ FILE_NAME = "ftplan.toml"
 INPUTS = ("topology", "cluster", "stats", "failure")
 
 #: Options whose values are paths, relative to the folder of the file: inputs, plans as inputs of plans, and others.
-PATH_OPTIONS = frozenset((*INPUTS, *(option for row in ROWS for option, _ in row.plans), "output", "plan", "logs"))
+PATH_OPTIONS = frozenset(
+    (*INPUTS, *(option for row in ROWS for option in (*dict(row.plans), *row.files)), "output", "plan", "logs")
+)
 
 #: Names of a command's options, or a mapping from how they are spelled to what they are called.
 Options = Collection[str] | Mapping[str, str]

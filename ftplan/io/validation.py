@@ -30,6 +30,7 @@ FORMATS: Mapping[str, str] = {
     "ftplan/placement": "placement",
     "ftplan/plan": "plan",
     "ftplan/evaluation": "evaluation",
+    "ftplan/recovery-costs": "recovery cost table",
     "ftplan/what-if": "what-if",
     "ftplan/what-if-result": "what-if result",
     "ftplan/simulation": "simulation",

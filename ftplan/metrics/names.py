@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from ftplan.model.kinds import CHECKPOINT_ALLOCATION, RECOVERY_SCHEDULE, TASK_REPLICATION
+from ftplan.model.kinds import CHECKPOINT_ALLOCATION, DRAIN_SCHEDULE, RECOVERY_SCHEDULE, TASK_REPLICATION
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +23,7 @@ class Metric:
 _ALLOCATION = CHECKPOINT_ALLOCATION.name
 _SCHEDULE = RECOVERY_SCHEDULE.name
 _REPLICATION = TASK_REPLICATION.name
+_DRAIN = DRAIN_SCHEDULE.name
 
 METRICS: tuple[Metric, ...] = (
     Metric(
@@ -147,6 +148,23 @@ METRICS: tuple[Metric, ...] = (
         "s",
         "sum of priority times seconds down in the recovery afterwards, for plans made with --then-recover",
     ),
+    Metric("rounds", _DRAIN, "min", "rounds", "the objective: rounds of restarts"),
+    Metric("duration-s", _DRAIN, "min", "s", "all rounds, one after another"),
+    Metric("lowest-fidelity", _DRAIN, "max", "share", "output fidelity in the worst round"),
+    Metric(
+        "lost-output-s",
+        _DRAIN,
+        "min",
+        "s",
+        "1 - output fidelity, integrated over all rounds: seconds of full output that are lost",
+    ),
+    Metric("queries-down", _DRAIN, "min", "queries", "queries that are down in the worst round"),
+    Metric(
+        "priority-down", _DRAIN, "min", "priority", "summed priority of the queries that are down, in the worst round"
+    ),
+    Metric("nodes-at-once", _DRAIN, "min", "nodes", "most nodes that restart together"),
+    Metric("moved-tasks", _DRAIN, "min", "moves", "tasks that move away for a round, over all rounds"),
+    Metric("unplaced-nodes", _DRAIN, "min", "nodes", "nodes that should restart and are in no round"),
 )
 
 

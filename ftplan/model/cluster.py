@@ -26,6 +26,7 @@ class Node:
     used_cpu: float = 0.0
     accepts: frozenset[str] = frozenset(ACCEPTS)
     failure_probability: float | None = None
+    labels: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     @property
     def zone_id(self) -> str:

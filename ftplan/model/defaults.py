@@ -14,3 +14,5 @@ HORIZON_S = 600.0
 COORDINATOR_CPU = 0.5
 #: Measured substreams that an edge of a starter file lists at most; a hundred thousand take seconds to read.
 MAX_SUBSTREAMS = 10_000
+#: Seconds that a node takes to restart: the reboot of a machine and the start of what runs on it.
+RESTART_S = 120.0

@@ -30,6 +30,8 @@ class KindRow:
         Roles of the inputs without which there is no plan.
     plans
         Options that take another plan, each with the kind of it; they are roles of inputs too.
+    files
+        Options that take a file of another format; likewise.
     answers_failure
         Whether ``fail`` and a failure file are part of the question. Other plans are only scored under failures.
     fail_replaces_scenarios
@@ -41,6 +43,7 @@ class KindRow:
     table: str
     needs: tuple[str, ...] = ("topology",)
     plans: tuple[tuple[str, str], ...] = ()
+    files: tuple[str, ...] = ()
     answers_failure: bool = False
     fail_replaces_scenarios: bool = False
 
@@ -67,18 +70,26 @@ RECOVERY_SCHEDULE = KindRow(
     plans=(("replicas", "task-replication"), ("checkpoints", "checkpoint-allocation")),
     answers_failure=True,
 )
+DRAIN_SCHEDULE = KindRow(
+    "drain-schedule",
+    "drain-schedule",
+    "rounds",
+    needs=("topology", "cluster"),
+    plans=(("replicas", "task-replication"), ("checkpoints", "checkpoint-allocation")),
+    files=("costs",),
+)
 
 #: The main table of kinds that have no planner yet, whose plans are only read.
 _TABLES: tuple[tuple[Kind, str], ...] = (
     ("rebalance", "moves"),
     ("peer-ring", "ring"),
     ("scale-out", "operators"),
-    ("drain-schedule", "rounds"),
 )
 ROWS: tuple[KindRow, ...] = (
     CHECKPOINT_ALLOCATION,
     TASK_REPLICATION,
     RECOVERY_SCHEDULE,
+    DRAIN_SCHEDULE,
     *(KindRow(name, name, table) for name, table in _TABLES),
 )
 

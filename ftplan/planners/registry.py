@@ -150,6 +150,23 @@ ROWS: tuple[Row, ...] = (
         guarantee="optimal, or the proven gap at the time limit",
         source="tables of the best value at each cost, integer program over tasks and nodes, branch and bound",
     ),
+    Row(
+        name="greedy",
+        kind="drain-schedule",
+        function="ftplan.planners.drain.greedy:greedy",
+        exact=False,
+        guarantee="never more rounds than one by one or zone by zone; a proven bound from cliques, zones and numbers",
+        source="DSATUR (Brelaz 1979), iterated greedy colouring, tabu search on partial colourings",
+    ),
+    Row(
+        name="exact",
+        kind="drain-schedule",
+        function="ftplan.planners.drain.exact:exact",
+        exact=True,
+        guarantee="the fewest rounds, or the proven gap at the time limit",
+        source="branch and bound, integer program (CP-SAT), column generation (Mehrotra & Trick 1996)",
+        default=True,
+    ),
 )
 
 

@@ -1,20 +1,20 @@
-"""One measure of a sweep over one or two swept fields, as a picture."""
+"""One measure of a sweep over one or two swept fields, as a figure."""
 
 from __future__ import annotations
 
-import io
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
-import numpy as np
+from ftplan.reports.charts import Series, lines
+from ftplan.reports.drawing import Drawing, Figure, Rect, Shape, Text, figure, fitted, text_width
+from ftplan.reports.numbers import count, number
+from ftplan.reports.palette import STEPS
 
-from ftplan.errors import FtplanError, MissingExtraError
-from ftplan.reports.fidelity_curve import Form
-
-#: Most values of a field that a map of two fields shows, and most marks of words under an axis.
-MOST_CELLS, MOST_WORDS = 60, 24
+#: Most values of a field that a map of two fields, or a chart over words, shows.
+MOST_VALUES = 60
 
 Value = float | int | bool | str
+Format = Callable[[float], str]
 
 
 class Point(NamedTuple):
@@ -24,55 +24,31 @@ class Point(NamedTuple):
     value: float
 
 
-def draw_sweep(
-    points: Sequence[Point],
-    form: Form,
-    *,
-    fields: Sequence[str],
-    measure: str,
-    base: float | None = None,
-) -> bytes:
-    """Return a plot of a measure, the same bytes for the same numbers.
+def sweep_figure(
+    points: Sequence[Point], fields: Sequence[str], measure: str, base: float | None = None, form: Format = number
+) -> Figure:
+    """Return a figure of a measure.
 
-    Over one field: a line through the means where it holds numbers, marks where it holds words, and the range of the
-    cases of equal value. Over two fields: a map of the means.
+    Over one field of numbers: a dot a case and a line through the means. Over one of words, or two fields: a map, a
+    cell for each value with the mean as number and colour.
 
     Parameters
     ----------
     points
         At least one.
     measure
-        As the axis shall say, with its unit.
+        As the axis shall say.
     base
-        The measure without any change, as a dashed line over one field.
-
-    Raises
-    ------
-    FtplanError
-        If two fields have more values than a map can show.
-    MissingExtraError
-        If matplotlib is not installed.
+        The measure without any change, over one field.
+    form
+        How a value of the measure is written.
     """
-    try:
-        import matplotlib
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtraError("matplotlib", "report", "--plot") from None
-    with matplotlib.rc_context({"svg.hashsalt": "ftplan", "svg.fonttype": "path", "text.parse_math": False}):
-        figure = Figure(figsize=(7.0, 4.2), layout="constrained")
-        axes = figure.add_subplot()
-        if len(fields) == 1:
-            _line(axes, points, base)
-            axes.set_ylabel(measure)
-            axes.grid(alpha=0.3)
-        else:
-            _map(figure, axes, points, fields, measure)
-            axes.set_ylabel(fields[1])
-        axes.set_xlabel(fields[0])
-        sink = io.BytesIO()
-        metadata = {"Date": None, "Creator": "ftplan"} if form == "svg" else {"Software": "ftplan"}
-        figure.savefig(sink, format=form, metadata=metadata)
-        return sink.getvalue()
+    title = f"{measure.capitalize()} over {' and '.join(fields)}"
+    values = [_ordered(points, axis) for axis in range(len(fields))]
+    said = f"{count(len(points), 'case')}, {' × '.join(count(len(v), 'value') for v in values)}."
+    if len(fields) == 1 and _numeric(values[0]) and min(map(float, values[0])) >= 0.0:
+        return _curve(title, said, points, (fields[0], measure), base, form)
+    return _map(title, said, points, values, fields, form)
 
 
 def _ordered(points: Sequence[Point], axis: int) -> list[Value]:
@@ -85,53 +61,74 @@ def _numeric(values: Sequence[Value]) -> bool:
     return all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values)
 
 
-def _line(axes: Any, points: Sequence[Point], base: float | None) -> None:
-    values = _ordered(points, 0)
-    by_value: dict[Value, list[float]] = {value: [] for value in values}
+def _means(points: Sequence[Point]) -> dict[tuple[Value, ...], float]:
+    by_place: dict[tuple[Value, ...], list[float]] = {}
     for point in points:
-        by_value[point.at[0]].append(point.value)
-    numeric = _numeric(values)
-    at: list[float] = [float(value) for value in values] if numeric else list(map(float, range(len(values))))
-    means = [float(np.mean(by_value[value])) for value in values]
-    low, high = ([side(by_value[value]) for value in values] for side in (min, max))
-    mean = "mean" if low != high else None
+        by_place.setdefault(point.at, []).append(point.value)
+    return {at: sum(values) / len(values) for at, values in by_place.items()}
+
+
+def _curve(
+    title: str, said: str, points: Sequence[Point], names: tuple[str, str], base: float | None, form: Format
+) -> Figure:
+    means = sorted((float(at[0]), mean) for at, mean in _means(points).items())
+    drawn = [Series(tuple(means), "value-line")]
+    key = [("value", "", "a case")]
+    if len(means) < len(points):
+        key.append(("line:value-line", "", "mean of the cases of equal value"))
     if base is not None:
-        axes.axhline(base, color="0.6", linestyle="--", label="base")
-    if numeric:
-        if low != high:
-            axes.fill_between(at, low, high, color="C0", alpha=0.2, linewidth=0, label="range")
-        axes.plot(at, means, color="C0", marker="o" if len(at) <= MOST_CELLS else None, label=mean)
-    else:
-        axes.vlines(at, low, high, color="C0", alpha=0.5)
-        axes.plot(at, means, "o", color="C0", label=mean)
-        _words(axes.set_xticks, values)
-    if base is not None or low != high:
-        axes.legend()
+        drawn.insert(0, Series(((0.0, base), (means[-1][0] or 1.0, base)), "bound-line"))
+        key.append(("line:bound-line", "", f"base: {form(base)}"))
+    dots = [(place, "value") for place in dict.fromkeys((float(point.at[0]), point.value) for point in points)]
+
+    def draw(width: float) -> Drawing:
+        return lines(drawn, width, x_name=names[0], y_name=names[1], y_form=form, dots=dots)
+
+    return figure(title, said, draw, key=tuple(key))
 
 
-def _map(figure: Any, axes: Any, points: Sequence[Point], fields: Sequence[str], measure: str) -> None:
-    across, up = (_ordered(points, axis) for axis in (0, 1))
-    for name, values in zip(fields, (across, up), strict=True):
-        if len(values) > MOST_CELLS:
-            text = f"--plot: {name} has {len(values):,} values, a map of two fields shows {MOST_CELLS}"
-            raise FtplanError(f"{text}: plot over one of them with --plot-over")
-    total, count = np.zeros((len(up), len(across))), np.zeros((len(up), len(across)))
-    column, line = ({value: i for i, value in enumerate(values)} for values in (across, up))
-    for point in points:
-        total[line[point.at[1]], column[point.at[0]]] += point.value
-        count[line[point.at[1]], column[point.at[0]]] += 1
-    means = np.ma.masked_invalid(np.where(count > 0, total / np.maximum(count, 1), np.nan))
-    image = axes.imshow(means, origin="lower", aspect="auto", cmap="viridis", interpolation="nearest")
-    figure.colorbar(image, ax=axes, label=measure)
-    _words(axes.set_xticks, across)
-    _words(axes.set_yticks, up, upright=True)
+def _map(
+    title: str, said: str, points: Sequence[Point], values: Sequence[list[Value]], fields: Sequence[str], form: Format
+) -> Figure:
+    """Return a cell for each pair of values, with its mean as colour and number; over one field a single row."""
+    means = _means(points)
+    low, high = min(means.values()), max(means.values())
+    step = (high - low) / STEPS or 1.0
+
+    def style(value: float) -> int:
+        return min(int((value - low) / step), STEPS - 1)
+
+    occur = sorted({style(value) for value in means.values()})
+    key = [(f"s{k}", "", f"{form(low + k * step)} to {form(low + (k + 1) * step)}") for k in occur]
+    rows, columns = values[0], values[1] if len(fields) > 1 else [""]
+
+    def draw(width: float) -> Drawing:
+        names = min(max(text_width(_word(row)) for row in rows) + 12, 0.34 * width)
+        room = min((width - names) / len(columns), 120.0)
+        tall, top = 24.0, 22.0 if len(fields) == 1 else 40.0
+        shapes: list[Shape] = [Text(0.0, top - 6, fields[0], "small")]
+        if len(fields) > 1:
+            shapes.append(Text(names, 12.0, fields[1], "small"))
+        for j, column in enumerate(columns):
+            word = fitted(_word(column), room - 4, "small")
+            shapes.append(Text(names + room * (j + 0.5), top - 6, word, "small", "middle"))
+        for i, row in enumerate(rows):
+            y = top + tall * i
+            shapes.append(Text(0.0, y + 16, fitted(_word(row), names - 8)))
+            for j, column in enumerate(columns):
+                mean = means.get((row, column) if len(fields) > 1 else (row,))
+                if mean is None:
+                    continue
+                x, text = names + room * j, form(mean)
+                shapes.append(
+                    Rect(x, y, room - 2, tall - 2, f"s{style(mean)}", f"{_word(row)}, {_word(column)}: {text}")
+                )
+                if text_width(text, "mark") <= room - 4:
+                    shapes.append(Text(x + room / 2 - 1, y + 15, text, "mark", "middle"))
+        return Drawing(width, top + tall * len(rows), tuple(shapes))
+
+    return figure(title, said, draw, key=tuple(key))
 
 
-def _words(set_ticks: Any, values: Sequence[Value], upright: bool = False) -> None:
-    """Write values beside an axis, every one or as many as fit; long ones are cut."""
-    step = -(-len(values) // MOST_WORDS)
-    places = list(range(0, len(values), step))
-    texts = [f"{value:g}" if isinstance(value, float) else str(value) for value in (values[i] for i in places)]
-    texts = [text if len(text) <= 20 else f"{text[:19]}…" for text in texts]
-    crowded = not upright and sum(map(len, texts)) > 60
-    set_ticks(places, texts, **({"rotation": 45, "ha": "right"} if crowded else {}))
+def _word(value: Value) -> str:
+    return number(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else str(value)

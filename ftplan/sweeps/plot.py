@@ -6,10 +6,10 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ftplan.api.replication.plot import check_plot
+from ftplan.api.plot import check_plot, form_of, picture
 from ftplan.errors import FtplanError, suggestion
 from ftplan.io.output import write_bytes
-from ftplan.reports.sweep_plot import Point, draw_sweep
+from ftplan.reports.sweep_plot import MOST_VALUES, Point, sweep_figure
 
 if TYPE_CHECKING:
     from ftplan.sweeps.result import SweepResult
@@ -44,7 +44,7 @@ def plot_asked(
     FtplanError
         If a name is unknown, nothing is swept, or the file cannot be written.
     MissingExtraError
-        If matplotlib is not installed.
+        If what draws is not installed.
     """
     check_plot(path, force)
     columns = {column.name: column for column in sweep.columns}
@@ -87,15 +87,14 @@ def write_plot(result: SweepResult, asked: PlotAsked, force: bool = False) -> No
     ]
     if not points:
         raise FtplanError(f"--plot: no case has a value of {measure.name} over {' and '.join(names)}")
+    for i, name in enumerate(names):
+        several = len({point.at[i] for point in points})
+        if several > MOST_VALUES and len(names) > 1:
+            text = f"--plot: {name} has {several:,} values, a map of two fields shows {MOST_VALUES}"
+            raise FtplanError(f"{text}: plot over one of them with --plot-over")
     unchanged = next((row[measure.name] for row in result.rows.rows if row["case"] == base), None)
-    drawn = draw_sweep(
-        points,
-        "svg" if asked.path.lower().endswith(".svg") else "png",
-        fields=[_label(field) for field in asked.fields],
-        measure=_label(measure),
-        base=unchanged,
-    )
-    write_bytes(asked.path, drawn, force)
+    drawn = sweep_figure(points, [_label(field) for field in asked.fields], _label(measure), unchanged)
+    write_bytes(asked.path, picture(drawn, form_of(asked.path)), force)
 
 
 def _label(column: Column) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import ftplan
+from tests.api.drain import cases as drain_cases
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL, FIGURE = ROOT / "tests" / "data" / "small", ROOT / "examples" / "figure-2"
@@ -94,6 +96,31 @@ def no_room(folder: Path) -> tuple[ftplan.Plan, ftplan.Problem]:
     return ftplan.plan("recovery-schedule", problem, algorithm="best-density", **chosen), problem
 
 
+def drained(folder: Path) -> tuple[ftplan.Plan, ftplan.Problem]:
+    problem = drain_cases.job()
+    chosen: dict[str, Any] = {"min_fidelity": 0.1, "max": 3, "max_per_zone": 2, "keep_priority": 5, "iterations": 50}
+    return ftplan.plan("drain-schedule", problem, algorithm="greedy", **chosen), problem
+
+
+def moved(folder: Path) -> tuple[ftplan.Plan, ftplan.Problem]:
+    problem = drain_cases.job()
+    (folder / "costs.json").write_text(json.dumps(drain_cases.COSTS))
+    chosen: dict[str, Any] = {"max_cpu": 0.6, "costs": folder / "costs.json", "nodes": ["zone:a", "node:n4"]}
+    return ftplan.plan("drain-schedule", problem, algorithm="greedy", move=True, iterations=50, **chosen), problem
+
+
+def not_alone(folder: Path) -> tuple[ftplan.Plan, ftplan.Problem]:
+    problem = drain_cases.job()
+    return ftplan.plan("drain-schedule", problem, algorithm="greedy", min_fidelity=0.9), problem
+
+
+def all_but_some(folder: Path) -> tuple[ftplan.Plan, ftplan.Problem]:
+    problem = drain_cases.job()
+    chosen: dict[str, Any] = {"partial": True, "keep_copies": "checkpoints"}
+    return ftplan.plan("drain-schedule", problem, algorithm="greedy", min_fidelity=0.5, **chosen), problem
+
+
 CASES = [
-    checkpoint, upkeep, failover, schedule, struck_again, replication, scenarios, target, no_room,
+    checkpoint, upkeep, failover, schedule, struck_again, replication, scenarios, target, no_room, drained, moved,
+    not_alone, all_but_some,
 ]  # fmt: skip

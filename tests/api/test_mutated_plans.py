@@ -35,6 +35,8 @@ UNJUDGED: dict[str, str] = {
     r"plan\.steps\[\]\.recover\[\]\.(prefetch|ready_s)": "why and when a task was begun is the plan's choice",
     r"objective\.bound": "where there is no value to hold it against",
     r"infeasible\.(current|needed|limit|smallest_fix|reason)": "only planning again tells (--prove)",
+    r"summary\.ok_to_stop\.(bound|nodes).*": "another set of nodes may stop as well, and none larger: --prove",
+    r"summary\.peers\.(one_by_one|zone_by_zone)\.has_room": "only a planner looks for room: --prove",
 }
 #: Options that follow from others or from the inputs. All others are the question: where another one has the same
 #: answer, nothing that the plan states is false.

@@ -38,15 +38,16 @@ DEFAULTS: Mapping[str, Mapping[str, Any]] = {
 NEVER = (object(), b"x", {1, 2}.__iter__, complex(1, 1))
 _NUMBERS = {
     "balance", "bandwidth", "budget_cpu", "budget_mb", "capacity", "capacity_per_core", "coordinator_cpu",
-    "failover_limit", "horizon", "max_bytes", "max_stats_age_s", "overload", "threshold",
+    "failover_limit", "horizon", "keep_priority", "max_bytes", "max_stats_age_s", "overload", "restart_s",
+    "threshold",
 }  # fmt: skip
-_COUNTS = {"seed", "iterations", "copies", "max_moves", "max_changes", "samples"}
+_COUNTS = {"seed", "iterations", "copies", "max", "max_moves", "max_changes", "max_per_zone", "samples"}
 _FLAGS = {
-    "arrivals", "bound", "complete_failure", "curve", "ignore_stale", "parallel_recovery", "prefetch", "spread",
-    "by_probability", "prove", "strict", "then_recover", "worst_case",
+    "arrivals", "bound", "complete_failure", "curve", "ignore_stale", "move", "parallel_recovery", "partial",
+    "prefetch", "spread", "by_probability", "prove", "strict", "then_recover", "worst_case",
 }  # fmt: skip
 _PLANS = {"current", "replicas", "checkpoints"}
-_INPUTS = {"topology", "cluster", "stats", "failure"}
+_INPUTS = {"topology", "cluster", "stats", "failure", "costs"}
 #: Values, and the options that take them; wrong for every other option.
 WRONG: tuple[tuple[Any, set[str]], ...] = (
     (5, {*_NUMBERS, *_COUNTS, "time_limit_s", "budget"}),
@@ -55,7 +56,7 @@ WRONG: tuple[tuple[Any, set[str]], ...] = (
     (math.inf, set()),
     (-math.inf, set()),
     (True, _FLAGS),
-    ("no such word", {*_PLANS, *_INPUTS, "fail", "budget", "fail_under", "selector"}),
+    ("no such word", {*_PLANS, *_INPUTS, "fail", "nodes", "budget", "fail_under", "selector"}),
     (1e30, set()),
     (1.5, {*_NUMBERS, "time_limit_s"}),
     (
@@ -192,6 +193,7 @@ def test_plans_record_every_option_and_verify_reads_it_back(
         "checkpoint-allocation": {"copies": 2, "objective": "correlation", "balance": 0.5, "capacity_per_core": 3.0},
         "recovery-schedule": {"max_cpu": 0.7, "horizon": 900.0, "samples": 7, "prefetch": False},
         "task-replication": {"budget": 3, "weight": "priority", "fail": ["operator:p01"]},
+        "drain-schedule": {"max": 2, "keep_copies": "none", "nodes": ["operator:p01"], "restart_s": 60.0},
     }
     given = {**asked_for[kind], "seed": 3, "time_limit_s": 9.0}
     problem = small if kind == "checkpoint-allocation" else figure_2

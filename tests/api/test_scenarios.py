@@ -39,6 +39,8 @@ def planned(kind: str) -> ftplan.Plan:
         return ftplan.plan(kind, problem, algorithm="even")
     if kind == "recovery-schedule":
         return ftplan.plan(kind, problem, algorithm="best-density", fail=["node:n1"])
+    if kind == "drain-schedule":
+        return ftplan.plan(kind, problem, algorithm="greedy", max=1)
     return ftplan.plan(kind, problem, algorithm="structure-aware", budget=4)
 
 
@@ -51,7 +53,7 @@ def values(metrics: Any) -> dict[str, float | None]:
     return {m.name: m.value for m in metrics}
 
 
-KINDS = ("checkpoint-allocation", "recovery-schedule", "task-replication")
+KINDS = ("checkpoint-allocation", "drain-schedule", "recovery-schedule", "task-replication")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -87,6 +89,7 @@ def test_nothing_fails_in_a_scenario(kind: str) -> None:
     assert calm.failures == ()
     best = {
         "checkpoint-allocation": ("recoverable-share", 1.0),
+        "drain-schedule": ("nodes-at-once", 1.0),
         "recovery-schedule": ("priority-back-share", 1.0),
         "task-replication": ("output-fidelity", 1.0),
     }

@@ -88,6 +88,7 @@ COMMANDS: dict[str, dict[str, Any]] = {
     "allocate-checkpoints": {"iterations": 1},
     "replicate-tasks": {"iterations": 1, "budget": "30%"},
     "recovery-schedule": {"iterations": 1, "samples": 3},
+    "drain-schedule": {"iterations": 1, "min_fidelity": 0.2, "partial": True},
 }
 
 

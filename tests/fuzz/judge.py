@@ -157,6 +157,11 @@ def _more(command: str, random: Random) -> dict[str, Any]:
             {"parallel_recovery": True}, {"complete_failure": True}, {"arrivals": False}, {"capacity": 3},
             {"bandwidth": 10},
         ],
+        "drain-schedule": [
+            {}, {}, {"partial": False}, {"move": True}, {"max": 2}, {"max_per_zone": 1}, {"keep_priority": 2},
+            {"keep_copies": "none"}, {"nodes": ["node:n1", "zone:rack-a"]}, {"label": ["a=b"]}, {"min_fidelity": None},
+            {"move": True, "max_cpu": 1.0, "max": 3},
+        ],
     }  # fmt: skip
     return random.choice(choices[command])
 
@@ -178,8 +183,16 @@ def _plan(number: int, case: Case, random: Random, limit_s: float) -> Judged:
     for selector in random.sample(SELECTORS, 2):
         found.step(f"explain {selector}", lambda selector=selector: explain(plan, problem, selector).to_json())
     uses = {
-        "checkpoint-allocation": [("allocate-checkpoints", "current"), ("recovery-schedule", "checkpoints")],
-        "task-replication": [("replicate-tasks", "current"), ("recovery-schedule", "replicas")],
+        "checkpoint-allocation": [
+            ("allocate-checkpoints", "current"),
+            ("recovery-schedule", "checkpoints"),
+            ("drain-schedule", "checkpoints"),
+        ],
+        "task-replication": [
+            ("replicate-tasks", "current"),
+            ("recovery-schedule", "replicas"),
+            ("drain-schedule", "replicas"),
+        ],
     }
     for command, option in uses.get(kind, ()):
         options = {**COMMANDS[command], "time_limit_s": limit_s, option: document}

@@ -9,6 +9,7 @@ from ftplan.io.cluster_file import load_cluster
 from ftplan.io.evaluation_file import load_evaluation
 from ftplan.io.failure_file import load_failure
 from ftplan.io.plan_file import load_plan
+from ftplan.io.recovery_costs_file import load_recovery_costs
 from ftplan.io.stats_store import load_stats
 from ftplan.io.topology_file import load_topology
 from ftplan.io.what_if_file import load_what_if
@@ -25,6 +26,21 @@ EVALUATION = {
     "metrics": [{"name": "usable", "value": 0.5, "sense": "max", "unit": "share"}],
     "unmet": [],
     "warnings": [{"code": "A", "message": "b"}],
+}
+
+RECOVERY_COSTS = {
+    "format": "ftplan/recovery-costs",
+    "format_version": "1.0",
+    "state": "remote",
+    "parameters": {
+        "detection_s": {"value": 50, "low": 45.5, "high": 60},
+        "restart_s": {"value": 12.5},
+        "bandwidth_mb_s": {"value": 80, "low": 60, "high": 95},
+        "replay_share": {"value": 0.5, "low": 0.4, "high": 0.6},
+        "capacity_records_s": {"value": 2e6, "low": 1e6, "high": None},
+    },
+    "fitted_on": {"recoveries": 12, "rates": [1e3, 5e5], "intervals_s": [10, 60]},
+    "error": {"median": 0.1, "p90": 0.3, "held_out": 0.2},
 }
 
 WHAT_IF_RESULT = {
@@ -76,7 +92,7 @@ FULL_CLUSTER = examples.cluster(
     placement={"tasks": {"a": ["n1"]}, "checkpoints": {"a": [["n1", "n2"]]}, "replicas": {"a": [None, "n1"]}},
 )
 
-FULL_CLUSTER["nodes"][0].update(used_cpu=1, accepts=["tasks"], failure_probability=0.5)
+FULL_CLUSTER["nodes"][0].update(used_cpu=1, accepts=["tasks"], failure_probability=0.5, labels={"kernel": "6.1"})
 
 FULL_PLAN = examples.plan(
     status="feasible", seed=3, options={"copies": 1}, rules=["R1"], reason=None,
@@ -146,5 +162,6 @@ CASES: dict[str, tuple[dict[str, Any], Callable[[Any], Any]]] = {
     "plan": (FULL_PLAN, load_plan),
     "evaluation": (EVALUATION, load_evaluation),
     "what-if": (WHAT_IF, load_what_if),
+    "recovery-costs": (RECOVERY_COSTS, load_recovery_costs),
     "what-if-result": (WHAT_IF_RESULT, load_what_if_result),
 }

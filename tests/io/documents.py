@@ -85,7 +85,7 @@ def cluster_document(cluster: Cluster) -> dict[str, Any]:
 def node_entry(node: Node) -> dict[str, Any]:
     """Return a node as a file holds it."""
     accepts = [what for what in ACCEPTS if what in node.accepts]
-    return _entry(NodeModel, node, accepts=accepts)
+    return _entry(NodeModel, node, accepts=accepts, labels=dict(node.labels) or None)
 
 
 def failure_document(failure: Failure) -> dict[str, Any]:

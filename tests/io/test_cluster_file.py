@@ -35,6 +35,9 @@ def placed(**parts: Any) -> dict[str, Any]:
          "nodes[0].accepts[0]: expected 'tasks' or 'checkpoints', got 'task' (did you mean 'tasks'?)"),
         (cluster(nodes=[{"id": "a", "cpu": 1, "failure_probability": 1.5}]),
          "nodes[0].failure_probability: must be at most 1, got 1.5"),
+        (cluster(nodes=[{"id": "a", "cpu": 1, "labels": {"kernel": 6.1}}]),
+         "nodes[0].labels.kernel: is read as the number 6.1, not as text: quote it"),
+        (cluster(nodes=[{"id": "a", "cpu": 1, "labels": ["a"]}]), "nodes[0].labels: expected a mapping, got a list"),
         (cluster(zones=[{"id": "rack-a"}, {"id": "rack-a"}]), "zones[1].id: duplicate id 'rack-a' (also zones[0])"),
         (cluster(network={"bandwidth_mb_s": 0}), "network.bandwidth_mb_s: must be more than 0, got 0"),
         (placed(tasks={"join": ["n1", "n2", "n11", "n1"]}),
@@ -104,6 +107,7 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
         "used_cpu": st.just(0.0) | st.floats(1e-9, 9),
         "accepts": st.lists(st.sampled_from(["tasks", "checkpoints"]), unique=True),
         "failure_probability": shares,
+        "labels": st.dictionaries(st.text(max_size=3), st.text(max_size=3), max_size=2),
     }
     nodes = [{"id": name, "cpu": 4.0, **draw(st.fixed_dictionaries({}, optional=optional))} for name in names]
     node = st.sampled_from(names)

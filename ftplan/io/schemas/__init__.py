@@ -21,6 +21,7 @@ MODELS: Mapping[str, str] = {
     "plan": "ftplan.io.plan_file:PlanModel",
     "evaluation": "ftplan.io.evaluation_file:EvaluationModel",
     "what-if": "ftplan.io.what_if_file:WhatIfModel",
+    "recovery-costs": "ftplan.io.recovery_costs_file:RecoveryCostsModel",
     "what-if-result": "ftplan.io.what_if_result:WhatIfResultModel",
 }
 

@@ -1,21 +1,23 @@
 Every planner, with its guarantee and source.
 
   $ ftplan algorithms --format table
-  algorithm            command               default  guarantee                                                                                      source
-  baseline             allocate-checkpoints  no       none: random, never on the primary's node, copies on different nodes                           Madsen & Zhou, CIKM 2015, section 7 (Baseline)
-  even                 allocate-checkpoints  no       at most ceil(copies / nodes) copies on a node; random within that                              Madsen & Zhou, CIKM 2015, section 7 (Even Distribution)
-  correlated           allocate-checkpoints  yes      optimal without a balance rule; heuristic with one                                             Madsen & Zhou, CIKM 2015, Algorithm 3, mended
-  exact                allocate-checkpoints  no       optimal, or the proven gap at the time limit                                                   generalised assignment: Lagrangian dual, reduced costs, branch and cut (SCIP); flow for counts
-  operator-centric     recovery-schedule     no       none: the cheapest task whose upstream lives, without a look at queries                        Su & Zhou, technical report, section 7 (OC)
-  best-density         recovery-schedule     no       (1 - e^(-1/d)) of each step's optimum where no failed task is in more than d failed queries    Su & Zhou, technical report, Algorithm 3, mended
-  dynamic-programming  recovery-schedule     no       each step optimal; refuses more queries than it can take                                       Su & Zhou, technical report, Algorithm 4 (appendix B), mended
-  local-search         recovery-schedule     no       none; reaches the best published values of set-union knapsacks                                 tabu search with strategic oscillation, after Glover & Kochenberger
-  exact                recovery-schedule     no       each step optimal, or the proven gap at the time limit                                         closure bounds by minimum cuts, reduction, branch and bound
-  auto                 recovery-schedule     yes      each step the best of the others that the time allows, with the best bound of any              best-density, exact, local-search, exact
-  greedy               replicate-tasks       no       none: the tasks whose single failure costs most, no look at MC-trees; improved with a cluster  Su & Zhou, ICDE 2016, Algorithm 2
-  dynamic-programming  replicate-tasks       no       optimal; refuses more MC-trees than it can take                                                Su & Zhou, ICDE 2016, Algorithm 1, mended
-  structure-aware      replicate-tasks       yes      none but that more budget is no worse on nodes; completes MC-trees whose replicas find nodes   Su & Zhou, ICDE 2016, Algorithms 3, 4 and 5, mended
-  exact                replicate-tasks       no       optimal, or the proven gap at the time limit                                                   tables of the best value at each cost, integer program over tasks and nodes, branch and bound
+  algorithm            command               default  guarantee                                                                                          source
+  baseline             allocate-checkpoints  no       none: random, never on the primary's node, copies on different nodes                               Madsen & Zhou, CIKM 2015, section 7 (Baseline)
+  even                 allocate-checkpoints  no       at most ceil(copies / nodes) copies on a node; random within that                                  Madsen & Zhou, CIKM 2015, section 7 (Even Distribution)
+  correlated           allocate-checkpoints  yes      optimal without a balance rule; heuristic with one                                                 Madsen & Zhou, CIKM 2015, Algorithm 3, mended
+  exact                allocate-checkpoints  no       optimal, or the proven gap at the time limit                                                       generalised assignment: Lagrangian dual, reduced costs, branch and cut (SCIP); flow for counts
+  operator-centric     recovery-schedule     no       none: the cheapest task whose upstream lives, without a look at queries                            Su & Zhou, technical report, section 7 (OC)
+  best-density         recovery-schedule     no       (1 - e^(-1/d)) of each step's optimum where no failed task is in more than d failed queries        Su & Zhou, technical report, Algorithm 3, mended
+  dynamic-programming  recovery-schedule     no       each step optimal; refuses more queries than it can take                                           Su & Zhou, technical report, Algorithm 4 (appendix B), mended
+  local-search         recovery-schedule     no       none; reaches the best published values of set-union knapsacks                                     tabu search with strategic oscillation, after Glover & Kochenberger
+  exact                recovery-schedule     no       each step optimal, or the proven gap at the time limit                                             closure bounds by minimum cuts, reduction, branch and bound
+  auto                 recovery-schedule     yes      each step the best of the others that the time allows, with the best bound of any                  best-density, exact, local-search, exact
+  greedy               replicate-tasks       no       none: the tasks whose single failure costs most, no look at MC-trees; improved with a cluster      Su & Zhou, ICDE 2016, Algorithm 2
+  dynamic-programming  replicate-tasks       no       optimal; refuses more MC-trees than it can take                                                    Su & Zhou, ICDE 2016, Algorithm 1, mended
+  structure-aware      replicate-tasks       yes      none but that more budget is no worse on nodes; completes MC-trees whose replicas find nodes       Su & Zhou, ICDE 2016, Algorithms 3, 4 and 5, mended
+  exact                replicate-tasks       no       optimal, or the proven gap at the time limit                                                       tables of the best value at each cost, integer program over tasks and nodes, branch and bound
+  greedy               drain-schedule        no       never more rounds than one by one or zone by zone; a proven bound from cliques, zones and numbers  DSATUR (Brelaz 1979), iterated greedy colouring, tabu search on partial colourings
+  exact                drain-schedule        yes      the fewest rounds, or the proven gap at the time limit                                             branch and bound, integer program (CP-SAT), column generation (Mehrotra & Trick 1996)
 
 Every metric, by the kind of plan that it judges.
 
@@ -50,3 +52,12 @@ Every metric, by the kind of plan that it judges.
   internal-completeness   task-replication       high    share        of the records that tasks process without failure, those that live tasks still process
   replicas                task-replication       low     replicas     tasks with an active replica
   priority-time           task-replication       low     s            sum of priority times seconds down in the recovery afterwards, for plans made with --then-recover
+  rounds                  drain-schedule         low     rounds       the objective: rounds of restarts
+  duration-s              drain-schedule         low     s            all rounds, one after another
+  lowest-fidelity         drain-schedule         high    share        output fidelity in the worst round
+  lost-output-s           drain-schedule         low     s            1 - output fidelity, integrated over all rounds: seconds of full output that are lost
+  queries-down            drain-schedule         low     queries      queries that are down in the worst round
+  priority-down           drain-schedule         low     priority     summed priority of the queries that are down, in the worst round
+  nodes-at-once           drain-schedule         low     nodes        most nodes that restart together
+  moved-tasks             drain-schedule         low     moves        tasks that move away for a round, over all rounds
+  unplaced-nodes          drain-schedule         low     nodes        nodes that should restart and are in no round

@@ -1,0 +1,173 @@
+"""The heaviest allowed set of nodes, with a bound that nothing exceeds."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ftplan.model.tolerances import ROUNDING
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
+from ftplan.planners.budget import Budget
+from ftplan.planners.drain.allowed import AllowedSets, members
+from ftplan.planners.drain.heaviest_kernel import BITS, branch_set, search
+
+#: Nodes of the search tree between two looks at the clock: some tens of milliseconds.
+SLICE = 20_000
+#: Nodes of the search tree that one iteration buys.
+STEPS_PER_ITERATION = 100_000
+#: Sets that break output or room, each answered by a row, after which a search gives up.
+MOST_CUTS = 500
+
+
+class Heaviest(NamedTuple):
+    """The heaviest allowed set seen (0 where none beats the start), its weight, and whether none is heavier."""
+
+    mask: int
+    weight: int
+    proven: bool
+
+
+class Rows:
+    """Linear rows that every allowed set keeps, beside conflicts, zones and numbers; they grow by need.
+
+    Rows of lost output by :meth:`AllowedSets.loss_row`; of cores and memory that move against what is left on nodes
+    that stay; and of small sets that find no room.
+    """
+
+    def __init__(self, sets: AllowedSets) -> None:
+        self.sets = sets
+        self.rows: list[FloatArray] = []
+        self.limits: list[float] = []
+        if sets.limits_output:
+            self._add(sets.shared_row, sets.largest_loss + 2 * ROUNDING)
+        if sets.limits_room:
+            self._room()
+
+    def _add(self, row: FloatArray, limit: float) -> None:
+        self.rows.append(row)
+        self.limits.append(limit)
+
+    def _room(self) -> None:
+        """Cores that move and those left on the nodes themselves are not more than are left in all; memory likewise."""
+        problem, sets = self.sets.problem, self.sets
+        assert problem.room is not None
+        room = problem.room
+        for left, size in ((room.cpu, room.task_cpu), (room.memory_mb, room.task_mb)):
+            open_room = np.where(room.accepting, np.maximum(left, 0.0), 0.0)
+            total = float(open_room.sum())
+            if np.isinf(total):
+                continue
+            own = np.array([float(size[down].sum()) for down in sets.down])
+            row = own + open_room[np.array(sets.nodes, dtype=np.int64)]
+            slack = ROUNDING * (len(open_room) + total + float(row.sum()))
+            self._add(row, total + slack)
+
+    def cut(self, mask: int) -> bool:
+        """Add a row that a forbidden set without conflicts breaks; return whether there is one."""
+        sets = self.sets
+        if sets.limits_output and not sets.keeps_output(mask):
+            some = sorted(members(mask), key=lambda k: (-float(sets.single_loss[k]), k))
+            rest = [k for k in range(sets.count) if not mask >> k & 1]
+            self._add(sets.loss_row((*some, *rest)), sets.largest_loss + 2 * ROUNDING)
+            return True
+        if sets.limits_room and not sets.packing(mask).moves and sets.packing(mask).proven:
+            for k in list(members(mask)):  # a smallest forbidden part of it
+                if mask & ~(1 << k) and not sets.kept(mask & ~(1 << k)) and sets.packing(mask & ~(1 << k)).proven:
+                    mask &= ~(1 << k)
+            row = np.zeros(sets.count)
+            row[list(members(mask))] = 1.0
+            self._add(row, mask.bit_count() - 0.5)
+            return True
+        return False
+
+
+def words(matrix: BoolArray) -> IntArray:
+    """Return rows of flags, (n, m), as words of bits, (n, ceil(m / BITS))."""
+    packed = np.zeros((matrix.shape[0], max(1, -(-matrix.shape[1] // BITS))), dtype=np.int64)
+    for place in range(matrix.shape[1]):
+        packed[:, place // BITS] |= matrix[:, place].astype(np.int64) << (place % BITS)
+    return packed
+
+
+class Search:
+    """One branch and bound over the allowed sets, which can be stopped and goes on where it stopped.
+
+    Nodes are numbered by *order*; those tried first stand last. Sets of weight *heaviest* or less are not looked for.
+    """
+
+    def __init__(self, sets: AllowedSets, weight: IntArray, order: IntArray, rows: Rows, heaviest: int) -> None:
+        order = order[weight[order] > 0]
+        count = len(order)
+        self.sets, self.order, self.heaviest = sets, order, heaviest
+        self.weight = weight[order]
+        self.conflict = words(sets.conflict[np.ix_(order, order)])
+        self.zone = sets.zone[order]
+        self.rows = np.array([row[order] for row in rows.rows], dtype=np.float64).reshape(len(rows.rows), count)
+        self.limits = np.array(rows.limits, dtype=np.float64)
+        width = self.conflict.shape[1]
+        self.depth = 0
+        self.candidates = np.zeros((count + 1, width), dtype=np.int64)
+        self.candidates[:1] = words(np.ones((1, count), dtype=np.bool_))
+        self.branches = self.candidates.copy()
+        self.chosen, self.reached = np.zeros((2, count + 1), dtype=np.int64)
+        self.used = np.zeros((count + 1, len(self.limits)))
+        self.by_zone = np.zeros(int(sets.zone.max(initial=0)) + 1, dtype=np.int64)
+        self.best = np.full(count + 1, -1, dtype=np.int64)
+        self.scratch, self.part = np.zeros((2, count + 1), dtype=np.int64), np.zeros(width, dtype=np.int64)
+        branch_set(self.branches[0], self.conflict, self.weight, heaviest, *self.scratch, self.part)
+        if count == 0:
+            self.depth = -1
+
+    def advance(self, steps: int) -> bool:
+        """Go on for some nodes of the tree; return whether the search has ended."""
+        sets = self.sets
+        depth, heaviest = search(
+            self.conflict, self.weight, self.zone, sets.per_zone, min(sets.most, len(self.order)), self.rows,
+            self.limits, self.depth, self.candidates, self.branches, self.chosen, self.reached, self.used,
+            self.by_zone, self.best, self.heaviest, steps, self.scratch, self.part,
+        )  # fmt: skip
+        self.depth, self.heaviest = int(depth), int(heaviest)
+        return self.depth < 0
+
+    @property
+    def mask(self) -> int:
+        """The heaviest set so far."""
+        mask = 0
+        for k in self.best.tolist():
+            if k < 0:
+                break
+            mask |= 1 << int(self.order[k])
+        return mask
+
+
+def branching_order(sets: AllowedSets) -> IntArray:
+    """Return the nodes with few conflicts first: those with many are tried first, and their branches are small."""
+    return np.argsort(sets.conflict.sum(axis=1), kind="stable")
+
+
+def heaviest(
+    sets: AllowedSets, weight: IntArray, rows: Rows, above: int, budget: Budget, steps: int | None = None
+) -> Heaviest:
+    """Return an allowed set heavier than *above*, or the proof that there is none, where the budget allows.
+
+    Stops at the first allowed set that is heavier, after the slice in which it was seen; a set that breaks output or
+    room becomes a row, and the search begins anew. *weight*, (m,), are whole numbers >= 0.
+    """
+    left = steps if steps is not None else STEPS_PER_ITERATION * (budget.iterations or 10**9)
+    for _ in range(MOST_CUTS):
+        tree = Search(sets, weight, branching_order(sets), rows, above)
+        ended = tree.depth < 0
+        while not ended and tree.mask == 0 and left > 0 and not budget.over():
+            ended = tree.advance(min(SLICE, left))
+            left -= SLICE
+        mask = tree.mask
+        if mask == 0:
+            if not ended:
+                budget.unfinished()
+            return Heaviest(0, above, ended)
+        if sets.kept(mask):
+            return Heaviest(mask, tree.heaviest, False)
+        if not rows.cut(mask):
+            break
+    return Heaviest(0, above, False)
