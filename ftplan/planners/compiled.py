@@ -7,7 +7,9 @@ the first compiled call. ``kernel(...)`` compiles, ``kernel.plain(...)`` never d
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import update_wrapper
 from types import CellType, FunctionType
 from typing import Any
@@ -17,6 +19,24 @@ from ftplan.planners.interrupts import remembered
 
 #: Steps of a kernel, about, up to which it is run as it is: a tenth of a second.
 SMALL_WORK = 20_000
+
+_OFTEN: ContextVar[bool] = ContextVar("often", default=False)
+
+
+def pays_to_compile(steps: float) -> bool:
+    """Return whether a kernel of about so many steps is run compiled; both ways give the same."""
+    return steps > SMALL_WORK or _OFTEN.get()
+
+
+@contextmanager
+def called_often() -> Iterator[None]:
+    """Compile small kernels too: for a process that asks hundreds of small questions."""
+    token = _OFTEN.set(True)
+    try:
+        yield
+    finally:
+        _OFTEN.reset(token)
+
 
 _PLAIN: dict[int, dict[str, Any]] = {}
 _FAST: dict[int, dict[str, Any]] = {}

@@ -91,7 +91,7 @@ def _no_java(java: int | None) -> str:
 def _need(module: str, extra: str) -> None:
     for name in dict.fromkeys(("pyspark", module)):
         if importlib.util.find_spec(name) is None:
-            raise MissingExtraError(name, extra, "compute-stats")
+            raise MissingExtraError(name, extra, "Spark" if module == "pyspark" else "Sail")
 
 
 def _reach(master: str, default_port: int) -> None:

@@ -139,6 +139,8 @@ def _classic(master: str | None) -> Iterator[Session]:
                 SparkContext._ensure_initialized(gateway=gateway)
                 conf = _settings(SparkConf(), master, folder, submitted)
                 spark = SparkSession.builder.config(conf=conf).getOrCreate()
+                # It complains of a JVM that ends in the midst of a Python function, as one does that is interrupted.
+                spark.sparkContext._accumulatorServer.handle_error = lambda *_: None
             except Exception as error:
                 raise FtplanError(f"Spark did not start: {_last_line(log) or error}") from error
         with stopping(lambda: _abandon(spark, gateway)):
@@ -165,7 +167,7 @@ def _settings(conf: Any, master: str | None, folder: Path, submitted: bool) -> A
     values = {"spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
     if not submitted:
         values |= {
-            "spark.app.name": "ftplan compute-stats",
+            "spark.app.name": "ftplan",
             "spark.ui.enabled": "false",
             "spark.sql.warehouse.dir": str(folder / "warehouse"),
             "spark.driver.extraJavaOptions": f"-Djava.io.tmpdir={folder}",

@@ -191,10 +191,14 @@ class _Edit:
         selector = parse_selector(change.selector)
         entry = self._named(f"operator:{selector.name}", place.partition(":")[0])[0]
         tasks = entry.get("parallelism", 1)
-        if selector.index is None or selector.index >= tasks:
+        if not isinstance(tasks, (int, float)) or selector.index is None or selector.index >= tasks:
             raise FtplanError(f"{place}: {selector.name!r} has {tasks} tasks, counted from 0")
         values = entry.get(change.field, default_of(OperatorModel, change.field))
-        listed = list(values) if isinstance(values, list) else [values] * tasks
+        listed = list(values) if isinstance(values, list) else [values] * int(tasks)
+        if len(listed) != tasks:
+            raise FtplanError(
+                f"{place}: {selector.name!r} has {tasks} tasks, but {len(listed)} values of {change.field}"
+            )
         if any(value is None for value in listed):
             raise FtplanError(f"{place}: {selector.name!r} has no {change.field}: set it for the operator first")
         listed[selector.index] = changed(listed[selector.index], change.value)

@@ -75,7 +75,7 @@ class Reader:
         return display_name(os.path.normpath(Path(self._folder) / Path(source).expanduser()))
 
     def read(self, role: str, source: Source) -> Input:
-        """Read an input or a plan from a path or a mapping.
+        """Read an input, a plan or another document that an option takes, from a path or a mapping.
 
         Raises
         ------
@@ -102,7 +102,8 @@ def _read(role: str, source: Source) -> Input:
     if role == "stats":
         return load_stats(source)
     document = read_document(source, role)
-    _LOAD[role](document)
+    if role in _LOAD:  # other files are checked by whoever takes them
+        _LOAD[role](document)
     return document
 
 

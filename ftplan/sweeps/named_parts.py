@@ -80,6 +80,8 @@ def put(entry: Entry, change: Change, place: str, model: type[FileModel], change
     """Change a field, with dots between levels; None takes it out."""
     *levels, last = change.field.split(".")
     for level in levels:
+        if not isinstance(entry.get(level), (dict, type(None))):
+            raise FtplanError(f"{place}: {level} has no fields, since it was set to something else")
         entry[level] = dict(entry.get(level) or {})
         entry = entry[level]
     old = entry.get(last)

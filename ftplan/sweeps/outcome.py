@@ -5,12 +5,18 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ftplan.model.plan import canonical_number
+from ftplan.planners.compiled import called_often
 
 if TYPE_CHECKING:
     from ftplan.sweeps.sweep import Sweep
+
+
+#: Cases of one process from which compiling kernels pays where none of them is in the cache yet.
+OFTEN = 200
 
 
 class Outcome(NamedTuple):
@@ -25,9 +31,13 @@ class Outcome(NamedTuple):
     plan: str | None = None
 
 
-def outcome_of(sweep: Sweep, number: int, with_plan: bool = False) -> Outcome:
-    """Carry out one case; an error of the case is a row, and it has no plan."""
-    row, answer = sweep.row_and_answer(number, whole=with_plan)
+def outcome_of(sweep: Sweep, number: int, with_plan: bool = False, *, often: bool = False) -> Outcome:
+    """Carry out one case; an error of the case is a row, and it has no plan.
+
+    *often* tells that this process carries out so many cases that compiling kernels pays.
+    """
+    with called_often() if often else nullcontext():
+        row, answer = sweep.row_and_answer(number, whole=with_plan)
     stopped = answer is not None and any(warning.code == "TIME_LIMIT" for warning in answer.warnings)
     return Outcome(number, line_of(row), stopped, answer.to_json() if with_plan and answer is not None else None)
 

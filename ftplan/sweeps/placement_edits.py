@@ -7,6 +7,7 @@ from itertools import cycle
 from typing import Any
 
 from ftplan.errors import FtplanError
+from ftplan.io.placement_checks import PARTS
 
 Placed = dict[str, dict[str, list[Any]]]
 
@@ -23,9 +24,9 @@ def placement_without(cluster: Mapping[str, Any], nodes: Collection[str], operat
         If no node is left that accepts tasks.
     """
     placement: Placed = {
-        part: {name: list(listed) for name, listed in lists.items() if name not in operators}
-        for part, lists in cluster["placement"].items()
-        if lists is not None
+        part: {name: list(listed) for name, listed in cluster["placement"][part].items() if name not in operators}
+        for part in PARTS
+        if cluster["placement"].get(part) is not None
     }
     hosts = _hosts(cluster)
     for part in ("tasks", "key_groups"):
@@ -47,7 +48,8 @@ def fitted_placement(
     operator's first to the first. More replicas there are none. Primaries and checkpoint copies of key groups are
     left out where their number changed, and primaries where that of tasks did: they are where the tasks are.
     """
-    placement: Placed = {part: dict(lists) for part, lists in cluster["placement"].items() if lists is not None}
+    given = cluster["placement"]
+    placement: Placed = {part: dict(given[part]) for part in PARTS if given.get(part) is not None}
     old = {entry["id"]: entry for entry in before}
     for entry in after:
         was, name = old.get(entry["id"], entry), entry["id"]

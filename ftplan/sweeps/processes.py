@@ -15,7 +15,7 @@ from multiprocessing.connection import Connection, wait
 from typing import TYPE_CHECKING
 
 from ftplan.errors import FtplanError
-from ftplan.sweeps.outcome import Outcome
+from ftplan.sweeps.outcome import OFTEN, Outcome
 from ftplan.sweeps.worker import PROGRAM
 
 if TYPE_CHECKING:
@@ -66,7 +66,9 @@ def in_processes(
     """
     left = list(reversed(numbers))
     case_s: float | None = None
-    with _started(sweep, min(jobs, len(left)), with_plans) as processes:
+    jobs = min(jobs, len(left))
+    message = pickle.dumps((sweep, with_plans, len(left) >= OFTEN * jobs), protocol=pickle.HIGHEST_PROTOCOL)
+    with _started(message, jobs) as processes:
         for process in processes:
             _send(process, left, case_s, jobs)
         while any(process.numbers for process in processes):
@@ -82,8 +84,8 @@ def in_processes(
 
 
 @contextmanager
-def _started(sweep: Sweep, jobs: int, with_plans: bool) -> Iterator[list[_Process]]:
-    """Start processes and give them the sweep; end them on every way out."""
+def _started(message: bytes, jobs: int) -> Iterator[list[_Process]]:
+    """Start processes and give them the sweep, pickled in *message*; end them on every way out."""
     processes: list[_Process] = []
     environment = {**dict.fromkeys(ONE_THREAD, "1"), **os.environ} if jobs > 1 else None
     try:
@@ -98,7 +100,6 @@ def _started(sweep: Sweep, jobs: int, with_plans: bool) -> Iterator[list[_Proces
                     env=environment,
                 )
             processes.append(_Process(process, here))
-        message = pickle.dumps((sweep, with_plans), protocol=pickle.HIGHEST_PROTOCOL)
         for started in processes:
             try:
                 started.connection.send(sys.path)

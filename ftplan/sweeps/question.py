@@ -51,22 +51,23 @@ class Question:
         return self.command == EVALUATE
 
     def taken(self, given: Mapping[str, Any], reader: Reader) -> dict[str, Any]:
-        """Return options of the command by their names, with the plans among them read.
+        """Return options of the command by their names, with the plans and other files among them read.
 
         Raises
         ------
         FtplanError
-            If one is unknown or wrong, or a plan cannot be read.
+            If one is unknown or wrong, or a file cannot be read.
         """
         checks = _checks(self.command, self.kind)
-        plans = () if self.evaluates else tuple(option for option, _ in kind_of(self.kind).row.plans)
+        row = None if self.evaluates else kind_of(self.kind).row
+        roles = {} if row is None else {**dict.fromkeys(dict(row.plans), "plan"), **{name: name for name in row.files}}
         options: dict[str, Any] = {}
         for spelled, value in given.items():
             name = spelled.replace("-", "_")
             name = f"{name}_s" if name not in checks and f"{name}_s" in checks else name
             if name in options:
                 raise FtplanError(f"{spelled!r} is given twice (dashes and underscores are the same)")
-            options[name] = reader.read("plan", value) if name in plans and value is not None else value
+            options[name] = reader.read(roles[name], value) if name in roles and value is not None else value
         checked(self.command, checks, options)
         return options
 

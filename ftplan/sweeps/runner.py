@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ftplan.errors import FtplanError
 from ftplan.spark_stats.choice import Engine
 from ftplan.sweeps.journal import Journal
-from ftplan.sweeps.outcome import Outcome, outcome_of, plain
+from ftplan.sweeps.outcome import OFTEN, Outcome, outcome_of, plain
 from ftplan.sweeps.plan_files import PlanFiles
 from ftplan.sweeps.processes import cores, in_processes
 
@@ -120,7 +120,7 @@ def _outcomes(
         yield from in_processes(sweep, pending, jobs, with_plans=with_plans, ends=ends)
         return
     for number in pending:
-        yield [outcome_of(sweep, number, with_plans)]
+        yield [outcome_of(sweep, number, with_plans, often=len(pending) >= OFTEN)]
 
 
 def _rows(sweep: Sweep, done: Mapping[int, Outcome]) -> Rows:

@@ -40,10 +40,10 @@ def work(connection: Connection) -> None:
 
     threading.Thread(target=listen, name="ftplan-listener", daemon=True).start()
     try:
-        sweep, with_plans = pickle.loads(messages.get())
+        sweep, with_plans, often = pickle.loads(messages.get())
         while True:
             numbers = pickle.loads(messages.get())
-            connection.send([outcome_of(sweep, number, with_plans) for number in numbers])
+            connection.send([outcome_of(sweep, number, with_plans, often=often) for number in numbers])
     except BrokenPipeError:
         os._exit(0)
     except BaseException:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 import ftplan
 from ftplan.api.kinds import KINDS, kind_of
 from ftplan.planners import registry
+from tests.api.drain.cases import COSTS
 from tests.sweeps.cases import (
     CLUSTER,
     FAILURE,
@@ -278,6 +280,19 @@ def test_plans_as_options(tmp_path: Path) -> None:
     sweep = what_if(base, run={"fail": "zone:b"}, grid=grid)
     for number, replicas in ((1, None), (2, "replicas.json")):
         assert answer(base, sweep, number) == single(base, fail=["zone:b"], replicas=replicas)
+
+
+def test_files_as_options(tmp_path: Path) -> None:
+    """So is any other file."""
+    base = save(tmp_path / "base")
+    (base / "costs").mkdir()
+    quick = {**COSTS, "parameters": {**COSTS["parameters"], "capacity_records_s": {"value": 500}}}
+    (base / "costs" / "costs.json").write_text(json.dumps(quick))
+    grid = [{"options": {"costs": [None, "costs/costs.json"]}}]
+    sweep = what_if(base, run={"command": "drain-schedule", "algorithm": "greedy"}, grid=grid)
+    plain, fitted = (single(base, "drain-schedule", "greedy", costs=costs) for costs in (None, "costs/costs.json"))
+    assert [answer(base, sweep, number) for number in (1, 2)] == [plain, fitted]
+    assert '"costs/costs.json"' in fitted
 
 
 def test_evaluations(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -40,3 +42,18 @@ def test_thousand_failures() -> None:
     sweep = load_sweep(EXAMPLES / "thousand-failures.yaml")
     assert len(sweep) == 1001
     assert len({sweep.case(number).values["failed"] for number in range(1, 1001)}) > 500
+
+
+def test_the_file_that_the_readme_shows(tmp_path: Path) -> None:
+    """It is about a project like storm-recovery, and each of its cases has an answer."""
+    text = (EXAMPLES / "README.md").read_text()
+    block = re.search(r"```yaml\n(.*?)```", text, flags=re.DOTALL)
+    assert block is not None
+    for name in ("topology.yaml", "cluster.yaml"):
+        shutil.copy(EXAMPLES.parent / "storm-recovery" / name, tmp_path)
+    envelope = 'format: ftplan/what-if\nformat_version: "1.0"\n'
+    (tmp_path / "what-if.yaml").write_text(envelope + block[1])
+    sweep = load_sweep(tmp_path / "what-if.yaml")
+    assert len(sweep) == 1 + 2 + 4 * 3
+    for number in (0, 1, 2, len(sweep) - 1):
+        assert sweep.row(number)["status"] in ("optimal", "feasible")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +14,7 @@ import yaml
 from ftplan.spark_stats.choice import LEAST_JAVA, java_version
 from tests.cli.conftest import environment
 from tests.spark_stats.cluster import standalone
+from tests.sweeps.killed import Command
 
 ROOT = Path(__file__).resolve().parents[2]
 STORM = ROOT / "examples" / "storm-recovery"
@@ -34,7 +35,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "inputs": {name: str(STORM / f"{name}.yaml") for name in ("topology", "cluster", "failure")},
         "run": {"command": "recovery-schedule"},
         "measures": ["objective", "bound"],
-        "cases": [*cases, {"id": "wrong", "options": {"max_cpu": 7}}],
+        "cases": [*cases, {"id": "wrong", "remove": "node:c1"}],
     }
     (made / "what-if.yaml").write_text(yaml.safe_dump(document))
     return made
@@ -69,6 +70,20 @@ def test_sail(folder: Path, by_process: str) -> None:
 
 
 @spark
+def test_interrupted_on_sail_and_resumed_in_processes(tmp_path: Path) -> None:
+    pytest.importorskip("pysail")
+    command = Command(tmp_path, 60, gated=30)
+    process = command.start("--engine", "sail")
+    command.wait_for(2, process)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate()
+    assert process.returncode == 130
+    assert [line.split(": ", 1)[1] for line in said.splitlines()][-1] == "interrupted"
+    assert len(said.splitlines()) == 2
+    command.finish()
+
+
+@spark
 @needs_java
 def test_a_standalone_cluster_of_two_workers(folder: Path, by_process: str, tmp_path: Path) -> None:
     """Both workers take part, and run the code of this ftplan, whatever is installed where they are."""
@@ -77,4 +92,3 @@ def test_a_standalone_cluster_of_two_workers(folder: Path, by_process: str, tmp_
     for number in (0, 1):
         work = tmp_path / f"work-{number}"
         assert list(work.glob("app-*/*/ftplan.zip")), [str(path) for path in work.rglob("*")][:20]
-    assert "PYTHONPATH" not in os.environ or str(ROOT) in os.environ["PYTHONPATH"]

@@ -13,6 +13,8 @@ import pytest
 import yaml
 
 import ftplan as face
+from ftplan.sweeps.outcome import outcome_of
+from ftplan.sweeps.sweep import load_sweep
 from tests.cli.conftest import Run
 from tests.cli.documents import check
 from tests.sweeps.executed import Arithmetic
@@ -161,6 +163,12 @@ def test_a_plan_is_that_of_the_command(storm: Path, ftplan: Run, project: Path) 
     assert (given[2]["objective"], given[2]["bound"], given[2]["gap"]) == tuple(
         objective[name] for name in ("value", "bound", "gap")
     )
+
+
+def test_compiled_kernels_give_the_same_rows(storm: Path) -> None:
+    sweep = load_sweep(storm)
+    for number in range(len(sweep)):
+        assert outcome_of(sweep, number, often=True) == outcome_of(sweep, number)
 
 
 def _inputs() -> list[str]:

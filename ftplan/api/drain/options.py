@@ -34,7 +34,9 @@ def _labels(value: Any) -> tuple[str, ...]:
 
 
 def _costs(value: Any) -> Any:
-    return value if isinstance(value, Mapping) else path(value)
+    from ftplan.io.documents import Document
+
+    return value if isinstance(value, (Mapping, Document)) else path(value)
 
 
 @dataclass(frozen=True, kw_only=True)

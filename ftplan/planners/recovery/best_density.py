@@ -9,7 +9,7 @@ import numpy as np
 from ftplan.model.plan import sound_bound
 from ftplan.model.topology import BoolArray
 from ftplan.planners.budget import Budget, now
-from ftplan.planners.compiled import SMALL_WORK
+from ftplan.planners.compiled import pays_to_compile
 from ftplan.planners.recovery.knapsack.density_growth import grow, growth_instance
 from ftplan.planners.recovery.knapsack.fractional_bound import RAISED, fractional_bound, whole_numbers
 from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack, StepChoice
@@ -87,8 +87,8 @@ def _grow_seeds(knapsack: SetUnionKnapsack, bound: float, budget: Budget) -> tup
     ranks = len(instance.ranked)
     seeds = 1 + ranks + ranks * (ranks - 1) // 2
     end = budget.passes(seeds)
-    small = end * (knapsack.queries + len(knapsack.member)) <= 10 * SMALL_WORK  # its steps are short
-    kernel = grow.plain if small else grow
+    steps = 0.1 * end * (knapsack.queries + len(knapsack.member))  # they are short
+    kernel = grow if pays_to_compile(steps) else grow.plain
     value, cost = kernel(instance, 0, 1, best, -1.0, np.inf)
     tried, size = 1, 1
     while tried < end and value < bound * (1.0 - RAISED):
