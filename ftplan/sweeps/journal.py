@@ -133,7 +133,9 @@ class Journal:
             raise OutputError(text) from None
 
     def close(self) -> None:
-        """Keep the journal for a run that goes on from it."""
+        """Keep the journal for a run that goes on from it, unless nothing is done."""
+        if not self.done and not self._file.closed:
+            self.path.unlink(missing_ok=True)
         self._file.close()
 
     def remove(self) -> None:

@@ -68,7 +68,9 @@ def test_only_what_is_left_is_carried_out(tmp_path: Path) -> None:
 
 def test_another_sweep_or_version_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "j"
-    journal(path).close()
+    kept = journal(path)
+    kept.add([outcome_of(SWEEP, 3)])
+    kept.close()
     with pytest.raises(FtplanError, match="with another what-if file or other inputs: begin anew with --restart"):
         journal(path, Arithmetic(24, fingerprint="another"))
     path.write_text(path.read_text().replace('tool_version": "', 'tool_version": "9'))
@@ -95,6 +97,11 @@ def test_a_damaged_line_is_refused(tmp_path: Path) -> None:
         path.write_text(f"{whole}{line}\n")
         with pytest.raises(FtplanError, match="line 3 is no row of a sweep"):
             journal(path)
+
+
+def test_a_journal_of_nothing_is_not_kept(tmp_path: Path) -> None:
+    journal(tmp_path / "j").close()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_one_process_at_a_time(tmp_path: Path) -> None:

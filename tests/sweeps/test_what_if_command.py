@@ -146,11 +146,13 @@ def test_the_time_limit_says_what_is_missing(
         (("--engine", "sail", "--master", "yarn"), "--engine sail runs in this process: leave out --master yarn"),
     ],
 )
-def test_mistakes(options: tuple[str, ...], said: str, arithmetic: Any, ftplan: Run) -> None:
-    done = ftplan("what-if", "f", *options)
+def test_mistakes(options: tuple[str, ...], said: str, arithmetic: Any, ftplan: Run, project: Path) -> None:
+    before = sorted(project.rglob("*"))
+    done = ftplan("what-if", "f", *(() if "-o" in options else ("-o", "out.json")), *options)
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr
     assert len(done.stderr.splitlines()) == 1
+    assert sorted(project.rglob("*")) == before
 
 
 def test_a_plan_is_that_of_the_command(storm: Path, ftplan: Run, project: Path) -> None:
