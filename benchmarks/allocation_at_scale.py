@@ -22,6 +22,7 @@ from typing import Literal
 
 import numpy as np
 
+from ftplan.generators.loads import daily_loads
 from ftplan.metrics.checkpoint_objective import CheckpointObjective
 from ftplan.model.checkpoint_rules import CheckpointRules
 from ftplan.model.cluster import Cluster, Node, Placement
@@ -58,14 +59,6 @@ RUNS = (
         for algorithm, target in (("exact", "no worse than both below"), ("cp-sat", "peer"), ("highs", "peer"))
     ),
 )
-
-
-def loads(groups: int, seed: int) -> np.ndarray:
-    """Return loads with daily shapes, random phases and noise, shape (windows, groups)."""
-    rng = np.random.default_rng(seed)
-    size, phase = 10 * rng.lognormal(0.0, 1.0, groups), rng.uniform(0, 2 * np.pi, groups)
-    hour = 2 * np.pi * np.arange(WINDOWS)[:, None] / 144
-    return rng.poisson(size * (1.2 + np.sin(hour + phase))).astype(np.float64)
 
 
 def problem_of(series: np.ndarray, nodes: int, zones: int, options: AllocationOptions) -> CheckpointProblem:
@@ -138,7 +131,7 @@ def highs(problem: CheckpointProblem, limits: Limits, time_limit_s: float) -> tu
 
 
 def measured(run: Run, seed: int) -> dict[str, object]:
-    series = loads(run.groups, seed)
+    series = daily_loads(run.groups, WINDOWS, seed)
     options = AllocationOptions(
         balance=run.balance,
         anti_affinity="zone" if run.zones else "node",

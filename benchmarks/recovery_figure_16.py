@@ -15,15 +15,17 @@ from __future__ import annotations
 import argparse
 import itertools
 import time
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
+from ftplan.generators.knobs import TopologyKnobs
+from ftplan.generators.presets import TOPOLOGIES
+from ftplan.generators.topology import topology as generated
 from ftplan.model.failed_queries import failed_queries
 from ftplan.model.task_graph import TaskGraph
-from ftplan.model.topology import Edge, Operator, Topology
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.best_density import best_density_step
 from ftplan.planners.recovery.dynamic_programming import dynamic_programming_step
@@ -69,42 +71,14 @@ Recovered = Mapping[str, np.ndarray]  # share of the priority by algorithm, (top
 Curves = tuple[tuple[Setting, Recovered], tuple[Setting, Recovered]]
 
 
-def shares(setting: Setting, random: np.random.Generator) -> Iterator[int]:
-    """Yield in how many queries each task is."""
-    skew = setting.skew or 0.0
-    if setting.rank:
-        yield from (max(1, round(setting.largest_share * k**-skew)) for k in itertools.count(1))
-    chance = np.arange(1, setting.largest_share + 1) ** -skew
-    while True:
-        yield 1 + int(random.choice(setting.largest_share, p=chance / chance.sum()))
-
-
-def topology(setting: Setting, random: np.random.Generator) -> TaskGraph:
+def topology(setting: Setting, seed: int) -> TaskGraph:
     """Return operators of one task each: one feeds another if it is in all queries of that one, or by its place."""
-    room = random.integers(5, 11, QUERIES) - 1
-    queries_of = [{q} for q in range(QUERIES)]  # the output tasks
-    for share in shares(setting, random):
-        if not room.any():
-            break
-        members = random.choice(QUERIES, min(share, int((room > 0).sum())), replace=False, p=room / room.sum())
-        room[members] -= 1
-        queries_of.append(set(members.tolist()))
-    cost = random.uniform(1.0, 10.0, len(queries_of))
-    priority = np.ones(len(queries_of))
-    priority[:QUERIES] = random.integers(1, 11, QUERIES)
-    if setting.by_load:
-        load = np.array([sum(cost[t] for t, of in enumerate(queries_of) if q in of) for q in range(QUERIES)])
-        priority[:QUERIES] = 1.0 + 9.0 * (load - load.min()) / (load.max() - load.min())
-    operators = [
-        Operator(f"{t:03}", 1, cost[[t]], np.zeros(1), priority[[t]], output=t < QUERIES)
-        for t in range(len(queries_of))
-    ]
-    edges = [
-        Edge(i, j, "full")
-        for (i, a), (j, b) in itertools.permutations(enumerate(queries_of), 2)
-        if a > b or (a == b and i > j)  # among equals the output task, of the lowest number, comes last
-    ]
-    return TaskGraph(Topology(tuple(operators), tuple(edges)))
+    knobs = TopologyKnobs(**TOPOLOGIES["recovery-figure-16"].knobs)
+    shared = {"share_zipf": setting.skew or 0.0, "shared_by": "rank" if setting.rank else "chance"}
+    priority = "load" if setting.by_load else "uniform"
+    return TaskGraph(
+        generated(replace(knobs, seed=seed, largest_share=setting.largest_share, priority=priority, **shared))
+    )
 
 
 def problem(graph: TaskGraph, share: float) -> RecoveryProblem:
@@ -137,7 +111,7 @@ def measured(setting: Setting, topologies: int, seconds: dict[str, float]) -> Re
     """Return what each algorithm recovers of the summed priority; add up the seconds each takes."""
     recovered = {name: np.zeros((topologies, len(SHARES))) for name in ALGORITHMS}
     for i in range(topologies):
-        graph = topology(setting, np.random.default_rng(i))
+        graph = topology(setting, i)
         total = graph.per_task("priority")[graph.output].sum()
         for (j, share), name in itertools.product(enumerate(SHARES), ALGORITHMS):
             begun = time.perf_counter()
@@ -221,7 +195,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--topologies", type=int, default=100)
     topologies = parser.parse_args().topologies
-    recovered_by("BestDensity", topology(Setting("warm"), np.random.default_rng(0)), 0.5)  # compiles
+    recovered_by("BestDensity", topology(Setting("warm"), 0), 0.5)  # compiles
     seconds = dict.fromkeys(ALGORITHMS, 0.0)
 
     def both(settings: tuple[Setting, Setting]) -> Curves:

@@ -19,10 +19,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from ftplan.generators.experiments import popular_queries
 from ftplan.metrics.fidelity import fidelity_model
 from ftplan.model.rates import rates
 from ftplan.model.task_graph import TaskGraph
-from ftplan.model.topology import Edge, Operator, Substreams, Topology
 from ftplan.planners.recovery.best_density import best_density_step
 from ftplan.planners.recovery.knapsack.instance import StepSolver
 from ftplan.planners.recovery.problem import ArrivalEvent, Host, RecoveryOptions, RecoveryProblem
@@ -37,21 +37,7 @@ ARRIVALS = 20
 def sparse(queries: int, share: float, seed: int) -> RecoveryProblem:
     """Return a failure of everything, with replacements for a share of the cores."""
     random = np.random.default_rng(seed)
-    tasks = 5 * queries // 2
-    popular = np.arange(1, tasks + 1) ** -0.5
-    popular /= popular.sum()
-    needs = [np.sort(random.choice(tasks, random.integers(2, 8), replace=False, p=popular)) for _ in range(queries)]
-    sender = np.concatenate(needs).astype(np.int64)
-    receiver = np.repeat(np.arange(queries, dtype=np.int64), [len(need) for need in needs])
-    nothing = np.zeros(max(tasks, queries))
-
-    def operator(id: str, count: int, output: bool) -> Operator:
-        cpu = random.integers(1, 11, count).astype(np.float64)
-        priority = random.integers(1, 11, count).astype(np.float64)
-        return Operator(id, count, cpu=cpu, state_bytes=nothing[:count], priority=priority, output=output)
-
-    stream = Edge(0, 1, substreams=Substreams(sender, receiver, np.ones(len(sender))))
-    graph = TaskGraph(Topology((operator("shared", tasks, False), operator("query", queries, True)), (stream,)))
+    graph = TaskGraph(popular_queries(queries, random))
     cost = graph.per_task("cpu")
     needed = float(cost[graph.upstream(graph.output)].sum())
     at = np.sort(random.uniform(120.0, 360.0, ARRIVALS))

@@ -9,8 +9,9 @@ import argparse
 import resource
 import time
 
-from replication_instances import mixture, worst_case
+from replication_instances import worst_case
 
+from ftplan.generators.experiments import mixture
 from ftplan.planners.replication.greedy import greedy
 from ftplan.planners.replication.planner import ReplicationOptions
 from ftplan.planners.replication.structure_aware import structure_aware

@@ -1,16 +1,19 @@
-"""Replication problems for the benchmarks: Su & Zhou's random topologies, their two queries, and large mixtures."""
+"""Replication problems for the benchmarks: Su & Zhou's random topologies and their two queries."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ftplan.generators.knobs import TopologyKnobs
+from ftplan.generators.presets import TOPOLOGIES
+from ftplan.generators.topology import topology
 from ftplan.metrics.fidelity import fidelity_model
 from ftplan.metrics.replication_problem import FailureCase, ReplicationProblem
 from ftplan.model.rates import rates
 from ftplan.model.task_graph import TaskGraph
-from ftplan.model.topology import Edge, Operator, Partitioning, Topology
+from ftplan.model.topology import Edge, Operator, Topology
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,21 +43,9 @@ def figure_14(setting: Setting, seed: int) -> Topology:
     Structured edges are what the parallelism allows; a third of the operators copy that of their consumer and are
     one-to-one. Each operator with inputs is a join with the given probability.
     """
-    random = np.random.default_rng(seed)
-    count = int(random.integers(5, 11))
-    low, high = setting.parallelism
-    consumer = [-1, *(int(random.integers(0, i)) for i in range(1, count))]
-    tasks: list[int] = []
-    for i in range(count):
-        own, copies = int(random.integers(low, high + 1)), random.random() < 1 / 3
-        tasks.append(tasks[consumer[i]] if i and copies else own)
-    joins = random.random(count) < setting.joins
-    operators = []
-    for i in range(count):
-        load = random.permutation(1.0 / np.arange(1, tasks[i] + 1) ** setting.zipf)
-        operators.append(_operator(f"o{i}", load, i in consumer, bool(joins[i]), output=i == 0))
-    kinds = [_kind(tasks[i], tasks[consumer[i]], setting.full) for i in range(1, count)]
-    return Topology(tuple(operators), tuple(Edge(i, consumer[i], kind) for i, kind in enumerate(kinds, start=1)))
+    knobs = TopologyKnobs(**TOPOLOGIES["replication-figure-14"].knobs)
+    asked = {"zipf": setting.zipf, "parallelism": setting.parallelism, "full": float(setting.full)}
+    return topology(replace(knobs, seed=seed, joins=setting.joins, **asked))
 
 
 def _operator(id: str, load: np.ndarray, fed: bool, join: bool = False, output: bool = False) -> Operator:
@@ -64,12 +55,6 @@ def _operator(id: str, load: np.ndarray, fed: bool, join: bool = False, output: 
         id, len(load), one, one, one, inputs="correlated" if join else "independent",
         rate_out=None if fed else load, input_share=load if fed else None, output=output,
     )  # fmt: skip
-
-
-def _kind(senders: int, receivers: int, full: bool = False) -> Partitioning:
-    if full:
-        return "full"
-    return "one-to-one" if senders == receivers else "split" if senders < receivers else "merge"
 
 
 def query_1() -> Topology:
@@ -91,18 +76,6 @@ def query_2() -> Topology:
         _operator("O4", np.ones(1), True, output=True),
     )
     return Topology(made, (Edge(0, 2, "merge"), Edge(1, 2, "one-to-one"), Edge(2, 3, "merge")))
-
-
-def mixture(tasks: int) -> Topology:
-    """Return structured and full sub-topologies in a row with one join, about *tasks* tasks in ten operators."""
-    n = tasks // 20
-    width = {"a": 2, "b": 1, "c": 2, "d": 4, "e": 2, "f": 2, "g": 2, "h": 3, "i": 1, "j": 1}
-    loads = {id: 1.0 / np.arange(1, n * w + 1) ** 0.5 for id, w in width.items()}
-    made = [_operator(id, load, id not in "ag", join=id == "f", output=id == "j") for id, load in loads.items()]
-    rows = ("ab", "bc", "cd", "de", "ef", "gf", "fh", "hi", "ij")
-    place = {id: k for k, id in enumerate(width)}
-    edges = [Edge(place[a], place[b], _kind(n * width[a], n * width[b], a + b in ("cd", "fh"))) for a, b in rows]
-    return Topology(tuple(made), tuple(edges))
 
 
 def worst_case(topology: Topology, budget: float) -> ReplicationProblem:

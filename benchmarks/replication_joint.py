@@ -36,6 +36,7 @@ from replication_storm import TOPOLOGIES, topology_of
 
 import ftplan
 from ftplan.api import verify
+from ftplan.generators.cluster import by_room
 from ftplan.model.topology import Topology
 
 EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "storm-recovery"
@@ -94,20 +95,15 @@ def document(kind: str, **body: Any) -> dict[str, Any]:
 
 def cluster_of(parallelism: dict[str, int], cpu: dict[str, float], load: float, random: np.random.Generator) -> Any:
     """Return a cluster document in which the primaries take a share of the usable cores."""
-    tasks = [(cpu[id], id, k) for id, count in parallelism.items() for k in range(count)]
-    total = sum(size for size, _, _ in tasks)
+    need = np.concatenate([np.full(n, cpu[id]) for id, n in parallelism.items()])
+    total = float(sum(need.tolist()))
     usable = MAX_CPU * CORES
     count = max(ZONES, math.ceil(total / load / usable))
     count = max(2, min(count, int(total / load / (2.0 * max(cpu.values())))))
     cores = total / load / count
-    used = np.zeros(count)
-    placed: dict[str, list[str]] = {id: [""] * n for id, n in parallelism.items()}
-    order = sorted(zip(random.random(len(tasks)), tasks, strict=True), key=lambda item: (-item[1][0], item[0]))
-    for _, (size, id, k) in order:
-        room = np.flatnonzero(used + size <= cores + SAME)
-        node = int(random.choice(room)) if len(room) else int(used.argmin())
-        used[node] += size
-        placed[id][k] = f"n{node}"
+    host = by_room(need, np.lexsort((random.random(len(need)), -need)), np.full(count, cores), random)
+    parts = np.split(host, np.cumsum(list(parallelism.values()))[:-1])
+    placed = {id: [f"n{n}" for n in part.tolist()] for id, part in zip(parallelism, parts, strict=True)}
     cpu_of_node = round(cores / MAX_CPU, 9)
     nodes = [{"id": f"n{k}", "cpu": cpu_of_node, "zone": f"z{k % ZONES}"} for k in range(count)]
     return document("cluster", nodes=nodes, placement={"tasks": placed})

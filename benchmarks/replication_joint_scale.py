@@ -23,68 +23,24 @@ from typing import Any
 import numpy as np
 
 import ftplan
+from ftplan.generators.experiments import lognormal_tree, packed_cluster
+from ftplan.io.model_entries import cluster_entry, topology_entry
 
 MAX_CPU, ZONES, MB = 0.8, 20, 2**20
-#: Tasks of each operator in twentieths of all, and the operator that it feeds.
-WIDTHS, FEEDS = (2, 1, 2, 4, 2, 2, 2, 3, 1, 1), (1, 2, 3, 4, 5, 7, 5, 8, 9, None)
-MEASURED = 4
 
 
 def document(kind: str, **body: Any) -> dict[str, Any]:
     return {"format": f"ftplan/{kind}", "format_version": "1.0", **body}
 
 
-def topology_of(tasks: int, random: np.random.Generator) -> dict[str, Any]:
-    """Return the job."""
-    operators, edges = [], []
-    sizes = [max(1, tasks * width // 20) for width in WIDTHS]
-    for i, (size, to) in enumerate(zip(sizes, FEEDS, strict=True)):
-        load = random.lognormal(0.0, 1.0, size).round(4).tolist()
-        made = {"id": f"o{i}", "parallelism": size, "cpu": random.choice([0.1, 0.2, 0.3, 0.5], size).tolist()}
-        made["input_share" if i in FEEDS else "rate_out"] = load
-        made["inputs"] = "correlated" if i == 5 else "independent"
-        operators.append(made)
-        if to is None:
-            continue
-        edge: dict[str, Any] = {"from": f"o{i}", "to": f"o{to}"}
-        there = sizes[to]
-        if i == MEASURED:
-            pairs = {(k, k * there // size) for k in range(size)} | {(k * size // there, k) for k in range(there)}
-            pairs |= set(zip(range(size), random.integers(0, there, size).tolist(), strict=True))
-            rates = random.lognormal(0.0, 1.0, len(pairs)).round(4).tolist()
-            edge["substreams"] = [[a, b, rate] for (a, b), rate in zip(sorted(pairs), rates, strict=True)]
-        else:
-            edge["partitioning"] = "one-to-one" if size == there else "split" if size < there else "merge"
-        edges.append(edge)
-    return document("topology", operators=operators, edges=edges)
-
-
-def cluster_of(topology: dict[str, Any], nodes: int, load: float, random: np.random.Generator) -> dict[str, Any]:
-    """Return equal nodes with the primaries at random."""
-    cpu = np.concatenate([operator["cpu"] for operator in topology["operators"]])
-    usable = float(cpu.sum()) / load / nodes
-    used, home = np.zeros(nodes), np.zeros(len(cpu), dtype=np.int64)
-    for task, node in zip(random.permutation(len(cpu)), random.integers(0, nodes, len(cpu)), strict=True):
-        while used[node] + cpu[task] > usable:
-            node = random.integers(0, nodes)
-        used[node] += cpu[task]
-        home[task] = node
-    placed, first = {}, 0
-    for operator in topology["operators"]:
-        placed[operator["id"]] = [f"n{n}" for n in home[first : first + operator["parallelism"]]]
-        first += operator["parallelism"]
-    machines = [{"id": f"n{n}", "cpu": round(usable / MAX_CPU, 6), "zone": f"z{n % ZONES}"} for n in range(nodes)]
-    return document("cluster", nodes=machines, placement={"tasks": placed})
-
-
 def row(given: argparse.Namespace, algorithm: str, failure: str) -> None:
     """Plan once and print the row."""
     random = np.random.default_rng(0)
-    topology = topology_of(given.tasks, random)
-    cluster = cluster_of(topology, given.nodes, given.load, random)
+    job = lognormal_tree(given.tasks, random)
+    machines = packed_cluster(job, given.nodes, ZONES, given.load, MAX_CPU, random)
     scenarios = [{"id": f"z{k}", "probability": 0.01, "fail": [f"zone:z{k}"]} for k in range(ZONES)]
     problem = ftplan.load(
-        topology=topology, cluster=cluster,
+        topology=topology_entry(job), cluster=cluster_entry(machines),
         failure=document("failure", scenarios=scenarios) if failure == "racks" else None,
     )  # fmt: skip
     assert problem.topology is not None

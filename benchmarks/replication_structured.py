@@ -15,37 +15,18 @@ import time
 import numpy as np
 from ortools.sat.python import cp_model
 
+from ftplan.generators.experiments import in_tree
 from ftplan.metrics.fidelity import fidelity_model
 from ftplan.metrics.replication_problem import FailureCase, ReplicationProblem
 from ftplan.model.rates import rates
 from ftplan.model.task_graph import TaskGraph
-from ftplan.model.topology import Edge, Operator, Partitioning, Topology
+from ftplan.model.topology import Topology
 from ftplan.planners.replication.exact import exact
 from ftplan.planners.replication.models.circuit import circuit
 from ftplan.planners.replication.models.monomials import rows
 from ftplan.planners.replication.planner import ReplicationOptions
 
-SEEDS, OPERATORS, LEAST, MOST, PARTS = range(3), 10, 300, 700, 1_000_000
-
-
-def topology_of(seed: int, joins: float) -> Topology:
-    """Return a random structured in-tree; a share of its operators joins its inputs."""
-    draw = np.random.default_rng(seed)
-    tasks = draw.integers(LEAST, MOST + 1, OPERATORS).tolist()
-    feeds = [0] + [int(draw.integers(0, i)) for i in range(1, OPERATORS)]
-    operators, edges = [], []
-    for i, count in enumerate(tasks):
-        share = draw.permutation(np.arange(1, count + 1) ** -0.1)
-        one, rate = np.ones(count), None if i in feeds[1:] else share
-        inputs = "correlated" if draw.random() < joins else "independent"
-        operators.append(
-            Operator(f"o{i}", count, one, 0 * one, one, inputs=inputs, rate_out=rate, input_share=share, output=i == 0)
-        )
-        if i:
-            there = tasks[feeds[i]]
-            rule: Partitioning = "one-to-one" if count == there else "split" if count < there else "merge"
-            edges.append(Edge(i, feeds[i], rule))
-    return Topology(tuple(operators), tuple(edges))
+SEEDS, OPERATORS, TASKS, SKEW, PARTS = range(3), 10, (300, 700), 0.1, 1_000_000
 
 
 def problem_of(topology: Topology, budget: int) -> ReplicationProblem:
@@ -87,7 +68,7 @@ def main() -> None:
     print("| joins | seed | tasks | budget | fidelity | status | gap | seconds | gap of CP-SAT |\n" + "|---" * 9 + "|")
     for joins in (0.0, 0.5):
         for seed in SEEDS:
-            topology = topology_of(seed, joins)
+            topology = in_tree(seed, OPERATORS, TASKS, SKEW, joins=joins)
             for share in (0.1, 0.3, 0.6):
                 problem = problem_of(topology, int(share * topology.task_count))
                 start = time.perf_counter()

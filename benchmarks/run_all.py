@@ -169,6 +169,12 @@ SECTIONS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     ),
     ("startup", "Start of the command line", ("startup.py",), "To reach: at most 4 × the time of importing click."),
     (
+        "what-if",
+        "What-if sweeps",
+        ("what_if.py",),
+        "To reach: on 2 cores 2 processes at least 1.6 × the rate of one, and at least 20 × that of separate commands.",
+    ),
+    (
         "cold-start",
         "Small commands on a cold and a warm machine",
         ("cold_start.py",),

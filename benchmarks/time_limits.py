@@ -123,10 +123,10 @@ def _allocation_inputs(folder: Path, name: str, groups: int, nodes: int, windows
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    from ftplan.generators.loads import daily_loads
+
     rng = np.random.default_rng(0)
-    size, phase = 10 * rng.lognormal(0.0, 1.0, groups), rng.uniform(0, 2 * np.pi, groups)
-    hour = 2 * np.pi * np.arange(windows)[:, None] / 144
-    records = rng.poisson(size * (1.2 + np.sin(hour + phase))).T.ravel()
+    records = daily_loads(groups, windows, rng).T.ravel()
     ids = [f"n{k + 1}" for k in range(nodes)]
     operator = {"id": "op", "parallelism": groups, "key_groups": groups, "state_bytes": 1e6}
     _write(folder / f"{name}-topology.json", "topology", operators=[operator], edges=[])
@@ -144,7 +144,7 @@ def _allocation_inputs(folder: Path, name: str, groups: int, nodes: int, windows
         "operator": pa.array(["op"]).take(pa.array(np.zeros(rows, dtype=np.int32))),
         "key_group": np.repeat(np.arange(groups, dtype=np.int32), windows),
         "window_start": pa.array(starts, pa.timestamp("us", tz="UTC")),
-        "records": records.astype(np.float64),
+        "records": records,
         "resolution": pa.array(["key_group"]).take(pa.array(np.zeros(rows, dtype=np.int32))),
         "estimated": np.zeros(rows, dtype=bool),
     }  # fmt: skip
@@ -159,25 +159,11 @@ def _allocation_inputs(folder: Path, name: str, groups: int, nodes: int, windows
 
 def _layers(tasks: int, layers: int, seed: int) -> dict[str, Any]:
     """Return a topology of layers with measured substreams: each operator feeds two of the next layer."""
-    import numpy as np
+    from ftplan.generators.experiments import layered
+    from ftplan.io.model_entries import topology_entry
 
-    rng = np.random.default_rng(seed)
-    wide = tasks // layers // 2
-    operators, edges = [], []
-    for layer in range(layers):
-        for k in range(2):
-            shared: dict[str, Any] = {"id": f"o{layer}-{k}", "parallelism": wide, "cpu": 0.25, "key_groups": 128}
-            operators.append(shared | ({"inputs": "correlated"} if layer % 3 == 2 else {}))
-    for layer in range(layers - 1):
-        for a in range(2):
-            for b in range(2):
-                sender = np.repeat(np.arange(wide), 3)
-                pairs = sorted(
-                    {(int(s), int(t)) for s, t in zip(sender, rng.integers(0, wide, sender.size), strict=True)}
-                )
-                streams = [[s, t, round(float(rng.lognormal(0.0, 1.0)), 3)] for s, t in pairs]
-                edges.append({"from": f"o{layer}-{a}", "to": f"o{layer + 1}-{b}", "substreams": streams})
-    return {"operators": operators, "edges": edges}
+    made = topology_entry(layered(layers, 2, tasks // layers // 2, 3, seed, key_groups=128, joins_every=3))
+    return {part: made[part] for part in ("operators", "edges")}
 
 
 def _placed_inputs(folder: Path) -> None:
@@ -230,7 +216,7 @@ def _recovery_inputs(folder: Path) -> None:
 
 def write_inputs(folder: Path) -> None:
     """Write all inputs."""
-    from replication_instances import mixture
+    from ftplan.generators.experiments import mixture
 
     _allocation_inputs(folder, "middle", 2_048, 48, 288)
     _allocation_inputs(folder, "large", 32_768, 400, 288)

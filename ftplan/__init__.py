@@ -1,7 +1,7 @@
 """ftplan: recovery planning for stream-processing clusters.
 
-The public Python face is :func:`load`, :func:`plan`, :func:`evaluate` and :class:`FtplanError`; it is imported
-on first use, so that ``import ftplan`` stays light.
+The public Python face is :func:`load`, :func:`plan`, :func:`evaluate`, :func:`what_if`, :func:`generate`,
+:func:`report` and :class:`FtplanError`. It is imported on first use, so that ``import ftplan`` stays light.
 """
 
 from __future__ import annotations
@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-__all__ = ["FtplanError", "Plan", "Problem", "__version__", "evaluate", "load", "plan"]
+__all__ = ["FtplanError", "Plan", "Problem", "__version__", "evaluate", "generate", "load", "plan", "report", "what_if"]
 
 if TYPE_CHECKING:
-    from ftplan.api import Plan, Problem, evaluate, load, plan
+    from ftplan.api import Plan, Problem, evaluate, generate, load, plan, report
     from ftplan.errors import FtplanError
+    from ftplan.sweeps.what_if import what_if
 
 
 def __getattr__(name: str) -> Any:
@@ -22,6 +23,10 @@ def __getattr__(name: str) -> Any:
         from ftplan.errors import FtplanError
 
         return FtplanError
+    if name == "what_if":
+        from ftplan.sweeps.what_if import what_if
+
+        return what_if
     if name in __all__:
         from ftplan import api
 

@@ -18,16 +18,20 @@ __all__ = [
     "diff",
     "evaluate",
     "explain",
+    "generate",
     "load",
     "load_inputs",
     "plan",
+    "report",
     "verify",
 ]
 
 if TYPE_CHECKING:
     from ftplan.api.answers import Difference, Evaluation, Explanation, Verification
+    from ftplan.api.generation import generate
     from ftplan.api.loading import load
     from ftplan.api.plan_inputs import load_inputs
+    from ftplan.api.report import report
     from ftplan.api.verbs import diff, evaluate, explain, plan, verify
     from ftplan.model.plan import Plan
     from ftplan.model.problem import Problem
@@ -38,8 +42,10 @@ _MODULES = {
     **dict.fromkeys(("diff", "evaluate", "explain", "plan", "verify"), "ftplan.api.verbs"),
     "Plan": "ftplan.model.plan",
     "Problem": "ftplan.model.problem",
+    "generate": "ftplan.api.generation",
     "load": "ftplan.api.loading",
     "load_inputs": "ftplan.api.plan_inputs",
+    "report": "ftplan.api.report",
 }
 
 

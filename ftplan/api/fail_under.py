@@ -27,17 +27,22 @@ def limits_of(texts: Iterable[str], kind: str) -> tuple[list[Limit], tuple[Warn,
             now = RENAMED[name]
             warnings.append(Warn("METRIC_RENAMED", f"--fail-under {text}: {name} is called {now} now: write that"))
             text = now + equals + number
-        limits.append(_limit(text, kind))
+        limits.append(limit_of(text, [metric.name for metric in metrics_of(kind)], "METRIC"))
     return limits, tuple(warnings)
 
 
-def _limit(text: str, kind: str) -> Limit:
+def limit_of(text: str, known: Sequence[str], what: str) -> Limit:
+    """Return one limit on one of the *known* names; *what* they are, in capitals.
+
+    Raises
+    ------
+    FtplanError
+        If it names none of them, or no number.
+    """
     name, equals, number = text.partition("=")
-    known = [m.name for m in metrics_of(kind)]
     if not equals or name not in known:
-        raise FtplanError(
-            f"--fail-under {text!r}: expected METRIC=VALUE{suggestion(name, known)}; metrics: {', '.join(known)}"
-        )
+        listed = f"{what.lower()}s: {', '.join(known)}"
+        raise FtplanError(f"--fail-under {text!r}: expected {what}=VALUE{suggestion(name, known)}; {listed}")
     try:
         value = float(number)
     except ValueError:

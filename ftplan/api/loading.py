@@ -8,20 +8,24 @@ import os
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from ftplan.api.arguments import call
 from ftplan.errors import FtplanError
 from ftplan.io.cluster_file import load_cluster
 from ftplan.io.placement_checks import read_placement
 from ftplan.io.topology_file import load_topology
+from ftplan.io.validation import Loaded
 from ftplan.model.cluster import Cluster, Placement
 from ftplan.model.cluster import spread as spread_tasks
-from ftplan.model.plan import InputFile, Warn
+from ftplan.model.failure import Failure
+from ftplan.model.plan import Warn
 from ftplan.model.problem import Problem, StatsTables
 from ftplan.model.topology import Topology
 
 _log = logging.getLogger(__name__)
+
+Value = TypeVar("Value")
 
 Source = str | os.PathLike[str] | Mapping[str, Any]
 
@@ -58,37 +62,58 @@ def load(
     """
     given = {"topology": topology, "cluster": cluster, "stats": stats, "failure": failure}
     call("load", **given, spread=spread, max_stats_age_s=max_stats_age_s, min_coverage=min_coverage)
-    inputs: list[InputFile] = []
-    warnings: list[Warn] = []
-
     started = time.perf_counter()
 
-    def take(loaded: Any) -> Any:
+    def told(loaded: Loaded[Any]) -> Loaded[Any]:
         nonlocal started
-        inputs.append(loaded.input)
-        warnings.extend(loaded.warnings)
         seconds, started = time.perf_counter() - started, time.perf_counter()
         _log.info("read %s %s in %.2f s", loaded.input.role, loaded.input.path or "(given)", seconds)
-        return loaded.value
+        return loaded
 
-    job: Topology | None = take(load_topology(topology)) if topology is not None else None
-    machines: Cluster | None = take(load_cluster(cluster, topology=job)) if cluster is not None else None
-    tables: StatsTables | None = None
+    job = told(load_topology(topology)) if topology is not None else None
+    machines = told(load_cluster(cluster, topology=_value(job))) if cluster is not None else None
+    tables = None
     if stats is not None:
         from ftplan.io.stats_store import load_stats  # Arrow is loaded where there are tables to read
 
-        tables = take(load_stats(stats))
+        tables = told(load_stats(stats))
     failures = None
     if failure is not None:
         from ftplan.io.failure_file import load_failure
 
-        failures = take(load_failure(failure, topology=job, cluster=machines))
+        failures = told(load_failure(failure, topology=_value(job), cluster=_value(machines)))
     if tables is not None:
-        _require_fresh(tables, max_stats_age_s, min_coverage)
+        _require_fresh(tables.value, max_stats_age_s, min_coverage)
+    return problem_of(job, machines, tables, failures, spread=spread)
+
+
+def _value(loaded: Loaded[Value] | None) -> Value | None:
+    return None if loaded is None else loaded.value
+
+
+def problem_of(
+    topology: Loaded[Topology] | None,
+    cluster: Loaded[Cluster] | None,
+    stats: Loaded[StatsTables] | None,
+    failure: Loaded[Failure] | None,
+    *,
+    spread: bool = False,
+) -> Problem:
+    """Return the problem of inputs that were read and held against each other, with the cluster's placement completed.
+
+    Raises
+    ------
+    FtplanError
+        If the statistics' placement does not fit, or no node takes what shall be spread.
+    """
+    read = [item for item in (topology, cluster, stats, failure) if item is not None]
+    warnings = [warning for item in read for warning in item.warnings]
+    job, machines = _value(topology), _value(cluster)
     if machines is not None and job is not None:
-        machines, said = _with_placement(machines, job, tables, spread)
+        machines, said = _with_placement(machines, job, _value(stats), spread)
         warnings += said
-    return Problem(job, machines, tables, failures, tuple(inputs), tuple(warnings))
+    inputs = tuple(item.input for item in read)
+    return Problem(job, machines, _value(stats), _value(failure), inputs, tuple(warnings))
 
 
 def _require_fresh(tables: StatsTables, max_age_s: float | None, min_coverage: float | None) -> None:

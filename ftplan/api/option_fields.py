@@ -183,9 +183,10 @@ def path(value: Any) -> Any:
 
 
 def _plan(value: Any) -> Any:
+    from ftplan.io.documents import Document
     from ftplan.model.plan import Plan
 
-    return value if isinstance(value, (Plan, Mapping)) else path(value)
+    return value if isinstance(value, (Plan, Mapping, Document)) else path(value)
 
 
 FACTOR = number(0.0, 1e9)
@@ -204,8 +205,29 @@ SHARE = number(0.0, 1.0, above=True)
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlanOptions:
-    """What can be asked of every kind of plan; kinds add fields, made by :func:`option`, in the order of ``--help``.
+class Options:
+    """Options as fields, made by :func:`option`, in the order of ``--help``."""
+
+    @classmethod
+    def options(cls) -> dict[str, Option]:
+        """Return the options by name, in the order of the fields: those of all kinds first."""
+        return {item.name: item.metadata["option"] for item in fields(cls)}
+
+    @classmethod
+    def of(cls, command: str, asked: Mapping[str, Any]) -> Self:
+        """Return checked options; what is not asked is the default.
+
+        Raises
+        ------
+        FtplanError
+            If one is unknown or wrong.
+        """
+        return cls(**checked(command, {name: item.check for name, item in cls.options().items()}, asked))
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanOptions(Options):
+    """What can be asked of every kind of plan; kinds add fields.
 
     Attributes
     ----------
@@ -226,22 +248,6 @@ class PlanOptions:
         60.0, number(0.0, 1e9, above=True), "Stop searching after this time.", metavar="TIME", unit="time"
     )
     iterations: int | None = option(None, optional(whole(0)), "Bound the search by work instead of time.", metavar="N")
-
-    @classmethod
-    def options(cls) -> dict[str, Option]:
-        """Return the options by name, in the order of the fields: those of all kinds first."""
-        return {item.name: item.metadata["option"] for item in fields(cls)}
-
-    @classmethod
-    def of(cls, command: str, asked: Mapping[str, Any]) -> Self:
-        """Return checked options; what is not asked is the default.
-
-        Raises
-        ------
-        FtplanError
-            If one is unknown or wrong.
-        """
-        return cls(**checked(command, {name: item.check for name, item in cls.options().items()}, asked))
 
     def check_algorithm(self, algorithm: str, others: Iterable[str]) -> None:
         """Refuse an algorithm that does not plan for what is asked.

@@ -130,7 +130,7 @@ def _entries(given: Any, option: str, kind: KindRow) -> tuple[list[Any], str, In
     else:
         loaded = load_plan(given)
         plan, file = loaded.value, replace(loaded.input, role=option)
-        name = str(file.path or name) if isinstance(given, (str, os.PathLike)) else name
+        name = str(file.path or name)
     if plan.kind != kind.name:
         raise FtplanError(f"{name}: --{option} needs a plan of kind {kind.name}, not {plan.kind}")
     if plan.plan is None:

@@ -50,6 +50,28 @@ def load_inputs(
         If an input cannot be read, or one that is needed is named nowhere.
     """
     plan = a_plan(plan)
+    return load(
+        **sources_of(plan, defaults=defaults, name=name, given=given),
+        spread=spread or bool(plan.options.get("spread")),
+        max_stats_age_s=max_stats_age_s,
+        min_coverage=min_coverage,
+    )
+
+
+def sources_of(
+    plan: Plan,
+    *,
+    given: Mapping[str, Any],
+    defaults: Mapping[str, Any] | None = None,
+    name: str = "plan",
+) -> dict[str, Any]:
+    """Return where each input of a plan is to be read, None for one that it goes without; see :func:`load_inputs`.
+
+    Raises
+    ------
+    FtplanError
+        If a file that the plan names is not there, or an input that is needed is named nowhere.
+    """
     row = kind_of(plan.kind).row if plan.kind in KINDS else None
     named = _paths(plan)
     sources: dict[str, Any] = {}
@@ -66,12 +88,7 @@ def load_inputs(
     for role in needed:
         if sources[role] is None:
             raise FtplanError(f"{name}: names no {role} file, and --{role} is missing")
-    return load(
-        **sources,
-        spread=spread or bool(plan.options.get("spread")),
-        max_stats_age_s=max_stats_age_s,
-        min_coverage=min_coverage,
-    )
+    return sources
 
 
 def load_state(

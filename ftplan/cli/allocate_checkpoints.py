@@ -8,7 +8,12 @@ from ftplan.cli import planning
 from ftplan.model.kinds import CHECKPOINT_ALLOCATION
 
 
-@planning.command(CHECKPOINT_ALLOCATION, default="correlated, safe at any size", changes="moves checkpoints")
+@planning.command(
+    CHECKPOINT_ALLOCATION,
+    default="correlated, safe at any size",
+    changes="moves checkpoints",
+    picture="the copies on each node",
+)
 def command(**given: Any) -> int:
     """Plan on which node the checkpoint of each key group lies.
 

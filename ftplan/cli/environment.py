@@ -67,7 +67,7 @@ def warn_of_unknown_variables(ctx: click.Context) -> None:
     known = {*shared, *OTHERS[:2]}
     for name in group.list_commands(ctx):  # imports every command, which only an unusual variable is worth
         command = group.get_command(ctx, name)
-        for item in command.params if command is not None else ():
+        for item in parameters(command) if command is not None else ():
             known.update([item.envvar] if isinstance(item.envvar, str) else item.envvar or ())
     for name in candidates:
         if name not in known:
@@ -126,20 +126,26 @@ def apply_configuration(ctx: click.Context) -> None:
         return
     settings: dict[str, Any] = {k: v for k, v in configuration.inputs.items() if k in parameter}
     settings.update(configuration.commands.get(name, {}))
-    repeatable = {str(p.name) for p in command.params if p.nargs == -1 or getattr(p, "multiple", False)}
+    repeatable = {str(p.name) for p in parameters(command) if p.nargs == -1 or getattr(p, "multiple", False)}
     for key, value in settings.items():
         if isinstance(value, list) and key not in repeatable:
             shown = display_name(configuration.path)
             raise FtplanError(f"{shown}: [{name}] {key.replace('_', '-')}: expected one value, not a list")
-    ctx.default_map = {
-        name: {k: [v] if k in repeatable and not isinstance(v, list) else v for k, v in settings.items()}
-    }
+    defaults = {k: [v] if k in repeatable and not isinstance(v, list) else v for k, v in settings.items()}
+    # those of a group are of each of its commands that has the option
+    ctx.default_map = {name: defaults | dict.fromkeys(getattr(command, "commands", ()), defaults)}
+
+
+def parameters(command: click.Command) -> list[click.Parameter]:
+    """Return the parameters of a command, for a group those of its commands."""
+    subcommands = command.commands.values() if isinstance(command, click.Group) else ()
+    return [*command.params, *(item for sub in subcommands for item in sub.params)]
 
 
 def names_in_configuration(command: click.Command) -> dict[str, str]:
     """Return what ``ftplan.toml`` calls each parameter, with underscores, and what click calls it."""
     names: dict[str, str] = {}
-    for item in command.params:
+    for item in parameters(command):
         if item.expose_value and item.name is not None:
             flags = [flag for flag in item.opts if flag.startswith("--")]
             shown = flags[0].removeprefix("--").replace("-", "_") if flags else item.name

@@ -36,7 +36,7 @@ def problem_of_plan(path: str, given: Mapping[str, Any]) -> tuple[Plan, Problem]
     FtplanError
         If the plan or an input cannot be read, or an input that is needed is named nowhere.
     """
-    plan, asked = a_plan(path), _asked()
+    plan, asked = a_plan(path), asked_roles()
     return plan, load_inputs(
         plan,
         name=path,
@@ -47,6 +47,11 @@ def problem_of_plan(path: str, given: Mapping[str, Any]) -> tuple[Plan, Problem]
     )
 
 
+def inputs_asked(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the inputs that a flag or environment variable gives, by role."""
+    return {role: given[role] for role in ROLES if role in asked_roles() and given.get(role) is not None}
+
+
 def state_of_plan(plan: Plan, given: Mapping[str, Any]) -> Problem | None:
     """Load topology and statistics where they are given or where the plan's own are still there; None without them.
 
@@ -55,14 +60,14 @@ def state_of_plan(plan: Plan, given: Mapping[str, Any]) -> Problem | None:
     FtplanError
         If a file that was asked for cannot be read.
     """
-    return load_state(plan, asked=_asked() & {"topology", "stats"}, given=given)
+    return load_state(plan, asked=asked_roles() & {"topology", "stats"}, given=given)
 
 
 def _limits(given: Mapping[str, Any]) -> dict[str, Any]:
     return {"max_stats_age_s": given.get("max_stats_age"), "min_coverage": given.get("min_coverage")}
 
 
-def _asked() -> set[str]:
+def asked_roles() -> set[str]:
     """Return the roles that a flag or environment variable gives."""
     context = click.get_current_context()
     strong = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from typing import Any
 
 import click
 
-from ftplan.api.option_fields import Option, PlanOptions, flag
+from ftplan.api.option_fields import Option, Options, PlanOptions, flag
 from ftplan.cli import options
 
 
@@ -68,8 +68,25 @@ def of_kind(kind: type[PlanOptions], algorithm: Callable[..., Any], after: str |
     return options.together(*made)
 
 
-def asked(kind: type[PlanOptions], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the command line gave as options of a kind of plan, by their names."""
+def knobs(kind: type[Options], presets: Iterable[str]) -> Callable[..., Any]:
+    """Return the options of a generator, in the order of its fields, and ``--like`` before them."""
+    like = click.option("--like", type=click.Choice(list(presets)), help="Defaults: an experiment's, see below.")
+    defaults = {item.name: item.default for item in fields(kind)}
+    made = (_option_of(name, item, _shown(defaults[name])) for name, item in kind.options().items())
+    return options.together(like, *made)
+
+
+def _shown(default: Any) -> Any:
+    """Return a default as the command line spells it: a range with a dash."""
+    if isinstance(default, float):
+        return float(f"{default:.3g}")
+    if not isinstance(default, tuple):
+        return default
+    return "-".join(f"{end:g}" for end in dict.fromkeys(default)) or None
+
+
+def asked(kind: type[Options], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the command line gave as options of a kind of plan or of a generator, by their names."""
     values = {name: (item, given[parameter_of(name, item)]) for name, item in kind.options().items()}
     return {name: not value if _negated(item) else value for name, (item, value) in values.items()}
 

@@ -24,7 +24,7 @@ def command(
     default: str,
     changes: str,
     algorithm_after: str | None = None,
-    more: tuple[Callable[..., Any], ...] = (),
+    picture: str = "the plan",
 ) -> Callable[[Callable[..., Any]], click.Command]:
     """Return a decorator that makes the command of a kind of plan, its options from the kind's dataclass.
 
@@ -36,8 +36,8 @@ def command(
         What a plan changes, for ``--detailed-exitcode``.
     algorithm_after
         The option after which ``--algorithm`` stands; None puts it first.
-    more
-        Options that are the command line's alone.
+    picture
+        What ``--plot`` draws, for ``--help``.
     """
     kind = kind_of(row.name)
     algorithm = click.option(
@@ -49,7 +49,7 @@ def command(
         options.inputs,
         *((options.failure, options.fail) if row.answers_failure else ()),
         kind_options.of_kind(kind.options, algorithm, algorithm_after),
-        *more,
+        click.option("--plot", metavar="FILE", help=f"Draw {picture}, as .svg or .png."),
         kind_options.SEARCH,
         options.output,
         click.option("--detailed-exitcode", is_flag=True, help=f"Exit 3 when the plan {changes}."),
@@ -71,6 +71,10 @@ def planned(row: KindRow, given: dict[str, Any]) -> Plan:
     from ftplan.cli.inputs import problem_given
 
     check_output(given["output"], given["force"])
+    if given["plot"] is not None:
+        from ftplan.api.plot import check_plot
+
+        check_plot(given["plot"], given["force"])
     for name in row.needs:
         if given[name] is None:
             raise click.UsageError(f"--{name} is missing: give it, or name it under [inputs] in ftplan.toml")
@@ -90,6 +94,10 @@ def answered(row: KindRow, plan: Plan, given: dict[str, Any]) -> int:
     """Write a plan and return the exit code: 1 without an answer, 3 if asked for and it changes anything, else 0."""
     from ftplan.cli.views import view
 
+    if given["plot"] is not None and plan.plan is not None:
+        from ftplan.api.plot import plot
+
+        plot(plan, given["plot"], given["force"])
     emit_answer(view(plan.kind).answer(plan), given)
     if plan.plan is None:
         say(f"no plan: {plan.reason}")

@@ -13,6 +13,7 @@ from ftplan.model.kinds import RECOVERY_SCHEDULE
     default="auto, the best of what fits in the time limit",
     changes="recovers any task",
     algorithm_after="coordinator_cpu",
+    picture="what is back over time",
 )
 def command(**given: Any) -> int:
     """Plan which failed tasks come back first, where and when.

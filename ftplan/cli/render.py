@@ -27,11 +27,15 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a command answers: a JSON text, and tables that say the same to people."""
+    """What a command answers: a JSON text, and tables that say the same to people.
+
+    ``data`` is what a file holds, where that is not the JSON text.
+    """
 
     json: str
     tables: Sequence[Table] = ()
     notes: Sequence[str] = field(default=())
+    data: bytes | None = None
 
 
 #: Columns of a table that goes to a file or a pipe: nothing is cut off or wrapped there.
@@ -145,7 +149,7 @@ def emit(
     """Write the answer.
 
     On standard output: in the form asked for, else a table on a terminal and JSON in a pipe. With a file: the file
-    is JSON, standard output stays empty, and the tables go to standard error.
+    is JSON (or ``answer.data``), standard output stays empty, and the tables go to standard error.
 
     Raises
     ------
@@ -153,9 +157,9 @@ def emit(
         If the file cannot be written; nothing is left half-written.
     """
     if output != "-":
-        from ftplan.io.output import write_text
+        from ftplan.io.output import write_bytes
 
-        write_text(output, answer.json, force)
+        write_bytes(output, answer.json.encode() if answer.data is None else answer.data, force)
         if not quiet:
             _print_tables(answer, form if form == "markdown" else "table", sys.stderr)
         return

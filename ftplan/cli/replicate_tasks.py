@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import click
-
 from ftplan.cli import planning
-from ftplan.cli.render import check_output
 from ftplan.model.kinds import TASK_REPLICATION
 
 
@@ -16,9 +13,9 @@ from ftplan.model.kinds import TASK_REPLICATION
     default="structure-aware, safe at any size",
     changes="starts or stops replicas",
     algorithm_after="target",
-    more=(click.option("--plot", metavar="FILE", help="Draw that curve, as .svg or .png."),),
+    picture="that curve",
 )
-def command(plot: str | None, **given: Any) -> int:
+def command(**given: Any) -> int:
     """Plan which tasks get an active replica, and where.
 
     Under a budget, replicas go to the tasks that keep most output alive while a failure is repaired: to whole trees of
@@ -26,13 +23,5 @@ def command(plot: str | None, **given: Any) -> int:
     target. Without --fail and --failure any task may fail, all at once; scenarios of a failure file count with their
     probabilities. With a cluster each replica gets a node outside its primary's zone.
     """
-    from ftplan.api.replication.plot import check_plot, plot_curve
-
-    if plot is not None:
-        check_output(given["output"], given["force"])
-        check_plot(plot, given["force"])
-        given["curve"] = True
-    plan = planning.planned(TASK_REPLICATION, given)
-    if plot is not None and plan.plan is not None:
-        plot_curve(plan, plot, given["force"])
-    return planning.answered(TASK_REPLICATION, plan, given)
+    given["curve"] = given["curve"] or given["plot"] is not None
+    return planning.answered(TASK_REPLICATION, planning.planned(TASK_REPLICATION, given), given)

@@ -9,7 +9,7 @@ import click
 from ftplan.cli import options
 from ftplan.cli.render import Answer, check_output, emit
 
-KINDS = ("topology", "cluster", "failure", "stats", "plan", "evaluation", "recovery-costs")
+KINDS = ("topology", "cluster", "failure", "stats", "plan", "evaluation", "what-if", "recovery-costs", "what-if-result")
 
 
 @options.command("schema")

@@ -1,1 +1,5 @@
-"""Topologies, clusters, statistics and failures made from a few knobs and a seed, as the papers' experiments make them."""
+"""Topologies, clusters, statistics and failures made from a few knobs and a seed, as the papers' experiments make them.
+
+Equal knobs give equal results, down to the last bit. What a paper states is drawn from one stream of random numbers;
+what is added to it (costs, state, priorities) is drawn from others, so that a knob of the one leaves the other alone.
+"""

@@ -19,6 +19,7 @@ from ftplan.io.recovery_costs_file import load_recovery_costs
 from ftplan.io.stats_store import load_stats
 from ftplan.io.topology_file import load_topology
 from ftplan.io.validation import FORMATS, Loaded, check_envelope
+from ftplan.io.what_if_file import WhatIfModel, load_what_if
 from ftplan.metrics.key_group_series import key_group_series
 from ftplan.metrics.measured_topology import measured_topology
 from ftplan.model.cluster import Cluster
@@ -30,7 +31,7 @@ from ftplan.model.recovery_costs import RecoveryCosts
 from ftplan.model.topology import Topology
 
 #: Files are read in this order, so that each can be held against those before it.
-_ORDER = ("topology", "cluster", "failure", "stats", "plan", "evaluation", "recovery-costs", "configuration")
+_ORDER = ("topology", "cluster", "failure", "stats", "plan", "evaluation", "what-if", "recovery-costs", "configuration")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +122,8 @@ def _load(kind: str, source: Any, known: _Known) -> Loaded[Any]:
             return load_stats(source)
         case "plan":
             return load_plan(source)
+        case "what-if":
+            return load_what_if(source)
         case "recovery-costs":
             return load_recovery_costs(source)
         case _:
@@ -157,6 +160,8 @@ def _summary(value: Any, topology: Topology | None) -> dict[str, int]:
             table = row(value.kind).table
             rows = (value.plan or {}).get(table)
             return {table: len(rows) if isinstance(rows, list) else 0}
+        case WhatIfModel():
+            return {"cases": len(value.cases), "axes": len(value.grid)}
         case RecoveryCosts():
             return {"parameters": len(value.estimates)}
         case _:

@@ -32,6 +32,7 @@ FORMATS: Mapping[str, str] = {
     "ftplan/evaluation": "evaluation",
     "ftplan/recovery-costs": "recovery cost table",
     "ftplan/what-if": "what-if",
+    "ftplan/what-if-result": "what-if result",
     "ftplan/simulation": "simulation",
 }
 
@@ -191,6 +192,26 @@ def unknown_keys(model: type[BaseModel], value: Any, place: str = "") -> Iterato
                 yield from unknown_keys(inner, named_item, f"{full}.{name}")
         elif isinstance(item, (Mapping, list)):
             yield from unknown_keys(inner, item, full)
+
+
+def require_field(model: type[BaseModel], name: str) -> None:
+    """Raise :class:`FtplanError` unless *name*, with dots between levels, is a field of *model*."""
+    key, dot, rest = name.partition(".")
+    keys, below = _fields(model)
+    if key not in keys:
+        raise FtplanError(f"unknown field {key!r}{suggestion(key, sorted(keys))}; there are {', '.join(sorted(keys))}")
+    if dot and (key not in below or below[key][1]):
+        raise FtplanError(f"{key} has no fields: leave out {dot + rest!r}")
+    if dot:
+        require_field(below[key][0], rest)
+
+
+def default_of(model: type[BaseModel], name: str) -> Any:
+    """Return the default of a field as a file holds it; None where there is none, or below another field."""
+    for field_name, field in model.model_fields.items():
+        if name == (field.alias or field_name):
+            return None if field.is_required() else field.default
+    return None
 
 
 def ignored_keys(

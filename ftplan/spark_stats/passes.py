@@ -17,8 +17,8 @@ from ftplan.spark_stats.mapping import LogMapping
 from ftplan.spark_stats.operators import Operators
 from ftplan.spark_stats.placement import majority_nodes, placement_document
 from ftplan.spark_stats.readers import read_log
-from ftplan.spark_stats.records import OUTSIDE, Records, to_records
-from ftplan.spark_stats.rejects import RejectedRow, Rejects, check_share, collect_rejects
+from ftplan.spark_stats.records import Records, to_records
+from ftplan.spark_stats.rejects import OUTSIDE, RejectedRow, Rejects, check_share, collect_rejects
 from ftplan.spark_stats.session import Session
 from ftplan.spark_stats.windows import Grouping, aggregate, rejected_rows
 

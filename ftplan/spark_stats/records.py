@@ -14,14 +14,13 @@ from ftplan.spark_stats.key_groups import HashedKey, hashed_key, key_group
 from ftplan.spark_stats.mapping import LogMapping, micros
 from ftplan.spark_stats.operators import Operators
 from ftplan.spark_stats.readers import Field, Log
+from ftplan.spark_stats.rejects import OUTSIDE
 from ftplan.spark_stats.times import is_blank, time_us
 
 #: Sums are taken over whole numbers, so that the order of rows cannot change a digit: 1 byte, 1e-6 of a millisecond
 #: or of a record.
 SCALES = {"records": 1e6, "records_out": 1e6, "bytes": 1.0, "cpu": 1e6, "busy": 1e6}
 LARGEST = ("memory", "queue", "state")
-#: Rows rejected for this reason do not count towards --max-rejects: the user asked to leave these rows out.
-OUTSIDE = "outside --from and --to"
 _LARGEST_SUMMAND = 9e15
 
 

@@ -11,8 +11,9 @@ from typing import Any
 import pyarrow.compute as pc
 
 from ftplan.errors import FtplanError
-from ftplan.spark_stats.records import OUTSIDE
 
+#: Rows rejected for this reason do not count towards --max-rejects: the user asked to leave these rows out.
+OUTSIDE = "outside --from and --to"
 _SHOWN_REASONS = 3
 _SHOWN_CHARACTERS = 120
 

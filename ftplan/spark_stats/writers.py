@@ -39,17 +39,22 @@ def write_documents(
         if placement:
             text = yaml.safe_dump({"placement": dict(placement)}, sort_keys=True, allow_unicode=True, width=120)
             (folder / "placement.yaml").write_text(text, encoding="utf-8")
-        document = {
-            **asdict(manifest),
-            "format": "ftplan/stats",
-            "format_version": "1.0",
-            "tool_version": tool_version,
-            "start": iso(manifest.start),
-            "end": iso(manifest.end),
-            "windows": manifest.windows,
-        }
+        document = manifest_document(manifest, tool_version)
         text = json.dumps(document, sort_keys=True, indent=2, ensure_ascii=False)
         (folder / "manifest.json").write_text(text + "\n", encoding="utf-8")
+
+
+def manifest_document(manifest: Manifest, tool_version: str) -> dict[str, Any]:
+    """Return ``manifest.json`` as a mapping."""
+    return {
+        **asdict(manifest),
+        "format": "ftplan/stats",
+        "format_version": "1.0",
+        "tool_version": tool_version,
+        "start": iso(manifest.start),
+        "end": iso(manifest.end),
+        "windows": manifest.windows,
+    }
 
 
 @contextmanager

@@ -12,7 +12,7 @@ import yaml
 
 import ftplan
 from ftplan.api import verify
-from ftplan.api.replication.plot import check_plot, plot_curve
+from ftplan.api.plot import check_plot, plot
 from ftplan.io.plan_file import load_plan
 from tests.api.replication_cases import CLUSTER, PLACEMENT, TOPOLOGY, loaded, names, planned
 
@@ -280,20 +280,20 @@ def test_the_curve_never_falls() -> None:
 
 @pytest.mark.parametrize("form", ["svg", "png"])
 def test_the_curve_as_a_picture(form: str, tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
+    pytest.importorskip({"svg": "jinja2", "png": "matplotlib"}[form])
     plan = planned(loaded(with_cluster=False), budget=2, curve=True)
     paths = [tmp_path / f"{name}.{form}" for name in "ab"]
     for path in paths:
         check_plot(path)
-        plot_curve(plan, path)
+        plot(plan, path)
     assert paths[0].read_bytes() == paths[1].read_bytes()
     assert paths[0].read_bytes()[:5] in (b"<?xml", b"\x89PNG\r")
     with pytest.raises(ftplan.FtplanError, match="exists"):
         check_plot(paths[0])
     with pytest.raises(ftplan.FtplanError, match=r"expected a name that ends in \.svg or \.png"):
         check_plot(tmp_path / "a.pdf")
-    with pytest.raises(ftplan.FtplanError, match="has no curve"):
-        plot_curve(planned(loaded(with_cluster=False), budget=2), tmp_path / f"c.{form}")
+    with pytest.raises(ftplan.FtplanError, match="nothing to draw"):
+        plot(planned(loaded(with_cluster=False), budget=2), tmp_path / f"c.{form}")
 
 
 def test_shuffled_input_gives_the_same_bytes() -> None:

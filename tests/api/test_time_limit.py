@@ -16,6 +16,8 @@ import pytest
 import ftplan
 from ftplan.api import verify
 from ftplan.api.replication import make as replicate_tasks
+from ftplan.generators.experiments import layered
+from ftplan.io.model_entries import topology_entry
 from ftplan.planners import budget
 from ftplan.planners.budget import Budget, OutOfTime
 from ftplan.planners.replication.models.circuit import circuit
@@ -45,14 +47,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 def job() -> dict[str, Any]:
-    rng = np.random.default_rng(0)
-    operators = [{"id": f"o{k}", "parallelism": WIDE, "cpu": 0.5} for k in range(LAYERS)]
-    edges = []
-    for k in range(LAYERS - 1):
-        ends = zip(np.repeat(np.arange(WIDE), 2).tolist(), rng.integers(0, WIDE, 2 * WIDE).tolist(), strict=True)
-        streams = [[s, t, round(float(rng.lognormal()), 3)] for s, t in sorted(set(ends))]
-        edges.append({"from": f"o{k}", "to": f"o{k + 1}", "substreams": streams})
-    return {"format": "ftplan/topology", "format_version": "1.0", "operators": operators, "edges": edges}
+    return topology_entry(layered(LAYERS, 1, WIDE, 2, 0, cpu=0.5))
 
 
 def placed() -> dict[str, Any]:

@@ -18,6 +18,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from ftplan.generators.experiments import layered
+from ftplan.io.model_entries import topology_entry
+
 from .conftest import environment
 
 #: Runs the command line; says on standard error when a solver begins, or the planner, which then runs for ever.
@@ -90,15 +93,7 @@ def replication(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Layers of measured substreams, where no path nests."""
     folder = tmp_path_factory.mktemp("replication")
     wide, layers = 20, 4
-    rng = np.random.default_rng(0)
-    operators = [{"id": f"o{k}", "parallelism": wide, "cpu": 0.25} for k in range(layers)]
-    edges = []
-    for k in range(layers - 1):
-        senders, receivers = np.repeat(np.arange(wide), 3), rng.integers(0, wide, 3 * wide)
-        pairs = sorted(set(zip(senders.tolist(), receivers.tolist(), strict=True)))
-        streams = [[s, t, round(float(rng.lognormal()), 3)] for s, t in pairs]
-        edges.append({"from": f"o{k}", "to": f"o{k + 1}", "substreams": streams})
-    _write(folder / "topology.json", "topology", operators=operators, edges=edges)
+    (folder / "topology.json").write_text(json.dumps(topology_entry(layered(layers, 1, wide, 3, 0))))
     nodes = [f"n{k}" for k in range(20)]
     tasks = {f"o{k}": [nodes[(k * wide + t) % 20] for t in range(wide)] for k in range(layers)}
     machines = [{"id": n, "cpu": 20.0, "zone": f"z{k % 4}"} for k, n in enumerate(nodes)]

@@ -12,6 +12,8 @@ from ftplan.io.plan_file import load_plan
 from ftplan.io.recovery_costs_file import load_recovery_costs
 from ftplan.io.stats_store import load_stats
 from ftplan.io.topology_file import load_topology
+from ftplan.io.what_if_file import load_what_if
+from ftplan.io.what_if_result import load_what_if_result
 from tests.io import examples
 
 EVALUATION = {
@@ -40,6 +42,39 @@ RECOVERY_COSTS = {
     "fitted_on": {"recoveries": 12, "rates": [1e3, 5e5], "intervals_s": [10, 60]},
     "error": {"median": 0.1, "p90": 0.3, "held_out": 0.2},
 }
+
+WHAT_IF_RESULT = {
+    "format": "ftplan/what-if-result",
+    "format_version": "1.0",
+    "tool_version": "0.1.0",
+    "name": "spares",
+    "command": "recovery-schedule",
+    "kind": "recovery-schedule",
+    "fingerprint": "00",
+    "base": "base",
+    "measures": ["cost"],
+    "swept": ["x"],
+    "columns": [{"name": "cost", "type": "number", "sense": "min", "unit": "s"}],
+    "rows": [{"case": "base", "x": None, "cost": 1.5}],
+    "missing": ["x=3"],
+    "summary": {
+        "cases": 2,
+        "statuses": {"optimal": 1},
+        "failed": 0,
+        "measure": "cost",
+        "best": {"case": "base", "value": 1.5},
+        "worst": None,
+        "quantiles": [
+            {
+                "measure": "cost", "values": 1, "min": 1.5, "p10": 1.5, "p25": 1.5, "median": 1.5, "p75": 1.5,
+                "p90": 1.5, "max": 1.5, "mean": None,
+            }
+        ],
+        "pareto": {"measures": ["cost", "gap"], "cases": [{"case": "base", "values": [1.5, 0.5]}]},
+    },
+    "unmet": ["cost of case base is 1.5, above the limit 1"],
+    "warnings": [{"code": "A", "message": "b"}],
+}  # fmt: skip
 
 FULL_TOPOLOGY = examples.topology()
 
@@ -71,6 +106,49 @@ FULL_MANIFEST = examples.manifest(
     inputs=[{"path": "a.csv", "bytes": 3, "sha256": None}], tables={"tasks": {"rows": 3}}, coverage=0.5, engine="spark"
 )
 
+WHAT_IF = {
+    "format": "ftplan/what-if",
+    "format_version": "1.0",
+    "name": "spare nodes",
+    "inputs": {"topology": "topology.yaml", "cluster": {"format": "ftplan/cluster"}, "spread": True},
+    "run": {
+        "command": "evaluate",
+        "algorithm": "exact",
+        "plan": "plan.json",
+        "fail": ["zone:rack-a"],
+        "options": {"load": "bytes"},
+    },
+    "measures": ["objective", {"name": "summary.after.priority_time", "sense": "min", "unit": "s"}],
+    "cases": [
+        {
+            "id": "a",
+            "inputs": {"stats": "stats"},
+            "plan": "other.json",
+            "remove": "node:n1",
+            "add": [{"count": 2, "node": {"cpu": 4}, "zones": ["rack-a"], "id": "spare"}],
+            "set": {"operator:join": {"checkpoint.interval_s": 30}},
+            "scale": {"node:*": {"cpu": 0.5}},
+            "traffic": {"factor": 1.1, "cpu": False},
+            "failures": {"from": "log.csv", "columns": {"time": "t", "node": "n", "zone": "z"}, "draw": 3, "seed": 1},
+            "fail": ["node:n1", "task:join/3"],
+            "algorithm": "auto",
+            "options": {"copies": 2},
+            "seed": 7,
+        }
+    ],
+    "grid": [
+        {"name": "rack", "fail": ["each zone", ["node:n1", "node:n2"]]},
+        {"remove": "each node"},
+        {"add": {"count": [0, 1], "node": {"cpu": 4}, "zones": "all"}, "traffic": [1.0, {"factor": 2.0}]},
+        {"set": {"operator:join": {"cpu": [1, 2]}}, "scale": {"node:*": {"cpu": [0.5, 2]}}},
+        {"failures": {"from": "probabilities", "draws": 10, "may_be_none": True, "timing": "together"}},
+        {"options": {"copies": [1, 2]}, "algorithm": ["exact", "auto"], "plan": ["a.json", "b.json"]},
+        {"seed": {"count": 5, "first": 1}},
+        {"seed": [1, 2]},
+        {"name": "failure", "cases": [{"id": "b", "fail": "zone:rack-a"}], "inputs": {"failure": ["f.yaml"]}},
+    ],
+}
+
 
 def _stats(document: Any) -> None:
     load_stats({"manifest": document, "key_groups": []})
@@ -83,5 +161,7 @@ CASES: dict[str, tuple[dict[str, Any], Callable[[Any], Any]]] = {
     "stats": (FULL_MANIFEST, _stats),
     "plan": (FULL_PLAN, load_plan),
     "evaluation": (EVALUATION, load_evaluation),
+    "what-if": (WHAT_IF, load_what_if),
     "recovery-costs": (RECOVERY_COSTS, load_recovery_costs),
+    "what-if-result": (WHAT_IF_RESULT, load_what_if_result),
 }

@@ -9,7 +9,6 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -21,6 +20,7 @@ from ftplan.spark_stats.choice import LEAST_JAVA, choose, java_version
 from ftplan.spark_stats.progress import watch
 from ftplan.spark_stats.session import open_session
 from tests.logs import thin
+from tests.spark_stats.cluster import daemon, free_port, spark_home, standalone, wait_for
 from tests.spark_stats.conftest import HOUSTON, ROOT
 
 spark = pytest.mark.spark
@@ -61,44 +61,6 @@ def files(folder: Path) -> dict[str, bytes]:
     return {name: data for name, data in found.items() if not name.endswith("manifest.json")}
 
 
-@contextlib.contextmanager
-def free_port() -> Iterator[int]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    yield port
-
-
-def wait_for(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
-    """Wait until the process listens, for as long as it lives."""
-    while process.poll() is None:
-        with contextlib.suppress(OSError):
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
-            return
-        time.sleep(0.2)
-    raise AssertionError(f"it ended before it listened on {port}:\n{log.read_text(errors='replace')[-4000:]}")
-
-
-@contextlib.contextmanager
-def daemon(arguments: list[str], log: Path, **variables: str) -> Iterator[subprocess.Popen[bytes]]:
-    with log.open("wb") as out:
-        process = subprocess.Popen(
-            arguments, stdout=out, stderr=out, env={**os.environ, **variables}, start_new_session=True
-        )
-    try:
-        yield process
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGTERM)
-        process.wait()
-
-
-def spark_home() -> Path:
-    import pyspark
-
-    return Path(pyspark.__file__).parent
-
-
 @pytest.fixture(scope="module")
 def flights(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Every tenth flight: engines and clusters are compared here, not loaded."""
@@ -125,17 +87,8 @@ def test_spark_equals_sail_and_is_quiet(by_sail: Path, flights: Path, tmp_path: 
 @spark
 @needs_java
 def test_standalone_master_and_worker(by_sail: Path, flights: Path, tmp_path: Path) -> None:
-    run = str(spark_home() / "bin" / "spark-class")
-    home = {"SPARK_HOME": str(spark_home()), "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
-    with free_port() as port:
-        url = f"spark://127.0.0.1:{port}"
-    master = [run, "org.apache.spark.deploy.master.Master", "-h", "127.0.0.1", "-p", str(port), "--webui-port", "0"]
-    worker = [run, "org.apache.spark.deploy.worker.Worker", url, "-c", "2", "-m", "2g", "-h", "127.0.0.1",
-              "--webui-port", "0", "-d", str(tmp_path / "work")]  # fmt: skip
-    with daemon(master, tmp_path / "master.log", **home) as process:
-        wait_for(port, process, tmp_path / "master.log")
-        with daemon(worker, tmp_path / "worker.log", **home):
-            subprocess.run(command("auto", url, flights, tmp_path / "out"), check=True, cwd=ROOT)
+    with standalone(tmp_path, cores=(2,)) as url:
+        subprocess.run(command("auto", url, flights, tmp_path / "out"), check=True, cwd=ROOT)
     assert files(tmp_path / "out" / "0") == files(by_sail / "0")
 
 

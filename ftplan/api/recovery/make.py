@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 import ftplan
+from ftplan.api.comparisons import compared
 from ftplan.api.other_plans import recorded
 from ftplan.api.recovery import figures as recovery_figures
 from ftplan.api.recovery.fix import Setting, infeasible
@@ -149,21 +150,23 @@ def _summary(
     queries = failed_queries(problem.graph, problem.failed)
     fidelity = recovery_figures.fidelity_of(problem) if settings.objective == "fidelity-time" else None
     after = None if schedule is None else recovery_figures.figures(schedule, problem, fidelity)
+    lacking: list[str] = []
+    before = random = sampled = None
+    if compared():
 
-    def share(part: float) -> float:
-        moment = now()
-        return moment + part * max(0.0, end_s - moment)
+        def share(part: float) -> float:
+            moment = now()
+            return moment + part * max(0.0, end_s - moment)
 
-    before = recovery_figures.before(problem, settings, share(BLOCKING), fidelity)
-    random, orders = recovery_figures.random(problem, settings, share(RANDOM), fidelity)
-    sampled = None
-    if schedule is not None:
-        sampled = recovery_figures.sampled(schedule, problem, samples, settings.seed, end_s)
-    lacking = [] if before is not None else ["no blocking recovery"]
-    if random is None or random["orders"] < orders:
-        lacking.append(f"{0 if random is None else random['orders']} of {orders} random orders")
-    if schedule is not None and wanted(problem, samples) and (sampled is None or sampled["samples"] < samples):
-        lacking.append(f"{0 if sampled is None else sampled['samples']} of {samples} sampled arrivals")
+        before = recovery_figures.before(problem, settings, share(BLOCKING), fidelity)
+        random, orders = recovery_figures.random(problem, settings, share(RANDOM), fidelity)
+        if schedule is not None:
+            sampled = recovery_figures.sampled(schedule, problem, samples, settings.seed, end_s)
+        lacking = [] if before is not None else ["no blocking recovery"]
+        if random is None or random["orders"] < orders:
+            lacking.append(f"{0 if random is None else random['orders']} of {orders} random orders")
+        if schedule is not None and wanted(problem, samples) and (sampled is None or sampled["samples"] < samples):
+            lacking.append(f"{0 if sampled is None else sampled['samples']} of {samples} sampled arrivals")
     text = f"the time limit cut comparisons short: the summary has {', '.join(lacking)}; the plan is what it is"
     return {
         "failed_tasks": int(problem.failed.sum()),

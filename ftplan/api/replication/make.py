@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 import ftplan
+from ftplan.api.comparisons import compared
 from ftplan.api.replication.budget import parse_budget
 from ftplan.api.replication.comparison import random_choices
 from ftplan.api.replication.current import Current, current_of
@@ -76,7 +77,7 @@ def make(problem: Problem, planner: registry.Row, options: TaskReplicationOption
         points, cut = _curve(asked, choose, replace(settings, ends=ends))
         warnings = (*warnings, *cut)
     node, random = result.answer, None
-    if node is not None:
+    if node is not None and compared():
         clock = Budget(math.inf, ends=max(ends, now()) + COMPARING_S)
         random, cut = random_choices(_spending(prepared, node), node, settings.seed, clock)
         warnings = (*warnings, *cut)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ftplan.api.drain.diff import DrainDifference
 from ftplan.cli.render import Answer, Table, cell
 from ftplan.cli.views import capped, changed_objective, changed_options, headline, refusal, task_name

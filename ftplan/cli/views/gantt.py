@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ftplan.cli.render import Table, cell
+from ftplan.reports.repair_times import Stretch, has_nodes, outages, restores
 
 #: Rows shown, and the narrowest and widest time axis in characters.
 ROWS, NARROW, WIDE = 24, 20, 100
 
 IDLE, RESTORE, PREFETCH, DOWN, BACK = "·", "█", "▒", "░", "─"
-
-
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """A stretch of time of a row, in seconds, and how it is drawn."""
-
-    begin_s: float
-    end_s: float
-    glyph: str
+_GLYPHS = {"restore": RESTORE, "prefetch": PREFETCH, "down": DOWN, "back": BACK}
 
 
 def chart(plan: Mapping[str, Any], width: int, rows: int = ROWS) -> Table | None:
@@ -33,7 +25,8 @@ def chart(plan: Mapping[str, Any], width: int, rows: int = ROWS) -> Table | None
     width
         Characters of a line, names included.
     """
-    by_row = _restores(plan) if any(_nodes(plan)) else _outages(plan)
+    nodes = has_nodes(plan)
+    by_row = restores(plan) if nodes else outages(plan)
     if not by_row:
         return None
     last = max(bar.end_s for bars in by_row.values() for bar in bars)
@@ -44,53 +37,21 @@ def chart(plan: Mapping[str, Any], width: int, rows: int = ROWS) -> Table | None
     lines = [(name, _line(by_row[name], last, axis)) for name in names]
     if len(by_row) > rows:
         lines.append((f"… and {len(by_row) - rows:,} more", ""))
-    nodes = any(_nodes(plan))
     legend = f"{RESTORE} restore, {PREFETCH} prefetch" if nodes else f"{DOWN} down, {BACK} back"
     return Table(
         ("node" if nodes else "query", _axis(last, axis)), lines, title=f"seconds since the failure ({legend})"
     )
 
 
-def _nodes(plan: Mapping[str, Any]) -> set[str | None]:
-    return {item["node"] for step in plan["steps"] for item in step["recover"]}
-
-
-def _restores(plan: Mapping[str, Any]) -> dict[str, list[Bar]]:
-    """Return the restores of each node, one after another, nodes in the order of their first."""
-    bars: dict[str, list[Bar]] = {}
-    free: dict[str, float] = {}
-    for step in plan["steps"]:
-        for item in step["recover"]:
-            node = str(item["node"])
-            begin = min(max(step["at_s"], free.get(node, 0.0)), item["ready_s"])
-            free[node] = max(free.get(node, 0.0), item["ready_s"])
-            bars.setdefault(node, []).append(Bar(begin, item["ready_s"], PREFETCH if item["prefetch"] else RESTORE))
-    return bars
-
-
-def _outages(plan: Mapping[str, Any]) -> dict[str, list[Bar]]:
-    """Return when each query is down and back, the first to return first."""
-    end = max([step["at_s"] for step in plan["steps"]] + [q["back_s"] or 0.0 for q in plan["queries"]], default=0.0)
-    end = end * 1.1 or 1.0
-    down: dict[str, list[Bar]] = {}
-    order = sorted(plan["queries"], key=lambda q: end if q["back_s"] is None else q["back_s"])
-    for query in order:
-        back = end if query["back_s"] is None else query["back_s"]
-        bars = down.setdefault(f"{query['operator']}/{query['index']}", [])
-        bars += [Bar(back, end, BACK)] if query["back_s"] is not None else []
-        bars.append(Bar(0.0, back, DOWN))
-    return down
-
-
-def _line(bars: Sequence[Bar], last_s: float, width: int) -> str:
-    """Draw bars; one without length is a single character, and restores win over prefetches."""
+def _line(stretches: Sequence[Stretch], last_s: float, width: int) -> str:
+    """Draw a row; a stretch without length is a single character, and restores win over prefetches."""
     drawn = [IDLE] * width
-    for bar in sorted(bars, key=lambda bar: bar.glyph in (RESTORE, DOWN)):
-        first = min(int(bar.begin_s / last_s * width), width - 1)
-        if bar.end_s <= bar.begin_s and bar.glyph in (DOWN, BACK):
+    for stretch in sorted(stretches, key=lambda stretch: stretch.what in ("restore", "down")):
+        first = min(int(stretch.begin_s / last_s * width), width - 1)
+        if stretch.end_s <= stretch.begin_s and stretch.what in ("down", "back"):
             continue
-        following = max(min(round(bar.end_s / last_s * width), width), first + 1)
-        drawn[first:following] = bar.glyph * (following - first)
+        following = max(min(round(stretch.end_s / last_s * width), width), first + 1)
+        drawn[first:following] = _GLYPHS[stretch.what] * (following - first)
     return "".join(drawn)
 
 

@@ -20,7 +20,9 @@ MODELS: Mapping[str, str] = {
     "stats": "ftplan.io.manifest_file:ManifestModel",
     "plan": "ftplan.io.plan_file:PlanModel",
     "evaluation": "ftplan.io.evaluation_file:EvaluationModel",
+    "what-if": "ftplan.io.what_if_file:WhatIfModel",
     "recovery-costs": "ftplan.io.recovery_costs_file:RecoveryCostsModel",
+    "what-if-result": "ftplan.io.what_if_result:WhatIfResultModel",
 }
 
 KINDS = tuple(MODELS)

@@ -13,10 +13,12 @@ What ftplan can do.
     check                 Validate input files.
     compute-stats         Compute statistics from logs with PySpark.
     stats-summary         Show what a statistics folder says.
+    generate              Make topologies, clusters, statistics, failures at random.
     allocate-checkpoints  Plan where each key group's checkpoint goes.
     replicate-tasks       Plan which tasks get an active replica.
     recovery-schedule     Plan which failed tasks come back first.
     drain-schedule        Plan which nodes restart together, in how few rounds.
+    what-if               Plan or evaluate under many changed inputs, on all cores.
     evaluate              Score a plan, also under failures or on other statistics.
     verify                Hold a plan to its rules and to its inputs.
     explain               Say why a plan decided as it did.

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from ftplan.errors import FtplanError
+from ftplan.generators.loads import daily_loads
 from ftplan.metrics.checkpoint_objective import CheckpointObjective
 from ftplan.model.checkpoint_rules import CheckpointRules
 from ftplan.model.cluster import Cluster, Node, Placement
@@ -64,10 +65,7 @@ def test_bound_at_scale_nears_the_linear_relaxation() -> None:
 
 def daily(groups: int, nodes: int, overload: float) -> CheckpointProblem:
     """Key groups whose load follows the day with random phases, dealt to equal nodes, by usable copies."""
-    rng = np.random.default_rng(0)
-    size, phase = 10 * rng.lognormal(0.0, 1.0, groups), rng.uniform(0, 2 * np.pi, groups)
-    hour = 2 * np.pi * np.arange(48)[:, None] / 24
-    loads = rng.poisson(size * (1.2 + np.sin(hour + phase))).astype(np.float64)
+    loads = daily_loads(groups, 48, 0, day=24)
     one, nothing = np.ones(groups), np.zeros(groups)
     topology = Topology((Operator("op", groups, cpu=one, state_bytes=nothing, priority=one, key_groups=groups),), ())
     ids = tuple(f"n{i + 1}" for i in range(nodes))

@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
+from ftplan.generators.experiments import in_tree
 from ftplan.metrics.fidelity import fidelity_model
 from ftplan.metrics.replica_hosts import ANYWHERE, NOWHERE, ReplicaHosts
 from ftplan.metrics.replication_problem import FailureCase, ReplicationProblem
 from ftplan.model.rates import rates
 from ftplan.model.task_graph import TaskGraph
-from ftplan.model.topology import BoolArray, Edge, Topology
-from tests.topologies import operator, topologies
+from ftplan.model.topology import BoolArray, Topology
+from tests.topologies import topologies
 
 
 def problem_of(
@@ -96,20 +97,7 @@ def random_tree(
     seed: int, operators: int, parallelism: int, partitioning: str = "full", joins: float = 0.0
 ) -> Topology:
     """Return an in-tree of operators: full, or structured as the numbers of tasks allow; shares fall as 1/√k."""
-    draw = np.random.default_rng(seed)
-    tasks = draw.integers(1, parallelism + 1, operators)
-    parents = [0] + [int(draw.integers(0, i)) for i in range(1, operators)]
-    made, edges = [], []
-    for i in range(operators):
-        share = 1.0 / np.sqrt(np.arange(1, tasks[i] + 1))
-        inputs = "correlated" if draw.random() < joins else "independent"
-        fields = {} if i in parents[1:] else {"rate_out": share}
-        made.append(operator(f"o{i}", int(tasks[i]), input_share=share, inputs=inputs, output=i == 0, **fields))
-        if i:
-            here, there = tasks[i], tasks[parents[i]]
-            narrow = "one-to-one" if here == there else "split" if here < there else "merge"
-            edges.append(Edge(i, parents[i], "full" if partitioning == "full" else narrow))  # type: ignore[arg-type]
-    return Topology(tuple(made), tuple(edges))
+    return in_tree(seed, operators, (1, parallelism), 0.5, full=partitioning == "full", joins=joins, shuffled=False)
 
 
 def joint_brute_force(problem: ReplicationProblem) -> tuple[float, float] | None:

@@ -1,0 +1,51 @@
+"""``ftplan report``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from ftplan.cli import options
+from ftplan.cli.render import check_output, say
+
+
+@options.command("report")
+@click.argument("documents", nargs=-1, required=True, metavar="PLAN... [WHAT-IF...] [EVALUATION...]")
+@options.topology
+@options.cluster
+@click.option("--title", metavar="TEXT", help="Of the page.  [default: that of the plan]")
+@click.option(
+    "--max-tasks",
+    type=click.IntRange(0, 2000),
+    default=400,
+    metavar="N",
+    help="Fold a topology of more tasks by operator.",
+)
+@click.option("-o", "--output", required=True, metavar="FILE", help="Write HTML here; - is standard output.")
+@click.option("--force", is_flag=True, help="Overwrite an existing output.")
+@options.verbosity
+def command(documents: tuple[str, ...], **given: Any) -> None:
+    """Write one HTML page about plans: how good they are proven to be, what they do, what was assumed.
+
+    The page needs no network: topology, timeline, curves and tables stand in the one file. What each DOCUMENT is,
+    its format says. Topology and cluster are read from the paths that a plan names, unless -t and -c say otherwise.
+    """
+    import sys
+
+    import ftplan
+    from ftplan.cli.inputs import asked_roles
+    from ftplan.io.output import write_text
+
+    check_output(given["output"], given["force"])
+    html = ftplan.report(
+        list(documents),
+        title=given["title"],
+        **{role: given[role] for role in asked_roles() & {"topology", "cluster"}},
+        max_tasks=given["max_tasks"],
+    )
+    if given["output"] == "-":
+        sys.stdout.write(html)
+        return
+    write_text(given["output"], html, given["force"])
+    say(f"wrote {given['output']}: {len(html.encode()) / 1000:,.0f} kB", quiet=given["quiet"])

@@ -1,0 +1,137 @@
+"""Random topologies."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ftplan.errors import FtplanError
+from ftplan.generators.knobs import TopologyKnobs
+from ftplan.generators.queries import priorities_of, queries_topology, shared_topology
+from ftplan.generators.shapes import Shape, shape_of
+from ftplan.model import ranges
+from ftplan.model.topology import Edge, FloatArray, Operator, Partitioning, Topology
+
+#: Significant digits of drawn costs and states.
+DIGITS = 4
+
+
+def topology(knobs: TopologyKnobs) -> Topology:
+    """Return a random topology, by default as the random topologies of [SuZhou2016], section VI-C and figure 14.
+
+    Operators ``o0``, ``o1``, … of a shape; the loads of an operator's tasks fall as k^-zipf, shuffled: a source emits
+    in proportion to them, any other operator's input is divided so. The paper gives no ranges of parallelism and no
+    shape; these are assumptions. An edge is one-to-one, split or merge as the parallelism allows, or full. The
+    records that an operator emits are divided by the number of edges that leave it, each of which carries all that a
+    task emits: no shape multiplies records. Shapes ``queries`` and ``shared-tasks`` are those of
+    :mod:`ftplan.generators.queries`. Cost O(tasks + edges).
+
+    Raises
+    ------
+    FtplanError
+        If the knobs contradict each other, or make more tasks than ``max_tasks``.
+    """
+    made = {"queries": queries_topology, "shared-tasks": shared_topology}.get(knobs.shape, _operators)(knobs)
+    return replace(made, name=f"{knobs.shape}-{knobs.seed}")
+
+
+def _operators(knobs: TopologyKnobs) -> Topology:
+    random = np.random.default_rng(knobs.seed)
+    low, high = (len(knobs.tasks),) * 2 if knobs.tasks else knobs.operators
+    count = int(random.integers(low, high + 1))
+    if count > knobs.max_tasks:
+        raise FtplanError(f"--operators {count:,}: more than --max-tasks {knobs.max_tasks:,}")
+    shape = shape_of(knobs, count, random)
+    tasks = _parallelism(knobs, shape, random)
+    if sum(tasks) > knobs.max_tasks:
+        raise FtplanError(f"{sum(tasks):,} tasks are more than --max-tasks {knobs.max_tasks:,}")
+    joins = random.random(count) < knobs.joins
+    loads = [random.permutation(1.0 / np.arange(1, n + 1) ** knobs.zipf) for n in tasks]
+    fed = {target for _, target in shape.edges}
+    leaving = np.bincount([source for source, _ in shape.edges], minlength=count)
+    more = np.random.default_rng([knobs.seed, 1])
+    outputs = _outputs(knobs, count)
+    operators = [
+        _operator(knobs, i, loads[i], i in fed, bool(joins[i]), i in outputs, int(leaving[i]), more)
+        for i in range(count)
+    ]
+    return Topology(tuple(operators), tuple(_edges(knobs, shape, tasks)))
+
+
+def _parallelism(knobs: TopologyKnobs, shape: Shape, random: np.random.Generator) -> list[int]:
+    """Return the tasks of each operator; a share of them has as many as the operator that stands before it."""
+    low, high = knobs.parallelism
+    tasks: list[int] = []
+    for before in shape.before:
+        own, same = int(random.integers(low, high + 1)), random.random() < knobs.same_parallelism
+        tasks.append(tasks[before] if before >= 0 and same else own)
+    return list(knobs.tasks) or tasks
+
+
+def _outputs(knobs: TopologyKnobs, count: int) -> range:
+    return range(knobs.outputs) if knobs.shape == "tree" else range(count - knobs.outputs, count)
+
+
+def _edges(knobs: TopologyKnobs, shape: Shape, tasks: list[int]) -> list[Edge]:
+    full = np.random.default_rng([knobs.seed, 2]).random(len(shape.edges)) < knobs.full
+    return [
+        Edge(source, target, partitioning(tasks[source], tasks[target], bool(whole)))
+        for (source, target), whole in zip(shape.edges, full.tolist(), strict=True)
+    ]
+
+
+def partitioning(senders: int, receivers: int, full: bool = False) -> Partitioning:
+    """Return how two operators are joined: full, or what their parallelism allows."""
+    if full:
+        return "full"
+    return "one-to-one" if senders == receivers else "split" if senders < receivers else "merge"
+
+
+def _operator(
+    knobs: TopologyKnobs, number: int, load: FloatArray, fed: bool, join: bool, output: bool, leaving: int,
+    random: np.random.Generator,
+) -> Operator:  # fmt: skip  # one argument each for what the shape says of the operator
+    """Return an operator: its place and loads are given, what it costs and holds is drawn."""
+    one = np.ones(len(load))
+    stateful = random.random() < knobs.stateful
+    cpu = _spread(float(random.uniform(*knobs.cpu)), knobs, load, random)
+    low, high = knobs.state_bytes  # drawn by its logarithm, from a byte up
+    drawn = float(np.exp(random.uniform(*np.log(np.maximum((low, high), min(1.0, high))))) if high > 0.0 else 0.0)
+    state = _spread(drawn, knobs, load, random) * stateful
+    selectivity = digits(float(random.uniform(*knobs.selectivity))) / max(1, leaving)
+    priority = priorities_of(knobs.priority, knobs.priorities, load, random) if output else one
+    keyed = fed and stateful and knobs.key_groups > 0
+    return Operator(
+        f"o{number}",
+        len(load),
+        _within(cpu, ranges.CORES),
+        _within(state, ranges.BYTES),
+        priority,
+        inputs="correlated" if join else "independent",
+        key_groups=max(knobs.key_groups, len(load)) if keyed else None,
+        selectivity=max(selectivity, ranges.SELECTIVITY.low) if selectivity > 0.0 else 0.0,
+        rate_out=None if fed else _within(load * knobs.rate / max(1, leaving), ranges.RATE),
+        input_share=load if fed else None,
+        output=output,
+    )
+
+
+def _spread(mean: float, knobs: TopologyKnobs, load: FloatArray, random: np.random.Generator) -> FloatArray:
+    """Return a mean for every task, by its load where ``costs`` says so, lognormal around it with ``cpu_sigma``."""
+    values = np.full(len(load), mean)
+    if knobs.costs == "load":
+        values *= load / load.mean()
+    if knobs.cpu_sigma > 0.0:
+        values *= random.lognormal(0.0, knobs.cpu_sigma, len(load))
+    return np.array([digits(value) for value in values.tolist()])
+
+
+def digits(value: float) -> float:
+    """Return a number as people write it."""
+    return float(f"{value:.{DIGITS}g}")
+
+
+def _within(values: FloatArray, allowed: ranges.Range) -> FloatArray:
+    """Return values that files may hold: those beyond the range move to its end, 0 stays."""
+    return np.where(values > 0.0, np.clip(values, allowed.low, allowed.high), 0.0)

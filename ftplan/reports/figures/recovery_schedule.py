@@ -1,0 +1,177 @@
+"""A recovery schedule: what comes back when, over time and by node."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ftplan.model.cluster import Cluster
+from ftplan.model.plan import Plan
+from ftplan.model.topology import Topology
+from ftplan.reports.charts import Mark, Series, Span, gantt, lines
+from ftplan.reports.drawing import Figure, figure
+from ftplan.reports.figures import Highlight
+from ftplan.reports.numbers import count, duration, number, share
+from ftplan.reports.repair_times import has_nodes, outages, recoveries, restores
+from ftplan.reports.states import State, States, in_step
+
+_STYLES = {"restore": "value", "prefetch": "waiting-hatched", "down": "down-hatched", "back": "live"}
+_WORDS = {"restore": "restore", "prefetch": "restore, begun early", "down": "down", "back": "back"}
+
+
+def lead(plan: Plan) -> Sequence[str]:
+    """Return what comes back and when, against waiting until everything fits."""
+    body, after = plan.plan or {}, plan.summary.get("after") or {}
+    tasks = {(item["operator"], item["index"]) for _, item in recoveries(body)}
+    steps = body["steps"]
+    said = [f"{count(len(tasks), 'failed task')} {_come(tasks)} back in {count(len(steps), 'step')}."]
+    queries = _last_outages(body)
+    back = [q["back_s"] for q in queries if q.get("back_s") is not None]
+    down = len(queries) - len(back)
+    if back:
+        which = f"All {len(back):,} failed queries are" if not down else f"{len(back):,} of {len(queries):,} are"
+        which = "The failed query is" if len(queries) == 1 else which
+        said.append(f"{which} whole again for good after {duration(max(back))}.")
+    if down:
+        said.append(f"{count(down, 'query')} {'stays' if down == 1 else 'stay'} down until the end of the schedule.")
+    before = (plan.summary.get("before") or {}).get("priority_time")
+    if before and after.get("priority_time") is not None and after["priority_time"] < before:
+        saved = 1.0 - after["priority_time"] / before
+        said.append(f"Priority × time down is {share(saved)} less than if every task waited until all of them fit.")
+    left = body.get("unrecovered") or []
+    if left:
+        said.append(f"{count(len(left), 'task')} {'is' if len(left) == 1 else 'are'} not recovered at all.")
+    return said
+
+
+def _last_outages(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the last outage of each query: one that fails twice is listed twice."""
+    last = {(query["operator"], query["index"]): query for query in body.get("queries") or []}
+    return list(last.values())
+
+
+def _come(tasks: set[Any]) -> str:
+    return "comes" if len(tasks) == 1 else "come"
+
+
+def highlights(plan: Plan) -> Sequence[Highlight]:
+    """Return queries back, when the last one is, and what the outage costs, against waiting for everything."""
+    after, before = plan.summary.get("after") or {}, plan.summary.get("before") or {}
+    random = plan.summary.get("random") or {}
+    listed = []
+    if after.get("last_back_s") is not None:
+        beside = f"waiting for all: {duration(before['last_back_s'])}" if before.get("last_back_s") is not None else ""
+        listed.append(Highlight("Last query back after", duration(after["last_back_s"]), beside))
+    if after.get("first_back_s") is not None:
+        beside = (
+            f"waiting for all: {duration(before['first_back_s'])}" if before.get("first_back_s") is not None else ""
+        )
+        listed.append(Highlight("First query back after", duration(after["first_back_s"]), beside))
+    if after.get("priority_time") is not None:
+        others = [
+            f"{name}: {number(figures['priority_time'])}"
+            for name, figures in (("waiting for all", before), ("random order", random))
+            if figures.get("priority_time") is not None
+        ]
+        listed.append(Highlight("Priority × seconds down", number(after["priority_time"]), ", ".join(others)))
+    return listed
+
+
+def states(plan: Plan, topology: Topology, cluster: Cluster | None) -> States:
+    """Return the step in which each task comes back last, and which stay down."""
+    known: dict[tuple[str, int], State] = {}
+    for k, (step, item) in ((s.get("step", i), (s, r)) for i, s in enumerate(_steps(plan)) for r in s["recover"]):
+        at = duration(step["at_s"])
+        known[item["operator"], item["index"]] = in_step(k, f"down, comes back in step {k} ({at})", f"in step {k}")
+    for item in (plan.plan or {}).get("unrecovered") or []:
+        known[item["operator"], item["index"]] = State("stays down", "down-hatched", "×", 999_999)
+    return known
+
+
+def _steps(plan: Plan) -> Sequence[Mapping[str, Any]]:
+    steps: Sequence[Mapping[str, Any]] = (plan.plan or {})["steps"]
+    return steps
+
+
+def figures(plan: Plan) -> Sequence[Figure]:
+    """Return the queries that are back over time, and what is restored where and when."""
+    body = plan.plan or {}
+    made = [_rows(body)]
+    points = body.get("timeline") or []
+    if points:
+        made.insert(0, _back(plan, points))
+    return [item for item in made if item is not None]
+
+
+def _back(plan: Plan, points: Sequence[Mapping[str, Any]]) -> Figure:
+    """Return how much of the failed priority is back over time."""
+    body, before = plan.plan or {}, plan.summary.get("before") or {}
+    total = sum(q.get("priority") or 1.0 for q in _last_outages(body))
+    end = max([point["at_s"] for point in points] + [step["at_s"] for step in body["steps"]])
+    series = [(0.0, 0.0), *((p["at_s"], p["priority"]) for p in points)]
+    drawn = [Series((*series, (end * 1.04 or 1.0, series[-1][1])), "value-line", stepped=True)]
+    key = [("line:value-line", "", "this plan")]
+    top = max(total, *(value for _, value in series)) * 1.02 or 1.0
+    first, whole = before.get("first_back_s"), before.get("priority_back")
+    if first is not None and whole is not None:
+        drawn.insert(0, Series(((0.0, 0.0), (first, whole), (end * 1.04, whole)), "other-line", stepped=True))
+        key.append(("line:other-line", "", "waiting until everything fits, at best"))
+    marks = _events(body)
+    key += [(f"line:{style}", "", text) for style, text in _EVENTS if any(mark.style == style for mark in marks)]
+
+    def draw(width: float) -> Any:
+        return lines(
+            drawn,
+            width,
+            x_name="time since the failure",
+            y_name="priority of the failed queries that are back",
+            x_form=duration,
+            y=(0.0, top),
+            marks=marks,
+            times=True,
+        )
+
+    said = f"Of failed queries of priority {number(total)} in all, {number(series[-1][1])} are back at the end."
+    return figure("Queries back over time", said, draw, key=tuple(key))
+
+
+_EVENTS = (("event-line", "something else fails"), ("arrival-line", "a new node arrives"))
+
+
+def _events(body: Mapping[str, Any]) -> list[Mark]:
+    """Return what happens while the repair is under way."""
+    marks = []
+    for step in body["steps"]:
+        trigger = step.get("trigger") or ""
+        kind, _, what = trigger.partition(":")
+        if what:
+            marks.append(Mark(step["at_s"], "arrival-line" if kind == "arrival" else "event-line", what))
+    return marks
+
+
+def _rows(body: Mapping[str, Any]) -> Figure | None:
+    """Return what each node restores when, or when each query is down where tasks have no nodes."""
+    nodes = has_nodes(body)
+    rows = restores(body) if nodes else outages(body)
+    if not rows:
+        return None
+    drawn = [
+        (name, [Span(s.begin_s, s.end_s, _STYLES[s.what], f"{name}: {_WORDS[s.what]}, {_range(s)}") for s in stretches])
+        for name, stretches in rows.items()
+    ]
+    occur = dict.fromkeys(stretch.what for stretches in rows.values() for stretch in stretches)
+    key = tuple((_STYLES[what], "", _WORDS[what]) for what in occur)
+    marks = [Mark(mark.at, mark.style) for mark in _events(body)]
+    title = "Restores by node" if nodes else "Queries down and back"
+    said = (
+        f"{count(len(rows), 'node')} restore tasks; one whose state is there at once is as wide as a line."
+        if nodes
+        else f"{count(len(rows), 'query')}, the first to return first."
+    )
+    return figure(title, said, lambda width: gantt(drawn, width, marks=marks), key=key)
+
+
+def _range(stretch: Any) -> str:
+    if stretch.end_s <= stretch.begin_s:
+        return f"at {duration(stretch.begin_s)}"
+    return f"{duration(stretch.begin_s)} to {duration(stretch.end_s)}"
