@@ -14,17 +14,17 @@ from typing import Any
 import numpy as np
 
 from ftplan.model.topology import FloatArray, IntArray
-from ftplan.planners.budget import Budget
+from ftplan.planners.budget import SOLVER_SECONDS_PER_ITERATION, Budget
 from ftplan.planners.drain.allowed import AllowedSets, members
 from ftplan.planners.drain.heaviest import Rows, heaviest
-from ftplan.planners.interrupts import SolverStuck, solve_linear
+from ftplan.planners.interrupts import SolverStuck, solve_linear, solve_sat
 
 #: The dearest node's price in whole numbers.
 SCALE = 1 << 30
 #: A set that is worth more by less than this is no gain.
 GAIN = 1e-6
-#: Share of the time that goes into prices; the rest is for the proof with the best ones.
-GENERATING = 0.15
+#: Share of the time that may go into prices, and linear programs without a lower value after which they are left be.
+GENERATING, STALLED = 0.7, 30
 #: Share of the rest in which a bound of one round less than known is tried at once, before it is raised one by one.
 CLOSING = 0.85
 #: Sets of local search for one linear program, and nodes of the tree when sets are only sought, not excluded.
@@ -75,6 +75,33 @@ class Covering:
             return None
         return np.maximum([price.solution_value() for price in self.price], 0.0)
 
+    def fewer_rounds(self, rounds: list[int], budget: Budget) -> list[int]:
+        """Return rounds chosen from the sets seen so far where fewer of them hold all nodes, else *rounds* (CP-SAT)."""
+        from ortools.sat.python import cp_model
+
+        model, sets = cp_model.CpModel(), list(self.columns)
+        taken = [model.new_bool_var("") for _ in sets]
+        for k in range(self.sets.count):
+            model.add_at_least_one(x for x, mask in zip(taken, sets, strict=True) if mask >> k & 1)
+        model.add(sum(taken) <= len(rounds) - 1)
+        model.add(sum(taken) >= self.least)
+        model.minimize(sum(taken))
+        solver = cp_model.CpSolver()
+        solver.parameters.num_workers = 1
+        if budget.iterations is not None:
+            solver.parameters.max_deterministic_time = budget.iterations * SOLVER_SECONDS_PER_ITERATION
+        status = solve_sat(model, solver, budget.left_s)
+        if status not in (cp_model.OPTIMAL, cp_model.INFEASIBLE):
+            budget.unfinished()
+        if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+            return rounds
+        left, chosen = self.sets.all, []
+        for x, mask in zip(taken, sets, strict=True):
+            if solver.value(x) and mask & left:
+                chosen.append(mask & left)
+                left &= ~mask
+        return chosen
+
     def raise_bound(self, most: int, budget: Budget) -> int:
         """Prove that more rounds are needed, up to *most*, as far as the budget goes; return the bound.
 
@@ -108,8 +135,9 @@ class Covering:
 
         Returns the best prices so far.
         """
+        lowest, stalled = math.inf, 0
         for _ in range(budget.passes(times)):
-            if self.least >= most or budget.over():
+            if self.least >= most or budget.over() or stalled > STALLED:
                 break
             outer = self.prices(budget)
             if outer is None:
@@ -117,13 +145,15 @@ class Covering:
             self.attainable = min(self.attainable, math.ceil(float(outer.sum()) - GAIN))
             if self.attainable <= self.least:
                 break
+            stalled = 0 if outer.sum() < lowest - GAIN else stalled + 1
+            lowest = min(lowest, float(outer.sum()))
             inner = self._worth_one(inner)
             prices = self._worth_one((inner + outer) / 2.0)
-            new = self._dive(prices) or self._dive(outer)
-            if not new:
-                before = self.least
-                new = self._prove(prices, most, budget, QUICK) or self.least > before
-                new = new or self._prove(outer, most, budget, QUICK) or self.least > before
+            before, seen = self.least, len(self.columns)
+            for asked in (prices, outer):
+                if not self._dive(asked):
+                    self._prove(asked, min(most, self.attainable), budget, QUICK)
+            new = (self.least, len(self.columns)) != (before, seen)
             if prices.sum() > inner.sum():
                 inner = prices
             if not new:
