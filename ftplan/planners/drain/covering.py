@@ -24,7 +24,7 @@ SCALE = 1 << 30
 #: A set that is worth more by less than this is no gain.
 GAIN = 1e-6
 #: Share of the time that may go into prices, and linear programs without a lower value after which they are left be.
-GENERATING, STALLED = 0.7, 30
+GENERATING, STALLED = 0.7, 10
 #: Share of the rest in which a bound of one round less than known is tried at once, before it is raised one by one.
 CLOSING = 0.85
 #: Sets of local search for one linear program, and nodes of the tree when sets are only sought, not excluded.
@@ -60,7 +60,7 @@ class Covering:
 
     def _filled(self, mask: int) -> int:
         for k in self.rng.permutation(self.sets.count).tolist():
-            if not mask >> k & 1 and self.sets.extends(mask, k):
+            if not mask >> k & 1 and not self.sets.budget.over() and self.sets.extends(mask, k):
                 mask |= 1 << k
         return mask
 
@@ -186,6 +186,8 @@ class Covering:
         before, count = len(self.columns), self.sets.count
         worth = set()
         for _ in range(DIVES):
+            if self.sets.budget.over():
+                break
             noise = prices * self.rng.uniform(0.6, 1.4, count)
             mask = self._improved(self._chosen(noise), prices)
             value = float(prices[list(members(mask))].sum())
@@ -201,7 +203,7 @@ class Covering:
         degree = sets.conflict @ key
         order: IntArray = np.argsort(-key / (1.0 + degree), kind="stable")
         for k in order.tolist():
-            if key[k] > 0.0 and sets.extends(mask, k):
+            if key[k] > 0.0 and not sets.budget.over() and sets.extends(mask, k):
                 mask |= 1 << k
         return mask
 
@@ -211,7 +213,7 @@ class Covering:
         while changed:
             changed = False
             for k in self.rng.permutation(sets.count).tolist():
-                if mask >> k & 1 or prices[k] <= 0.0:
+                if mask >> k & 1 or prices[k] <= 0.0 or sets.budget.over():
                     continue
                 out = mask & sets.adjacent[k]
                 if out and float(prices[list(members(out))].sum()) >= prices[k] - GAIN:

@@ -16,6 +16,8 @@ from ftplan.planners.drain.heaviest_kernel import BITS, branch_set, search
 SLICE = 20_000
 #: Nodes of the search tree that one iteration buys.
 STEPS_PER_ITERATION = 100_000
+#: Nodes to choose from, up to which this many nodes of the tree are looked at before anything is compiled.
+FEW, PLAIN = 40, 1_500
 #: Nodes of it that are looked at after a first set, for heavier ones.
 AFTER = 2_000
 
@@ -125,21 +127,26 @@ class Search:
         self.by_zone = np.zeros(int(sets.zone.max(initial=0)) + 1, dtype=np.int64)
         self.best = np.full(count + 1, -1, dtype=np.int64)
         self.scratch, self.part = np.zeros((2, count + 1), dtype=np.int64), np.zeros(width, dtype=np.int64)
-        branch_set(self.branches[0], self.conflict, self.weight, heaviest, *self.scratch, self.part)
+        self.plain = PLAIN if count <= FEW else 0
+        root = branch_set.plain if self.plain else branch_set
+        root(self.branches[0], self.conflict, self.weight, heaviest, *self.scratch, self.part)
         if count == 0:
             self.depth = -1
 
     def advance(self, steps: int) -> tuple[int, int]:
         """Go on for some nodes of the tree, or to the next heavier set; return that, or 0, and the steps left."""
         sets, before = self.sets, self.heaviest
-        depth, heaviest, left = search(
+        kernel = search.plain if self.plain > 0 else search
+        asked = min(steps, self.plain) if self.plain > 0 else steps
+        depth, heaviest, left = kernel(
             self.conflict, self.weight, self.zone, sets.per_zone, min(sets.most, len(self.order)), self.rows,
             self.limits, self.shared, sets.largest_loss + 2 * ROUNDING, self.lost, self.adds, self.depth,
             self.candidates, self.branches, self.chosen, self.reached, self.used, self.by_zone, self.best,
-            self.heaviest, steps, self.scratch, self.part,
+            self.heaviest, asked, self.scratch, self.part,
         )  # fmt: skip
         self.depth, self.heaviest = int(depth), int(heaviest)
-        return self.mask if self.heaviest > before else 0, int(left)
+        self.plain -= asked - int(left)
+        return self.mask if self.heaviest > before else 0, steps - asked + int(left)
 
     @property
     def mask(self) -> int:
@@ -181,3 +188,12 @@ def heaviest(
         return best._replace(proven=not best.mask)
     budget.unfinished()
     return best
+
+
+def cover_bound(sets: AllowedSets, weight: IntArray) -> int:
+    """Return a weight that no allowed set exceeds: that of cliques of conflicts that cover all nodes."""
+    count, total = sets.count, int(weight.sum())
+    open_set, conflict = words(np.ones((1, count), dtype=np.bool_))[0], words(sets.conflict)
+    scratch = np.zeros((2, count + 1), dtype=np.int64)
+    cover = branch_set.plain if count <= FEW else branch_set
+    return total - int(cover(open_set, conflict, weight, total, *scratch, np.zeros_like(open_set)))
