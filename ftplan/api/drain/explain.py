@@ -85,10 +85,12 @@ def _node(what: Selector, schedule: _Schedule) -> Explanation:
         title = f"restarts in round {own}" + (f", together with {company}" if company else ", alone")
     columns = ("round", "nodes", "ruled out by", "limit", "would be", "what")
     notes = [*_alone(drain, node), *_partners(drain, node)]
+    if own is None:
+        notes += [f"even alone: {CODES[b.rule]}: {b.message}" for b in _breaches(drain, [node], budget)]
     if own is not None:
         possible = [row["round"] for row in rows if row["ruled out by"] is None]
         notes.append(
-            f"nothing rules out {'round ' + ', '.join(map(str, possible))} either: as many rounds in all"
+            f"nothing rules out round {', '.join(map(str, possible))} either: there would be as many rounds"
             if possible
             else "every other round is ruled out"
         )
@@ -99,11 +101,15 @@ def _breaches(drain: DrainProblem, nodes: Sequence[int], budget: Budget) -> Iter
     """Yield the rules that nodes would break together, and whether what moves finds room."""
     yield from broken(drain, nodes)
     mask, room = drain.mask(nodes), drain.room
-    if room is None or pack(drain, mask, budget).moves is not None:
+    if room is None:
+        return
+    packing = pack(drain, mask, budget)
+    if packing.moves is not None:
         return
     cores = float(room.task_cpu[to_move(drain, mask)].sum())
     free = float(np.maximum(room.cpu[room.accepting & ~mask], 0.0).sum())
-    text = f"{free:.6g} cores free on other nodes do not take tasks of {cores:.6g}"
+    what = "do not take" if packing.proven else "were not seen in time to take"
+    text = f"{free:.6g} cores free on other nodes {what} tasks of {cores:.6g}"
     yield Breach(ROOM, free, cores, cores, None, text)
 
 

@@ -21,5 +21,5 @@ KIND = PlanKind(
     options=DrainScheduleOptions,
     folder="ftplan.api.drain",
     changes=_restarts,
-    summary_of_question=("before", "random", "peers", "ok_to_stop"),
+    summary_of_question=("random",),
 )

@@ -36,7 +36,7 @@ _log = logging.getLogger(__name__)
 #: with, which may always take so many seconds.
 PLANNED, STOPPING, GRACE_S = 0.8, 0.15, 0.5
 #: Random orders that the mean is taken over: at most, at least, and how many looks at a task they may take.
-ORDERS, LEAST_ORDERS, LOOKS = 20, 2, 2_000_000
+ORDERS, LEAST_ORDERS, LOOKS = 20, 2, 20_000_000
 
 
 def make(problem: Problem, planner: registry.Row, options: DrainScheduleOptions) -> Plan:
@@ -103,7 +103,7 @@ def _random(
     nodes = sorted(node for nodes in answer.rounds for node in nodes)
     limited = options.move or options.min_fidelity is not None
     ends = max(command.started + command.time_limit_s, now()) + GRACE_S
-    looks = len(answer.rounds) * problem.tasks * (len(nodes) if limited else 1)
+    looks = len(nodes) * problem.tasks * (len(nodes) if limited else 1)
     count = min(ORDERS, max(LEAST_ORDERS, LOOKS // max(1, looks)))
     drawn = random_rounds(problem, nodes, options.seed, count, Budget(math.inf, ends=ends))
     cut: tuple[Warn, ...] = ()

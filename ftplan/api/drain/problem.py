@@ -142,8 +142,9 @@ def _chosen(
             raise FtplanError(f"--label: no node has the label {text!r}{near}{there}")
         chosen &= labelled
     if not chosen.any():
-        how = " and ".join(flag for flag, given in (("--nodes", options.nodes), ("--label", options.label)) if given)
-        raise FtplanError(f"{how}: no node is named by all of it, so that none is to restart")
+        both = bool(options.nodes and options.label)
+        how = "--nodes and --label name no node together" if both else "--nodes names no node"
+        raise FtplanError(f"{how}: none is to restart")
     return chosen
 
 

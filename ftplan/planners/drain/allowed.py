@@ -18,6 +18,8 @@ from ftplan.planners.drain.moving import Packing, pack
 REMEMBERED = 200_000
 #: Pairs of nodes that are tried together where output fidelity or room is limited: all of them, or none.
 TRIED_PAIRS = {"output": 20_000, "room": 800}
+#: Nodes up to whose number what pairs of them lose together is computed.
+PAIRED = 160
 
 
 def members(mask: int) -> Iterator[int]:
@@ -138,7 +140,7 @@ class AllowedSets:
             return True  # each node may go alone
         known = self._kept.get(mask)
         if known is None:
-            known = (not self.limits_output or self.keeps_output(mask)) and (
+            known = (not self.limits_output or self._keeps_output(mask)) and (
                 not self.limits_room or self._has_room(mask)
             )
             if len(self._kept) < REMEMBERED:
@@ -163,6 +165,23 @@ class AllowedSets:
         return np.array([1.0 - self.problem.model.fidelity(~down) for down in self.down], dtype=np.float64)
 
     @cached_property
+    def shared_loss(self) -> FloatArray:
+        """What two nodes both lose of the output, (m, m): the sum of both losses less that of the pair.
+
+        Shape (0, 0) where output is not limited, there are too many pairs, or no time is left.
+        """
+        if not self.limits_output or self.count > PAIRED:
+            return np.zeros((0, 0))
+        shared = np.zeros((self.count, self.count))
+        for a in range(self.count):
+            if self.budget.over():
+                return np.zeros((0, 0))
+            for b in range(a):
+                both = 1.0 - self.problem.model.fidelity(~(self.down[a] | self.down[b]))
+                shared[a, b] = shared[b, a] = self.single_loss[a] + self.single_loss[b] - both
+        return shared
+
+    @cached_property
     def shared_row(self) -> FloatArray:
         """A row of :meth:`loss_row` that counts each node after all before it, (m,)."""
         return self.loss_row(range(self.count))
@@ -180,7 +199,7 @@ class AllowedSets:
             row[k], before = max(0.0, loss - before), max(loss, before)
         return row
 
-    def keeps_output(self, mask: int) -> bool:
+    def _keeps_output(self, mask: int) -> bool:
         """Return whether output fidelity stays within its limit while the nodes of a set without conflicts restart."""
         some = list(members(mask))
         if float(self.single_loss[some].sum()) <= self.largest_loss - NOISE * len(some):

@@ -66,7 +66,7 @@ def assigned(sets: AllowedSets, rounds: int, clique: tuple[int, ...], rows: Rows
         wrong = [mask for mask in masks if mask and not sets.kept(mask)]
         if not wrong:
             return Assignment([mask for mask in masks if mask], proven=True)
-        cut = [rows.cut(mask) for mask in wrong]
+        cut = [not budget.over() and rows.cut(mask) for mask in wrong]
         if not any(cut) or budget.over():
             break
     return Assignment(None, proven=False)

@@ -14,17 +14,17 @@ from typing import Any
 import numpy as np
 
 from ftplan.model.topology import FloatArray, IntArray
-from ftplan.planners.budget import Budget
+from ftplan.planners.budget import SOLVER_SECONDS_PER_ITERATION, Budget
 from ftplan.planners.drain.allowed import AllowedSets, members
 from ftplan.planners.drain.heaviest import Rows, heaviest
-from ftplan.planners.interrupts import SolverStuck, solve_linear
+from ftplan.planners.interrupts import SolverStuck, solve_linear, solve_sat
 
 #: The dearest node's price in whole numbers.
 SCALE = 1 << 30
 #: A set that is worth more by less than this is no gain.
 GAIN = 1e-6
-#: Share of the time that goes into prices; the rest is for the proof with the best ones.
-GENERATING = 0.15
+#: Share of the time that may go into prices, and linear programs without a lower value after which they are left be.
+GENERATING, STALLED = 0.7, 10
 #: Share of the rest in which a bound of one round less than known is tried at once, before it is raised one by one.
 CLOSING = 0.85
 #: Sets of local search for one linear program, and nodes of the tree when sets are only sought, not excluded.
@@ -60,7 +60,7 @@ class Covering:
 
     def _filled(self, mask: int) -> int:
         for k in self.rng.permutation(self.sets.count).tolist():
-            if not mask >> k & 1 and self.sets.extends(mask, k):
+            if not mask >> k & 1 and not self.sets.budget.over() and self.sets.extends(mask, k):
                 mask |= 1 << k
         return mask
 
@@ -74,6 +74,33 @@ class Covering:
             budget.unfinished()
             return None
         return np.maximum([price.solution_value() for price in self.price], 0.0)
+
+    def fewer_rounds(self, rounds: list[int], budget: Budget) -> list[int]:
+        """Return rounds chosen from the sets seen so far where fewer of them hold all nodes, else *rounds* (CP-SAT)."""
+        from ortools.sat.python import cp_model
+
+        model, sets = cp_model.CpModel(), list(self.columns)
+        taken = [model.new_bool_var("") for _ in sets]
+        for k in range(self.sets.count):
+            model.add_at_least_one(x for x, mask in zip(taken, sets, strict=True) if mask >> k & 1)
+        model.add(sum(taken) <= len(rounds) - 1)
+        model.add(sum(taken) >= self.least)
+        model.minimize(sum(taken))
+        solver = cp_model.CpSolver()
+        solver.parameters.num_workers = 1
+        if budget.iterations is not None:
+            solver.parameters.max_deterministic_time = budget.iterations * SOLVER_SECONDS_PER_ITERATION
+        status = solve_sat(model, solver, budget.left_s)
+        if status not in (cp_model.OPTIMAL, cp_model.INFEASIBLE):
+            budget.unfinished()
+        if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+            return rounds
+        left, chosen = self.sets.all, []
+        for x, mask in zip(taken, sets, strict=True):
+            if solver.value(x) and mask & left:
+                chosen.append(mask & left)
+                left &= ~mask
+        return chosen
 
     def raise_bound(self, most: int, budget: Budget) -> int:
         """Prove that more rounds are needed, up to *most*, as far as the budget goes; return the bound.
@@ -108,8 +135,9 @@ class Covering:
 
         Returns the best prices so far.
         """
+        lowest, stalled = math.inf, 0
         for _ in range(budget.passes(times)):
-            if self.least >= most or budget.over():
+            if self.least >= most or budget.over() or stalled > STALLED:
                 break
             outer = self.prices(budget)
             if outer is None:
@@ -117,13 +145,15 @@ class Covering:
             self.attainable = min(self.attainable, math.ceil(float(outer.sum()) - GAIN))
             if self.attainable <= self.least:
                 break
+            stalled = 0 if outer.sum() < lowest - GAIN else stalled + 1
+            lowest = min(lowest, float(outer.sum()))
             inner = self._worth_one(inner)
             prices = self._worth_one((inner + outer) / 2.0)
-            new = self._dive(prices) or self._dive(outer)
-            if not new:
-                before = self.least
-                new = self._prove(prices, most, budget, QUICK) or self.least > before
-                new = new or self._prove(outer, most, budget, QUICK) or self.least > before
+            before, seen = self.least, len(self.columns)
+            for asked in (prices, outer):
+                if not self._dive(asked):
+                    self._prove(asked, min(most, self.attainable), budget, QUICK)
+            new = (self.least, len(self.columns)) != (before, seen)
             if prices.sum() > inner.sum():
                 inner = prices
             if not new:
@@ -156,6 +186,8 @@ class Covering:
         before, count = len(self.columns), self.sets.count
         worth = set()
         for _ in range(DIVES):
+            if self.sets.budget.over():
+                break
             noise = prices * self.rng.uniform(0.6, 1.4, count)
             mask = self._improved(self._chosen(noise), prices)
             value = float(prices[list(members(mask))].sum())
@@ -171,7 +203,7 @@ class Covering:
         degree = sets.conflict @ key
         order: IntArray = np.argsort(-key / (1.0 + degree), kind="stable")
         for k in order.tolist():
-            if key[k] > 0.0 and sets.extends(mask, k):
+            if key[k] > 0.0 and not sets.budget.over() and sets.extends(mask, k):
                 mask |= 1 << k
         return mask
 
@@ -181,7 +213,7 @@ class Covering:
         while changed:
             changed = False
             for k in self.rng.permutation(sets.count).tolist():
-                if mask >> k & 1 or prices[k] <= 0.0:
+                if mask >> k & 1 or prices[k] <= 0.0 or sets.budget.over():
                     continue
                 out = mask & sets.adjacent[k]
                 if out and float(prices[list(members(out))].sum()) >= prices[k] - GAIN:

@@ -18,8 +18,9 @@ from ftplan.planners.result import Result
 if TYPE_CHECKING:
     from ftplan.planners.drain.covering import Covering
 
-#: Share of the time for the first rounds, and share of the rest for the bound by column generation.
-FIRST, BOUND = 0.2, 0.85
+#: Share of the time for the first rounds, shares of the rest for the bound by column generation, and for rounds of the
+#: sets that it saw.
+FIRST, BOUND, COVER = 0.2, 0.75, 0.5
 #: Nodes times rounds up to which an integer program of both is tried before columns are generated.
 SMALL_PROGRAM = 1500
 
@@ -58,7 +59,7 @@ def _closed(
     from ftplan.planners.drain.covering import Covering
 
     covering, cut = Covering(sets, rounds, least.rounds, seed), budget.cut
-    small = sets.count * len(rounds) <= SMALL_PROGRAM
+    small = sets.count * len(rounds) <= SMALL_PROGRAM and not sets.limits_output
     for share, program in ((0.5, True), (BOUND, False), (1.0, True)):
         if len(rounds) <= covering.least or budget.over() or (program and share < 1.0 and not small):
             continue
@@ -67,6 +68,8 @@ def _closed(
             rounds = _fewer(covering, rounds, least.clique, part)
         else:
             covering.raise_bound(len(rounds), part)
+            if len(rounds) > covering.least:
+                rounds = covering.fewer_rounds(rounds, part if part.left_s else budget.part(COVER))
         cut = cut or part.cut
     budget.cut = budget.cut or (cut and len(rounds) > covering.least)  # what was cut short made no difference else
     return rounds, covering.least

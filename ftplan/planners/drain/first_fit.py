@@ -11,10 +11,13 @@ from ftplan.planners.drain.allowed import AllowedSets, members
 
 
 def first_fit(sets: AllowedSets, order: Iterable[int], rounds: Iterable[int] = ()) -> list[int]:
-    """Put each node of an order into the first round that it fits, a new one if none; cost O(nodes * rounds)."""
+    """Put each node of an order into the first round that it fits, a new one if none; cost O(nodes * rounds).
+
+    Where the time is over the nodes that are left have a round each.
+    """
     filled = list(rounds)
     for node in order:
-        for r, mask in enumerate(filled):
+        for r, mask in enumerate([] if sets.budget.over() else filled):
             if sets.extends(mask, node):
                 filled[r] = mask | 1 << node
                 break
@@ -28,7 +31,7 @@ def by_saturation(sets: AllowedSets, rng: np.random.Generator | None = None) -> 
 
     Of equal ones the node with most conflicts, then at random or by number. Cost O(nodes * (nodes + rounds)), and a
     look at output fidelity or room a try. Departs from [Brelaz1979] in the limits on sets beside conflicts: a round
-    that they close to a node stays closed, since it only grows.
+    that they close to a node stays closed, since it only grows. Where the time is over the rest have a round each.
     """
     count = sets.count
     degree = sets.conflict.sum(axis=1)
@@ -43,7 +46,7 @@ def by_saturation(sets: AllowedSets, rng: np.random.Generator | None = None) -> 
         key = np.where(waiting, saturation * count + (count - 1 - rank), -1)
         node = int(np.argmax(key))
         while True:
-            r = _least_harm(sets, node, closed[:, : len(rounds)], waiting)
+            r = -1 if sets.budget.over() else _least_harm(sets, node, closed[:, : len(rounds)], waiting)
             if r < 0 or sets.extends(rounds[r], node):
                 break
             closed[node, r] = True

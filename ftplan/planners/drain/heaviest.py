@@ -16,8 +16,10 @@ from ftplan.planners.drain.heaviest_kernel import BITS, branch_set, search
 SLICE = 20_000
 #: Nodes of the search tree that one iteration buys.
 STEPS_PER_ITERATION = 100_000
-#: Sets that break output or room, each answered by a row, after which a search gives up.
-MOST_CUTS = 500
+#: Nodes to choose from, up to which this many nodes of the tree are looked at before anything is compiled.
+FEW, PLAIN = 40, 1_500
+#: Nodes of it that are looked at after a first set, for heavier ones.
+AFTER = 2_000
 
 
 class Heaviest(NamedTuple):
@@ -64,22 +66,27 @@ class Rows:
             self._add(row, total + slack)
 
     def cut(self, mask: int) -> bool:
-        """Add a row that a forbidden set without conflicts breaks; return whether there is one."""
+        """Add rows that a forbidden set without conflicts breaks; return whether it is proven to be forbidden.
+
+        A smallest forbidden part of it: not all of its nodes go together; and what that loses of the output.
+        """
         sets = self.sets
-        if sets.limits_output and not sets.keeps_output(mask):
-            some = sorted(members(mask), key=lambda k: (-float(sets.single_loss[k]), k))
-            rest = [k for k in range(sets.count) if not mask >> k & 1]
-            self._add(sets.loss_row((*some, *rest)), sets.largest_loss + 2 * ROUNDING)
-            return True
-        if sets.limits_room and not sets.packing(mask).moves and sets.packing(mask).proven:
-            for k in list(members(mask)):  # a smallest forbidden part of it
-                if mask & ~(1 << k) and not sets.kept(mask & ~(1 << k)) and sets.packing(mask & ~(1 << k)).proven:
-                    mask &= ~(1 << k)
-            row = np.zeros(sets.count)
-            row[list(members(mask))] = 1.0
-            self._add(row, mask.bit_count() - 0.5)
-            return True
-        return False
+        if sets.kept(mask) or not self._proven(mask):
+            return False
+        for k in list(members(mask)):
+            smaller = mask & ~(1 << k)
+            if smaller and not sets.kept(smaller) and self._proven(smaller):
+                mask = smaller
+        row = np.zeros(sets.count)
+        row[list(members(mask))] = 1.0
+        self._add(row, mask.bit_count() - 0.5)
+        if sets.limits_output:
+            rest = (k for k in range(sets.count) if not mask >> k & 1)
+            self._add(sets.loss_row((*members(mask), *rest)), sets.largest_loss + 2 * ROUNDING)
+        return True
+
+    def _proven(self, mask: int) -> bool:
+        return not self.sets.limits_room or self.sets.packing(mask).proven
 
 
 def words(matrix: BoolArray) -> IntArray:
@@ -112,23 +119,34 @@ class Search:
         self.branches = self.candidates.copy()
         self.chosen, self.reached = np.zeros((2, count + 1), dtype=np.int64)
         self.used = np.zeros((count + 1, len(self.limits)))
+        self.shared = sets.shared_loss[np.ix_(order, order)] if len(sets.shared_loss) else np.zeros((0, 0))
+        self.lost = np.zeros(count + 1)
+        self.adds = np.zeros((count + 1, count if len(self.shared) else 0))
+        if len(self.shared):
+            self.adds[0] = sets.single_loss[order]
         self.by_zone = np.zeros(int(sets.zone.max(initial=0)) + 1, dtype=np.int64)
         self.best = np.full(count + 1, -1, dtype=np.int64)
         self.scratch, self.part = np.zeros((2, count + 1), dtype=np.int64), np.zeros(width, dtype=np.int64)
-        branch_set(self.branches[0], self.conflict, self.weight, heaviest, *self.scratch, self.part)
+        self.plain = PLAIN if count <= FEW else 0
+        root = branch_set.plain if self.plain else branch_set
+        root(self.branches[0], self.conflict, self.weight, heaviest, *self.scratch, self.part)
         if count == 0:
             self.depth = -1
 
-    def advance(self, steps: int) -> bool:
-        """Go on for some nodes of the tree; return whether the search has ended."""
-        sets = self.sets
-        depth, heaviest = search(
+    def advance(self, steps: int) -> tuple[int, int]:
+        """Go on for some nodes of the tree, or to the next heavier set; return that, or 0, and the steps left."""
+        sets, before = self.sets, self.heaviest
+        kernel = search.plain if self.plain > 0 else search
+        asked = min(steps, self.plain) if self.plain > 0 else steps
+        depth, heaviest, left = kernel(
             self.conflict, self.weight, self.zone, sets.per_zone, min(sets.most, len(self.order)), self.rows,
-            self.limits, self.depth, self.candidates, self.branches, self.chosen, self.reached, self.used,
-            self.by_zone, self.best, self.heaviest, steps, self.scratch, self.part,
+            self.limits, self.shared, sets.largest_loss + 2 * ROUNDING, self.lost, self.adds, self.depth,
+            self.candidates, self.branches, self.chosen, self.reached, self.used, self.by_zone, self.best,
+            self.heaviest, asked, self.scratch, self.part,
         )  # fmt: skip
         self.depth, self.heaviest = int(depth), int(heaviest)
-        return self.depth < 0
+        self.plain -= asked - int(left)
+        return self.mask if self.heaviest > before else 0, steps - asked + int(left)
 
     @property
     def mask(self) -> int:
@@ -151,23 +169,31 @@ def heaviest(
 ) -> Heaviest:
     """Return an allowed set heavier than *above*, or the proof that there is none, where the budget allows.
 
-    Stops at the first allowed set that is heavier, after the slice in which it was seen; a set that breaks output or
-    room becomes a row, and the search begins anew. *weight*, (m,), are whole numbers >= 0.
+    Stops some steps after the first such set. A set that breaks output or room goes with all that are larger, since
+    they break it too. *weight*, (m,), are whole numbers >= 0; *steps* are nodes of the tree.
     """
+    tree, best = Search(sets, weight, branching_order(sets), rows, above), Heaviest(0, above, False)
     left = steps if steps is not None else STEPS_PER_ITERATION * (budget.iterations or 10**9)
-    for _ in range(MOST_CUTS):
-        tree = Search(sets, weight, branching_order(sets), rows, above)
-        ended = tree.depth < 0
-        while not ended and tree.mask == 0 and left > 0 and not budget.over():
-            ended = tree.advance(min(SLICE, left))
-            left -= SLICE
-        mask = tree.mask
-        if mask == 0:
-            if not ended:
-                budget.unfinished()
-            return Heaviest(0, above, ended)
-        if sets.kept(mask):
-            return Heaviest(mask, tree.heaviest, False)
-        if not rows.cut(mask):
-            break
-    return Heaviest(0, above, False)
+    sure = True
+    while tree.depth >= 0 and left > 0 and not budget.over():
+        slice_ = min(SLICE, left)
+        mask, rest = tree.advance(slice_)
+        left -= slice_ - rest
+        if mask and sets.kept(mask):
+            best, left = Heaviest(mask, tree.heaviest, False), min(left, AFTER)
+        elif mask:
+            tree.heaviest = best.weight
+            sure = sure and not sets.in_doubt
+    if best.mask or (tree.depth < 0 and sure):
+        return best._replace(proven=not best.mask)
+    budget.unfinished()
+    return best
+
+
+def cover_bound(sets: AllowedSets, weight: IntArray) -> int:
+    """Return a weight that no allowed set exceeds: that of cliques of conflicts that cover all nodes."""
+    count, total = sets.count, int(weight.sum())
+    open_set, conflict = words(np.ones((1, count), dtype=np.bool_))[0], words(sets.conflict)
+    scratch = np.zeros((2, count + 1), dtype=np.int64)
+    cover = branch_set.plain if count <= FEW else branch_set
+    return total - int(cover(open_set, conflict, weight, total, *scratch, np.zeros_like(open_set)))

@@ -89,6 +89,10 @@ def search(  # all arguments are the state of one search, which goes on where it
     most: Any,
     rows: Any,  # (R, m) and
     limit: Any,  # (R,): no set weighs more by a row
+    shared: Any,  # (m, m) output that two nodes both lose, or (0, 0): output is not limited, or not looked at
+    most_lost: Any,
+    lost: Any,  # (m + 1,) output lost at least, by depth
+    adds: Any,  # (m + 1, m) what each node would add to it at least, by depth
     depth: Any,
     candidates: Any,  # (m + 1, words) by depth: nodes that may still join
     branches: Any,  # (m + 1, words) those that must be tried
@@ -101,8 +105,14 @@ def search(  # all arguments are the state of one search, which goes on where it
     steps: Any,
     scratch: Any,  # (2, m + 1)
     part: Any,  # (words,)
-) -> tuple[Any, Any]:
-    """Go on for some steps; return the depth, -1 at the end, and the weight of the heaviest set so far."""
+) -> tuple[Any, Any, Any]:
+    """Go on for some steps, or to the next set that is heavier than all so far, which is not grown any further.
+
+    Returns the depth, -1 at the end, the weight of the heaviest set so far, and the steps that are left.
+
+    Lost output is the chance of a union of events: at least the sum of the single ones less that of the pairs
+    (Bonferroni). Each part of an allowed set is allowed too, so that a branch ends where this is too much.
+    """
     words = conflict.shape[1]
     count = len(weight)
     while depth >= 0 and steps > 0:
@@ -132,6 +142,9 @@ def search(  # all arguments are the state of one search, which goes on where it
                 fits = False
         if not fits:
             continue
+        by_pairs = len(shared) > 0
+        if by_pairs and lost[depth] + adds[depth, v] > most_lost:
+            continue
         total = reached[depth] + weight[v]
         chosen[depth] = v
         if total > heaviest:
@@ -139,15 +152,18 @@ def search(  # all arguments are the state of one search, which goes on where it
             for d in range(depth + 1):
                 best[d] = chosen[d]
             best[depth + 1] = -1
+            return depth, heaviest, steps
         if depth + 1 >= most:
             continue
         for r in range(len(limit)):
             used[depth + 1, r] = used[depth, r] + rows[r, v]
+        if by_pairs:
+            lost[depth + 1] = lost[depth] + adds[depth, v]
         full = by_zone[zone[v]] + 1 >= per_zone
         largest = 0
         for k in range(words):
             here = candidates[depth, k] & ~conflict[v, k]
-            if full or len(limit):
+            if full or by_pairs or len(limit):
                 word = here
                 while word:
                     low = word & -word
@@ -157,6 +173,9 @@ def search(  # all arguments are the state of one search, which goes on where it
                     for r in range(len(limit)):
                         if used[depth + 1, r] + rows[r, u] > limit[r]:
                             out = True
+                    if by_pairs:
+                        adds[depth + 1, u] = adds[depth, u] - shared[v, u]
+                        out = out or lost[depth + 1] + adds[depth + 1, u] > most_lost
                     if out:
                         here &= ~low
             candidates[depth + 1, k] = here
@@ -175,4 +194,4 @@ def search(  # all arguments are the state of one search, which goes on where it
         depth += 1
         reached[depth] = total
         by_zone[zone[v]] += 1
-    return depth, heaviest
+    return depth, heaviest, steps

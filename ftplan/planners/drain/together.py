@@ -9,7 +9,7 @@ import numpy as np
 from ftplan.metrics.drain_problem import Drain, DrainProblem
 from ftplan.planners.budget import Budget
 from ftplan.planners.drain.allowed import AllowedSets
-from ftplan.planners.drain.heaviest import Rows, heaviest
+from ftplan.planners.drain.heaviest import Rows, cover_bound, heaviest
 from ftplan.planners.drain.options import DrainOptions
 
 
@@ -25,8 +25,8 @@ def most_together(problem: DrainProblem, drain: Drain, options: DrainOptions) ->
     """Return the largest set of a drain's nodes that may stop together.
 
     The largest round, grown as far as it goes, and larger ones by branch and bound until there is none or the time is
-    over; then the bound is that of the numbers: of all nodes, of those of each zone, and of those that lose or take
-    least.
+    over; then the bound is that of the numbers: of all nodes, of those of each zone, of cliques of conflicts, and of
+    those that lose or take least.
     """
     budget = Budget.of(options)
     nodes = sorted(node for some in drain.rounds for node in some)
@@ -34,7 +34,7 @@ def most_together(problem: DrainProblem, drain: Drain, options: DrainOptions) ->
     rounds = [sum(1 << place[node] for node in some) for some in drain.rounds]
     best = max((_grown(sets, mask) for mask in rounds), key=int.bit_count, default=0)
     rows, one = Rows(sets), np.ones(sets.count, dtype=np.int64)
-    bound = min(sets.most, sum(min(mask.bit_count(), sets.per_zone) for mask in sets.zone_mask))
+    bound = min(sets.most, sum(min(mask.bit_count(), sets.per_zone) for mask in sets.zone_mask), cover_bound(sets, one))
     for row, limit in zip(rows.rows, rows.limits, strict=True):
         bound = min(bound, int((np.cumsum(np.sort(row)) <= limit).sum()))
     while best.bit_count() < bound:

@@ -174,3 +174,19 @@ def test_nothing_to_restart_takes_no_round(planner: Planner) -> None:
     problem = conflict_problem(3, [(0, 1)], chosen=np.zeros(3, dtype=np.bool_))
     result: Any = planner(problem, OPTIONS)
     assert (result.status, result.bound, result.answer.rounds) == ("optimal", 0.0, ())
+
+
+@settings(max_examples=30)
+@given(problem=problems())
+@pytest.mark.parametrize("planner", PLANNERS)
+def test_without_time_there_is_a_plan_and_a_bound(planner: Planner, problem: DrainProblem) -> None:
+    """Each node goes alone, at the worst."""
+    assume(not problem.limits.move)
+    result = planner(problem, replace(OPTIONS, time_limit_s=0.0))
+    fewest = fewest_rounds(problem)
+    assert (result.answer is None) == (fewest is None)
+    if fewest is not None:
+        assert checked(problem, result) >= fewest
+        assert result.bound is not None
+        assert result.bound <= fewest
+        assert result.status == "optimal" or "TIME_LIMIT" in {warning.code for warning in result.warnings}

@@ -23,7 +23,7 @@ Labels that no node has.
   2> ftplan: --label: 'kernel' is not a label such as 'kernel=6.1', or a list of them
   [2]
   $ ftplan drain-schedule -t topology.yaml -c cluster.yaml --label kernel=5.4 --nodes zone:a
-  2> ftplan: --nodes and --label: no node is named by all of it, so that none is to restart
+  2> ftplan: --nodes and --label name no node together: none is to restart
   [2]
 
 Limits that are none.
