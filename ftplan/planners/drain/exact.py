@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 #: Share of the time for the first rounds, shares of the rest for the bound by column generation, and for rounds of the
 #: sets that it saw.
-FIRST, BOUND, COVER = 0.2, 0.75, 0.5
+FIRST, BOUND, COVER = 0.2, 0.9, 0.5
 #: Nodes times rounds up to which an integer program of both is tried before columns are generated.
 SMALL_PROGRAM = 1500
 
