@@ -91,7 +91,7 @@ def _fix(problem: DrainProblem, rule: str, breaches: dict[int, Breach]) -> str:
         return "--keep-copies none"
     if rule == REPLICA:
         first = breaches[min(breaches)].where
-        others_too = f" and {len(breaches) - 1} others likewise" if len(breaches) > 1 else ""
+        others_too = f" ({len(breaches) - 1} more nodes likewise)" if len(breaches) > 1 else ""
         return f"place the replica of {first} on another node than its primary{others_too}"
     assert rule == ROOM
     return _larger(problem, tuple(breaches))

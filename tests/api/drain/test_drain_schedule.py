@@ -108,6 +108,7 @@ def test_no_larger_set_may_stop_now(question: tuple[dict[str, Any], dict[str, An
         ({"keep_priority": 0.5}, {}),
         ({"min_fidelity": 0.6, "keep_priority": 2}, {}),
         ({}, {"checkpoints": {"join": [["n4"], ["n1"], *CHECKPOINTS["join"][2:]]}}),
+        ({}, {"replicas": {**REPLICAS, "join": ["n1", None, "n4", "n10"]}}),
         ({"move": True, "max_cpu": 0.3}, {}),
         ({"move": True}, {"tasks": {**TASKS, "clicks": ["n4"] * 4, "join": ["n4"] * 4}, "replicas": {}}),
     ],
@@ -121,6 +122,8 @@ def test_the_smallest_fix_works(algorithm: str, options: dict[str, Any], placeme
     for fix in refused.infeasible.smallest_fix.split(" and "):
         if fix.startswith("add to the nodes of the cluster file: "):
             cluster["nodes"].append(yaml.safe_load(fix.partition(": ")[2]))
+        elif fix.startswith("place the replica of task:join/"):
+            cluster["placement"]["replicas"]["join"] = ["n6", None, None, "n10"]
         elif fix.startswith("no --"):
             del fixed[fix.removeprefix("no --").replace("-", "_")]
         else:
