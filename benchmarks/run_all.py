@@ -164,9 +164,9 @@ SECTIONS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
         "drain",
         "Drain schedules",
         ("drain.py",),
-        "To reach: 400 nodes with 32,768 key groups and two copies each in 21 zones proven optimal, or a gap of at most "
-        "one round, in 60 s. The Storm topologies are not part of the project: FTPLAN_STORM_TOPOLOGIES names their "
-        "folder.",
+        "To reach: 400 nodes with 32,768 key groups and two copies each in 21 zones proven optimal, or a gap of "
+        "at most one round, in 60 s. The Storm topologies are not part of the project: FTPLAN_STORM_TOPOLOGIES names "
+        "their folder.",
     ),
     (
         "time-limits",

@@ -114,7 +114,7 @@ class Covering:
             known[list(members(mask))] = np.maximum(known[list(members(mask))], 1.0 / mask.bit_count())
         equal, inner = np.ones(self.sets.count), known
         for steps, times in ((QUICK, 30), (10 * QUICK, 10**6), (None, 0)):
-            for prices in (known, equal):
+            for prices in (known, equal) if steps else (equal, known):
                 self._close(prices, min(most, self.attainable), budget, steps)
             part = budget.part(GENERATING)
             inner = self._generate(inner, most, part, times)

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 #: Share of the time for the first rounds, shares of the rest for the bound by column generation, and for rounds of the
 #: sets that it saw.
-FIRST, BOUND, COVER = 0.2, 0.75, 0.5
-#: Nodes times rounds up to which an integer program of both is tried before columns are generated.
-SMALL_PROGRAM = 1500
+FIRST, BOUND, COVER = 0.2, 0.9, 0.5
+#: Nodes times rounds up to which an integer program of both is tried before columns are generated, and at all.
+SMALL_PROGRAM, LARGEST_PROGRAM = 1500, 10_000
 
 
 def exact(problem: DrainProblem, options: DrainOptions) -> Result[Drain]:
@@ -59,9 +59,12 @@ def _closed(
     from ftplan.planners.drain.covering import Covering
 
     covering, cut = Covering(sets, rounds, least.rounds, seed), budget.cut
-    small = sets.count * len(rounds) <= SMALL_PROGRAM and not sets.limits_output
+    size = sets.count * len(rounds)
+    small = size <= SMALL_PROGRAM and not sets.limits_output
     for share, program in ((0.5, True), (BOUND, False), (1.0, True)):
-        if len(rounds) <= covering.least or budget.over() or (program and share < 1.0 and not small):
+        if len(rounds) <= covering.least or budget.over():
+            break
+        if program and (size > LARGEST_PROGRAM or (share < 1.0 and not small)):
             continue
         part = budget.part(share)
         if program:

@@ -12,8 +12,9 @@ from ftplan.planners.budget import Budget
 from ftplan.planners.drain.allowed import AllowedSets, members
 from ftplan.planners.drain.heaviest_kernel import BITS, branch_set, search
 
-#: Nodes of the search tree between two looks at the clock: some tens of milliseconds.
-SLICE = 20_000
+#: Nodes of the search tree between two looks at the clock, of a problem of so many nodes; fewer of a larger one, the
+#: square of whose nodes is what one costs. Some tens of milliseconds.
+SLICE, OF_NODES = 20_000, 300
 #: Nodes of the search tree that one iteration buys.
 STEPS_PER_ITERATION = 100_000
 #: Nodes to choose from, up to which this many nodes of the tree are looked at before anything is compiled.
@@ -160,8 +161,18 @@ class Search:
 
 
 def branching_order(sets: AllowedSets) -> IntArray:
-    """Return the nodes with few conflicts first: those with many are tried first, and their branches are small."""
-    return np.argsort(sets.conflict.sum(axis=1), kind="stable")
+    """Return the nodes such that each goes with as few as possible of those before it: small branches come first.
+
+    The degeneracy order of the graph of nodes that may go together, from its end. Cost O(m^2).
+    """
+    together = ~sets.conflict
+    degree, order = together.sum(axis=1), []
+    for _ in range(sets.count):
+        node = int(np.argmin(degree))
+        order.append(node)
+        degree = degree - together[node]
+        degree[node] = 3 * sets.count
+    return np.array(order[::-1], dtype=np.int64)
 
 
 def heaviest(
@@ -174,9 +185,9 @@ def heaviest(
     """
     tree, best = Search(sets, weight, branching_order(sets), rows, above), Heaviest(0, above, False)
     left = steps if steps is not None else STEPS_PER_ITERATION * (budget.iterations or 10**9)
-    sure = True
+    sure, at_a_time = True, max(20, int(SLICE * min(1.0, (OF_NODES / max(1, sets.count)) ** 2)))
     while tree.depth >= 0 and left > 0 and not budget.over():
-        slice_ = min(SLICE, left)
+        slice_ = min(at_a_time, left)
         mask, rest = tree.advance(slice_)
         left -= slice_ - rest
         if mask and sets.kept(mask):
