@@ -28,8 +28,8 @@ from ftplan.cli.render import check_output, say
 def command(documents: tuple[str, ...], **given: Any) -> None:
     """Write one HTML page about plans: how good they are proven to be, what they do, what was assumed.
 
-    The page needs no network: topology, timeline, curves and tables stand in the one file. What each DOCUMENT is,
-    its format says. Topology and cluster are read from the paths that a plan names, unless -t and -c say otherwise.
+    The page needs no network: topology, timeline, curves and tables stand in the one file. What each file is, its
+    format says. Topology and cluster are read from the paths that a plan names, unless -t and -c say otherwise.
     """
     import sys
 

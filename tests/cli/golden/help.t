@@ -13,6 +13,7 @@ What ftplan can do.
     check                 Validate input files.
     compute-stats         Compute statistics from logs with PySpark.
     stats-summary         Show what a statistics folder says.
+    generate              Make topologies, clusters, statistics, failures at random.
     allocate-checkpoints  Plan where each key group's checkpoint goes.
     replicate-tasks       Plan which tasks get an active replica.
     recovery-schedule     Plan which failed tasks come back first.
@@ -22,5 +23,6 @@ What ftplan can do.
     verify                Hold a plan to its rules and to its inputs.
     explain               Say why a plan decided as it did.
     diff                  Show what changes from one plan to another.
+    report                Put plans onto one HTML page, for people.
     algorithms            List the planners, or the metrics.
     schema                Print the JSON Schema of a kind of file.

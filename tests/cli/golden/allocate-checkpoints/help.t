@@ -49,6 +49,7 @@
                                     random plan loses against it.
     --max-moves N                   Upkeep: move at most so many copies.  [x>=0]
     --max-bytes SIZE                Upkeep: transfer at most so much state, such as 20GB.
+    --plot FILE                     Draw the copies on each node, as .svg or .png.
     --seed INTEGER RANGE            Seed of every random choice.  [default: 0; 0<=x<=2147483647]
     --time-limit TIME               Stop searching after this time.  [default: 60s]
     --iterations N                  Bound the search by work instead of time.  [x>=0]

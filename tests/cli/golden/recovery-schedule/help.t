@@ -40,6 +40,7 @@
     --parallel-recovery             Split heavy failed tasks with key groups over nodes.
     --samples N                     Where arrival times are ranges, judge the plan on so many sampled ones.
                                     [default: 100; 0<=x<=10000]
+    --plot FILE                     Draw what is back over time, as .svg or .png.
     --seed INTEGER RANGE            Seed of every random choice.  [default: 0; 0<=x<=2147483647]
     --time-limit TIME               Stop searching after this time.  [default: 60s]
     --iterations N                  Bound the search by work instead of time.  [x>=0]
