@@ -6,6 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+#: Parts of a summary that hold these comparisons.
+PARTS = ("before", "random", "sampled")
+
 _COMPARED: ContextVar[bool] = ContextVar("compared", default=True)
 
 

@@ -80,7 +80,8 @@ def generate(
         from ftplan.io.model_entries import document_text
         from ftplan.io.output import write_text
 
-        write_text(output, document_text(document, os.fspath(output), _remark(what, like, knobs)), force)
+        said = _command(what, like, {"topology": topology, "cluster": cluster}, knobs)
+        write_text(output, document_text(document, os.fspath(output), said), force)
     return document
 
 
@@ -150,15 +151,19 @@ def _statistics(asked: Any, problem: Problem, output: str | os.PathLike[str] | N
     return {"manifest": manifest_document(made.manifest, ftplan.__version__), **made.tables}
 
 
-def _remark(what: str, like: str | None, knobs: Mapping[str, Any]) -> str:
-    """Return the command that makes a document again."""
-    said = [] if like is None else [f"--like {like}"]
+def _command(what: str, like: str | None, inputs: Mapping[str, Source | None], knobs: Mapping[str, Any]) -> str:
+    """Return the command that makes a document again, up to the names of inputs that were given as mappings."""
+    said = ["ftplan generate", what]
+    for name, source in inputs.items():
+        if source is not None:
+            said.append(f"--{name} {'-' if isinstance(source, Mapping) else os.fspath(source)}")
+    said += [] if like is None else [f"--like {like}"]
+    options = OPTIONS[what].options()
     for name, value in knobs.items():
-        said.append(f"{flag(name)} {_spelled(value)}" if not isinstance(value, bool) else flag(name))
-    return " ".join(["ftplan generate", what, *said])
-
-
-def _spelled(value: Any) -> str:
-    if isinstance(value, (tuple, list)):
-        return "-".join(map(str, value))
-    return str(value)
+        if isinstance(value, bool):
+            yes, _, no = (options[name].flag or flag(name)).partition("/")
+            said += [yes] if value else [no] if no else []
+        elif value is not None:
+            between = "," if name == "tasks" else "-"
+            said.append(f"{flag(name)} {between.join(map(str, value)) if isinstance(value, (tuple, list)) else value}")
+    return " ".join(said)

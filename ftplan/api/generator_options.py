@@ -10,6 +10,7 @@ from typing import Any
 from ftplan.api.option_fields import FLAG, MOST, Check, Options, number, one_of, option, optional, whole
 from ftplan.generators import knobs
 from ftplan.generators.knobs import ClusterKnobs, FailureKnobs, StatsKnobs, TopologyKnobs
+from ftplan.model import ranges
 
 _NUMBER = r"[0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?"
 #: What a document may hold of tasks, key groups or nodes.
@@ -33,6 +34,19 @@ def between(low: float, high: float, kind: type = float) -> Check:
 
     shown = f"{low:,} to {high:,}" if kind is int else f"{low:g} to {high:g}"
     return Check(f"a {'whole ' * (kind is int)}number or a range such as 2-8, from {shown}", take)
+
+
+def held(allowed: ranges.Range, high: float) -> Check:
+    """Return a check for 0 or a number that a file may hold, up to a limit."""
+    single = number(0.0, high)
+
+    def take(value: Any) -> Any:
+        taken = single.take(value)
+        if 0.0 < taken < allowed.low:
+            raise ValueError
+        return taken
+
+    return Check(f"0, or a number from {allowed.low:g} to {high:g}", take, "number", low=0.0, high=high)
 
 
 def _whole_numbers(value: Any) -> tuple[int, ...]:
@@ -186,7 +200,7 @@ class ClusterGeneration(Options, ClusterKnobs):
     )
     utilisation: float | None = option(
         None,
-        optional(number(0.0, 1.0)),
+        optional(held(ranges.Range(1e-3, 1.0), 1.0)),
         "Share of all cores in use; what tasks leave of it is other work.  [default: 0.6 with a topology]",
         metavar="SHARE",
     )
@@ -209,7 +223,7 @@ class ClusterGeneration(Options, ClusterKnobs):
         ClusterKnobs.bandwidth, optional(number(1e-6, 1e9)), "Between two nodes.", metavar="SPEED", unit="speed"
     )
     delay_s: float | None = option(
-        ClusterKnobs.delay_s, optional(number(0.0, 1e6)), "Between two nodes.", metavar="TIME", unit="time"
+        ClusterKnobs.delay_s, optional(held(ranges.SECONDS, 1e6)), "Between two nodes.", metavar="TIME", unit="time"
     )
 
 
@@ -222,7 +236,10 @@ class StatsGeneration(Options, StatsKnobs):
     window_s: float = option(StatsKnobs.window_s, number(1e-3, 1e9), "Length of a window.", metavar="TIME", unit="time")
     sizes: str = option(StatsKnobs.sizes, one_of(*knobs.LOADS), "How sizes of key groups are distributed.")
     skew: float = option(
-        StatsKnobs.skew, number(0.0, 5.0), "Sigma of lognormal sizes, or Zipf's exponent.", metavar="X"
+        StatsKnobs.skew,
+        number(0.0, 5.0),
+        "Sigma of lognormal sizes, or Zipf's exponent; within each task without --records.",
+        metavar="X",
     )
     records: float | None = option(
         None,
@@ -270,14 +287,15 @@ class FailureGeneration(Options, FailureKnobs):
     seed: int = _SEED
     fail: str = option(FailureKnobs.fail, one_of(*knobs.FAILING), "What fails; a burst is of nodes, mostly of a zone.")
     count: int = option(FailureKnobs.count, whole(1, 1_000_000), "How many of these, or how many bursts.", metavar="N")
-    burst: float = option(
-        FailureKnobs.burst, number(1.0, 1e6), "Mean nodes of a burst; sizes are geometric.", metavar="X"
+    burst: float = option(FailureKnobs.burst, number(1.0, 1e6), "Mean nodes of a burst.", metavar="X")
+    burst_sizes: str = option(
+        FailureKnobs.burst_sizes, one_of(*knobs.BURST_SIZES), "Whether sizes of bursts vary, or are all the mean."
     )
     spill: float = option(
         FailureKnobs.spill, _SHARE, "Chance that a burst goes on in any zone, not in one that is hit.", metavar="SHARE"
     )
     spacing_s: float = option(
-        FailureKnobs.spacing_s, number(0.0, 1e6), "Time between two failures.", metavar="TIME", unit="time"
+        FailureKnobs.spacing_s, held(ranges.TIME_S, 1e6), "Time between two failures.", metavar="TIME", unit="time"
     )
     arrivals: int | None = option(
         None, optional(whole(0, 1_000_000)), "Nodes that arrive.  [default: as many as are lost]", metavar="N"

@@ -88,7 +88,7 @@ def _document(item: Any, given: Mapping[str, Source | None]) -> PlanDocument | O
         from ftplan.io.what_if_result import load_what_if_result
 
         return OtherDocument(form, load_what_if_result(document).value, document.name)
-    if form in FORMATS and form != PLAN:
+    if isinstance(form, str) and form in FORMATS and form != PLAN:
         expected = f"{PLAN}, {_EVALUATION} or {_WHAT_IF}"
         raise FtplanError(f"{document.name}: format: this is a {FORMATS[form]} file ({form}); expected {expected}")
     folder = os.path.dirname(document.path) if document.path is not None else ""

@@ -22,8 +22,9 @@ def command(plan: str, selector: str, **given: Any) -> None:
     """Say why a plan decided as it did: every candidate, what it costs, and the rule that rules it out.
 
     SELECTOR is key-group:OPERATOR/NUMBER for one key group of a checkpoint allocation, query:OPERATOR/INDEX or
-    task:OPERATOR/INDEX for one of a recovery schedule, task:OPERATOR/INDEX for one of a task replication, or node:ID
-    for what lies on a node.
+    task:OPERATOR/INDEX for one of a recovery schedule, task:OPERATOR/INDEX for one of a task replication,
+    query:OPERATOR/INDEX or zone:ID for one of a drain schedule, or node:ID for what lies on a node, or when it
+    restarts.
     """
     from ftplan.api import explain
     from ftplan.cli.inputs import problem_of_plan

@@ -10,11 +10,20 @@ import click
 from ftplan.api.generator_options import OPTIONS
 from ftplan.cli import kind_options, options
 from ftplan.cli.environment import SOURCES
+from ftplan.cli.progress import progress
 from ftplan.cli.render import Answer, check_output, emit, say
 from ftplan.generators.presets import PRESETS
 
 
-@click.group("generate", context_settings=options.SETTINGS)
+class Kinds(click.Group):
+    """The kinds in the order in which one needs the other."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names in this order."""
+        return list(OPTIONS)
+
+
+@click.group("generate", cls=Kinds, context_settings=options.SETTINGS)
 def command() -> None:
     """Make topologies, clusters, statistics and failures at random, as the papers' experiments do.
 
@@ -69,9 +78,9 @@ def _generate(what: str, given: dict[str, Any]) -> None:
     }
     inputs = {name: given[name] for name in ("topology", "cluster") if given.get(name) is not None}
     to_file = given["output"] != "-"
-    document = ftplan.generate(
-        what, like=given["like"], output=given["output"] if to_file else None, force=given["force"], **inputs, **said
-    )
+    said |= {"output": given["output"] if to_file else None, "force": given["force"], "like": given["like"]}
+    with progress("generating", hidden=given["no_progress"] or given["quiet"]):
+        document = ftplan.generate(what, **inputs, **said)
     if to_file:
         say(f"wrote {given['output']}: {_summary(what, document)}", quiet=given["quiet"])
     else:
@@ -99,7 +108,7 @@ def _summary(what: str, document: dict[str, Any]) -> str:
 
 @_subcommand("topology")
 def topology(**given: Any) -> None:
-    """Make a topology: operators of a shape, how many tasks they have, what these emit, cost and hold."""
+    """Make a topology: operators of a shape, their tasks, and what these emit, cost and hold."""
     _generate("topology", given)
 
 
@@ -111,9 +120,9 @@ def cluster(**given: Any) -> None:
 
 @_subcommand("stats", options.topology)
 def stats(**given: Any) -> None:
-    """Make a statistics folder for the key groups of a topology: sizes, cycles, who rises and falls with whom."""
-    if given["output"] is None:
-        raise click.UsageError("-o DIR is missing: the folder to write the statistics into")
+    """Make a statistics folder: sizes of key groups, cycles, and who rises and falls with whom."""
+    if given["output"] in (None, "-"):
+        raise click.UsageError("-o DIR is missing: statistics are a folder")
     _generate("stats", given)
 
 

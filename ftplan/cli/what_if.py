@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from ftplan.sweeps.runner import Execution, Rows
     from ftplan.sweeps.sweep import Sweep
 
-#: Rows that a table shows.
-SHOWN = 30
+#: Rows that a table shows, and characters of a cell.
+SHOWN, LONGEST = 30, 80
 
 carrying_out = options.together(
     click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes.  [default: one a core]"),
@@ -198,14 +198,9 @@ def _changes(deltas: Any) -> str:
 
 def tables(result: SweepResult) -> list[Table]:
     """Return the rows, as many as can be looked at, and the summary."""
-    shown = [c for c in result.sweep.columns if c.name != "reason" or any(r["reason"] for r in result.rows.rows)]
-    made = [
-        Table(
-            [column.name for column in shown],
-            [[row[column.name] for column in shown] for row in result.rows.rows[:SHOWN]],
-            result.sweep.name,
-        )
-    ]
+    names = _shown(result)
+    cells = [[_brief(row[name]) for name in names] for row in result.rows.rows[:SHOWN]]
+    made = [Table(names, cells, result.sweep.name)]
     said = result.summary
     ends = [(word, said[word]["case"], said[word]["value"]) for word in ("best", "worst") if said[word]]
     if ends:
@@ -219,10 +214,28 @@ def tables(result: SweepResult) -> list[Table]:
     return made
 
 
+def _shown(result: SweepResult) -> list[str]:
+    """Return the columns that a table has room for: without algorithm, sense, reason where all are the same."""
+    rows = result.rows.rows
+    same = {name for name in ("algorithm", "sense", "reason") if len({row.get(name) for row in rows} - {None}) < 2}
+    same -= {"reason"} if any(row["reason"] for row in rows) else set()
+    return [column.name for column in result.sweep.columns if column.name not in same]
+
+
+def _brief(value: Any) -> Any:
+    """Cut long text, which files have whole."""
+    return f"{value[: LONGEST - 1]}…" if isinstance(value, str) and len(value) > LONGEST else value
+
+
 def notes(result: SweepResult) -> list[str]:
-    """Return how many rows the table leaves out, and how many cases failed."""
+    """Return how many rows the table leaves out, how many have no value, and how many cases failed."""
     left, failed = len(result.rows.rows) - SHOWN, result.summary["failed"]
     lines = [f"{left:,} more rows: -o FILE writes them all"] if left > 0 else []
+    measure, rows = result.summary["measure"], result.rows.rows
+    empty = [row for row in rows if row[measure] is None and row["status"] != "error"] if measure else []
+    if empty:
+        text = f"{len(empty):,} of {len(rows):,} rows have no {measure}, first {empty[0]['case']}"
+        lines.append(f"{text}: best, worst and quantiles are over the others")
     if failed:
         first = next(row for row in result.rows.rows if row["status"] == "error")
         lines.append(f"{failed:,} of {len(result.sweep):,} cases failed, first {first['case']}: {first['reason']}")

@@ -20,6 +20,8 @@ NODES = 10
 CORES = 4.0
 #: Share of all cores that a topology takes where nothing else is said.
 UTILISATION = 0.6
+#: Cores of other work that are worth a word.
+LEAST_CORES = 1e-6
 #: Nodes that are made without being asked for.
 MOST_NODES = 100_000
 
@@ -31,7 +33,7 @@ def cluster(knobs: ClusterKnobs, topology: Topology | None = None) -> Cluster:
     with a topology and without ``cores``, nodes get the size that makes its tasks take this share; otherwise other
     work (``used_cpu``, even over the nodes) takes what the tasks leave of it. Primaries lie round robin, by zone (the
     tasks of an operator in zone after zone, each on the node with most room there), or at random where there is room.
-    Checkpoint copies and replicas lie at random outside of their primary's zone, where there is another.
+    Checkpoint copies and replicas lie at random, each in a zone of its own where there are enough.
 
     Raises
     ------
@@ -78,24 +80,29 @@ def _sizes(
     low, high = knobs.cores or (CORES, CORES)
     steps = math.floor(math.log2(high / low) + 1e-9)
     kinds = [low * 2.0**step for step in range(steps + 1)]
-    count = knobs.nodes
+    count, wanted = knobs.nodes, 0.0
     if count is None:
-        count = max(math.ceil(need / share / float(np.mean(kinds)) - 1e-9), knobs.zones, 2) if loaded else NODES
-        if count > MOST_NODES:
-            raise FtplanError(
-                f"{need:,.0f} cores need {count:,} nodes, more than {MOST_NODES:,}: give --cores, or --nodes"
-            )
-    sizes = np.array([kinds[int(random.integers(len(kinds)))] for _ in range(count)])
+        count, wanted = (max(knobs.zones, 2), need / share * (1.0 - ROUNDING)) if loaded else (NODES, 0.0)
+        if wanted > MOST_NODES * low:
+            most = f"more than {MOST_NODES:,} nodes have: give --cores, or --nodes"
+            raise FtplanError(f"{need:,.0f} cores in use need {wanted:,.0f} in all, {most}")
+    drawn: list[float] = []
+    total = 0.0
+    while len(drawn) < count or total < wanted:
+        drawn.append(kinds[int(random.integers(len(kinds)))])
+        total += drawn[-1]
+    sizes, count = np.array(drawn), len(drawn)
     if loaded and need > 0.0 and knobs.cores is None:
         return np.full(count, _up(need / share / count)), np.zeros(count)
     given = knobs.utilisation is not None
     if need > sizes.sum() * (share if given else 1.0) * (1 + 1e-9):
         raise FtplanError(
             f"the topology takes {need:g} cores, more than {f'--utilisation {share:g} of ' if given else ''}the "
-            f"{sizes.sum():g} of {count:,} nodes: give more --nodes or --cores, or leave one of them out"
+            f"{sizes.sum():g} that the nodes have: give more --nodes or --cores, or leave one of them out"
         )
     other = max(0.0, share - need / sizes.sum()) if given else 0.0
-    return sizes, np.array([digits(value) for value in (other * sizes).tolist()])
+    used = [min(digits(other * size), size) if other * size > LEAST_CORES else 0.0 for size in sizes.tolist()]
+    return sizes, np.array(used)
 
 
 def _up(value: float) -> float:
@@ -181,21 +188,24 @@ def by_room(cpu: FloatArray, order: IntArray, room: FloatArray, random: np.rando
 def _elsewhere(primary: IntArray, copies: int, zone: IntArray, random: np.random.Generator) -> IntArray:
     """Return nodes for copies of what lies on *primary*, shape (things, copies): no two on one node.
 
-    They lie outside of the primary's zone, where this leaves enough nodes.
+    They lie in zones of their own and outside of the primary's, where there are so many; otherwise anywhere.
 
     Raises
     ------
     FtplanError
         If there are too few nodes.
     """
-    nodes = len(zone)
+    nodes, zones = len(zone), int(zone.max()) + 1
     if copies >= nodes:
         raise FtplanError(f"--copies {copies}: beside the primary {nodes} nodes hold {nodes - 1} at most")
-    allowed = [np.flatnonzero(zone != z) for z in range(int(zone.max()) + 1)]
+    members = [np.flatnonzero(zone == z) for z in range(zones)]
     hosts = np.empty((len(primary), copies), dtype=np.int64)
     for k, home in enumerate(primary.tolist()):
-        outside = allowed[int(zone[home])]
-        if len(outside) < copies:
-            outside = np.delete(np.arange(nodes), home)
-        hosts[k] = random.choice(outside, copies, replace=False)
+        if zones > copies:
+            others = random.choice(zones - 1, copies, replace=False)
+            chosen = [members[z + (z >= zone[home])] for z in others.tolist()]
+            hosts[k] = [here[random.integers(len(here))] for here in chosen]
+        else:
+            others = random.choice(nodes - 1, copies, replace=False)
+            hosts[k] = others + (others >= home)
     return hosts

@@ -50,28 +50,22 @@ def in_tree(
 
 def mixture(tasks: int) -> Topology:
     """Return structured and full sub-topologies in a row with one join, about *tasks* tasks in ten operators."""
-    n = tasks // 20
-    width = dict(zip("abcdefghij", TWENTIETHS, strict=True))
-    rows = ("ab", "bc", "cd", "de", "ef", "gf", "fh", "hi", "ij")
-    place = {id: k for k, id in enumerate(width)}
+    n, names = tasks // 20, "abcdefghij"
     made = []
-    for id, w in width.items():
-        load, one = 1.0 / np.arange(1, n * w + 1) ** 0.5, np.ones(n * w)
-        fed = id not in "ag"
+    for id, part in zip(names, TWENTIETHS, strict=True):
+        one, fed = np.ones(n * part), id not in "ag"
+        load = np.asarray(1.0 / np.arange(1, n * part + 1) ** 0.5, dtype=np.float64)
         made.append(
             Operator(
-                id,
-                n * w,
-                one,
-                one,
-                one,
-                inputs="correlated" if id == "f" else "independent",
-                rate_out=None if fed else load,
-                input_share=load if fed else None,
-                output=id == "j",
+                id, n * part, one, one, one, inputs="correlated" if id == "f" else "independent",
+                rate_out=None if fed else load, input_share=load if fed else None, output=id == "j",
             )
-        )
-    edges = [Edge(place[a], place[b], partitioning(n * width[a], n * width[b], a + b in ("cd", "fh"))) for a, b in rows]
+        )  # fmt: skip
+    edges = []
+    for row in ("ab", "bc", "cd", "de", "ef", "gf", "fh", "hi", "ij"):
+        source, target = names.index(row[0]), names.index(row[1])
+        kind = partitioning(n * TWENTIETHS[source], n * TWENTIETHS[target], row in ("cd", "fh"))
+        edges.append(Edge(source, target, kind))
     return Topology(tuple(made), tuple(edges))
 
 

@@ -22,10 +22,10 @@ def failure(knobs: FailureKnobs, cluster: Cluster, topology: Topology | None = N
     """Return what fails in a cluster.
 
     ``count`` nodes, zones, operators or tasks at random, or as many bursts: a burst begins on a random node and has a
-    geometric number of nodes with mean ``burst``; each further one lies in a zone that is hit already, unless it
-    spills over to any other. Failures in a row are ``spacing_s`` apart. Replacements are as large as the nodes that
-    are lost, and in their zones; they can host tasks from a time uniform in ``arrival_time_s``: 2 to 6 minutes, as 180
-    launches took in [SuZhouTR], section 7.1 and figure 7. ``uncertain`` leaves the range to the plan.
+    geometric number of nodes with mean ``burst``, or just this; each further one lies in a zone that is hit already,
+    unless it spills over to any other. Failures in a row are ``spacing_s`` apart. Replacements are as large as the
+    nodes that are lost, and in their zones; they can host tasks from a time uniform in ``arrival_time_s``: 2 to 6
+    minutes, as 180 launches took in [SuZhouTR], section 7.1 and figure 7. ``uncertain`` leaves the range to the plan.
 
     Scenarios: each node or zone alone, by its ``failure_probability`` or ``probability``; or bursts, which share the
     latter.
@@ -63,7 +63,8 @@ def _events(
     parts = _parts(knobs, cluster, topology)
     if knobs.count > len(parts):
         raise FtplanError(f"--count {knobs.count}: there are {len(parts)} {knobs.fail}")
-    return [[parts[k]] for k in random.choice(len(parts), knobs.count, replace=False).tolist()]
+    chosen = random.choice(len(parts), knobs.count, replace=False).tolist()
+    return [[parts[k]] for k in (chosen if knobs.spacing_s else sorted(chosen))]
 
 
 def _parts(knobs: FailureKnobs, cluster: Cluster, topology: Topology | None) -> Sequence[Selector]:
@@ -89,7 +90,8 @@ def _nodes(cluster: Cluster, members: Iterable[int]) -> list[Selector]:
 
 def burst(knobs: FailureKnobs, cluster: Cluster, left: Sequence[int], random: np.random.Generator) -> list[int]:
     """Return the nodes of one burst, in ascending order, among those that are *left*."""
-    size = min(int(random.geometric(1.0 / knobs.burst)), len(left))
+    size = round(knobs.burst) if knobs.burst_sizes == "fixed" else int(random.geometric(1.0 / knobs.burst))
+    size = min(size, len(left))
     zone, free = cluster.zone_index, np.array(left)
     hit = [int(random.choice(free))]
     while len(hit) < size:

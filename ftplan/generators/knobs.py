@@ -19,6 +19,7 @@ LOADS = ("lognormal", "zipf")
 SHAPES_OVER_TIME = ("sine", "ramp")
 CAMPS = ("key-group", "operator")
 FAILING = ("nodes", "zones", "burst", "operators", "tasks", "everything", "nothing")
+BURST_SIZES = ("geometric", "fixed")
 SCENARIOS = ("none", "nodes", "zones", "both", "bursts")
 
 #: The largest number of tasks that is made without being asked for.
@@ -117,6 +118,7 @@ class FailureKnobs:
     fail: str = "burst"
     count: int = 1
     burst: float = 3.0
+    burst_sizes: str = "geometric"
     spill: float = 0.1
     spacing_s: float = 0.0
     arrivals: int | None = None

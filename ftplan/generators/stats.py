@@ -53,9 +53,6 @@ def statistics(knobs: StatsKnobs, topology: Topology) -> Statistics:
     graph = TaskGraph(topology)
     flows = rates(graph)
     _checkrows_of(knobs, graph)
-    most = float(max(flows.into.max(initial=0.0), flows.out.max(initial=0.0))) * knobs.window_s
-    if knobs.records is None and most > MOST_RECORDS:
-        raise FtplanError(f"a task has {most:g} records in a window, more than {MOST_RECORDS:g}: shorten --window")
     loads = _key_group_loads(knobs, graph, flows)
     made = {"key_groups": _key_groups(knobs, graph, loads)}
     if knobs.tasks or knobs.substreams:
@@ -100,6 +97,9 @@ def _key_group_loads(knobs: StatsKnobs, graph: TaskGraph, flows: Rates) -> dict[
             mean = expected(knobs, size, phase, random)
             received = flows.into[graph.slice_of(place)] * knobs.window_s
             mean = mean * (_shares(operator, mean.mean(axis=0)) * received[operator.task_of_key_groups()]) / _mean(mean)
+        if mean.max(initial=0.0) > MOST_RECORDS:
+            what = f"{operator.id}: a key group of {mean.max():g} records in a window is more than {MOST_RECORDS:g}"
+            raise FtplanError(f"{what}: lower --records, --skew or --level, or shorten --window")
         loads[operator.id] = drawn(knobs, mean, random)
     return loads
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from ftplan.errors import FtplanError
 from ftplan.generators.knobs import StatsKnobs
 from ftplan.model.ranges import MEASURED
 from ftplan.model.statistics import TABLES
@@ -26,7 +27,7 @@ def rows_of(
     *columns* have shape (windows, series).
     """
     window_us, start_us = grid(knobs)
-    values = {name: _held(column.T.ravel()) for name, column in columns.items()}
+    values = {name: _held(name, column.T.ravel()) for name, column in columns.items()}
     records = [values[name] for name in ("records", "records_in", "records_out") if name in values]
     kept = np.flatnonzero(np.any(records, axis=0))
     filled: dict[str, Any] = {}
@@ -43,8 +44,13 @@ def rows_of(
     return pa.table({c.name: filled.get(c.name, pa.nulls(len(kept), c.arrow)) for c in TABLES[kind]})
 
 
-def _held(values: FloatArray) -> FloatArray:
-    """Return values that files may hold; what is smaller is 0."""
+def _held(name: str, values: FloatArray) -> FloatArray:
+    """Return values that files may hold; what is smaller is 0, what is larger refused."""
+    most = float(values.max(initial=0.0))
+    if most > MEASURED.high:
+        raise FtplanError(
+            f"{name}: {most:g} in a window is more than {MEASURED.high:g}: shorten --window, or less of it"
+        )
     return np.where(values >= MEASURED.low, values, 0.0)
 
 

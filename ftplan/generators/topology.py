@@ -99,7 +99,7 @@ def _operator(
     low, high = knobs.state_bytes  # drawn by its logarithm, from a byte up
     drawn = float(np.exp(random.uniform(*np.log(np.maximum((low, high), min(1.0, high))))) if high > 0.0 else 0.0)
     state = _spread(drawn, knobs, load, random) * stateful
-    selectivity = digits(float(random.uniform(*knobs.selectivity)))
+    selectivity = digits(float(random.uniform(*knobs.selectivity))) / max(1, leaving)
     priority = priorities_of(knobs.priority, knobs.priorities, load, random) if output else one
     keyed = fed and stateful and knobs.key_groups > 0
     return Operator(
@@ -110,7 +110,7 @@ def _operator(
         priority,
         inputs="correlated" if join else "independent",
         key_groups=max(knobs.key_groups, len(load)) if keyed else None,
-        selectivity=selectivity / max(1, leaving),
+        selectivity=max(selectivity, ranges.SELECTIVITY.low) if selectivity > 0.0 else 0.0,
         rate_out=None if fed else _within(load * knobs.rate / max(1, leaving), ranges.RATE),
         input_share=load if fed else None,
         output=output,

@@ -157,7 +157,6 @@ ROWS: tuple[Row, ...] = (
         exact=False,
         guarantee="never more rounds than one by one or zone by zone; a proven bound from cliques, zones and numbers",
         source="DSATUR (Brelaz 1979), iterated greedy colouring, tabu search on partial colourings",
-        default=True,
     ),
     Row(
         name="exact",
@@ -166,6 +165,7 @@ ROWS: tuple[Row, ...] = (
         exact=True,
         guarantee="the fewest rounds, or the proven gap at the time limit",
         source="branch and bound, integer program (CP-SAT), column generation (Mehrotra & Trick 1996)",
+        default=True,
     ),
 )
 

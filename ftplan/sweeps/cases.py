@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ftplan.api.answers import Evaluation
-from ftplan.api.comparisons import without_comparisons
+from ftplan.api.comparisons import PARTS, without_comparisons
 from ftplan.api.verbs import evaluate
 from ftplan.errors import FtplanError
 from ftplan.io.what_if_file import BASE
@@ -174,8 +174,8 @@ class Sweep:
     @property
     def _compares(self) -> bool:
         """Whether a measure may read what a plan is held against."""
-        places = [measure.name for measure in self.measured if measure.source == "place"]
-        return any(name.startswith(("summary", "warnings")) and not name.startswith("summary.after") for name in places)
+        places = [measure.name.split(".") for measure in self.measured if measure.source == "place"]
+        return any(place[0] == "warnings" or (place[0] == "summary" and place[1] in PARTS) for place in places)
 
     def _fail(self, delta: Delta) -> tuple[str, ...]:
         if delta.fail is None:

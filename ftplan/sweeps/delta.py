@@ -8,7 +8,7 @@ from typing import Any
 
 from ftplan.io.documents import Document
 from ftplan.io.validation import Loaded
-from ftplan.io.what_if_file import AddModel, TrafficModel
+from ftplan.io.what_if_cases import AddModel, TrafficModel
 from ftplan.model.problem import StatsTables
 
 #: An input that was read.

@@ -2,51 +2,24 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
-from ftplan.errors import FtplanError, suggestion
+from ftplan.errors import FtplanError
 from ftplan.io.cluster_file import NetworkModel, NodeModel, ZoneModel
 from ftplan.io.documents import Document
 from ftplan.io.failure_file import FORMAT as FAILURE
-from ftplan.io.failure_file import ArrivalModel, ScenarioModel
-from ftplan.io.fields import FileModel
 from ftplan.io.fingerprint import sha256_of_data
-from ftplan.io.topology_model import EdgeModel, OperatorModel
+from ftplan.io.topology_model import OperatorModel
 from ftplan.io.validation import default_of, require_field
-from ftplan.io.what_if_file import AddModel
+from ftplan.io.what_if_cases import AddModel
 from ftplan.model.names import natural_key, parse_selector
 from ftplan.sweeps.delta import Change, Delta
 from ftplan.sweeps.inputs import Inputs
+from ftplan.sweeps.named_parts import PARTS, Entry, matching, put, require_selector, times
 from ftplan.sweeps.placement_edits import fitted_placement, placement_without
 from ftplan.sweeps.traffic import scaled_stats, scaled_topology
-
-Entry = dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """A list of a document whose entries selectors of one kind name."""
-
-    role: str
-    key: str
-    model: type[FileModel]
-    name_of: Callable[[Entry], str]
-
-
-_PARTS: Mapping[str, _Part] = {
-    "operator": _Part("topology", "operators", OperatorModel, lambda entry: str(entry["id"])),
-    "edge": _Part("topology", "edges", EdgeModel, lambda entry: f"{entry['from']}->{entry['to']}"),
-    "node": _Part("cluster", "nodes", NodeModel, lambda entry: str(entry["id"])),
-    "zone": _Part("cluster", "zones", ZoneModel, lambda entry: str(entry["id"])),
-    "scenario": _Part("failure", "scenarios", ScenarioModel, lambda entry: str(entry["id"])),
-    "arrival": _Part("failure", "arrivals", ArrivalModel, lambda entry: str(entry["node"]["id"])),
-}
-_KINDS = (*_PARTS, "task", "network")
-_PER_TASK = ("cpu", "rate_out", "input_share", "state_bytes", "priority")
 
 
 def edited(inputs: Inputs, delta: Delta) -> Inputs:
@@ -66,7 +39,7 @@ def edited(inputs: Inputs, delta: Delta) -> Inputs:
     for change in delta.set:
         edit.change(change, "set", lambda old, new: new)
     for change in delta.scale:
-        edit.change(change, "scale", _times)
+        edit.change(change, "scale", times)
     if delta.set or delta.scale:
         edit.fit_placement()
     stats = inputs.stats
@@ -76,29 +49,6 @@ def edited(inputs: Inputs, delta: Delta) -> Inputs:
     if delta.failures:
         edit.fail(delta.failures)
     return edit.done(stats)
-
-
-def require_selector(selector: str, field: str) -> None:
-    """Check a selector of ``set`` or ``scale``, and its field, without looking at any input.
-
-    Raises
-    ------
-    FtplanError
-        If there is no such kind of thing, or no such field of it.
-    """
-    kind, colon, name = selector.partition(":")
-    if kind not in _KINDS or (kind == "network") == bool(colon) or (colon and not name):
-        shown = "operator:ID, task:OPERATOR/INDEX, edge:FROM->TO, node:ID, zone:ID, scenario:ID, arrival:ID, network"
-        raise FtplanError(
-            f"{selector!r} names nothing that can be changed{suggestion(kind, _KINDS)}; it may be {shown}"
-        )
-    if kind == "task":
-        if parse_selector(selector) and field not in _PER_TASK:
-            raise FtplanError(f"a task has no field {field!r}{suggestion(field, _PER_TASK)}: {', '.join(_PER_TASK)}")
-    elif kind == "zone" and field in NodeModel.model_fields:
-        pass
-    else:
-        require_field(NetworkModel if kind == "network" else _PARTS[kind].model, field)
 
 
 class _Edit:
@@ -225,17 +175,17 @@ class _Edit:
         if kind == "network":
             value = self.values["cluster"] = self.value("cluster")
             value["network"] = dict(value.get("network") or {})
-            _put(value["network"], change, place, NetworkModel, changed)
+            put(value["network"], change, place, NetworkModel, changed)
         elif kind == "task":
             self._change_task(change, place, changed)
         elif kind == "zone" and change.field not in ZoneModel.model_fields:
             for entry in self._nodes(change.selector, verb):
-                _put(entry, change, place, NodeModel, changed)
+                put(entry, change, place, NodeModel, changed)
         else:
             if kind == "zone":
                 self._list_zones(change.selector, verb)
             for entry in self._named(change.selector, verb):
-                _put(entry, change, place, _PARTS[kind].model, changed)
+                put(entry, change, place, PARTS[kind].model, changed)
 
     def _change_task(self, change: Change, place: str, changed: Callable[[Any, Any], Any]) -> None:
         selector = parse_selector(change.selector)
@@ -265,13 +215,13 @@ class _Edit:
             zone = node.get("zone")
             return str(node["id"] if kind == "node" or zone is None else zone)
 
-        return _matching(self.entries("cluster", "nodes"), pattern, name, f"{verb}: {selector}", kind)
+        return matching(self.entries("cluster", "nodes"), pattern, name, f"{verb}: {selector}", kind)
 
     def _named(self, selector: str, verb: str) -> list[Entry]:
         """Return the entries that a selector names."""
         kind, _, pattern = selector.partition(":")
-        part = _PARTS[kind]
-        return _matching(self.entries(part.role, part.key), pattern, part.name_of, f"{verb}: {selector}", kind)
+        part = PARTS[kind]
+        return matching(self.entries(part.role, part.key), pattern, part.name_of, f"{verb}: {selector}", kind)
 
     def fit_placement(self) -> None:
         """Fit the placement's lists to a changed number of tasks or key groups."""
@@ -283,45 +233,3 @@ class _Edit:
             placement = fitted_placement(cluster, before, after)
             if placement != cluster["placement"]:
                 self.values["cluster"] = {**cluster, "placement": placement}
-
-
-def _matching(
-    entries: list[Entry], pattern: str, name_of: Callable[[Entry], str], place: str, kind: str
-) -> list[Entry]:
-    """Return the entries whose name fits a pattern with ``*`` and ``?``; at least one does."""
-    named = [entry for entry in entries if fnmatchcase(name_of(entry), pattern)]
-    if not named:
-        known = sorted({name_of(entry) for entry in entries}, key=natural_key)
-        some = re.search(r"[*?\[]", pattern)
-        text = f"no {kind} is called so" if some else f"unknown {kind} {pattern!r}{suggestion(pattern, known)}"
-        raise FtplanError(f"{place}: {text}")
-    return named
-
-
-def _put(entry: Entry, change: Change, place: str, model: type[FileModel], changed: Callable[[Any, Any], Any]) -> None:
-    """Change a field, with dots between levels; None takes it out."""
-    *levels, last = change.field.split(".")
-    for level in levels:
-        entry[level] = dict(entry.get(level) or {})
-        entry = entry[level]
-    old = entry.get(last)
-    if old is None and not levels:
-        old = default_of(model, last)
-    try:
-        value = changed(old, change.value)
-    except TypeError:
-        raise FtplanError(f"{place}: {change.field}: there is nothing to multiply") from None
-    if value is None:
-        entry.pop(last, None)
-    else:
-        entry[last] = value
-
-
-def _times(old: Any, factor: Any) -> Any:
-    """Return a number, or each of a list, times a factor; raise TypeError for anything else."""
-    if isinstance(old, list):
-        return [_times(value, factor) for value in old]
-    for value in (old, factor):
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise TypeError
-    return old * factor

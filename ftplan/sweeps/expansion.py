@@ -9,7 +9,7 @@ from ftplan.errors import FtplanError
 from ftplan.io.documents import Document
 from ftplan.io.failure_log import read_failure_log
 from ftplan.io.plan_file import load_plan
-from ftplan.io.what_if_file import (
+from ftplan.io.what_if_cases import (
     EACH,
     PROBABILITIES,
     AddModel,
@@ -27,8 +27,8 @@ from ftplan.sweeps.axes import Axis, drawn, in_step, listed, seeded
 from ftplan.sweeps.columns import text_of
 from ftplan.sweeps.delta import Change, Delta
 from ftplan.sweeps.draws import BurstDraws, Entries, ProbableDraws, bursts_of
-from ftplan.sweeps.edits import require_selector
 from ftplan.sweeps.inputs import Reader
+from ftplan.sweeps.named_parts import require_selector
 from ftplan.sweeps.question import Question
 
 ROLES = ("topology", "cluster", "stats", "failure")

@@ -11,7 +11,7 @@ from ftplan.io.fingerprint import sha256_of_data
 from ftplan.io.stats_tables import checked_table
 from ftplan.io.topology_model import OperatorModel
 from ftplan.io.validation import Loaded, default_of
-from ftplan.io.what_if_file import TrafficModel
+from ftplan.io.what_if_cases import TrafficModel
 from ftplan.model.plan import InputFile
 from ftplan.model.problem import StatsTables
 

@@ -129,3 +129,23 @@ def test_an_option_is_called_by_its_flag(ftplan: Run) -> None:
     done = ftplan("allocate-checkpoints", *inputs, FTPLAN_ALLOCATE_CHECKPOINTS_LOAD="bytes")
     assert done.returncode == 2
     assert "'bytes'" in done.stderr
+
+
+def test_the_commands_of_a_group_share_its_table(ftplan: Run, project: Path) -> None:
+    """Each takes what it has of it, and the inputs; environment and flags win as they do elsewhere."""
+    (project / "ftplan.toml").write_text('[inputs]\ntopology = "topology.yaml"\n[generate]\nseed = 3\noperators = 4\n')
+    by_file = json.loads(ftplan("generate", "topology").stdout)
+    by_flag = json.loads(ftplan("generate", "topology", "--seed", "3", "--operators", "4").stdout)
+    assert by_file == by_flag
+    assert len(by_file["operators"]) == 4
+    own = {"FTPLAN_GENERATE_TOPOLOGY_OPERATORS": "6", "FTPLAN_SEED": "9"}
+    by_env = json.loads(ftplan("generate", "topology", **own).stdout)
+    assert (by_env["name"], len(by_env["operators"])) == ("tree-9", 6)
+    assert len(json.loads(ftplan("generate", "topology", "--operators", "7", **own).stdout)["operators"]) == 7
+    assert ftplan("generate", "topology", **own).stderr == ""
+    placed = json.loads(ftplan("generate", "cluster").stdout)["placement"]["tasks"]
+    assert placed.keys() == {"alerts", "clicks", "sessions"}
+    (project / "ftplan.toml").write_text("[generate]\noperatorz = 3\n")
+    done = ftplan("generate", "topology")
+    assert done.returncode == 2
+    assert "did you mean 'operators'?" in done.stderr

@@ -15,7 +15,7 @@ from ftplan.api.drain.body import body, summary
 from ftplan.api.drain.options import DrainScheduleOptions
 from ftplan.api.drain.problem import PreparedDrain, prepare, recorded_costs
 from ftplan.api.other_plans import recorded
-from ftplan.metrics.drain_figures import effect, one_by_one, zone_by_zone
+from ftplan.metrics.drain_figures import effect, figures, one_by_one, zone_by_zone
 from ftplan.metrics.drain_problem import Drain, DrainProblem
 from ftplan.metrics.drain_rules import rules
 from ftplan.metrics.stats_summary import trust_warnings
@@ -32,11 +32,10 @@ from ftplan.planners.result import Result
 
 _log = logging.getLogger(__name__)
 
-#: Share of the time for the rounds; the rest is for what may stop now and for what the plan is compared with, and
-#: seconds that this may always take.
-PLANNED, GRACE_S = 0.8, 0.5
-#: Random orders that the mean is taken over: at most, at least, and how many looks at a task they may take where output
-#: fidelity or room are limited.
+#: Share of the time for the rounds, and for the nodes that may stop now; the rest is for what the plan is compared
+#: with, which may always take so many seconds.
+PLANNED, STOPPING, GRACE_S = 0.8, 0.15, 0.5
+#: Random orders that the mean is taken over: at most, at least, and how many looks at a task they may take.
 ORDERS, LEAST_ORDERS, LOOKS = 20, 2, 2_000_000
 
 
@@ -58,12 +57,13 @@ def make(problem: Problem, planner: registry.Row, options: DrainScheduleOptions)
     _log.info("%d nodes: %s, planned by %s in %.2f s", len(drain.to_restart), result.status, planner.name, seconds)
     answer = result.answer
     moves = 0 if answer is None else sum(map(len, answer.moves))
-    figures = summary(drain, None if answer is None else answer.rounds, moves)
-    figures["random"], cut = _random(drain, options, answer, command)
+    compared = summary(drain, None if answer is None else answer.rounds, moves)
+    compared["random"], cut = _random(drain, options, answer, command)
     if options.move:
-        figures["peers"] = _with_room(drain, figures["peers"], command)
+        compared["peers"] = _with_room(drain, compared["peers"], command)
     if options.max is not None and answer is not None:
-        figures["ok_to_stop"] = _ok_to_stop(prepared, options, answer, command)
+        compared["ok_to_stop"], more = _ok_to_stop(prepared, options, answer, command)
+        cut += more
     value = None if answer is None else float(len(answer.rounds))
     warnings = (*problem.warnings, *result.warnings, *_unlimited(drain, answer), *cut)
     if problem.stats is not None:
@@ -78,7 +78,7 @@ def make(problem: Problem, planner: registry.Row, options: DrainScheduleOptions)
         reason=result.reason,
         objective=Objective.of("rounds", "min", value, result.bound),
         rules=result.rules,
-        summary=figures,
+        summary=compared,
         warnings=of_command(warnings, command.time_limit_s),
         infeasible=result.infeasible,
         plan=None if answer is None else body(drain, answer, [effect(drain, nodes) for nodes in answer.rounds]),
@@ -103,7 +103,7 @@ def _random(
     nodes = sorted(node for nodes in answer.rounds for node in nodes)
     limited = options.move or options.min_fidelity is not None
     ends = max(command.started + command.time_limit_s, now()) + GRACE_S
-    looks = len(nodes) * len(answer.rounds) * problem.tasks if limited else 0
+    looks = len(answer.rounds) * problem.tasks * (len(nodes) if limited else 1)
     count = min(ORDERS, max(LEAST_ORDERS, LOOKS // max(1, looks)))
     drawn = random_rounds(problem, nodes, options.seed, count, Budget(math.inf, ends=ends))
     cut: tuple[Warn, ...] = ()
@@ -112,12 +112,9 @@ def _random(
         cut = (Warn("COMPARISON_CUT", f"{text}; the plan is what it is"),)
     if not drawn:
         return None, cut
-    lengths = [sum(float(problem.restart_s[list(nodes)].max()) for nodes in rounds) for rounds in drawn]
-    return {
-        "orders": len(drawn),
-        "rounds": float(np.mean([len(rounds) for rounds in drawn])),
-        "duration_s": float(np.mean(lengths)),
-    }, cut
+    each = [figures(problem, rounds, (effect(problem, some) for some in rounds)) for rounds in drawn]
+    means = {name: float(np.mean([one[name] for one in each])) for name in each[0]}
+    return {"orders": len(drawn), **means}, cut
 
 
 def _with_room(problem: DrainProblem, compared: Mapping[str, Any], command: Budget) -> dict[str, Any]:
@@ -130,21 +127,26 @@ def _with_room(problem: DrainProblem, compared: Mapping[str, Any], command: Budg
         packed = [pack(problem, problem.mask(nodes), command) for nodes in rounds]
         lacking = [packing.proven for packing in packed if packing.moves is None]
         rooms[name] = True if not lacking else False if any(lacking) else None
-    return {name: {**figures, "has_room": rooms[name]} for name, figures in compared.items()}
+    return {name: {**figure, "has_room": rooms[name]} for name, figure in compared.items()}
 
 
 def _ok_to_stop(
     prepared: PreparedDrain, options: DrainScheduleOptions, answer: Drain, command: Budget
-) -> dict[str, Any]:
+) -> tuple[dict[str, Any], tuple[Warn, ...]]:
     """Return the most nodes that may stop together now, up to the limit on them, and a proven bound of how many."""
-    settings = DrainOptions(options.seed, command.left_s, options.iterations, options.partial)
-    nodes, bound = most_together(prepared.problem, answer, settings)
+    limit_s = min(command.left_s, STOPPING * command.time_limit_s)
+    settings = DrainOptions(options.seed, limit_s, options.iterations, options.partial)
+    together = most_together(prepared.problem, answer, settings)
+    warnings: tuple[Warn, ...] = ()
+    if together.cut and len(together.nodes) < together.bound:
+        text = f"the search for the most nodes that may stop now ended after {limit_s:.3g} s: another run may differ"
+        warnings = (Warn("COMPARISON_CUT", text),)
     return {
         "most": options.max,
-        "nodes": [prepared.problem.nodes[node] for node in nodes],
-        "count": len(nodes),
-        "bound": bound,
-    }
+        "nodes": [prepared.problem.nodes[node] for node in together.nodes],
+        "count": len(together.nodes),
+        "bound": together.bound,
+    }, warnings
 
 
 def _recorded(options: DrainScheduleOptions, prepared: PreparedDrain, problem: Problem) -> dict[str, Any]:

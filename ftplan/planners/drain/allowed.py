@@ -71,6 +71,8 @@ class AllowedSets:
         first, second = np.nonzero(np.triu(doubtful & ~matrix, 1))
         if len(first) <= TRIED_PAIRS["room" if self.limits_room else "output"]:
             for a, b in zip(first.tolist(), second.tolist(), strict=True):
+                if self.budget.over():
+                    break
                 if not self.kept(1 << a | 1 << b) and not self.in_doubt:
                     matrix[a, b] = matrix[b, a] = True
         return matrix

@@ -24,9 +24,9 @@ SCALE = 1 << 30
 #: A set that is worth more by less than this is no gain.
 GAIN = 1e-6
 #: Share of the time that goes into prices; the rest is for the proof with the best ones.
-GENERATING = 0.25
+GENERATING = 0.15
 #: Share of the rest in which a bound of one round less than known is tried at once, before it is raised one by one.
-CLOSING = 0.6
+CLOSING = 0.85
 #: Sets of local search for one linear program, and nodes of the tree when sets are only sought, not excluded.
 DIVES, QUICK = 40, 60_000
 
@@ -38,6 +38,7 @@ class Covering:
         from ortools.linear_solver import pywraplp
 
         self.sets, self.least, self.rows = sets, least, Rows(sets)
+        self.attainable = sets.count  # rounds that suffice in fractions: no prices prove more
         self.rng = np.random.default_rng(seed)
         self.columns: dict[int, None] = {}
         self.solver: Any = pywraplp.Solver.CreateSolver("GLOP")
@@ -84,24 +85,38 @@ class Covering:
         known = np.zeros(self.sets.count)
         for mask in self.columns:
             known[list(members(mask))] = np.maximum(known[list(members(mask))], 1.0 / mask.bit_count())
-        equal = np.ones(self.sets.count)
-        for prices in (known, equal):
-            self._prove(prices, most, budget, QUICK)
-        self._generate(self._worth_one(known), most, budget.part(GENERATING))
-        for prices in (equal, known):
-            if self.least + 1 < most - 1 and self._too_dear(prices, most - 1, budget.part(CLOSING), None) == (0, True):
-                self.least = most - 1
-            self._prove(prices, most, budget, None)
+        equal, inner = np.ones(self.sets.count), known
+        for steps, times in ((QUICK, 30), (10 * QUICK, 10**6), (None, 0)):
+            for prices in (known, equal):
+                self._close(prices, min(most, self.attainable), budget, steps)
+            part = budget.part(GENERATING)
+            inner = self._generate(inner, most, part, times)
+            budget.cut = budget.cut or part.cut
         return self.least
 
-    def _generate(self, inner: FloatArray, most: int, budget: Budget) -> None:
-        """Add sets that are worth more than 1 at prices between *inner* ones and those of the linear program."""
-        for _ in range(budget.passes(10**6)):
+    def _close(self, prices: FloatArray, most: int, budget: Budget, steps: int | None) -> None:
+        """Prove a bound of one round less than is known to do, else raise it one by one, with given prices."""
+        if steps is None and self.least + 1 < most - 1:
+            part = budget.part(CLOSING)
+            if self._too_dear(prices, most - 1, part, None) == (0, True):
+                self.least = most - 1
+            budget.cut = budget.cut or part.cut
+        self._prove(prices, most, budget, steps)
+
+    def _generate(self, inner: FloatArray, most: int, budget: Budget, times: int) -> FloatArray:
+        """Add sets that are worth more than 1 at prices between *inner* ones and those of the linear program.
+
+        Returns the best prices so far.
+        """
+        for _ in range(budget.passes(times)):
             if self.least >= most or budget.over():
-                return
+                break
             outer = self.prices(budget)
-            if outer is None or math.ceil(float(outer.sum()) - GAIN) <= self.least:
-                return  # None: late; else the sets seen so far cover all nodes in fractions as well as the bound says
+            if outer is None:
+                break
+            self.attainable = min(self.attainable, math.ceil(float(outer.sum()) - GAIN))
+            if self.attainable <= self.least:
+                break
             inner = self._worth_one(inner)
             prices = self._worth_one((inner + outer) / 2.0)
             new = self._dive(prices) or self._dive(outer)
@@ -112,7 +127,8 @@ class Covering:
             if prices.sum() > inner.sum():
                 inner = prices
             if not new:
-                return
+                break
+        return inner
 
     def _worth_one(self, prices: FloatArray) -> FloatArray:
         """Return prices scaled so that the dearest set seen so far is worth 1."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ftplan.planners.drain.covering import Covering
 
 #: Share of the time for the first rounds, and share of the rest for the bound by column generation.
-FIRST, BOUND = 0.2, 0.75
+FIRST, BOUND = 0.2, 0.85
 #: Nodes times rounds up to which an integer program of both is tried before columns are generated.
 SMALL_PROGRAM = 1500
 
@@ -42,7 +42,9 @@ def exact(problem: DrainProblem, options: DrainOptions) -> Result[Drain]:
         return begun
     sets, without = begun
     cheap = least_rounds(sets)
-    rounds = few_rounds(sets, cheap, options.seed, budget.part(FIRST))
+    first = budget.part(FIRST)
+    rounds = few_rounds(sets, cheap, options.seed, first)
+    budget.cut = budget.cut or first.cut
     rounds, least = branched(sets, rounds, cheap.rounds, budget)
     if len(rounds) > least and not budget.over():
         rounds, least = _closed(sets, rounds, LeastRounds(least, cheap.clique), options.seed, budget)
@@ -55,17 +57,22 @@ def _closed(
     """Return fewer rounds and a larger bound, until they meet or the time is over."""
     from ftplan.planners.drain.covering import Covering
 
-    covering = Covering(sets, rounds, least.rounds, seed)
-    if sets.count * len(rounds) <= SMALL_PROGRAM:
-        rounds = _fewer(covering, rounds, least.clique, budget, budget.part(0.5))
-    if len(rounds) > covering.least and not budget.over():
-        covering.raise_bound(len(rounds), budget.part(BOUND))
-    if len(rounds) > covering.least and not budget.over():
-        rounds = _fewer(covering, rounds, least.clique, budget, budget)
+    covering, cut = Covering(sets, rounds, least.rounds, seed), budget.cut
+    small = sets.count * len(rounds) <= SMALL_PROGRAM
+    for share, program in ((0.5, True), (BOUND, False), (1.0, True)):
+        if len(rounds) <= covering.least or budget.over() or (program and share < 1.0 and not small):
+            continue
+        part = budget.part(share)
+        if program:
+            rounds = _fewer(covering, rounds, least.clique, part)
+        else:
+            covering.raise_bound(len(rounds), part)
+        cut = cut or part.cut
+    budget.cut = budget.cut or (cut and len(rounds) > covering.least)  # what was cut short made no difference else
     return rounds, covering.least
 
 
-def _fewer(covering: Covering, rounds: list[int], clique: tuple[int, ...], whole: Budget, budget: Budget) -> list[int]:
+def _fewer(covering: Covering, rounds: list[int], clique: tuple[int, ...], budget: Budget) -> list[int]:
     """Ask for one round less while there is an answer; a proof that there is none raises the bound."""
     from ftplan.planners.drain.assignment import assigned
 
@@ -78,7 +85,6 @@ def _fewer(covering: Covering, rounds: list[int], clique: tuple[int, ...], whole
         rounds = answer.rounds
         for mask in rounds:
             covering.add(mask)
-    whole.cut = whole.cut or budget.cut
     return rounds
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from ftplan.metrics.drain_problem import DrainProblem
-from ftplan.planners.budget import Budget
+from ftplan.planners.budget import Budget, OutOfTime
 from ftplan.planners.drain.allowed import AllowedSets
 from ftplan.planners.drain.first_fit import first_fit
 
@@ -23,7 +23,15 @@ def random_rounds(
     sets, rng = AllowedSets(problem, nodes, budget), np.random.default_rng(seed)
     drawn: list[list[tuple[int, ...]]] = []
     for _ in range(orders):
-        if budget.over():
+        try:
+            rounds = first_fit(sets, _while_time(rng.permutation(len(nodes)).tolist(), budget))
+        except OutOfTime:
             break
-        drawn.append([sets.numbers(mask) for mask in first_fit(sets, rng.permutation(len(nodes)).tolist())])
+        drawn.append([sets.numbers(mask) for mask in rounds])
     return drawn
+
+
+def _while_time(order: Sequence[int], budget: Budget) -> Iterator[int]:
+    for node in order:
+        budget.check()
+        yield node

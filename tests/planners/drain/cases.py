@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any
@@ -17,6 +18,8 @@ from ftplan.metrics.replica_hosts import ANYWHERE, NOWHERE
 from ftplan.model.rates import rates
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import Edge, Topology
+from ftplan.planners.budget import Budget
+from ftplan.planners.drain.allowed import AllowedSets
 from tests.metrics.slow_fidelity import slow_fidelity
 from tests.topologies import operator, topologies
 
@@ -102,8 +105,8 @@ def _tasks(graph: TaskGraph) -> list[tuple[int, int]]:
     return [(i, k) for i, o in enumerate(graph.topology.operators) for k in range(o.parallelism)]
 
 
-def _streams(graph: TaskGraph) -> nx.DiGraph:
-    streams = nx.DiGraph()
+def _streams(graph: TaskGraph) -> nx.DiGraph[int]:
+    streams: nx.DiGraph[int] = nx.DiGraph()
     streams.add_nodes_from(range(graph.tasks))
     for edge in graph.topology.edges:
         senders, receivers = (range(*graph.slice_of(i).indices(graph.tasks)) for i in (edge.source, edge.target))
@@ -190,3 +193,27 @@ def problems(draw: st.DrawFn, most: int = 7) -> DrainProblem:
         topology, nodes, task_node.tolist(), copies, replica.tolist(), rng.integers(0, 3, nodes).tolist(),
         limits=limits, room=room, chosen=chosen, restart_s=rng.choice([30.0, 60.0, 90.0], nodes),
     )  # fmt: skip
+
+
+def kneser(n: int, k: int) -> DrainProblem:
+    """Return the Kneser graph: the sets of k of n, two in conflict where they are disjoint (Lovász 1978)."""
+    sets = [set(some) for some in itertools.combinations(range(n), k)]
+    pairs = [(i, j) for i, j in itertools.combinations(range(len(sets)), 2) if not sets[i] & sets[j]]
+    return conflict_problem(len(sets), pairs)
+
+
+def queens(n: int) -> DrainProblem:
+    """Return the queen graph of DIMACS: the squares of a board of n by n, two in conflict where queens attack."""
+    squares = list(itertools.product(range(n), range(n)))
+
+    def attack(a: tuple[int, int], b: tuple[int, int]) -> bool:
+        return a[0] == b[0] or a[1] == b[1] or abs(a[0] - b[0]) == abs(a[1] - b[1])
+
+    return conflict_problem(
+        n * n, [(i, j) for i, j in itertools.combinations(range(n * n), 2) if attack(squares[i], squares[j])]
+    )
+
+
+def sets_of(problem: DrainProblem) -> AllowedSets:
+    """Return the allowed sets of a problem whose nodes each may go alone."""
+    return AllowedSets(problem, problem.to_restart, Budget(math.inf))

@@ -16,8 +16,8 @@ Every planner, with its guarantee and source.
   dynamic-programming  replicate-tasks       no       optimal; refuses more MC-trees than it can take                                                    Su & Zhou, ICDE 2016, Algorithm 1, mended
   structure-aware      replicate-tasks       yes      none but that more budget is no worse on nodes; completes MC-trees whose replicas find nodes       Su & Zhou, ICDE 2016, Algorithms 3, 4 and 5, mended
   exact                replicate-tasks       no       optimal, or the proven gap at the time limit                                                       tables of the best value at each cost, integer program over tasks and nodes, branch and bound
-  greedy               drain-schedule        yes      never more rounds than one by one or zone by zone; a proven bound from cliques, zones and numbers  DSATUR (Brelaz 1979), iterated greedy colouring, tabu search on partial colourings
-  exact                drain-schedule        no       the fewest rounds, or the proven gap at the time limit                                             branch and bound, integer program (CP-SAT), column generation (Mehrotra & Trick 1996)
+  greedy               drain-schedule        no       never more rounds than one by one or zone by zone; a proven bound from cliques, zones and numbers  DSATUR (Brelaz 1979), iterated greedy colouring, tabu search on partial colourings
+  exact                drain-schedule        yes      the fewest rounds, or the proven gap at the time limit                                             branch and bound, integer program (CP-SAT), column generation (Mehrotra & Trick 1996)
 
 Every metric, by the kind of plan that it judges.
 

@@ -18,11 +18,11 @@ A node that runs tasks is away for as long as they take to catch up.
   2>                            this plan  one by one  zone by zone  random order (mean of 20)
   2> rounds                             3           6             3                        3.1
   2> all rounds, s                    300         580           290                        308
-  2> most nodes at once                 2           1             2                          –
-  2> lowest output fidelity        0.1875        0.25             0                          –
-  2> full output lost, s            212.5         235           190                          –
-  2> most queries down at once          2           2             2                          –
-  2> their priority                     2           2             2                          –
+  2> most nodes at once                 2           1             2                          2
+  2> lowest output fidelity        0.1875        0.25             0                     0.1938
+  2> full output lost, s            212.5         235           190                      214.8
+  2> most queries down at once          2           2             2                          2
+  2> their priority                     2           2             2                          2
   2> done  round  nodes   zones  duration, s  fidelity  queries down  moves
   2> [ ]       0  n1, n3  a, b           100    0.1875             2      0
   2> [ ]       1  n2, n4  a, b           100    0.1875             2      0

@@ -36,11 +36,11 @@ Half of the output cannot be kept; less can, or some nodes are left out.
                              this plan  one by one  zone by zone  random order (mean of 20)
   rounds                             4           6             3                          4
   all rounds, s                    480         720           360                        480
-  most nodes at once                 3           1             2                          –
-  lowest output fidelity          0.25        0.25             0                          –
-  full output lost, s              300         300           240                          –
-  most queries down at once          2           2             2                          –
-  their priority                     2           2             2                          –
+  most nodes at once                 3           1             2                          3
+  lowest output fidelity          0.25        0.25             0                       0.25
+  full output lost, s              300         300           240                        300
+  most queries down at once          2           2             2                          2
+  their priority                     2           2             2                          2
   done  round  nodes       zones  duration, s  fidelity  queries down  moves
   [ ]       0  n1          a              120      0.25             2      0
   [ ]       1  n2          a              120      0.25             2      0
@@ -59,11 +59,11 @@ Half of the output cannot be kept; less can, or some nodes are left out.
                              this plan  one by one  zone by zone  random order (mean of 20)
   rounds                             2           6             3                          2
   all rounds, s                    240         720           360                        240
-  most nodes at once                 2           1             2                          –
-  lowest output fidelity           0.5        0.25             0                          –
-  full output lost, s              120         300           240                          –
-  most queries down at once          2           2             2                          –
-  their priority                     2           2             2                          –
+  most nodes at once                 2           1             2                          2
+  lowest output fidelity           0.5        0.25             0                        0.5
+  full output lost, s              120         300           240                        120
+  most queries down at once          2           2             2                          2
+  their priority                     2           2             2                          2
   done  round  nodes   zones  duration, s  fidelity  queries down  moves
   [ ]       0  n3, n4  b              120       0.5             2      0
   [ ]       1  n5, n6  c              120       0.5             2      0

@@ -13,11 +13,11 @@ Two nodes at a time, as a list to tick off.
                              this plan  one by one  zone by zone  random order (mean of 20)
   rounds                             3           6             3                        3.1
   all rounds, s                    360         720           360                        372
-  most nodes at once                 2           1             2                          –
-  lowest output fidelity        0.1875        0.25             0                          –
-  full output lost, s              255         300           240                          –
-  most queries down at once          2           2             2                          –
-  their priority                     2           2             2                          –
+  most nodes at once                 2           1             2                          2
+  lowest output fidelity        0.1875        0.25             0                     0.1938
+  full output lost, s              255         300           240                      259.5
+  most queries down at once          2           2             2                          2
+  their priority                     2           2             2                          2
   done  round  nodes   zones  duration, s  fidelity  queries down  moves
   [ ]       0  n1, n3  a, b           120    0.1875             2      0
   [ ]       1  n2, n4  a, b           120    0.1875             2      0
@@ -41,11 +41,11 @@ The same in Markdown.
   |---|---:|---:|---:|---:|
   | rounds | 3 | 6 | 3 | 3.1 |
   | all rounds, s | 360 | 720 | 360 | 372 |
-  | most nodes at once | 2 | 1 | 2 | – |
-  | lowest output fidelity | 0.1875 | 0.25 | 0 | – |
-  | full output lost, s | 255 | 300 | 240 | – |
-  | most queries down at once | 2 | 2 | 2 | – |
-  | their priority | 2 | 2 | 2 | – |
+  | most nodes at once | 2 | 1 | 2 | 2 |
+  | lowest output fidelity | 0.1875 | 0.25 | 0 | 0.1938 |
+  | full output lost, s | 255 | 300 | 240 | 259.5 |
+  | most queries down at once | 2 | 2 | 2 | 2 |
+  | their priority | 2 | 2 | 2 | 2 |
   - [ ] **round 0**: nodes: n1, n3; zones: a, b; duration, s: 120; fidelity: 0.1875; queries down: 2; moves: 0
   - [ ] **round 1**: nodes: n2, n4; zones: a, b; duration, s: 120; fidelity: 0.1875; queries down: 2; moves: 0
   - [ ] **round 2**: nodes: n5, n6; zones: c; duration, s: 120; fidelity: 0.5; queries down: 2; moves: 0
@@ -257,7 +257,13 @@ One node of a zone at a time, a quarter of the output kept, as JSON.
       },
       "random": {
         "duration_s": 480.0,
+        "lost_output_s": 300.0,
+        "lowest_fidelity": 0.25,
+        "nodes": 6.0,
+        "nodes_at_once": 2.0,
         "orders": 20,
+        "priority_down": 2.0,
+        "queries_down": 2.0,
         "rounds": 4.0
       },
       "tasks": 8
@@ -270,7 +276,7 @@ By the default algorithm, tasks move out of the way of a zone's restart.
 
   $ ftplan drain-schedule -t topology.yaml -c cluster.yaml --nodes zone:a --move --restart 5m --format table
   drain schedule
-  algorithm         greedy
+  algorithm         exact
   status            optimal
   rounds (min)      2
   proven bound      2
@@ -280,11 +286,11 @@ By the default algorithm, tasks move out of the way of a zone's restart.
                              this plan  one by one  zone by zone  random order (mean of 20)
   rounds                             2           2             1                          2
   all rounds, s                    600         600           300                        600
-  most nodes at once                 1           1             2                          –
-  lowest output fidelity             1           1             1                          –
-  full output lost, s                0           0             0                          –
-  most queries down at once          0           0             0                          –
-  their priority                     0           0             0                          –
+  most nodes at once                 1           1             2                          1
+  lowest output fidelity             1           1             1                          1
+  full output lost, s                0           0             0                          0
+  most queries down at once          0           0             0                          0
+  their priority                     0           0             0                          0
   done  round  nodes  zones  duration, s  fidelity  queries down  moves
   [ ]       0  n1     a              300         1             0      2
   [ ]       1  n2     a              300         1             0      2
@@ -294,13 +300,13 @@ By the default algorithm, tasks move out of the way of a zone's restart.
       1  alerts/1  n2          n1
       1  clicks/1  n2          n3
   zone by zone breaks copies-apart
-  2> ftplan: algorithm: greedy (the default; exact proves the optimum)
+  2> ftplan: algorithm: exact (the default)
 
 Nobody says what a round has to leave.
 
   $ ftplan drain-schedule -t topology.yaml -c cluster.yaml --keep-copies none --format table
   drain schedule
-  algorithm         greedy
+  algorithm         exact
   status            optimal
   rounds (min)      1
   proven bound      1
@@ -310,12 +316,12 @@ Nobody says what a round has to leave.
                              this plan  one by one  zone by zone  random order (mean of 20)
   rounds                             1           6             3                          1
   all rounds, s                    120         720           360                        120
-  most nodes at once                 6           1             2                          –
-  lowest output fidelity             0        0.25             0                          –
-  full output lost, s              120         300           240                          –
-  most queries down at once          2           2             2                          –
-  their priority                     2           2             2                          –
+  most nodes at once                 6           1             2                          6
+  lowest output fidelity             0        0.25             0                          0
+  full output lost, s              120         300           240                        120
+  most queries down at once          2           2             2                          2
+  their priority                     2           2             2                          2
   done  round  nodes                   zones    duration, s  fidelity  queries down  moves
   [ ]       0  n1, n2, n3, n4, n5, n6  a, b, c          120         0             2      0
-  2> ftplan: algorithm: greedy (the default; exact proves the optimum)
+  2> ftplan: algorithm: exact (the default)
   2> ftplan: warning: no rule limits a round: 6 nodes restart together, whatever runs on them; give --min-fidelity, --keep-priority, --max-per-zone or --max [NO_LIMITS]
