@@ -8,7 +8,7 @@ from typing import Any
 from ftplan.model.cluster import Cluster
 from ftplan.model.plan import Plan
 from ftplan.model.topology import Topology
-from ftplan.reports.charts import Mark, Series, Span, gantt, lines
+from ftplan.reports.charts import Axis, Mark, Series, Span, gantt, lines
 from ftplan.reports.drawing import Figure, figure
 from ftplan.reports.figures import Highlight
 from ftplan.reports.numbers import count, duration, figures_in, number, share
@@ -123,12 +123,9 @@ def _back(plan: Plan, points: Sequence[Mapping[str, Any]]) -> Figure:
         return lines(
             drawn,
             width,
-            x_name="time since the failure",
-            y_name="priority of the failed queries that are back",
-            x_form=duration,
-            y=(0.0, top),
+            Axis("time since the failure", duration, times=True),
+            Axis("priority of the failed queries that are back", reach=(0.0, top)),
             marks=marks,
-            times=True,
         )
 
     said = f"Of failed queries of priority {number(total)} in all, {number(series[-1][1])} are back at the end."

@@ -9,7 +9,7 @@ from ftplan.model.cluster import Cluster
 from ftplan.model.plan import Plan
 from ftplan.model.topology import Topology
 from ftplan.model.units import MB
-from ftplan.reports.charts import Bar, Series, bars, lines
+from ftplan.reports.charts import Axis, Bar, Series, bars, lines
 from ftplan.reports.drawing import Figure, figure
 from ftplan.reports.figures import Highlight
 from ftplan.reports.numbers import Unit, count, figures_in, is_number, label, number, quantity, share, size, unit_of
@@ -131,11 +131,8 @@ def _curve(plan: Plan, points: Sequence[Mapping[str, Any]]) -> Figure:
         return lines(
             drawn,
             width,
-            x_name=f"budget: {_UNITS.get(unit, unit)}",
-            y_name=label(metric),
-            x_form=(lambda value: size(value * MB)) if form == "mb" else number,
-            y_form=share,
-            y=(0.0, top),
+            Axis(f"budget: {_UNITS.get(unit, unit)}", (lambda value: size(value * MB)) if form == "mb" else number),
+            Axis(label(metric), share, (0.0, top)),
             dots=dots,
         )
 
