@@ -10,6 +10,10 @@ from ftplan.cli import options
 from ftplan.cli.render import check_output, say
 
 
+#: Bytes of a page that a phone still likes.
+LARGE = 2_000_000
+
+
 @options.command("report")
 @click.argument("documents", nargs=-1, required=True, metavar="PLAN... [WHAT-IF...] [EVALUATION...]")
 @options.topology
@@ -44,8 +48,11 @@ def command(documents: tuple[str, ...], **given: Any) -> None:
         **{role: given[role] for role in asked_roles() & {"topology", "cluster"}},
         max_tasks=given["max_tasks"],
     )
+    size = len(html.encode())
+    if size > LARGE:
+        say(f"the page has {size / 1e6:.1f} MB: --max-tasks folds topologies, or report on fewer plans at once")
     if given["output"] == "-":
         sys.stdout.write(html)
         return
     write_text(given["output"], html, given["force"])
-    say(f"wrote {given['output']}: {len(html.encode()) / 1000:,.0f} kB", quiet=given["quiet"])
+    say(f"wrote {given['output']}: {size / 1000:,.0f} kB", quiet=given["quiet"])
