@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import sys
@@ -21,6 +22,8 @@ from ftplan.spark_stats.signals import deferred, keep_interrupt, orderly_signals
 
 #: The session that is open now, if any: a process runs one engine at a time.
 _OPEN: list[Session] = []
+#: Seconds that closing a connection to Spark Connect or Sail may take.
+STOPPING_S = 5.0
 #: Variables by which PySpark remembers that a process once spoke Spark Connect.
 _CONNECT_VARIABLES = ("SPARK_CONNECT_MODE_ENABLED", "SPARK_REMOTE", "SPARK_LOCAL_REMOTE")
 
@@ -270,10 +273,22 @@ def _connect_client(url: str) -> Iterator[Any]:
     finally:
         with undisturbed():
             if spark is not None:
-                _quietly(spark.stop)
+                _in_time(spark.stop)
+                # Where it did not end, PySpark would clean up at exit, and try again for minutes.
+                _quietly(lambda: atexit.unregister(spark.client._on_exit))
             for name in _CONNECT_VARIABLES:
                 os.environ.pop(name, None)
             os.environ.update(before)
+
+
+def _in_time(action: Any, limit_s: float = STOPPING_S) -> None:
+    """Do something in a thread that is left behind where it does not end.
+
+    A call of gRPC that a signal interrupted in the wrong moment is never over, and closing its channel waits for it.
+    """
+    thread = threading.Thread(target=_quietly, args=(action,), daemon=True)
+    thread.start()
+    thread.join(limit_s)
 
 
 def _quietly(action: Any) -> None:

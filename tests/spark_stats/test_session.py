@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -195,6 +196,15 @@ def test_interrupting_leaves_nothing(
     assert alive(children) == []
     assert [p for p in temporary.iterdir() if not p.name.startswith("hsperfdata")] == []
     assert not (tmp_path / "out" / "0").exists()
+
+
+def test_a_connection_that_does_not_close_is_left_behind() -> None:
+    never, closed = threading.Event(), threading.Event()
+    session._in_time(lambda: (never.wait(), closed.set()), limit_s=0.0)
+    assert not closed.is_set()
+    never.set()
+    session._in_time(closed.wait, limit_s=600.0)
+    assert closed.is_set()
 
 
 def test_import_is_light() -> None:
