@@ -13,6 +13,7 @@ from ftplan.model.kinds import DRAIN_SCHEDULE
     default="exact, the best rounds that the time allows, with a proven bound",
     changes="restarts any node",
     algorithm_after="partial",
+    picture="the nodes of each round",
 )
 def command(**given: Any) -> int:
     """Plan which nodes restart together, in how few rounds.

@@ -42,7 +42,7 @@ The options, as a newcomer reads them.
     --replicas PLAN                 Task replication whose active replicas run; wins over placement.replicas
                                     of the cluster.
     --checkpoints PLAN              Checkpoint allocation in place; wins over placement.checkpoints.
-    --plot FILE                     Draw the plan, as .svg or .png.
+    --plot FILE                     Draw the nodes of each round, as .svg or .png.
     --seed INTEGER RANGE            Seed of every random choice.  [default: 0; 0<=x<=2147483647]
     --time-limit TIME               Stop searching after this time.  [default: 60s]
     --iterations N                  Bound the search by work instead of time.  [x>=0]
