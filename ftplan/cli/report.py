@@ -9,7 +9,6 @@ import click
 from ftplan.cli import options
 from ftplan.cli.render import check_output, say
 
-
 #: Bytes of a page that a phone still likes.
 LARGE = 2_000_000
 
