@@ -142,5 +142,7 @@ def value_figure(plan: Plan, before: str) -> Figure | None:
     if len(rows) < 2:
         return None
     best = "longer" if objective.sense == "max" else "shorter"
-    said = f"{label(objective.name).capitalize()}: {best} bars are better; no plan can pass the proven bound."
-    return figure("Value and bound", said, lambda width: bars(rows, width))
+    bounded = objective.bound is not None
+    said = f"{label(objective.name).capitalize()}: {best} bars are better"
+    said += "; no plan that keeps the same rules can pass the proven bound." if bounded else "."
+    return figure("Value and bound" if bounded else "Value", said, lambda width: bars(rows, width))
