@@ -175,6 +175,12 @@ SECTIONS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
         "To reach: `plan`, all that is neither starting, reading nor writing, at most 2 s above the limit; an "
         "interrupt ends a command within 2 s with exit code 130.",
     ),
+    (
+        "report",
+        "The page of a plan of 5,000 tasks",
+        ("report.py",),
+        "To reach: the command in at most 5 s, the page at most 2 MB. Half of the nodes fail, or all restart.",
+    ),
     ("startup", "Start of the command line", ("startup.py",), "To reach: at most 4 × the time of importing click."),
     (
         "what-if",

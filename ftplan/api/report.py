@@ -15,6 +15,8 @@ from ftplan.api.option_fields import quoted
 from ftplan.errors import FtplanError
 from ftplan.io.documents import read_document
 from ftplan.io.plan_file import load_plan
+from ftplan.io.validation import FORMATS
+from ftplan.model.plan import FORMAT as PLAN
 from ftplan.model.plan import InputFile, Plan, Warn
 from ftplan.model.problem import Problem
 from ftplan.reports.document import OtherDocument, PlanDocument
@@ -86,6 +88,9 @@ def _document(item: Any, given: Mapping[str, Source | None]) -> PlanDocument | O
         from ftplan.io.what_if_result import load_what_if_result
 
         return OtherDocument(form, load_what_if_result(document).value, document.name)
+    if isinstance(form, str) and form in FORMATS and form != PLAN:
+        expected = f"{PLAN}, {_EVALUATION} or {_WHAT_IF}"
+        raise FtplanError(f"{document.name}: format: this is a {FORMATS[form]} file ({form}); expected {expected}")
     folder = os.path.dirname(document.path) if document.path is not None else ""
     return _with_inputs(load_plan(document).value, document.name, given, folder)
 

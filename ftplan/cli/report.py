@@ -9,6 +9,9 @@ import click
 from ftplan.cli import options
 from ftplan.cli.render import check_output, say
 
+#: Bytes of a page that a phone still likes.
+LARGE = 2_000_000
+
 
 @options.command("report")
 @click.argument("documents", nargs=-1, required=True, metavar="PLAN... [WHAT-IF...] [EVALUATION...]")
@@ -28,8 +31,8 @@ from ftplan.cli.render import check_output, say
 def command(documents: tuple[str, ...], **given: Any) -> None:
     """Write one HTML page about plans: how good they are proven to be, what they do, what was assumed.
 
-    The page needs no network: topology, timeline, curves and tables stand in the one file. What each DOCUMENT is,
-    its format says. Topology and cluster are read from the paths that a plan names, unless -t and -c say otherwise.
+    The page needs no network: topology, timeline, curves and tables stand in the one file. What each file is, its
+    format says. Topology and cluster are read from the paths that a plan names, unless -t and -c say otherwise.
     """
     import sys
 
@@ -44,8 +47,11 @@ def command(documents: tuple[str, ...], **given: Any) -> None:
         **{role: given[role] for role in asked_roles() & {"topology", "cluster"}},
         max_tasks=given["max_tasks"],
     )
+    size = len(html.encode())
+    if size > LARGE:
+        say(f"the page has {size / 1e6:.1f} MB: --max-tasks folds topologies, or report on fewer plans at once")
     if given["output"] == "-":
         sys.stdout.write(html)
         return
     write_text(given["output"], html, given["force"])
-    say(f"wrote {given['output']}: {len(html.encode()) / 1000:,.0f} kB", quiet=given["quiet"])
+    say(f"wrote {given['output']}: {size / 1000:,.0f} kB", quiet=given["quiet"])

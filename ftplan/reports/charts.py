@@ -29,6 +29,16 @@ class Bar:
 
 
 @dataclass(frozen=True)
+class Axis:
+    """What an axis is called, how its values are written, and what it reaches; None: from 0 to the largest value."""
+
+    name: str
+    form: Format = number
+    reach: tuple[float, float] | None = None
+    times: bool = False
+
+
+@dataclass(frozen=True)
 class Series:
     """A line through points, in steps where values hold until the next point."""
 
@@ -123,59 +133,51 @@ class Axes:
         up = (y - self.y[0]) / ((self.y[1] - self.y[0]) or 1.0)
         return self.left + across * (self.right - self.left), self.bottom - up * (self.bottom - self.top)
 
-    def horizontal(self, form: Format, name: str, times: bool) -> list[Shape]:
+    def horizontal(self, axis: Axis) -> list[Shape]:
         """Return the marks of the horizontal axis and its name."""
         shapes: list[Shape] = []
-        for value in ticks(*self.x, most=max(2, int((self.right - self.left) / 72)), times=times):
+        for value in ticks(*self.x, most=max(2, int((self.right - self.left) / 72)), times=axis.times):
             x, _ = self.at(value, self.y[0])
             anchor = "end" if x > self.right - 14 else "middle"
             shapes += [
                 Line(((x, self.bottom), (x, self.bottom + 4)), "axis"),
-                Text(x, self.bottom + 16, form(value), "small", anchor),  # type: ignore[arg-type]
+                Text(x, self.bottom + 16, axis.form(value), "small", anchor),  # type: ignore[arg-type]
             ]
-        return [*shapes, Text(self.right, self.bottom + 32, name, "small", "end")]
+        return [*shapes, Text(self.right, self.bottom + 32, axis.name, "small", "end")]
 
 
 def lines(
     series: Sequence[Series],
     width: float,
+    x: Axis,
+    y: Axis,
     *,
-    x_name: str,
-    y_name: str,
-    x_form: Format = number,
-    y_form: Format = number,
-    y: tuple[float, float] | None = None,
     marks: Sequence[Mark] = (),
     dots: Sequence[tuple[Point, str]] = (),
-    times: bool = False,
 ) -> Drawing:
     """Return lines over a horizontal axis that begins at 0.
 
     Parameters
     ----------
-    y
-        What the vertical axis reaches; None: from 0 to the largest value.
     dots
         Points with the style of each.
-    times
-        Whether the horizontal axis is in seconds.
     """
     points = [point for one in series for point in one.points] + [point for point, _ in dots]
-    x_high = max([x for x, _ in points] + [mark.at for mark in marks], default=1.0) or 1.0
-    reach = y or (min(0.0, *(v for _, v in points)), max(v for _, v in points) or 1.0)
+    x_high = max([at for at, _ in points] + [mark.at for mark in marks], default=1.0) or 1.0
+    reach = y.reach or (min(0.0, *(v for _, v in points)), max(v for _, v in points) or 1.0)
     values = ticks(*reach, most=5)
-    left = max(text_width(y_form(value), "small") for value in values) + 10
+    left = max(text_width(y.form(value), "small") for value in values) + 10
     height = 250.0 if width > 500 else 210.0
     top = 38.0 if any(mark.text for mark in marks) else 24.0
     axes = Axes(left, top, width - 8, height - 38, (0.0, x_high), reach)
-    shapes: list[Shape] = [Text(0.0, 12.0, y_name, "small")]
+    shapes: list[Shape] = [Text(0.0, 12.0, y.name, "small")]
     for value in values:
         _, at = axes.at(0.0, value)
         shapes += [
             Line(((axes.left, at), (axes.right, at)), "grid"),
-            Text(left - 6, at + 4, y_form(value), "small", "end"),
+            Text(left - 6, at + 4, y.form(value), "small", "end"),
         ]
-    shapes += axes.horizontal(x_form, x_name, times)
+    shapes += axes.horizontal(x)
     shapes += _marks(axes, marks)
     for one in series:
         drawn = [axes.at(*point) for point in one.points]
@@ -215,7 +217,7 @@ def gantt(rows: Sequence[tuple[str, Sequence[Span]]], width: float, *, marks: Se
     for k in range(len(listed)):
         y = 26.0 + tall * k
         shapes.append(Line(((names, y + tall - 0.5), (axes.right, y + tall - 0.5)), "grid"))
-    shapes += axes.horizontal(duration, "time since the failure", True)
+    shapes += axes.horizontal(Axis("time since the failure", duration, times=True))
     shapes += _marks(axes, marks)
     for k, (name, spans) in enumerate(listed):
         y = 26.0 + tall * k

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, TypeGuard
 
 from ftplan.model.units import MB
 
@@ -54,6 +54,16 @@ _LABELS: Mapping[str, str] = {
 _UNIT_ENDINGS = ("_s", "_mb", "_bytes")
 
 
+def is_number(value: Any) -> TypeGuard[float]:
+    """Return whether a value is a number that one can reckon with."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= 1e300
+
+
+def figures_in(record: Any) -> Mapping[str, float]:
+    """Return the numbers in a record; nothing where it is none: a file may hold anything under a free name."""
+    return {k: v for k, v in record.items() if is_number(v)} if isinstance(record, Mapping) else {}
+
+
 def unit_of(name: str) -> Unit:
     """Return what a field of this name counts, by the names that files use (``_s``, ``_mb``, ``bytes``, shares)."""
     name = name.replace("-", "_")
@@ -84,13 +94,13 @@ def shown(name: str, value: Any) -> str:
         return NOTHING
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, (int, float)):
+    if is_number(value):
         return quantity(value, unit_of(name))
     if isinstance(value, Mapping):
         return ", ".join(f"{label(str(key))}: {shown(str(key), item)}" for key, item in value.items()) or NOTHING
     if isinstance(value, Sequence) and not isinstance(value, str):
         return ", ".join(shown("", item) for item in value) or NOTHING
-    return str(value)
+    return str(value) if isinstance(value, str) else str(value)[:80]
 
 
 def quantity(value: float, unit: Unit) -> str:

@@ -94,8 +94,9 @@ def _assumed(given: PlanDocument) -> Part:
         wanted = requested.get(key, value)
         text = given.meanings.get(key, "")
         if wanted != value or (given.meanings and key not in given.meanings):
-            came = f"asked for: {shown(key, wanted)}" if key in requested else ""
-            derived.append((_option(key), shown(key, value), came or text))
+            if key in requested:
+                text = "chosen by ftplan" if wanted is None else f"asked for: {shown(key, wanted)}"
+            derived.append((_option(key), shown(key, value), text))
         elif not given.defaults or value != given.defaults.get(key):
             asked.append((_option(key), shown(key, value), text))
         else:

@@ -9,7 +9,7 @@ from ftplan.metrics.names import metrics_of
 from ftplan.model.plan import Objective, Plan
 from ftplan.reports.charts import Bar, bars
 from ftplan.reports.drawing import Figure, figure
-from ftplan.reports.numbers import LARGE, NOTHING, label, quantity, share, unit_of
+from ftplan.reports.numbers import LARGE, NOTHING, figures_in, label, quantity, share, shown, unit_of
 
 Tone = Literal["good", "warn", "bad", "plain"]
 #: Gaps up to which a plan counts as good, and from which on as loose.
@@ -107,7 +107,7 @@ def _refusal(plan: Plan) -> list[str]:
 
 
 def _plain(value: Any) -> str:
-    return quantity(value, "plain") if isinstance(value, (int, float)) and not isinstance(value, bool) else str(value)
+    return shown("", value)
 
 
 #: What a plan is held against, as its summary and as a reader calls it.
@@ -128,14 +128,13 @@ def value_figure(plan: Plan, before: str) -> Figure | None:
     key = objective.name.replace("-", "_")
     rows = []
     for name, text in _BESIDE:
-        figures = plan.summary.get(name)
-        value = figures.get(key) if isinstance(figures, Mapping) else None
-        if isinstance(value, (int, float)):
+        value = figures_in(plan.summary.get(name)).get(key)
+        if value is not None:
             rows.append(Bar(before if name == "before" else text, value, value_of(objective, value), "other"))
     peers = plan.summary.get("peers")
     for name, figures in peers.items() if isinstance(peers, Mapping) else ():
-        value = figures.get(key) if isinstance(figures, Mapping) else None
-        if isinstance(value, (int, float)) and label(name) != before:
+        value = figures_in(figures).get(key)
+        if value is not None and label(name) != before:
             rows.append(Bar(label(name), value, value_of(objective, value), "other"))
     rows.append(Bar("this plan", objective.value, value_of(objective, objective.value), "value"))
     if objective.bound is not None:
@@ -143,5 +142,7 @@ def value_figure(plan: Plan, before: str) -> Figure | None:
     if len(rows) < 2:
         return None
     best = "longer" if objective.sense == "max" else "shorter"
-    said = f"{label(objective.name).capitalize()}: {best} bars are better; no plan can pass the proven bound."
-    return figure("Value and bound", said, lambda width: bars(rows, width))
+    bounded = objective.bound is not None
+    said = f"{label(objective.name).capitalize()}: {best} bars are better"
+    said += "; no plan that keeps the same rules can pass the proven bound." if bounded else "."
+    return figure("Value and bound" if bounded else "Value", said, lambda width: bars(rows, width))

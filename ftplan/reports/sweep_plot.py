@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from ftplan.reports.charts import Series, lines
+from ftplan.reports.charts import Axis, Series, lines
 from ftplan.reports.drawing import Drawing, Figure, Rect, Shape, Text, figure, fitted, text_width
 from ftplan.reports.numbers import count, number
 from ftplan.reports.palette import STEPS
@@ -82,7 +82,7 @@ def _curve(
     dots = [(place, "value") for place in dict.fromkeys((float(point.at[0]), point.value) for point in points)]
 
     def draw(width: float) -> Drawing:
-        return lines(drawn, width, x_name=names[0], y_name=names[1], y_form=form, dots=dots)
+        return lines(drawn, width, Axis(names[0]), Axis(names[1], form), dots=dots)
 
     return figure(title, said, draw, key=tuple(key))
 

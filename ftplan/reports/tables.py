@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ftplan.reports.numbers import NOTHING, count, label, number, shown
+from ftplan.reports.numbers import NOTHING, count, is_number, label, number, shown
 
 #: Rows that a table shows, rows above which it is folded, and names that a cell lists.
 ROWS, FOLDED, NAMES = 200, 12, 12
@@ -39,7 +39,7 @@ def table(caption: str, headings: Sequence[str], rows: Iterable[Sequence[Any]], 
     listed = list(rows)
     fields = [*names, *[""] * (len(headings) - len(names))]
     numeric = [
-        any(_number(row[i]) for row in listed) and all(row[i] is None or _number(row[i]) for row in listed)
+        any(is_number(row[i]) for row in listed) and all(row[i] is None or is_number(row[i]) for row in listed)
         for i in range(len(headings))
     ]
     note = f"The first {ROWS:,} of {len(listed):,}; the file has all." if len(listed) > ROWS else ""
@@ -84,8 +84,9 @@ def name_of(item: Record) -> str:
     return str(item.get("operator")) if part is None else f"{item.get('operator')}/{part}"
 
 
-def _number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+def records_in(value: Any) -> list[Record]:
+    """Return the records in a list; nothing where it is none."""
+    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
 
 
 def _simple(value: Any) -> Any:
@@ -93,7 +94,7 @@ def _simple(value: Any) -> Any:
     if isinstance(value, Mapping):
         if {"value", "bound"} <= set(value):  # an objective
             of = [value["value"], value["bound"]]
-            return " of ".join(number(v) if _number(v) else NOTHING for v in of)
+            return " of ".join(number(v) if is_number(v) else NOTHING for v in of)
         return shown("", value)
     if isinstance(value, Sequence) and not isinstance(value, str):
         if any(isinstance(v, Mapping) and "operator" not in v for v in value):
@@ -114,7 +115,9 @@ def facts(caption: str, values: Record) -> Table:
 
 def comparison(caption: str, columns: Mapping[str, Record], first: str = "") -> Table:
     """Return the numbers of several records side by side, a row for each field that any of them has, *first* first."""
-    listed = (key for figures in columns.values() for key, value in figures.items() if _number(value) or value is None)
+    listed = (
+        key for figures in columns.values() for key, value in figures.items() if is_number(value) or value is None
+    )
     keys = sorted(dict.fromkeys(listed), key=lambda key: key != first)
     kept = [key for key in keys if any(figures.get(key) is not None for figures in columns.values())]
     sizes = [key for key in kept if key in _SAMPLES]
@@ -124,7 +127,7 @@ def comparison(caption: str, columns: Mapping[str, Record], first: str = "") -> 
         f"{name}: mean of {number(figures[key])} {label(key)}"
         for key in sizes
         for name, figures in columns.items()
-        if _number(figures.get(key))
+        if is_number(figures.get(key))
     ]
     note = f"{'; '.join(drawn).capitalize()}." if drawn else ""
     return Table(caption, (("figure", False), *((name, True) for name in columns)), rows, note)
@@ -217,7 +220,7 @@ def _within(of: str, items: Sequence[Record]) -> list[tuple[str, list[Record]]]:
     for key in keys:
         rows: list[Record] = []
         for i, item in enumerate(items):
-            inner = [entry for entry in item.get(key) or [] if isinstance(entry, Mapping)]
+            inner = records_in(item.get(key))
             where = {k: item[k] for k in ("step", "round", "id") if item.get(k) is not None}
             rows += [{**(where or {"entry": i}), **entry} for entry in inner]
         if any(set(row) - {"operator", "index", "step", "round", "id", "entry"} for row in rows):
@@ -227,7 +230,7 @@ def _within(of: str, items: Sequence[Record]) -> list[tuple[str, list[Record]]]:
 
 def body_tables(body: Record, main: str) -> list[Table]:
     """Return a table for each list of records in a plan's body, the *main* one first, and one for what is no list."""
-    lists = {k: v for k, v in body.items() if isinstance(v, list) and v and isinstance(v[0], Mapping)}
+    lists = {k: records_in(v) for k, v in body.items() if records_in(v)}
     order = [key for key in (main, *sorted(lists)) if key in lists]
     made = []
     for key in dict.fromkeys(order):

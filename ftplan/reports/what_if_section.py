@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from ftplan.model.plan import Warn
-from ftplan.reports.charts import ROWS, Bar, bars, lines
+from ftplan.reports.charts import ROWS, Axis, Bar, bars, lines
 from ftplan.reports.document import WEIGHTED, OtherDocument, Part, Section, measured
 from ftplan.reports.drawing import Drawing, Figure, figure
 from ftplan.reports.figures import Highlight
@@ -203,12 +203,9 @@ def _front(result: Result) -> Figure | None:
         return lines(
             [],
             width,
-            x_name=label(x),
-            y_name=label(y),
-            x_form=lambda value: result.shown(x, value),
-            y_form=lambda value: result.shown(y, value),
+            Axis(label(x), partial(result.shown, x), times=result.columns[x].get("unit") == "s" and x not in WEIGHTED),
+            Axis(label(y), partial(result.shown, y)),
             dots=dots,
-            times=result.columns[x].get("unit") == "s" and x not in WEIGHTED,
         )
 
     said = (

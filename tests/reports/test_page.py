@@ -7,8 +7,10 @@ import os
 import re
 import subprocess
 import sys
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -18,6 +20,7 @@ from hypothesis import strategies as st
 import ftplan
 from ftplan.model.plan import Plan
 from ftplan.reports.page import MOST_CELLS
+from tests.fuzz.mutations import mutated
 from tests.reports import cases
 from tests.reports.cases import EXAMPLES, HOSTILE, TAGS, Parsed
 
@@ -247,3 +250,22 @@ def test_without_jinja2_the_command_to_install_it_is_named(monkeypatch: pytest.M
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(ftplan.FtplanError, match=r"a report needs jinja2.*pip install 'ftplan\[report\]'"):
         ftplan.report(cases.refused())
+
+
+@pytest.mark.parametrize("part", ["summary", "options", "plan", None])
+def test_damaged_documents_are_pages_or_refused(part: str | None) -> None:
+    """A file may hold anything under a free name."""
+    pages = 0
+    documents = [d if isinstance(d, dict) else d.to_dict() for d in cases.documents().values()]
+    for k in range(40):
+        random = Random(k)
+        document: Any = json.loads(json.dumps(documents[k % len(documents)]))
+        with suppress(IndexError):  # nothing is left to damage
+            if part is None:
+                document, _ = mutated(document, random)
+            elif isinstance(document.get(part), dict):
+                document[part], _ = mutated(document[part], random)
+        with suppress(ftplan.FtplanError):
+            ftplan.report(document)
+            pages += 1
+    assert pages

@@ -12,13 +12,13 @@ from ftplan.model.topology import Topology
 from ftplan.reports.charts import ROWS, Bar, bars
 from ftplan.reports.drawing import Figure, figure
 from ftplan.reports.figures import Highlight
-from ftplan.reports.numbers import count, number, share, size
+from ftplan.reports.numbers import count, figures_in, number, share, size
 from ftplan.reports.states import State, States
 
 
 def lead(plan: Plan) -> Sequence[str]:
     """Return how many copies lie on how many nodes, what moves, and what they are good for."""
-    body, after = plan.plan or {}, plan.summary.get("after") or {}
+    body, after = plan.plan or {}, figures_in(plan.summary.get("after"))
     assignments = body["assignments"]
     copies = sum(len(item["checkpoints"]) for item in assignments)
     nodes = {node for item in assignments for node in item["checkpoints"]}
@@ -31,7 +31,7 @@ def lead(plan: Plan) -> Sequence[str]:
         said.append(f"{count(len(moves), 'copy')} {'has' if len(moves) == 1 else 'have'} to move{state}.")
     usable = after.get("usable_share")
     if usable is not None:
-        random = (plan.summary.get("random") or {}).get("usable_share")
+        random = figures_in(plan.summary.get("random")).get("usable_share")
         chance = f", against {share(random)} of a random plan" if random is not None else ""
         said.append(f"Where a node is overloaded, {share(usable)} of the copies could take over{chance}.")
     return said
@@ -39,8 +39,8 @@ def lead(plan: Plan) -> Sequence[str]:
 
 def highlights(plan: Plan) -> Sequence[Highlight]:
     """Return the usable share, the imbalance, and the worst loss of a node or zone."""
-    after = plan.summary.get("after") or {}
-    even, random = plan.summary.get("even") or {}, plan.summary.get("random") or {}
+    after = figures_in(plan.summary.get("after"))
+    even, random = figures_in(plan.summary.get("even")), figures_in(plan.summary.get("random"))
     listed = []
     if after.get("usable_share") is not None:
         others = [
@@ -53,7 +53,8 @@ def highlights(plan: Plan) -> Sequence[Highlight]:
         listed.append(Highlight("Largest imbalance", share(after["imbalance"]), "of a node's fair share of load"))
     if after.get("failover_load_ratio") is not None:
         value = f"{after['failover_load_ratio']:.3g} ×"
-        beside = f"its fair share, on {after.get('failover_survivor')} after the loss of {after.get('failover_loss')}"
+        told = plan.summary["after"]
+        beside = f"its fair share, on {told.get('failover_survivor')} after the loss of {told.get('failover_loss')}"
         listed.append(Highlight("Most load on a survivor", value, beside))
     moves = (plan.plan or {}).get("moves")
     if moves is not None:
@@ -68,7 +69,7 @@ def states(plan: Plan, topology: Topology, cluster: Cluster | None) -> States:
 
     def task(operator_id: str, group: int) -> tuple[str, int] | None:
         tasks = task_of.get(operator_id)
-        return (operator_id, int(tasks[group])) if tasks is not None and group < len(tasks) else None
+        return (operator_id, int(tasks[int(group)])) if tasks is not None and group < len(tasks) else None
 
     known: dict[tuple[str, int], State] = {}
     for item in body["assignments"]:

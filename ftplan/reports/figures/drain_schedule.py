@@ -11,7 +11,7 @@ from ftplan.model.topology import Topology
 from ftplan.reports.charts import ROWS, Bar, bars
 from ftplan.reports.drawing import Figure, figure
 from ftplan.reports.figures import Highlight
-from ftplan.reports.numbers import count, duration, number, share
+from ftplan.reports.numbers import count, duration, is_number, number, share
 from ftplan.reports.palette import step_style
 from ftplan.reports.states import States, in_step
 
@@ -49,16 +49,21 @@ def highlights(plan: Plan) -> Sequence[Highlight]:
     """Return rounds, time and lowest fidelity."""
     rounds, seconds = _rounds(plan), _seconds(plan)
     largest = max((len(item.get("nodes") or []) for item in rounds), default=0)
-    peers = {name.replace("_", " "): figures for name, figures in (plan.summary.get("peers") or {}).items()}
+    named = plan.summary.get("peers")
+    peers = {
+        name.replace("_", " "): figures
+        for name, figures in (named.items() if isinstance(named, Mapping) else ())
+        if isinstance(figures, Mapping)
+    }
     others = [
         f"{name}: {number(figures['rounds'])}" + (" (breaks rules)" if figures.get("breaks") else "")
         for name, figures in peers.items()
-        if figures.get("rounds") is not None
+        if is_number(figures.get("rounds"))
     ]
     listed = [Highlight("Rounds", number(len(rounds)), ", ".join(others))]
     listed.append(Highlight("Most nodes at once", number(largest)))
     if seconds is not None:
-        slow = [f"{name}: {duration(f['duration_s'])}" for name, f in peers.items() if f.get("duration_s") is not None]
+        slow = [f"{name}: {duration(f['duration_s'])}" for name, f in peers.items() if is_number(f.get("duration_s"))]
         listed.append(Highlight("Time in all", duration(seconds), ", ".join(slow)))
     if _fidelities(plan):
         listed.append(Highlight("Lowest output fidelity", share(min(_fidelities(plan)))))
@@ -97,6 +102,6 @@ def figures(plan: Plan) -> Sequence[Figure]:
     ]
     if values:
         least = plan.options.get("min_fidelity")
-        limit = (least, f"at least {share(least)}") if isinstance(least, (int, float)) else None
+        limit = (least, f"at least {share(least)}") if is_number(least) else None
         made.append(figure("Output fidelity by round", said, lambda width: bars(values, width, limit)))
     return made

@@ -8,10 +8,10 @@ from typing import Any
 from ftplan.model.cluster import Cluster
 from ftplan.model.plan import Plan
 from ftplan.model.topology import Topology
-from ftplan.reports.charts import Mark, Series, Span, gantt, lines
+from ftplan.reports.charts import Axis, Mark, Series, Span, gantt, lines
 from ftplan.reports.drawing import Figure, figure
 from ftplan.reports.figures import Highlight
-from ftplan.reports.numbers import count, duration, number, share
+from ftplan.reports.numbers import count, duration, figures_in, number, share
 from ftplan.reports.repair_times import has_nodes, outages, recoveries, restores
 from ftplan.reports.states import State, States, in_step
 
@@ -21,7 +21,7 @@ _WORDS = {"restore": "restore", "prefetch": "restore, begun early", "down": "dow
 
 def lead(plan: Plan) -> Sequence[str]:
     """Return what comes back and when, against waiting until everything fits."""
-    body, after = plan.plan or {}, plan.summary.get("after") or {}
+    body, after = plan.plan or {}, figures_in(plan.summary.get("after"))
     tasks = {(item["operator"], item["index"]) for _, item in recoveries(body)}
     steps = body["steps"]
     said = [f"{count(len(tasks), 'failed task')} {_come(tasks)} back in {count(len(steps), 'step')}."]
@@ -34,7 +34,7 @@ def lead(plan: Plan) -> Sequence[str]:
         said.append(f"{which} whole again for good after {duration(max(back))}.")
     if down:
         said.append(f"{count(down, 'query')} {'stays' if down == 1 else 'stay'} down until the end of the schedule.")
-    before = (plan.summary.get("before") or {}).get("priority_time")
+    before = figures_in(plan.summary.get("before")).get("priority_time")
     if before and after.get("priority_time") is not None and after["priority_time"] < before:
         saved = 1.0 - after["priority_time"] / before
         said.append(f"Priority × time down is {share(saved)} less than if every task waited until all of them fit.")
@@ -56,8 +56,8 @@ def _come(tasks: set[Any]) -> str:
 
 def highlights(plan: Plan) -> Sequence[Highlight]:
     """Return queries back, when the last one is, and what the outage costs, against waiting for everything."""
-    after, before = plan.summary.get("after") or {}, plan.summary.get("before") or {}
-    random = plan.summary.get("random") or {}
+    after, before = figures_in(plan.summary.get("after")), figures_in(plan.summary.get("before"))
+    random = figures_in(plan.summary.get("random"))
     listed = []
     if after.get("last_back_s") is not None:
         beside = f"waiting for all: {duration(before['last_back_s'])}" if before.get("last_back_s") is not None else ""
@@ -105,7 +105,7 @@ def figures(plan: Plan) -> Sequence[Figure]:
 
 def _back(plan: Plan, points: Sequence[Mapping[str, Any]]) -> Figure:
     """Return how much of the failed priority is back over time."""
-    body, before = plan.plan or {}, plan.summary.get("before") or {}
+    body, before = plan.plan or {}, figures_in(plan.summary.get("before"))
     total = sum(q.get("priority") or 1.0 for q in _last_outages(body))
     end = max([point["at_s"] for point in points] + [step["at_s"] for step in body["steps"]])
     series = [(0.0, 0.0), *((p["at_s"], p["priority"]) for p in points)]
@@ -123,12 +123,9 @@ def _back(plan: Plan, points: Sequence[Mapping[str, Any]]) -> Figure:
         return lines(
             drawn,
             width,
-            x_name="time since the failure",
-            y_name="priority of the failed queries that are back",
-            x_form=duration,
-            y=(0.0, top),
+            Axis("time since the failure", duration, times=True),
+            Axis("priority of the failed queries that are back", reach=(0.0, top)),
             marks=marks,
-            times=True,
         )
 
     said = f"Of failed queries of priority {number(total)} in all, {number(series[-1][1])} are back at the end."

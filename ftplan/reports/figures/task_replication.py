@@ -9,11 +9,12 @@ from ftplan.model.cluster import Cluster
 from ftplan.model.plan import Plan
 from ftplan.model.topology import Topology
 from ftplan.model.units import MB
-from ftplan.reports.charts import Bar, Series, bars, lines
+from ftplan.reports.charts import Axis, Bar, Series, bars, lines
 from ftplan.reports.drawing import Figure, figure
 from ftplan.reports.figures import Highlight
-from ftplan.reports.numbers import Unit, count, label, number, quantity, share, size, unit_of
+from ftplan.reports.numbers import Unit, count, figures_in, is_number, label, number, quantity, share, size, unit_of
 from ftplan.reports.states import State, States
+from ftplan.reports.tables import records_in
 
 _UNITS = {"tasks": "replicas", "cores": "cores of replicas", "mb": "state of replicas"}
 _SPENT = {"tasks": "replicas", "cores": "cpu", "mb": "memory_mb"}
@@ -25,7 +26,7 @@ def _metric(plan: Plan) -> str:
 
 def lead(plan: Plan) -> Sequence[str]:
     """Return how many replicas there are, and what they are worth."""
-    replicas, after = (plan.plan or {})["replicas"], plan.summary.get("after") or {}
+    replicas, after = (plan.plan or {})["replicas"], figures_in(plan.summary.get("after"))
     operators = len({item["operator"] for item in replicas})
     cores = f", {number(after['cpu'])} cores in all" if after.get("cpu") is not None else ""
     said = [
@@ -33,7 +34,7 @@ def lead(plan: Plan) -> Sequence[str]:
         f"{'gets' if len(replicas) == 1 else 'get'} an active replica{cores}."
     ]
     key = _metric(plan).replace("-", "_")
-    values = {name: (plan.summary.get(name) or {}).get(key) for name in ("before", "after", "random")}
+    values = {name: figures_in(plan.summary.get(name)).get(key) for name in ("before", "after", "random")}
     if values["after"] is not None:
         was = f" instead of {share(values['before'])}" if values["before"] is not None else ""
         chance = f"; the same budget spent at random keeps {share(values['random'])}" if values["random"] else ""
@@ -46,7 +47,7 @@ def lead(plan: Plan) -> Sequence[str]:
 
 def highlights(plan: Plan) -> Sequence[Highlight]:
     """Return the metric, the number of replicas and what they take."""
-    after, before = plan.summary.get("after") or {}, plan.summary.get("before") or {}
+    after, before = figures_in(plan.summary.get("after")), figures_in(plan.summary.get("before"))
     listed = []
     names = (["priority_time"] if plan.options.get("then_recover") else []) + [_metric(plan).replace("-", "_")]
     for name in names:
@@ -61,7 +62,7 @@ def highlights(plan: Plan) -> Sequence[Highlight]:
 
 
 def _of_tasks(plan: Plan) -> str:
-    failing = plan.summary.get("failing_tasks")
+    failing = figures_in(plan.summary).get("failing_tasks")
     return f"of {number(failing)} tasks that may fail" if failing is not None else ""
 
 
@@ -86,7 +87,9 @@ def figures(plan: Plan) -> Sequence[Figure]:
     """Return what every budget buys, what each scenario costs, and replicas by node."""
     body = plan.plan or {}
     made = [_curve(plan, body["curve"])] if body.get("curve") else []
-    cases = (plan.summary.get("after") or {}).get("by_case") or []
+    after = plan.summary.get("after")
+    cases = records_in(after.get("by_case")) if isinstance(after, Mapping) else []
+    cases = [case for case in cases if is_number(case.get("value"))]
     if 1 < len(cases) <= 40:
         made.append(_cases(plan, cases))
     nodes: dict[str, int] = {}
@@ -112,7 +115,7 @@ def _curve(plan: Plan, points: Sequence[Mapping[str, Any]]) -> Figure:
     if bounded:
         drawn.insert(0, Series(bounded, "bound-line"))
         key.append(("line:bound-line", "", "proven bound: no choice is better"))
-    after, random = plan.summary.get("after") or {}, plan.summary.get("random") or {}
+    after, random = figures_in(plan.summary.get("after")), figures_in(plan.summary.get("random"))
     spent = after.get(_SPENT.get(unit, "replicas"))
     dots = []
     for figures_of, style, text in ((after, "value", "this plan"), (random, "other", "random choice (mean)")):
@@ -128,11 +131,8 @@ def _curve(plan: Plan, points: Sequence[Mapping[str, Any]]) -> Figure:
         return lines(
             drawn,
             width,
-            x_name=f"budget: {_UNITS.get(unit, unit)}",
-            y_name=label(metric),
-            x_form=(lambda value: size(value * MB)) if form == "mb" else number,
-            y_form=share,
-            y=(0.0, top),
+            Axis(f"budget: {_UNITS.get(unit, unit)}", (lambda value: size(value * MB)) if form == "mb" else number),
+            Axis(label(metric), share, (0.0, top)),
             dots=dots,
         )
 
@@ -147,7 +147,7 @@ def _curve(plan: Plan, points: Sequence[Mapping[str, Any]]) -> Figure:
 
 def _cases(plan: Plan, cases: Sequence[Mapping[str, Any]]) -> Figure:
     """Return what is left in each scenario."""
-    rows = [Bar(str(case.get("id")), case["value"], share(case["value"])) for case in cases if "value" in case]
+    rows = [Bar(str(case.get("id")), case["value"], share(case["value"])) for case in cases]
     name = label(_metric(plan))
     said = f"{name.capitalize()} in each of {count(len(rows), 'scenario')}, with the replicas of this plan."
     return figure("Scenario by scenario", said, lambda width: bars(rows, width))
