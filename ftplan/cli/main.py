@@ -193,9 +193,10 @@ def main() -> NoReturn:
     signal.signal(signal.SIGTERM, _terminated)
     _keep_stdout()
     code = run(sys.argv[1:])
-    interrupts = sys.modules.get("ftplan.planners.interrupts")
-    if interrupts is not None and interrupts.left_running():
-        _leave(code)
+    for name in ("ftplan.planners.interrupts", "ftplan.spark_stats.session"):
+        module = sys.modules.get(name)
+        if module is not None and module.left_running():
+            _leave(code)
     sys.exit(code)
 
 

@@ -23,7 +23,9 @@ from ftplan.spark_stats.signals import between_calls, deferred, keep_interrupt, 
 #: The session that is open now, if any: a process runs one engine at a time.
 _OPEN: list[Session] = []
 #: Seconds that closing a connection to Spark Connect or Sail may take.
-STOPPING_S = 5.0
+STOPPING_S = 3.0
+#: Engines within this process that did not stop.
+_LEFT: list[Kind] = []
 #: Variables by which PySpark remembers that a process once spoke Spark Connect.
 _CONNECT_VARIABLES = ("SPARK_CONNECT_MODE_ENABLED", "SPARK_REMOTE", "SPARK_LOCAL_REMOTE")
 
@@ -79,6 +81,11 @@ def open_session(engine: Engine = "auto", master: str | None = None) -> Iterator
         _OPEN.append(session)
         stack.callback(_OPEN.remove, session)
         yield session
+
+
+def left_running() -> bool:
+    """Return whether an engine still runs in this process: it must then leave without tidying up after it."""
+    return bool(_LEFT)
 
 
 def _active_session(engine: Engine, master: str | None) -> Session | None:
@@ -243,12 +250,13 @@ def _sail(master: str | None) -> Iterator[Session]:
             yield Session(spark, "sail", f"sail {pysail.__version__}")
     finally:
         with undisturbed():
-            _quietly(server.stop)  # which was not started yet where a second signal came
-            _let_functions_end()
+            # It was not started yet where a second signal came; it waits for a case of a sweep that is under way.
+            if not (_in_time(server.stop) and _functions_ended()):
+                _LEFT.append("sail")
 
 
-def _let_functions_end(limit_s: float = 10.0) -> None:
-    """Wait until no thread of Sail runs Python any more.
+def _functions_ended(limit_s: float = 10.0) -> bool:
+    """Wait until no thread of Sail runs Python any more; return whether none does.
 
     After an interrupt a function may still be at work on its batch; if the interpreter ended meanwhile, the thread
     could not get back in and would abort the process.
@@ -259,6 +267,7 @@ def _let_functions_end(limit_s: float = 10.0) -> None:
         own = {t.ident for t in threading.enumerate() if not isinstance(t, threading._DummyThread)}
         calm = calm + 1 if set(sys._current_frames()) <= own else 0
         time.sleep(0.01)
+    return calm >= 5
 
 
 @contextmanager
@@ -285,14 +294,15 @@ def _connect_client(url: str) -> Iterator[Any]:
             os.environ.update(before)
 
 
-def _in_time(action: Any, limit_s: float = STOPPING_S) -> None:
-    """Do something in a thread that is left behind where it does not end.
+def _in_time(action: Any, limit_s: float | None = STOPPING_S) -> bool:
+    """Do something in a thread that is left behind where it does not end; return whether it ended.
 
     A call of gRPC that a signal interrupted in the wrong moment is never over, and closing its channel waits for it.
     """
     thread = threading.Thread(target=_quietly, args=(action,), daemon=True)
     thread.start()
     thread.join(limit_s)
+    return not thread.is_alive()
 
 
 def _quietly(action: Any) -> None:

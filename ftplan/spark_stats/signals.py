@@ -126,7 +126,8 @@ def stopping(stop: Callable[[], object]) -> Iterator[None]:
 def between_calls() -> Iterator[None]:
     """Hold a signal back while gRPC begins or ends a call; an exception then leaves its locks taken for ever.
 
-    Long calls are streams, and gRPC expects an exception while it waits for the next message.
+    Long calls are streams, and gRPC expects an exception while it waits for the next message. PySpark then asks the
+    server to interrupt the operation, and waits for its answer: if it waits for long, that call is interrupted too.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -135,15 +136,28 @@ def between_calls() -> Iterator[None]:
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     handlers = {number: handler for number, handler in before.items() if callable(handler)}
     came: list[float] = []
+    through, own, left = threading.Event(), threading.Event(), threading.Event()
+
+    def again(number: int, seconds: float) -> None:
+        def send() -> None:
+            if not left.wait(seconds) or not through.is_set():
+                own.set()
+                signal.pthread_kill(main, number)
+
+        threading.Thread(target=send, daemon=True).start()
 
     def handle(number: int, frame: FrameType | None) -> None:
         came.append(time.monotonic())
-        if _within_a_call(frame) and came[-1] - came[0] < PATIENCE_S:
-            again = threading.Timer(LOOK_S, signal.pthread_kill, (main, number))
-            again.daemon = True
-            again.start()
-            return
+        within, sent = _within_a_call(frame), own.is_set()
+        own.clear()
+        if through.is_set() and sent and not within:  # leaving, and nothing hinders it
+            return again(number, PATIENCE_S)
+        if not through.is_set() and within and came[-1] - came[0] < PATIENCE_S:
+            return again(number, LOOK_S)
+        through.set()
+        again(number, PATIENCE_S)
         handlers[signal.Signals(number)](number, frame)
+        return None
 
     for number in handlers:
         signal.signal(number, handle)
@@ -152,6 +166,7 @@ def between_calls() -> Iterator[None]:
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)
+        left.set()
 
 
 def _within_a_call(frame: FrameType | None) -> bool:
