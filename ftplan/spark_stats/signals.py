@@ -12,6 +12,8 @@ from types import FrameType
 
 #: Seconds between two looks whether gRPC is done with its call, and after which it is interrupted all the same.
 LOOK_S, PATIENCE_S = 0.02, 2.0
+#: Seconds between two looks whether what an interrupt left to do is held up by a call.
+WATCH_S = 2.0
 
 
 @contextmanager
@@ -151,11 +153,11 @@ def between_calls() -> Iterator[None]:
         within, sent = _within_a_call(frame), own.is_set()
         own.clear()
         if through.is_set() and sent and not within:  # leaving, and nothing hinders it
-            return again(number, PATIENCE_S)
+            return again(number, WATCH_S)
         if not through.is_set() and within and came[-1] - came[0] < PATIENCE_S:
             return again(number, LOOK_S)
         through.set()
-        again(number, PATIENCE_S)
+        again(number, WATCH_S)
         handlers[signal.Signals(number)](number, frame)
         return None
 
