@@ -1,7 +1,7 @@
 """Drain schedules: 400 nodes whose key groups have copies elsewhere, and production Storm topologies.
 
-Run from the project's root: ``python benchmarks/drain.py [FOLDER] [--time-limit 60] [--quick]``; the folder may also
-stand in the environment as ``FTPLAN_STORM_TOPOLOGIES``. Prints Markdown tables.
+Run from the project's root: ``python benchmarks/drain.py [FOLDER] [--time-limit 60] [--only PART] [--quick]``; the
+folder may also stand in the environment as ``FTPLAN_STORM_TOPOLOGIES``. Prints Markdown tables.
 
 Copies: 32,768 key groups on 400 nodes in 21 zones, primaries spread evenly, two copies each on random nodes of two
 other zones. Either all copies stay apart, the primary's node among them, or only the two copies. A third of the rows
@@ -36,6 +36,11 @@ from ftplan.planners.drain.options import DrainOptions
 from ftplan.planners.result import Result
 
 NODES, ZONES, GROUPS, COPIES = 400, 21, 32_768, 2
+LIMITS = (
+    ("none", DrainLimits()),
+    ("8 a zone", DrainLimits(max_per_zone=8)),
+    ("12 a round", DrainLimits(max_nodes=12)),
+)
 RACK_NODES, RACKS, LEAST_FIDELITY = 40, 8, 0.75
 
 Planner = Callable[[DrainProblem, DrainOptions], Result[Drain]]
@@ -100,15 +105,11 @@ def timed(planner: Planner, problem: DrainProblem, time_limit_s: float) -> tuple
     return len(result.answer.rounds), int(result.bound), seconds
 
 
-def copies_table(time_limit_s: float, seeds: int) -> None:
+def copies_table(time_limit_s: float, seeds: int, limited: bool) -> None:
     print("| apart | limits | seed | one by one | zone by zone | greedy | its s | exact | bound | gap | seconds |")
     print("|---" * 11 + "|", flush=True)
     for keep in ("all", "checkpoints"):
-        for name, limits in (
-            ("none", DrainLimits()),
-            ("8 a zone", DrainLimits(max_per_zone=8)),
-            ("12 a round", DrainLimits(max_nodes=12)),
-        ):
+        for name, limits in LIMITS if limited else LIMITS[:1]:
             for seed in range(seeds):
                 problem = copied(keep, limits, seed)
                 quick, _, quick_s = timed(greedy, problem, time_limit_s)
@@ -150,9 +151,13 @@ def main() -> None:
     parser.add_argument("folder", nargs="?", default=os.environ.get("FTPLAN_STORM_TOPOLOGIES"), type=Path)
     parser.add_argument("--time-limit", type=float, default=60.0)
     parser.add_argument("--quick", action="store_true", help="one seed, three topologies, 10 s each")
+    parser.add_argument("--only", choices=("copies", "unlimited-copies", "storm"), help="one part")
     asked = parser.parse_args()
     limit = 10.0 if asked.quick else asked.time_limit
-    copies_table(limit, 1 if asked.quick else 2)
+    if asked.only != "storm":
+        copies_table(limit, 1 if asked.quick else 2, limited=asked.only != "unlimited-copies")
+    if asked.only not in (None, "storm"):
+        return
     if asked.folder is None:
         print("\nThe Storm topologies are not here: name their folder, or set FTPLAN_STORM_TOPOLOGIES.")
         return
