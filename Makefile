@@ -20,6 +20,8 @@ $(STAMP): pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[all]' --group dev
 	@java -version >/dev/null 2>&1 || \
 		echo "No Java found: statistics are computed by Sail, and the tests that need Apache Spark are skipped."
+	@which chromium chromium-browser google-chrome 2>/dev/null | grep -q . || \
+		echo "No Chromium found: the tests that look at pages in a browser are skipped (apt-get install chromium)."
 	@touch $@
 
 demo: $(STAMP) ## the main job on real data: statistics from a log, then four checkpoint allocations
