@@ -25,7 +25,9 @@ LARGE = 2_000_000
     metavar="N",
     help="Fold a topology of more tasks by operator.",
 )
-@click.option("-o", "--output", required=True, metavar="FILE", help="Write HTML here; - is standard output.")
+@click.option(
+    "-o", "--output", default="-", metavar="FILE", help="Write HTML here; - is standard output.  [default: -]"
+)
 @click.option("--force", is_flag=True, help="Overwrite an existing output.")
 @options.verbosity
 def command(documents: tuple[str, ...], **given: Any) -> None:
@@ -40,6 +42,8 @@ def command(documents: tuple[str, ...], **given: Any) -> None:
     from ftplan.cli.inputs import asked_roles
     from ftplan.io.output import write_text
 
+    if given["output"] == "-" and sys.stdout.isatty():
+        raise click.UsageError("a page is not for a terminal: give -o FILE, such as -o plan.html")
     check_output(given["output"], given["force"])
     html = ftplan.report(
         list(documents),

@@ -20,6 +20,8 @@ from hypothesis import strategies as st
 import ftplan
 from ftplan.model.plan import Plan
 from ftplan.reports.page import MOST_CELLS
+from tests.cli.conftest import environment
+from tests.cli.in_process import run_here
 from tests.fuzz.mutations import mutated
 from tests.reports import cases
 from tests.reports.cases import EXAMPLES, HOSTILE, TAGS, Parsed
@@ -156,6 +158,13 @@ def test_without_its_inputs_a_plan_is_shown_alone(tmp_path: Path) -> None:
     assert "is not at hand" in words
     assert "INPUT_MISSING" in words
     assert "The plan on the topology" not in words
+
+
+def test_the_command_writes_the_page_into_a_pipe(tmp_path: Path) -> None:
+    _moved(tmp_path)
+    done = run_here(["report", "plan.json"], cwd=tmp_path, env=environment())
+    assert done.returncode == 0
+    assert "is not at hand" in checked(done.stdout).words
 
 
 def test_inputs_beside_the_plan_are_found(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ The options of report.
     -c, --cluster FILE   Cluster, YAML or JSON.
     --title TEXT         Of the page.  [default: that of the plan]
     --max-tasks N        Fold a topology of more tasks by operator.  [default: 400; 0<=x<=2000]
-    -o, --output FILE    Write HTML here; - is standard output.  [required]
+    -o, --output FILE    Write HTML here; - is standard output.  [default: -]
     --force              Overwrite an existing output.
     --no-progress        No progress bar.
     -q, --quiet          Only the answer and errors.

@@ -10,9 +10,6 @@ What is no plan, what-if result or evaluation is refused in a line.
   2> ftplan: topology.yaml: format: this is a topology file (ftplan/topology); expected ftplan/plan, ftplan/evaluation or ftplan/what-if-result
   [2]
   $ ftplan recovery-schedule -t topology.yaml -c cluster.yaml --fail zone:a --iterations 5 -o schedule.json -q
-  $ ftplan report schedule.json
-  2> ftplan: report: Missing option '-o' / '--output'.
-  [2]
   $ ftplan report schedule.json -o page.html --max-tasks 5000
   2> ftplan: report: Invalid value for '--max-tasks': 5000 is not in the range 0<=x<=2000.
   [2]
