@@ -25,9 +25,7 @@ LARGE = 2_000_000
     metavar="N",
     help="Fold a topology of more tasks by operator.",
 )
-@click.option(
-    "-o", "--output", default="-", metavar="FILE", help="Write HTML here; - is standard output.  [default: -]"
-)
+@click.option("-o", "--output", default="-", metavar="FILE", help="Write HTML here; - is standard output.")
 @click.option("--force", is_flag=True, help="Overwrite an existing output.")
 @options.verbosity
 def command(documents: tuple[str, ...], **given: Any) -> None:
