@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from typing import Any
 
 import pytest
@@ -19,6 +20,11 @@ settings.load_profile("ci" if os.environ.get("CI") else "here")
 # Most of a short Spark run is compiling: the first compiler alone halves it.
 for name in ("SPARK_SUBMIT_OPTS", "SPARK_DAEMON_JAVA_OPTS"):
     os.environ.setdefault(name, "-XX:TieredStopAtLevel=1")
+
+
+# A job in the background of a shell begins with the signal ignored, and so would every command that the tests start.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class ByEngine(LoadScopeScheduling):
