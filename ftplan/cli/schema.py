@@ -8,8 +8,7 @@ import click
 
 from ftplan.cli import options
 from ftplan.cli.render import Answer, check_output, emit
-
-KINDS = ("topology", "cluster", "failure", "stats", "plan", "evaluation", "what-if", "recovery-costs", "what-if-result")
+from ftplan.io.schemas import KINDS, schema
 
 
 @options.command("schema")
@@ -19,7 +18,6 @@ KINDS = ("topology", "cluster", "failure", "stats", "plan", "evaluation", "what-
 @options.verbosity
 def command(kind: str, **given: Any) -> None:
     """Print the JSON Schema of a kind of file, for editors and other tools."""
-    from ftplan.io.schemas import schema
     from ftplan.model.plan import canonical_json
 
     check_output(given["output"], given["force"])
