@@ -11,19 +11,11 @@ from ftplan.reports.proof import badge, gap_of, proof, value_figure, value_of
 from ftplan.reports.tables import Table, body_tables, summary_tables, table
 from ftplan.reports.topology_drawing import topology_figure
 
-#: What the figures of ``before`` are of.
-_BEFORE = {
-    "recovery-schedule": "waiting until all fits",
-    "checkpoint-allocation": "copies in place",
-    "task-replication": "replicas in place",
-    "drain-schedule": "one by one",
-}
-
 
 def plan_section(given: PlanDocument, max_tasks: int) -> Section:
     """Return what is to say of a plan."""
     plan = given.plan
-    before = _BEFORE.get(plan.kind, "before")
+    before = kinds.before(plan)
     words = plan.kind.replace("-", " ").capitalize()
     where = f": {given.topology.name}" if given.topology is not None and given.topology.name else ""
     parts = [_goodness(plan, before)]

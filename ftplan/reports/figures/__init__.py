@@ -2,6 +2,8 @@
 
 A module has any of:
 
+``BEFORE``
+    What the figures of ``before`` in the summary are of, in a few words.
 ``lead(plan) -> Sequence[str]``
     What is planned, in sentences.
 ``highlights(plan) -> Sequence[Highlight]``
@@ -37,6 +39,11 @@ class Highlight(NamedTuple):
 def _part(kind: str, name: str) -> Any:
     module = f"{__name__}.{kind.replace('-', '_')}"
     return getattr(importlib.import_module(module), name, None) if find_spec(module) is not None else None
+
+
+def before(plan: Plan) -> str:
+    """Return what the figures of ``before`` in the summary are of."""
+    return _part(plan.kind, "BEFORE") or "before"
 
 
 def lead(plan: Plan) -> Sequence[str]:

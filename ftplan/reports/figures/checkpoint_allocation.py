@@ -15,6 +15,8 @@ from ftplan.reports.figures import Highlight
 from ftplan.reports.numbers import count, figures_in, number, share, size
 from ftplan.reports.states import State, States
 
+BEFORE = "copies in place"
+
 
 def lead(plan: Plan) -> Sequence[str]:
     """Return how many copies lie on how many nodes, what moves, and what they are good for."""

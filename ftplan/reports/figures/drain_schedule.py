@@ -15,6 +15,8 @@ from ftplan.reports.numbers import count, duration, is_number, number, share
 from ftplan.reports.palette import step_style
 from ftplan.reports.states import States, in_step
 
+BEFORE = "one by one"
+
 
 def _rounds(plan: Plan) -> Sequence[Mapping[str, Any]]:
     rounds: Sequence[Mapping[str, Any]] = (plan.plan or {}).get("rounds") or []

@@ -15,6 +15,7 @@ from ftplan.reports.numbers import count, duration, figures_in, number, share
 from ftplan.reports.repair_times import has_nodes, outages, recoveries, restores
 from ftplan.reports.states import State, States, in_step
 
+BEFORE = "waiting until all fits"
 _STYLES = {"restore": "value", "prefetch": "waiting-hatched", "down": "down-hatched", "back": "live"}
 _WORDS = {"restore": "restore", "prefetch": "restore, begun early", "down": "down", "back": "back"}
 

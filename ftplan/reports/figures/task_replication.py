@@ -16,6 +16,7 @@ from ftplan.reports.numbers import Unit, count, figures_in, is_number, label, nu
 from ftplan.reports.states import State, States
 from ftplan.reports.tables import records_in
 
+BEFORE = "replicas in place"
 _UNITS = {"tasks": "replicas", "cores": "cores of replicas", "mb": "state of replicas"}
 _SPENT = {"tasks": "replicas", "cores": "cpu", "mb": "memory_mb"}
 
