@@ -8,11 +8,11 @@ import click
 
 from ftplan.cli import options
 from ftplan.cli.render import Answer, check_output, emit
-from ftplan.io.schemas import KINDS, schema
+from ftplan.io import schemas
 
 
 @options.command("schema")
-@click.argument("kind", type=click.Choice(KINDS))
+@click.argument("kind", type=click.Choice(schemas.KINDS))
 @click.option("-o", "--output", default="-", metavar="FILE", help="Write JSON here; - is standard output.")
 @click.option("--force", is_flag=True, help="Overwrite an existing output.")
 @options.verbosity
@@ -22,7 +22,7 @@ def command(kind: str, **given: Any) -> None:
 
     check_output(given["output"], given["force"])
     emit(
-        Answer(canonical_json(schema(kind))),
+        Answer(canonical_json(schemas.schema(kind))),
         output=given["output"],
         form="json",
         force=given["force"],
