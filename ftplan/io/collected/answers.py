@@ -1,0 +1,45 @@
+"""Read a folder of collected answers back, or answers that somebody saved by hand."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ftplan.errors import FtplanError
+
+
+class Answer(NamedTuple):
+    """What an endpoint answered: when (UTC; None where nobody noted it), to which path, and the answer itself."""
+
+    at: datetime | None
+    path: str
+    value: Any
+    metric: str | None = None
+
+
+def is_collection(folder: Path) -> bool:
+    """Return whether a folder was written by ``ftplan collect``."""
+    return (folder / "collection.json").is_file()
+
+
+def answers(folder: Path) -> Iterator[Answer]:
+    """Return the answers of a collected folder in the order in which they came; failures are left out.
+
+    Raises FtplanError if a line but the last is no answer.
+    """
+    for file in sorted((folder / "answers").glob("*.jsonl")):
+        with file.open("rb") as lines:
+            for number, line in enumerate(lines, 1):
+                if not line.endswith(b"\n"):
+                    break
+                try:
+                    entry = json.loads(line)
+                    at = datetime.fromisoformat(entry["at"])
+                    path, answer, metric = entry["path"], entry.get("answer"), entry.get("metric")
+                except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+                    raise FtplanError(f"{file}: line {number} is no answer ({error})") from error
+                if entry.get("status") == 200:
+                    yield Answer(at, path, answer, metric)
