@@ -6,6 +6,7 @@ groups end with the ``with`` block, whatever happens in it.
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import socket
@@ -59,6 +60,12 @@ def free_port() -> int:
         listening.bind(("127.0.0.1", 0))
         port: int = listening.getsockname()[1]
         return port
+
+
+def _end_with_parent() -> None:
+    """Let Linux kill a process when the one that started it is gone, however that ended."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
 def flink_home(python: str) -> Path:
@@ -137,6 +144,7 @@ class FlinkCluster:
                 stdout=console,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
+                preexec_fn=_end_with_parent,
             )
 
     def kill(self, name: str) -> None:

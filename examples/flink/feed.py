@@ -41,7 +41,7 @@ class Feed(threading.Thread):
         self._lines = _lines(customers, seed)
         self._ended = threading.Event()
         self._written = self._read = self._files = 0
-        self._offsets: dict[Path, int] = {}
+        self._offsets = {console: console.stat().st_size for console in self._consoles()}
         self._old: deque[tuple[float, Path]] = deque()
         folder.mkdir(parents=True, exist_ok=True)
 
@@ -76,7 +76,7 @@ class Feed(threading.Thread):
 
     def look(self, now: float) -> None:
         """Note how much is written and read now."""
-        for console in self.logs.glob("taskmanager-*/console.out"):
+        for console in self._consoles():
             with console.open("rb") as file:
                 file.seek(self._offsets.get(console, 0))
                 text = file.read()
@@ -86,6 +86,9 @@ class Feed(threading.Thread):
             if printed:
                 self._read = int(printed[-1])
         self.points.append(Point(now, self._written, self._read))
+
+    def _consoles(self) -> list[Path]:
+        return list(self.logs.glob("taskmanager-*/console.out"))
 
     @property
     def lag(self) -> int:

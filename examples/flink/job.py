@@ -1,6 +1,6 @@
 """The job of the drill, sent to a cluster: run by the environment that has apache-flink, not by ftplan's own.
 
-``python job.py HOST:PORT FOLDER INTERVAL_S``: reads lines that appear in FOLDER/input, counts them by customer, and
+``python job.py HOST:PORT FOLDER INTERVAL_S``: reads the files that appear in FOLDER, counts them by customer, and
 prints how many it has read in all.
 """
 
@@ -35,7 +35,7 @@ def main(address: str, folder: str, interval_s: float) -> None:
     tables = TableEnvironment.create(EnvironmentSettings.new_instance().with_configuration(configuration).build())
     tables.execute_sql(
         "CREATE TABLE orders (customer BIGINT, amount BIGINT, note STRING) WITH ('connector' = 'filesystem', "
-        f"'path' = 'file://{folder}/input', 'format' = 'csv', 'source.monitor-interval' = '250 ms')"
+        f"'path' = 'file://{folder}', 'format' = 'csv', 'source.monitor-interval' = '250 ms')"
     )
     tables.execute_sql(
         "CREATE TABLE customers (customer BIGINT, orders BIGINT, total BIGINT, note STRING) "

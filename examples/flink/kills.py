@@ -54,11 +54,11 @@ class Kill:
         return asdict(self)
 
 
-def start_job(cluster: FlinkCluster, python: str, interval_s: float) -> str:
-    """Send the job to a cluster and return its id when all its tasks run."""
+def start_job(cluster: FlinkCluster, python: str, source: Path, interval_s: float) -> str:
+    """Send the job, which reads the folder *source*, and return its id when all its tasks run."""
     script = Path(__file__).with_name("job.py")
     address = cluster.url.removeprefix("http://")
-    command = [python, str(script), address, str(cluster.folder), str(interval_s)]
+    command = [python, str(script), address, str(source.resolve()), str(interval_s)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
     if done.returncode:
         raise RuntimeError(f"the job could not be sent: {done.stderr[-2000:]}")

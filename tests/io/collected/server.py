@@ -7,7 +7,7 @@ import json
 import ssl
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -59,6 +59,10 @@ class FakeEndpoint:
             protocol_version = "HTTP/1.1"
 
             def do_GET(self) -> None:
+                with suppress(ConnectionError):  # who asks may have gone
+                    self._answer()
+
+            def _answer(self) -> None:
                 endpoint.asked.append((self.path, dict(self.headers)))
                 answer = endpoint.answers.get(self.path, Said({"errors": ["Not found."]}, 404))
                 if callable(answer):
