@@ -7,6 +7,7 @@ import statistics
 import subprocess
 import time
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from cluster import FlinkCluster
@@ -112,7 +113,7 @@ def kill_and_measure(cluster: FlinkCluster, feed: Feed, job: str, interval_s: fl
     cluster.wait_for(lambda: _caught_up(feed.points, begun, back) is not None, "the recovery", GIVEN_UP_S)
     end = _caught_up(feed.points, begun, back)
     assert end is not None
-    first = _first_read(feed.points, begun)
+    first = _read_again(feed.points, begun, end.time)
     cluster.start_taskmanager(int(victim.rpartition("-")[2]))
     cluster.wait_for_taskmanagers()
     return Kill(
@@ -129,13 +130,15 @@ def kill_and_measure(cluster: FlinkCluster, feed: Feed, job: str, interval_s: fl
     )
 
 
-def _first_read(points: list[Point], begun: float) -> Point:
-    """Return the first point after the job had begun anew: what is read falls back to the checkpoint, then rises."""
-    after = [p for p in points if p.time > begun]
-    fall = next((n for n in range(1, len(after)) if after[n].read < after[n - 1].read), None)
-    if fall is not None:
-        return after[fall]
-    return next(p for p in reversed(after) if p.read == after[-1].read)  # nothing to read again: the longest halt
+def _read_again(points: list[Point], begun: float, end: float) -> Point:
+    """Return the point at which the longest halt in a time ended."""
+    during = [p for p in points if begun < p.time <= end]
+    halts = [(during[0].time, during[0])]
+    for before, point in pairwise(during):
+        if point.read != before.read:
+            halts.append((point.time, point))
+    longest = max(pairwise(halts), key=lambda pair: pair[1][0] - pair[0][0])
+    return longest[1][1]
 
 
 def _caught_up(points: list[Point], begun: float, back: float) -> Point | None:

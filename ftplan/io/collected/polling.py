@@ -144,7 +144,9 @@ def keep_polling(poll: Poll, asking: Callable[[], Asking], pace: Pace, say: Call
                     say(f"out of reach: {error}; going on")
                 slot.pause = min(2**down, most)
                 down += 1
-            elif down:
+                continue
+            asked.journal.continued = True
+            if down:
                 say(f"within reach again after {down:,} failed {'poll' if down == 1 else 'polls'}")
                 down = 0
     except KeyboardInterrupt:

@@ -57,6 +57,7 @@ class FakeEndpoint:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            wbufsize = -1  # an answer in one piece
 
             def do_GET(self) -> None:
                 with suppress(ConnectionError):  # who asks may have gone
