@@ -132,7 +132,7 @@ def import_topology(
 
     module, _, function = IMPORTERS[engine].partition(":")
     plain = ImportOptions(**{item.name: getattr(asked, item.name) for item in fields(ImportOptions)})
-    opened = open_source(source, engine)
+    opened = open_source(source, engine, asked.job)
     made = finish(getattr(importlib.import_module(module), function)(opened, plain), plain)
     if cluster_output is not None and made.cluster is None:
         raise FtplanError(f"{opened.name}: names no hosts, so that there is no cluster: leave out --cluster-output")

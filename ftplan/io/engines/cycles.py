@@ -33,14 +33,15 @@ def feedback(pairs: Sequence[Pair], rate: Mapping[Pair, float]) -> list[Pair]:
     """Return edges without which there is no cycle, in natural order.
 
     They are the fewest where a component has at most 12 operators; of equally many those that lead back towards the
-    sources, then those that carry least, then by name. In larger components operators are put in a line by the greedy
-    rule of Eades, Lin and Smyth, with the distance from the sources for its ties, and edges that lead back are cut.
+    sources, then those that carry least, then by name as text. In larger components operators are put in a line by the
+    greedy rule of Eades, Lin and Smyth, with the distance from the sources for its ties, and edges that lead back are
+    cut.
     """
     graph = _graph(pairs)
     depth = _depths(graph)
     cut: list[Pair] = [pair for pair in graph.edges if pair[0] == pair[1]]
     for part in _cyclic(graph):
-        names = sorted(part, key=natural_key)
+        names = sorted(part)
         weight: dict[Pair, Weight] = {
             (a, b): (1, int(depth[b] > depth[a]), rate.get((a, b), 0.0))
             for a, b in graph.subgraph(part).edges
@@ -106,35 +107,35 @@ def _depths(graph: nx.DiGraph[str]) -> dict[str, int]:
 
 
 def _least(names: Sequence[str], weight: Mapping[Pair, Weight]) -> list[str]:
-    """Return an order in which the edges that lead back weigh least: dynamic programming over what stands before."""
+    """Return an order in which the edges that lead back weigh least, of equal ones the first by names.
+
+    Dynamic programming over the sets of operators that stand before, 2^n steps of n each.
+    """
     place = {name: i for i, name in enumerate(names)}
     back: list[list[tuple[int, Weight]]] = [[] for _ in names]
     for (a, b), value in weight.items():
         back[place[a]].append((1 << place[b], value))
     whole = (1 << len(names)) - 1
-    best: list[tuple[Weight, int] | None] = [None] * (whole + 1)
-    best[0] = ((0, 0, 0.0), -1)
-    for before in range(whole):
-        so_far = best[before]
-        assert so_far is not None
+    rest: list[Weight] = [(0, 0, 0.0)] * (whole + 1)
+    first = [0] * (whole + 1)
+    for before in range(whole - 1, -1, -1):
+        best: Weight | None = None
         for k in range(len(names)):
             if before >> k & 1:
                 continue
-            costs = [value for mask, value in back[k] if before & mask]
-            total = so_far[0]
-            for cost in costs:
-                total = (total[0] + cost[0], total[1] + cost[1], total[2] + cost[2])
-            after = before | 1 << k
-            there = best[after]
-            if there is None or total < there[0]:
-                best[after] = (total, k)
-    line, state = [], whole
-    while state:
-        chosen = best[state]
-        assert chosen is not None
-        line.append(names[chosen[1]])
-        state &= ~(1 << chosen[1])
-    return line[::-1]
+            total = rest[before | 1 << k]
+            for mask, value in back[k]:
+                if before & mask:
+                    total = (total[0] + value[0], total[1] + value[1], total[2] + value[2])
+            if best is None or total < best:
+                best, first[before] = total, k
+        assert best is not None
+        rest[before] = best
+    line, before = [], 0
+    while before != whole:
+        line.append(names[first[before]])
+        before |= 1 << first[before]
+    return line
 
 
 def _greedy(names: Sequence[str], weight: Mapping[Pair, Weight], depth: Mapping[str, int]) -> list[str]:

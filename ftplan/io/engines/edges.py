@@ -11,6 +11,11 @@ from ftplan.errors import FtplanError
 from ftplan.io.engines.cycles import Pair, cycles, feedback, shown
 from ftplan.io.engines.draft import Draft, DraftEdge, Partitioning
 from ftplan.io.engines.options import ImportOptions
+from ftplan.io.engines.slugs import listed
+from ftplan.model.defaults import MAX_SUBSTREAMS
+
+#: Share by which an edge's measured rate and its sender's output may differ and still count as equal.
+DIFFERS = 0.01
 
 
 def merged(draft: Draft, ids: Mapping[str, str]) -> dict[Pair, DraftEdge]:
@@ -76,3 +81,34 @@ def acyclic(
         draft.note("CYCLE_CUT", f"the edge {source} -> {target} closes a cycle and is left out, as asked")
     gone = {(name[source], name[target]) for source, target in cut}
     return {pair: edge for pair, edge in edges.items() if pair not in gone}
+
+
+def spread(draft: Draft, rate: Mapping[Pair, float]) -> None:
+    """Give edges that carry other than the whole output of their sender substreams, from a rate for the whole edge.
+
+    Rates are records/s by pair. Senders divide as their ``rate_out``, receivers as their ``input_share``, which is an
+    estimate; edges within 1 % of the whole output, and those with too many substreams, stay as they are.
+    """
+    operators = {operator.key: operator for operator in draft.operators}
+    changed = []
+    for i, edge in enumerate(draft.edges):
+        source, target = operators[edge.source], operators[edge.target]
+        whole, share = source.rate_out, target.input_share
+        pair = edge.source, edge.target
+        if pair not in rate or not isinstance(whole, list) or edge.partitioning != "full":
+            continue
+        total = sum(whole)
+        parallel = sum((e.source, e.target) == pair for e in draft.edges)
+        few = source.parallelism * target.parallelism <= MAX_SUBSTREAMS
+        if not total or abs(rate[pair] - total) <= DIFFERS * total or parallel > 1 or not few:
+            continue
+        weights = share if share is not None and any(share) else [1.0] * target.parallelism
+        scale = rate[pair] / (total * sum(weights))
+        rows = [
+            (a, b, scale * sent * weight) for a, sent in enumerate(whole) for b, weight in enumerate(weights) if weight
+        ]
+        draft.edges[i] = replace(edge, substreams=rows)
+        changed.append(f"{edge.source} -> {edge.target}")
+    if changed:
+        text = "measured for the whole edge, divided over its tasks as they send and receive"
+        draft.assume("SUBSTREAMS_SPREAD", f"{listed(changed)}: {text}")

@@ -25,7 +25,7 @@ class EngineSource:
     ----------
     name
         What messages call it.
-    url, engine
+    url, engine, job
         Of a live endpoint, which is polled once as ``ftplan collect`` does; else None.
     collection
         The folder that ``ftplan collect`` wrote, else None.
@@ -36,6 +36,7 @@ class EngineSource:
     name: str
     url: str | None = None
     engine: str | None = None
+    job: str | None = None
     collection: Path | None = None
     paths: tuple[str, ...] = ()
 
@@ -74,11 +75,19 @@ class EngineSource:
 
     @cached_property
     def _polled(self) -> list[Answer]:
-        raise FtplanError(f"{self.url}: collect its answers first (ftplan collect), and import the folder")
+        from ftplan.io.collected import POLLS
+        from ftplan.io.engines.live import poll_once
+
+        assert self.url is not None
+        if self.engine is None or self.engine not in POLLS:
+            raise FtplanError(f"{self.name}: {self.engine} answers at no URL; give what its tools print as files")
+        return poll_once(self.url, self.engine, {"jobs": [self.job]} if self.job else {})
 
 
 def open_source(
-    given: Sequence[str | os.PathLike[str]] | str | os.PathLike[str], engine: str | None = None
+    given: Sequence[str | os.PathLike[str]] | str | os.PathLike[str],
+    engine: str | None = None,
+    job: str | None = None,
 ) -> EngineSource:
     """Return what was given to import: one URL, one collected folder, or any number of files and folders of files.
 
@@ -91,7 +100,7 @@ def open_source(
     if any(item.lower().startswith(_SCHEMES) for item in listed):
         if len(listed) > 1:
             raise FtplanError("import-topology: a URL stands for a whole cluster; give it alone")
-        return EngineSource(listed[0], url=listed[0], engine=engine)
+        return EngineSource(listed[0], url=listed[0], engine=engine, job=job)
     paths: list[str] = []
     for item in listed:
         if item == STANDARD_INPUT or not Path(item).is_dir():
