@@ -86,12 +86,21 @@ class Counters:
             self.busy_ms += reading.busy - before
             self.busy_over_ms += over_ms
 
+    @property
+    def seconds(self) -> float:
+        """Over which time the increase is."""
+        return self._total().over_ms / 1000
+
+    def _total(self) -> Counters:
+        if self.over_ms or self.first is None:
+            return self
+        total = Counters()
+        total._increase(self.first, self.first.running, None)
+        return total
+
     def rates(self) -> Rates:
         """Return records per second in and out, and the share of time in which the subtask was busy."""
-        total = self
-        if not self.over_ms and self.first is not None:
-            total = Counters()
-            total._increase(self.first, self.first.running, None)
+        total = self._total()
         seconds = total.over_ms / 1000
         if not seconds:
             return Rates(0.0, 0.0, None)

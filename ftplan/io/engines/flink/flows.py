@@ -4,7 +4,8 @@ Measured are the records that each subtask read and wrote, over all its inputs a
 is the flow of an edge where the vertex at one of its ends has no other edge on that side, and of the edges that remain
 once these are known. How a flow divides over pairs of tasks is not measured but for forwarded and rescaled streams: it
 is assumed that each sender's part goes to the readers in proportion to what they read, and that a reader's inputs
-divide alike in all its subtasks.
+divide alike in all its subtasks. Where each reader of a keyed stream reads as much as the sender of its number writes,
+both sides have the same keys (a join's result, say, that is counted by the join's key).
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ from ftplan.model.defaults import MAX_SUBSTREAMS
 #: Each to all; one to one, or each to its part of the larger side; all to the first task; each record to all tasks.
 _TO_ALL, _TO_SOME, _TO_FIRST, _TO_EACH = "to all", "to some", "to first", "to each"
 _SHIPPED = {"FORWARD": _TO_SOME, "RESCALE": _TO_SOME, "GLOBAL": _TO_FIRST, "BROADCAST": _TO_EACH}
+
+#: Share of records by which counters at both ends of a stream differ when they are read one after the other.
+_UNDER_WAY = 0.01
 
 Substreams = list[tuple[int, int, float]]
 
@@ -49,6 +53,11 @@ class Flow:
     def way(self) -> str:
         """How tasks meet."""
         return next((way for name, way in _SHIPPED.items() if self.shipped.startswith(name)), _TO_ALL)
+
+    @property
+    def divided(self) -> bool:
+        """Whether it is assumed, not measured, what pairs of tasks exchange."""
+        return self.way == _TO_ALL and min(self.source.parallelism, self.target.parallelism) > 1
 
     @property
     def copies(self) -> int:
@@ -102,7 +111,7 @@ def substreams(edge: Flow, rates: Mapping[str, VertexRates]) -> Substreams | Non
     """Return what each pair of tasks carries, None where that is unknown or there are too many pairs to list."""
     writer, reader = rates.get(edge.source.id), rates.get(edge.target.id)
     n, m = edge.source.parallelism, edge.target.parallelism
-    if edge.rate is None or writer is None or reader is None:
+    if edge.rate is None or writer is None or reader is None or not (writer.measured and reader.measured):
         return None
     sent = _shares(writer.records_out)
     read = _shares(reader.records_in)
@@ -114,11 +123,28 @@ def substreams(edge: Flow, rates: Mapping[str, VertexRates]) -> Substreams | Non
         return [(j * n // m, j, rate * read[j]) for j in range(m)]
     if edge.way == _TO_FIRST:
         return [(i, 0, rate * sent[i]) for i in range(n)]
+    if keeps_keys(edge, rates):
+        return [(i, i, rate * read[i]) for i in range(n)]
     if n * m > MAX_SUBSTREAMS:
         return None
     if edge.way == _TO_EACH:
         return [(i, j, rate * sent[i] / m) for i in range(n) for j in range(m)]
     return [(i, j, rate * sent[i] * read[j]) for i in range(n) for j in range(m)]
+
+
+def keeps_keys(edge: Flow, rates: Mapping[str, VertexRates]) -> bool:
+    """Return whether tasks of equal number send to each other alone, by what they counted.
+
+    The two must have counted the same, but for what was under way, and some tasks much more than others: else chance
+    could be the reason.
+    """
+    writer, reader = rates.get(edge.source.id), rates.get(edge.target.id)
+    if writer is None or reader is None or not edge.shipped.startswith("HASH") or len(edge.target.inputs) > 1:
+        return False
+    written, read = writer.records_out, reader.records_in
+    if len(written) != len(read) or len(read) < 2 or max(read) < 1.2 * min(read):
+        return False
+    return all(abs(a - b) <= _UNDER_WAY * max(a, b) for a, b in zip(written, read, strict=True))
 
 
 def _merged(n: int, m: int) -> list[tuple[int, int]]:
@@ -132,8 +158,8 @@ def _shares(values: Sequence[float]) -> list[float]:
     return [value / total for value in values] if total else [1 / len(values)] * len(values)
 
 
-def rate_out(vertex: Vertex, edges: Sequence[Flow], rates: VertexRates) -> tuple[list[float] | None, bool]:
-    """Return records per second that leave each task, on each of its edges, and whether that is certain.
+def rate_out(edges: Sequence[Flow], rates: VertexRates) -> tuple[list[float] | None, bool]:
+    """Return records per second that leave each task of a vertex, on each of its *edges*, and whether that is certain.
 
     A vertex counts a record once for each operator at the end of its chain that emits it, a topology once for all
     edges: with several edges, the largest of their flows counts where all are known.

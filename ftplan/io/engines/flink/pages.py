@@ -50,10 +50,10 @@ _RULES = tuple((re.compile(pattern), kind) for pattern, kind in _PATHS)
 _FILE = re.compile(r"v(?P<vertex>[0-9]{1,6})(?:_s(?P<subtask>[0-9]{1,6}))?_")
 
 
-def pages(answers: Iterable[Answer]) -> Iterator[Page]:
-    """Yield the answers as pages, in their order."""
+def pages(answers: Iterable[Answer], of_files: bool) -> Iterator[Page]:
+    """Yield the answers as pages, in their order; those *of_files* have the files' names as paths."""
     for answer in answers:
-        yield _by_path(answer) if answer.path.startswith("/") else _by_content(answer)
+        yield _by_content(answer) if of_files else _by_path(answer)
 
 
 def _by_path(answer: Answer) -> Page:
@@ -145,4 +145,3 @@ def _list_kind(value: list[Any]) -> str | None:
     if items and "id" in items[0]:
         return "metrics" if all("value" in item or len(item) == 1 for item in items) else None
     return "?"
-

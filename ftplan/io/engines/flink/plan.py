@@ -1,4 +1,4 @@
-"""The vertices of a job from its plan, in both shapes: of REST, and of ``flink info``, whose operators are not chained."""
+"""The vertices of a job from its plan: REST shows chains of operators, ``flink info`` the operators one by one."""
 
 from __future__ import annotations
 
@@ -90,7 +90,8 @@ def _plain(description: str) -> str:
 # The branches of a chain stand below each other, each a step of three characters further in than what feeds it.
 _BRANCH = re.compile(r"^([\s:|]*)[+:]- ")
 _NUMBERED = re.compile(r"^\[(\d+)\]:([A-Za-z]\w*)\(")
-_TABLE = re.compile(r"[^(]*\(table=\[\[([^\]]*)\]")
+_SOURCE = re.compile(r"[^(]*Scan\(table=\[\[([^\]]*)\]")
+_SINK = re.compile(r"[^(]*Sink\(table=\[([^\]]*)\]")
 
 
 def chain_name(description: str) -> str:
@@ -121,9 +122,11 @@ def _operator_name(label: str) -> str:
     numbered = _NUMBERED.match(label)
     if numbered is None:
         return label
-    if "Scan" in numbered[2] and (table := _TABLE.match(label)):
+    if table := _SOURCE.match(label):
         path = [part.strip() for part in table[1].split(",")]
         return f"Source: {path[2] if len(path) > 2 else path[-1]}[{numbered[1]}]"
+    if table := _SINK.match(label):
+        return f"Sink: {table[1].rpartition('.')[2]}[{numbered[1]}]"
     return f"{numbered[2]}[{numbered[1]}]"
 
 
@@ -167,8 +170,8 @@ def _chained(nodes: Mapping[str, Vertex]) -> list[Vertex]:
                 before[node.id] = source.id
     head = _heads(nodes, before)
     children: dict[str, list[str]] = {}
-    for key, source in before.items():
-        children.setdefault(source, []).append(key)
+    for key, above in before.items():
+        children.setdefault(above, []).append(key)
     members: dict[str, list[Vertex]] = {}
     for key, node in nodes.items():
         members.setdefault(head[key], []).append(node)

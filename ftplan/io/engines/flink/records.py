@@ -34,6 +34,10 @@ class JobRecord:
         Sets that were left out because a vertex was missing.
     rescaled
         How often the parallelism of a vertex changed between two sets.
+    sets
+        Sets since then that count.
+    complete
+        Whether any set had all vertices.
     """
 
     id: str | None
@@ -42,6 +46,7 @@ class JobRecord:
     left_out: int = 0
     partial: int = 0
     rescaled: int = 0
+    sets: int = 0
     complete: bool = False
     _set: dict[_Key, Page] = field(default_factory=dict)
     _tasks: dict[str, int] = field(default_factory=dict)
@@ -63,6 +68,7 @@ class JobRecord:
         whole_set = self._is_complete()
         if whole_set or (last and not self.complete):
             self.complete = whole_set
+            self.sets += 1
             self._count()
             self.latest.update({key: page.value for key, page in self._set.items()})
         elif self._set:
@@ -86,6 +92,7 @@ class JobRecord:
         tasks = {key: len(entries(part(page.value, "subtasks"))) for key, page in found.items()}
         if any(self._tasks.get(key, count) != count for key, count in tasks.items()):
             self.rescaled += 1
+            self.sets = 1
             self.counters.clear()
         self._tasks.update(tasks)
         for key, page in found.items():
