@@ -65,7 +65,9 @@ def acyclic(
 
     Raises FtplanError with the path if there is one and it may not be cut.
     """
-    if nx.is_directed_acyclic_graph(nx.DiGraph(edges.keys())):
+    graph: nx.DiGraph[str] = nx.DiGraph()
+    graph.add_edges_from(edges)  # given to DiGraph(...), they make networkx load pandas to see whether they are its
+    if nx.is_directed_acyclic_graph(graph):
         return edges
     name = {ids[key]: key for key in ids}
     pairs = [(ids[source], ids[target]) for source, target in edges]

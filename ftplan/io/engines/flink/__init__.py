@@ -13,7 +13,7 @@ from ftplan.io.engines.flink.assemble import label_slots, place, tell, with_cpu,
 from ftplan.io.engines.flink.hosts import task_managers
 from ftplan.io.engines.flink.measured import vertex_rates
 from ftplan.io.engines.flink.pages import pages
-from ftplan.io.engines.flink.plan import Vertex, plan_vertices
+from ftplan.io.engines.flink.plan import Vertex, chain_name, plan_vertices
 from ftplan.io.engines.flink.records import JobRecord, Records, read_records
 from ftplan.io.engines.flink.values import entries, part, text, whole
 from ftplan.io.engines.options import ImportOptions
@@ -94,7 +94,13 @@ def _vertices(record: JobRecord, name: str) -> list[Vertex]:
     for vertex in vertices:
         entry: Mapping[str, Any] = listed_.get(vertex.id, {})
         page = record.page("vertex", vertex.id)
-        vertex.name = text(entry.get("name")) or text(part(page, "name")) or vertex.name
+        vertex.name = (
+            text(entry.get("name"))
+            or text(part(page, "name"))
+            or vertex.name
+            or chain_name(vertex.description)
+            or vertex.id
+        )
         vertex.parallelism = whole(entry.get("parallelism")) or vertex.parallelism
         most = whole(entry.get("maxParallelism")) or whole(part(page, "maxParallelism"))
         vertex.max_parallelism = most or None

@@ -24,14 +24,11 @@ def joins(vertices: Sequence[Vertex]) -> tuple[list[Vertex], list[Vertex]]:
         if len(vertex.inputs) < 2:
             continue
         keyed = sum(stream.shipped.startswith("HASH") for stream in vertex.inputs) > 1
-        shown = f"{vertex.head} {vertex.description.splitlines()[0].partition('(')[0] if vertex.description else ''}"
-        if _JOIN.search(shown) or _JOIN.search(_function(vertex)) or (keyed and _CONNECTED.search(shown)):
+        # Names can be the user's; a description begins with the operator's kind: "[16]:IntervalJoin(joinType=...".
+        shown = f"{vertex.head} {vertex.description.partition('<br')[0].partition('(')[0]}"
+        if _JOIN.search(shown) or (keyed and _CONNECTED.search(shown)):
             sure.append(vertex)
         elif keyed or _CONNECTED.search(shown):
             doubtful.append(vertex)
     return sure, doubtful
 
-
-def _function(vertex: Vertex) -> str:
-    """Return what a window's name says of the function in it: ``Window(..., CoGroupWindowFunction)``."""
-    return vertex.head if "Window(" in vertex.head else ""

@@ -21,7 +21,10 @@ class Stream(NamedTuple):
 
 @dataclass(slots=True)
 class Vertex:
-    """A vertex of the job graph: operators that Flink has chained. Parallelism 0 is not known."""
+    """A vertex of the job graph: operators that Flink has chained.
+
+    ``name`` is empty where the plan gives none but that in the ``description``. Parallelism 0 is not known.
+    """
 
     id: str
     name: str
@@ -79,8 +82,7 @@ def _vertex(node: Any, place: str) -> Vertex:
         if source is None:
             raise FtplanError(f"{place}: an input has no id")
         inputs.append(Stream(source, (text(stream.get("ship_strategy")) or "").upper()))
-    name = text(node.get("type")) or chain_name(description) or key
-    return Vertex(key, name, _plain(description), whole(node.get("parallelism")) or 0, inputs=inputs)
+    return Vertex(key, text(node.get("type")) or "", description, whole(node.get("parallelism")) or 0, inputs=inputs)
 
 
 def _plain(description: str) -> str:
@@ -179,8 +181,7 @@ def _chained(nodes: Mapping[str, Vertex]) -> list[Vertex]:
     for key, chain in members.items():
         first = nodes[key]
         first.inputs = [Stream(head[stream.source], stream.shipped) for stream in first.inputs]
-        first.description = "\n".join(node.description for node in chain)
-        first.name = _nested(key, {node.id: node.name for node in chain}, children)
+        first.name = _nested(key, {node.id: node.name or node.id for node in chain}, children)
         chains.append(first)
     return chains
 
