@@ -72,7 +72,9 @@ class RangeQuery:
         Raises FtplanError if there are some, and no place for them.
         """
         if matchers and "$match" not in self.promql:
-            raise FtplanError(f"--match: the query {self.name} has no $match in its promql; add it, or choose --section")
+            raise FtplanError(
+                f"--match: the query {self.name} has no $match in its promql; add it, or choose --section"
+            )
         return self.promql.replace("$match", matchers)
 
     def to_dict(self) -> dict[str, Any]:

@@ -52,9 +52,7 @@ class LabelModel(FileModel):
     prefix: str = Field("", description="What is put before it")
 
 
-Label = Annotated[
-    Annotated[LabelName, Tag("<name>")] | Annotated[LabelModel, Tag("<rule>")], Discriminator(_branch)
-]
+Label = Annotated[Annotated[LabelName, Tag("<name>")] | Annotated[LabelModel, Tag("<rule>")], Discriminator(_branch)]
 
 
 class LabelsModel(FileModel):
@@ -116,9 +114,9 @@ def load_mapping(source: Source | None = None) -> tuple[dict[str, list[RangeQuer
     base = _shipped().sections if model.base == "shipped" else {}
     sections = dict(base)
     for name, section in model.sections.items():
-        below = base.get(name, SectionModel())
+        below = base.get(name) or SectionModel.model_validate({})
         queries = {**below.queries, **section.queries}
-        sections[name] = SectionModel(labels=_joined(below.labels, section.labels), queries=queries)
+        sections[name] = below.model_copy(update={"labels": _joined(below.labels, section.labels), "queries": queries})
     return _queries(model.model_copy(update={"sections": sections}), document.name), (*warnings, *ignored)
 
 
@@ -145,7 +143,7 @@ def _queries(model: PrometheusMappingModel, name: str) -> dict[str, list[RangeQu
             measure = query.measure or key
             if problem := misuse(measure, query.kind):
                 complaints.add(f"sections.{title}.queries.{key}", problem)
-            labels = _joined(section.labels, query.labels) or LabelsModel()
+            labels = _joined(section.labels, query.labels) or LabelsModel.model_validate({})
             rules = {role: _rule(given) for role in ROLES if (given := getattr(labels, role)) is not None}
             queries.append(
                 RangeQuery(
