@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +15,8 @@ from ftplan.model.recovery_costs import RecoveryCosts
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import FloatArray
 from ftplan.model.units import MB
+
+FloatOrArray = TypeVar("FloatOrArray", float, FloatArray)
 
 
 class RecoveryParameters(NamedTuple):
@@ -69,7 +71,7 @@ def recovery_time(
     during ``replay_share`` of an interval is then processed again at full capacity, and what has come in since the
     failure, and comes in meanwhile, with the share 1 - rho of capacity that the input leaves, rho = rate / capacity.
     With D the time until tasks run again the sum is ``D + (replay_share * interval + D) * rho / (1 - rho)``; the 60
-    recoveries that [Geldenhuys2022] measured lie within 6 % of it (median). Catching up takes for ever where rho is 1 or more.
+    recoveries that [Geldenhuys2022] measured lie within 6 % of it (median). Where rho is 1 or more it has no end.
 
     Parameters
     ----------
@@ -90,6 +92,61 @@ def recovery_time(
     ratio = np.divide(rho, 1.0 - rho, out=np.full(rho.shape, np.inf), where=keeps_up)
     catch_up = np.multiply(behind, ratio, out=np.zeros(rho.shape), where=keeps_up | (behind > 0.0))
     return RecoveryParts(detection + 0.0, restart + 0.0, transfer, replay, catch_up)
+
+
+class RecoveryDelays(NamedTuple):
+    """What recovery costs add to the return of each task of a job, in seconds; the defaults add nothing.
+
+    Attributes
+    ----------
+    detection_s
+        From when a task fails until it can be started.
+    restart_s
+        From its start until its state is fetched.
+    replay_s
+        From when it runs until it has caught up, however short it was down.
+    catch_up
+        Seconds of catching up for each second that it was down.
+    """
+
+    detection_s: float = 0.0
+    restart_s: float = 0.0
+    replay_s: float = 0.0
+    catch_up: float = 0.0
+
+    @classmethod
+    def of(cls, costs: RecoveryCosts, graph: TaskGraph) -> RecoveryDelays:
+        """Return the delays of a job at its rates and its longest checkpoint interval.
+
+        Raises
+        ------
+        FtplanError
+            If its input takes all of its capacity, so that it never catches up.
+        """
+        rate, interval = input_rate(graph), longest_interval(graph)
+        require_keeping_up(costs, rate)
+        parameters = RecoveryParameters.of(costs)
+        running = parameters._replace(detection_s=np.array([0.0, 1.0]), restart_s=0.0)
+        none, second = recovery_time(running, rate, interval or 0.0).behind_s.tolist()
+        detection, restart = costs.detection_s, costs.restart_s
+        return cls(
+            0.0 if detection is None else detection.value,
+            0.0 if restart is None else restart.value,
+            none,
+            second - none,
+        )
+
+    def starts(self, at_s: float, failed_s: float) -> float:
+        """Return when a task runs that is recovered at *at_s*, without its state; it failed at *failed_s*."""
+        return max(at_s, failed_s + self.detection_s) + self.restart_s
+
+    def caught_up(self, ready_s: FloatOrArray, down_s: FloatOrArray | float) -> FloatOrArray:
+        """Return when a task has caught up that runs from *ready_s* on and was down since *down_s*."""
+        return ready_s + self.replay_s + self.catch_up * (ready_s - down_s)
+
+
+#: Without recovery costs.
+AT_ONCE = RecoveryDelays()
 
 
 def require_keeping_up(costs: RecoveryCosts, rate: float, after: str = "a failure") -> None:
