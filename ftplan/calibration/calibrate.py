@@ -48,8 +48,8 @@ class Fitted:
     basis
         What each parameter rests on, in words.
     recoveries
-        All that were read; ``predicted_s`` and ``held_out_s`` are of shape (len(recoveries),), NaN where a recovery was not
-        measured to its end or could not be used.
+        All that were read; ``predicted_s`` and ``held_out_s`` are of shape (len(recoveries),), NaN where a recovery
+        was not measured to its end or could not be used.
     """
 
     costs: RecoveryCosts
@@ -82,7 +82,8 @@ def calibrate(
     fixed
         Parameters that are known.
     state
-        Where state is when a task starts again; None: remote where bytes were fetched, local where they lay on the node.
+        Where state is when a task starts again; None: remote where bytes were fetched, local where they lay on the
+        node.
     draws
         Fits for confidence limits, 0 for none.
 
@@ -92,21 +93,23 @@ def calibrate(
         If there is nothing to fit to.
     """
     placed, said = _state(recoveries, state)
-    sample = Sample.of(recoveries)
+    # In an order of their own, so that the order of files and rows changes nothing that is drawn.
+    order = sorted(range(len(recoveries)), key=lambda i: [(v is None, v or 0.0) for v in recoveries[i][1:]])
+    sample = Sample.of([recoveries[i] for i in order])
     if placed == "local":
         sample = sample._replace(state_bytes=np.zeros(len(recoveries)))
     unknown = unknowns(sample, fixed)
     if not unknown.fitted and not unknown.medians:
         raise FtplanError("there is no recovery to calibrate on: each lacks its time, or what the others have")
+    read = sample
     sample, unknown, values = _estimated(sample, unknown)
     limits = confidence_limits(sample, unknown, values, draws, seed, report)
     tested = held_out(sample, unknown)
     predicted = np.where(sample.timed, predict(values, sample), np.nan) if sample.timed.any() else sample.recovery_s
     whole = sample.take(sample.timed)
     estimates = {name: _bounded(name, values[name], limits.get(name), whole) for name in PARAMETERS if name in values}
-    costs = RecoveryCosts(
-        state=placed, rates=_range(whole.rate), intervals_s=_range(whole.interval_s), **estimates
-    )
+    whole = read.take(sample.timed)  # with what no parameter depends on, too
+    costs = RecoveryCosts(state=placed, rates=_range(whole.rate), intervals_s=_range(whole.interval_s), **estimates)
     count = len(whole.recovery_s)
     left_out = int(sum(r.recovery_s is not None for r in recoveries)) - count
     warnings = [*unknown.warnings, *said]
@@ -114,13 +117,14 @@ def calibrate(
         text = f"{left_out} of {left_out + count} recoveries are left out: their rate, interval or state is not known"
         warnings.append(Warn("RECOVERIES_LEFT_OUT", text))
     warnings += _weak(unknown, values, sample, limits, draws)
+    back = np.argsort(order)
     return Fitted(
         costs,
         _basis(unknown, sample, count),
         _accuracy(predicted, tested, sample.recovery_s),
         tuple(recoveries),
-        predicted,
-        np.full(len(predicted), np.nan) if tested is None else tested.predicted_s,
+        predicted[back],
+        np.full(len(predicted), np.nan) if tested is None else tested.predicted_s[back],
         sum(r.restart_s is not None or r.transfer_s is not None for r in recoveries),
         tuple(warnings),
     )
@@ -177,7 +181,7 @@ def _range(values: FloatArray) -> FittedRange | None:
 
 
 def _basis(unknown: Unknowns, sample: Sample, count: int) -> dict[str, str]:
-    basis = {name: "fixed" for name in unknown.fixed}
+    basis = dict.fromkeys(unknown.fixed, "fixed")
     for name, column in unknown.medians.items():
         basis[name] = f"median of {int(np.isfinite(getattr(sample, column)).sum())} measured"
     fitted = f"fitted to {count} {'recovery' if count == 1 else 'recoveries'}"

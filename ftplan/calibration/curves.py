@@ -1,8 +1,9 @@
 """Find failures in the curves of a job, and how long it took to recover from each.
 
-A failure is a fall in throughput with a jump in lag (in latency, where there is no lag); one signal alone will do where
-there is no other. The job has recovered when lag and throughput are back at the level before, and stay there. Times begin
-with the first sign in the curves, which is later than the failure itself where metrics are sampled rarely.
+A failure is a fall in throughput with a jump in lag (in latency, where there is no lag); one signal alone will do
+where there is no other. The job has recovered when lag and throughput are back at the level before, and stay there.
+Times begin with the first sign in the curves, which is later than the failure itself where metrics are sampled
+rarely.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Fit the parameters of :func:`ftplan.metrics.recovery_time.recovery_time` to measured recoveries.
 
-Least squares on the logarithm of predicted over measured time, with the loss soft_l1 at 10 %: an error counts by its share
-of the recovery, as recoveries of seconds and of hours stand side by side, and outliers (a second failure, a slow node) pull
-less. On held-out recoveries of [Geldenhuys2022] the scale of the loss hardly matters, and plain relative errors do worse.
+Least squares on the logarithm of predicted over measured time, with the loss soft_l1 at 10 %: an error counts by its
+share of the recovery, as recoveries of seconds and of hours stand side by side, and outliers (a second failure, a
+slow node) pull less. On held-out recoveries of [Geldenhuys2022] the scale of the loss hardly matters, and plain
+relative errors do worse.
 """
 
 from __future__ import annotations
@@ -65,9 +66,7 @@ def estimate(sample: Sample, unknown: Unknowns, start: Values | None = None) -> 
         predicted = predict({**values, **_outward(x, unknown.fitted, scales)}, whole)
         return np.log(np.maximum(predicted, 1e-300) / whole.recovery_s)
 
-    tried = [
-        least_squares(errors, x, bounds=(low, high), loss="soft_l1", f_scale=SCALE, max_nfev=200) for x in begin
-    ]
+    tried = [least_squares(errors, x, bounds=(low, high), loss="soft_l1", f_scale=SCALE, max_nfev=200) for x in begin]
     best = min(tried, key=lambda one: float(one.cost))
     return values | _outward(best.x, unknown.fitted, scales)
 

@@ -21,8 +21,8 @@ By = Literal["rate", "interval", "recovery"]
 class HeldOut(NamedTuple):
     """Predictions of recoveries, each by a fit on all others of another rate (interval, or on all others).
 
-    ``predicted_s`` has shape (n,): infinite where the fit says that the job never catches up, NaN for rows of the sample
-    that are no whole recovery.
+    ``predicted_s`` has shape (n,): infinite where the fit says that the job never catches up, NaN for rows of the
+    sample that are no whole recovery.
     """
 
     by: By
@@ -30,7 +30,10 @@ class HeldOut(NamedTuple):
 
 
 def held_out(sample: Sample, unknown: Unknowns) -> HeldOut | None:
-    """Leave out one rate after the other; where rates are few one interval, else one recovery; None where that is all."""
+    """Leave out one rate after the other; where rates are few one interval, else one recovery; None where all are few.
+
+    Cost: a fit a group.
+    """
     chosen = _grouped(sample)
     if chosen is None or not unknown.fitted:
         return None

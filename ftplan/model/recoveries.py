@@ -24,8 +24,8 @@ class Recovery(NamedTuple):
     local_bytes
         Bytes of state that were on the node already.
     detection_s, restart_s, transfer_s
-        Parts that were measured by themselves: until the failure was noticed, start of the tasks without the fetching of
-        their state, that fetching.
+        Parts that were measured by themselves: until the failure was noticed, start of the tasks without the fetching
+        of their state, that fetching.
     capacity
         Records per second that the job processed while it caught up.
     """

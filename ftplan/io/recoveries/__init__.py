@@ -1,13 +1,14 @@
 """Measured recoveries, in the forms in which people have them: one file a form.
 
-A reader is ``read(path, options) -> Reading``. To add one, write it beside the others and give it a row in
-:data:`READERS`; :func:`form_of` says which file is whose.
+A reader is ``read(paths, options) -> Reading``, all files of its form at once: a query that was restarted stands in
+two logs. To add one, write it beside the others and give it a row in :data:`READERS`; :func:`form_of` says which file
+is whose.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import NamedTuple
@@ -24,8 +25,6 @@ READERS: Mapping[str, str] = {
     "flink": "ftplan.io.recoveries.flink_spans:read",
     "spark": "ftplan.io.recoveries.spark_event_log:read",
 }
-#: What is looked at to tell the form of a text.
-_BEGINNING = 1 << 16
 
 
 class ReadingOptions(NamedTuple):
@@ -52,27 +51,42 @@ class Reading(NamedTuple):
     inputs: tuple[InputFile, ...] = ()
 
 
-def read_recoveries(path: str | os.PathLike[str], form: str, options: ReadingOptions) -> Reading:
-    """Read a file or folder; *form* is one of :data:`READERS` or ``auto``.
+def joined(readings: Iterable[Reading]) -> Reading:
+    """Return several readings as one."""
+    listed = list(readings)
+    return Reading(
+        tuple(item for one in listed for item in one.recoveries),
+        tuple(item for one in listed for item in one.curves),
+        tuple(item for one in listed for item in one.warnings),
+        tuple(item for one in listed for item in one.inputs),
+    )
+
+
+def read_recoveries(paths: Sequence[str | os.PathLike[str]], form: str, options: ReadingOptions) -> Reading:
+    """Read files and folders; *form* is one of :data:`READERS` or ``auto``.
 
     Raises
     ------
     FtplanError
-        If it cannot be read, its form cannot be told, or it holds neither recoveries nor curves.
+        If one cannot be read, its form cannot be told, or those of a form hold neither recoveries nor curves.
     """
-    name = display_name(path)
-    if not Path(path).exists():
-        try:
-            near = suggestion(Path(path).name, [entry.name for entry in Path(path).parent.iterdir()])
-        except OSError:
-            near = ""
-        raise FtplanError(f"{name}: no such file or folder{near}")
-    reader = resolve_name(READERS[form_of(Path(path), options) if form == "auto" else form])
-    reading: Reading = reader(Path(path), options)
-    if not reading.recoveries and not reading.curves:
-        why = f": {reading.warnings[0].message}" if reading.warnings else ""
-        raise FtplanError(f"{name}: holds no recovery that can be used{why}")
-    return reading
+    by_form: dict[str, list[Path]] = {}
+    for path in map(Path, paths):
+        if not path.exists():
+            try:
+                near = suggestion(path.name, [entry.name for entry in path.parent.iterdir()])
+            except OSError:
+                near = ""
+            raise FtplanError(f"{display_name(path)}: no such file or folder{near}")
+        by_form.setdefault(form_of(path, options) if form == "auto" else form, []).append(path)
+    readings = []
+    for name, some in by_form.items():
+        reading: Reading = resolve_name(READERS[name])(some, options)
+        if not reading.recoveries and not reading.curves:
+            why = f": {reading.warnings[0].message}" if reading.warnings else ""
+            raise FtplanError(f"{', '.join(map(display_name, some))}: no recovery that can be used{why}")
+        readings.append(reading)
+    return joined(readings)
 
 
 def form_of(path: Path, options: ReadingOptions) -> str:
@@ -81,20 +95,15 @@ def form_of(path: Path, options: ReadingOptions) -> str:
     Raises
     ------
     FtplanError
-        If it looks like none.
+        If it cannot be read.
     """
+    from ftplan.io.collected.answers import is_collection
     from ftplan.io.recoveries import recovery_table
     from ftplan.io.recoveries.tables import header, is_table
+    from ftplan.model.spark_log_files import is_event_log
 
     if path.is_dir():
-        return "flink" if (path / "collection.json").is_file() else "spark"
+        return "flink" if is_collection(path) else "spark"
     if is_table(path):
         return "recoveries" if recovery_table.fits(header(path), options) else "curves"
-    try:
-        with path.open("rb") as file:
-            beginning = file.read(_BEGINNING)
-    except OSError as error:
-        raise FtplanError(f"{display_name(path)}: cannot be read: {error.strerror or error}") from None
-    if b'"SparkListener' in beginning or path.suffix in (".zstd", ".lz4", ".zst"):
-        return "spark"
-    return "flink"
+    return "spark" if is_event_log(str(path)) else "flink"

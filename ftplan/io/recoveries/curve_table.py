@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from ftplan.errors import FtplanError
 from ftplan.io.documents import display_name, recorded_path
 from ftplan.io.fingerprint import sha256_of_file
-from ftplan.io.recoveries import Reading, ReadingOptions
+from ftplan.io.recoveries import Reading, ReadingOptions, joined
 from ftplan.io.recoveries.tables import column_of, numbers, read_table
 from ftplan.model import ranges
 from ftplan.model.plan import InputFile
@@ -23,14 +24,18 @@ MOST_CURVES = 1000
 _SIGNAL = ranges.Range(1e-12, 1e18)
 
 
-def read(path: Path, options: ReadingOptions) -> Reading:
-    """Read a table of curves; rows may stand in any order.
+def read(paths: Sequence[Path], options: ReadingOptions) -> Reading:
+    """Read tables of curves; rows may stand in any order.
 
     Raises
     ------
     FtplanError
-        If the table cannot be read, has no time or no signal, or holds a value that is none.
+        If a table cannot be read, has no time or no signal, or holds a value that is none.
     """
+    return joined(_table(path, options) for path in paths)
+
+
+def _table(path: Path, options: ReadingOptions) -> Reading:
     name = display_name(path)
     frame = read_table(path)
     known = [str(column) for column in frame.columns]
@@ -40,7 +45,7 @@ def read(path: Path, options: ReadingOptions) -> Reading:
         missing = "time" if time is None else "throughput, lag or latency"
         role = "time" if time is None else "lag"
         raise FtplanError(
-            f"{name}: neither recoveries nor curves: there is no column of {missing} (--column {role}=COLUMN names one); "
+            f"{name}: neither recoveries nor curves: no column of {missing}: --column {role}=COLUMN names it; "
             f"there are {', '.join(known)}"
         )
     seconds = _seconds(frame[time], time, name)

@@ -1,23 +1,23 @@
 """Flink's ``JobInitialization`` spans in a JobManager's log: what a restart and a restore took.
 
-Slf4jTraceReporter (``traces.reporter.NAME.factory.class: org.apache.flink.traces.slf4j.Slf4jTraceReporterFactory``, Flink
-1.19 and later) writes one line a span: ``Reported span: SimpleSpan{scope=..., name=JobInitialization, startTsMillis=...,
-endTsMillis=..., attributes={k=v, ...}}``, since 2.0 with ``children=[...]``. Of the attributes there are the largest
-(``max``) and the sum (``sum``) over all subtasks. The download has a time of its own with RocksDB only; without one it is
-part of the restart.
+Slf4jTraceReporter (``traces.reporter.NAME.factory.class: org.apache.flink.traces.slf4j.Slf4jTraceReporterFactory``,
+Flink 1.19 and later) writes one line a span: ``Reported span: SimpleSpan{scope=..., name=JobInitialization,
+startTsMillis=..., endTsMillis=..., attributes={k=v, ...}}``, since 2.0 with ``children=[...]``. Of the attributes
+there are the largest (``max``) and the sum (``sum``) over all subtasks. The download has a time of its own with
+RocksDB only; without one it is part of the restart.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from ftplan.errors import FtplanError
 from ftplan.io.documents import display_name, recorded_path
 from ftplan.io.fingerprint import sha256_of_bytes
-from ftplan.io.recoveries import Reading, ReadingOptions
+from ftplan.io.recoveries import Reading, ReadingOptions, joined
 from ftplan.model import ranges
 from ftplan.model.plan import InputFile, Warn
 from ftplan.model.recoveries import Recovery
@@ -38,16 +38,20 @@ class _Log(NamedTuple):
     text: str
 
 
-def read(path: Path, options: ReadingOptions) -> Reading:
-    """Read the spans of a JobManager's log, or of the logs that a collected folder holds.
+def read(paths: Sequence[Path], options: ReadingOptions) -> Reading:
+    """Read the spans of JobManagers' logs, and of the logs that collected folders hold.
 
     Starts from nothing (without ``checkpointId``) and those that failed are left out and counted.
 
     Raises
     ------
     FtplanError
-        If it cannot be read, or holds no span of this name.
+        If one cannot be read, or holds no span of this name.
     """
+    return joined(map(_spans, paths))
+
+
+def _spans(path: Path) -> Reading:
     logs = list(_collected(path)) if path.is_dir() else [_Log(display_name(path), _text(path))]
     recoveries: dict[tuple[str, str, str], Recovery] = {}
     fresh = failed = 0
@@ -100,9 +104,7 @@ def _recovery(where: str, start_ms: int, end_ms: int, attributes: dict[str, str]
     download = _number(attributes, "maxdownloadstatedurationms")
     took = max(end_ms - start_ms, 0) / 1000.0
     transfer = None if not download else min(download / 1000.0, took)
-    sizes = {
-        place: _number(attributes, f"maxrestoredstatesizebytes.{place}") or 0.0 for place in (*_FETCHED, *_LOCAL)
-    }
+    sizes = {place: _number(attributes, f"maxrestoredstatesizebytes.{place}") or 0.0 for place in (*_FETCHED, *_LOCAL)}
     fetched, local = sum(sizes[place] for place in _FETCHED), sum(sizes[place] for place in _LOCAL)
     if transfer is not None and not fetched:  # a file system that is mounted looks like the node's own disk
         fetched, local = local, 0.0

@@ -1,8 +1,8 @@
 """A table with a measured recovery a row.
 
 Columns, by the names of :data:`ftplan.io.recoveries.tables.NAMES` or as options say: ``recovery`` (seconds from the
-failure until the job has caught up) or parts of it (``detection``, ``restart``, ``transfer``), ``rate`` (records per second
-into the job), ``interval`` (seconds between checkpoints), ``bytes`` (what the largest restore fetched).
+failure until the job has caught up) or parts of it (``detection``, ``restart``, ``transfer``), ``rate`` (records per
+second into the job), ``interval`` (seconds between checkpoints), ``bytes`` (what the largest restore fetched).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ftplan.errors import FtplanError
 from ftplan.io.documents import display_name, recorded_path
 from ftplan.io.fingerprint import sha256_of_file
-from ftplan.io.recoveries import Reading, ReadingOptions
+from ftplan.io.recoveries import Reading, ReadingOptions, joined
 from ftplan.io.recoveries.tables import column_of, numbers, read_table
 from ftplan.model import ranges
 from ftplan.model.plan import InputFile, Warn
@@ -41,21 +41,27 @@ def fits(columns: Sequence[str], options: ReadingOptions) -> bool:
     )
 
 
-def read(path: Path, options: ReadingOptions) -> Reading:
-    """Read a table of recoveries. Rows without an interval are left out and counted where others have one.
+def read(paths: Sequence[Path], options: ReadingOptions) -> Reading:
+    """Read tables of recoveries. Rows without an interval are left out and counted where others of the table have one.
 
     Raises
     ------
     FtplanError
-        If the table cannot be read, measures nothing, or holds a value that is no number or outside its range.
+        If a table cannot be read, measures nothing, or holds a value that is no number or outside its range.
     """
+    return joined(_table(path, options) for path in paths)
+
+
+def _table(path: Path, options: ReadingOptions) -> Reading:
     name = display_name(path)
     frame = read_table(path)
     known = [str(column) for column in frame.columns]
     columns = {role: column_of(role, known, options, name) for role in _ALLOWED}
     if not any(columns[role] for role in _MEASURED):
         listed = ", ".join(known)
-        raise FtplanError(f"{name}: no column of recovery times: name it by --column recovery=COLUMN; there are {listed}")
+        raise FtplanError(
+            f"{name}: no column of recovery times: name it by --column recovery=COLUMN; there are {listed}"
+        )
     values = {
         role: numbers(frame, column, _ALLOWED[role], name) if column else np.full(len(frame), np.nan)
         for role, column in columns.items()
