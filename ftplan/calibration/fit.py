@@ -62,13 +62,26 @@ def estimate(sample: Sample, unknown: Unknowns, start: Values | None = None) -> 
         else [np.clip(_inward(start, unknown.fitted, scales), low * 1.001 + 1e-9, high * 0.999)]
     )
 
+    shown = shown_capacity(whole) if "capacity_records_s" in unknown.fitted else None
+
     def errors(x: FloatArray) -> FloatArray:
-        predicted = predict({**values, **_outward(x, unknown.fitted, scales)}, whole)
-        return np.log(np.maximum(predicted, 1e-300) / whole.recovery_s)
+        tried = {**values, **_outward(x, unknown.fitted, scales)}
+        off = np.log(np.maximum(predict(tried, whole), 1e-300) / whole.recovery_s)
+        return off if shown is None else np.append(off, np.log(tried["capacity_records_s"] / shown))
 
     tried = [least_squares(errors, x, bounds=(low, high), loss="soft_l1", f_scale=SCALE, max_nfev=200) for x in begin]
     best = min(tried, key=lambda one: float(one.cost))
     return values | _outward(best.x, unknown.fitted, scales)
+
+
+def shown_capacity(sample: Sample) -> float | None:
+    """Return the capacity that throughput shows while jobs catch up, None where none does.
+
+    It is a high quantile over the recoveries: who catches up for a short time does not reach it. In a fit it counts as
+    one more measurement, which decides where rates are too few or too close to tell a capacity.
+    """
+    known = sample.capacity[np.isfinite(sample.capacity)]
+    return float(np.quantile(known, 0.9)) if len(known) else None
 
 
 def predict(values: Values, sample: Sample) -> FloatArray:
@@ -97,7 +110,7 @@ def _scales(whole: Sample) -> _Scales:
 
 def _limits(fitted: tuple[str, ...], whole: Sample, scales: _Scales) -> tuple[FloatArray, FloatArray]:
     """Return the least and largest value of each, as :func:`_inward` scales them."""
-    longest = float(whole.recovery_s.max()) / scales.seconds
+    longest = 2.0 * float(whole.recovery_s.max()) / scales.seconds  # searches do not end at a limit itself
     limits = {
         "detection_s": (1e-9, longest),
         "restart_s": (1e-9, longest),

@@ -55,15 +55,14 @@ def unknowns(sample: Sample, fixed: Mapping[str, float]) -> Unknowns:
             warnings.append(Warn("DETECTION_NOT_SEPARATED", text))
     rates, intervals = distinct(_of(whole.rate)), distinct(_of(whole.interval_s))
     if "capacity_records_s" not in known:
-        if rates > 1 or (rates == 1 and intervals > 1 and "replay_share" in known):
+        shown = np.isfinite(whole.capacity).any()
+        if rates > 1 or (rates == 1 and (shown or (intervals > 1 and "replay_share" in known))):
             fitted.append("capacity_records_s")
-        elif np.isfinite(whole.capacity).any() and rates == 1:
-            medians["capacity_records_s"] = "capacity"
         else:
             why = "no rate is known" if rates == 0 else "all recoveries had the same rate"
             text = f"{why}: catching up is within the other parts; --capacity fixes what the job can process"
             warnings.append(Warn("CAPACITY_NOT_IDENTIFIED", text))
-    rho = "capacity_records_s" in {*known, *medians, *fitted}
+    rho = "capacity_records_s" in {*known, *fitted}
     if "replay_share" not in known:
         if rho and intervals > 1:
             fitted.append("replay_share")
@@ -72,7 +71,7 @@ def unknowns(sample: Sample, fixed: Mapping[str, float]) -> Unknowns:
             why = why if rho else "the capacity is not known"
             text = f"{why}: what is processed again is within the other parts; --replay-share fixes it"
             warnings.append(Warn("REPLAY_NOT_IDENTIFIED", text))
-    if "bandwidth_mb_s" not in {*known, *medians}:
+    if "bandwidth_mb_s" not in known:
         if distinct(_positive(whole.state_bytes), SAME_SIZE) > 1:
             fitted.append("bandwidth_mb_s")
         else:

@@ -171,7 +171,7 @@ def _percent(share: float | None) -> str | None:
 def _notes(calibration: Calibration) -> list[str]:
     fitted, accuracy, costs = calibration.fitted, calibration.fitted.accuracy, calibration.costs
     ranges = [
-        f"{item.low:,.0f} to {item.high:,.0f} {unit}"
+        f"{item.low:,.0f} {unit}" if item.low == item.high else f"{item.low:,.0f} to {item.high:,.0f} {unit}"
         for item, unit in ((costs.rates, "records/s"), (costs.intervals_s, "s between checkpoints"))
         if item is not None
     ]
