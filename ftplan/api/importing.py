@@ -168,7 +168,7 @@ def _command(
 ) -> str:
     """Return the command that imports the same again, up to a zone map that was given as a mapping."""
     paths = [source] if isinstance(source, (str, os.PathLike)) else list(source)
-    said = ["ftplan import-topology", *map(os.fspath, paths), "--from", engine]
+    said = ["ftplan import-topology", *(os.fspath(item) for item in paths), "--from", engine]
     defaults = {item.name: item.default for item in fields(Importing)}
     for name, value in options.items():
         if value != defaults[name] and value is not None:
