@@ -135,15 +135,15 @@ def _tell_defaults(draft: Draft, ids: Mapping[str, str], edges: Mapping[Pair, Dr
     """Note what the engine does not say of any operators and the files' defaults take for it."""
     fed = {target for _, target in edges}
     asked = (
-        ("CPU_UNKNOWN", "cpu: 1 core a task", [o for o in draft.operators if o.cpu is None]),
+        ("CPU_UNKNOWN", "cpu: 1 core for each task", [o for o in draft.operators if o.cpu is None]),
         (
             "RATES_UNKNOWN",
-            "rate_out: 1 record/s from each task of a source",
+            "rate_out: 1 record/s from each task",
             [o for o in draft.operators if o.rate_out is None and o.key not in fed],
         ),
         (
             "STATE_UNKNOWN",
-            "state_bytes: no bytes",
+            "state_bytes: 0",
             [o for o in draft.operators if o.state_bytes is None and o.key_groups is not None],
         ),
     )

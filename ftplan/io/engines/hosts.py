@@ -71,8 +71,8 @@ def cluster_of(draft: Draft, zones: Mapping[str, str], cores: float | None, ids:
     zone = {node.host: zones.get(node.host.lower(), node.zone) for node in nodes}
     lost = [hosts[node.host] for node in nodes if zone[node.host] is None]
     if lost:
-        text = "the zone map does not name them" if zones else "--zone-map says zones"
-        draft.assume("ZONE_UNKNOWN", f"{listed(lost)}: each node is taken for a zone of its own; {text}")
+        text = "not in the zone map" if zones else "no zone is known (--zone-map)"
+        draft.assume("ZONE_UNKNOWN", f"{listed(lost)}: {text}, so that each node is a zone of its own")
     zone_ids = slugs({name: name for name in zone.values() if name is not None})
     bare = [node for node in nodes if node.cpu is None]
     if bare and cores is None:

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from ftplan.errors import FtplanError
 from ftplan.io.engines.draft import Draft, DraftEdge, DraftNode, DraftOperator
-from ftplan.io.engines.kafka_streams.description import SubTopology, is_description, sub_topologies
+from ftplan.io.engines.kafka_streams.description import REPARTITION, SubTopology, is_description, sub_topologies
 from ftplan.io.engines.kafka_streams.tools import Member, is_group, is_log_dirs, log_dirs, members
 from ftplan.io.engines.options import ImportOptions, counts
 from ftplan.io.engines.slugs import listed
 from ftplan.io.engines.source import EngineSource
 
 Sizes = dict[str, dict[int, float]]
-_CHANGELOG, _REPARTITION = "-changelog", "-repartition"
+_CHANGELOG = "-changelog"
 
 
 def read(source: EngineSource, options: ImportOptions) -> Draft:
@@ -65,7 +65,7 @@ def read(source: EngineSource, options: ImportOptions) -> Draft:
 def _application(parts: list[SubTopology], sizes: Sizes, name: str) -> str:
     """Return the application's id, which the names of internal topics begin with; nothing where none is seen."""
     ends = [f"-{store}{_CHANGELOG}" for part in parts for store in part.stores]
-    ends += [f"-{topic}" for part in parts for topic in part.topics if topic.endswith(_REPARTITION)]
+    ends += [f"-{topic}" for part in parts for topic in part.topics if topic.endswith(REPARTITION)]
     ids = {topic.removesuffix(end) for topic in sizes for end in ends if topic.endswith(end)}
     whole = {i for i in ids if not any(i != other and i.endswith(f"-{other}") for other in ids)}
     if len(whole) > 1:

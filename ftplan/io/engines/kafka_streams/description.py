@@ -14,6 +14,8 @@ _NODE = re.compile(
 _KIND = re.compile(r"(Source|Processor|Sink):")
 _ARROW = re.compile(r"(-->|<--)([^<>]*?)(?=-->|<--|$)")
 _JOIN = re.compile(r"join|outer(this|other)", re.IGNORECASE)
+#: How the names of topics end that only the application itself writes and reads.
+REPARTITION = "-repartition"
 #: What cannot be a list of topics' names.
 _PATTERN = re.compile(r"[^A-Za-z0-9._\-, ]")
 
@@ -77,6 +79,11 @@ def sub_topologies(text: str, name: str) -> list[SubTopology]:
                 raise FtplanError(f"{name}: line {number}: names the node {item!r}, which is not described: cut off?")
         if not part.nodes:
             raise FtplanError(f"{name}: sub-topology {part.number} has no nodes: cut off?")
+    read = {topic for part in parts.values() for topic in part.topics}
+    for part in parts.values():
+        for topic in sorted(part.sinks - read):
+            if topic.endswith(REPARTITION):
+                raise FtplanError(f"{name}: no sub-topology reads the repartition topic {topic!r}: cut off?")
     return [parts[number] for number in sorted(parts)]
 
 
