@@ -49,6 +49,7 @@ class StormPoll:
     def _topology(self, ask: Asking, encoded: str) -> None:
         base = f"/api/v1/topology/{encoded}"
         page = ask(base)
+        ask(f"{base}/visualization?window={WINDOW_S}", optional=True)
         for kind in ("spout", "bolt"):
             for component in _list(page, f"{kind}s"):
                 plain = component.get(f"{kind}Id")

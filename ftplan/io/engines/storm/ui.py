@@ -26,7 +26,7 @@ def _kind(value: Any) -> str | None:
         return None
     if "executorStats" in value and "id" in value:
         return "component"
-    if isinstance(value.get("spouts"), list) and isinstance(value.get("bolts"), list) and "className" not in str(value):
+    if isinstance(value.get("spouts"), list) and isinstance(value.get("bolts"), list):
         return "topology" if any(key in value for key in ("topologyStats", "executorsTotal", "status")) else None
     if isinstance(value.get("supervisors"), list):
         return "supervisors"
