@@ -1,7 +1,8 @@
 """Predicted beside measured recoveries of a real Flink job whose task managers are killed, as a table.
 
-Run: ``python benchmarks/flink_drill.py [--kills N] [--intervals S,S] [--shares X,X]``, with FLINK_PYTHON naming the Python of
-an environment that has apache-flink; `make test-flink` makes one, which is taken otherwise. Takes a quarter of an hour.
+Run: ``python benchmarks/flink_drill.py [--kills N] [--intervals S,S] [--shares X,X]``, with FLINK_PYTHON naming the
+Python of an environment that has apache-flink; `make test-flink` makes one, which is taken otherwise. Takes a quarter
+of an hour.
 """
 
 from __future__ import annotations

@@ -161,8 +161,8 @@ def _table(folder: Path, kills: Sequence[Kill]) -> str:
 
     parameters = RecoveryParameters.of(load_recovery_costs(folder / "fitted.yaml").value)
     lines = [
-        "| kill | records/s | interval s | into it s | halt s | measured s | predicted s | error | from halt s | error |",
-        "|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
+        "| kill | records/s | interval | into it | halt s | measured s | predicted s | error | from halt s | error |",
+        "|---:" * 10 + "|",
     ]
     errors: list[tuple[float, float]] = []
     for kill in kills[1::2]:
