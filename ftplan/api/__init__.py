@@ -15,6 +15,7 @@ __all__ = [
     "Plan",
     "Problem",
     "Verification",
+    "checkpoint_interval",
     "diff",
     "evaluate",
     "explain",
@@ -29,6 +30,7 @@ __all__ = [
 if TYPE_CHECKING:
     from ftplan.api.answers import Difference, Evaluation, Explanation, Verification
     from ftplan.api.generation.generate import generate
+    from ftplan.api.intervals.choose import checkpoint_interval
     from ftplan.api.loading import load
     from ftplan.api.plan_inputs import load_inputs
     from ftplan.api.report import report
@@ -42,6 +44,7 @@ _MODULES = {
     **dict.fromkeys(("diff", "evaluate", "explain", "plan", "verify"), "ftplan.api.verbs"),
     "Plan": "ftplan.model.plan",
     "Problem": "ftplan.model.problem",
+    "checkpoint_interval": "ftplan.api.intervals.choose",
     "generate": "ftplan.api.generation.generate",
     "load": "ftplan.api.loading",
     "load_inputs": "ftplan.api.plan_inputs",

@@ -68,6 +68,11 @@ def of_kind(kind: type[PlanOptions], algorithm: Callable[..., Any], after: str |
     return options.together(*made)
 
 
+def of_options(kind: type[Options]) -> Callable[..., Any]:
+    """Return the options of a dataclass, in the order of its fields."""
+    return options.together(*(_option_of(item.name, item.metadata["option"], item.default) for item in fields(kind)))
+
+
 def knobs(kind: type[Options], presets: Iterable[str]) -> Callable[..., Any]:
     """Return the options of a generator, in the order of its fields, and ``--like`` before them."""
     like = click.option("--like", type=click.Choice(list(presets)), help="Defaults: an experiment's, see below.")

@@ -303,6 +303,8 @@ def test_warnings_and_refusals() -> None:
     plan = planned(job(), costs=document, objective="priority-time", horizon=1e5)
     said = {warning.code for warning in plan.warnings}
     assert {"OUTSIDE_FITTED_RANGE", "BOUND_WITHOUT_TRANSFERS"} <= said
+    none = planned(ftplan.load(topology=TOPOLOGY, cluster=CLUSTER), fail=["zone:a"], costs=costs(replay_share=0.5))
+    assert "INTERVAL_UNKNOWN" in {warning.code for warning in none.warnings}
     with pytest.raises(FtplanError, match="can process 2 records/s and gets 2: it never catches up after a failure"):
         planned(job(), costs=costs(capacity_records_s=2.0))
     with pytest.raises(FtplanError, match="--costs: 3 is not the path of a recovery-costs file"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ftplan.io.checkpoint_interval_file import load_checkpoint_interval
 from ftplan.io.cluster_file import load_cluster
 from ftplan.io.evaluation_file import load_evaluation
 from ftplan.io.failure_file import load_failure
@@ -41,6 +42,48 @@ RECOVERY_COSTS = {
     },
     "fitted_on": {"recoveries": 12, "rates": [1e3, 5e5], "intervals_s": [10, 60]},
     "error": {"median": 0.1, "p90": 0.3, "held_out": 0.2},
+}
+
+_INTERVAL = {
+    "name": "best",
+    "interval_s": 140.0,
+    "recovery_s": 300.0,
+    "checkpoint_s_per_hour": 13.0,
+    "recovery_s_per_hour": 25.0,
+    "lost_s_per_hour": 38.0,
+}
+CHECKPOINT_INTERVAL = {
+    "format": "ftplan/checkpoint-interval",
+    "format_version": "1.0",
+    "tool_version": "0.1.0",
+    "inputs": [{"role": "costs", "path": "recovery.yaml", "sha256": "00"}],
+    "status": "optimal",
+    "reason": "recoveries bind",
+    "asked": {
+        "checkpoint_cost_s": 1.0,
+        "failures_per_day": 2.0,
+        "records_s": 100.0,
+        "state_bytes": 0.0,
+        "max_recovery_s": 300.0,
+    },
+    "best": _INTERVAL,
+    "unlimited": _INTERVAL,
+    "limited": True,
+    "longest_s": 140.0,
+    "shortest_s": 2.0,
+    "smallest_recovery_s": 100.0,
+    "table": [_INTERVAL],
+    "sensitivity": [
+        {
+            "parameter": "detection_s",
+            "limit": "low",
+            "value": 30.0,
+            "interval_s": 150.0,
+            "lost_s_per_hour": 37.0,
+            "regret_s_per_hour": 0.5,
+        }
+    ],
+    "warnings": [{"code": "OUTSIDE_FITTED_RANGE", "message": "a guess"}],
 }
 
 WHAT_IF_RESULT = {
@@ -163,5 +206,6 @@ CASES: dict[str, tuple[dict[str, Any], Callable[[Any], Any]]] = {
     "evaluation": (EVALUATION, load_evaluation),
     "what-if": (WHAT_IF, load_what_if),
     "recovery-costs": (RECOVERY_COSTS, load_recovery_costs),
+    "checkpoint-interval": (CHECKPOINT_INTERVAL, load_checkpoint_interval),
     "what-if-result": (WHAT_IF_RESULT, load_what_if_result),
 }

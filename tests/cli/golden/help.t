@@ -18,6 +18,7 @@ What ftplan can do.
     replicate-tasks       Plan which tasks get an active replica.
     recovery-schedule     Plan which failed tasks come back first.
     drain-schedule        Plan which nodes restart together, in how few rounds.
+    checkpoint-interval   Find the interval that loses least time.
     what-if               Plan or evaluate under many changed inputs, on all cores.
     evaluate              Score a plan, also under failures or on other statistics.
     verify                Hold a plan to its rules and to its inputs.
