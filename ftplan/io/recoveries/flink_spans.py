@@ -4,13 +4,15 @@ Slf4jTraceReporter (``traces.reporter.NAME.factory.class: org.apache.flink.trace
 Flink 1.19 and later) writes one line a span: ``Reported span: SimpleSpan{scope=..., name=JobInitialization,
 startTsMillis=..., endTsMillis=..., attributes={k=v, ...}}``, since 2.0 with ``children=[...]``. Of the attributes
 there are the largest (``max``) and the sum (``sum``) over all subtasks. The download has a time of its own with
-RocksDB only; without one it is part of the restart.
+RocksDB only; without one it is part of the restart. A restart begins when the log says that the job is restarting,
+where it does, as delays and attempts in vain come before the span.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,8 +26,16 @@ from ftplan.model.recoveries import Recovery
 
 _SPAN = re.compile(
     r"name=JobInitialization, startTsMillis=(?P<start>\d{1,18}), endTsMillis=(?P<end>\d{1,18}), "
-    r"attributes=\{(?P<attributes>[^{}]*)\}"
+    r"attributes=\{(?P<attributes>.*?)\}(?:, children=|\}|$)",
+    re.MULTILINE,
 )
+#: A job that stops running because something failed, with the time of the line and the id of the job.
+_NOTICED = re.compile(
+    r"^(?P<time>\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[.,]\d{1,6})\b.*\((?P<job>[0-9a-f]{32})\) "
+    r"switched from state RUNNING to (?:RESTARTING|FAILING)\b",
+    re.MULTILINE,
+)
+_TIME = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[.,]\d{1,6}")
 _ATTRIBUTE = re.compile(r"([A-Za-z][\w.]*)=([^,]*)")
 #: Where the bytes of a restore lay: fetched from elsewhere, and on the node.
 _FETCHED, _LOCAL = ("remote", "unknown"), ("local_disk",)
@@ -56,6 +66,8 @@ def _spans(path: Path) -> Reading:
     recoveries: dict[tuple[str, str, str], Recovery] = {}
     fresh = failed = 0
     for log in logs:
+        noticed = [(match.start(), match["job"], _time(match["time"])) for match in _NOTICED.finditer(log.text)]
+        ended = dict[str, int]()  # where the last span of a job stands
         for match in _SPAN.finditer(log.text):
             key = (match["start"], match["end"], match["attributes"])
             if key in recoveries:
@@ -66,9 +78,14 @@ def _spans(path: Path) -> Reading:
             elif "checkpointid" not in attributes:
                 fresh += 1
             else:
-                line = log.text.count("\n", 0, match.start()) + 1
-                place = f"{log.name}: line {line}"
-                recoveries[key] = _recovery(place, int(match["start"]), int(match["end"]), attributes)
+                job = attributes.get("jobid", "")
+                since = [time for at, one, time in noticed if one == job and ended.get(job, 0) < at < match.start()]
+                took = (int(match["end"]) - int(match["start"])) / 1000.0
+                if since and (reported := _line_time(log.text, match.start())) is not None:
+                    took = max(took, reported - since[0])
+                place = f"{log.name}: line {log.text.count(chr(10), 0, match.start()) + 1}"
+                recoveries[key] = _recovery(place, max(took, 0.0), attributes)
+            ended[attributes.get("jobid", "")] = match.start()
     if not recoveries and not fresh and not failed:
         raise FtplanError(
             f"{display_name(path)}: holds no JobInitialization span: Flink writes them where a trace reporter is "
@@ -100,9 +117,22 @@ def _collected(folder: Path) -> Iterator[_Log]:
             yield _Log(f"{display_name(folder)}: {answer.path}", answer.value)
 
 
-def _recovery(where: str, start_ms: int, end_ms: int, attributes: dict[str, str]) -> Recovery:
+def _line_time(text: str, position: int) -> float | None:
+    """Return the time at the begin of the line of a position, None where it begins otherwise."""
+    match = _TIME.match(text, text.rfind("\n", 0, position) + 1)
+    return None if match is None else _time(match[0])
+
+
+def _time(text: str) -> float:
+    """Return the time of a line in seconds; logs do not say their zone, and only differences count."""
+    try:
+        return datetime.fromisoformat(text.replace(",", ".").replace(" ", "T")).replace(tzinfo=UTC).timestamp()
+    except ValueError:
+        return 0.0
+
+
+def _recovery(where: str, took: float, attributes: dict[str, str]) -> Recovery:
     download = _number(attributes, "maxdownloadstatedurationms")
-    took = max(end_ms - start_ms, 0) / 1000.0
     transfer = None if not download else min(download / 1000.0, took)
     sizes = {place: _number(attributes, f"maxrestoredstatesizebytes.{place}") or 0.0 for place in (*_FETCHED, *_LOCAL)}
     fetched, local = sum(sizes[place] for place in _FETCHED), sum(sizes[place] for place in _LOCAL)

@@ -38,7 +38,12 @@ class EngineFormat(NamedTuple):
 
 
 #: Each format's owner adds its row.
-ENGINE_FORMATS: Mapping[str, EngineFormat] = {}
+ENGINE_FORMATS: Mapping[str, EngineFormat] = {
+    "spark-eventlog": EngineFormat(
+        read="ftplan.spark_stats.engine_logs.spark_eventlog:read",
+        find="ftplan.spark_stats.engine_logs.spark_files:find",
+    ),
+}
 
 
 def function(name: str) -> Callable[..., Any]:
