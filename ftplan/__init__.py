@@ -1,8 +1,8 @@
 """ftplan: recovery planning for stream-processing clusters.
 
 The public Python face is :func:`load`, :func:`plan`, :func:`evaluate`, :func:`what_if`, :func:`generate`,
-:func:`import_topology`, :func:`calibrate`, :func:`report` and :class:`FtplanError`. It is imported on first use, so that
-``import ftplan`` stays light.
+:func:`import_topology`, :func:`calibrate`, :func:`report` and :class:`FtplanError`. It is imported on first use, so
+that ``import ftplan`` stays light.
 """
 
 from __future__ import annotations

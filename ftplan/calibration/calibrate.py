@@ -182,8 +182,8 @@ def _range(values: FloatArray) -> FittedRange | None:
 
 def _basis(unknown: Unknowns, sample: Sample, count: int) -> dict[str, str]:
     basis = dict.fromkeys(unknown.fixed, "fixed")
-    for name, column in unknown.medians.items():
-        basis[name] = f"median of {int(np.isfinite(getattr(sample, column)).sum())} measured"
+    for name in unknown.medians:
+        basis[name] = f"median of {int(np.isfinite(getattr(sample, name)).sum())} measured"
     fitted = f"fitted to {count} {'recovery' if count == 1 else 'recoveries'}"
     return basis | dict.fromkeys(unknown.fitted, fitted)
 
