@@ -165,7 +165,7 @@ def _recoveries(calibration: Calibration) -> Table:
 
 
 def _percent(share: float | None) -> str | None:
-    return None if share is None else f"{share:+.1%}"
+    return None if share is None else f"{round(share, 3) + 0.0:+.1%}"
 
 
 def _notes(calibration: Calibration) -> list[str]:
