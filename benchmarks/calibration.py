@@ -1,11 +1,11 @@
 """Recoveries of a real job, predicted by fits that had not seen them, and found in its curves.
 
-Run from the project's root: ``python benchmarks/calibration.py [FOLDER] [--quick]``. FOLDER holds ``recoveries.csv`` and
-``curves.parquet`` of [Geldenhuys2022] (github dos-group/khaos, data/ysb): columns as in ``examples/recoveries``, which has the
-first and is taken without FOLDER; FTPLAN_RECOVERIES names it too. Prints Markdown tables.
+Run from the project's root: ``python benchmarks/calibration.py [FOLDER] [--quick]``. FOLDER holds ``recoveries.csv``
+and ``curves.parquet`` of [Geldenhuys2022] (github dos-group/khaos, data/ysb): columns as in ``examples/recoveries``,
+which has the first and is taken without FOLDER; FTPLAN_RECOVERIES names it too. Prints Markdown tables.
 
-Held out is one rate at a time: twelve rates, each at five intervals. Beside the formula stand itself with half an interval
-replayed, which is what failures at random give, a plane in rate and interval, and the mean.
+Held out is one rate at a time: twelve rates, each at five intervals. Beside the formula stand itself with half an
+interval replayed, which is what failures at random give, a plane in rate and interval, and the mean.
 """
 
 from __future__ import annotations

@@ -172,9 +172,9 @@ SECTIONS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
         "calibration",
         "Recovery costs from measured recoveries",
         ("calibration.py",),
-        "To reach: a median error of at most 6 % with one rate held out, and recoveries in the curves within 10 % of the "
-        "table. The curves are not part of the project: FTPLAN_RECOVERIES names their folder; without it one of five "
-        "stands in.",
+        "To reach: a median error of at most 6 % with one rate held out, and recoveries in the curves within 10 % of "
+        "the table. The curves are not part of the project: FTPLAN_RECOVERIES names their folder; without it one of "
+        "five stands in.",
     ),
     (
         "time-limits",
