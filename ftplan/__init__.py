@@ -1,8 +1,8 @@
 """ftplan: recovery planning for stream-processing clusters.
 
-The public Python face is :func:`load`, :func:`plan`, :func:`evaluate`, :func:`what_if`, :func:`generate`,
-:func:`report`, :func:`checkpoint_interval` and :class:`FtplanError`. It is imported on first use, so that
-``import ftplan`` stays light.
+The public Python face is :func:`load`, :func:`plan`, :func:`evaluate`, :func:`calibrate`, :func:`checkpoint_interval`,
+:func:`generate`, :func:`import_topology`, :func:`report`, :func:`what_if` and :class:`FtplanError`. It is imported on
+first use, so that ``import ftplan`` stays light.
 """
 
 from __future__ import annotations
@@ -16,9 +16,11 @@ __all__ = [
     "Plan",
     "Problem",
     "__version__",
+    "calibrate",
     "checkpoint_interval",
     "evaluate",
     "generate",
+    "import_topology",
     "load",
     "plan",
     "report",
@@ -26,7 +28,18 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from ftplan.api import Plan, Problem, checkpoint_interval, evaluate, generate, load, plan, report
+    from ftplan.api import (
+        Plan,
+        Problem,
+        calibrate,
+        checkpoint_interval,
+        evaluate,
+        generate,
+        import_topology,
+        load,
+        plan,
+        report,
+    )
     from ftplan.errors import FtplanError
     from ftplan.sweeps.what_if import what_if
 

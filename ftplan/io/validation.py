@@ -32,6 +32,7 @@ FORMATS: Mapping[str, str] = {
     "ftplan/evaluation": "evaluation",
     "ftplan/recovery-costs": "recovery cost table",
     "ftplan/checkpoint-interval": "checkpoint interval",
+    "ftplan/collection": "collection",
     "ftplan/what-if": "what-if",
     "ftplan/what-if-result": "what-if result",
     "ftplan/simulation": "simulation",

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pyspark.sql import functions as F
 
 from ftplan.errors import FtplanError, suggestion
+from ftplan.model.plan import Warn
 from ftplan.spark_stats.inputs import LogFile
 from ftplan.spark_stats.mapping import LogMapping
 from ftplan.spark_stats.session import Session
@@ -36,7 +37,8 @@ class Log:
     """The log as a DataFrame (lazy; nothing is read yet).
 
     ``frame`` has ``file`` (int, position in ``files``; -1 where unknown), ``broken`` (int, position in ``faults``, or
-    null) and the columns behind ``fields``. ``raw`` is the row as text.
+    null) and the columns behind ``fields``. ``raw`` is the row as text. ``tables`` are further tables of the
+    folder, which an engine's log gives as they are, with an ``operator``. ``warnings`` go into the manifest.
     """
 
     frame: Any
@@ -44,10 +46,12 @@ class Log:
     fields: Mapping[str, Field]
     files: tuple[LogFile, ...]
     faults: tuple[str, ...] = ()
+    tables: Mapping[str, Any] = field(default_factory=dict)
+    warnings: tuple[Warn, ...] = ()
 
 
 def read_log(session: Session, files: Sequence[LogFile], mapping: LogMapping) -> Log:
-    """Return the log behind *files*, all of one format.
+    """Return the log behind *files*, all of one format whose columns the user names.
 
     Raises FtplanError if a mapped column is missing or the files' headers differ.
     """
