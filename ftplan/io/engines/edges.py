@@ -11,8 +11,8 @@ from ftplan.errors import FtplanError
 from ftplan.io.engines.cycles import Pair, cycles, feedback, shown
 from ftplan.io.engines.draft import Draft, DraftEdge, Partitioning
 from ftplan.io.engines.options import ImportOptions
-from ftplan.io.engines.slugs import listed
 from ftplan.model.defaults import MAX_SUBSTREAMS
+from ftplan.model.slugs import listed
 
 #: Share by which an edge's measured rate and its sender's output may differ and still count as equal.
 DIFFERS = 0.01
@@ -65,7 +65,9 @@ def acyclic(
 
     Raises FtplanError with the path if there is one and it may not be cut.
     """
-    if nx.is_directed_acyclic_graph(nx.DiGraph(edges.keys())):
+    graph: nx.DiGraph[str] = nx.DiGraph()
+    graph.add_edges_from(edges)  # given to DiGraph(...), they make networkx load pandas to see whether they are its
+    if nx.is_directed_acyclic_graph(graph):
         return edges
     name = {ids[key]: key for key in ids}
     pairs = [(ids[source], ids[target]) for source, target in edges]

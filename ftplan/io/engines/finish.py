@@ -21,12 +21,12 @@ from ftplan.io.engines.draft import Draft, DraftEdge, DraftOperator
 from ftplan.io.engines.edges import acyclic, merged
 from ftplan.io.engines.hosts import cluster_of, zone_map
 from ftplan.io.engines.options import ImportOptions, counts
-from ftplan.io.engines.slugs import listed, slugs
 from ftplan.io.model_entries import topology_entry
 from ftplan.io.topology_file import load_topology
 from ftplan.model import ranges
 from ftplan.model.names import natural_key
 from ftplan.model.plan import Warn
+from ftplan.model.slugs import listed, slugs
 
 
 class Documents(NamedTuple):

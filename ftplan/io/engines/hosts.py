@@ -12,9 +12,9 @@ from ftplan.errors import FtplanError
 from ftplan.io.documents import decoded, display_name, parse_text, plain, read_bytes
 from ftplan.io.engines.draft import Draft
 from ftplan.io.engines.options import ZoneMap
-from ftplan.io.engines.slugs import listed, slugs
 from ftplan.io.model_entries import envelope
 from ftplan.model.names import natural_key
+from ftplan.model.slugs import listed, slugs
 
 #: Mean utilisation that is assumed of nodes of which the engine does not say the cores.
 UTILISATION = 0.7

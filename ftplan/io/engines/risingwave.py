@@ -15,8 +15,8 @@ from ftplan.io.documents import parse_text
 from ftplan.io.engines.draft import Draft, DraftEdge, DraftOperator
 from ftplan.io.engines.options import ImportOptions
 from ftplan.io.engines.parts import Part
-from ftplan.io.engines.slugs import listed
 from ftplan.io.engines.source import EngineSource
+from ftplan.model.slugs import listed
 
 #: Virtual nodes of a fragment, which bound its parallelism.
 VIRTUAL_NODES = 256

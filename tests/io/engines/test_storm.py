@@ -13,9 +13,9 @@ import yaml
 
 import ftplan
 from ftplan.errors import FtplanError
+from tests.io.collected.server import served
 from tests.io.engines.cases import DATA, codes, imported
 from tests.io.engines.storm_cases import BASE, ID, pages
-from tests.served import served
 
 PRODUCTION = sorted((DATA / "storm" / "production").glob("*.json"))
 FLUX = sorted((DATA / "storm" / "flux").glob("*.yaml"))
@@ -49,14 +49,14 @@ def test_production_topologies_recounted(path: Path) -> None:
     left_out = len(document["edges"]) - len(data)
     notes = [note.message for note in done.notes if note.code == "COORDINATION_LEFT_OUT"]
     missing = len(document["components"]) - len(tasks)
-    assert notes == (
-        [f"left out as coordination of Trident or Storm: components {missing}, streams {left_out}"] * (left_out > 0)
-    )
+    text = f"left out as coordination of Trident or Storm: components {missing}, streams {left_out}"
+    assert notes == ([text] if left_out else [])
     keyed = {e["to"] for e in data if e["grouping"] == "fields" and e["fields"]}
     assert {name for name, o in operators.items() if "key_groups" in o} == keyed
+    cpu = "topology.component.cpu.pcore.percent"
     for component in document["components"]:
         if component["id"] in operators:
-            percent = component["resources"]["topology.component.cpu.pcore.percent"]
+            percent = component["resources"].get(cpu, document["conf"].get(cpu))
             assert operators[component["id"]]["cpu"] == pytest.approx(percent / 100)
 
 
@@ -157,8 +157,8 @@ def storm_ui() -> Iterator[str]:
         "/api/v1/cluster/summary": {"supervisors": 4},
         "/api/v1/topology/summary": {"topologies": [{"id": ID, "name": "WordCount3", "encodedId": ID}]},
     }
-    with served(answers) as url:
-        yield url
+    with served(answers) as endpoint:
+        yield endpoint.url
 
 
 def test_a_live_url_and_a_collected_folder_say_the_same(storm_ui: str, tmp_path: Path) -> None:
@@ -182,7 +182,7 @@ def test_a_live_url_and_a_collected_folder_say_the_same(storm_ui: str, tmp_path:
 
 
 def test_an_endpoint_out_of_reach() -> None:
-    with pytest.raises(FtplanError, match="127.0.0.1:1: connection refused"):
+    with pytest.raises(FtplanError, match=r"127\.0\.0\.1:1: connection refused"):
         ftplan.import_topology("http://127.0.0.1:1", "storm")
 
 
@@ -200,7 +200,8 @@ def test_flux_includes_properties_and_the_environment(tmp_path: Path, monkeypatc
         '- {id: split, className: org.apache.storm.bolt.JoinBolt, parallelism: 3, numTasks: "${split.tasks}"}\n'
         '- {id: count, className: C, parallelism: "${ENV-COUNTERS}"}\n'
         "streams:\n- {from: s, to: split, grouping: {type: FIELDS, args: [a]}}\n"
-        "- {from: split, to: count, grouping: {type: GLOBAL}}\n- {from: s, to: log, grouping: {type: LOCAL_OR_SHUFFLE}}\n"
+        "- {from: split, to: count, grouping: {type: GLOBAL}}\n"
+        "- {from: s, to: log, grouping: {type: LOCAL_OR_SHUFFLE}}\n"
     )
     done = imported([main, tmp_path / "dev.properties"], "storm")
     operators = {o["id"]: o for o in done.topology["operators"]}

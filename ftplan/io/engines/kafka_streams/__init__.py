@@ -12,8 +12,8 @@ from ftplan.io.engines.draft import Draft, DraftEdge, DraftNode, DraftOperator
 from ftplan.io.engines.kafka_streams.description import REPARTITION, SubTopology, is_description, sub_topologies
 from ftplan.io.engines.kafka_streams.tools import Member, is_group, is_log_dirs, log_dirs, members
 from ftplan.io.engines.options import ImportOptions, counts
-from ftplan.io.engines.slugs import listed
 from ftplan.io.engines.source import EngineSource
+from ftplan.model.slugs import listed
 
 Sizes = dict[str, dict[int, float]]
 _CHANGELOG = "-changelog"

@@ -15,9 +15,9 @@ from ftplan.errors import FtplanError, suggestion
 from ftplan.io.documents import display_name
 from ftplan.io.engines.draft import Draft, DraftEdge, DraftNode, DraftOperator
 from ftplan.io.engines.options import ImportOptions
-from ftplan.io.engines.slugs import listed
 from ftplan.io.engines.source import EngineSource
 from ftplan.io.engines.spark.log import EventLog, TaskEnd, read_lines
+from ftplan.model.slugs import listed
 from ftplan.model.spark_log_files import event_lines, find_event_logs
 from ftplan.model.spark_stages import StageOperator, execution, stage_operators
 
