@@ -104,10 +104,13 @@ def spread(draft: Draft, rate: Mapping[Pair, float]) -> None:
         few = source.parallelism * target.parallelism <= MAX_SUBSTREAMS
         if not total or abs(rate[pair] - total) <= DIFFERS * total or parallel > 1 or not few:
             continue
-        weights = share if share is not None and any(share) else [1.0] * target.parallelism
-        scale = rate[pair] / (total * sum(weights))
+        weights = list(share) if share is not None and any(share) else [1.0] * target.parallelism
+        every = sum(weights)
         rows = [
-            (a, b, scale * sent * weight) for a, sent in enumerate(whole) for b, weight in enumerate(weights) if weight
+            (a, b, rate[pair] * (sent / total) * (weight / every))
+            for a, sent in enumerate(whole)
+            for b, weight in enumerate(weights)
+            if weight
         ]
         draft.edges[i] = replace(edge, substreams=rows)
         changed.append(f"{edge.source} -> {edge.target}")
