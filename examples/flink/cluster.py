@@ -135,6 +135,7 @@ class FlinkCluster:
             "FLINK_CONF_DIR": str(self.folder / "conf"),
             "FLINK_LOG_DIR": str(logs),
             "FLINK_PID_DIR": str(logs),
+            "PYTHONPATH": str(self.home.parent),  # for Python within the task managers
         }
         with (logs / "console.out").open("ab") as console:
             self.processes[name] = subprocess.Popen(

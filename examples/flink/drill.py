@@ -16,6 +16,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,7 +27,7 @@ from kills import Kill, capacity, kill_and_measure, start_job, steady, stop_job
 
 HERE = Path(__file__).resolve().parent
 #: Records that are read at once to warm up, and to measure what the job can read.
-BURST = 100_000
+BURST = 20_000
 
 
 def main() -> None:
@@ -35,7 +36,7 @@ def main() -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     home = flink_home(asked.python)
     asked.output.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="flink-drill-") as folder:
+    with tempfile.TemporaryDirectory(prefix="flink-drill-", ignore_cleanup_errors=True) as folder:
         kills = _killed(asked, home, Path(folder))
         _log(Path(folder), asked.output / "jobmanager.log")
     _write_kills(asked.output / "recoveries.csv", kills)
@@ -90,6 +91,10 @@ def _collecting(url: str, folder: Path) -> Iterator[None]:
     """Run ``ftplan collect`` while the block does; it ends as by Ctrl-C."""
     command = [sys.executable, "-m", "ftplan", "collect", url, "--from", "flink", "--every", "5s", "-o", str(folder)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    while process.poll() is None and not (folder / "collection.json").exists():
+        time.sleep(0.1)
+    if process.poll() is not None:
+        raise RuntimeError(f"ftplan collect ended with {process.returncode}")
     try:
         yield
     finally:
