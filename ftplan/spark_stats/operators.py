@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ftplan.errors import FtplanError
+from ftplan.model.slugs import slug
 from ftplan.model.topology import Operator, Topology
 from ftplan.spark_stats.mapping import LogMapping
 
@@ -76,6 +77,12 @@ def known_operators(mapping: LogMapping, topology: Topology | None) -> Operators
             raise FtplanError("no number of key groups; give --key-groups N or a topology (-t)")
         aliases = {o: o for o in (*named, *given)}
         return Operators(dict(given), mapping.key_groups, aliases, None, _upstream_of(mapping, None))
+    ids = {o.id for o in topology.operators}
+    # An engine's log may know an operator by the id that its name gives, whatever id the topology has for it.
+    called = {alias: o.id for o in topology.operators if o.name for alias in (slug(o.name), o.name) if alias not in ids}
+    aliases = {**called, **{i: i for i in ids}}
+    if mapping.from_engine:
+        given = {aliases[o]: count for o, count in given.items() if o in aliases}
     upstream = [mapping.upstream_operator] if mapping.upstream_operator else []
     for operator in dict.fromkeys((*named, *given, *upstream)):
         topology.operator(operator)
@@ -85,10 +92,8 @@ def known_operators(mapping: LogMapping, topology: Topology | None) -> Operators
     for operator, columns in (*mapping.keys, *([(mapping.operator, mapping.key_columns)] if mapping.operator else [])):
         if columns and not topology.operator(operator).key_groups:
             raise FtplanError(f"operator {operator!r} has a key column, but no key_groups in the topology")
-    ids = {o.id for o in topology.operators}
-    names = {o.name: o.id for o in topology.operators if o.name and o.name not in ids}
     counts = {o.id: o.key_groups for o in topology.operators}
-    return Operators(counts, None, {**names, **{i: i for i in ids}}, topology, _upstream_of(mapping, topology))
+    return Operators(counts, None, aliases, topology, _upstream_of(mapping, topology))
 
 
 def _agree(operator: Operator, count: int | None) -> None:

@@ -47,6 +47,7 @@ ENGINE_FORMATS: Mapping[str, EngineFormat] = {
         read="ftplan.spark_stats.engine_logs.flink_rest:read",
         find="ftplan.spark_stats.engine_logs.flink_files:find",
     ),
+    "flink-slf4j": EngineFormat(read="ftplan.spark_stats.engine_logs.flink_slf4j:read", text=True),
 }
 
 
