@@ -76,6 +76,9 @@ def known_operators(mapping: LogMapping, topology: Topology | None) -> Operators
             raise FtplanError("no number of key groups; give --key-groups N or a topology (-t)")
         aliases = {o: o for o in (*named, *given)}
         return Operators(dict(given), mapping.key_groups, aliases, None, _upstream_of(mapping, None))
+    ids = {o.id for o in topology.operators}
+    names = {o.name: o.id for o in topology.operators if o.name and o.name not in ids}
+    given = {names.get(o, o): count for o, count in given.items()}
     upstream = [mapping.upstream_operator] if mapping.upstream_operator else []
     for operator in dict.fromkeys((*named, *given, *upstream)):
         topology.operator(operator)
@@ -85,8 +88,6 @@ def known_operators(mapping: LogMapping, topology: Topology | None) -> Operators
     for operator, columns in (*mapping.keys, *([(mapping.operator, mapping.key_columns)] if mapping.operator else [])):
         if columns and not topology.operator(operator).key_groups:
             raise FtplanError(f"operator {operator!r} has a key column, but no key_groups in the topology")
-    ids = {o.id for o in topology.operators}
-    names = {o.name: o.id for o in topology.operators if o.name and o.name not in ids}
     counts = {o.id: o.key_groups for o in topology.operators}
     return Operators(counts, None, {**names, **{i: i for i in ids}}, topology, _upstream_of(mapping, topology))
 
