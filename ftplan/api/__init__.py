@@ -19,6 +19,7 @@ __all__ = [
     "evaluate",
     "explain",
     "generate",
+    "import_topology",
     "load",
     "load_inputs",
     "plan",
@@ -29,6 +30,7 @@ __all__ = [
 if TYPE_CHECKING:
     from ftplan.api.answers import Difference, Evaluation, Explanation, Verification
     from ftplan.api.generation.generate import generate
+    from ftplan.api.importing import import_topology
     from ftplan.api.loading import load
     from ftplan.api.plan_inputs import load_inputs
     from ftplan.api.report import report
@@ -43,6 +45,7 @@ _MODULES = {
     "Plan": "ftplan.model.plan",
     "Problem": "ftplan.model.problem",
     "generate": "ftplan.api.generation.generate",
+    "import_topology": "ftplan.api.importing",
     "load": "ftplan.api.loading",
     "load_inputs": "ftplan.api.plan_inputs",
     "report": "ftplan.api.report",

@@ -13,6 +13,7 @@ from typing import Any, Literal
 from pyspark.sql import functions as F
 
 from ftplan.errors import FtplanError, suggestion
+from ftplan.model.plan import Warn
 from ftplan.spark_stats.inputs import LogFile
 from ftplan.spark_stats.mapping import LogMapping
 from ftplan.spark_stats.session import Session
@@ -37,7 +38,7 @@ class Log:
 
     ``frame`` has ``file`` (int, position in ``files``; -1 where unknown), ``broken`` (int, position in ``faults``, or
     null) and the columns behind ``fields``. ``raw`` is the row as text. ``tables`` are further tables of the
-    folder, which an engine's log gives as they are, with an ``operator``.
+    folder, which an engine's log gives as they are, with an ``operator``. ``warnings`` go into the manifest.
     """
 
     frame: Any
@@ -46,6 +47,7 @@ class Log:
     files: tuple[LogFile, ...]
     faults: tuple[str, ...] = ()
     tables: Mapping[str, Any] = field(default_factory=dict)
+    warnings: tuple[Warn, ...] = ()
 
 
 def read_log(session: Session, files: Sequence[LogFile], mapping: LogMapping) -> Log:

@@ -43,6 +43,10 @@ ENGINE_FORMATS: Mapping[str, EngineFormat] = {
         read="ftplan.spark_stats.engine_logs.spark_eventlog:read",
         find="ftplan.spark_stats.engine_logs.spark_files:find",
     ),
+    "flink-rest": EngineFormat(
+        read="ftplan.spark_stats.engine_logs.flink_rest:read",
+        find="ftplan.spark_stats.engine_logs.flink_files:find",
+    ),
 }
 
 
