@@ -1,8 +1,8 @@
 """ftplan: recovery planning for stream-processing clusters.
 
 The public Python face is :func:`load`, :func:`plan`, :func:`evaluate`, :func:`what_if`, :func:`generate`,
-:func:`import_topology`, :func:`report` and :class:`FtplanError`. It is imported on first use, so that ``import ftplan``
-stays light.
+:func:`import_topology`, :func:`calibrate`, :func:`report` and :class:`FtplanError`. It is imported on first use, so
+that ``import ftplan`` stays light.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ __all__ = [
     "Plan",
     "Problem",
     "__version__",
+    "calibrate",
     "evaluate",
     "generate",
     "import_topology",
@@ -26,7 +27,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from ftplan.api import Plan, Problem, evaluate, generate, import_topology, load, plan, report
+    from ftplan.api import Plan, Problem, calibrate, evaluate, generate, import_topology, load, plan, report
     from ftplan.errors import FtplanError
     from ftplan.sweeps.what_if import what_if
 

@@ -164,9 +164,8 @@ def _plan(folder: Path) -> None:
 
 def _table(folder: Path, kills: Sequence[Kill]) -> str:
     """Return predicted beside measured, for the kills that nothing was fitted on, with and without their moment."""
-    from ftplan.metrics.recovery_time import RecoveryParameters, recovery_time
-
     from ftplan.io.recovery_costs_file import load_recovery_costs
+    from ftplan.metrics.recovery_time import RecoveryParameters, recovery_time
 
     costs = load_recovery_costs(folder / "recovery.yaml").value
     parameters = RecoveryParameters.of(costs)

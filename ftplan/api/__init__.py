@@ -15,6 +15,7 @@ __all__ = [
     "Plan",
     "Problem",
     "Verification",
+    "calibrate",
     "diff",
     "evaluate",
     "explain",
@@ -29,6 +30,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from ftplan.api.answers import Difference, Evaluation, Explanation, Verification
+    from ftplan.api.calibrating import calibrate
     from ftplan.api.generation.generate import generate
     from ftplan.api.importing import import_topology
     from ftplan.api.loading import load
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
 _MODULES = {
     **dict.fromkeys(("Difference", "Evaluation", "Explanation", "Verification"), "ftplan.api.answers"),
     **dict.fromkeys(("diff", "evaluate", "explain", "plan", "verify"), "ftplan.api.verbs"),
+    "calibrate": "ftplan.api.calibrating",
     "Plan": "ftplan.model.plan",
     "Problem": "ftplan.model.problem",
     "generate": "ftplan.api.generation.generate",

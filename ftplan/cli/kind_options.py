@@ -37,7 +37,7 @@ def _type_of(item: Option) -> Any:
 
 
 def _negated(item: Option) -> bool:
-    return item.flag is not None and "/" not in item.flag
+    return item.check.form == "flag" and item.flag is not None and "/" not in item.flag
 
 
 def _option_of(name: str, item: Option, default: Any) -> Callable[..., Any]:
@@ -78,6 +78,12 @@ def of_options(kind: type[Options]) -> Callable[..., Any]:
     """Return the options of a dataclass, in the order of its fields."""
     defaults = {item.name: item.default for item in fields(kind)}
     return options.together(*(_option_of(name, item, _shown(defaults[name])) for name, item in kind.options().items()))
+
+
+def of(kind: type[Options]) -> Callable[..., Any]:
+    """Return the options of a command that makes no plan, in the order of its fields."""
+    defaults = {item.name: item.default for item in fields(kind)}
+    return options.together(*(_option_of(name, item, defaults[name]) for name, item in kind.options().items()))
 
 
 def _shown(default: Any) -> Any:

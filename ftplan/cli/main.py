@@ -34,6 +34,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "replicate-tasks": ("ftplan.cli.replicate_tasks", "Plan which tasks get an active replica."),
     "recovery-schedule": ("ftplan.cli.recovery_schedule", "Plan which failed tasks come back first."),
     "drain-schedule": ("ftplan.cli.drain_schedule", "Plan which nodes restart together, in how few rounds."),
+    "calibrate": ("ftplan.cli.calibrate", "Fit what a recovery costs to measured recoveries."),
     "what-if": ("ftplan.cli.what_if", "Plan or evaluate under many changed inputs, on all cores."),
     "evaluate": ("ftplan.cli.evaluate", "Score a plan, also under failures or on other statistics."),
     "verify": ("ftplan.cli.verify", "Hold a plan to its rules and to its inputs."),

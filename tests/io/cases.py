@@ -37,11 +37,27 @@ RECOVERY_COSTS = {
         "detection_s": {"value": 50, "low": 45.5, "high": 60},
         "restart_s": {"value": 12.5},
         "bandwidth_mb_s": {"value": 80, "low": 60, "high": 95},
-        "replay_share": {"value": 0.5, "low": 0.4, "high": 0.6},
+        "replay_share": {"value": 0.5, "low": 0.4, "high": 0.6, "basis": "fitted to 12 recoveries"},
         "capacity_records_s": {"value": 2e6, "low": 1e6, "high": None},
     },
-    "fitted_on": {"recoveries": 12, "rates": [1e3, 5e5], "intervals_s": [10, 60]},
-    "error": {"median": 0.1, "p90": 0.3, "held_out": 0.2},
+    "fitted_on": {"recoveries": 12, "restores": 3, "rates": [1e3, 5e5], "intervals_s": [10, 60]},
+    "error": {"median": 0.1, "p90": 0.3, "held_out": 0.2, "held_out_p90": 0.4, "held_out_by": "rate"},
+    "model": "recovery = stopped + replay + catching up",
+    "tool_version": "0.1.0",
+    "inputs": [{"role": "recoveries", "path": "recoveries.csv", "sha256": "00"}],
+    "warnings": [{"code": "STATE_ASSUMED", "message": "b"}],
+    "predictions": [
+        {
+            "rate": 1e3,
+            "interval_s": 60,
+            "state_bytes": 1e9,
+            "recovery_s": 75.5,
+            "low": 70,
+            "high": 80,
+            "parts": {"detection_s": 50},
+            "warnings": [{"code": "OUTSIDE_FITTED_RANGE", "message": "b"}],
+        }
+    ],
 }
 
 COLLECTION = {
