@@ -14,9 +14,10 @@ SAMPLE = Path(__file__).resolve().parents[2] / "examples" / "spark" / "eventlog"
 SOURCE, STATE = "ftplan-sample.MicroBatchScan", "ftplan-sample.StateStoreSave"
 
 
-def events() -> list[dict[str, Any]]:
-    (log,) = find_event_logs([str(SAMPLE)])
-    return [json.loads(line) for line in event_lines(log)]
+def events(folder: Path = SAMPLE) -> list[dict[str, Any]]:
+    """The events of all logs in a folder but for those that are not written whole yet."""
+    lines = (line for log in find_event_logs([str(folder)]) for line in event_lines(log))
+    return [json.loads(line) for line in lines if line.endswith(b"\n")]
 
 
 def is_a(event: dict[str, Any], name: str) -> bool:
