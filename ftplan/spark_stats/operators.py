@@ -83,6 +83,8 @@ def known_operators(mapping: LogMapping, topology: Topology | None) -> Operators
     aliases = {**called, **{i: i for i in ids}}
     if mapping.from_engine:
         given = {aliases[o]: count for o, count in given.items() if o in aliases}
+    else:
+        given = {aliases.get(o, o): count for o, count in given.items()}
     upstream = [mapping.upstream_operator] if mapping.upstream_operator else []
     for operator in dict.fromkeys((*named, *given, *upstream)):
         topology.operator(operator)
