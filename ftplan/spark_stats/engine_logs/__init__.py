@@ -38,7 +38,13 @@ class EngineFormat(NamedTuple):
 
 
 #: Each format's owner adds its row.
-ENGINE_FORMATS: Mapping[str, EngineFormat] = {}
+ENGINE_FORMATS: Mapping[str, EngineFormat] = {
+    "prometheus": EngineFormat(
+        "ftplan.spark_stats.engine_logs.prometheus:read",
+        "ftplan.spark_stats.engine_logs.prometheus_folder:find",
+        text=True,
+    ),
+}
 
 
 def function(name: str) -> Callable[..., Any]:
