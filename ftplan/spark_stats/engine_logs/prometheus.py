@@ -15,7 +15,14 @@ from pyspark.sql import functions as F
 from ftplan.errors import FtplanError
 from ftplan.model.prometheus import LEVELS, RangeQuery
 from ftplan.spark_stats.engine_logs.prometheus_folder import collected
-from ftplan.spark_stats.engine_logs.prometheus_series import FAULTS, parsed_lines, sample_time, sample_value, series_of
+from ftplan.spark_stats.engine_logs.prometheus_series import (
+    FAULTS,
+    by_query,
+    parsed_lines,
+    sample_time,
+    sample_value,
+    series_of,
+)
 from ftplan.spark_stats.engine_logs.prometheus_survey import survey
 from ftplan.spark_stats.engine_logs.rows import engine_log
 from ftplan.spark_stats.inputs import LogFile
@@ -66,7 +73,7 @@ def _with_faults(frame: Any, lines: Any, series: Any) -> Any:
 def _rows(series: Any, queries: Sequence[RangeQuery], step_us: int, window_us: int) -> Any:
     """Return the rows: what each sample adds to each window between the sample before and itself."""
     samples = series.select("query", "operator", "task", "node", "part", "series", F.explode("samples").alias("sample"))
-    factor = _of_query([F.lit(float(query.factor)) for query in queries])
+    factor = by_query([float(query.factor) for query in queries], F.lit)
     samples = samples.select(
         *(c for c in samples.columns if c != "sample"),
         sample_time(F.col("sample")).alias("time"),
@@ -103,7 +110,7 @@ def _amounts(samples: Any, queries: Sequence[RangeQuery], step_us: int) -> Any:
     task = ["query", "operator", "task"]
     own = Window.partitionBy(*task, "part", "series")
     before = own.orderBy("time")
-    kind = _of_query([F.lit(query.kind) for query in queries])
+    kind = by_query([query.kind for query in queries], F.lit)
     samples = samples.select(
         "*",
         F.min("time").over(Window.partitionBy(*task)).alias("known_since"),
@@ -136,15 +143,7 @@ def _amounts(samples: Any, queries: Sequence[RangeQuery], step_us: int) -> Any:
         return samples
     # The gauges of all parts of a task at one time are one value; the pipeline takes the largest in a window.
     parts = Window.partitionBy(*task, "time")
-    level = _of_query([F.lit(query.combine if query.kind == "gauge" else "none") for query in queries])
+    level = by_query([query.combine if query.kind == "gauge" else "none" for query in queries], F.lit)
     whole = F.when(level == "sum", F.sum("amount").over(parts)).when(level == "max", F.max("amount").over(parts))
     others = [c for c in samples.columns if c != "amount"]
     return samples.select(*others, F.coalesce(whole, F.col("amount")).alias("amount"))
-
-
-def _of_query(values: Sequence[Any]) -> Any:
-    """Return the value of each row's query."""
-    result = values[0]
-    for i, value in enumerate(values[1:], 1):
-        result = F.when(F.col("query") == i, value).otherwise(result)
-    return result

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 from pyspark.sql import functions as F
 
 from ftplan.errors import FtplanError
-from ftplan.model.prometheus import RangeQuery
+from ftplan.model.prometheus import LabelRule, RangeQuery
 from ftplan.spark_stats.inputs import LogFile
 from ftplan.spark_stats.session import Session
 
@@ -52,14 +52,17 @@ def series_of(lines: Any, queries: Sequence[RangeQuery]) -> Any:
     roles = {"job": "job", "operator": "operator", "task": "task", "node": "host"}
     found = found.select(
         "query",
-        *(_said(queries, role).alias(column) for column, role in roles.items()),
-        _by_query([_part(query) for query in queries]).alias("part"),
+        *(
+            by_query([(query.labels or {}).get(role) for query in queries], _said).alias(column)
+            for column, role in roles.items()
+        ),
+        by_query([query.parts for query in queries], _part).alias("part"),
         F.to_json("labels").alias("raw"),
         "samples",
     )
     index = F.col("task").try_cast("int")
-    needed = [F.lit("task" in (query.labels or {})) for query in queries]
-    fault = F.when(F.col("operator").isNull(), 1).when(_by_query(needed) & (index.isNull() | (index < 0)), 2)
+    needed = by_query(["task" in (query.labels or {}) for query in queries], F.lit)
+    fault = F.when(F.col("operator").isNull(), 1).when(needed & (index.isNull() | (index < 0)), 2)
     return found.select(
         "query", "job", "operator", index.alias("task"), "node", "part", F.xxhash64("raw").alias("series"), "samples",
         fault.alias("fault"), "raw",
@@ -80,29 +83,27 @@ def sample_time(sample: Any) -> Any:
     return F.when(F.abs(time) < 1e11, F.round(time * 1e6).cast("bigint"))
 
 
-def _by_query(values: Sequence[Any]) -> Any:
-    result = values[0]
-    for i, value in enumerate(values[1:], 1):
-        result = F.when(F.col("query") == i, value).otherwise(result)
+def by_query(keys: Sequence[Hashable], column: Callable[[Any], Any]) -> Any:
+    """Return the column of each row's query; *keys* say it by query, and equal ones share a branch."""
+    result = column(keys[0])
+    for key in dict.fromkeys(keys):
+        if key != keys[0]:
+            numbers = [i for i, other in enumerate(keys) if other == key]
+            result = F.when(F.col("query").isin(*numbers), column(key)).otherwise(result)
     return result
 
 
-def _said(queries: Sequence[RangeQuery], role: str) -> Any:
-    """Return what the labels say in a role, null where they do not."""
-    values = []
-    for query in queries:
-        rule = (query.labels or {}).get(role)
-        value: Any = F.lit(None).cast("string")
-        if rule is not None:
-            value = F.col("labels").getItem(rule.label)
-            if rule.pattern is not None:
-                value = F.regexp_extract(value, f"^(?:{rule.pattern})$", 1)
-            value = F.nullif(value, F.lit(""))
-            value = F.concat(F.lit(rule.prefix), value) if rule.prefix else value
-        values.append(value)
-    return _by_query(values)
+def _said(rule: LabelRule | None) -> Any:
+    """Return what the labels say by a rule, null where they do not."""
+    if rule is None:
+        return F.lit(None).cast("string")
+    value = F.col("labels").getItem(rule.label)
+    if rule.pattern is not None:
+        value = F.regexp_extract(value, f"^(?:{rule.pattern})$", 1)
+    value = F.nullif(value, F.lit(""))
+    return F.concat(F.lit(rule.prefix), value) if rule.prefix else value
 
 
-def _part(query: RangeQuery) -> Any:
-    labels = [F.coalesce(F.col("labels").getItem(name), F.lit("")) for name in query.parts]
+def _part(parts: Sequence[str]) -> Any:
+    labels = [F.coalesce(F.col("labels").getItem(name), F.lit("")) for name in parts]
     return F.concat_ws("\x1f", *labels) if labels else F.lit("")

@@ -60,8 +60,8 @@ def _counts(lines: Any) -> dict[str, int]:
     return {name: row[name] or 0 for name in conditions}
 
 
-def _tasks(lines: Any, queries: Sequence[RangeQuery], step_us: int) -> list[Mapping[str, Any]]:
-    """Return a row for each query, job, operator and task, with what its series hold."""
+def _tasks(lines: Any, queries: Sequence[RangeQuery], step_us: int) -> list[dict[str, Any]]:
+    """Return a row for each query, job, operator and task: what its series hold, and how many follow others."""
     samples = F.col("samples")
 
     def before(i: Any) -> Any:
@@ -80,12 +80,17 @@ def _tasks(lines: Any, queries: Sequence[RangeQuery], step_us: int) -> list[Mapp
     keys = ("query", "job", "operator", "task", "part")
     frame = series_of(lines, queries).select(*keys, "series", *(column.alias(name) for name, column in sums.items()))
     summed = [F.sum(name).alias(name) for name in sums]
-    by_series = frame.groupBy(*keys, "series").agg(*summed)
-    summed = [F.sum(name).alias(name) for name in sums]
-    parts = by_series.groupBy(*keys).agg(F.count("series").alias("names"), *summed)
-    others = F.sum(F.col("names") - 1).alias("others")
-    rows: list[Mapping[str, Any]] = parts.groupBy(*keys[:-1]).agg(others, *summed).toArrow().to_pylist()
-    return sorted(rows, key=lambda row: [str(row[name]) for name in keys[:-1]])
+    rows: dict[tuple[Any, ...], dict[str, Any]] = {}
+    last = None
+    by_series = frame.groupBy(*keys, "series").agg(*summed).toArrow().to_pylist()
+    for one in sorted(by_series, key=lambda row: [str(row[name]) for name in keys]):
+        part = tuple(one[name] for name in keys)
+        row = rows.setdefault(part[:-1], {**dict(zip(keys[:-1], part, strict=False)), "others": 0})
+        row["others"] += part == last
+        for name in sums:
+            row[name] = row.get(name, 0) + one[name]
+        last = part
+    return list(rows.values())
 
 
 def _chosen(
