@@ -15,10 +15,12 @@ __all__ = [
     "Plan",
     "Problem",
     "Verification",
+    "calibrate",
     "diff",
     "evaluate",
     "explain",
     "generate",
+    "import_topology",
     "load",
     "load_inputs",
     "plan",
@@ -28,7 +30,9 @@ __all__ = [
 
 if TYPE_CHECKING:
     from ftplan.api.answers import Difference, Evaluation, Explanation, Verification
+    from ftplan.api.calibrating import calibrate
     from ftplan.api.generation.generate import generate
+    from ftplan.api.importing import import_topology
     from ftplan.api.loading import load
     from ftplan.api.plan_inputs import load_inputs
     from ftplan.api.report import report
@@ -40,9 +44,11 @@ if TYPE_CHECKING:
 _MODULES = {
     **dict.fromkeys(("Difference", "Evaluation", "Explanation", "Verification"), "ftplan.api.answers"),
     **dict.fromkeys(("diff", "evaluate", "explain", "plan", "verify"), "ftplan.api.verbs"),
+    "calibrate": "ftplan.api.calibrating",
     "Plan": "ftplan.model.plan",
     "Problem": "ftplan.model.problem",
     "generate": "ftplan.api.generation.generate",
+    "import_topology": "ftplan.api.importing",
     "load": "ftplan.api.loading",
     "load_inputs": "ftplan.api.plan_inputs",
     "report": "ftplan.api.report",

@@ -32,6 +32,7 @@ FORMATS: Mapping[str, str] = {
     "ftplan/evaluation": "evaluation",
     "ftplan/recovery-costs": "recovery cost table",
     "ftplan/collection": "collection",
+    "ftplan/prometheus-mapping": "mapping of queries to Prometheus",
     "ftplan/what-if": "what-if",
     "ftplan/what-if-result": "what-if result",
     "ftplan/simulation": "simulation",

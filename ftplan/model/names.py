@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from dataclasses import dataclass
 
 from ftplan.errors import FtplanError
@@ -11,9 +10,6 @@ from ftplan.errors import FtplanError
 ID_PATTERN = r"^[A-Za-z0-9._-]+$"
 _ID = re.compile(r"[A-Za-z0-9._-]+")
 _DIGIT_RUN = re.compile(r"([0-9]+)")
-_FOREIGN = re.compile(r"[^A-Za-z0-9._-]+")
-#: Longest identifier that is made of an engine's name.
-LONGEST_ID = 80
 
 SELECTOR_KINDS = ("node", "zone", "operator", "task", "query", "key-group")
 _INDEXED_KINDS = ("task", "query", "key-group")
@@ -24,12 +20,6 @@ NaturalKey = tuple[tuple[tuple[int, int, str], ...], str]
 def is_id(text: str) -> bool:
     """Return whether *text* is an identifier: one or more of ``A-Za-z0-9._-``."""
     return _ID.fullmatch(text) is not None
-
-
-def slug(name: str) -> str:
-    """Return an engine's name as an identifier: accents dropped, runs of other characters as one dash, not too long."""
-    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
-    return _FOREIGN.sub("-", plain)[:LONGEST_ID].strip("-") or "unnamed"
 
 
 def natural_key(text: str) -> NaturalKey:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ftplan.io.collected.prometheus_mapping import load_mapping
+from ftplan.io.collected.prometheus_mapping import load_mapping, shipped_mapping
 
 #: A round moment: the start of an hour.
 BEGIN = 1_700_000_000 // 3600 * 3600
@@ -39,7 +39,8 @@ def line(metric: str, result: Sequence[Mapping[str, Any]], **more: Any) -> dict[
 def folder(place: Path, lines: Sequence[Any], every_s: float = 15.0, mapping: Any = None) -> Path:
     """Write a collected folder; a line that is text is written as it is."""
     (place / "answers").mkdir(parents=True)
-    queries = [query.to_dict() for queries in load_mapping(mapping)[0].values() for query in queries]
+    known = shipped_mapping() if mapping is None else load_mapping(mapping).value
+    queries = [query.to_dict() for query in known.chosen(())]
     head = {
         "format": "ftplan/collection", "format_version": "1.0", "from": "prometheus", "url": "http://127.0.0.1:1",
         "every_s": every_s, "begun": "2023-11-14T22:00:00Z", "options": {"match": [], "queries": queries},

@@ -23,6 +23,7 @@ MODELS: Mapping[str, str] = {
     "what-if": "ftplan.io.what_if_file:WhatIfModel",
     "recovery-costs": "ftplan.io.recovery_costs_file:RecoveryCostsModel",
     "collection": "ftplan.io.collected.collection_file:CollectionModel",
+    "prometheus-mapping": "ftplan.io.collected.prometheus_mapping:PrometheusMappingModel",
     "what-if-result": "ftplan.io.what_if_result:WhatIfResultModel",
 }
 

@@ -39,6 +39,14 @@ class EngineFormat(NamedTuple):
 
 #: Each format's owner adds its row.
 ENGINE_FORMATS: Mapping[str, EngineFormat] = {
+    "spark-eventlog": EngineFormat(
+        read="ftplan.spark_stats.engine_logs.spark_eventlog:read",
+        find="ftplan.spark_stats.engine_logs.spark_files:find",
+    ),
+    "flink-rest": EngineFormat(
+        read="ftplan.spark_stats.engine_logs.flink_rest:read",
+        find="ftplan.spark_stats.engine_logs.flink_files:find",
+    ),
     "prometheus": EngineFormat(
         "ftplan.spark_stats.engine_logs.prometheus:read",
         "ftplan.spark_stats.engine_logs.prometheus_folder:find",

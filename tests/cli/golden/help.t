@@ -11,6 +11,7 @@ What ftplan can do.
   Commands:
     init                  Write starter files: topology, cluster, ftplan.toml.
     check                 Validate input files.
+    collect               Save what an engine's REST endpoint answers over time.
     compute-stats         Compute statistics from logs with PySpark.
     stats-summary         Show what a statistics folder says.
     generate              Make topologies, clusters, statistics, failures at random.
