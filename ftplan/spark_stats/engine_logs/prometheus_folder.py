@@ -34,6 +34,7 @@ def find(logs: Sequence[str]) -> list[tuple[str, bool]]:
         if not here:
             raise FtplanError(f"{log}: the folder holds no answers yet")
         files += [(str(file), False) for file in here]
+    collected(logs)  # what is wrong with it is said before an engine starts
     return files
 
 
