@@ -33,6 +33,7 @@ FORMATS: Mapping[str, str] = {
     "ftplan/recovery-costs": "recovery cost table",
     "ftplan/checkpoint-interval": "checkpoint interval",
     "ftplan/collection": "collection",
+    "ftplan/prometheus-mapping": "mapping of queries to Prometheus",
     "ftplan/what-if": "what-if",
     "ftplan/what-if-result": "what-if result",
     "ftplan/simulation": "simulation",

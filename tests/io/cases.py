@@ -8,6 +8,7 @@ from typing import Any
 from ftplan.io.checkpoint_interval_file import load_checkpoint_interval
 from ftplan.io.cluster_file import load_cluster
 from ftplan.io.collected.collection_file import load_collection
+from ftplan.io.collected.prometheus_mapping import load_mapping
 from ftplan.io.evaluation_file import load_evaluation
 from ftplan.io.failure_file import load_failure
 from ftplan.io.plan_file import load_plan
@@ -112,6 +113,29 @@ CHECKPOINT_INTERVAL = {
         }
     ],
     "warnings": [{"code": "OUTSIDE_FITTED_RANGE", "message": "a guess"}],
+}
+
+PROMETHEUS_MAPPING = {
+    "format": "ftplan/prometheus-mapping",
+    "format_version": "1.0",
+    "base": "shipped",
+    "sections": {
+        "flink": {
+            "labels": {"job": "job_name", "host": {"label": "instance", "pattern": "(.+):[0-9]+", "prefix": "h-"}},
+            "queries": {
+                "cpu": {
+                    "promql": "flink_taskmanager_cpu{$match}",
+                    "kind": "counter",
+                    "measure": "cpu_ms",
+                    "factor": 1000,
+                    "combine": "max",
+                    "unit": "s",
+                    "labels": {"operator": "task_name", "task": "subtask_index", "parts": ["cpu"]},
+                },
+                "restarts": None,
+            },
+        },
+    },
 }
 
 WHAT_IF_RESULT = {
@@ -236,5 +260,6 @@ CASES: dict[str, tuple[dict[str, Any], Callable[[Any], Any]]] = {
     "recovery-costs": (RECOVERY_COSTS, load_recovery_costs),
     "checkpoint-interval": (CHECKPOINT_INTERVAL, load_checkpoint_interval),
     "collection": (COLLECTION, load_collection),
+    "prometheus-mapping": (PROMETHEUS_MAPPING, load_mapping),
     "what-if-result": (WHAT_IF_RESULT, load_what_if_result),
 }

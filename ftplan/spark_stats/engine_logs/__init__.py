@@ -48,6 +48,11 @@ ENGINE_FORMATS: Mapping[str, EngineFormat] = {
         find="ftplan.spark_stats.engine_logs.flink_files:find",
     ),
     "flink-slf4j": EngineFormat(read="ftplan.spark_stats.engine_logs.flink_slf4j:read", text=True),
+    "prometheus": EngineFormat(
+        "ftplan.spark_stats.engine_logs.prometheus:read",
+        "ftplan.spark_stats.engine_logs.prometheus_folder:find",
+        text=True,
+    ),
 }
 
 
