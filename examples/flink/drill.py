@@ -66,29 +66,26 @@ def _killed(asked: argparse.Namespace, home: Path, folder: Path) -> list[Kill]:
     most = None
     with FlinkCluster(home, folder) as cluster:
         for interval in asked.intervals:
-            feed = Feed(folder / f"input-{interval:g}s", folder / "logs", 500.0)
-            job = start_job(cluster, asked.python, feed.input, interval)
-            feed.start()
-            steady(feed, cluster, job)
-            capacity(feed, cluster, BURST)  # warms up
-            most = most or capacity(feed, cluster, BURST)
-            _say(f"checkpoints every {interval:g} s; the job reads up to {most:,.0f} records/s")
-            with _collecting(cluster.url, asked.output / f"collected-{interval:g}s"):
-                for share in asked.shares:
-                    feed.rate = float(round(share * most))
-                    for _ in range(asked.kills):
+            with Feed(folder / f"input-{interval:g}s", folder / "logs", 500.0) as feed:
+                job = start_job(cluster, asked.python, feed.input, interval)
+                steady(feed, cluster, job)
+                capacity(feed, cluster, BURST)  # warms up
+                most = most or capacity(feed, cluster, BURST)
+                _say(f"checkpoints every {interval:g} s; the job reads up to {most:,.0f} records/s")
+                with _collecting(cluster.url, asked.output / f"collected-{interval:g}s"):
+                    for share in (share for share in asked.shares for _ in range(asked.kills)):
+                        feed.rate = float(round(share * most))
                         kills.append(kill_and_measure(cluster, feed, job, interval, len(kills)))
                         _say(f"kill {len(kills)}: {kills[-1].row()}")
-            feed.stop()
+                stop_job(cluster, job)
             points += feed.points
-            stop_job(cluster, job)
     _write_curve(asked.output / "lag.csv", points)
     return kills
 
 
 @contextmanager
 def _collecting(url: str, folder: Path) -> Iterator[None]:
-    """Run ``ftplan collect`` while the block does; it ends as by Ctrl-C."""
+    """Run ``ftplan collect`` while the block does."""
     command = [sys.executable, "-m", "ftplan", "collect", url, "--from", "flink", "--every", "5s", "-o", str(folder)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     while process.poll() is None and not (folder / "collection.json").exists():
@@ -98,7 +95,7 @@ def _collecting(url: str, folder: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        process.send_signal(signal.SIGINT)
+        process.terminate()
         code = process.wait()
     if code:
         raise RuntimeError(f"ftplan collect ended with {code}")
