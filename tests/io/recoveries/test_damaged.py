@@ -36,7 +36,9 @@ def damaged(data: bytes, cut: float, changes: list[tuple[float, int]]) -> bytes:
 
 
 @pytest.mark.parametrize("name", FILES)
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+)
 @given(st.data())
 def test_damage(name: str, tmp_path: Path, data: st.DataObject) -> None:
     cut = data.draw(st.sampled_from([1.0, 1.0, 0.9, 0.5, 0.05]) | st.floats(0.0, 1.0))

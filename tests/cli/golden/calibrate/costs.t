@@ -116,7 +116,7 @@ Recovery costs from recoveries that were measured, and plans that take them.
 What recoveries do not tell.
 
   $ python3 -c "print('dauer\n30\n31\n29\n30')" > few.csv
-  $ ftplan calibrate few.csv --column recovery=dauer --draws 0 --state local
+  $ ftplan calibrate few.csv --column recovery=dauer --draws 0 --state local --predict state=1GB
   {
     "error": {
       "held_out": 0.021673,
@@ -145,6 +145,22 @@ What recoveries do not tell.
         "value": 29.9923
       }
     },
+    "predictions": [
+      {
+        "high": 31.4291,
+        "low": 28.6811,
+        "parts": {
+          "catch_up_s": 0.0,
+          "detection_s": 0.0,
+          "replay_s": 0.0,
+          "restart_s": 29.9923,
+          "transfer_s": 0.0
+        },
+        "recovery_s": 29.9923,
+        "state_bytes": 1000000000.0,
+        "warnings": []
+      }
+    ],
     "state": "local",
     "tool_version": "0.1.0",
     "warnings": [
