@@ -1,7 +1,8 @@
 """ftplan: recovery planning for stream-processing clusters.
 
 The public Python face is :func:`load`, :func:`plan`, :func:`evaluate`, :func:`what_if`, :func:`generate`,
-:func:`report` and :class:`FtplanError`. It is imported on first use, so that ``import ftplan`` stays light.
+:func:`export_plan`, :func:`report` and :class:`FtplanError`. It is imported on first use, so that ``import ftplan``
+stays light.
 """
 
 from __future__ import annotations
@@ -10,10 +11,22 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-__all__ = ["FtplanError", "Plan", "Problem", "__version__", "evaluate", "generate", "load", "plan", "report", "what_if"]
+__all__ = [
+    "FtplanError",
+    "Plan",
+    "Problem",
+    "__version__",
+    "evaluate",
+    "export_plan",
+    "generate",
+    "load",
+    "plan",
+    "report",
+    "what_if",
+]
 
 if TYPE_CHECKING:
-    from ftplan.api import Plan, Problem, evaluate, generate, load, plan, report
+    from ftplan.api import Plan, Problem, evaluate, export_plan, generate, load, plan, report
     from ftplan.errors import FtplanError
     from ftplan.sweeps.what_if import what_if
 

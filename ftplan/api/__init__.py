@@ -18,6 +18,7 @@ __all__ = [
     "diff",
     "evaluate",
     "explain",
+    "export_plan",
     "generate",
     "load",
     "load_inputs",
@@ -28,6 +29,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from ftplan.api.answers import Difference, Evaluation, Explanation, Verification
+    from ftplan.api.exporting import export_plan
     from ftplan.api.generation.generate import generate
     from ftplan.api.loading import load
     from ftplan.api.plan_inputs import load_inputs
@@ -42,6 +44,7 @@ _MODULES = {
     **dict.fromkeys(("diff", "evaluate", "explain", "plan", "verify"), "ftplan.api.verbs"),
     "Plan": "ftplan.model.plan",
     "Problem": "ftplan.model.problem",
+    "export_plan": "ftplan.api.exporting",
     "generate": "ftplan.api.generation.generate",
     "load": "ftplan.api.loading",
     "load_inputs": "ftplan.api.plan_inputs",

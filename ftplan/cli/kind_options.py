@@ -71,9 +71,13 @@ def of_kind(kind: type[PlanOptions], algorithm: Callable[..., Any], after: str |
 def knobs(kind: type[Options], presets: Iterable[str]) -> Callable[..., Any]:
     """Return the options of a generator, in the order of its fields, and ``--like`` before them."""
     like = click.option("--like", type=click.Choice(list(presets)), help="Defaults: an experiment's, see below.")
+    return options.together(like, of_fields(kind))
+
+
+def of_fields(kind: type[Options]) -> Callable[..., Any]:
+    """Return the options of a dataclass, in the order of its fields."""
     defaults = {item.name: item.default for item in fields(kind)}
-    made = (_option_of(name, item, _shown(defaults[name])) for name, item in kind.options().items())
-    return options.together(like, *made)
+    return options.together(*(_option_of(name, item, _shown(defaults[name])) for name, item in kind.options().items()))
 
 
 def _shown(default: Any) -> Any:
