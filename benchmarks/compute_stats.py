@@ -27,6 +27,7 @@ from ftplan.spark_stats.inputs import inspect_files
 from ftplan.spark_stats.mapping import LogMapping
 from ftplan.spark_stats.operators import known_operators
 from ftplan.spark_stats.passes import run_passes
+from ftplan.spark_stats.readers import read_log
 from ftplan.spark_stats.session import open_session
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -94,7 +95,7 @@ def _ftplan(path: Path, engine: str, key_hash: str) -> Iterator[Callable[[], int
     files = inspect_files([(str(path), False)])
     operators = known_operators(mapping, None)
     with open_session(engine) as session:
-        yield lambda: run_passes(session, mapping, files, operators).tables["key_groups"].num_rows
+        yield lambda: run_passes(read_log(session, files, mapping), mapping, operators).tables["key_groups"].num_rows
 
 
 def aggregation(rows: int, rounds: int) -> list[str]:

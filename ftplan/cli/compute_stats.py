@@ -10,6 +10,7 @@ import click
 from ftplan.cli import options
 from ftplan.cli.progress import progress
 from ftplan.cli.render import check_output, say
+from ftplan.spark_stats.mapping import INPUT_FORMATS
 
 _MOMENT = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ"])
 
@@ -21,9 +22,10 @@ def _column(name: str, text: str) -> Any:
 reading = options.together(
     click.option(
         "--input-format",
-        type=click.Choice(["auto", "parquet", "csv", "jsonl"]),
+        type=click.Choice(INPUT_FORMATS),
         default="auto",
-        help="auto: by ending.",
+        help="auto: by ending. Logs of engines name their columns themselves: of the options below, only those about "
+        "windows, times, key groups and rejects are of use there.",
     ),
     click.option("--delimiter", default=",", metavar="CHARACTER", help="What parts the fields of a CSV line."),
     click.option(

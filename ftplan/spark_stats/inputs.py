@@ -14,18 +14,18 @@ from dataclasses import dataclass
 from gzip import BadGzipFile, GzipFile
 from pathlib import Path
 from threading import Event
-from typing import Any, BinaryIO, Literal
+from typing import Any, BinaryIO
 from urllib.parse import quote
 
 from ftplan.errors import FtplanError
 from ftplan.spark_stats.mapping import InputFormat
 
-Format = Literal["parquet", "csv", "jsonl"]
-
-_SUFFIXES: dict[str, Format] = {
+_SUFFIXES: dict[str, InputFormat] = {
     ".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "csv", ".txt": "csv",
     ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl",
 }  # fmt: skip
+#: Formats that are told by the ending of a file; of other formats, a folder holds nothing else.
+_BY_SUFFIX = ("auto", "parquet", "csv", "jsonl")
 _REMOTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 _CHUNK = 1 << 20
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
@@ -42,7 +42,7 @@ class LogFile:
     """
 
     path: str
-    format: Format
+    format: InputFormat
     remote: bool = False
     bytes: int | None = None
     sha256: str | None = None
@@ -79,7 +79,8 @@ def find_files(paths: Sequence[str], input_format: InputFormat = "auto") -> list
         elif os.path.isdir(path):
             inside = _in_folder(Path(path), input_format)
             if not inside:
-                raise FtplanError(f"{path}: the folder holds no log file ({', '.join(_SUFFIXES)}, text also with .gz)")
+                known = f" ({', '.join(_SUFFIXES)}, text also with .gz)" if input_format in _BY_SUFFIX else ""
+                raise FtplanError(f"{path}: the folder holds no log file{known}")
             files.update(dict.fromkeys(inside, False))
         elif os.path.exists(path):
             files[path] = False
@@ -102,7 +103,7 @@ def _in_folder(folder: Path, input_format: InputFormat) -> list[str]:
         if hidden or not path.is_file():
             continue
         suffix = _suffix(path.name)
-        if suffix in _SUFFIXES and input_format in ("auto", _SUFFIXES[suffix]):
+        if input_format not in _BY_SUFFIX or (suffix in _SUFFIXES and input_format in ("auto", _SUFFIXES[suffix])):
             inside.append(str(path))
     return sorted(inside)
 
@@ -112,17 +113,20 @@ def _suffix(name: str) -> str:
 
 
 def inspect_files(
-    paths: Sequence[tuple[str, bool]], input_format: InputFormat = "auto", stop: Event | None = None
+    paths: Sequence[tuple[str, bool]],
+    input_format: InputFormat = "auto",
+    stop: Event | None = None,
+    opaque: bool = False,
 ) -> list[LogFile]:
     """Read every local file once, several at a time: size, SHA-256, rows, first line, quotes.
 
-    Setting *stop* from another thread ends the reading.
+    Setting *stop* from another thread ends the reading. Of *opaque* files only size and SHA-256 are learnt.
 
     Raises FtplanError if a file cannot be read, is damaged, is not of its format, or all of them are empty or of mixed
     formats.
     """
     with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
-        files = list(pool.map(lambda f: _inspect(f[0], f[1], input_format, stop), paths))
+        files = list(pool.map(lambda f: _inspect(f[0], f[1], input_format, stop, opaque), paths))
     formats = sorted({f.format for f in files})
     if len(formats) > 1:
         raise FtplanError(f"the log mixes {' and '.join(formats)} files; give one --input-format, or one kind of file")
@@ -131,7 +135,7 @@ def inspect_files(
     return [f for f in files if f.bytes != 0]
 
 
-def _inspect(path: str, remote: bool, input_format: InputFormat, stop: Event | None) -> LogFile:
+def _inspect(path: str, remote: bool, input_format: InputFormat, stop: Event | None, opaque: bool) -> LogFile:
     named = _SUFFIXES.get(_suffix(path.rstrip("/").rsplit("/", 1)[-1]))
     if remote:
         if input_format == "auto" and named is None:
@@ -142,12 +146,16 @@ def _inspect(path: str, remote: bool, input_format: InputFormat, stop: Event | N
             start = file.peek(4)[:4]
             kind = input_format if input_format != "auto" else _format(start, named)
             hashed = _HashedFile(path, file, stop)
+            if opaque:
+                while hashed.read():
+                    pass
+                return LogFile(path, kind, bytes=hashed.size, sha256=hashed.digest.hexdigest())
             return _inspect_parquet(path, hashed) if kind == "parquet" else _inspect_text(path, kind, start, hashed)
     except OSError as error:
         raise FtplanError(f"{path}: cannot be read ({error.strerror})") from error
 
 
-def _format(start: bytes, named: Format | None) -> Format:
+def _format(start: bytes, named: InputFormat | None) -> InputFormat:
     """Return the format of a local file by its first bytes, else by its name."""
     if start == b"PAR1":
         return "parquet"
@@ -190,7 +198,7 @@ def _inspect_parquet(path: str, hashed: _HashedFile) -> LogFile:
         raise FtplanError(f"{path}: no readable Parquet file ({str(error).splitlines()[0]})") from error
 
 
-def _inspect_text(path: str, kind: Format, start: bytes, hashed: _HashedFile) -> LogFile:
+def _inspect_text(path: str, kind: InputFormat, start: bytes, hashed: _HashedFile) -> LogFile:
     named = path.lower().endswith(".gz")
     if start and start.startswith(b"\x1f\x8b") != named:
         problem = "is no gzip" if named else "is compressed, but its name does not end in .gz"

@@ -12,10 +12,20 @@ from ftplan.errors import FtplanError, suggestion
 from ftplan.model.names import is_id
 from ftplan.model.statistics import EPOCH, KEY_HASHES
 
-InputFormat = Literal["auto", "parquet", "csv", "jsonl"]
+InputFormat = Literal[
+    "auto", "parquet", "csv", "jsonl", "regex",
+    "spark-eventlog", "flink-rest", "flink-slf4j", "kafka-log-dirs", "prometheus",
+]  # fmt: skip
 KeyType = Literal["auto", "string", "long", "int"]
 
 INPUT_FORMATS: tuple[str, ...] = get_args(InputFormat)
+#: Formats whose columns the user names; all others are engines' logs, whose columns ftplan knows.
+NAMED_COLUMNS = ("auto", "parquet", "csv", "jsonl", "regex")
+#: Fields of the mapping that an engine's log leaves to the user.
+FREE_WITH_ENGINES = (
+    "time_from", "time_to", "window_s", "key_groups", "operator_key_groups", "input_format", "max_rejects",
+    "max_kept_rejects",
+)  # fmt: skip
 KEY_TYPES: tuple[str, ...] = get_args(KeyType)
 EPOCH_UNITS_US = {"epoch-s": 1_000_000.0, "epoch-ms": 1_000.0, "epoch-us": 1.0}
 #: Time columns without a format: date and time of day; year, month, day, and more down to the second.
@@ -88,13 +98,18 @@ class LogMapping:
         return tuple(dict.fromkeys([*named, *(c for c in single if c is not None)]))
 
     @property
+    def from_engine(self) -> bool:
+        """Whether the log is an engine's own, whose columns its reader fills in."""
+        return self.input_format not in NAMED_COLUMNS
+
+    @property
     def has_main(self) -> bool:
         """Whether a record counts for an operator beside those in ``keys``."""
         return self.operator is not None or self.operator_column is not None
 
 
 def _check_time(m: LogMapping) -> None:
-    if not m.time_columns:
+    if not m.time_columns and not m.from_engine:
         raise FtplanError("--time-column is missing: name the column (or, repeated, the columns) that hold the time")
     if not math.isfinite(m.window_s) or m.window_s < 0.001:
         raise FtplanError(f"--window: {m.window_s:g} s is too short; windows last at least one millisecond")
@@ -116,7 +131,7 @@ def _check_time(m: LogMapping) -> None:
 def _check_operators(m: LogMapping) -> None:
     if m.operator is not None and m.operator_column is not None:
         raise FtplanError("--operator and --operator-column exclude each other: give the constant or the column")
-    if not m.has_main and not m.keys:
+    if not m.has_main and not m.keys and not m.from_engine:
         raise FtplanError("no operator: give --operator NAME, --operator-column COLUMN or --key OPERATOR=COLUMN")
     if m.key_columns and not m.has_main:
         raise FtplanError("--key-column needs --operator or --operator-column; or use --key OPERATOR=COLUMN")

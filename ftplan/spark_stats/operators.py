@@ -71,7 +71,8 @@ def known_operators(mapping: LogMapping, topology: Topology | None) -> Operators
         for operator in keyed:
             if given.get(operator, mapping.key_groups) is None:
                 raise FtplanError(f"operator {operator!r}: no number of key groups; give --key-groups N or a topology")
-        if mapping.operator_column and mapping.key_columns and mapping.key_groups is None and not given:
+        unknown = mapping.key_groups is None and not given and not mapping.from_engine
+        if mapping.operator_column and mapping.key_columns and unknown:
             raise FtplanError("no number of key groups; give --key-groups N or a topology (-t)")
         aliases = {o: o for o in (*named, *given)}
         return Operators(dict(given), mapping.key_groups, aliases, None, _upstream_of(mapping, None))

@@ -16,10 +16,9 @@ from ftplan.spark_stats.inputs import LogFile
 from ftplan.spark_stats.mapping import LogMapping
 from ftplan.spark_stats.operators import Operators
 from ftplan.spark_stats.placement import majority_nodes, placement_document
-from ftplan.spark_stats.readers import read_log
+from ftplan.spark_stats.readers import Log
 from ftplan.spark_stats.records import Records, to_records
 from ftplan.spark_stats.rejects import OUTSIDE, RejectedRow, Rejects, check_share, collect_rejects
-from ftplan.spark_stats.session import Session
 from ftplan.spark_stats.windows import Grouping, aggregate, rejected_rows
 
 #: Rejected texts of a log of up to so many rows all come along with the first pass.
@@ -36,14 +35,14 @@ class LogStatistics:
     rejects: Rejects
 
 
-def run_passes(session: Session, mapping: LogMapping, files: Sequence[LogFile], operators: Operators) -> LogStatistics:
+def run_passes(log: Log, mapping: LogMapping, operators: Operators) -> LogStatistics:
     """Pass over the log once for each table, and put the tables together.
 
     Raises FtplanError if too many rows were rejected, or none was accepted.
     """
-    records = to_records(read_log(session, files, mapping), mapping, operators)
+    records = to_records(log, mapping, operators)
     (name, grouping), *others = _groupings(mapping, operators).items()
-    first, rejects = _first_pass(records, grouping, mapping, files)
+    first, rejects = _first_pass(records, grouping, mapping, log.files)
     passes = {name: first, **{table: aggregate(records, other, "out") for table, other in others}}
     ids = operators.resolve(_names(passes))
     sums = {
@@ -66,7 +65,10 @@ def _groupings(mapping: LogMapping, operators: Operators) -> dict[str, Grouping]
             raise FtplanError("nothing to count by: give --key-column, --task-column or --key-groups N")
         slots = tuple(f"group_{i}" if columns else None for i, columns in enumerate(entries))
         measures: tuple[str, ...] = ("records", "bytes", "cpu", "state")
-        passes["key_groups"] = Grouping(slots, operators.most_key_groups, node if mapping.key_columns else (), measures)
+        extra = node if mapping.key_columns else ()
+        if mapping.from_engine and mapping.task_column:
+            extra = (*extra, "task")
+        passes["key_groups"] = Grouping(slots, operators.most_key_groups, extra, measures)
     if mapping.task_column:
         measures = ("records", "records_out", "bytes", "cpu", "busy", "memory", "queue", "state")
         passes["tasks"] = Grouping(("task",), extra=node, measures=measures)
@@ -107,24 +109,38 @@ def _tables(
     sums: Mapping[str, Any], mapping: LogMapping, operators: Operators, ids: Mapping[str, str]
 ) -> dict[str, Any]:
     """Return the tables; where the key is not in the log, tasks or operators are spread over their key groups."""
-    spread = None
+    spread = []
     if mapping.has_main and not mapping.key_columns:
         by_task = mapping.task_column is not None
         source = sums["tasks"] if by_task else _of_main(sums["key_groups"])
-        spread = tables.spread_over_groups(source, operators, by_task)
+        spread = [tables.spread_over_groups(source, operators, by_task)]
+    elif mapping.from_engine:
+        spread = [tables.spread_over_groups(*part) for part in _without_key(sums["key_groups"], operators)]
     measured = sums.get("key_groups")
     if measured is not None:
         measured = measured.filter(pc.is_valid(measured["slot"]))
     # Without key groups the table is empty, not absent: the loads of tasks are of use by themselves.
-    result = {"key_groups": tables.key_groups_table(measured, spread)}
+    result = {"key_groups": tables.key_groups_table(measured, *spread)}
     if "substreams" in sums:
         known = sums["substreams"].filter(pc.is_valid(sums["substreams"]["upstream_task"]))
         if operators.upstream is None:
             known = known.filter(pc.is_valid(known["upstream_operator"]))
         result["substreams"] = tables.substreams_table(known, operators.upstream, ids)
     if "tasks" in sums:
-        result["tasks"] = tables.tasks_table(sums["tasks"], result.get("substreams"))
+        of_tasks = sums["tasks"].filter(pc.is_valid(sums["tasks"]["slot"]))
+        result["tasks"] = tables.tasks_table(of_tasks, result.get("substreams"))
     return result
+
+
+def _without_key(sums: Any, operators: Operators) -> list[tuple[Any, Operators, bool]]:
+    """Return what of an engine's log is about tasks, and about whole operators, as arguments of spread_over_groups."""
+    coarse = sums.filter(pc.is_null(sums["slot"])).drop_columns(["slot"])
+    if "task" not in coarse.column_names:
+        return [(coarse, operators, False)]
+    known = pc.is_valid(coarse["task"])
+    of_tasks = coarse.filter(known)
+    of_tasks = of_tasks.rename_columns(["slot" if c == "task" else c for c in of_tasks.column_names])
+    return [(of_tasks, operators, True), (coarse.filter(pc.invert(known)), operators, False)]
 
 
 def _of_main(sums: Any) -> Any:

@@ -15,6 +15,7 @@ from ftplan.model.measures import Measure
 from ftplan.model.statistics import EPOCH, LogInput, Manifest
 from ftplan.model.topology import Topology
 from ftplan.spark_stats.choice import Engine
+from ftplan.spark_stats.engine_logs import ENGINE_FORMATS, function, refuse_columns
 from ftplan.spark_stats.inputs import LogFile, find_files, inspect_files
 from ftplan.spark_stats.mapping import LogMapping, micros
 from ftplan.spark_stats.operators import Operators, known_operators
@@ -65,23 +66,36 @@ def compute(
         If the folder cannot be written.
     """
     tell = progress or (lambda stage, share: None)
-    operators = known_operators(mapping, topology)
-    paths = find_files(logs, mapping.input_format)
+    refuse_columns(mapping)
+    engine_format = ENGINE_FORMATS.get(mapping.input_format)
+    if not mapping.from_engine:
+        known_operators(mapping, topology)  # what is wrong with the options comes first
+    if engine_format is not None and engine_format.find is not None:
+        paths = function(engine_format.find)(logs)
+    else:
+        paths = find_files(logs, mapping.input_format)
+    opaque = engine_format is not None and not engine_format.text
     stop = Event()
     with ThreadPoolExecutor(1) as pool, ExitStack() as stack:
         stack.callback(stop.set)
         tell("reading the files", None)
-        inspection = pool.submit(inspect_files, paths, mapping.input_format, stop)
+        inspection = pool.submit(inspect_files, paths, mapping.input_format, stop, opaque)
         if sum(Path(p).stat().st_size for p, remote in paths if not remote) < _SMALL_LOG:
             inspection.result()
         tell("starting the engine", None)
         with open_session(engine, master) as session:
             from ftplan.spark_stats.passes import run_passes  # PySpark is loaded where it is needed
+            from ftplan.spark_stats.readers import read_log
 
             files = inspection.result()
             with _one_sentence(session):
                 with watch(session, tell):
-                    statistics = run_passes(session, mapping, files, operators)
+                    if engine_format is None:
+                        log = read_log(session, files, mapping)
+                    else:
+                        log, mapping = function(engine_format.read)(session, logs, files, mapping)
+                    operators = known_operators(mapping, topology)
+                    statistics = run_passes(log, mapping, operators)
                 tell("writing", None)
                 return _write(statistics, mapping, files, operators, session.engine, folder, tool_version)
 

@@ -47,7 +47,7 @@ class Log:
 
 
 def read_log(session: Session, files: Sequence[LogFile], mapping: LogMapping) -> Log:
-    """Return the log behind *files*, all of one format.
+    """Return the log behind *files*, all of one format whose columns the user names.
 
     Raises FtplanError if a mapped column is missing or the files' headers differ.
     """

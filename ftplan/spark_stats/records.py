@@ -135,7 +135,9 @@ class _RecordColumns:
         self.second[f"group_{i}"] = key_group(key, self.mapping.key_hash, groups)
         noun = f"key column{'s' if len(columns) > 1 else ''} {', '.join(columns)}"
         keyed = groups.isNotNull()
-        self.check(f"{noun} empty", keyed & key.missing)
+        if not self.mapping.from_engine:  # an engine's rows may be about a task, or about the whole operator
+            self.check(f"{noun} empty", keyed & key.missing)
+        keyed = keyed & ~key.missing
         if self.mapping.key_hash == "identity" or self.mapping.key_type in ("long", "int"):
             self.check(f"{noun} no whole number", keyed & key.misfit)
         if self.mapping.key_hash == "identity":
@@ -170,7 +172,8 @@ class _RecordColumns:
             number = field.column.try_cast("double")
             good = (number == F.floor(number)) & number.between(0, 2**31 - 1)
             bad = ~F.coalesce(good, F.lit(False))
-            self.check(f"{column} no task index", bad if name == "task" else bad & ~is_blank(field))
+            needed = name == "task" and not mapping.from_engine
+            self.check(f"{column} no task index", bad if needed else bad & ~is_blank(field))
             self.second[name] = F.when(good, number).cast("int")
         if mapping.task_column is not None and self.operators.topology is not None:
             sizes = {o.id: o.parallelism for o in self.operators.topology.operators}

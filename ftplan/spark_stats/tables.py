@@ -18,6 +18,9 @@ from ftplan.model.statistics import TABLES
 from ftplan.spark_stats.operators import Operators
 from ftplan.spark_stats.records import LARGEST, SCALES
 
+#: From the finest to the coarsest.
+_RESOLUTIONS = ("key_group", "task", "operator")
+
 
 def accepted(sums: Any, entries: Sequence[str | None], ids: Mapping[str, str]) -> Any:
     """Return the sums of accepted records with ``operator`` as an id, measures in their units and ``records``.
@@ -55,9 +58,12 @@ def merged(sums: Any, keys: Sequence[str]) -> Any:
     return totals.rename_columns([c.removesuffix("_sum").removesuffix("_max") for c in totals.column_names])
 
 
-def key_groups_table(measured: Any | None, spread: Any | None) -> Any:
-    """Return ``key_groups``: the measured sums by key group, and what was spread over key groups."""
-    parts = [] if spread is None else [spread]
+def key_groups_table(measured: Any | None, *spread: Any | None) -> Any:
+    """Return ``key_groups``: the measured sums by key group, and what was spread over key groups.
+
+    Where both say something of one key group and window, the two are one row, estimated.
+    """
+    parts = [part for part in spread if part is not None]
     if measured is not None and measured.num_rows:
         totals = merged(measured, ("operator", "slot", "window_us"))
         parts.append(
@@ -66,7 +72,27 @@ def key_groups_table(measured: Any | None, spread: Any | None) -> Any:
             )
         )
     named = {"slot": "key_group", "cpu": "cpu_ms", "state": "state_bytes"}
-    return _ordered("key_groups", parts, named, ("operator", "key_group", "window_start"))
+    order = ("operator", "key_group", "window_start")
+    return (
+        _one_row_each(_ordered("key_groups", parts, named, order), order)
+        if len(parts) > 1
+        else _ordered("key_groups", parts, named, order)
+    )
+
+
+def _one_row_each(table: Any, keys: Sequence[str]) -> Any:
+    """Return the table with rows of equal *keys* added up: the largest state counts, the coarsest resolution."""
+    if table.group_by(list(keys)).aggregate([]).num_rows == table.num_rows:
+        return table
+    coarse = pc.index_in(table["resolution"], pa.array(_RESOLUTIONS))
+    table = table.set_column(table.column_names.index("resolution"), "resolution", coarse)
+    how = {"state_bytes": "max", "resolution": "max", "estimated": "max"}
+    values = [c for c in table.column_names if c not in keys]
+    one = table.group_by(list(keys)).aggregate([(c, how.get(c, "sum")) for c in values])
+    one = one.rename_columns([*keys, *values])
+    named = pa.array(_RESOLUTIONS).take(one["resolution"].combine_chunks())
+    one = one.set_column(one.column_names.index("resolution"), "resolution", named)
+    return _ordered("key_groups", [one], {}, keys)
 
 
 def spread_over_groups(sums: Any, operators: Operators, by_task: bool) -> Any | None:
