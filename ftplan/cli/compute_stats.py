@@ -172,6 +172,8 @@ def command(logs: tuple[str, ...], **given: Any) -> None:
         # The folder is the answer; standard output stays empty.
         for name, value in rows:
             say(f"{name}: {value}")
+        for warning in manifest.warnings:
+            say(f"warning: {warning.message} [{warning.code}]")
         if not any(o.key_groups for o in manifest.operators.values()):
             say("warning: no key groups: allocate-checkpoints needs --key-column or --key-groups; tasks are there")
         say(f"wrote {given['output']}")

@@ -35,7 +35,14 @@ SHARED = (
 
 
 #: Variables that stand for no option.
-OTHERS = ("FTPLAN_DEBUG", "FTPLAN_MAX_MEMORY_GB", "FTPLAN_GOLDEN")
+OTHERS = (
+    "FTPLAN_DEBUG",
+    "FTPLAN_MAX_MEMORY_GB",
+    "FTPLAN_GOLDEN",
+    "FTPLAN_COLLECT_TOKEN",
+    "FTPLAN_COLLECT_USER",
+    "FTPLAN_COLLECT_PASSWORD",
+)
 
 
 def variables(command: str, option: str) -> list[str]:
@@ -64,7 +71,7 @@ def warn_of_unknown_variables(ctx: click.Context) -> None:
     shared = {f"FTPLAN_{option}".upper() for option in SHARED}
     if set(candidates) <= shared:
         return
-    known = {*shared, *OTHERS[:2]}
+    known = {*shared, *OTHERS}
     for name in group.list_commands(ctx):  # imports every command, which only an unusual variable is worth
         command = group.get_command(ctx, name)
         for item in parameters(command) if command is not None else ():

@@ -25,6 +25,7 @@ from ftplan.errors import FtplanError, shortened, suggestion
 COMMANDS: dict[str, tuple[str, str]] = {
     "init": ("ftplan.cli.init", "Write starter files: topology, cluster, ftplan.toml."),
     "check": ("ftplan.cli.check", "Validate input files."),
+    "collect": ("ftplan.cli.collect", "Save what an engine's REST endpoint answers over time."),
     "compute-stats": ("ftplan.cli.compute_stats", "Compute statistics from logs with PySpark."),
     "stats-summary": ("ftplan.cli.stats_summary", "Show what a statistics folder says."),
     "generate": ("ftplan.cli.generate", "Make topologies, clusters, statistics, failures at random."),

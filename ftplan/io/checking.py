@@ -10,6 +10,7 @@ from typing import Any
 
 from ftplan.errors import FtplanError
 from ftplan.io.cluster_file import load_cluster
+from ftplan.io.collected.collection_file import CollectionHead, load_collection
 from ftplan.io.configuration import read_configuration
 from ftplan.io.documents import Document, display_name, read_document
 from ftplan.io.evaluation_file import load_evaluation
@@ -31,7 +32,18 @@ from ftplan.model.recovery_costs import RecoveryCosts
 from ftplan.model.topology import Topology
 
 #: Files are read in this order, so that each can be held against those before it.
-_ORDER = ("topology", "cluster", "failure", "stats", "plan", "evaluation", "what-if", "recovery-costs", "configuration")
+_ORDER = (
+    "topology",
+    "cluster",
+    "failure",
+    "stats",
+    "plan",
+    "evaluation",
+    "what-if",
+    "recovery-costs",
+    "collection",
+    "configuration",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +136,8 @@ def _load(kind: str, source: Any, known: _Known) -> Loaded[Any]:
             return load_plan(source)
         case "what-if":
             return load_what_if(source)
+        case "collection":
+            return load_collection(source)
         case "recovery-costs":
             return load_recovery_costs(source)
         case _:
@@ -162,6 +176,8 @@ def _summary(value: Any, topology: Topology | None) -> dict[str, int]:
             return {table: len(rows) if isinstance(rows, list) else 0}
         case WhatIfModel():
             return {"cases": len(value.cases), "axes": len(value.grid)}
+        case CollectionHead():
+            return {"options": len(value.options)}
         case RecoveryCosts():
             return {"parameters": len(value.estimates)}
         case _:

@@ -10,8 +10,10 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 from ftplan.errors import FtplanError
 from ftplan.io.documents import Document
 from ftplan.io.fields import Count, FileModel, Id, Interval, Probability, Rows, Version
+from ftplan.io.plan_file import WarnModel
 from ftplan.io.validation import check_envelope, validate
 from ftplan.model.measures import Measure
+from ftplan.model.plan import Warn
 from ftplan.model.statistics import EPOCH, LogInput, Manifest, OperatorStatistics, Resolution, TableFile
 
 FORMAT = "ftplan/stats"
@@ -81,6 +83,7 @@ class ManifestModel(FileModel):
     engine: str | None = Field(None, description="What computed the statistics")
     measures: list[Measure] | None = Field(None, description="What the log measures")
     inputs: list[LogInputModel] = Field(default=[], description="The log files")
+    warnings: list[WarnModel] = Field(default=[], description="What deserves a second look")
     operators: dict[Id, OperatorStatisticsModel] = Field(description="The operators, by id")
     tables: dict[str, TableFileModel] = Field(default={}, description="The tables, by name without .parquet")
 
@@ -103,6 +106,7 @@ def manifest_of(document: Document) -> tuple[Manifest, bool]:
         "operators": {operator: OperatorStatistics(**dict(item)) for operator, item in model.operators.items()},
         "tables": {table: TableFile(**dict(item)) for table, item in model.tables.items()},
         "measures": tuple(model.measures or ("records",)),
+        "warnings": tuple(Warn(**dict(item)) for item in model.warnings),
         "inputs": tuple(LogInput(**dict(item)) for item in model.inputs),
     }
     manifest = Manifest(**{**{key: value for key, value in model if key not in envelope}, **built})

@@ -31,6 +31,7 @@ FORMATS: Mapping[str, str] = {
     "ftplan/plan": "plan",
     "ftplan/evaluation": "evaluation",
     "ftplan/recovery-costs": "recovery cost table",
+    "ftplan/collection": "collection",
     "ftplan/what-if": "what-if",
     "ftplan/what-if-result": "what-if result",
     "ftplan/simulation": "simulation",

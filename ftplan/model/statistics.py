@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ftplan.model.measures import Measure
+from ftplan.model.plan import Warn
 from ftplan.model.topology import FloatArray, IntArray
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -130,6 +131,7 @@ class Manifest:
     coverage: float = 1.0
     inputs: tuple[LogInput, ...] = ()
     engine: str | None = None
+    warnings: tuple[Warn, ...] = ()
 
     @property
     def windows(self) -> int:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow.compute as pc
 
 from ftplan.errors import FtplanError
+from ftplan.model.plan import Warn
 from ftplan.spark_stats import tables
 from ftplan.spark_stats.inputs import LogFile
 from ftplan.spark_stats.mapping import LogMapping
@@ -33,6 +34,7 @@ class LogStatistics:
     placement: Mapping[str, Any]
     windows_us: npt.NDArray[np.int64]
     rejects: Rejects
+    warnings: tuple[Warn, ...] = ()
 
 
 def run_passes(log: Log, mapping: LogMapping, operators: Operators) -> LogStatistics:
@@ -51,7 +53,7 @@ def run_passes(log: Log, mapping: LogMapping, operators: Operators) -> LogStatis
     }
     windows_us = np.unique(first.filter(pc.equal(first["entry"], 0))["window_us"].to_numpy())
     put_together = _tables(sums, mapping, operators, ids)
-    return LogStatistics(put_together, _placement(sums, mapping, operators), windows_us, rejects)
+    return LogStatistics(put_together, _placement(sums, mapping, operators), windows_us, rejects, log.warnings)
 
 
 def _groupings(mapping: LogMapping, operators: Operators) -> dict[str, Grouping]:

@@ -130,6 +130,7 @@ def _write(
         coverage=round(statistics.windows_us.size / windows, 12),
         inputs=tuple(LogInput(f.path, f.bytes, f.sha256) for f in files),
         engine=engine,
+        warnings=statistics.warnings,
     )
     write_documents(manifest, statistics.placement, statistics.rejects, folder, tool_version)
     return manifest

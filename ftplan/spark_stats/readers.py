@@ -13,6 +13,7 @@ from typing import Any, Literal
 from pyspark.sql import functions as F
 
 from ftplan.errors import FtplanError, suggestion
+from ftplan.model.plan import Warn
 from ftplan.spark_stats.inputs import LogFile
 from ftplan.spark_stats.mapping import LogMapping
 from ftplan.spark_stats.session import Session
@@ -36,7 +37,7 @@ class Log:
     """The log as a DataFrame (lazy; nothing is read yet).
 
     ``frame`` has ``file`` (int, position in ``files``; -1 where unknown), ``broken`` (int, position in ``faults``, or
-    null) and the columns behind ``fields``. ``raw`` is the row as text.
+    null) and the columns behind ``fields``. ``raw`` is the row as text. ``warnings`` go into the manifest.
     """
 
     frame: Any
@@ -44,6 +45,7 @@ class Log:
     fields: Mapping[str, Field]
     files: tuple[LogFile, ...]
     faults: tuple[str, ...] = ()
+    warnings: tuple[Warn, ...] = ()
 
 
 def read_log(session: Session, files: Sequence[LogFile], mapping: LogMapping) -> Log:

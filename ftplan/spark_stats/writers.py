@@ -46,8 +46,11 @@ def write_documents(
 
 def manifest_document(manifest: Manifest, tool_version: str) -> dict[str, Any]:
     """Return ``manifest.json`` as a mapping."""
+    document = asdict(manifest)
+    if not manifest.warnings:
+        del document["warnings"]
     return {
-        **asdict(manifest),
+        **document,
         "format": "ftplan/stats",
         "format_version": "1.0",
         "tool_version": tool_version,

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ftplan.io.cluster_file import load_cluster
+from ftplan.io.collected.collection_file import load_collection
 from ftplan.io.evaluation_file import load_evaluation
 from ftplan.io.failure_file import load_failure
 from ftplan.io.plan_file import load_plan
@@ -41,6 +42,17 @@ RECOVERY_COSTS = {
     },
     "fitted_on": {"recoveries": 12, "rates": [1e3, 5e5], "intervals_s": [10, 60]},
     "error": {"median": 0.1, "p90": 0.3, "held_out": 0.2},
+}
+
+COLLECTION = {
+    "format": "ftplan/collection",
+    "format_version": "1.0",
+    "tool_version": "0.1.0",
+    "from": "flink",
+    "url": "http://jobmanager:8081",
+    "every_s": 60,
+    "begun": "2026-11-22T07:40:00.123Z",
+    "options": {"jobs": ["orders"]},
 }
 
 WHAT_IF_RESULT = {
@@ -163,5 +175,6 @@ CASES: dict[str, tuple[dict[str, Any], Callable[[Any], Any]]] = {
     "evaluation": (EVALUATION, load_evaluation),
     "what-if": (WHAT_IF, load_what_if),
     "recovery-costs": (RECOVERY_COSTS, load_recovery_costs),
+    "collection": (COLLECTION, load_collection),
     "what-if-result": (WHAT_IF_RESULT, load_what_if_result),
 }

@@ -9,6 +9,7 @@ from typing import Any
 from pyspark.sql import functions as F
 
 from ftplan.errors import FtplanError
+from ftplan.model.plan import Warn
 from ftplan.spark_stats.inputs import LogFile
 from ftplan.spark_stats.mapping import LogMapping
 from ftplan.spark_stats.readers import Field, FieldKind, Log
@@ -50,6 +51,7 @@ def engine_log(
     mapping: LogMapping,
     key_groups: Mapping[str, int],
     faults: Sequence[str] = (),
+    warnings: Sequence[Warn] = (),
 ) -> tuple[Log, LogMapping]:
     """Return the log behind a frame of :data:`COLUMNS`, and the mapping that says so.
 
@@ -62,6 +64,8 @@ def engine_log(
     key_groups
         The number of key groups of each operator id where the engine tells; operators that are not in it have none,
         unless ``--key-groups`` or a topology says so.
+    warnings
+        What deserves a second look; the manifest has them, and the command says them.
 
     Raises
     ------
@@ -81,7 +85,8 @@ def engine_log(
         key_hash="identity",
         operator_key_groups=_agreed(mapping, key_groups),
     )
-    return Log(frame.select(*typed, *own), F.col("raw"), fields, tuple(files), tuple(faults)), completed
+    log = Log(frame.select(*typed, *own), F.col("raw"), fields, tuple(files), tuple(faults), tuple(warnings))
+    return log, completed
 
 
 def arrow_log(
@@ -90,9 +95,10 @@ def arrow_log(
     files: Sequence[LogFile],
     mapping: LogMapping,
     key_groups: Mapping[str, int],
+    warnings: Sequence[Warn] = (),
 ) -> tuple[Log, LogMapping]:
     """Return the log behind an Arrow table of :data:`COLUMNS`, which a reader made on the driver."""
-    return engine_log(session.spark.createDataFrame(table), files, mapping, key_groups)
+    return engine_log(session.spark.createDataFrame(table), files, mapping, key_groups, warnings=warnings)
 
 
 def _agreed(mapping: LogMapping, key_groups: Mapping[str, int]) -> tuple[tuple[str, int], ...]:

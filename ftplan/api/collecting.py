@@ -1,0 +1,87 @@
+"""Save a REST endpoint's answers over time: the collection behind the command line and Python."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any
+
+from ftplan.errors import FtplanError, suggestion
+from ftplan.io.collected import POLLS
+from ftplan.io.collected.endpoint import Connection
+
+if TYPE_CHECKING:
+    from ftplan.io.collected.polling import CollectionSummary, Pace
+
+
+def collect(
+    url: str,
+    output: str | os.PathLike[str],
+    source: str,
+    pace: Pace,
+    connection: Connection | None = None,
+    options: Mapping[str, Any] | None = None,
+    *,
+    say: Callable[[str], None] = lambda text: None,
+) -> CollectionSummary:
+    """Poll *url* and keep all answers in the folder *output*, until *pace* is over or an interrupt ends it.
+
+    Parameters
+    ----------
+    url
+        Of the endpoint. Credentials come from ``FTPLAN_COLLECT_TOKEN``, or ``FTPLAN_COLLECT_USER`` and
+        ``FTPLAN_COLLECT_PASSWORD``, of the environment alone.
+    output
+        A new folder, or a collected one of the same endpoint, in which it goes on. For its layout see
+        :mod:`ftplan.io.collected`.
+    source
+        What answers: a key of :data:`ftplan.io.collected.POLLS`.
+    pace
+        How often, and for how long.
+    connection
+        Timeouts, retries, certificates, the largest answer.
+    options
+        What else the source takes, such as ``jobs``.
+    say
+        Hears of outages, of their end, and of polls that were skipped.
+
+    Raises
+    ------
+    FtplanError
+        If an argument is wrong, the folder holds something else, or a new folder's first answer is of another server.
+    OutputError
+        If the disk fails.
+    """
+    import ftplan
+    from ftplan.io.collected.asking import Asking
+    from ftplan.io.collected.collection_file import CollectionHead
+    from ftplan.io.collected.endpoint import Endpoint
+    from ftplan.io.collected.journal import AnswerJournal
+    from ftplan.io.collected.polling import keep_polling
+
+    if source not in POLLS:
+        raise FtplanError(f"--from: unknown source {source!r}{suggestion(source, POLLS)}: one of {', '.join(POLLS)}")
+    asked = {name: value for name, value in (options or {}).items() if value}
+    poll = _poll_of(source, asked)
+    endpoint = Endpoint(url, connection or Connection(), sleep=pace.sleep)
+    if endpoint.in_clear:
+        say("warning: credentials go over the network unencrypted: use https [CREDENTIALS_IN_CLEAR]")
+    head = CollectionHead(source, endpoint.url, pace.every_s, pace.now(), asked)
+    journal = AnswerJournal(output, head, ftplan.__version__)
+    try:
+        return keep_polling(poll, lambda: Asking(endpoint, journal, pace.now), pace, say)
+    except FtplanError:
+        journal.discard_if_empty()
+        raise
+    finally:
+        journal.close()
+
+
+def _poll_of(source: str, options: Mapping[str, Any]) -> Any:
+    """Make what asks."""
+    try:
+        return resolve_name(POLLS[source])(options)
+    except re.error as error:
+        raise FtplanError(f"--metrics: is no regular expression: {error}") from None

@@ -1,0 +1,132 @@
+"""Save what a Prometheus knows of a range of time: the collection behind the command line and Python."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ftplan.errors import FtplanError
+from ftplan.io.collected.endpoint import Connection
+from ftplan.io.documents import Source
+
+if TYPE_CHECKING:
+    from ftplan.io.collected.prometheus import RangeSummary
+
+_MATCHER = re.compile(r'[A-Za-z_][A-Za-z0-9_]*(=|!=|=~|!~)"(?:[^"\\\n]|\\.)*"')
+
+
+@dataclass(frozen=True)
+class RangeRequest:
+    """What to ask a Prometheus.
+
+    Attributes
+    ----------
+    since, until
+        The range of time; None: *last_s* before *until*, and now.
+    last_s
+        Seconds before *until* at which the range begins.
+    every_s
+        Seconds from one value of a series to the next.
+    mapping
+        A mapping file; None: the one that comes with ftplan.
+    sections
+        Sections of it; none: all.
+    match
+        Label matchers, such as ``job_name="orders"``, that every series has to satisfy.
+    """
+
+    since: datetime | None = None
+    until: datetime | None = None
+    last_s: float | None = None
+    every_s: float = 60.0
+    mapping: Source | None = None
+    sections: Sequence[str] = ()
+    match: Sequence[str] = ()
+    now: Callable[[], datetime] = field(default=lambda: datetime.now(UTC), repr=False)
+
+    def range(self) -> tuple[datetime, datetime]:
+        """Return the first and the last moment, the last not in the future.
+
+        Raises FtplanError if nothing says where the range begins, or two options do.
+        """
+        until = self.now() if self.until is None else min(self.until, self.now())
+        if (self.since is None) == (self.last_s is None):
+            raise FtplanError("which time? give --for TIME (before --to-time, or now), or --from-time")
+        if self.since is not None:
+            return self.since, until
+        try:
+            return until - timedelta(seconds=self.last_s or 0.0), until
+        except OverflowError:
+            raise FtplanError(f"--for: {self.last_s:g} s before {until:%Y-%m-%d} there was no calendar") from None
+
+
+def collect_ranges(
+    url: str,
+    output: str | os.PathLike[str],
+    request: RangeRequest,
+    connection: Connection | None = None,
+    *,
+    say: Callable[[str], object] = lambda text: None,
+    tell: Callable[[str, float | None], object] = lambda stage, share: None,
+) -> RangeSummary:
+    """Ask the Prometheus at *url* for a range of time, and keep all answers in the folder *output*.
+
+    Parameters
+    ----------
+    url
+        Of the server, without ``/api``. Credentials come from ``FTPLAN_COLLECT_TOKEN``, or ``FTPLAN_COLLECT_USER``
+        and ``FTPLAN_COLLECT_PASSWORD``, of the environment alone.
+    output
+        A new folder, or one of the same server and queries: what it holds is not asked for again. For its layout see
+        :mod:`ftplan.io.collected`.
+    say
+        Hears of outages, warnings, and queries without an answer.
+    tell
+        Hears how far it is: what is being done, and the share.
+
+    Raises
+    ------
+    FtplanError
+        If an argument is wrong, the folder holds something else, or the server does not understand.
+    OutputError
+        If the disk fails.
+    """
+    import ftplan
+    from ftplan.io.collected.collection_file import NAME, CollectionHead, head_of
+    from ftplan.io.collected.endpoint import Endpoint
+    from ftplan.io.collected.journal import AnswerJournal
+    from ftplan.io.collected.prometheus import Grid, RangeAsking, options_of
+    from ftplan.io.collected.prometheus_mapping import chosen, load_mapping
+
+    sections, warnings = load_mapping(request.mapping)
+    for warning in warnings:
+        say(f"warning: {warning.message} [{warning.code}]")
+    queries = chosen(sections, request.sections)
+    for text in request.match:
+        if not _MATCHER.fullmatch(text):
+            raise FtplanError(f'--match: {text!r} is no label matcher, such as job_name="orders" or pod=~"flink-.*"')
+    matchers = ",".join(request.match)
+    for query in queries:
+        query.matched(matchers)
+    grid = Grid.of(*request.range(), request.every_s)
+    endpoint = Endpoint(url, connection or Connection())
+    if endpoint.in_clear:
+        say("warning: credentials go over the network unencrypted: use https [CREDENTIALS_IN_CLEAR]")
+    old = head_of(Path(output)) if (Path(output) / NAME).is_file() else None
+    if old is not None and old.source != "prometheus":
+        old = None  # the journal says what is wrong
+    options = options_of(queries, request.match, request.every_s, old)
+    head = CollectionHead("prometheus", endpoint.url, request.every_s, request.now(), options)
+    journal = AnswerJournal(output, head, ftplan.__version__)
+    try:
+        return RangeAsking(endpoint, journal, queries, matchers, grid, request.now, say, tell).run()
+    except FtplanError:
+        journal.discard_if_empty()
+        raise
+    finally:
+        journal.close()

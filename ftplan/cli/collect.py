@@ -1,0 +1,118 @@
+"""``ftplan collect``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from ftplan.cli import collect_ranges, options
+from ftplan.cli.render import Answer, Table, emit, say
+from ftplan.io.collected import POLLS
+
+asking = options.together(
+    click.option(
+        "--from", "source", type=click.Choice([*POLLS, "prometheus"]), help="What answers at URL.  [required]"
+    ),
+    click.option("-o", "--output", metavar="DIR", help="The folder: a new one, or one to go on in.  [required]"),
+    click.option(
+        "--every", type=options.DURATION, default="60s", metavar="TIME", help="From one poll, or value, to the next."
+    ),
+    click.option(
+        "--for",
+        "duration",
+        type=options.DURATION,
+        metavar="TIME",
+        help="How long from now on, and with prometheus how long before now.  [default: until Ctrl-C]",
+    ),
+    click.option("--job", multiple=True, metavar="ID", help="Only this job, by id or name; repeatable."),
+    click.option(
+        "--metrics",
+        metavar="PATTERN",
+        help="Flink: subtasks' metrics whose names match this expression.  [default: records, bytes, time, state, lag]",
+    ),
+)
+
+connecting = options.together(
+    click.option(
+        "--timeout", type=options.DURATION, default="10s", metavar="TIME", help="Wait this long for an answer."
+    ),
+    click.option("--retries", type=click.IntRange(0, 20), default=2, metavar="N", help="Ask again where none came."),
+    click.option("--ca-file", metavar="FILE", help="Certificates (PEM) that signed the endpoint's own."),
+    click.option(
+        "--max-answer", type=options.SIZE, default="64MB", metavar="SIZE", help="Leave out answers larger than this."
+    ),
+)
+
+
+@options.command("collect")
+@click.argument("url", metavar="URL", required=False)
+@asking
+@collect_ranges.ranges
+@connecting
+@click.option(
+    "--format",
+    type=click.Choice(["json", "table", "markdown"]),
+    help="How standard output looks.  [default: table on a terminal, else json]",
+)
+@options.verbosity
+def command(url: str | None, **given: Any) -> int:
+    """Save what an engine's REST endpoint answers over time, for import-topology, compute-stats and calibrate.
+
+    It finds the jobs and asks for all that they say: plan, configuration, what runs where, metrics of each task,
+    checkpoints, exceptions. Each answer is a line of DIR/answers/HOUR.jsonl. Ctrl-C, the end of --for and even kill -9
+    leave what is there; the same command goes on in the same folder. Outages are noted and waited for.
+
+    With --from prometheus it asks for what was measured already, in the range of time that --for or --from-time and
+    --to-time give; --print-mapping shows the queries. The same command asks only for what is not there yet.
+
+    Credentials come from FTPLAN_COLLECT_TOKEN, or FTPLAN_COLLECT_USER and FTPLAN_COLLECT_PASSWORD, of the environment;
+    they are never shown or stored. What the engine answers is stored as it is: look what it says of your job before you
+    hand the folder on.
+
+    \b
+    $ ftplan collect http://jobmanager:8081 --from flink --every 60s --for 24h -o collected
+    $ ftplan import-topology collected --from flink -o topology.yaml --cluster-output cluster.yaml
+    $ ftplan collect http://prometheus:9090 --from prometheus --every 15s --for 24h -o measured
+    $ ftplan compute-stats measured --input-format prometheus --key-groups 128 -o stats
+    """
+    if given.pop("print_mapping"):
+        collect_ranges.print_mapping(given["mapping"])
+        return 0
+    if url is None or given["source"] is None or given["output"] is None:
+        missing = "URL" if url is None else "--from" if given["source"] is None else "-o DIR"
+        raise click.UsageError(f"{missing} is missing: ftplan collect URL --from SOURCE -o DIR")
+    from ftplan.api.collecting import collect
+    from ftplan.io.collected.endpoint import Connection
+    from ftplan.io.collected.polling import Pace
+    from ftplan.model.plan import canonical_json
+
+    for name in ("every", "timeout"):
+        if given[name] <= 0:
+            raise click.UsageError(f"--{name}: must be more than 0")
+    if given["max_answer"] < 1:
+        raise click.UsageError("--max-answer: must be at least a byte")
+    ranges = given["source"] == "prometheus"
+    for name in collect_ranges.OF_POLLS if ranges else collect_ranges.OF_RANGES:
+        if given[name]:
+            raise click.UsageError(f"--{name.replace('_', '-')} is not for --from {given['source']}")
+    connection = Connection(given["timeout"], given["retries"], given["ca_file"], int(given["max_answer"]))
+    if ranges:
+        return collect_ranges.answer(url, connection, given)
+    quiet = given["quiet"]
+    summary = collect(
+        url,
+        given["output"],
+        given["source"],
+        Pace(given["every"], given["duration"]),
+        connection,
+        {"jobs": list(given["job"]), "metrics": given["metrics"]},
+        say=lambda text: say(text, quiet=quiet),
+    )
+    figures = summary.to_dict()
+    table = Table(("", "value"), list(figures.items()), f"{given['output']}: answers of {given['source']}")
+    emit(Answer(canonical_json({"output": given["output"], **figures}), [table]), form=given["format"])
+    if not summary.answers:
+        say("nothing answered", quiet=quiet)
+        return 1
+    return 0
