@@ -1,8 +1,8 @@
 """ftplan: recovery planning for stream-processing clusters.
 
 The public Python face is :func:`load`, :func:`plan`, :func:`evaluate`, :func:`calibrate`, :func:`checkpoint_interval`,
-:func:`generate`, :func:`import_topology`, :func:`report`, :func:`what_if` and :class:`FtplanError`. It is imported on
-first use, so that ``import ftplan`` stays light.
+:func:`export_plan`, :func:`generate`, :func:`import_topology`, :func:`report`, :func:`what_if` and
+:class:`FtplanError`. It is imported on first use, so that ``import ftplan`` stays light.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ __all__ = [
     "calibrate",
     "checkpoint_interval",
     "evaluate",
+    "export_plan",
     "generate",
     "import_topology",
     "load",
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
         calibrate,
         checkpoint_interval,
         evaluate,
+        export_plan,
         generate,
         import_topology,
         load,

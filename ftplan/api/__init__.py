@@ -20,6 +20,7 @@ __all__ = [
     "diff",
     "evaluate",
     "explain",
+    "export_plan",
     "generate",
     "import_topology",
     "load",
@@ -32,6 +33,7 @@ __all__ = [
 if TYPE_CHECKING:
     from ftplan.api.answers import Difference, Evaluation, Explanation, Verification
     from ftplan.api.calibrating import calibrate
+    from ftplan.api.exporting import export_plan
     from ftplan.api.generation.generate import generate
     from ftplan.api.importing import import_topology
     from ftplan.api.intervals.choose import checkpoint_interval
@@ -50,6 +52,7 @@ _MODULES = {
     "Plan": "ftplan.model.plan",
     "Problem": "ftplan.model.problem",
     "checkpoint_interval": "ftplan.api.intervals.choose",
+    "export_plan": "ftplan.api.exporting",
     "generate": "ftplan.api.generation.generate",
     "import_topology": "ftplan.api.importing",
     "load": "ftplan.api.loading",

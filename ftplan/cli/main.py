@@ -41,6 +41,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "verify": ("ftplan.cli.verify", "Hold a plan to its rules and to its inputs."),
     "explain": ("ftplan.cli.explain", "Say why a plan decided as it did."),
     "diff": ("ftplan.cli.diff", "Show what changes from one plan to another."),
+    "export-plan": (
+        "ftplan.cli.export_plan",
+        "Write a plan in the words of an engine.",
+    ),
     "report": ("ftplan.cli.report", "Put plans onto one HTML page, for people."),
     "algorithms": ("ftplan.cli.algorithms", "List the planners, or the metrics."),
     "schema": ("ftplan.cli.schema", "Print the JSON Schema of a kind of file."),

@@ -27,6 +27,7 @@ What ftplan can do.
     verify                Hold a plan to its rules and to its inputs.
     explain               Say why a plan decided as it did.
     diff                  Show what changes from one plan to another.
+    export-plan           Write a plan in the words of an engine.
     report                Put plans onto one HTML page, for people.
     algorithms            List the planners, or the metrics.
     schema                Print the JSON Schema of a kind of file.
