@@ -14,6 +14,7 @@ What ftplan can do.
     collect               Save what an engine's REST endpoint answers over time.
     compute-stats         Compute statistics from logs with PySpark.
     stats-summary         Show what a statistics folder says.
+    import-topology       Import a job and its hosts from an engine.
     generate              Make topologies, clusters, statistics, failures at random.
     allocate-checkpoints  Plan where each key group's checkpoint goes.
     replicate-tasks       Plan which tasks get an active replica.

@@ -14,7 +14,7 @@ import yaml
 import ftplan
 from ftplan.errors import FtplanError
 from tests.io.collected.server import served
-from tests.io.engines.cases import DATA, codes, imported
+from tests.io.engines.cases import DATA, EXAMPLES, codes, imported
 from tests.io.engines.storm_cases import BASE, ID, pages
 
 PRODUCTION = sorted((DATA / "storm" / "production").glob("*.json"))
@@ -86,8 +86,8 @@ def test_flux_files_recounted(path: Path) -> None:
 
 def test_the_example_is_this_topology() -> None:
     """What examples/storm-recovery says to have taken from the source: operators, tasks, cpu, who sends to whom."""
-    example = yaml.safe_load((DATA.parents[1] / "examples" / "storm-recovery" / "topology.yaml").read_text())
-    made = imported(next(path for path in PRODUCTION if path.stem.endswith("00034")), "storm").topology
+    example = yaml.safe_load((EXAMPLES / "storm-recovery" / "topology.yaml").read_text())
+    made = imported(EXAMPLES / "storm-recovery" / "TopologyName00034.json", "storm").topology
     assert {(o["id"], o["parallelism"], o["cpu"]) for o in made["operators"]} == {
         (o["id"], o["parallelism"], o["cpu"]) for o in example["operators"]
     }
