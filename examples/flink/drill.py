@@ -16,6 +16,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,7 +27,7 @@ from kills import Kill, capacity, kill_and_measure, start_job, steady, stop_job
 
 HERE = Path(__file__).resolve().parent
 #: Records that are read at once to warm up, and to measure what the job can read.
-BURST = 100_000
+BURST = 20_000
 
 
 def main() -> None:
@@ -35,7 +36,7 @@ def main() -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     home = flink_home(asked.python)
     asked.output.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="flink-drill-") as folder:
+    with tempfile.TemporaryDirectory(prefix="flink-drill-", ignore_cleanup_errors=True) as folder:
         kills = _killed(asked, home, Path(folder))
         _log(Path(folder), asked.output / "jobmanager.log")
     _write_kills(asked.output / "recoveries.csv", kills)
@@ -65,35 +66,36 @@ def _killed(asked: argparse.Namespace, home: Path, folder: Path) -> list[Kill]:
     most = None
     with FlinkCluster(home, folder) as cluster:
         for interval in asked.intervals:
-            feed = Feed(folder / f"input-{interval:g}s", folder / "logs", 500.0)
-            job = start_job(cluster, asked.python, feed.input, interval)
-            feed.start()
-            steady(feed, cluster, job)
-            capacity(feed, cluster, BURST)  # warms up
-            most = most or capacity(feed, cluster, BURST)
-            _say(f"checkpoints every {interval:g} s; the job reads up to {most:,.0f} records/s")
-            with _collecting(cluster.url, asked.output / f"collected-{interval:g}s"):
-                for share in asked.shares:
-                    feed.rate = float(round(share * most))
-                    for _ in range(asked.kills):
+            with Feed(folder / f"input-{interval:g}s", folder / "logs", 500.0) as feed:
+                job = start_job(cluster, asked.python, feed.input, interval)
+                steady(feed, cluster, job)
+                capacity(feed, cluster, BURST)  # warms up
+                most = most or capacity(feed, cluster, BURST)
+                _say(f"checkpoints every {interval:g} s; the job reads up to {most:,.0f} records/s")
+                with _collecting(cluster.url, asked.output / f"collected-{interval:g}s"):
+                    for share in (share for share in asked.shares for _ in range(asked.kills)):
+                        feed.rate = float(round(share * most))
                         kills.append(kill_and_measure(cluster, feed, job, interval, len(kills)))
                         _say(f"kill {len(kills)}: {kills[-1].row()}")
-            feed.stop()
+                stop_job(cluster, job)
             points += feed.points
-            stop_job(cluster, job)
     _write_curve(asked.output / "lag.csv", points)
     return kills
 
 
 @contextmanager
 def _collecting(url: str, folder: Path) -> Iterator[None]:
-    """Run ``ftplan collect`` while the block does; it ends as by Ctrl-C."""
+    """Run ``ftplan collect`` while the block does."""
     command = [sys.executable, "-m", "ftplan", "collect", url, "--from", "flink", "--every", "5s", "-o", str(folder)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    while process.poll() is None and not (folder / "collection.json").exists():
+        time.sleep(0.1)
+    if process.poll() is not None:
+        raise RuntimeError(f"ftplan collect ended with {process.returncode}")
     try:
         yield
     finally:
-        process.send_signal(signal.SIGINT)
+        process.terminate()
         code = process.wait()
     if code:
         raise RuntimeError(f"ftplan collect ended with {code}")

@@ -55,7 +55,7 @@ class Question(click.ParamType):  # type: ignore[type-arg]  # generic only in ne
     default="auto",
     help="What the files are; auto: by ending, columns and first lines.",
 )
-@kind_options.of(CalibrationOptions)
+@kind_options.of_options(CalibrationOptions)
 @click.option(
     "--predict",
     type=Question(),

@@ -43,6 +43,16 @@ ENGINE_FORMATS: Mapping[str, EngineFormat] = {
         read="ftplan.spark_stats.engine_logs.spark_eventlog:read",
         find="ftplan.spark_stats.engine_logs.spark_files:find",
     ),
+    "flink-rest": EngineFormat(
+        read="ftplan.spark_stats.engine_logs.flink_rest:read",
+        find="ftplan.spark_stats.engine_logs.flink_files:find",
+    ),
+    "flink-slf4j": EngineFormat(read="ftplan.spark_stats.engine_logs.flink_slf4j:read", text=True),
+    "prometheus": EngineFormat(
+        "ftplan.spark_stats.engine_logs.prometheus:read",
+        "ftplan.spark_stats.engine_logs.prometheus_folder:find",
+        text=True,
+    ),
 }
 
 

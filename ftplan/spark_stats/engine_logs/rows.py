@@ -85,7 +85,7 @@ def engine_log(
         key_hash="identity",
         operator_key_groups=_agreed(mapping, key_groups),
     )
-    log = Log(frame.select(*typed, *own), F.col("raw"), fields, tuple(files), tuple(faults), tuple(warnings))
+    log = Log(frame.select(*typed, *own), F.col("raw"), fields, tuple(files), tuple(faults), warnings=tuple(warnings))
     return log, completed
 
 

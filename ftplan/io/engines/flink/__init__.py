@@ -6,19 +6,18 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ftplan.errors import FtplanError, suggestion
-from ftplan.io.collected.answers import Answer
 from ftplan.io.documents import parse_text
 from ftplan.io.engines.draft import Draft, DraftOperator
 from ftplan.io.engines.flink.assemble import label_slots, place, tell, with_cpu, with_joins, with_state, with_streams
 from ftplan.io.engines.flink.hosts import task_managers
 from ftplan.io.engines.flink.measured import vertex_rates
-from ftplan.io.engines.flink.pages import pages
-from ftplan.io.engines.flink.plan import Vertex, chain_name, plan_vertices
 from ftplan.io.engines.flink.records import JobRecord, Records, read_records
-from ftplan.io.engines.flink.values import entries, part, text, whole
 from ftplan.io.engines.options import ImportOptions
-from ftplan.io.engines.slugs import listed
 from ftplan.io.engines.source import EngineSource
+from ftplan.model.flink_pages import Page, page_at, saved_page
+from ftplan.model.flink_plan import Vertex, chain_name, plan_vertices
+from ftplan.model.flink_values import entries, part, text, whole
+from ftplan.model.slugs import listed
 
 
 def read(source: EngineSource, options: ImportOptions) -> Draft:
@@ -26,7 +25,7 @@ def read(source: EngineSource, options: ImportOptions) -> Draft:
 
     Raises FtplanError if there is no plan of a job, or several jobs and none of them is asked for.
     """
-    records = read_records(pages(_answers(source), of_files=source.url is None and source.collection is None))
+    records = read_records(_pages(source))
     record = _chosen(records, source.name, options.job)
     vertices = _vertices(record, source.name)
     name = text(part(record.page("job"), "name")) or text(part(record.page("plan"), "plan", "name"))
@@ -46,15 +45,17 @@ def read(source: EngineSource, options: ImportOptions) -> Draft:
     return draft
 
 
-def _answers(source: EngineSource) -> Iterator[Answer]:
-    """Yield the answers; ``flink info`` writes its plan between lines of dashes."""
-    if source.url is None and source.collection is None and len(source.paths) == 1:
+def _pages(source: EngineSource) -> Iterator[Page]:
+    """Yield the answers as pages; ``flink info`` writes its plan between lines of dashes."""
+    if source.url is not None or source.collection is not None:
+        yield from (page_at(answer.path, answer.value, answer.at) for answer in source.answers())
+    elif len(source.paths) == 1:
         for name, content in source.texts():
             if "Execution Plan ---" in content and "{" in content:
                 content = content[content.index("{") : content.rindex("}") + 1]
-            yield Answer(None, name, parse_text(content, name, "plan.json"))
-        return
-    yield from source.answers()
+            yield saved_page(name, parse_text(content, name, "plan.json"))
+    else:
+        yield from (saved_page(name, value) for name, value in source.documents())
 
 
 def _chosen(records: Records, name: str, job: str | None) -> JobRecord:

@@ -6,18 +6,8 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 
 from ftplan.io.engines.draft import Draft
-from ftplan.io.engines.flink.plan import Vertex
-from ftplan.io.engines.slugs import listed
-
-_LEAST, _MOST = 128, 32768
-
-
-def default_max_parallelism(parallelism: int) -> int:
-    """Return the number of key groups that Flink takes where a job sets none.
-
-    The next power of two from 1.5 times the parallelism, at least 128 and at most 32768.
-    """
-    return min(max(1 << (parallelism + parallelism // 2 - 1).bit_length(), _LEAST), _MOST) if parallelism else _LEAST
+from ftplan.model.flink_plan import Vertex, default_max_parallelism
+from ftplan.model.slugs import listed
 
 
 def key_groups(vertices: Sequence[Vertex], state: Mapping[str, float], draft: Draft) -> dict[str, int]:

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ftplan.io.engines.flink.counters import Counters, reading_of
-from ftplan.io.engines.flink.pages import Page, file_number
-from ftplan.io.engines.flink.values import entries, part, text, whole
+from ftplan.model.flink_pages import Page, numbered
+from ftplan.model.flink_values import entries, part, text, whole
 
 _Key = tuple[str, str | None, int | None]
 
@@ -151,11 +151,6 @@ def _share_nameless(records: Records) -> None:
     elif nameless is not None:
         records.jobs[None] = nameless
     for record in records.jobs.values():
-        job = record._set.get(("job", None, None))
-        listed = entries(part(job.value, "vertices")) if job is not None else []
-        ids = {f"v{i}": text(vertex.get("id")) for i, vertex in enumerate(listed)}
-        for key, page in record._set.items():
-            if key[0] == "vertex" and (numbered := file_number(page.path)) is not None:
-                ids[f"v{numbered}"] = key[1]
+        ids = numbered(record._set.values())
         for key in [key for key in record._set if key[1] in ids]:
             record._set[key[0], ids[key[1] or ""], key[2]] = record._set.pop(key)

@@ -26,7 +26,7 @@ def _kind(value: Any) -> str | None:
         return None
     if "executorStats" in value and "id" in value:
         return "component"
-    if isinstance(value.get("spouts"), list) and isinstance(value.get("bolts"), list) and "className" not in str(value):
+    if isinstance(value.get("spouts"), list) and isinstance(value.get("bolts"), list):
         return "topology" if any(key in value for key in ("topologyStats", "executorsTotal", "status")) else None
     if isinstance(value.get("supervisors"), list):
         return "supervisors"
@@ -73,15 +73,18 @@ _KINDS = ("topology", "component", "supervisors", "visualization")
 
 
 def _topology(pages: list[Part], name: str, options: ImportOptions) -> Part:
-    asked = [page for page in pages if options.job in (None, page.value.get("id"), page.value.get("name"))]
-    known = sorted({str(page.value.get("name") or page.value.get("id")) for page in pages})
+    """Return the last page of the topology that is asked for, or of the only one."""
     if not pages:
         raise FtplanError(f"{name}: holds no page of a topology of Storm (/api/v1/topology/ID)")
+    by_id = {page.at("id").text(): page for page in pages}
+    names = {key: page.at("name").text() if "name" in page else key for key, page in by_id.items()}
+    asked = [key for key in by_id if options.job in (None, key, names[key])]
+    known = ", ".join(sorted({*names.values()}))
     if not asked:
-        raise FtplanError(f"--job: {name} holds no topology {options.job!r}: one of {', '.join(known)}")
-    if len({page.value.get("id") for page in asked}) > 1:
-        raise FtplanError(f"{name}: holds several topologies: choose one with --job: {', '.join(known)}")
-    return asked[-1]
+        raise FtplanError(f"--job: {name} holds no topology {options.job!r}: one of {known}")
+    if len(asked) > 1:
+        raise FtplanError(f"{name}: holds several topologies: choose one with --job: {known}")
+    return by_id[asked[0]]
 
 
 def _operator(part: Part, kind: str) -> DraftOperator:

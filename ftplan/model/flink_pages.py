@@ -8,13 +8,12 @@ vertices.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
-from ftplan.io.collected.answers import Answer
-from ftplan.io.engines.flink.values import entries, text
+from ftplan.model.flink_values import entries, part, text
 
 
 class Page(NamedTuple):
@@ -50,40 +49,35 @@ _RULES = tuple((re.compile(pattern), kind) for pattern, kind in _PATHS)
 _FILE = re.compile(r"v(?P<vertex>[0-9]{1,6})(?:_s(?P<subtask>[0-9]{1,6}))?_")
 
 
-def pages(answers: Iterable[Answer], of_files: bool) -> Iterator[Page]:
-    """Yield the answers as pages, in their order; those *of_files* have the files' names as paths."""
-    for answer in answers:
-        yield _by_content(answer) if of_files else _by_path(answer)
-
-
-def _by_path(answer: Answer) -> Page:
-    path = answer.path.partition("?")[0]
+def page_at(path: str, value: Any, at: datetime | None = None) -> Page:
+    """Return what an endpoint answered to a path."""
+    bare = path.partition("?")[0]
     for rule, kind in _RULES:
-        if match := rule.fullmatch(path):
+        if match := rule.fullmatch(bare):
             given = match.groupdict()
-            subtask = given.get("subtask")
+            vertex, subtask = given.get("vertex"), given.get("subtask")
             return Page(
                 kind or None,
-                answer.value,
-                answer.at,
-                answer.path,
+                value,
+                at,
+                path,
                 given.get("job"),
-                unquote(given["vertex"]) if given.get("vertex") else None,
+                None if vertex is None else unquote(vertex),
                 None if subtask is None else int(subtask),
             )
-    return Page(None, answer.value, answer.at, answer.path)
+    return Page(None, value, at, path)
 
 
-def _by_content(answer: Answer) -> Page:
-    value = answer.value
+def saved_page(path: str, value: Any) -> Page:
+    """Return what a saved answer is; *path* is the file's."""
     kind = _list_kind(value) if isinstance(value, list) else _kind(value) if isinstance(value, dict) else "?"
-    page = Page(kind, value, answer.at, answer.path)
+    page = Page(kind, value, None, path)
     if kind == "job":
         return page._replace(job=text(value.get("jid")))
     if kind == "vertex":
         return page._replace(vertex=text(value.get("id")))
     if kind in ("metrics", "checkpoint subtasks"):
-        match = _numbers(answer.path)
+        match = _numbers(path)
         subtask = None if match is None else match["subtask"]
         if match is None or (kind == "metrics" and subtask is None):
             return page._replace(kind="?")
@@ -91,10 +85,17 @@ def _by_content(answer: Answer) -> Page:
     return page
 
 
-def file_number(path: str) -> int | None:
-    """Return the number of the vertex in a file's name, None without one."""
-    match = _numbers(path)
-    return None if match is None else int(match["vertex"])
+def numbered(pages: Iterable[Page]) -> dict[str, str]:
+    """Return the ids of vertices by the numbers in files' names: the job's order, or that of vertices' own files."""
+    ids: dict[str, str] = {}
+    named: dict[str, str] = {}
+    for page in pages:
+        if page.kind == "job":
+            listed = entries(part(page.value, "vertices"))
+            ids |= {f"v{i}": key for i, key in enumerate(text(v.get("id")) for v in listed) if key is not None}
+        elif page.kind == "vertex" and page.vertex is not None and (match := _numbers(page.path)) is not None:
+            named[f"v{int(match['vertex'])}"] = page.vertex
+    return ids | named
 
 
 def _numbers(path: str) -> re.Match[str] | None:

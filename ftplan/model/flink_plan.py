@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ftplan.errors import FtplanError
-from ftplan.io.engines.flink.values import entries, text, whole
+from ftplan.model.flink_values import entries, text, whole
+
+_LEAST, _MOST = 128, 32768
 
 
 class Stream(NamedTuple):
@@ -199,3 +201,11 @@ def _heads(nodes: Mapping[str, Vertex], before: dict[str, str]) -> dict[str, str
             del before[last]
         head.update(dict.fromkeys(walk, head.get(last, last)))
     return head
+
+
+def default_max_parallelism(parallelism: int) -> int:
+    """Return the number of key groups that Flink takes where a job sets none.
+
+    The next power of two from 1.5 times the parallelism, at least 128 and at most 32768.
+    """
+    return min(max(1 << (parallelism + parallelism // 2 - 1).bit_length(), _LEAST), _MOST) if parallelism else _LEAST
