@@ -169,6 +169,14 @@ SECTIONS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
         "their folder.",
     ),
     (
+        "calibration",
+        "Recovery costs from measured recoveries",
+        ("calibration.py",),
+        "To reach: a median error of at most 6 % with one rate held out, and recoveries in the curves within 10 % of "
+        "the table. The curves are not part of the project: FTPLAN_RECOVERIES names their folder; without it one of "
+        "five stands in.",
+    ),
+    (
         "time-limits",
         "Time limits and interrupts",
         ("time_limits.py",),

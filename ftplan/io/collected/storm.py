@@ -1,6 +1,7 @@
 """What to ask Storm's UI: its topologies, their components with executors and hosts, and the supervisors.
 
-A poll begins with ``/api/v1/cluster/summary``. Component pages are asked for the last ten minutes.
+A poll begins with ``/api/v1/cluster/summary``. Component pages are asked for the last ten minutes; the visualization is
+the only page that tells groupings.
 """
 
 from __future__ import annotations
