@@ -19,6 +19,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 
 from cluster import FlinkCluster, flink_home
@@ -28,6 +29,8 @@ from kills import Kill, capacity, kill_and_measure, start_job, steady, stop_job
 HERE = Path(__file__).resolve().parent
 #: Records that are read at once to warm up, and to measure what the job can read.
 BURST = 20_000
+#: Seconds from one poll of the REST endpoint to the next.
+POLLS_S = 5
 
 
 def main() -> None:
@@ -63,7 +66,6 @@ def _numbers(text: str) -> list[float]:
 def _killed(asked: argparse.Namespace, home: Path, folder: Path) -> list[Kill]:
     """Run the job at each interval, and kill its task managers at each rate."""
     kills: list[Kill] = []
-    points: list[Point] = []
     most = None
     with FlinkCluster(home, folder) as cluster:
         for interval in asked.intervals:
@@ -73,26 +75,39 @@ def _killed(asked: argparse.Namespace, home: Path, folder: Path) -> list[Kill]:
                 capacity(feed, cluster, BURST)  # warms up
                 most = most or capacity(feed, cluster, BURST)
                 _say(f"checkpoints every {interval:g} s; the job reads up to {most:,.0f} records/s")
-                with _collecting(cluster.url, asked.output / _folder(asked, interval)):
+                with _collecting(cluster.url, asked.output / _name("collected", asked, interval)):
                     for share in (share for share in asked.shares for _ in range(asked.kills)):
                         feed.rate = float(round(share * most))
                         kills.append(kill_and_measure(cluster, feed, job, interval, len(kills)))
                         _say(f"kill {len(kills)}: {kills[-1].row()}")
+                    steady(feed, cluster, job)
+                    time.sleep(2 * POLLS_S)  # polls of a job that is whole again
                 stop_job(cluster, job)
-            points += feed.points
-    _write_curve(asked.output / "lag.csv", points)
+            _write_curve(asked.output / f"{_name('lag', asked, interval)}.csv", feed.points)
     return kills
 
 
-def _folder(asked: argparse.Namespace, interval: float) -> str:
-    """Return where the answers at an interval go."""
-    return "collected" if interval == asked.intervals[0] else f"collected-{interval:g}s"
+def _name(what: str, asked: argparse.Namespace, interval: float) -> str:
+    """Return what a file of an interval is called; README has that of the first."""
+    return what if interval == asked.intervals[0] else f"{what}-{interval:g}s"
 
 
 @contextmanager
 def _collecting(url: str, folder: Path) -> Iterator[None]:
     """Run ``ftplan collect`` while the block does."""
-    command = [sys.executable, "-m", "ftplan", "collect", url, "--from", "flink", "--every", "5s", "-o", str(folder)]
+    command = [
+        sys.executable,
+        "-m",
+        "ftplan",
+        "collect",
+        url,
+        "--from",
+        "flink",
+        "--every",
+        f"{POLLS_S}s",
+        "-o",
+        str(folder),
+    ]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     while process.poll() is None and not (folder / "collection.json").exists():
         time.sleep(0.1)
@@ -115,15 +130,13 @@ def _write_kills(path: Path, kills: Sequence[Kill]) -> None:
 
 
 def _write_curve(path: Path, points: Sequence[Point]) -> None:
-    """Write throughput and lag, a row a second."""
+    """Write what was read in each second and what waited at its end; what is read a second time counts again."""
     with path.open("w", newline="") as file:
         writer = csv.writer(file)
-        writer.writerow(("time", "written", "read", "lag"))
-        second = 0
-        for point in points:
-            if int(point.time) > second:
-                second = int(point.time)
-                writer.writerow((second, point.written, point.read, point.written - point.read))
+        writer.writerow(("time", "throughput", "lag"))
+        seconds = {int(point.time): point for point in points}
+        for (_, before), (second, point) in pairwise(seconds.items()):
+            writer.writerow((second, max(point.read - before.read, 0), point.written - point.read))
 
 
 def _log(folder: Path, target: Path) -> None:
@@ -166,7 +179,7 @@ def _table(folder: Path, kills: Sequence[Kill]) -> str:
     ]
     errors: list[tuple[float, float]] = []
     for kill in kills[1::2]:
-        predicted = recovery_time(parameters, kill.records_s, kill.checkpoint_interval_s, kill.restored_bytes)
+        predicted = recovery_time(parameters, kill.records_s, kill.checkpoint_interval_s)
         halted = RecoveryParameters(kill.down_s, replay_share=1.0, capacity_records_s=parameters.capacity_records_s)
         known = recovery_time(halted, kill.records_s, kill.since_checkpoint_s)
         times = [float(parts.total_s) for parts in (predicted, known)]
