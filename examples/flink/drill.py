@@ -108,7 +108,7 @@ def _collecting(url: str, folder: Path) -> Iterator[None]:
         "-o",
         str(folder),
     ]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen([sys.executable, "-m", *command], stdout=subprocess.DEVNULL)
     while process.poll() is None and not (folder / "collection.json").exists():
         time.sleep(0.1)
     if process.poll() is not None:
