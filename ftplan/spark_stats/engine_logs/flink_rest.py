@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -79,12 +80,9 @@ def read(
 
 
 def _collected(session: Session, files: Sequence[LogFile]) -> Any:
-    from pathlib import Path
-
-    paths = [readable(file.path, Path()) for file in files]
     lines = session.spark.read.text([file.uri(session.kind == "sail") for file in files])
-    for _, cut in paths:
-        if cut is not None:
+    for file in files:
+        if not file.path.endswith(".gz") and (cut := readable(file.path, Path())[1]) is not None:
             lines = lines.filter(F.col("value") != cut)
     return _parsed(lines.filter(F.trim(F.col("value")) != ""))
 
