@@ -20,16 +20,17 @@ EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "flink"
 
 
 def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run a command of README; one that starts an engine as a process of its own."""
+    """Run a command of README; one that starts an engine as a process of its own, on Sail, which is soon there."""
     args = shlex.split(command)
     if args[0] != "compute-stats":
         return run_here(args, cwd=folder, env=environment())
-    line = [sys.executable, "-m", "ftplan", *args]
+    line = [sys.executable, "-m", "ftplan", *args, "--engine", "sail"]
     return subprocess.run(line, cwd=folder, env=environment(), capture_output=True, text=True, check=False)
 
 
 @pytest.mark.spark
 def test_its_commands_run(tmp_path: Path) -> None:
+    pytest.importorskip("pysail")
     folder = tmp_path / "flink"
     shutil.copytree(EXAMPLE, folder, ignore=shutil.ignore_patterns("out"))
     commands = re.findall(r"^\$ ftplan (.*)$", (EXAMPLE / "README.md").read_text(), re.MULTILINE)
