@@ -22,13 +22,15 @@ from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 
-from cluster import FlinkCluster, flink_home
+from cluster import FlinkCluster, StuckError, flink_home
 from feed import Feed, Point
 from kills import Kill, capacity, kill_and_measure, start_job, steady, stop_job
 
 HERE = Path(__file__).resolve().parent
 #: Records that are read at once to warm up, and to measure what the job can read.
 BURST = 20_000
+#: Jobs that are begun at an interval before the drill gives up.
+ATTEMPTS = 3
 #: Seconds from one poll of the REST endpoint to the next.
 POLLS_S = 5
 
@@ -42,7 +44,6 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="flink-drill-", ignore_cleanup_errors=True) as folder:
         kills = _killed(asked, home, Path(folder))
         _log(Path(folder), asked.output / "jobmanager.log")
-    _write_kills(asked.output / "recoveries.csv", kills)
     _write_kills(asked.output / "fitted.csv", kills[::2])
     for command in (*commands(), "ftplan calibrate fitted.csv -o fitted.yaml"):
         _run(command, asked.output)
@@ -64,27 +65,49 @@ def _numbers(text: str) -> list[float]:
 
 
 def _killed(asked: argparse.Namespace, home: Path, folder: Path) -> list[Kill]:
-    """Run the job at each interval, and kill its task managers at each rate."""
+    """Run the job at each interval, and kill its task managers at each rate.
+
+    A job that stops reading (on a busy machine Flink loses a message at times, and checkpoints hang) is begun anew.
+    """
     kills: list[Kill] = []
-    most = None
+    most: float | None = None
     with FlinkCluster(home, folder) as cluster:
         for interval in asked.intervals:
-            with Feed(folder / f"input-{interval:g}s", folder / "logs", 500.0) as feed:
-                job = start_job(cluster, asked.python, feed.input, interval)
-                steady(feed, cluster, job)
-                capacity(feed, cluster, BURST)  # warms up
-                most = most or capacity(feed, cluster, BURST)
-                _say(f"checkpoints every {interval:g} s; the job reads up to {most:,.0f} records/s")
-                with _collecting(cluster.url, asked.output / _name("collected", asked, interval)):
-                    for share in (share for share in asked.shares for _ in range(asked.kills)):
-                        feed.rate = float(round(share * most))
-                        kills.append(kill_and_measure(cluster, feed, job, interval, len(kills)))
-                        _say(f"kill {len(kills)}: {kills[-1].row()}")
-                    steady(feed, cluster, job)
-                    time.sleep(2 * POLLS_S)  # polls of a job that is whole again
-                stop_job(cluster, job)
-            _write_curve(asked.output / f"{_name('lag', asked, interval)}.csv", feed.points)
+            left = [share for share in asked.shares for _ in range(asked.kills)]
+            for attempt in range(ATTEMPTS):
+                source = folder / f"input-{interval:g}s-{attempt}"
+                with Feed(source, folder / "logs", 500.0) as feed:
+                    job = start_job(cluster, asked.python, feed.input, interval)
+                    try:
+                        most = most or _capacity(feed, cluster, job)
+                        with _collecting(cluster.url, asked.output / _name("collected", asked, interval)):
+                            while left:
+                                feed.rate = float(round(left[0] * most))
+                                kills.append(kill_and_measure(cluster, feed, job, interval, len(kills)))
+                                left.pop(0)
+                                _say(f"kill {len(kills)}: {kills[-1].row()}")
+                                _write_kills(asked.output / "recoveries.csv", kills)
+                            steady(feed, cluster, job)
+                            time.sleep(2 * POLLS_S)  # polls of a job that is whole again
+                    except StuckError as error:
+                        _say(f"{error}: another job")
+                        cluster.restore()
+                    stop_job(cluster, job)
+                if not left:
+                    _write_curve(asked.output / f"{_name('lag', asked, interval)}.csv", feed.points)
+                    break
+            else:
+                sys.exit(f"{ATTEMPTS} jobs were stuck at an interval of {interval:g} s")
     return kills
+
+
+def _capacity(feed: Feed, cluster: FlinkCluster, job: str) -> float:
+    """Return what the job can read per second, once it is warm."""
+    steady(feed, cluster, job)
+    capacity(feed, cluster, BURST)
+    most = capacity(feed, cluster, BURST)
+    _say(f"the job reads up to {most:,.0f} records/s")
+    return most
 
 
 def _name(what: str, asked: argparse.Namespace, interval: float) -> str:
