@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -21,6 +21,8 @@ from ftplan.model.topology import FloatArray
 
 #: A capacity above this multiple of the highest rate is as good as none.
 UNLIMITED = 1000.0
+#: What stands for something else is left out where the error on held-out recoveries is below this multiple without it.
+HARDLY = 1.5
 
 State = Literal["local", "remote"]
 
@@ -135,16 +137,33 @@ def _estimated(sample: Sample, unknown: Unknowns) -> tuple[Sample, Unknowns, dic
     while True:
         ready = usable(sample, unknown)
         values = estimate(ready, unknown)
-        free = [name for name in at_limit(values, unknown, ready) if _without_effect(name, values, ready)]
-        if not free:
-            return ready, unknown, values
-        gone = {*free, *({"replay_share"} if "capacity_records_s" in free else ())}
+        ended = at_limit(values, unknown, ready)
+        gone = {name for name in ended if _without_effect(name, values, ready)}
+        if "capacity_records_s" in gone:
+            gone.add("replay_share")
+        if not gone:
+            break
         names = " and ".join(name for name in unknown.fitted if name in gone)
-        text = f"{names} cannot be told: recoveries do not get longer with it"
-        unknown = unknown._replace(
-            fitted=tuple(name for name in unknown.fitted if name not in gone),
-            warnings=(*unknown.warnings, Warn("NOT_IDENTIFIED", f"{text}; left out")),
-        )
+        unknown = _without(unknown, gone, f"{names} cannot be told: recoveries do not get longer with it; left out")
+    if "bandwidth_mb_s" in unknown.fitted and any(values[name] == 0.0 for name in ended):
+        text = "bandwidth_mb_s is left out: sizes of state would explain all of the time that tasks stood still, and "
+        less = _without(unknown, {"bandwidth_mb_s"}, f"{text}held-out recoveries are hardly off by more without it")
+        fewer = usable(sample, less)
+        again = estimate(fewer, less)
+        if _held_out_error(fewer, less, again) < HARDLY * _held_out_error(ready, unknown, values):
+            return fewer, less, again
+    return ready, unknown, values
+
+
+def _without(unknown: Unknowns, gone: Collection[str], text: str) -> Unknowns:
+    fitted = tuple(name for name in unknown.fitted if name not in gone)
+    return unknown._replace(fitted=fitted, warnings=(*unknown.warnings, Warn("NOT_IDENTIFIED", text)))
+
+
+def _held_out_error(sample: Sample, unknown: Unknowns, values: Values) -> float:
+    """Return the median error on held-out recoveries, 0 where none can be held out."""
+    tested = held_out(sample, unknown, values)
+    return 0.0 if tested is None else float(np.median(relative_errors(tested.predicted_s, sample.recovery_s)))
 
 
 def _without_effect(name: str, values: Values, sample: Sample) -> bool:

@@ -23,6 +23,8 @@ from ftplan.model.units import MB
 SCALE = 0.1
 #: Most of an interval that is processed again: a checkpoint that was under way does not count.
 MOST_REPLAYED = 2.0
+#: A part of a recovery that is a smaller share of the median is none.
+NOTHING = 1e-6
 #: Where searches begin: each parameter's place between its limits.
 _STARTS = ((0.4, 0.4, 0.4), (0.4, 0.8, 0.8), (0.1, 0.6, 0.2))
 
@@ -156,8 +158,8 @@ def _inward(values: Values, fitted: tuple[str, ...], scales: _Scales) -> FloatAr
 
 def _outward(x: FloatArray, fitted: tuple[str, ...], scales: _Scales) -> dict[str, float]:
     meant = {
-        "detection_s": lambda v: v * scales.seconds,
-        "restart_s": lambda v: v * scales.seconds,
+        "detection_s": lambda v: (v > NOTHING) * v * scales.seconds,
+        "restart_s": lambda v: (v > NOTHING) * v * scales.seconds,
         "capacity_records_s": lambda v: scales.rate / v,
         "replay_share": lambda v: v,
         "bandwidth_mb_s": lambda v: scales.mb / (v * scales.seconds),
