@@ -21,8 +21,8 @@ from ftplan.model.topology import FloatArray
 
 #: A capacity above this multiple of the highest rate is as good as none.
 UNLIMITED = 1000.0
-#: What stands for something else is left out where the error on held-out recoveries is below this multiple without it.
-HARDLY = 1.5
+#: What only seems to explain recoveries is left out where without it their held-out error is below this multiple.
+HARDLY = 2.0
 
 State = Literal["local", "remote"]
 
@@ -147,7 +147,7 @@ def _estimated(sample: Sample, unknown: Unknowns) -> tuple[Sample, Unknowns, dic
         unknown = _without(unknown, gone, f"{names} cannot be told: recoveries do not get longer with it; left out")
     if "bandwidth_mb_s" in unknown.fitted and any(values[name] == 0.0 for name in ended):
         text = "bandwidth_mb_s is left out: sizes of state would explain all of the time that tasks stood still, and "
-        less = _without(unknown, {"bandwidth_mb_s"}, f"{text}held-out recoveries are hardly off by more without it")
+        less = _without(unknown, {"bandwidth_mb_s"}, f"{text}held-out recoveries are not off by much more without it")
         fewer = usable(sample, less)
         again = estimate(fewer, less)
         if _held_out_error(fewer, less, again) < HARDLY * _held_out_error(ready, unknown, values):
