@@ -42,7 +42,7 @@ class Measured:
 def subtask(index: int, tm: str = "tm1", **more: str) -> Labels:
     return labels(
         host=f"host-{tm}", job_id="b232", job_name="orders", subtask_index=index, task_id="cbc3",
-        task_name="Source:_clicks_1______Calc_2_", tm_id=tm, **more,
+        task_name="Source:_clicks_1_____Calc_2_", tm_id=tm, **more,
     )  # fmt: skip
 
 
@@ -140,6 +140,7 @@ def test_what_is_there_is_not_asked_again(measured: Measured) -> None:
     assert "flink.restarts" in measured.again.without_series
 
 
+@pytest.mark.parametrize("session", ["sail"], indirect=True)
 def test_increases_are_those_of_prometheus(run: Run, measured: Measured) -> None:
     """Its increase() guesses what lies before the first sample and after the last; ours is held to the truth too."""
     stats = run(measured.history, input_format="prometheus", window_s=600.0, key_groups=4)

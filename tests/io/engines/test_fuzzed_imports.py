@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import ftplan
 from ftplan.model.spark_log_files import event_lines, find_event_logs
 from tests.fuzz.mutations import mutated
-from tests.io.engines.cases import DATA, SPARK, accepted, nexmark
+from tests.io.engines.cases import DATA, KAFKA, SPARK, accepted, nexmark
 from tests.io.engines.storm_cases import pages
 
 _JUNK = ("", "}", "[", '"', ": ", "- ", "\n", "\t", "\0", "é", "-1", "1e999", "null", "Fragment 0", "(", "--> x", "]] ")
@@ -27,7 +27,7 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[str, str,
     (log,) = find_event_logs([str(SPARK)])
     few = [line for line in event_lines(log) if b"SQLExecution" not in line[:60]][:60]
     production = (DATA / "storm" / "production" / "largeCluster01-TopologyName00034.json").read_text()
-    kafka = {name: (DATA / "kafka_streams" / f"{name}.txt").read_text() for name in ("topology", "log-dirs", "members")}
+    kafka = {name: (KAFKA / f"{name}.txt").read_text() for name in ("topology", "log-dirs", "members")}
     return {
         "flux": ("storm", "yaml", (DATA / "storm" / "flux" / "kafka_spout.yaml").read_text()),
         "production": ("storm", "json", production),

@@ -16,11 +16,10 @@ import pytest
 
 import ftplan
 from ftplan.model.plan import canonical_json
-from tests.io.engines.cases import DATA, SPARK, accepted, nexmark
+from tests.io.engines.cases import DATA, KAFKA, SPARK, accepted, nexmark
 from tests.io.engines.storm_cases import pages
 
 GOLDEN = Path(__file__).with_name("golden_imports.json")
-_KAFKA = DATA / "kafka_streams"
 
 
 def _samples(folder: Path) -> dict[str, tuple[str, Any, dict[str, Any]]]:
@@ -38,8 +37,8 @@ def _samples(folder: Path) -> dict[str, tuple[str, Any, dict[str, Any]]]:
     plans = nexmark(folder)
     samples["risingwave/all"] = ("risingwave", plans, {"parallelism": "4"})
     samples |= {f"risingwave/{q}": ("risingwave", plans, {"query": q, "parallelism": "4"}) for q in queries}
-    samples["kafka-streams/old"] = ("kafka-streams", _KAFKA / "topology-1.0.txt", {"partitions": "12"})
-    files = [_KAFKA / f"{name}.txt" for name in ("topology", "log-dirs", "members")]
+    samples["kafka-streams/old"] = ("kafka-streams", DATA / "kafka_streams" / "topology-1.0.txt", {"partitions": "12"})
+    files = [KAFKA / f"{name}.txt" for name in ("topology", "log-dirs", "members")]
     samples["kafka-streams/all"] = ("kafka-streams", files, {"cores": 4})
     samples["spark/sample"] = ("spark", SPARK, {})
     return samples
