@@ -111,7 +111,13 @@ def calibrate(
     whole = sample.take(sample.timed)
     estimates = {name: _bounded(name, values[name], limits.get(name), whole) for name in PARAMETERS if name in values}
     whole = read.take(sample.timed)  # with what no parameter depends on, too
-    costs = RecoveryCosts(state=placed, rates=_range(whole.rate), intervals_s=_range(whole.interval_s), **estimates)
+    costs = RecoveryCosts(
+        state=placed,
+        rates=_range(whole.rate),
+        intervals_s=_range(whole.interval_s),
+        state_bytes=_range(read.state_bytes) if "bandwidth_mb_s" in values else None,
+        **estimates,
+    )
     count = len(whole.recovery_s)
     left_out = int(sum(r.recovery_s is not None for r in recoveries)) - count
     warnings = [*unknown.warnings, *said]
