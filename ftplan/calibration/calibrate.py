@@ -92,7 +92,7 @@ def calibrate(
     Raises
     ------
     FtplanError
-        If there is nothing to fit to.
+        If there is nothing to fit to, or a capacity that is known is not above all rates.
     """
     placed, said = _state(recoveries, state)
     # In an order of their own, so that the order of files and rows changes nothing that is drawn.
@@ -101,9 +101,10 @@ def calibrate(
     if placed == "local":
         sample = sample._replace(state_bytes=np.zeros(len(recoveries)))
     unknown = unknowns(sample, fixed)
-    if not unknown.fitted and not unknown.medians:
-        raise FtplanError("there is no recovery to calibrate on: each lacks its time, or what the others have")
+    if not unknown.fitted and not unknown.medians and not sample.timed.any():
+        raise FtplanError("there is no recovery to calibrate on: none has a time, nor one of its parts")
     read = sample
+    _require_room(sample, fixed)
     sample, unknown, values = _estimated(sample, unknown)
     limits = confidence_limits(sample, unknown, values, draws, seed, report)
     tested = held_out(sample, unknown, values)
@@ -136,6 +137,15 @@ def calibrate(
         sum(r.restart_s is not None or r.transfer_s is not None for r in recoveries),
         tuple(warnings),
     )
+
+
+def _require_room(sample: Sample, fixed: Values) -> None:
+    """Refuse a capacity that would not have let measured recoveries end."""
+    rates = sample.rate[sample.timed & np.isfinite(sample.rate)]
+    capacity = fixed.get("capacity_records_s")
+    if capacity is not None and len(rates) and capacity <= rates.max():
+        text = f"--capacity: {capacity:g} records/s are too few: the job caught up at {rates.max():g}"
+        raise FtplanError(f"{text}; expected more than that")
 
 
 def _estimated(sample: Sample, unknown: Unknowns) -> tuple[Sample, Unknowns, dict[str, float]]:

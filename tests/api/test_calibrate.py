@@ -110,6 +110,8 @@ def test_a_plot(khaos: Calibration, tmp_path: Path) -> None:
     [
         ({"column": "speed=x"}, "--column: 'speed=x' is not ROLE=COLUMN with one of recovery, rate"),
         ({"detection_s": -1}, "--detection: -1 is not a number of at least"),
+        ({"capacity": 0}, "--capacity: 0 is not a number above 0"),
+        ({"capacity": 80_000}, "--capacity: 80000 records/s are too few: the job caught up at 91498.7"),
         ({"state": "disk"}, "--state: 'disk' is not one of local, remote"),
         ({"form": "csv"}, "--from: 'csv' is not one of auto, recoveries, curves, flink, spark"),
         ({"draw": 1}, "unknown option 'draw' (did you mean 'draws'?)"),

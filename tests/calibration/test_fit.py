@@ -189,3 +189,6 @@ def test_groups_are_values_but_for_a_share() -> None:
 def test_nothing_to_fit_to() -> None:
     with pytest.raises(FtplanError, match="no recovery"):
         calibrate([], {})
+    known = calibrate(recoveries(TRUE, rates=[500.0], intervals=[30.0]), {"detection_s": 50.0, "restart_s": 88.0})
+    assert known.accuracy is not None
+    assert known.accuracy.median == pytest.approx(0.0)
