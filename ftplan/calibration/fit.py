@@ -116,7 +116,7 @@ def _as_replayed(values: Values, sample: Sample) -> Sample:
 def at_limit(values: Values, unknown: Unknowns, sample: Sample) -> list[str]:
     """Return the fitted parameters that ended at a limit: the recoveries do not tell them."""
     whole = sample.take(sample.timed)
-    if not len(whole.recovery_s):
+    if not unknown.fitted or not len(whole.recovery_s):
         return []
     scales = _scales(whole)
     low, high = _limits(unknown.fitted, whole, scales)
