@@ -107,7 +107,7 @@ def calibrate(
     _require_room(sample, fixed)
     sample, unknown, values = _estimated(sample, unknown)
     limits = confidence_limits(sample, unknown, values, draws, seed, report)
-    tested = held_out(sample, unknown, values)
+    tested = held_out(sample, unknown, values, read)
     predicted = np.where(sample.timed, predict(values, sample), np.nan) if sample.timed.any() else sample.recovery_s
     whole = sample.take(sample.timed)
     estimates = {name: _bounded(name, values[name], limits.get(name), whole) for name in PARAMETERS if name in values}
@@ -166,7 +166,7 @@ def _estimated(sample: Sample, unknown: Unknowns) -> tuple[Sample, Unknowns, dic
         less = _without(unknown, {"bandwidth_mb_s"}, f"{text}held-out recoveries are not off by much more without it")
         fewer = usable(sample, less)
         again = estimate(fewer, less)
-        if _held_out_error(fewer, less, again) < HARDLY * _held_out_error(ready, unknown, values):
+        if _held_out_error(fewer, less, again, sample) < HARDLY * _held_out_error(ready, unknown, values, sample):
             return fewer, less, again
     return ready, unknown, values
 
@@ -176,9 +176,9 @@ def _without(unknown: Unknowns, gone: Collection[str], text: str) -> Unknowns:
     return unknown._replace(fitted=fitted, warnings=(*unknown.warnings, Warn("NOT_IDENTIFIED", text)))
 
 
-def _held_out_error(sample: Sample, unknown: Unknowns, values: Values) -> float:
+def _held_out_error(sample: Sample, unknown: Unknowns, values: Values, read: Sample) -> float:
     """Return the median error on held-out recoveries, 0 where none can be held out."""
-    tested = held_out(sample, unknown, values)
+    tested = held_out(sample, unknown, values, read)
     return 0.0 if tested is None else float(np.median(relative_errors(tested.predicted_s, sample.recovery_s)))
 
 

@@ -120,6 +120,8 @@ def test_what_cannot_be_told_is_left_out_and_said() -> None:
     assert fixed.basis["replay_share"] == "fixed"
     one_rate = calibrate(recoveries(TRUE, rates=[500.0]), {}, draws=0)
     assert set(values(one_rate)) == {"restart_s"}
+    assert one_rate.accuracy is not None
+    assert one_rate.accuracy.by == "interval"
     assert {"CAPACITY_NOT_IDENTIFIED", "REPLAY_NOT_IDENTIFIED"} <= codes(one_rate)
     single = calibrate(recoveries(TRUE, rates=[500.0], intervals=[30.0]), {}, draws=50)
     assert values(single)["restart_s"] == pytest.approx(seconds(TRUE, 500.0, 30.0))
