@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
 
-from ftplan.calibration.fit import MOST_REPLAYED, Values, at_limit, estimate, predict
+from ftplan.calibration.fit import MOST_REPLAYED, Values, at_limit, predict
 from ftplan.calibration.held_out import By, HeldOut, held_out, relative_errors
 from ftplan.calibration.intervals import confidence_limits
 from ftplan.calibration.sample import Sample
-from ftplan.calibration.unknowns import Unknowns, unknowns, usable
+from ftplan.calibration.selection import UNLIMITED, selected
+from ftplan.calibration.unknowns import Unknowns, unknowns
 from ftplan.errors import FtplanError
 from ftplan.model.plan import Warn
 from ftplan.model.recoveries import Recovery
 from ftplan.model.recovery_costs import PARAMETERS, Estimate, FittedRange, RecoveryCosts
 from ftplan.model.topology import FloatArray
-
-#: A capacity above this multiple of the highest rate is as good as none.
-UNLIMITED = 1000.0
-#: What only seems to explain recoveries is left out where without it their held-out error is below this multiple.
-HARDLY = 2.0
 
 State = Literal["local", "remote"]
 
@@ -105,21 +101,11 @@ def calibrate(
         raise FtplanError("there is no recovery to calibrate on: none has a time, nor one of its parts")
     read = sample
     _require_room(sample, fixed)
-    sample, unknown, values = _estimated(sample, unknown)
+    sample, unknown, values = selected(sample, unknown)
     limits = confidence_limits(sample, unknown, values, draws, seed, report)
     tested = held_out(sample, unknown, values, read)
     predicted = np.where(sample.timed, predict(values, sample), np.nan) if sample.timed.any() else sample.recovery_s
-    whole = sample.take(sample.timed)
-    estimates = {name: _bounded(name, values[name], limits.get(name), whole) for name in PARAMETERS if name in values}
-    whole = read.take(sample.timed)  # with what no parameter depends on, too
-    costs = RecoveryCosts(
-        state=placed,
-        rates=_range(whole.rate),
-        intervals_s=_range(whole.interval_s),
-        state_bytes=_range(read.state_bytes) if "bandwidth_mb_s" in values else None,
-        **estimates,
-    )
-    count = len(whole.recovery_s)
+    count = int(sample.timed.sum())
     left_out = int(sum(r.recovery_s is not None for r in recoveries)) - count
     warnings = [*unknown.warnings, *said]
     if left_out:
@@ -128,7 +114,7 @@ def calibrate(
     warnings += _weak(unknown, values, sample, limits, draws)
     back = np.argsort(order)
     return Fitted(
-        costs,
+        _costs(placed, values, limits, sample, read),
         _basis(unknown, sample, count),
         _accuracy(predicted, tested, sample.recovery_s),
         tuple(recoveries),
@@ -148,47 +134,6 @@ def _require_room(sample: Sample, fixed: Values) -> None:
         raise FtplanError(f"{text}; expected more than that")
 
 
-def _estimated(sample: Sample, unknown: Unknowns) -> tuple[Sample, Unknowns, dict[str, float]]:
-    """Estimate, and again without parameters on which nothing turned out to depend."""
-    while True:
-        ready = usable(sample, unknown)
-        values = estimate(ready, unknown)
-        ended = at_limit(values, unknown, ready)
-        gone = {name for name in ended if _without_effect(name, values, ready)}
-        if "capacity_records_s" in gone:
-            gone.add("replay_share")
-        if not gone:
-            break
-        names = " and ".join(name for name in unknown.fitted if name in gone)
-        unknown = _without(unknown, gone, f"{names} cannot be told: recoveries do not get longer with it; left out")
-    if "bandwidth_mb_s" in unknown.fitted and any(values[name] == 0.0 for name in ended):
-        text = "bandwidth_mb_s is left out: sizes of state would explain all of the time that tasks stood still, and "
-        less = _without(unknown, {"bandwidth_mb_s"}, f"{text}held-out recoveries are not off by much more without it")
-        fewer = usable(sample, less)
-        again = estimate(fewer, less)
-        if _held_out_error(fewer, less, again, sample) < HARDLY * _held_out_error(ready, unknown, values, sample):
-            return fewer, less, again
-    return ready, unknown, values
-
-
-def _without(unknown: Unknowns, gone: Collection[str], text: str) -> Unknowns:
-    fitted = tuple(name for name in unknown.fitted if name not in gone)
-    return unknown._replace(fitted=fitted, warnings=(*unknown.warnings, Warn("NOT_IDENTIFIED", text)))
-
-
-def _held_out_error(sample: Sample, unknown: Unknowns, values: Values, read: Sample) -> float:
-    """Return the median error on held-out recoveries, 0 where none can be held out."""
-    tested = held_out(sample, unknown, values, read)
-    return 0.0 if tested is None else float(np.median(relative_errors(tested.predicted_s, sample.recovery_s)))
-
-
-def _without_effect(name: str, values: Values, sample: Sample) -> bool:
-    """Return whether a parameter ended where it takes no time: a capacity or bandwidth without limit."""
-    if name == "capacity_records_s":
-        return values[name] > UNLIMITED / 2 * float(np.nanmax(sample.rate))
-    return name == "bandwidth_mb_s" and values[name] > 1e6
-
-
 def _state(recoveries: Sequence[Recovery], asked: State | None) -> tuple[State, list[Warn]]:
     """Return where state lies: as asked, else as the recoveries say, else remote."""
     if asked is not None:
@@ -200,6 +145,21 @@ def _state(recoveries: Sequence[Recovery], asked: State | None) -> tuple[State, 
         return "local", [Warn("STATE_ASSUMED", text)]
     text = "nothing says where state lies: taken as remote, as by default in Flink, Spark and Kafka Streams; --state"
     return "remote", [Warn("STATE_ASSUMED", f"{text} says otherwise")]
+
+
+def _costs(
+    state: State, values: Values, limits: Mapping[str, tuple[float, float]], sample: Sample, read: Sample
+) -> RecoveryCosts:
+    """Return the costs; *read* has what was measured beside what parameters depend on."""
+    whole = sample.take(sample.timed)
+    measured = read.take(sample.timed)
+    return RecoveryCosts(
+        state=state,
+        rates=_range(measured.rate),
+        intervals_s=_range(measured.interval_s),
+        state_bytes=_range(read.state_bytes) if "bandwidth_mb_s" in values else None,
+        **{name: _bounded(name, values[name], limits.get(name), whole) for name in PARAMETERS if name in values},
+    )
 
 
 def _bounded(name: str, value: float, limits: tuple[float, float] | None, whole: Sample) -> Estimate:
