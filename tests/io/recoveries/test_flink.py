@@ -75,10 +75,14 @@ def test_logs_without_what_is_needed(tmp_path: Path) -> None:
 
 
 def test_collected_answers_without_a_restart(tmp_path: Path) -> None:
-    (tmp_path / "collection.json").write_text("{}")
+    head = json.loads((EXAMPLE / "collected" / "collection.json").read_text())
+    (tmp_path / "collection.json").write_text(json.dumps(head))
     (tmp_path / "answers").mkdir()
     answer = {"latest": {"restored": {"restore_timestamp": 5000}}}
     line = {"at": "2026-11-22T08:00:00Z", "path": f"/jobs/{JOB}/checkpoints", "status": 200, "answer": answer}
     (tmp_path / "answers" / "2026-11-22T08.jsonl").write_text(json.dumps(line) + "\n")
     with pytest.raises(FtplanError, match="1 restarts are left out: their end was not collected"):
+        read(tmp_path)
+    (tmp_path / "collection.json").write_text(json.dumps({**head, "from": "storm"}))
+    with pytest.raises(FtplanError, match="holds answers of storm: restarts are read from those of flink"):
         read(tmp_path)
