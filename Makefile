@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-# apache-flink cannot share an environment with ortools (protobuf); 2.3 runs on Python 3.9 to 3.12, and needs Java.
+# apache-flink cannot share an environment with ortools (protobuf); 2.3 runs on Python 3.9 to 3.12, and needs a JDK.
 FLINK_VENV  := .venv-flink
 FLINK_STAMP := $(FLINK_VENV)/.installed
 
@@ -39,7 +39,8 @@ test-flink: $(STAMP) $(FLINK_STAMP) ## kill task managers of a real Flink job an
 $(FLINK_STAMP):
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 9) <= sys.version_info[:2] <= (3, 12))' || \
 		{ echo "apache-flink 2.3 needs Python 3.9 to 3.12: make test-flink PYTHON=python3.12"; exit 2; }
-	@java -version >/dev/null 2>&1 || { echo "Flink needs Java 11 or newer (Debian: apt-get install default-jre)"; exit 2; }
+	@javac -version >/dev/null 2>&1 || \
+		{ echo "Flink and its job need a JDK of 11 or newer (Debian: apt-get install default-jdk-headless)"; exit 2; }
 	$(PYTHON) -m venv $(FLINK_VENV)
 	@$(FLINK_VENV)/bin/python -m pip install --quiet 'apache-flink==2.3.0' || \
 		{ echo "apache-flink 2.3.0 could not be installed: see what pip says above; 0.6 GB come from PyPI"; exit 2; }

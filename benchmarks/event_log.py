@@ -9,17 +9,8 @@ megabytes a second for the whole command.
 
 from __future__ import annotations
 
-import argparse
-import os
 import re
-import subprocess
-import sys
-import tempfile
-import time
 from pathlib import Path
-
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from ftplan.model.spark_log_files import event_lines, find_event_logs
 

@@ -30,13 +30,19 @@ def job(vertices: int, seed: int = 1) -> dict[str, Any]:
         inputs = []
         if i >= width:
             first = (i // width - 1) * width
-            for number, source in enumerate(rng.sample(range(first, min(first + width, i)), min(width, rng.randint(1, 3)))):
+            for number, source in enumerate(
+                rng.sample(range(first, min(first + width, i)), min(width, rng.randint(1, 3)))
+            ):
                 way = rng.choice(("HASH", "HASH", "REBALANCE", "RESCALE"))
                 way = "FORWARD" if tasks[source] == tasks[i] and rng.random() < 0.3 else way
-                inputs.append({"id": keys[source], "num": number, "exchange": "pipelined_bounded", "ship_strategy": way})
+                inputs.append(
+                    {"id": keys[source], "num": number, "exchange": "pipelined_bounded", "ship_strategy": way}
+                )
         what = "Source: topic" if not inputs else "Join" if len(inputs) == 2 else "GroupAggregate"
         node = {"id": key, "operator": "", "parallelism": tasks[i], "operator_strategy": ""}
-        node |= {"description": f"[{i}]:{what}(groupBy=[u], select=[u, COUNT(*) AS n])<br/>+- [{i}]:Calc(select=[u])<br/>"}
+        node |= {
+            "description": f"[{i}]:{what}(groupBy=[u], select=[u, COUNT(*) AS n])<br/>+- [{i}]:Calc(select=[u])<br/>"
+        }
         nodes.append(node | {"optimizer_properties": {}} | ({"inputs": inputs} if inputs else {}))
         listed.append({"id": key, "name": f"{what}[{i}] -> Calc[{i}]", "maxParallelism": 128, "parallelism": tasks[i]})
     rng.shuffle(nodes)

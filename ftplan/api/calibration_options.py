@@ -12,7 +12,8 @@ from ftplan.model import ranges
 FORMS = ("auto", "recoveries", "curves", "flink", "spark")
 #: What a column may be.
 ROLES = (
-    "recovery", "rate", "interval", "bytes", "detection", "restart", "transfer", "time", "throughput", "lag", "latency"
+    "recovery", "rate", "interval", "bytes", "detection", "restart", "transfer", "stopped", "replayed",
+    "capacity", "time", "throughput", "lag", "latency"
 )  # fmt: skip
 
 

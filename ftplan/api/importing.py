@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from ftplan.api.option_fields import FLAG, Check, Options, checked, number, one_of, option, optional, path, texts
+from ftplan.api.option_fields import FLAG, Check, Options, checked, flag, number, one_of, option, optional, path, texts
 from ftplan.errors import FtplanError
 from ftplan.io.engines import IMPORTERS
 from ftplan.io.engines.options import ImportOptions
@@ -136,7 +136,7 @@ def import_topology(
     made = finish(getattr(importlib.import_module(module), function)(opened, plain), plain)
     if cluster_output is not None and made.cluster is None:
         raise FtplanError(f"{opened.name}: names no hosts, so that there is no cluster: leave out --cluster-output")
-    said = f"ftplan import-topology {opened.name} --from {engine}"
+    said = _command(source, engine, options)
     for name, document in ((output, made.topology), (cluster_output, made.cluster)):
         if name is not None and document is not None:
             _write(name, document, said, force)
@@ -161,3 +161,19 @@ def _write(name: str | os.PathLike[str], document: Mapping[str, Any], said: str,
     from ftplan.io.output import write_text
 
     write_text(name, document_text(document, os.fspath(name), said), force)
+
+
+def _command(
+    source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], engine: str, options: Mapping[str, Any]
+) -> str:
+    """Return the command that imports the same again, up to a zone map that was given as a mapping."""
+    paths = [source] if isinstance(source, (str, os.PathLike)) else list(source)
+    said = ["ftplan import-topology", *(os.fspath(item) for item in paths), "--from", engine]
+    defaults = {item.name: item.default for item in fields(Importing)}
+    for name, value in options.items():
+        if value != defaults[name] and value is not None:
+            values = value if isinstance(value, (list, tuple)) else [value]
+            said += [
+                flag(name) if v is True else f"{flag(name)} {'-' if isinstance(v, Mapping) else v}" for v in values
+            ]
+    return " ".join(said)

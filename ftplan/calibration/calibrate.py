@@ -104,7 +104,7 @@ def calibrate(
     read = sample
     sample, unknown, values = _estimated(sample, unknown)
     limits = confidence_limits(sample, unknown, values, draws, seed, report)
-    tested = held_out(sample, unknown)
+    tested = held_out(sample, unknown, values)
     predicted = np.where(sample.timed, predict(values, sample), np.nan) if sample.timed.any() else sample.recovery_s
     whole = sample.take(sample.timed)
     estimates = {name: _bounded(name, values[name], limits.get(name), whole) for name in PARAMETERS if name in values}
@@ -182,8 +182,8 @@ def _range(values: FloatArray) -> FittedRange | None:
 
 def _basis(unknown: Unknowns, sample: Sample, count: int) -> dict[str, str]:
     basis = dict.fromkeys(unknown.fixed, "fixed")
-    for name, column in unknown.medians.items():
-        basis[name] = f"median of {int(np.isfinite(getattr(sample, column)).sum())} measured"
+    for name in unknown.medians:
+        basis[name] = f"median of {int(np.isfinite(getattr(sample, name)).sum())} measured"
     fitted = f"fitted to {count} {'recovery' if count == 1 else 'recoveries'}"
     return basis | dict.fromkeys(unknown.fitted, fitted)
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from ftplan.calibration.sample import Sample
 from ftplan.calibration.unknowns import Unknowns
-from ftplan.metrics.recovery_time import RecoveryParameters, recovery_time
+from ftplan.metrics.recovery_time import RecoveryParameters, RecoveryParts, recovery_time
 from ftplan.model.topology import FloatArray
 from ftplan.model.units import MB
 
@@ -47,7 +47,7 @@ def estimate(sample: Sample, unknown: Unknowns, start: Values | None = None) -> 
     start
         Values to search from; None tries several places, and the best of them counts.
     """
-    values = {name: float(np.nanmedian(getattr(sample, column))) for name, column in unknown.medians.items()}
+    values = {name: float(np.nanmedian(getattr(sample, name))) for name in unknown.medians}
     values |= unknown.fixed
     whole = sample.take(sample.timed)
     if not unknown.fitted or not len(whole.recovery_s):
@@ -62,12 +62,17 @@ def estimate(sample: Sample, unknown: Unknowns, start: Values | None = None) -> 
         else [np.clip(_inward(start, unknown.fitted, scales), low * 1.001 + 1e-9, high * 0.999)]
     )
 
+    halted = whole.stopped_s > 0.0
     shown = shown_capacity(whole) if "capacity_records_s" in unknown.fitted else None
 
     def errors(x: FloatArray) -> FloatArray:
         tried = {**values, **_outward(x, unknown.fitted, scales)}
-        off = np.log(np.maximum(predict(tried, whole), 1e-300) / whole.recovery_s)
-        return off if shown is None else np.append(off, np.log(tried["capacity_records_s"] / shown))
+        parts = _parts(tried, _as_replayed(tried, whole))
+        off = [np.log(np.maximum(parts.total_s, 1e-300) / whole.recovery_s)]
+        off.append(np.log(np.maximum(parts.stopped_s[halted], 1e-300) / whole.stopped_s[halted]))
+        if shown is not None:
+            off.append(np.log([tried["capacity_records_s"] / shown]))
+        return np.concatenate(off)
 
     tried = [least_squares(errors, x, bounds=(low, high), loss="soft_l1", f_scale=SCALE, max_nfev=200) for x in begin]
     best = min(tried, key=lambda one: float(one.cost))
@@ -85,10 +90,25 @@ def shown_capacity(sample: Sample) -> float | None:
 
 
 def predict(values: Values, sample: Sample) -> FloatArray:
-    """Return the seconds that each recovery of a sample takes, infinite where the job would never catch up."""
-    parameters = RecoveryParameters(**values)
+    """Return the seconds that each recovery of a sample takes, infinite where the job would never catch up.
+
+    What was measured in the course of a recovery, such as the age of the checkpoint, is not looked at.
+    """
+    return _parts(values, sample).total_s
+
+
+def _parts(values: Values, sample: Sample) -> RecoveryParts:
     columns = (np.nan_to_num(item) for item in (sample.rate, sample.interval_s, sample.state_bytes))
-    return recovery_time(parameters, *columns).total_s
+    return recovery_time(RecoveryParameters(**values), *columns)
+
+
+def _as_replayed(values: Values, sample: Sample) -> Sample:
+    """Return a sample whose intervals are such that their share is what was processed again, where that is known."""
+    share = values.get("replay_share", 0.0)
+    if share <= 0.0:
+        return sample
+    known = np.isfinite(sample.replayed_s)
+    return sample._replace(interval_s=np.where(known, sample.replayed_s / share, sample.interval_s))
 
 
 def at_limit(values: Values, unknown: Unknowns, sample: Sample) -> list[str]:

@@ -43,7 +43,7 @@ def confidence_limits(
         rng = np.random.default_rng([seed, number])
         rows = np.concatenate([rng.choice(some, len(some)) for some in (timed, parts) if len(some)])
         again = sample.take(rows)
-        if any(not np.isfinite(getattr(again, column)).any() for column in unknown.medians.values()):
+        if any(not np.isfinite(getattr(again, name)).any() for name in unknown.medians):
             continue
         found = estimate(again, unknown, values)
         for name in names:
@@ -61,5 +61,5 @@ def confidence_limits(
 def _measured(name: str, sample: Sample, unknown: Unknowns) -> int:
     """Return how many measurements a parameter rests on."""
     if name in unknown.medians:
-        return int(np.isfinite(getattr(sample, unknown.medians[name])).sum())
+        return int(np.isfinite(getattr(sample, name)).sum())
     return int(sample.timed.sum())

@@ -14,8 +14,6 @@ from ftplan.model.units import MB
 
 #: Rates (and intervals) that differ by less than this share are one.
 SAME = 0.02
-#: Sizes of state that differ by less say nothing of bandwidth.
-SAME_SIZE = 0.1
 
 
 class Sample(NamedTuple):
@@ -28,6 +26,9 @@ class Sample(NamedTuple):
     detection_s: FloatArray
     restart_s: FloatArray
     bandwidth_mb_s: FloatArray
+    replay_share: FloatArray
+    stopped_s: FloatArray
+    replayed_s: FloatArray
     capacity: FloatArray
 
     @classmethod
@@ -39,9 +40,10 @@ class Sample(NamedTuple):
 
         size, took = column("state_bytes"), column("transfer_s")
         speed = np.divide(size, took * MB, out=np.full(len(size), np.nan), where=(took > 0.0) & (size > 0.0))
+        interval, replayed = column("interval_s"), column("replayed_s")
         return cls(
-            column("recovery_s"), column("rate"), column("interval_s"), size,
-            column("detection_s"), column("restart_s"), speed, column("capacity"),
+            column("recovery_s"), column("rate"), interval, size, column("detection_s"), column("restart_s"), speed,
+            replayed / interval, column("stopped_s"), replayed, column("capacity"),
         )  # fmt: skip
 
     def take(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> Sample:

@@ -7,9 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ftplan.calibration.sample import SAME_SIZE, Sample, distinct
+from ftplan.calibration.sample import Sample, distinct
 from ftplan.model.plan import Warn
 from ftplan.model.topology import FloatArray
+
+#: Sizes of state that differ by less say nothing of bandwidth.
+LEAST_RATIO = 2.0
 
 
 class Unknowns(NamedTuple):
@@ -20,13 +23,13 @@ class Unknowns(NamedTuple):
     fixed
         Parameters whose value was given.
     medians
-        Parameters that were measured by themselves, by their column of the sample: the median counts.
+        Parameters that were measured by themselves: the median of their column of the sample counts.
     fitted
         Parameters that are fitted to whole recoveries, at most one of detection and restart among them.
     """
 
     fixed: Mapping[str, float]
-    medians: Mapping[str, str]
+    medians: tuple[str, ...]
     fitted: tuple[str, ...]
     warnings: tuple[Warn, ...] = ()
 
@@ -38,11 +41,11 @@ def unknowns(sample: Sample, fixed: Mapping[str, float]) -> Unknowns:
     :func:`usable`.
     """
     whole = sample.take(sample.timed)
-    medians = {
-        name: name
-        for name in ("detection_s", "restart_s", "bandwidth_mb_s")
+    medians = tuple(
+        name
+        for name in ("detection_s", "restart_s", "bandwidth_mb_s", "replay_share")
         if name not in fixed and np.isfinite(getattr(sample, name)).any()
-    }
+    )
     if not len(whole.recovery_s):
         return Unknowns(fixed, medians, (), (_only_parts(fixed, medians),))
     warnings: list[Warn] = []
@@ -72,10 +75,11 @@ def unknowns(sample: Sample, fixed: Mapping[str, float]) -> Unknowns:
             text = f"{why}: what is processed again is within the other parts; --replay-share fixes it"
             warnings.append(Warn("REPLAY_NOT_IDENTIFIED", text))
     if "bandwidth_mb_s" not in known:
-        if distinct(_positive(whole.state_bytes), SAME_SIZE) > 1:
+        sizes = _positive(whole.state_bytes)
+        if len(sizes) and sizes.max() >= LEAST_RATIO * sizes.min():
             fitted.append("bandwidth_mb_s")
         else:
-            why = "no size of state is known" if not len(_positive(whole.state_bytes)) else "all had the same state"
+            why = "all recoveries had about the same state" if len(sizes) else "no size of state is known"
             text = f"{why}: fetching it is within the other parts; --bandwidth fixes it"
             warnings.append(Warn("BANDWIDTH_NOT_IDENTIFIED", text))
     while len(fitted) > 1 and len(fitted) >= len(whole.recovery_s):
@@ -84,7 +88,7 @@ def unknowns(sample: Sample, fixed: Mapping[str, float]) -> Unknowns:
     return Unknowns(fixed, medians, tuple(fitted), tuple(warnings))
 
 
-def _only_parts(fixed: Mapping[str, float], medians: Mapping[str, str]) -> Warn:
+def _only_parts(fixed: Mapping[str, float], medians: tuple[str, ...]) -> Warn:
     missing = [
         name
         for name in ("detection_s", "restart_s", "bandwidth_mb_s", "replay_share", "capacity_records_s")

@@ -68,12 +68,13 @@ def command(source: tuple[str, ...], engine: str, **given: Any) -> None:
     if given["cluster_output"] is not None:
         assert imported.cluster is not None
         nodes = imported.cluster["nodes"]
-        zones = len({node["zone"] for node in nodes if "zone" in node})
-        say(f"wrote {given['cluster_output']}: {len(nodes):,} nodes in {zones:,} zones", quiet=given["quiet"])
+        zones = {node["zone"] for node in nodes if "zone" in node}
+        text = f"{_many(len(nodes), 'node')} in {_many(len(zones), 'zone')}" if zones else _many(len(nodes), "node")
+        say(f"wrote {given['cluster_output']}: {text}", quiet=given["quiet"])
     operators, edges = imported.topology["operators"], imported.topology["edges"]
     if to_file is not None:
         tasks = sum(operator["parallelism"] for operator in operators)
-        text = f"{len(operators):,} operators, {tasks:,} tasks, {len(edges):,} edges"
+        text = f"{_many(len(operators), 'operator')}, {_many(tasks, 'task')}, {_many(len(edges), 'edge')}"
         say(f"wrote {to_file}: {text}", quiet=given["quiet"])
         warn((*imported.assumptions, *imported.notes), quiet=given["quiet"])
         return
@@ -110,3 +111,8 @@ def _tables(imported: Imported) -> list[Table]:
 def _mean(value: Any) -> float | None:
     """Return the mean over tasks of a number, or of a list of them."""
     return sum(value) / len(value) if isinstance(value, list) else value
+
+
+def _many(count: int, noun: str) -> str:
+    """Return a count with its noun."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -31,6 +31,7 @@ FORMATS: Mapping[str, str] = {
     "ftplan/plan": "plan",
     "ftplan/evaluation": "evaluation",
     "ftplan/recovery-costs": "recovery cost table",
+    "ftplan/checkpoint-interval": "checkpoint interval",
     "ftplan/collection": "collection",
     "ftplan/prometheus-mapping": "mapping of queries to Prometheus",
     "ftplan/what-if": "what-if",

@@ -26,6 +26,10 @@ class Recovery(NamedTuple):
     detection_s, restart_s, transfer_s
         Parts that were measured by themselves: until the failure was noticed, start of the tasks without the fetching
         of their state, that fetching.
+    stopped_s
+        Seconds from the failure until tasks processed again.
+    replayed_s
+        How long before the failure the checkpoint began that tasks went back to.
     capacity
         Records per second that the job processed while it caught up.
     """
@@ -39,6 +43,8 @@ class Recovery(NamedTuple):
     detection_s: float | None = None
     restart_s: float | None = None
     transfer_s: float | None = None
+    stopped_s: float | None = None
+    replayed_s: float | None = None
     capacity: float | None = None
 
 

@@ -6,15 +6,20 @@ import re
 import unicodedata
 from collections.abc import Mapping
 
-from ftplan.model.names import natural_key
+from ftplan.model.names import is_id, natural_key
 
 LONGEST_ID = 80
-_FOREIGN = re.compile(r"[^A-Za-z0-9._-]+")
+_FOREIGN = re.compile(r"[^A-Za-z0-9._]+")
 
 
 def slug(name: str) -> str:
-    """Return a name as an identifier: accents dropped, runs of other characters as one dash, at most 80 characters."""
-    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    """Return a name as an identifier of at most 80 characters.
+
+    What is one already stays; else accents are dropped, and runs of other characters and of dashes become one dash.
+    """
+    if is_id(name) and len(name) <= LONGEST_ID:
+        return name
+    plain = "".join(mark for mark in unicodedata.normalize("NFD", name) if not unicodedata.combining(mark))
     return _FOREIGN.sub("-", plain)[:LONGEST_ID].strip("-") or "unnamed"
 
 

@@ -83,6 +83,14 @@ def known_operators(mapping: LogMapping, topology: Topology | None) -> Operators
         return Operators(
             dict(given), mapping.key_groups, aliases, None, _upstream_of(mapping, None), mapping.from_engine
         )
+    ids = {o.id for o in topology.operators}
+    names = {o.name: o.id for o in topology.operators if o.name and o.name not in ids}
+    aliases = {**names, **{i: i for i in ids}}
+    if mapping.from_engine:  # its log may know an operator by what its name becomes, and know more operators
+        aliases = {**_as_labels(names), **aliases}
+        given = {aliases[o]: count for o, count in given.items() if o in aliases}
+    else:
+        given = {aliases.get(o, o): count for o, count in given.items()}
     upstream = [mapping.upstream_operator] if mapping.upstream_operator else []
     for operator in dict.fromkeys((*named, *given, *upstream)):
         topology.operator(operator)
@@ -92,11 +100,6 @@ def known_operators(mapping: LogMapping, topology: Topology | None) -> Operators
     for operator, columns in (*mapping.keys, *([(mapping.operator, mapping.key_columns)] if mapping.operator else [])):
         if columns and not topology.operator(operator).key_groups:
             raise FtplanError(f"operator {operator!r} has a key column, but no key_groups in the topology")
-    ids = {o.id for o in topology.operators}
-    names = {o.name: o.id for o in topology.operators if o.name and o.name not in ids}
-    aliases = {**names, **{i: i for i in ids}}
-    if mapping.from_engine:
-        aliases = {**_as_labels(names), **aliases}
     counts = {o.id: o.key_groups for o in topology.operators}
     upstream_id = _upstream_of(mapping, topology)
     return Operators(counts, None, aliases, topology, upstream_id, mapping.from_engine)

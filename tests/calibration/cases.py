@@ -56,7 +56,7 @@ def curve(
     noise: float = 0.0,
     seed: int = 0,
 ) -> Curve:
-    """Return the curves of a job that stands still in *outages* (begin, seconds): a queue, and what is taken from it."""
+    """Return the curves of a job that stands still in *outages* (begin, seconds): a queue, and what leaves it."""
     rng = np.random.default_rng(seed)
     time = np.arange(0.0, length_s, 1.0)
     throughput, lag = np.zeros(len(time)), np.zeros(len(time))

@@ -32,7 +32,9 @@ def test_an_outage_is_found_with_its_times(took: float, rho: float, noise: float
         assert found.capacity == pytest.approx(1000.0 / rho, rel=0.05)
 
 
-@pytest.mark.parametrize("missing", [("lag",), ("latency",), ("lag", "latency"), ("throughput",), ("throughput", "lag")])
+@pytest.mark.parametrize(
+    "missing", [("lag",), ("latency",), ("lag", "latency"), ("throughput",), ("throughput", "lag")]
+)
 def test_some_of_the_signals_are_enough(missing: tuple[str, ...]) -> None:
     made = replace(curve([(1000.0, 100.0), (2000.0, 60.0)]), **dict.fromkeys(missing, None))
     found = find_recoveries(made)

@@ -22,7 +22,7 @@ def codes(fitted: Fitted) -> set[str]:
     return {item.code for item in fitted.warnings}
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(st.floats(1.0, 600.0), st.floats(0.05, 1.5), st.floats(1.05, 4.0), st.floats(1e-3, 1e6))
 def test_known_parameters_come_back(restart_s: float, share: float, headroom: float, scale: float) -> None:
     true = {"restart_s": restart_s, "replay_share": share, "capacity_records_s": 850.0 * headroom * scale}
@@ -35,7 +35,7 @@ def test_known_parameters_come_back(restart_s: float, share: float, headroom: fl
     assert fitted.accuracy.held_out < 1e-3
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(st.floats(5.0, 2000.0), st.floats(10.0, 200.0))
 def test_bandwidth_comes_back_where_sizes_differ(bandwidth: float, detection: float) -> None:
     true = {**TRUE, "detection_s": detection, "bandwidth_mb_s": bandwidth}
@@ -75,7 +75,8 @@ def test_what_was_measured_by_itself_is_not_fitted() -> None:
     parts = [Recovery(f"span {i}", restart_s=20.0 + i, transfer_s=2.0, state_bytes=2.0**27) for i in range(5)]
     fitted = calibrate([*recoveries(TRUE), *parts], {}, draws=20)
     assert values(fitted) == pytest.approx(
-        {"detection_s": 38.0, "restart_s": 22.0, "bandwidth_mb_s": 64.0, **{k: TRUE[k] for k in list(TRUE)[1:]}}, rel=1e-3
+        {"detection_s": 38.0, "restart_s": 22.0, "bandwidth_mb_s": 64.0, **{k: TRUE[k] for k in list(TRUE)[1:]}},
+        rel=1e-3,
     )
     assert fitted.basis["restart_s"] == "median of 5 measured"
     assert fitted.restores == 5
@@ -141,8 +142,8 @@ def test_held_out_predictions_do_not_know_what_they_predict() -> None:
     other = [row._replace(recovery_s=9.0) if row.rate == RATES[1] else row for row in rows]
     first, second = calibrate(rows, {}, draws=0), calibrate(other, {}, draws=0)
     of_rate = np.array([row.rate == RATES[1] for row in rows])
-    assert np.array_equal(first.held_out_s[of_rate], second.held_out_s[of_rate])
-    assert not np.array_equal(first.held_out_s[~of_rate], second.held_out_s[~of_rate])
+    assert first.held_out_s[of_rate] == pytest.approx(second.held_out_s[of_rate], rel=1e-4)
+    assert first.held_out_s[~of_rate] != pytest.approx(second.held_out_s[~of_rate], rel=1e-2)
 
 
 def test_order_and_seed() -> None:
@@ -155,8 +156,8 @@ def test_order_and_seed() -> None:
 
 def test_limits_hold_the_truth_mostly() -> None:
     held = total = 0
-    for seed in range(6):
-        fitted = calibrate(recoveries(TRUE, noise=0.05, seed=seed), {}, draws=40, seed=seed)
+    for seed in range(4):
+        fitted = calibrate(recoveries(TRUE, noise=0.05, seed=seed), {}, draws=30, seed=seed)
         for name, item in fitted.costs.estimates.items():
             assert item.low is not None
             assert item.low <= item.value

@@ -1,6 +1,7 @@
 """What to ask Storm's UI: its topologies, their components with executors and hosts, and the supervisors.
 
-A poll begins with ``/api/v1/cluster/summary``. Component pages are asked for the last ten minutes.
+A poll begins with ``/api/v1/cluster/summary``. Component pages are asked for the last ten minutes; the visualization is
+the only page that tells groupings.
 """
 
 from __future__ import annotations
@@ -49,6 +50,7 @@ class StormPoll:
     def _topology(self, ask: Asking, encoded: str) -> None:
         base = f"/api/v1/topology/{encoded}"
         page = ask(base)
+        ask(f"{base}/visualization?window={WINDOW_S}", optional=True)
         for kind in ("spout", "bolt"):
             for component in _list(page, f"{kind}s"):
                 plain = component.get(f"{kind}Id")

@@ -21,12 +21,12 @@ from ftplan.io.engines.draft import Draft, DraftEdge, DraftOperator
 from ftplan.io.engines.edges import acyclic, merged
 from ftplan.io.engines.hosts import cluster_of, zone_map
 from ftplan.io.engines.options import ImportOptions, counts
-from ftplan.io.engines.slugs import listed, slugs
 from ftplan.io.model_entries import topology_entry
 from ftplan.io.topology_file import load_topology
 from ftplan.model import ranges
 from ftplan.model.names import natural_key
 from ftplan.model.plan import Warn
+from ftplan.model.slugs import listed, slugs
 
 
 class Documents(NamedTuple):
@@ -135,15 +135,15 @@ def _tell_defaults(draft: Draft, ids: Mapping[str, str], edges: Mapping[Pair, Dr
     """Note what the engine does not say of any operators and the files' defaults take for it."""
     fed = {target for _, target in edges}
     asked = (
-        ("CPU_UNKNOWN", "cpu: 1 core a task", [o for o in draft.operators if o.cpu is None]),
+        ("CPU_UNKNOWN", "cpu: 1 core for each task", [o for o in draft.operators if o.cpu is None]),
         (
             "RATES_UNKNOWN",
-            "rate_out: 1 record/s from each task of a source",
+            "rate_out: 1 record/s from each task",
             [o for o in draft.operators if o.rate_out is None and o.key not in fed],
         ),
         (
             "STATE_UNKNOWN",
-            "state_bytes: no bytes",
+            "state_bytes: 0",
             [o for o in draft.operators if o.state_bytes is None and o.key_groups is not None],
         ),
     )

@@ -12,9 +12,9 @@ from ftplan.errors import FtplanError
 from ftplan.io.documents import decoded, display_name, parse_text, plain, read_bytes
 from ftplan.io.engines.draft import Draft
 from ftplan.io.engines.options import ZoneMap
-from ftplan.io.engines.slugs import slug, slugs
 from ftplan.io.model_entries import envelope
 from ftplan.model.names import natural_key
+from ftplan.model.slugs import listed, slugs
 
 #: Mean utilisation that is assumed of nodes of which the engine does not say the cores.
 UTILISATION = 0.7
@@ -69,12 +69,11 @@ def cluster_of(draft: Draft, zones: Mapping[str, str], cores: float | None, ids:
     hosts = slugs({node.host: node.host for node in draft.nodes})
     nodes = sorted(draft.nodes, key=lambda node: natural_key(hosts[node.host]))
     zone = {node.host: zones.get(node.host.lower(), node.zone) for node in nodes}
-    lost = [hosts[node.host] for node in nodes if zones and node.host.lower() not in zones]
+    lost = [hosts[node.host] for node in nodes if zone[node.host] is None]
     if lost:
-        more = f" and {len(lost) - 3} more" if len(lost) > 3 else ""
-        draft.assume(
-            "ZONE_UNKNOWN", f"the zone map does not name {', '.join(lost[:3])}{more}: each is a zone of its own"
-        )
+        text = "not in the zone map" if zones else "no zone is known (--zone-map)"
+        draft.assume("ZONE_UNKNOWN", f"{listed(lost)}: {text}, so that each node is a zone of its own")
+    zone_ids = slugs({name: name for name in zone.values() if name is not None})
     bare = [node for node in nodes if node.cpu is None]
     if bare and cores is None:
         cores = _cores(draft)
@@ -86,7 +85,7 @@ def cluster_of(draft: Draft, zones: Mapping[str, str], cores: float | None, ids:
             "id": hosts[node.host],
             "cpu": cores if node.cpu is None else float(node.cpu),
             "memory_mb": None if node.memory_mb is None else float(node.memory_mb),
-            "zone": None if (name := zone[node.host]) is None else slug(name),
+            "zone": None if (name := zone[node.host]) is None else zone_ids[name],
             "labels": None if hosts[node.host] == node.host else {"host": node.host},
         }
         entries.append({key: value for key, value in known.items() if value is not None})

@@ -29,6 +29,8 @@ class EngineSource:
         Of a live endpoint, which is polled once as ``ftplan collect`` does; else None.
     collection
         The folder that ``ftplan collect`` wrote, else None.
+    given
+        The paths as they were given.
     paths
         The files, and those of plain folders, in natural order; ``-`` is standard input. Empty for the other two.
     """
@@ -38,13 +40,23 @@ class EngineSource:
     engine: str | None = None
     job: str | None = None
     collection: Path | None = None
+    given: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
 
     def texts(self) -> Iterator[tuple[str, str]]:
-        """Yield the name and the text of each file; raises FtplanError where one is no UTF-8 text."""
+        """Yield the name and the text of each file; what lies in a folder and is no text is passed over.
+
+        Raises FtplanError where a file that was given is missing or no UTF-8 text.
+        """
         for path in self.paths:
             name = display_name(path)
-            yield name, decoded(read_bytes(path, "saved answer"), name)
+            try:
+                text = decoded(read_bytes(path, "saved answer"), name)
+            except FtplanError:
+                if path in self.given:
+                    raise
+                continue
+            yield name, text
 
     def documents(self) -> Iterator[tuple[str, Any]]:
         """Yield the name and the data of each file that is JSON or YAML by its extension, or the only one.
@@ -111,14 +123,15 @@ def open_source(
                 raise FtplanError(f"{display_name(item)}: is a collected folder; give it alone")
             return EngineSource(name, collection=Path(item))
         paths += _files(Path(item))
-    return EngineSource(name, paths=tuple(paths))
+    return EngineSource(name, given=tuple(listed), paths=tuple(paths))
 
 
 def _files(folder: Path) -> list[str]:
     try:
-        files = [str(file) for file in folder.iterdir() if file.is_file() and not file.name.startswith(".")]
+        entries = [entry for entry in folder.iterdir() if not entry.name.startswith(".")]
+        files = [str(entry) for entry in entries if entry.is_file()]
     except OSError as error:
         raise FtplanError(f"{display_name(folder)}: cannot be read: {error.strerror}") from None
-    if not files:
+    if not entries:
         raise FtplanError(f"{display_name(folder)}: holds no files")
     return sorted(files, key=natural_key)

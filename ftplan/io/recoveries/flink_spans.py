@@ -4,105 +4,131 @@ Slf4jTraceReporter (``traces.reporter.NAME.factory.class: org.apache.flink.trace
 Flink 1.19 and later) writes one line a span: ``Reported span: SimpleSpan{scope=..., name=JobInitialization,
 startTsMillis=..., endTsMillis=..., attributes={k=v, ...}}``, since 2.0 with ``children=[...]``. Of the attributes
 there are the largest (``max``) and the sum (``sum``) over all subtasks. The download has a time of its own with
-RocksDB only; without one it is part of the restart.
+RocksDB only; without one it is part of the restart. A restart begins when the log says that the job is restarting,
+where it does, as delays and attempts in vain come before the span.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
 
 from ftplan.errors import FtplanError
+from ftplan.io.collected.collection_file import head_of
 from ftplan.io.documents import display_name, recorded_path
-from ftplan.io.fingerprint import sha256_of_bytes
+from ftplan.io.fingerprint import sha256_of_bytes, sha256_of_data, sha256_of_file
 from ftplan.io.recoveries import Reading, ReadingOptions, joined
+from ftplan.io.recoveries.flink_rest import restarts
 from ftplan.model import ranges
 from ftplan.model.plan import InputFile, Warn
 from ftplan.model.recoveries import Recovery
 
 _SPAN = re.compile(
     r"name=JobInitialization, startTsMillis=(?P<start>\d{1,18}), endTsMillis=(?P<end>\d{1,18}), "
-    r"attributes=\{(?P<attributes>[^{}]*)\}"
+    r"attributes=\{(?P<attributes>.*?)\}(?:, children=|\}|$)",
+    re.MULTILINE,
 )
+#: A job that stops running because something failed, with the time of the line and the id of the job.
+_NOTICED = re.compile(
+    r"^(?P<time>\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[.,]\d{1,6})\b.*\((?P<job>[0-9a-f]{32})\) "
+    r"switched from state RUNNING to (?:RESTARTING|FAILING)\b",
+    re.MULTILINE,
+)
+_TIME = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[.,]\d{1,6}")
 _ATTRIBUTE = re.compile(r"([A-Za-z][\w.]*)=([^,]*)")
 #: Where the bytes of a restore lay: fetched from elsewhere, and on the node.
 _FETCHED, _LOCAL = ("remote", "unknown"), ("local_disk",)
 
 
-class _Log(NamedTuple):
-    """The text of a log, and what messages call it."""
-
-    name: str
-    text: str
-
-
 def read(paths: Sequence[Path], options: ReadingOptions) -> Reading:
-    """Read the spans of JobManagers' logs, and of the logs that collected folders hold.
+    """Read the spans of JobManagers' logs, and the restarts in collected folders.
 
     Starts from nothing (without ``checkpointId``) and those that failed are left out and counted.
 
     Raises
     ------
     FtplanError
-        If one cannot be read, or holds no span of this name.
+        If one cannot be read, or a log holds no span of this name.
     """
-    return joined(map(_spans, paths))
+    return joined(_collected(path) if path.is_dir() else _log(path) for path in paths)
 
 
-def _spans(path: Path) -> Reading:
-    logs = list(_collected(path)) if path.is_dir() else [_Log(display_name(path), _text(path))]
-    recoveries: dict[tuple[str, str, str], Recovery] = {}
+def _collected(folder: Path) -> Reading:
+    name, engine = display_name(folder), head_of(folder).source
+    if engine != "flink":
+        raise FtplanError(f"{name}: holds answers of {engine}: restarts are read from those of flink")
+    recoveries, unseen = restarts(folder)
+    warnings = []
+    if unseen or not recoveries:
+        text = f"{unseen} restarts are left out: their end was not collected" if unseen else "no job was restarted"
+        warnings.append(Warn("ROWS_LEFT_OUT", f"{name}: {text}"))
+    digests = {str(file.relative_to(folder)): sha256_of_file(file) for file in sorted(folder.rglob("*.json*"))}
+    source = InputFile("recoveries", recorded_path(folder), sha256_of_data(digests))
+    return Reading(tuple(recoveries), warnings=tuple(warnings), inputs=(source,))
+
+
+def _log(path: Path) -> Reading:
+    name, data = display_name(path), _bytes(path)
+    text = data.decode("utf-8", "replace")
+    noticed = [(match.start(), match["job"], _time(match["time"])) for match in _NOTICED.finditer(text)]
+    ended: dict[str, int] = {}  # where the last start of a job stands
+    recoveries: list[Recovery] = []
     fresh = failed = 0
-    for log in logs:
-        for match in _SPAN.finditer(log.text):
-            key = (match["start"], match["end"], match["attributes"])
-            if key in recoveries:
-                continue  # a log that was collected twice
-            attributes = {name.lower(): value.strip() for name, value in _ATTRIBUTE.findall(match["attributes"])}
-            if attributes.get("initializationstatus", "COMPLETED") != "COMPLETED":
-                failed += 1
-            elif "checkpointid" not in attributes:
-                fresh += 1
-            else:
-                line = log.text.count("\n", 0, match.start()) + 1
-                place = f"{log.name}: line {line}"
-                recoveries[key] = _recovery(place, int(match["start"]), int(match["end"]), attributes)
+    for match in _SPAN.finditer(text):
+        attributes = {name.lower(): value.strip() for name, value in _ATTRIBUTE.findall(match["attributes"])}
+        job = attributes.get("jobid", "")
+        if attributes.get("initializationstatus", "COMPLETED") != "COMPLETED":
+            failed += 1
+            continue
+        took = (int(match["end"]) - int(match["start"])) / 1000.0
+        since = [time for at, one, time in noticed if one == job and ended.get(job, 0) < at < match.start()]
+        if since and (reported := _line_time(text, match.start())) is not None:
+            took = max(took, reported - since[0])
+        ended[job] = match.start()
+        if "checkpointid" in attributes:
+            line = text.count("\n", 0, match.start()) + 1
+            recoveries.append(_recovery(f"{name}: line {line}", max(took, 0.0), attributes))
+        else:
+            fresh += 1
     if not recoveries and not fresh and not failed:
         raise FtplanError(
-            f"{display_name(path)}: holds no JobInitialization span: Flink writes them where a trace reporter is "
-            "configured (traces.reporter.NAME.factory.class: org.apache.flink.traces.slf4j.Slf4jTraceReporterFactory)"
+            f"{name}: holds no JobInitialization span: Flink writes them where a trace reporter is configured "
+            "(traces.reporter.NAME.factory.class: org.apache.flink.traces.slf4j.Slf4jTraceReporterFactory)"
         )
     warnings = [
-        Warn("ROWS_LEFT_OUT", f"{display_name(path)}: {count} {'span' if count == 1 else 'spans'} left out: {why}")
-        for count, why in ((fresh, "started from nothing, not from a checkpoint"), (failed, "the start failed"))
+        Warn("ROWS_LEFT_OUT", f"{name}: {count} {'start is' if count == 1 else 'starts are'} left out: {why}")
+        for count, why in ((fresh, "from nothing, not from a checkpoint"), (failed, "failed"))
         if count
     ]
-    digest = sha256_of_bytes("".join(log.text for log in logs).encode("utf-8", "replace"))
-    source = InputFile("recoveries", recorded_path(path), digest)
-    return Reading(tuple(recoveries.values()), warnings=tuple(warnings), inputs=(source,))
+    source = InputFile("recoveries", recorded_path(path), sha256_of_bytes(data))
+    return Reading(tuple(recoveries), warnings=tuple(warnings), inputs=(source,))
 
 
-def _text(path: Path) -> str:
+def _bytes(path: Path) -> bytes:
     try:
-        return path.read_bytes().decode("utf-8", "replace")
+        return path.read_bytes()
     except OSError as error:
         raise FtplanError(f"{display_name(path)}: cannot be read: {error.strerror or error}") from None
 
 
-def _collected(folder: Path) -> Iterator[_Log]:
-    """Yield the logs among the answers of a collected folder."""
-    from ftplan.io.collected.answers import answers
-
-    for answer in answers(folder):
-        if answer.path.startswith("/jobmanager/log") and isinstance(answer.value, str):
-            yield _Log(f"{display_name(folder)}: {answer.path}", answer.value)
+def _line_time(text: str, position: int) -> float | None:
+    """Return the time at the begin of the line of a position, None where it begins otherwise."""
+    match = _TIME.match(text, text.rfind("\n", 0, position) + 1)
+    return None if match is None else _time(match[0])
 
 
-def _recovery(where: str, start_ms: int, end_ms: int, attributes: dict[str, str]) -> Recovery:
+def _time(text: str) -> float:
+    """Return the time of a line in seconds; logs do not say their zone, and only differences count."""
+    try:
+        return datetime.fromisoformat(text.replace(",", ".").replace(" ", "T")).replace(tzinfo=UTC).timestamp()
+    except ValueError:
+        return 0.0
+
+
+def _recovery(where: str, took: float, attributes: dict[str, str]) -> Recovery:
     download = _number(attributes, "maxdownloadstatedurationms")
-    took = max(end_ms - start_ms, 0) / 1000.0
     transfer = None if not download else min(download / 1000.0, took)
     sizes = {place: _number(attributes, f"maxrestoredstatesizebytes.{place}") or 0.0 for place in (*_FETCHED, *_LOCAL)}
     fetched, local = sum(sizes[place] for place in _FETCHED), sum(sizes[place] for place in _LOCAL)

@@ -2,7 +2,9 @@
 
 Columns, by the names of :data:`ftplan.io.recoveries.tables.NAMES` or as options say: ``recovery`` (seconds from the
 failure until the job has caught up) or parts of it (``detection``, ``restart``, ``transfer``), ``rate`` (records per
-second into the job), ``interval`` (seconds between checkpoints), ``bytes`` (what the largest restore fetched).
+second into the job), ``interval`` (seconds between checkpoints), ``bytes`` (what the largest restore fetched),
+``stopped`` (seconds from the failure until tasks processed again), ``replayed`` (how old the checkpoint was),
+``capacity`` (records per second while catching up).
 """
 
 from __future__ import annotations
@@ -30,8 +32,11 @@ _ALLOWED = {
     "detection": ranges.SECONDS,
     "restart": ranges.SECONDS,
     "transfer": ranges.SECONDS,
+    "stopped": ranges.SECONDS,
+    "replayed": ranges.SECONDS,
+    "capacity": ranges.RATE,
 }
-_MEASURED = ("recovery", "detection", "restart", "transfer")
+_MEASURED = ("recovery", "detection", "restart", "transfer", "stopped")
 
 
 def fits(columns: Sequence[str], options: ReadingOptions) -> bool:
@@ -92,6 +97,9 @@ def _table(path: Path, options: ReadingOptions) -> Reading:
             detection_s=_number(values["detection"][row]),
             restart_s=_number(values["restart"][row]),
             transfer_s=_number(values["transfer"][row]),
+            stopped_s=_number(values["stopped"][row]),
+            replayed_s=_number(values["replayed"][row]),
+            capacity=_number(values["capacity"][row]) or None,
         )
         for row in np.flatnonzero(kept)
     )

@@ -117,7 +117,7 @@ def _columns() -> dict[str, Any]:
             *(shuffle.getField(f"{p} Bytes Read") for p in ("Remote", "Local")), source.getField("Bytes Read")
         ),
         "records_out": _sum(written.getField("Shuffle Records Written"), output.getField("Records Written")),
-        **{column: _updates(info.getField("Accumulables"), name) for column, name in _STATE.items()},
+        "accumulators": F.filter(info.getField("Accumulables"), lambda a: a.getField("Name").isin(*_STATE.values())),
         "job": F.when(event.getField("Event") == EVENTS[1], job),
     }
 
@@ -132,12 +132,18 @@ def _sum(*values: Any) -> Any:
     return total
 
 
-def _updates(accumulables: Any, name: str) -> Any:
-    """The updates of all accumulators of a name: a stage has one for each stateful operator in it, none for zero."""
-    named = F.filter(accumulables, lambda a: a.getField("Name") == name)
-    zero = F.lit(0).cast("bigint")
-    add = F.aggregate(named, zero, lambda n, a: n + F.coalesce(a.getField("Update").try_cast("bigint"), zero))
-    return F.coalesce(add, zero)
+def _states(found: Any) -> dict[str, Any]:
+    """Return state rows and bytes of each task, from its accumulators of these names.
+
+    There is one for each stateful operator of the stage, and none where it would be zero.
+    """
+    flat = found.combine_chunks()
+    task = pc.list_parent_indices(flat).to_numpy()
+    names, updates = flat.flatten().field("Name"), flat.flatten().field("Update")
+    numbers = pc.if_else(pc.match_substring_regex(updates, r"^\d{1,15}$"), updates, "0").cast(pa.float64())
+    numbers = pc.fill_null(numbers, 0.0).to_numpy()
+    masks = {column: pc.equal(names, name).to_numpy(zero_copy_only=False) for column, name in _STATE.items()}
+    return {c: pa.array(np.bincount(task[m], numbers[m], len(flat))) for c, m in masks.items()}
 
 
 def _jobs(starts: Any, path: str) -> tuple[list[Job], set[tuple[int, int]]]:
@@ -184,7 +190,10 @@ _STAGES = pa.schema(
 def _of_batches(tasks: Any, stages: Any, elsewhere: set[tuple[int, int]]) -> tuple[Any, list[str]]:
     """Return one successful task for each operator, partition and batch, and the tasks whose stage nobody announced."""
     succeeded = pc.and_kleene(tasks["success"], pc.is_valid(tasks["partition"]))
-    tasks = tasks.filter(pc.fill_null(succeeded, False)).drop_columns(["event", "raw", "success", "job"])
+    tasks = tasks.filter(pc.fill_null(succeeded, False))
+    for name, values in _states(tasks["accumulators"]).items():
+        tasks = tasks.append_column(name, values)
+    tasks = tasks.drop_columns(["event", "raw", "success", "job", "accumulators"])
     tasks = tasks.join(stages, ["application", "stage"])
     unknown = tasks.filter(pc.is_null(tasks["operator"]))
     of = zip(*(unknown[c].to_pylist() for c in ("application", "stage", "partition")), strict=True)

@@ -42,13 +42,16 @@ def collected(folder: Path, **options: Any) -> list[str]:
 
 
 def test_everything_is_asked(tmp_path: Path) -> None:
-    pages = [f"{BASE}/words-1-1/component/{name}?window=600" for name in ("read+lines", "count", "old%20one")]
-    assert collected(tmp_path) == [*list(SAID)[:4], *pages, f"{BASE}/a+b-2-2"]
+    names = ("visualization", "component/read+lines", "component/count", "component/old%20one")
+    pages = [f"{BASE}/words-1-1/{name}?window=600" for name in names]
+    other = [f"{BASE}/a+b-2-2", f"{BASE}/a+b-2-2/visualization?window=600"]
+    assert collected(tmp_path) == [*list(SAID)[:4], *pages, *other]
 
 
 def test_only_the_topology_that_is_named(tmp_path: Path) -> None:
-    assert collected(tmp_path / "a", jobs=["a b"])[3:] == [f"{BASE}/a+b-2-2"]
-    assert collected(tmp_path / "b", jobs=["a b-2-2"])[3:] == [f"{BASE}/a+b-2-2"]
+    asked = [f"{BASE}/a+b-2-2", f"{BASE}/a+b-2-2/visualization?window=600"]
+    assert collected(tmp_path / "a", jobs=["a b"])[3:] == asked
+    assert collected(tmp_path / "b", jobs=["a b-2-2"])[3:] == asked
     with pytest.raises(FtplanError, match=r"--job word: .* \(did you mean 'words'\?\): words, a b"):
         collected(tmp_path / "c", jobs=["word"])
 

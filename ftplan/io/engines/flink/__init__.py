@@ -13,11 +13,11 @@ from ftplan.io.engines.flink.hosts import task_managers
 from ftplan.io.engines.flink.measured import vertex_rates
 from ftplan.io.engines.flink.records import JobRecord, Records, read_records
 from ftplan.io.engines.options import ImportOptions
-from ftplan.io.engines.slugs import listed
 from ftplan.io.engines.source import EngineSource
 from ftplan.model.flink_pages import Page, page_at, saved_page
 from ftplan.model.flink_plan import Vertex, chain_name, plan_vertices
 from ftplan.model.flink_values import entries, part, text, whole
+from ftplan.model.slugs import listed
 
 
 def read(source: EngineSource, options: ImportOptions) -> Draft:

@@ -13,8 +13,8 @@ from ftplan.io.engines.flink.joins import joins
 from ftplan.io.engines.flink.keys import key_groups
 from ftplan.io.engines.flink.measured import cores
 from ftplan.io.engines.flink.records import JobRecord
-from ftplan.io.engines.slugs import listed, slug
 from ftplan.model.flink_plan import Vertex
+from ftplan.model.slugs import listed, slug
 
 
 def place(

@@ -6,8 +6,8 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 
 from ftplan.io.engines.draft import Draft
-from ftplan.io.engines.slugs import listed
 from ftplan.model.flink_plan import Vertex, default_max_parallelism
+from ftplan.model.slugs import listed
 
 
 def key_groups(vertices: Sequence[Vertex], state: Mapping[str, float], draft: Draft) -> dict[str, int]:

@@ -9,9 +9,9 @@ from ftplan.io.engines.draft import Draft, DraftNode
 from ftplan.io.engines.flink.counters import Rates
 from ftplan.io.engines.flink.flows import VertexRates
 from ftplan.io.engines.flink.records import JobRecord
-from ftplan.io.engines.slugs import listed
 from ftplan.model.flink_plan import Vertex
 from ftplan.model.flink_values import entries, number, part, text
+from ftplan.model.slugs import listed
 
 #: Slots have one core each where nothing says otherwise: Flink's own advice.
 _SLOT_CORES = 1.0

@@ -54,7 +54,7 @@ def read(value: Any, name: str, options: ImportOptions) -> Draft:
             kind = "global"  # Thrift has no other way to say it
         kept.append((source, target, kind))
     if left_out or streams_out:
-        text = f"{len(left_out)} components and {streams_out} streams that only coordinate are left out"
+        text = f"left out as coordination of Trident or Storm: components {len(left_out)}, streams {streams_out}"
         draft.note("COORDINATION_LEFT_OUT", text)
     connect(draft, kept, options)
     return draft

@@ -46,8 +46,8 @@ def read(value: Any, name: str, source: EngineSource, options: ImportOptions) ->
         text = "its topology is made by a class when it is submitted: import it from Storm's UI"
         raise FtplanError(f"{name}: topologySource: {text}")
     if not any(value.get(key) for key in ("spouts", "bolts")):
-        shown = ", ".join(list(value)[:3])
-        raise FtplanError(f"{name}: is a configuration only ({shown}, …): it has no spouts and bolts")
+        shown = ", ".join([*list(value)[:3], *["…"] * (len(value) > 3)])
+        raise FtplanError(f"{name}: is a configuration only ({shown}): it has no spouts and bolts")
     draft.name = whole.at("name").text() if whole.at("name").value is not None else Path(name).stem
     for key in ("spouts", "bolts"):
         for part in whole.at(key).each():
