@@ -32,6 +32,7 @@ from ftplan.spark_stats.mapping import LogMapping
 from ftplan.spark_stats.readers import Log
 from ftplan.spark_stats.session import Session
 
+_NOTHING = "no answer has the figures of a vertex (/jobs/:jobid/vertices/:vertexid)"
 _FAULTS = ("a line that is no answer",)
 _PLAN = r"^/jobs/([^/]+)(?:/plan)?$"
 _VERTEX = r"^/jobs/([^/]+)/vertices/([^/]+)$"
@@ -70,7 +71,7 @@ def read(
     operators = _operators(answers)
     readings, told = _readings(answers.filter(pc.equal(answers["kind"], "vertex")), operators)
     if not readings.num_rows:
-        raise FtplanError(f"{files[0].path}: no answer has the figures of a vertex (/jobs/:jobid/vertices/:vertexid)")
+        raise FtplanError(f"{files[0].path}: {_NOTHING}")
     counted, warnings = increases(readings, mapping.window_us)
     if not counted.num_rows:
         raise FtplanError(f"{files[0].path}: one set of answers, and it does not say how long the subtasks have run")
@@ -97,6 +98,8 @@ def _saved(session: Session, documents: Mapping[str, Any]) -> Any:
     ids = numbered(pages)
     job = next((page.job for page in pages if page.kind == "job" and page.job is not None), "job")
     lines = [json.dumps({"path": path, "answer": p.value}) for p in pages if (path := _path(p, job, ids)) is not None]
+    if not lines:
+        raise FtplanError(f"{next(iter(documents), 'the log')}: {_NOTHING}")
     return _parsed(session.spark.createDataFrame(pa.table({"value": pa.array(lines, pa.string())})))
 
 
