@@ -40,6 +40,12 @@ SECTIONS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
         "To reach: 10,000 operators with 200,000 edges in at most 5 s from JSON and 20 s from YAML.",
     ),
     (
+        "import-plan",
+        "Imports of Flink plans",
+        ("import_plan.py",),
+        "To reach: a plan of 10,000 vertices in at most 5 s, as a whole command, YAML written.",
+    ),
+    (
         "unseen-time",
         "Usable copies on unseen time",
         ("unseen_time.py",),
