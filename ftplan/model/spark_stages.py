@@ -20,6 +20,8 @@ _MECHANICS = re.compile(
     r"Project|Filter|StateStoreRestore|.*Restore"
 )
 _LONGEST_NAME = 70
+#: The last millisecond of the year 9999.
+_LATEST_MS = 253_402_300_799_999
 
 
 class Scope(NamedTuple):
@@ -81,16 +83,16 @@ def job_of_event(event: Mapping[str, Any], application: int) -> Job | None:
 
     Raises KeyError, TypeError or ValueError if the event has not the shape of Spark 3 or 4.
     """
-    properties = event.get("Properties") or {}
-    batch = properties.get("streaming.sql.batchId")
-    if batch is None:
+    properties = event.get("Properties")
+    batch = properties.get("streaming.sql.batchId") if isinstance(properties, Mapping) else None
+    if batch is None or not isinstance(properties, Mapping):
         return None
     return Job(
         application=application,
-        id=int(event["Job ID"]),
-        submitted_ms=int(event["Submission Time"]),
+        id=_whole(event["Job ID"]),
+        submitted_ms=_whole(event["Submission Time"], _LATEST_MS),
         query=str(properties.get("sql.streaming.queryId") or ""),
-        batch=int(batch),
+        batch=_whole(batch),
         description=str(properties.get("spark.job.description") or ""),
         stages=tuple(_stage(stage) for stage in event["Stage Infos"]),
     )
@@ -99,11 +101,18 @@ def job_of_event(event: Mapping[str, Any], application: int) -> Job | None:
 def _stage(info: Mapping[str, Any]) -> Stage:
     scopes = []
     for rdd in info["RDD Info"]:
-        scope = rdd.get("Scope")
+        number, kind, scope = _whole(rdd["RDD ID"]), str(rdd["Name"]), rdd.get("Scope")
         node = json.loads(scope)["name"] if scope else ""
-        scopes.append(Scope(int(rdd["RDD ID"]), str(rdd["Name"]), str(node), not rdd.get("Parent IDs")))
-    parents = tuple(int(p) for p in info.get("Parent IDs") or ())
-    return Stage(int(info["Stage ID"]), int(info["Number of Tasks"]), parents, tuple(sorted(scopes)))
+        scopes.append(Scope(number, kind, str(node), not rdd.get("Parent IDs")))
+    parents = tuple(_whole(p) for p in info.get("Parent IDs") or ())
+    return Stage(_whole(info["Stage ID"]), _whole(info["Number of Tasks"]), parents, tuple(sorted(scopes)))
+
+
+def _whole(value: Any, largest: int = 2**31 - 1) -> int:
+    number = int(value)
+    if not 0 <= number <= largest:
+        raise ValueError(f"{number} is not between 0 and {largest}")
+    return number
 
 
 def run_of(job: Job) -> tuple[str, str]:

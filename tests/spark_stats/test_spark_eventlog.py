@@ -8,17 +8,19 @@ import json
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
 import pytest
 import zstandard
 
-from ftplan.errors import FtplanError
+from ftplan.errors import LONGEST_MESSAGE, FtplanError
 from ftplan.model.topology import Edge, Operator, Topology
 from ftplan.spark_stats.mapping import LogMapping
 from ftplan.spark_stats.pipeline import compute
 from ftplan.spark_stats.session import Session
+from tests.fuzz.mutations import mutated
 from tests.spark_stats.conftest import Run, Statistics
 from tests.spark_stats.event_logs import SAMPLE, SOURCE, STATE, events, is_a, progress, renumbered, written
 
@@ -220,6 +222,25 @@ def test_a_topology_names_the_operators(run: Run) -> None:
     wrong = Topology((operators[0], replace(operators[1], key_groups=9)), (Edge(0, 1, "full"),))
     with pytest.raises(FtplanError, match="operator 'out' has 9 key groups in the topology"):
         run(SAMPLE, topology=wrong, **FORMAT)
+
+
+@pytest.mark.parametrize("session", ["sail"], indirect=True)
+def test_damaged_events_give_statistics_or_one_line(run: Run, tmp_path: Path) -> None:
+    random = Random(13)
+    given = events()[:70]
+    used = [i for i, e in enumerate(given) if is_a(e, "TaskEnd") or is_a(e, "JobStart")]
+    refused: list[str] = []
+    for _ in range(12):
+        log = list(given)
+        for at in random.sample(used, 3):
+            log[at], _ = mutated(log[at], random)
+        try:
+            path = written(tmp_path / "app", (e for e in log if isinstance(e, dict)))
+            run(path, max_rejects=0.5, **FORMAT)
+        except FtplanError as error:
+            refused.append(str(error))
+    assert len(refused) < 12
+    assert max(map(len, refused), default=0) <= LONGEST_MESSAGE
 
 
 @pytest.mark.parametrize(
