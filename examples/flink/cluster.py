@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -18,6 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
+from zipfile import ZipFile
 
 import urllib3
 
@@ -72,6 +74,10 @@ def flink_home(python: str) -> Path:
     """Return where an environment's apache-flink lies; raises SystemExit with what to do if it has none."""
     asked = [python, "-c", "import importlib.util as u; print(u.find_spec('pyflink').submodule_search_locations[0])"]
     done = subprocess.run(asked, capture_output=True, text=True, check=False)
+    if shutil.which("javac") is None:
+        sys.exit(
+            "the job has a class in Java: it needs a JDK of 11 or newer (Debian: apt-get install default-jdk-headless)"
+        )
     if done.returncode:
         sys.exit(f"{python} has no apache-flink: make test-flink makes an environment that has, or give --python")
     return Path(done.stdout.strip())
@@ -120,6 +126,16 @@ class FlinkCluster:
         for name in list(reversed(self.processes)):
             self.kill(name)
 
+    def compiled(self, source: Path) -> Path:
+        """Return a jar of a Java class, compiled against the jars of Flink."""
+        classes, jar = self.folder / "classes", self.folder / f"{source.stem}.jar"
+        command = ["javac", "-cp", f"{self.home}/lib/*", "-d", str(classes), "--release", "11", str(source)]
+        subprocess.run(command, check=True)
+        with ZipFile(jar, "w") as archive:
+            for file in classes.rglob("*.class"):
+                archive.write(file, file.relative_to(classes))
+        return jar
+
     def start_taskmanager(self, number: int) -> None:
         """Start the task manager of a number, at an address of its own."""
         host, name = f"127.0.0.{10 + number}", f"taskmanager-{number}"
@@ -135,7 +151,6 @@ class FlinkCluster:
             "FLINK_CONF_DIR": str(self.folder / "conf"),
             "FLINK_LOG_DIR": str(logs),
             "FLINK_PID_DIR": str(logs),
-            "PYTHONPATH": str(self.home.parent),  # for Python within the task managers
         }
         with (logs / "console.out").open("ab") as console:
             self.processes[name] = subprocess.Popen(

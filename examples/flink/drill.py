@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 import csv
-import os
+import re
 import shlex
 import signal
 import statistics
@@ -41,7 +41,8 @@ def main() -> None:
         _log(Path(folder), asked.output / "jobmanager.log")
     _write_kills(asked.output / "recoveries.csv", kills)
     _write_kills(asked.output / "fitted.csv", kills[::2])
-    _plan(asked.output)
+    for command in (*commands(), "ftplan calibrate fitted.csv -o fitted.yaml"):
+        _run(command, asked.output)
     print(_table(asked.output, kills))
 
 
@@ -66,29 +67,31 @@ def _killed(asked: argparse.Namespace, home: Path, folder: Path) -> list[Kill]:
     most = None
     with FlinkCluster(home, folder) as cluster:
         for interval in asked.intervals:
-            feed = Feed(folder / f"input-{interval:g}s", folder / "logs", 500.0)
-            job = start_job(cluster, asked.python, feed.input, interval)
-            feed.start()
-            steady(feed, cluster, job)
-            capacity(feed, cluster, BURST)  # warms up
-            most = most or capacity(feed, cluster, BURST)
-            _say(f"checkpoints every {interval:g} s; the job reads up to {most:,.0f} records/s")
-            with _collecting(cluster.url, asked.output / f"collected-{interval:g}s"):
-                for share in asked.shares:
-                    feed.rate = float(round(share * most))
-                    for _ in range(asked.kills):
+            with Feed(folder / f"input-{interval:g}s", folder / "logs", 500.0) as feed:
+                job = start_job(cluster, asked.python, feed.input, interval)
+                steady(feed, cluster, job)
+                capacity(feed, cluster, BURST)  # warms up
+                most = most or capacity(feed, cluster, BURST)
+                _say(f"checkpoints every {interval:g} s; the job reads up to {most:,.0f} records/s")
+                with _collecting(cluster.url, asked.output / _folder(asked, interval)):
+                    for share in (share for share in asked.shares for _ in range(asked.kills)):
+                        feed.rate = float(round(share * most))
                         kills.append(kill_and_measure(cluster, feed, job, interval, len(kills)))
                         _say(f"kill {len(kills)}: {kills[-1].row()}")
-            feed.stop()
+                stop_job(cluster, job)
             points += feed.points
-            stop_job(cluster, job)
     _write_curve(asked.output / "lag.csv", points)
     return kills
 
 
+def _folder(asked: argparse.Namespace, interval: float) -> str:
+    """Return where the answers at an interval go."""
+    return "collected" if interval == asked.intervals[0] else f"collected-{interval:g}s"
+
+
 @contextmanager
 def _collecting(url: str, folder: Path) -> Iterator[None]:
-    """Run ``ftplan collect`` while the block does; it ends as by Ctrl-C."""
+    """Run ``ftplan collect`` while the block does."""
     command = [sys.executable, "-m", "ftplan", "collect", url, "--from", "flink", "--every", "5s", "-o", str(folder)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     while process.poll() is None and not (folder / "collection.json").exists():
@@ -98,7 +101,7 @@ def _collecting(url: str, folder: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        process.send_signal(signal.SIGINT)
+        process.terminate()
         code = process.wait()
     if code:
         raise RuntimeError(f"ftplan collect ended with {code}")
@@ -133,66 +136,56 @@ def _log(folder: Path, target: Path) -> None:
                     kept.write(line.replace(str(folder), "/srv/flink") + "\n")
 
 
-def commands(collected: str) -> list[str]:
-    """Return what is run on a collected folder: from import to plan."""
-    return [
-        f"import-topology {collected} --from flink -o topology.yaml --cluster-output cluster.yaml --force",
-        f"compute-stats {collected} --input-format flink-rest --window 5s -o stats --force",
-        "calibrate fitted.csv -o recovery.yaml --force",
-        "replicate-tasks -t topology.yaml -c cluster.yaml -s stats --budget 2 -o replicas.json --force",
-        "allocate-checkpoints -t topology.yaml -c cluster.yaml -s stats -o checkpoints.json --force",
-        "recovery-schedule -t topology.yaml -c cluster.yaml --fail node:127-0-0-11 --costs recovery.yaml -o "
-        "schedule.json --force",
-    ]
+def commands() -> list[str]:
+    """Return the commands from import to plans, as README has them."""
+    return re.findall(r"^\$ (ftplan .*)$", (HERE / "README.md").read_text(), re.MULTILINE)
 
 
-def _plan(folder: Path) -> None:
-    """Import, compute statistics, calibrate and plan, each by its command."""
-    collected = sorted(folder.glob("collected-*"))[0].name
-    for command in commands(collected):
-        _say(f"$ ftplan {command}")
-        done = subprocess.run(
-            [sys.executable, "-m", "ftplan", *shlex.split(command)],
-            cwd=folder,
-            check=False,
-            stdout=subprocess.DEVNULL,
-            env={**os.environ, "COLUMNS": "200"},
-        )
-        if done.returncode:
-            sys.exit(f"ftplan {command} ended with {done.returncode}")
+def _run(command: str, folder: Path) -> None:
+    """Run a line of ftplan in a folder; ends the drill where it fails."""
+    _say(f"$ {command}")
+    done = subprocess.run(
+        [sys.executable, "-m", *shlex.split(command), "--force"], cwd=folder, check=False, stdout=subprocess.DEVNULL
+    )
+    if done.returncode:
+        sys.exit(f"{command} ended with {done.returncode}")
 
 
 def _table(folder: Path, kills: Sequence[Kill]) -> str:
-    """Return predicted beside measured, for the kills that nothing was fitted on, with and without their moment."""
+    """Return predicted beside measured, for the kills that nothing was fitted on.
+
+    Twice: from what is known before a failure, and from how long the job then stood still.
+    """
     from ftplan.io.recovery_costs_file import load_recovery_costs
     from ftplan.metrics.recovery_time import RecoveryParameters, recovery_time
 
-    costs = load_recovery_costs(folder / "recovery.yaml").value
-    parameters = RecoveryParameters.of(costs)
+    parameters = RecoveryParameters.of(load_recovery_costs(folder / "fitted.yaml").value)
     lines = [
-        "| kill | records/s | interval s | into it s | down s | measured s | predicted s | error | with its moment s |",
-        "|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
+        "| kill | records/s | interval | into it | halt s | measured s | predicted s | error | from halt s | error |",
+        "|---:" * 10 + "|",
     ]
-    errors, with_moment = [], []
+    errors: list[tuple[float, float]] = []
     for kill in kills[1::2]:
-        size = 0 if costs.state == "local" else kill.restored_bytes
-        predicted = float(recovery_time(parameters, kill.records_s, kill.checkpoint_interval_s, size).total_s)
-        exact = parameters._replace(replay_share=1.0)
-        known = float(recovery_time(exact, kill.records_s, kill.since_checkpoint_s, size).total_s)
-        errors.append(abs(predicted - kill.recovery_s) / kill.recovery_s)
-        with_moment.append(abs(known - kill.recovery_s) / kill.recovery_s)
+        predicted = recovery_time(parameters, kill.records_s, kill.checkpoint_interval_s, kill.restored_bytes)
+        halted = RecoveryParameters(kill.down_s, replay_share=1.0, capacity_records_s=parameters.capacity_records_s)
+        known = recovery_time(halted, kill.records_s, kill.since_checkpoint_s)
+        times = [float(parts.total_s) for parts in (predicted, known)]
+        errors.append((times[0] / kill.recovery_s - 1, times[1] / kill.recovery_s - 1))
         lines.append(
             f"| {kill.number + 1} | {kill.records_s:,.0f} | {kill.checkpoint_interval_s:g} | "
-            f"{kill.since_checkpoint_s:.1f} | {kill.down_s:.1f} | {kill.recovery_s:.1f} | {predicted:.1f} | "
-            f"{errors[-1]:.0%} | {known:.1f} |"
+            f"{kill.since_checkpoint_s:.1f} | {kill.down_s:.1f} | {kill.recovery_s:.1f} | {times[0]:.1f} | "
+            f"{errors[-1][0]:+.0%} | {times[1]:.1f} | {errors[-1][1]:+.0%} |"
         )
-    lines += [
-        "",
-        f"{len(kills)} kills; fitted on {len(kills[::2])}, the {len(kills[1::2])} others predicted: median error "
-        f"{statistics.median(errors):.0%}, largest {max(errors):.0%}; where the moment of the kill within its interval "
-        f"is known, median {statistics.median(with_moment):.0%}, largest {max(with_moment):.0%}.",
-    ]
-    return "\n".join(lines)
+    medians = [statistics.median(map(abs, column)) for column in zip(*errors, strict=True)]
+    return "\n".join(
+        [
+            *lines,
+            "",
+            f"{len(kills)} kills, costs fitted on {len(kills[::2])} of them. The {len(kills[1::2])} others: median "
+            f"error {medians[0]:.0%} of what is predicted before a failure, {medians[1]:.0%} once it is known how long "
+            "the job stood still and when its last checkpoint was.",
+        ]
+    )
 
 
 def _say(text: str) -> None:

@@ -8,7 +8,7 @@ import threading
 import time
 from collections import deque
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 #: Files appear this often, one for each of the job's readers.
 TICK_S, READERS = 0.5, 4
@@ -26,7 +26,7 @@ class Point(NamedTuple):
 
 
 class Feed(threading.Thread):
-    """Writes orders at ``rate`` records/s until it is stopped, and reads what the job prints.
+    """Writes orders at ``rate`` records/s while a ``with`` block runs, and reads what the job prints.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Feed(threading.Thread):
         folder.mkdir(parents=True, exist_ok=True)
 
     def run(self) -> None:
-        """Write and read until stopped; a tick that comes late writes what should be there by then."""
+        """Write and read until the end; a tick that comes late writes what should be there by then."""
         last, due = time.time(), 0.0
         while not self._ended.wait(0.1):
             now = time.time()
@@ -95,8 +95,11 @@ class Feed(threading.Thread):
         """Return how many records wait to be read."""
         return self._written - self._read
 
-    def stop(self) -> None:
-        """End the thread."""
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
         self._ended.set()
         self.join()
 

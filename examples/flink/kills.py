@@ -59,7 +59,8 @@ def start_job(cluster: FlinkCluster, python: str, source: Path, interval_s: floa
     """Send the job, which reads the folder *source*, and return its id when all its tasks run."""
     script = Path(__file__).with_name("job.py")
     address = cluster.url.removeprefix("http://")
-    command = [python, str(script), address, str(source.resolve()), str(interval_s)]
+    jar = cluster.compiled(script.with_name("Priced.java"))
+    command = [python, str(script), address, str(source.resolve()), str(interval_s), str(jar)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
     if done.returncode:
         raise RuntimeError(f"the job could not be sent: {done.stderr[-2000:]}")

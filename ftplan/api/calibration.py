@@ -123,8 +123,10 @@ class Calibration:
             },
         }
         if accuracy is not None:
-            errors = _rounded({name: value for name, value in accuracy._asdict().items() if name != "by"})
-            document["error"] = _known({**errors, "held_out_by": accuracy.by})
+            errors = (accuracy.median, accuracy.p90, accuracy.held_out, accuracy.held_out_p90)
+            names = ("median", "p90", "held_out", "held_out_p90")
+            shares = {name: None if one is None else round(one, 6) for name, one in zip(names, errors, strict=True)}
+            document["error"] = _known({**shares, "held_out_by": accuracy.by})
         return document | {
             "model": MODEL,
             "tool_version": ftplan.__version__,
@@ -204,4 +206,6 @@ def _finite(value: float) -> float | None:
 
 
 def _error(predicted: float, measured: float | None) -> float | None:
-    return None if measured is None or not math.isfinite(predicted) else float(predicted / measured - 1.0)
+    return (
+        None if measured is None or not math.isfinite(predicted) else round(float(predicted / measured - 1.0), 6) + 0.0
+    )

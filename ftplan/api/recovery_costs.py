@@ -63,11 +63,16 @@ class GivenCosts(NamedTuple):
         """
         return AT_ONCE if self.costs is None else RecoveryDelays.of(self.costs, graph)
 
-    def outside(self, graph: TaskGraph) -> tuple[Warn, ...]:
-        """Say where a job lies outside the recoveries that the costs were fitted on."""
+    def doubts(self, graph: TaskGraph) -> tuple[Warn, ...]:
+        """Say where a job lies outside the recoveries that the costs were fitted on, and what is not known of it."""
         if self.costs is None:
             return ()
-        return tuple(outside_fitted_range(self.costs, input_rate(graph), longest_interval(graph)))
+        interval, replayed = longest_interval(graph), self.costs.replay_share
+        said = tuple(outside_fitted_range(self.costs, input_rate(graph), interval))
+        if interval is None and replayed is not None and replayed.value > 0.0:
+            text = "no operator states checkpoint.interval_s: recoveries count as processing nothing again"
+            said += (Warn("INTERVAL_UNKNOWN", text),)
+        return said
 
 
 def recorded_costs(given: Any, path: str | None) -> Any:

@@ -104,7 +104,7 @@ def calibrate(
     read = sample
     sample, unknown, values = _estimated(sample, unknown)
     limits = confidence_limits(sample, unknown, values, draws, seed, report)
-    tested = held_out(sample, unknown)
+    tested = held_out(sample, unknown, values)
     predicted = np.where(sample.timed, predict(values, sample), np.nan) if sample.timed.any() else sample.recovery_s
     whole = sample.take(sample.timed)
     estimates = {name: _bounded(name, values[name], limits.get(name), whole) for name in PARAMETERS if name in values}

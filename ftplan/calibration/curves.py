@@ -24,6 +24,8 @@ FALLEN, JUMPED = 0.5, 3.0
 LEAST_S, TOGETHER_S = 5.0, 60.0
 #: Back to normal: throughput within this share of its level, lag below this multiple of it, for so long.
 NEAR, CALM, STEADY_S = 0.05, 1.5, 30.0
+#: A recovery that takes longer is given up, and failures are looked for after that.
+GIVEN_UP_S = 7200.0
 #: Standard deviations of a quiet signal that are normal.
 DEVIATIONS = 5.0
 #: A job that catches up for this long shows its capacity, as this quantile of its throughput.
@@ -88,7 +90,7 @@ def find_recoveries(curve: Curve) -> list[FoundRecovery]:
         begin = _first_sign(sign, jumps, round(TOGETHER_S / step))
         end = _end(begin, sign, throughput, waiting, step)
         found.append(_found(grid, begin, end, throughput, step))
-        free = len(grid) if end is None else end
+        free = sign + round(GIVEN_UP_S / step) if end is None else end
     return found
 
 
@@ -165,7 +167,7 @@ def _end(begin: int, sign: int, throughput: _Signal | None, waiting: _Signal | N
         before = signal.value[max(0, begin - round((LEVEL_S + GUARD_S) / step)) : max(1, begin - round(GUARD_S / step))]
         level = float(np.nanmedian(before)) if np.isfinite(before).any() else float(signal.level[begin])
         spread = 1.4826 * float(np.nanmedian(np.abs(before - level))) if np.isfinite(before).any() else 0.0
-        after = signal.value[sign:]
+        after = signal.value[sign : sign + round(GIVEN_UP_S / step)]
         if high:
             normal = after <= max(CALM * level, level + DEVIATIONS * spread)
         else:

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ftplan.calibration.fit import estimate, predict
+from ftplan.calibration.fit import Values, estimate, predict
 from ftplan.calibration.sample import Sample, groups
 from ftplan.calibration.unknowns import Unknowns
 from ftplan.model.topology import FloatArray
@@ -29,10 +29,10 @@ class HeldOut(NamedTuple):
     predicted_s: FloatArray
 
 
-def held_out(sample: Sample, unknown: Unknowns) -> HeldOut | None:
+def held_out(sample: Sample, unknown: Unknowns, values: Values) -> HeldOut | None:
     """Leave out one rate after the other; where rates are few one interval, else one recovery; None where all are few.
 
-    Cost: a fit a group.
+    Searches begin at *values*, those of all recoveries; what they find does not depend on it. Cost: a fit a group.
     """
     chosen = _grouped(sample)
     if chosen is None or not unknown.fitted:
@@ -41,7 +41,7 @@ def held_out(sample: Sample, unknown: Unknowns) -> HeldOut | None:
     predicted = np.full(len(group), np.nan)
     for number in range(int(group.max()) + 1):
         out = group == number
-        predicted[out] = predict(estimate(sample.take(~out), unknown), sample.take(out))
+        predicted[out] = predict(estimate(sample.take(~out), unknown, values), sample.take(out))
     return HeldOut(by, predicted)
 
 

@@ -55,7 +55,7 @@ class Question(click.ParamType):  # type: ignore[type-arg]  # generic only in ne
     default="auto",
     help="What the files are; auto: by ending, columns and first lines.",
 )
-@kind_options.of(CalibrationOptions)
+@kind_options.of_options(CalibrationOptions)
 @click.option(
     "--predict",
     type=Question(),
@@ -165,7 +165,7 @@ def _recoveries(calibration: Calibration) -> Table:
 
 
 def _percent(share: float | None) -> str | None:
-    return None if share is None else f"{share:+.1%}"
+    return None if share is None else f"{round(share, 3) + 0.0:+.1%}"
 
 
 def _notes(calibration: Calibration) -> list[str]:

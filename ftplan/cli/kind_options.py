@@ -80,12 +80,6 @@ def of_options(kind: type[Options]) -> Callable[..., Any]:
     return options.together(*(_option_of(name, item, _shown(defaults[name])) for name, item in kind.options().items()))
 
 
-def of(kind: type[Options]) -> Callable[..., Any]:
-    """Return the options of a command that makes no plan, in the order of its fields."""
-    defaults = {item.name: item.default for item in fields(kind)}
-    return options.together(*(_option_of(name, item, defaults[name]) for name, item in kind.options().items()))
-
-
 def _shown(default: Any) -> Any:
     """Return a default as the command line spells it: a range with a dash."""
     if isinstance(default, float):

@@ -142,8 +142,8 @@ def test_held_out_predictions_do_not_know_what_they_predict() -> None:
     other = [row._replace(recovery_s=9.0) if row.rate == RATES[1] else row for row in rows]
     first, second = calibrate(rows, {}, draws=0), calibrate(other, {}, draws=0)
     of_rate = np.array([row.rate == RATES[1] for row in rows])
-    assert np.array_equal(first.held_out_s[of_rate], second.held_out_s[of_rate])
-    assert not np.array_equal(first.held_out_s[~of_rate], second.held_out_s[~of_rate])
+    assert first.held_out_s[of_rate] == pytest.approx(second.held_out_s[of_rate], rel=1e-4)
+    assert first.held_out_s[~of_rate] != pytest.approx(second.held_out_s[~of_rate], rel=1e-2)
 
 
 def test_order_and_seed() -> None:

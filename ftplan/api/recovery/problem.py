@@ -143,7 +143,7 @@ def question_of(problem: Problem, options: RecoveryScheduleOptions) -> RecoveryQ
     if not expected and options.arrivals:
         expected, said = default_arrivals(cluster, failed)
     warnings = (*measured.warnings, *costs.warnings, *state.warnings, *failed.warnings, *said)
-    warnings += (*recovery.warnings, *recovery.outside(graph), *remote)
+    warnings += (*recovery.warnings, *recovery.doubts(graph), *remote)
     return RecoveryQuestion(
         graph=graph,
         cluster=cluster,

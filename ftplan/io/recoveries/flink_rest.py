@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,8 @@ from ftplan.model.recoveries import Recovery
 _PATH = re.compile(r"/jobs/(?P<job>[0-9a-f]{32})/(?P<what>exceptions|checkpoints|vertices/(?P<vertex>[0-9a-f]{32}))")
 #: Clocks and roundings of one process differ by less, in milliseconds.
 _SLACK_MS = 1000
+#: No time is later than this, in the year 2100.
+_LATEST_MS = 4_102_444_800_000
 
 
 @dataclass
@@ -64,27 +67,34 @@ def restarts(folder: Path) -> tuple[list[Recovery], int]:
 
 def _take(job: _Job, what: str, vertex: str | None, value: dict[str, Any]) -> None:
     if what == "exceptions":
-        job.noticed.update(int(entry["timestamp"]) for entry in value["exceptionHistory"]["entries"])
+        job.noticed.update(_time(entry["timestamp"]) for entry in value["exceptionHistory"]["entries"])
     elif what == "checkpoints":
         restored = value["latest"]["restored"]
         if restored is not None:
-            job.restored.add(int(restored["restore_timestamp"]))
+            job.restored.add(_time(restored["restore_timestamp"]))
     elif vertex is not None:
         for subtask in value["subtasks"]:
             key = (vertex, int(subtask["subtask"]), int(subtask["attempt"]))
-            begin, took = int(subtask["start-time"]), subtask["status-duration"]
-            if begin <= 0:
+            took = subtask["status-duration"]
+            if int(subtask["start-time"]) <= 0:
                 continue
-            job.deployed[key] = begin
+            begin = job.deployed[key] = _time(subtask["start-time"])
             if int(took["RUNNING"]) >= 0:
                 job.running[key] = begin + max(int(took["DEPLOYING"]), 0) + max(int(took["INITIALIZING"]), 0)
+
+
+def _time(value: Any) -> int:
+    """Return a time; ValueError if nobody lived then."""
+    if not 0 < int(value) < _LATEST_MS:
+        raise ValueError
+    return int(value)
 
 
 def _of_job(job: _Job, name: str) -> Iterator[Recovery | None]:
     """Yield the restarts of a job in the order of time, None for one without an end."""
     restored = sorted(job.restored)
     before = 0
-    for restore, following in zip(restored, [*restored[1:], 2**62], strict=True):
+    for restore, following in pairwise([*restored, _LATEST_MS]):
         begun = {key for key, at in job.deployed.items() if restore - _SLACK_MS <= at < following - _SLACK_MS}
         if not begun or not begun <= job.running.keys():
             yield None

@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from ftplan.errors import FtplanError
+from ftplan.io.collected.collection_file import head_of
 from ftplan.io.documents import display_name, recorded_path
 from ftplan.io.fingerprint import sha256_of_bytes, sha256_of_data, sha256_of_file
 from ftplan.io.recoveries import Reading, ReadingOptions, joined
@@ -55,8 +56,10 @@ def read(paths: Sequence[Path], options: ReadingOptions) -> Reading:
 
 
 def _collected(folder: Path) -> Reading:
+    name, engine = display_name(folder), head_of(folder).source
+    if engine != "flink":
+        raise FtplanError(f"{name}: holds answers of {engine}: restarts are read from those of flink")
     recoveries, unseen = restarts(folder)
-    name = display_name(folder)
     warnings = []
     if unseen or not recoveries:
         text = f"{unseen} restarts are left out: their end was not collected" if unseen else "no job was restarted"

@@ -40,8 +40,8 @@ _SUBTASK = """struct<
   `status-duration`: struct<`RUNNING`: bigint>, `endpoint`: string, `host`: string,
   `metrics`: struct<`read-bytes`: string, `read-records`: string, `read-records-complete`: boolean,
     `write-records`: string, `write-records-complete`: boolean, `accumulated-busy-time`: string>>"""
-_SCHEMA = f"""`at` string, `path` string, `answer` struct<
-  `name`: string, `now`: bigint, `maxParallelism`: int, `latest_ack_timestamp`: bigint, `subtasks`: array<{_SUBTASK}>>"""
+_SCHEMA = f"""`path` string, `answer` struct<`name`: string, `now`: bigint, `maxParallelism`: int,
+  `latest_ack_timestamp`: bigint, `subtasks`: array<{_SUBTASK}>>"""
 
 
 class _Operators(NamedTuple):
@@ -163,7 +163,7 @@ def _figure(text: Any) -> Any:
 
 
 def _operators(answers: pa.Table) -> _Operators:
-    """Return the operators on the pages of vertices; those that read a stream by key, and others that Flink ..."""
+    """Return the operators on the pages of vertices; those that a plan shows to read by key have key groups."""
     pages = answers.filter(pc.equal(answers["kind"], "vertex")).group_by(["job", "vertex"])
     known = pages.aggregate([("name", "max"), ("key_groups", "max")]).to_pylist()
     names = {row["vertex"]: row["name_max"] or row["vertex"] for row in known}

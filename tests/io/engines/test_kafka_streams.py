@@ -14,10 +14,10 @@ import ftplan
 from ftplan.errors import FtplanError
 from ftplan.io.engines.kafka_streams.description import sub_topologies
 from ftplan.io.engines.kafka_streams.tools import log_dirs, members
-from tests.io.engines.cases import DATA, codes, imported
+from tests.io.engines.cases import DATA, KAFKA, codes, imported
 
-HERE = DATA / "kafka_streams"
-NEW, OLD, DISK, GROUP = (HERE / f"{n}.txt" for n in ("topology", "topology-1.0", "log-dirs", "members"))
+NEW, DISK, GROUP = (KAFKA / f"{name}.txt" for name in ("topology", "log-dirs", "members"))
+OLD = DATA / "kafka_streams" / "topology-1.0.txt"
 
 
 def operators(done: Any) -> dict[str, Any]:
@@ -181,4 +181,4 @@ def test_applications_whose_topics_mix(tmp_path: Path) -> None:
     with pytest.raises(FtplanError, match="the description of the topology is missing"):
         ftplan.import_topology([DISK, GROUP], "kafka-streams")
     with pytest.raises(FtplanError, match="a second topology's description"):
-        ftplan.import_topology(HERE, "kafka-streams")
+        ftplan.import_topology([NEW, OLD], "kafka-streams")

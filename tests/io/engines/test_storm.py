@@ -13,8 +13,9 @@ import yaml
 
 import ftplan
 from ftplan.errors import FtplanError
+from ftplan.io.engines.storm.groupings import grouping, is_coordination, is_system
 from tests.io.collected.server import served
-from tests.io.engines.cases import DATA, codes, imported
+from tests.io.engines.cases import DATA, EXAMPLES, codes, imported
 from tests.io.engines.storm_cases import BASE, ID, pages
 
 PRODUCTION = sorted((DATA / "storm" / "production").glob("*.json"))
@@ -86,8 +87,8 @@ def test_flux_files_recounted(path: Path) -> None:
 
 def test_the_example_is_this_topology() -> None:
     """What examples/storm-recovery says to have taken from the source: operators, tasks, cpu, who sends to whom."""
-    example = yaml.safe_load((DATA.parents[1] / "examples" / "storm-recovery" / "topology.yaml").read_text())
-    made = imported(next(path for path in PRODUCTION if path.stem.endswith("00034")), "storm").topology
+    example = yaml.safe_load((EXAMPLES / "storm-recovery" / "topology.yaml").read_text())
+    made = imported(EXAMPLES / "storm-recovery" / "TopologyName00034.json", "storm").topology
     assert {(o["id"], o["parallelism"], o["cpu"]) for o in made["operators"]} == {
         (o["id"], o["parallelism"], o["cpu"]) for o in example["operators"]
     }
@@ -129,6 +130,43 @@ def test_pages_without_what_tells_groupings_and_by_process(tmp_path: Path) -> No
     assert done.cluster is not None
     assert {n["id"] for n in done.cluster["nodes"]} >= {"10.11.1.7-6700", "10.11.1.8-6701"}
     assert done.cluster["nodes"][0]["labels"] == {"host": "10.11.1.7:6700"}
+
+
+def test_pages_since_the_beginning_and_of_older_versions(tmp_path: Path) -> None:
+    answers = pages()
+    for path, page in answers.items():
+        if "/component/" in path:
+            page["window"] = ":all-time"
+            for row in page["executorStats"]:
+                del row["uptimeSeconds"]
+                row["uptime"] = "1h 0m 0s"
+    spout, split, _ = imported(saved(tmp_path, answers), "storm").topology["operators"]
+    assert spout["rate_out"] == pytest.approx([6000 / 3600, 12000 / 3600])
+    assert split["selectivity"] == 4.0
+    for path, page in answers.items():
+        for row in page["executorStats"] if "/component/" in path else ():
+            del row["uptime"]
+    done = imported(saved(tmp_path, answers), "storm")
+    assert codes(done).count("WINDOW_UNKNOWN") == 3
+    assert all("rate_out" not in operator for operator in done.topology["operators"])
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("SHUFFLE", "shuffle"), ("LOCAL_OR_SHUFFLE", "local_or_shuffle"), ("localOrShuffle", "local_or_shuffle"),
+        ("custom_serialized", "custom"), ("CUSTOM", "custom"), ("NONE", "none"), ("fields", "fields"), ("?", "unknown"),
+        ("PARTIAL_KEY", "custom"), ("DIRECT", "direct"), ("ALL", "all"), ("GLOBAL", "global"),
+    ],
+)  # fmt: skip
+def test_groupings_by_any_spelling(name: str, kind: str) -> None:
+    assert grouping(name) == kind
+
+
+def test_what_coordinates_is_left_out() -> None:
+    assert all(map(is_system, ("__acker", "__system", "$mastercoord-bg0", "$spoutcoord-spout0")))
+    assert all(map(is_coordination, ("$batch", "$coord-bg7", "__ack_init", "__metrics")))
+    assert not any(map(is_system, ("spout-words", "b-0", "Bolt-1")))
 
 
 def test_a_topology_page_alone(tmp_path: Path) -> None:

@@ -7,19 +7,33 @@ What a stranger reads.
     task, checkpoints, exceptions. Each answer is a line of DIR/answers/HOUR.jsonl. Ctrl-C, the end of --for
     and even kill -9 leave what is there; the same command goes on in the same folder. Outages are noted and
     waited for.
+    With --from prometheus it asks for what was measured already, in the range of time that --for or --from-
+    time and --to-time give; --print-mapping shows the queries. The same command asks only for what is not
+    there yet.
     Credentials come from FTPLAN_COLLECT_TOKEN, or FTPLAN_COLLECT_USER and FTPLAN_COLLECT_PASSWORD, of the
     environment; they are never shown or stored. What the engine answers is stored as it is: look what it says
     of your job before you hand the folder on.
     $ ftplan collect http://jobmanager:8081 --from flink --every 60s --for 24h -o collected
     $ ftplan import-topology collected --from flink -o topology.yaml --cluster-output cluster.yaml
+    $ ftplan collect http://prometheus:9090 --from prometheus --every 15s --for 24h -o measured
+    $ ftplan compute-stats measured --input-format prometheus --key-groups 128 -o stats
   Options:
-    --from [flink|storm]            What answers at URL.  [required]
+    --from [flink|storm|prometheus]
+                                    What answers at URL.  [required]
     -o, --output DIR                The folder: a new one, or one to go on in.  [required]
-    --every TIME                    From one poll to the next.  [default: 60s]
-    --for TIME                      Until when.  [default: Ctrl-C]
+    --every TIME                    From one poll, or value, to the next.  [default: 60s]
+    --for TIME                      How long from now on, and with prometheus how long before now.  [default:
+                                    until Ctrl-C]
     --job ID                        Only this job, by id or name; repeatable.
     --metrics PATTERN               Flink: subtasks' metrics whose names match this expression.  [default:
                                     records, bytes, time, state, lag]
+    --from-time UTC                 Prometheus: where the range begins.
+    --to-time UTC                   Prometheus: where it ends.  [default: now]
+    --mapping FILE                  Prometheus: queries and what they mean, beside those that come with ftplan
+                                    (see --print-mapping).
+    --section NAME                  Prometheus: only this section; repeatable.
+    --match MATCHER                 Prometheus: label matcher, job_name="orders"; repeatable.
+    --print-mapping                 Print the queries to Prometheus, and what they mean.
     --timeout TIME                  Wait this long for an answer.  [default: 10s]
     --retries N                     Ask again where none came.  [default: 2; 0<=x<=20]
     --ca-file FILE                  Certificates (PEM) that signed the endpoint's own.
