@@ -24,7 +24,8 @@ from tests.fuzz.mutations import mutated
 from tests.spark_stats.conftest import Run, Statistics
 from tests.spark_stats.event_logs import SAMPLE, SOURCE, STATE, events, is_a, progress, renumbered, written
 
-LOAD = Path(__file__).resolve().parents[1] / "data" / "spark" / "partition_load.csv"
+DATA = Path(__file__).resolve().parents[1] / "data" / "spark"
+LOAD, JOIN = DATA / "partition_load.csv", DATA / "join.zstd"
 FORMAT = {"input_format": "spark-eventlog"}
 
 
@@ -222,6 +223,36 @@ def test_a_topology_names_the_operators(run: Run) -> None:
     wrong = Topology((operators[0], replace(operators[1], key_groups=9)), (Edge(0, 1, "full"),))
     with pytest.raises(FtplanError, match="operator 'out' has 9 key groups in the topology"):
         run(SAMPLE, topology=wrong, **FORMAT)
+
+
+def test_a_join_with_state_after_it_beside_a_query_without(run: Run) -> None:
+    stats = run(JOIN, **FORMAT)
+    of = {"symmetricHashJoin": "0474fc9e.StreamingSymmetricHashJoin", "stateStoreSave": "0474fc9e.StateStoreSave"}
+    said: dict[tuple[str, int], tuple[float, float]] = {}
+    rows: dict[int, int] = {}
+    for event in events(JOIN):
+        if is_a(event, "QueryProgressEvent"):
+            entry = event["progress"]
+            for state in entry["stateOperators"]:
+                said[of[state["operatorName"]], entry["batchId"]] = (state["numRowsTotal"], state["memoryUsedBytes"])
+            if entry["name"] == "flat":
+                rows[entry["batchId"]] = entry["sources"][0]["numInputRows"]
+    ours: dict[tuple[str, int], tuple[float, float]] = {}
+    read: dict[int, float] = {}
+    for operator, batch, records, count, size in stats.rows(
+        "batches", "operator", "batch", "records", "state_rows", "state_bytes"
+    ):
+        if count is not None:
+            before = ours.get((operator, batch), (0.0, 0.0))
+            ours[operator, batch] = (before[0] + count, before[1] + size)
+        elif operator == "flat.MicroBatchScan":
+            read[batch] = read.get(batch, 0.0) + records
+    assert ours == said
+    assert read == rows
+    assert {n: o["key_groups"] for n, o in stats.manifest["operators"].items()} == {
+        "0474fc9e.MicroBatchScan": None, "0474fc9e.MicroBatchScan-2": None, "0474fc9e.StateStoreSave": 2,
+        "0474fc9e.StreamingSymmetricHashJoin": 2, "flat.Exchange": 3, "flat.MicroBatchScan": None,
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("session", ["sail"], indirect=True)
