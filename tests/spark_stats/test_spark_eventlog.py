@@ -207,9 +207,10 @@ def test_a_restarted_query_runs_its_last_batch_again(run: Run, tmp_path: Path) -
 
 def test_times_and_topology(run: Run) -> None:
     begin, end = (datetime(2026, 11, 20, 23, 5, s, tzinfo=UTC) for s in (38, 50))
-    stats = run(SAMPLE, window_s=1.0, time_from=begin, time_to=end, **FORMAT)
+    stats = run(SAMPLE, window_s=1.0, time_from=begin, time_to=end, key_groups=8, **FORMAT)
     assert sorted(sums(stats)) == [2, 3, 4]
     assert stats.manifest["start"] == "2026-11-20T23:05:38Z"
+    assert stats.manifest["operators"][SOURCE]["key_groups"] is None
 
 
 def test_a_topology_names_the_operators(run: Run) -> None:

@@ -4,7 +4,8 @@ An operator is a stage (:mod:`ftplan.model.spark_stages`); shuffle partitions ar
 a source are tasks only. All of a batch counts at the time when its first job was submitted, so that partitions that
 waited for a free core stand beside those that did not. Load is ``Executor CPU Time``: run time holds the writing of
 state too. Of failed, speculative and repeated attempts, and of a batch that a restarted query ran again, the one that
-counts is the first to succeed in the last run; no trigger without data can repeat state here, since it has no tasks.
+counts is the first to succeed in the last run. Triggers without data repeat the state of the batch before in what Spark
+reports; they have no tasks, so that they count for nothing here.
 
 Lines are told apart by their beginnings and parsed once, natively and with the few fields that are needed; what is left
 (a row for each task) is put together on the driver.
@@ -77,7 +78,8 @@ def read(
     rows = pa.concat_tables([_rows(tasks), *rejected], promote_options="default")
     key_groups = {o.name: o.key_groups for o in known.operators.values() if o.key_groups}
     log, completed = engine_log(session.spark.createDataFrame(rows), files, mapping, key_groups, _FAULTS)
-    return replace(log, tables={"batches": _batches(tasks)}), completed
+    # The log says who has key groups: a number for all would give them to sources too.
+    return replace(log, tables={"batches": _batches(tasks)}), replace(completed, key_groups=None)
 
 
 def _frame(session: Session, found: Sequence[tuple[tuple[str, ...], bool]], folder: Path) -> Any:
@@ -163,7 +165,7 @@ def _jobs(starts: Any, path: str) -> tuple[list[Job], set[tuple[int, int]]]:
                 elsewhere.update((application, int(stage["Stage ID"])) for stage in event["Stage Infos"] or ())
             else:
                 jobs.append(job)
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, RecursionError) as error:
             number = event.get("Job ID")
             raise FtplanError(f"{path}: job {number} has not the shape that Spark 3 and 4 give it") from error
     return jobs, elsewhere
