@@ -3,25 +3,22 @@
 Run from the project's root: ``python benchmarks/recovery_storm.py FOLDER [--time-limit 10] [--all]``. FOLDER holds one
 JSON file a topology: ``components`` (id, parallelism) and ``edges`` (from, to). Prints Markdown tables.
 
-The 40 topologies with the most tasks are taken, ties by file name. Components without parallelism (Trident's
-coordination) go with their edges, and so does each edge that closes a cycle, in the order of names; several streams
-between two components are one edge. Edges are one-to-one where parallelism is equal, split or merge where not. Loads
-of an operator's tasks fall as 1/sqrt(k) around a mean of 0.25 cores; priorities are 1 to 10 at random. Tasks lie
-round robin on 20 equal nodes that were used to 70 % (at 60 %, what 4 of 20 nodes lose would always fit); survivors
-take work up to 80 %.
+The 40 topologies with the most tasks are taken, ties by file name, read as in storm_jobs.py. Edges are one-to-one
+where parallelism is equal, split or merge where not. Loads of an operator's tasks fall as 1/sqrt(k) around a mean of
+0.25 cores; priorities are 1 to 10 at random. Tasks lie round robin on 20 equal nodes that were used to 70 % (at 60 %,
+what 4 of 20 nodes lose would always fit); survivors take work up to 80 %.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 import time
 from pathlib import Path
 
-import networkx as nx
 import numpy as np
+from storm_jobs import tasks_and_edges
 
 from ftplan.model.failed_queries import failed_queries
 from ftplan.model.task_graph import TaskGraph
@@ -35,16 +32,9 @@ NODES, USED, MOST_USED, TOPOLOGIES = 20, 0.7, 0.8, 40
 
 def topology_of(path: Path, seed: int) -> Topology | None:
     """Return the topology of a file by key range, None where it is empty."""
-    document = json.loads(path.read_text())
-    tasks = {c["id"]: int(c["parallelism"]) for c in document["components"] if c["parallelism"]}
+    tasks, pairs = tasks_and_edges(path)
     if not tasks:
         return None
-    graph: nx.DiGraph = nx.DiGraph()
-    graph.add_nodes_from(tasks)
-    for sender, receiver in sorted({(e["from"], e["to"]) for e in document["edges"]}):
-        if sender in tasks and receiver in tasks and not nx.has_path(graph, receiver, sender):
-            graph.add_edge(sender, receiver)
-    pairs = sorted(graph.edges)
     rng = np.random.default_rng(seed)
     place = {name: i for i, name in enumerate(sorted(tasks))}
     senders = {sender for sender, _ in pairs}

@@ -4,9 +4,7 @@ Run from the project's root: ``python benchmarks/replication_storm.py FOLDER [--
 folder may also stand in the environment as ``FTPLAN_STORM_TOPOLOGIES``. It holds one JSON file a topology:
 ``components`` (id, parallelism) and ``edges`` (from, to). Prints Markdown tables.
 
-The 40 topologies with the most tasks are taken, ties by file name. Components without parallelism (Trident's
-coordination) go with their edges, several streams between two components are one edge, a component's edge to itself
-goes, and so does each edge that closes a cycle, edges in the order of their names. All edges are full, inputs
+The 40 topologies with the most tasks are taken, ties by file name, read as in storm_jobs.py. All edges are full, inputs
 independent; the rates of sources and the input shares of an operator's tasks fall as 1/sqrt(k). All tasks fail.
 
 The peer is HiGHS on the plain program: binary replicate[t], continuous intact[t] at most replicate[t] and at most the
@@ -16,13 +14,12 @@ weighted mean of intact upstream.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import time
 from pathlib import Path
 
-import networkx as nx
 import numpy as np
+from storm_jobs import tasks_and_edges
 
 from ftplan.metrics.fidelity import fidelity_model
 from ftplan.metrics.replica_hosts import NOWHERE
@@ -45,23 +42,17 @@ TOPOLOGIES, SHARES, POINTS, PEER_IN_TREES = 40, (0.1, 0.25, 0.5), 100, 3
 
 def topology_of(path: Path) -> Topology:
     """Return the topology of a file with full edges, without cycles."""
-    document = json.loads(path.read_text())
-    tasks = {c["id"]: int(c["parallelism"]) for c in document["components"] if c["parallelism"]}
-    pairs = sorted({(e["from"], e["to"]) for e in document["edges"] if e["from"] in tasks and e["to"] in tasks})
-    graph: nx.DiGraph[str] = nx.DiGraph()
-    graph.add_nodes_from(sorted(tasks))
-    for sender, receiver in pairs:
-        if not nx.has_path(graph, receiver, sender):
-            graph.add_edge(sender, receiver)
+    tasks, pairs = tasks_and_edges(path)
+    senders, receivers = {a for a, _ in pairs}, {b for _, b in pairs}
     place = {name: i for i, name in enumerate(sorted(tasks))}
     operators = []
     for name in place:
         share = 1 / np.sqrt(np.arange(1, tasks[name] + 1))
-        source, output = graph.in_degree(name) == 0, graph.out_degree(name) == 0
+        source, output = name not in receivers, name not in senders
         one = np.ones(tasks[name])
         rate = share if source else None
         operators.append(Operator(name, len(one), one, 0 * one, one, rate_out=rate, input_share=share, output=output))
-    edges = tuple(Edge(place[a], place[b], "full") for a, b in sorted(graph.edges))
+    edges = tuple(Edge(place[a], place[b], "full") for a, b in pairs)
     return Topology(tuple(operators), edges, path.stem)
 
 

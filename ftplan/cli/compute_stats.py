@@ -10,7 +10,7 @@ import click
 from ftplan.cli import options
 from ftplan.cli.progress import progress
 from ftplan.cli.render import check_output, say
-from ftplan.spark_stats.mapping import INPUT_FORMATS
+from ftplan.spark_stats.log_formats import INPUT_FORMATS
 
 _MOMENT = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ"])
 

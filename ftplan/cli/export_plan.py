@@ -23,7 +23,7 @@ _ABOUT = "\n\n".join(
 @click.option("--to", type=click.Choice(list(TARGETS)), required=True, help="What to write; see below.")
 @options.topology
 @options.cluster
-@kind_options.of_fields(ExportOptions)
+@kind_options.of_options(ExportOptions)
 @click.option("-o", "--output", default="-", metavar="FILE", help="Write here; - is standard output.")
 @click.option("--force", is_flag=True, help="Overwrite an existing output.")
 @options.verbosity

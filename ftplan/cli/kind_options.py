@@ -37,7 +37,7 @@ def _type_of(item: Option) -> Any:
 
 
 def _negated(item: Option) -> bool:
-    return item.flag is not None and "/" not in item.flag
+    return item.check.form == "flag" and item.flag is not None and "/" not in item.flag
 
 
 def _option_of(name: str, item: Option, default: Any) -> Callable[..., Any]:
@@ -71,10 +71,10 @@ def of_kind(kind: type[PlanOptions], algorithm: Callable[..., Any], after: str |
 def knobs(kind: type[Options], presets: Iterable[str]) -> Callable[..., Any]:
     """Return the options of a generator, in the order of its fields, and ``--like`` before them."""
     like = click.option("--like", type=click.Choice(list(presets)), help="Defaults: an experiment's, see below.")
-    return options.together(like, of_fields(kind))
+    return options.together(like, of_options(kind))
 
 
-def of_fields(kind: type[Options]) -> Callable[..., Any]:
+def of_options(kind: type[Options]) -> Callable[..., Any]:
     """Return the options of a dataclass, in the order of its fields."""
     defaults = {item.name: item.default for item in fields(kind)}
     return options.together(*(_option_of(name, item, _shown(defaults[name])) for name, item in kind.options().items()))

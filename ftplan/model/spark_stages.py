@@ -112,6 +112,11 @@ def run_of(job: Job) -> tuple[str, str]:
     return (match[1].strip(), match[3]) if match else ("", "")
 
 
+def execution(job: Job) -> tuple[str, int, str, int]:
+    """Return what tells one execution of a batch from all others: query, application, run and batch."""
+    return job.query, job.application, run_of(job)[1], job.batch
+
+
 def stage_operators(jobs: Iterable[Job]) -> StageOperators:
     """Return the operators behind the stages of all jobs.
 
@@ -120,14 +125,14 @@ def stage_operators(jobs: Iterable[Job]) -> StageOperators:
     numbers would not do: they differ from batch to batch, even in their order. A role without tasks in a batch, such as
     a source without data, keeps its place.
     """
-    stages: dict[tuple[str, int, int], dict[int, Stage]] = {}
+    stages: dict[tuple[str, int, str, int], dict[int, Stage]] = {}
     names: dict[str, str] = {}
     for job in jobs:
-        stages.setdefault((job.query, job.application, job.batch), {}).update({s.id: s for s in job.stages})
+        stages.setdefault(execution(job), {}).update({s.id: s for s in job.stages})
         names.setdefault(job.query, run_of(job)[0])
     place: dict[tuple[int, int], tuple[str, Role, int]] = {}
     members: dict[tuple[str, Role, int], list[tuple[int, Stage]]] = {}
-    for (query, application, _), of_batch in stages.items():
+    for (query, application, _, _), of_batch in stages.items():
         number: Counter[Role] = Counter()
         for stage in sorted(of_batch.values(), key=lambda s: (s.scopes[0].rdd if s.scopes else 0, s.id)):
             role = _role(stage)

@@ -75,6 +75,20 @@ SUBSTREAMS_TABLE = (
     Column("records", "double", "records in the window"),
 )
 
+#: One row per operator, task and micro-batch that ended, of logs of engines that work in batches; for reading, plans
+#: take none of it. Sorted by operator, batch and task.
+BATCHES_TABLE = (
+    Column("operator", "string", "operator id"),
+    Column("batch", "int64", "number of the batch, as the engine counts them"),
+    Column("task", "int32", "index of the task; of a keyed operator, its key group"),
+    Column("batch_start", "timestamp", "when the batch began, UTC"),
+    Column("records", "double", "records that the task read in the batch"),
+    Column("bytes", "double", "bytes that it read"),
+    Column("cpu_ms", "double", "cpu milliseconds that it took", nullable=True),
+    Column("state_rows", "double", "rows of state after the batch", nullable=True),
+    Column("state_bytes", "double", "bytes of state after the batch", nullable=True),
+)
+
 TABLES: Mapping[str, tuple[Column, ...]] = {
     "key_groups": KEY_GROUPS_TABLE,
     "tasks": TASKS_TABLE,

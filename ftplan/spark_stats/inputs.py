@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 from urllib.parse import quote
 
 from ftplan.errors import FtplanError
-from ftplan.spark_stats.mapping import InputFormat
+from ftplan.spark_stats.log_formats import InputFormat
 
 _SUFFIXES: dict[str, InputFormat] = {
     ".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "csv", ".txt": "csv",

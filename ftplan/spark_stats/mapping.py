@@ -11,18 +11,12 @@ from typing import Literal, get_args
 from ftplan.errors import FtplanError, suggestion
 from ftplan.model.names import is_id
 from ftplan.model.statistics import EPOCH, KEY_HASHES
+from ftplan.spark_stats.log_formats import INPUT_FORMATS, NAMED_COLUMNS, InputFormat
 from ftplan.spark_stats.patterns import log_pattern
 from ftplan.spark_stats.time_formats import is_strptime, strptime_format
 
-InputFormat = Literal[
-    "auto", "parquet", "csv", "jsonl", "regex",
-    "spark-eventlog", "flink-rest", "flink-slf4j", "kafka-log-dirs", "prometheus",
-]  # fmt: skip
 KeyType = Literal["auto", "string", "long", "int"]
 
-INPUT_FORMATS: tuple[str, ...] = get_args(InputFormat)
-#: Formats whose columns the user names; all others are engines' logs, whose columns ftplan knows.
-NAMED_COLUMNS = ("auto", "parquet", "csv", "jsonl", "regex")
 #: Fields of the mapping that an engine's log leaves to the user.
 FREE_WITH_ENGINES = (
     "time_from", "time_to", "window_s", "key_groups", "operator_key_groups", "input_format", "max_rejects",

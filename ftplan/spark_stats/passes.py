@@ -52,7 +52,9 @@ def run_passes(log: Log, mapping: LogMapping, operators: Operators) -> LogStatis
         for table, part in passes.items()
     }
     windows_us = np.unique(first.filter(pc.equal(first["entry"], 0))["window_us"].to_numpy())
-    put_together = _tables(sums, mapping, operators, ids)
+    put_together = _tables(sums, mapping, operators, ids) | {
+        name: tables.as_given(table, mapping, ids) for name, table in log.tables.items()
+    }
     return LogStatistics(put_together, _placement(sums, mapping, operators), windows_us, rejects, log.warnings)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from pyspark.sql import functions as F
@@ -40,7 +40,8 @@ class Log:
     """The log as a DataFrame (lazy; nothing is read yet).
 
     ``frame`` has ``file`` (int, position in ``files``; -1 where unknown), ``broken`` (int, position in ``faults``, or
-    null) and the columns behind ``fields``. ``raw`` is the row as text. ``warnings`` go into the manifest.
+    null) and the columns behind ``fields``. ``raw`` is the row as text. ``tables`` are further tables of the
+    folder, which an engine's log gives as they are, with an ``operator``. ``warnings`` go into the manifest.
     """
 
     frame: Any
@@ -48,6 +49,7 @@ class Log:
     fields: Mapping[str, Field]
     files: tuple[LogFile, ...]
     faults: tuple[str, ...] = ()
+    tables: Mapping[str, Any] = field(default_factory=dict)
     warnings: tuple[Warn, ...] = ()
 
 

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from ftplan.errors import FtplanError
 from ftplan.model.statistics import TABLES
+from ftplan.spark_stats.mapping import LogMapping, micros
 from ftplan.spark_stats.operators import Operators
 from ftplan.spark_stats.records import LARGEST, SCALES
 
@@ -160,6 +161,19 @@ def tasks_table(tasks: Any, substreams: Any | None) -> Any:
         totals = totals.append_column("records_out", out)
     named = {"slot": "task", "cpu": "cpu_ms", "busy": "busy_ms", "memory": "memory_bytes", "queue": "queue_length"}
     return _ordered("tasks", [totals], named, ("operator", "task", "window_start"))
+
+
+def as_given(table: Any, mapping: LogMapping, ids: Mapping[str, str]) -> Any:
+    """Return a table of the log as it is, with operators by their ids and the batches that --from and --to leave."""
+    started = table["batch_start"].cast(pa.int64())
+    keep = pc.is_in(table["operator"], pa.array(list(ids), pa.string()))
+    if mapping.time_from is not None:
+        keep = pc.and_(keep, pc.greater_equal(started, micros(mapping.time_from)))
+    if mapping.time_to is not None:
+        keep = pc.and_(keep, pc.less(started, micros(mapping.time_to)))
+    table = table.filter(keep)
+    at = table.schema.get_field_index("operator")
+    return table.set_column(at, table.schema.field(at), _resolved(table["operator"], ids)).combine_chunks()
 
 
 def _filled(table: Any, name: str) -> Any:

@@ -20,6 +20,7 @@ class DraftOperator:
     """An operator as its engine calls it; what is None is not known.
 
     ``key`` is the engine's own id, unique within the job; ``name`` what people read. Lists have one entry per task.
+    ``parallelism`` 0 is not known: ``--parallelism`` says it, or 1 is assumed.
     """
 
     key: str
@@ -65,7 +66,7 @@ class Draft:
     """A job and, where the engine tells, the hosts it runs on.
 
     Placements map an operator's key to hosts: ``tasks`` by task index, ``key_groups`` by key group, ``checkpoints`` to
-    a list of hosts per key group, ``replicas`` to a host or None per task.
+    a list of hosts per key group, ``replicas`` to a host or None per task. Hosts in them are those of ``nodes``.
     """
 
     name: str
@@ -77,7 +78,12 @@ class Draft:
     checkpoints: dict[str, list[list[str]]] = field(default_factory=dict)
     replicas: dict[str, list[str | None]] = field(default_factory=dict)
     warnings: list[Warn] = field(default_factory=list)
+    notes: list[Warn] = field(default_factory=list)
 
     def assume(self, code: str, message: str) -> None:
         """Note what the engine does not say and what is taken instead; ``--strict`` makes it an error."""
         self.warnings.append(Warn(code, message))
+
+    def note(self, code: str, message: str) -> None:
+        """Note what was left out or changed by a documented rule, without guessing."""
+        self.notes.append(Warn(code, message))

@@ -2,7 +2,7 @@
 
 To add a format:
 
-1. Its name in :data:`ftplan.spark_stats.mapping.InputFormat`, and a row in :data:`ENGINE_FORMATS`.
+1. Its name in :data:`ftplan.spark_stats.log_formats.InputFormat`, and a row in :data:`ENGINE_FORMATS`.
 2. A module beside this one with ``read(session, logs, files, mapping)``, which returns the log and the mapping
    completed with the names of its columns. ``logs`` are files and folders as the user gave them, ``files`` what was
    found there (size and SHA-256 are taken care of), ``mapping`` what else the user said. Make a frame whose columns are
@@ -38,7 +38,22 @@ class EngineFormat(NamedTuple):
 
 
 #: Each format's owner adds its row.
-ENGINE_FORMATS: Mapping[str, EngineFormat] = {}
+ENGINE_FORMATS: Mapping[str, EngineFormat] = {
+    "spark-eventlog": EngineFormat(
+        read="ftplan.spark_stats.engine_logs.spark_eventlog:read",
+        find="ftplan.spark_stats.engine_logs.spark_files:find",
+    ),
+    "flink-rest": EngineFormat(
+        read="ftplan.spark_stats.engine_logs.flink_rest:read",
+        find="ftplan.spark_stats.engine_logs.flink_files:find",
+    ),
+    "flink-slf4j": EngineFormat(read="ftplan.spark_stats.engine_logs.flink_slf4j:read", text=True),
+    "prometheus": EngineFormat(
+        "ftplan.spark_stats.engine_logs.prometheus:read",
+        "ftplan.spark_stats.engine_logs.prometheus_folder:find",
+        text=True,
+    ),
+}
 
 
 def function(name: str) -> Callable[..., Any]:

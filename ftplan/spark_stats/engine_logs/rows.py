@@ -75,7 +75,7 @@ def engine_log(
     names = [c for c in COLUMNS if c in frame.columns]
     typed = [F.col(c).cast(COLUMNS[c][0]).alias(f"f{i}") for i, c in enumerate(names)]
     extra = {"file": F.lit(-1), "broken": F.lit(None).cast("int"), "raw": F.to_json(F.struct(*names))}
-    own = [(F.col(c) if c in frame.columns else column).alias(c) for c, column in extra.items()]
+    own = [(F.coalesce(F.col(c), default) if c in frame.columns else default).alias(c) for c, default in extra.items()]
     fields = {c: Field(c, F.col(f"f{i}"), COLUMNS[c][1]) for i, c in enumerate(names)}
     named: dict[str, Any] = {COLUMNS[c][2]: (c,) if COLUMNS[c][2].endswith("s") else c for c in names}
     completed = replace(
@@ -85,7 +85,7 @@ def engine_log(
         key_hash="identity",
         operator_key_groups=_agreed(mapping, key_groups),
     )
-    log = Log(frame.select(*typed, *own), F.col("raw"), fields, tuple(files), tuple(faults), tuple(warnings))
+    log = Log(frame.select(*typed, *own), F.col("raw"), fields, tuple(files), tuple(faults), warnings=tuple(warnings))
     return log, completed
 
 

@@ -1,0 +1,118 @@
+"""``ftplan import-topology``."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ftplan.api.importing import Importing
+from ftplan.cli import kind_options, options
+from ftplan.cli.render import Answer, Table, emit, say, warn
+from ftplan.io.engines import IMPORTERS
+
+if TYPE_CHECKING:
+    from ftplan.api.importing import Imported
+
+#: Rows of a table that are shown.
+MOST_ROWS = 60
+
+
+@options.command("import-topology")
+@click.argument("source", nargs=-1, required=True, metavar="FILE|FOLDER|URL...")
+@click.option("--from", "engine", required=True, type=click.Choice(list(IMPORTERS)), help="Whose answers these are.")
+@click.option("-o", "--output", default="-", metavar="FILE", help="Write the topology here; - is standard output.")
+@click.option(
+    "--cluster-output", metavar="FILE", help="Write the cluster here: hosts, their zones, what runs where now."
+)
+@click.option("--force", is_flag=True, help="Overwrite existing outputs.")
+@click.option(
+    "--format",
+    type=click.Choice(["json", "table", "markdown"]),
+    help="How standard output looks.  [default: table on a terminal, else json]",
+)
+@kind_options.of_options(Importing)
+@options.verbosity
+def command(source: tuple[str, ...], engine: str, **given: Any) -> None:
+    """Turn what an engine says of a job into a topology, and into a cluster.
+
+    Takes saved answers (files, a folder), a folder that ftplan collect wrote, or the URL of the engine's REST endpoint.
+    Files are YAML if their name ends in .yaml, else JSON. What the engine does not say is assumed, and each assumption
+    is a warning; --strict makes it an error.
+
+    \b
+    flink          /jobs/:id and what lies below it
+    storm          /api/v1/topology/:id and component pages; Flux YAML; decoded topologies
+    kafka-streams  Topology.describe(); kafka-log-dirs; kafka-streams-groups --describe --members --verbose
+    spark          an event log of Structured Streaming
+    risingwave     stream_dist_plan, or EXPLAIN (DISTSQL), by query
+
+    \b
+    $ ftplan import-topology http://localhost:8081 --from flink -o topology.yaml --cluster-output cluster.yaml
+    $ ftplan import-topology wordcount.yaml --from storm -o topology.yaml
+    $ ftplan import-topology describe.txt log-dirs.txt --from kafka-streams --partitions 12 -o topology.yaml
+    """
+    import ftplan
+    from ftplan.model.plan import canonical_json
+
+    to_file = None if given["output"] == "-" else given["output"]
+    imported = ftplan.import_topology(
+        source,
+        engine,
+        output=to_file,
+        cluster_output=given["cluster_output"],
+        force=given["force"],
+        **kind_options.asked(Importing, given),
+    )
+    if given["cluster_output"] is not None:
+        assert imported.cluster is not None
+        nodes = imported.cluster["nodes"]
+        zones = {node["zone"] for node in nodes if "zone" in node}
+        text = f"{_many(len(nodes), 'node')} in {_many(len(zones), 'zone')}" if zones else _many(len(nodes), "node")
+        say(f"wrote {given['cluster_output']}: {text}", quiet=given["quiet"])
+    operators, edges = imported.topology["operators"], imported.topology["edges"]
+    if to_file is not None:
+        tasks = sum(operator["parallelism"] for operator in operators)
+        text = f"{_many(len(operators), 'operator')}, {_many(tasks, 'task')}, {_many(len(edges), 'edge')}"
+        say(f"wrote {to_file}: {text}", quiet=given["quiet"])
+        warn((*imported.assumptions, *imported.notes), quiet=given["quiet"])
+        return
+    form = given["format"] or ("table" if sys.stdout.isatty() else "json")
+    warn(imported.notes if form != "json" else (*imported.assumptions, *imported.notes), quiet=given["quiet"])
+    emit(Answer(canonical_json(imported.topology), _tables(imported)), form=form)
+
+
+def _tables(imported: Imported) -> list[Table]:
+    operators, edges = imported.topology["operators"], imported.topology["edges"]
+    rows = [
+        (
+            operator["id"],
+            operator.get("name"),
+            operator["parallelism"],
+            operator.get("key_groups"),
+            operator.get("inputs", "independent") if any(e["to"] == operator["id"] for e in edges) else "source",
+            _mean(operator.get("cpu")),
+            _mean(operator.get("state_bytes")),
+        )
+        for operator in operators[:MOST_ROWS]
+    ]
+    streams = [(e["from"], e["to"], e.get("partitioning", "measured")) for e in edges[:MOST_ROWS]]
+    assumed = [(warning.code, warning.message) for warning in imported.assumptions]
+    more = [
+        f"{name}, the first {MOST_ROWS} of {len(all_):,}" if len(all_) > MOST_ROWS else name
+        for name, all_ in (("Operators", operators), ("Edges", edges))
+    ]
+    columns = ("operator", "name", "tasks", "key groups", "inputs", "cpu", "state bytes")
+    tables = [Table(columns, rows, more[0]), Table(("from", "to", "partitioning"), streams, more[1])]
+    return [*tables, Table(("assumption", "what"), assumed, "Assumed")] if assumed else tables
+
+
+def _mean(value: Any) -> float | None:
+    """Return the mean over tasks of a number, or of a list of them."""
+    return sum(value) / len(value) if isinstance(value, list) else value
+
+
+def _many(count: int, noun: str) -> str:
+    """Return a count with its noun."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
