@@ -33,6 +33,15 @@ reading = options.together(
         help="For regex: what a line holds, as Python's re.search finds it; (?P<name>…) is a column. Lines without it "
         "are rejected. Lookaround, references and \\b are refused: engines differ there.",
     ),
+    click.option(
+        "--snapshot-time",
+        type=_MOMENT,
+        metavar="UTC",
+        help="For kafka-log-dirs: when it ran.  [default: a line above, the file's name, or when it was last written]",
+    ),
+    click.option(
+        "--application-id", metavar="ID", help="For kafka-log-dirs: the Kafka Streams application.  [default: all]"
+    ),
     click.option("--delimiter", default=",", metavar="CHARACTER", help="What parts the fields of a CSV line."),
     click.option(
         "--csv-column",
@@ -158,7 +167,7 @@ def command(logs: tuple[str, ...], **given: Any) -> None:
     mapping["window_s"] = given["window"]
     mapping["keys"] = tuple(_key(text) for text in given["keys"])
     mapping["key_groups"], mapping["operator_key_groups"] = _key_groups(given["key_groups"])
-    for name in ("time_from", "time_to"):
+    for name in ("time_from", "time_to", "snapshot_time"):
         mapping[name] = _utc(given[name])
     with progress("computing statistics", hidden=given["no_progress"] or given["quiet"]) as report:
         manifest = compute_stats(
@@ -195,7 +204,7 @@ def command(logs: tuple[str, ...], **given: Any) -> None:
 
 _MAPPED = (
     "input_format", "pattern", "delimiter", "csv_columns", "max_rejects", "max_kept_rejects", "time_columns",
-    "time_format", "year",
+    "time_format", "year", "application_id",
     "operator", "operator_column", "key_columns", "key_hash", "key_type", "records_column", "bytes_column",
     "cpu_column", "busy_column", "memory_column", "queue_column", "state_column", "records_out_column", "node_column",
     "task_column", "upstream_task_column", "upstream_operator", "upstream_operator_column",
