@@ -201,8 +201,8 @@ SECTIONS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
         "Recoveries of a real Flink job",
         ("flink_drill.py",),
         "Task managers of a job on one machine are killed at random moments, at three rates and two checkpoint "
-        "intervals. Costs are fitted on every other kill; the rest is predicted, and stated as it is. FLINK_PYTHON names "
-        "an environment with apache-flink, else that of `make test-flink` is taken.",
+        "intervals. Costs are fitted on every other kill; the rest is predicted, and stated as it is. FLINK_PYTHON "
+        "names an environment with apache-flink, else that of `make test-flink` is taken.",
     ),
     (
         "report",
