@@ -34,6 +34,13 @@ SECTIONS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
         "log from start to end, session included, at most 15 s on Spark and 4 s on Sail.",
     ),
     (
+        "event-log",
+        "Spark event logs",
+        ("event_log.py", "--mb", "1000"),
+        "The log of examples/spark repeated with shifted batches, as one plain file, on two cores, from the start of "
+        "the command to its end. To reach: 30 MB a second.",
+    ),
+    (
         "large-inputs",
         "Large inputs",
         ("large_inputs.py",),

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ftplan.errors import FtplanError
+from ftplan.model.flink_metadata import MAGIC
 from ftplan.model.names import natural_key
 
 #: Endings of the files of a collected folder: a line an answer.
@@ -38,6 +39,15 @@ def find(logs: Sequence[str]) -> list[tuple[str, bool]]:
             raise FtplanError(f"{log}: the folder holds no answers of Flink's REST endpoint (*.json, *.jsonl)")
         paths += sorted(known, key=natural_key)
     return [(path, False) for path in dict.fromkeys(paths)]
+
+
+def is_metadata(path: str) -> bool:
+    """Return whether a file is the metadata of a checkpoint."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(4) == MAGIC.to_bytes(4, "big")
+    except OSError as error:
+        raise FtplanError(f"{path}: cannot be read ({error.strerror})") from None
 
 
 def saved(path: str) -> Any:

@@ -120,8 +120,8 @@ def cores(
         text_ = f"{listed(by_records)}: Flink does not say how busy they are; {per_record or 0:.3g} s of cpu per record"
         draft.assume("CPU_BY_RECORDS", f"{text_} is assumed, as measured elsewhere in the job")
     if by_slot:
-        text_ = f"{listed(by_slot)}: cpu is not known; an even part of a slot is assumed for each task ({slot:g} cores a slot)"
-        draft.assume("CPU_BY_SLOT", text_)
+        text_ = f"cpu is not known; an even part of a slot is assumed for each task ({slot:g} cores a slot)"
+        draft.assume("CPU_BY_SLOT", f"{listed(by_slot)}: {text_}")
     return _within_nodes(taken, nodes, tasks)
 
 
