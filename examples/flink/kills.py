@@ -28,7 +28,7 @@ class Kill:
     time
         Of the kill (Unix).
     since_checkpoint_s
-        How long before the kill the newest complete checkpoint had begun.
+        How long before the kill the checkpoint had begun that the job went on from.
     down_s
         Until the job read something again.
     recovery_s
@@ -36,7 +36,7 @@ class Kill:
     capacity_records_s
         What the job read per second while it caught up; None where that took less than 2 s.
     checkpoint_size
-        Bytes of the newest checkpoint before the kill: a few MB, fetched in a tenth of a second.
+        Bytes of that checkpoint: a few MB, fetched in a tenth of a second.
     """
 
     number: int
@@ -93,8 +93,8 @@ def capacity(feed: Feed, cluster: FlinkCluster, records: int) -> float:
 def steady(feed: Feed, cluster: FlinkCluster, job: str) -> None:
     """Wait until a job keeps up with what arrives, and has a complete checkpoint."""
     cluster.wait_for(lambda: feed.lag < 2 * feed.rate, "the job to keep up")
-    number = _checkpoint(cluster, job)[0]
-    cluster.wait_for(lambda: _checkpoint(cluster, job)[0] > number, "a checkpoint")
+    number = _checkpoint(cluster, job, "completed")
+    cluster.wait_for(lambda: _checkpoint(cluster, job, "completed") > number, "a checkpoint")
     begun = time.time()
     cluster.wait_for(lambda: time.time() - begun > 5 and feed.lag < 2 * feed.rate, "the job to keep up")
 
@@ -106,7 +106,6 @@ def kill_and_measure(cluster: FlinkCluster, feed: Feed, job: str, interval_s: fl
     time.sleep(draw.uniform(0, interval_s))
     hosts = _hosts(cluster, job)
     victim = draw.choice(hosts)
-    _, triggered, size = _checkpoint(cluster, job)
     begun = time.time()
     cluster.kill(victim)
     normal = statistics.median(p.written - p.read for p in feed.points if p.time > begun - 5)
@@ -115,6 +114,7 @@ def kill_and_measure(cluster: FlinkCluster, feed: Feed, job: str, interval_s: fl
     end = _caught_up(feed.points, begun, back)
     assert end is not None
     first = _read_again(feed.points, begun, end.time)
+    triggered, size = _restored(cluster, job)
     cluster.start_taskmanager(int(victim.rpartition("-")[2]))
     cluster.wait_for_taskmanagers()
     return Kill(
@@ -170,7 +170,14 @@ def _hosts(cluster: FlinkCluster, job: str) -> list[str]:
     return sorted({task["taskmanager-id"] for answer in answers for task in answer.get("subtasks", [])})
 
 
-def _checkpoint(cluster: FlinkCluster, job: str) -> tuple[int, float, int]:
-    """Return the newest complete checkpoint: its number, when it began (Unix), its bytes."""
-    said = (cluster.get(f"/jobs/{job}/checkpoints") or {}).get("latest", {}).get("completed") or {}
-    return said.get("id", 0), said.get("trigger_timestamp", 0) / 1000, said.get("state_size", 0)
+def _checkpoint(cluster: FlinkCluster, job: str, kind: str) -> int:
+    """Return the number of the newest checkpoint that was completed, or restored; what REST says is up to 3 s old."""
+    latest = (cluster.get(f"/jobs/{job}/checkpoints") or {}).get("latest") or {}
+    return int((latest.get(kind) or {}).get("id", 0))
+
+
+def _restored(cluster: FlinkCluster, job: str) -> tuple[float, int]:
+    """Return when the checkpoint began (Unix) that a job went on from, and its bytes."""
+    number = _checkpoint(cluster, job, "restored")
+    said = cluster.get(f"/jobs/{job}/checkpoints/details/{number}") or {}
+    return said.get("trigger_timestamp", 0) / 1000, said.get("state_size", 0)
