@@ -21,8 +21,8 @@ from ftplan.model.plan import Plan, Warn
 from ftplan.model.problem import Problem
 from ftplan.model.units import MB
 
-#: Labels of a node that hold its broker id, and of an operator that hold its changelog topic or its store.
-BROKER_LABELS, TOPIC_LABELS, STORE_LABELS = ("broker", "broker.id", "node.id"), ("changelog", "topic"), ("store",)
+#: Labels of a node that hold its broker id, and of an operator that hold its changelog topics or its stores.
+BROKER_LABELS, TOPIC_LABELS, STORE_LABELS = ("broker", "broker.id", "node.id"), ("changelog",), ("stores", "store")
 _NUMBERED = re.compile(r"(?:(?:broker|kafka)[-_.]?)?([0-9]{1,10})")
 _TOPIC = re.compile(r"(?!\.{1,2}$)[A-Za-z0-9._-]{1,249}")
 _MOST_BROKER = 2**31 - 1
@@ -45,8 +45,9 @@ def kafka_reassignment(
     broker_map
         Broker id by node id; else a label of the node says, else its id: ``3``, ``broker-3`` or ``kafka-3``.
     topic
-        Changelog topic by operator id; else a label of the operator says, else
-        ``APPLICATION-STORE-changelog`` of *application_id* and the operator's label ``store``, its name or its id.
+        Changelog topic by operator id, several parted by commas; else the operator's label ``changelog``, else
+        ``APPLICATION-STORE-changelog`` of *application_id* and the operator's labels ``stores`` or ``store``, its name
+        or its id. An operator has a topic for each of its stores, and all lie alike.
     log_dir
         Log directory of every replica: a path, or ``any``. None leaves it to the brokers.
     bandwidth
@@ -63,23 +64,25 @@ def kafka_reassignment(
     refuse_unknown("--broker-map", broker_map, {*nodes, *_nodes(problem)}, "node")
     refuse_unknown("--topic", topic, operators, "operator")
     brokers = {node: _broker(node, broker_map, problem) for node in nodes}
-    topics = {operator: _topic(operator, topic, application_id, problem) for operator in operators}
+    topics = {operator: _topics(operator, topic, application_id, problem) for operator in operators}
     partitions: dict[tuple[str, int], dict[str, Any]] = {}
-    for item in sorted(assignments, key=lambda item: (topics[item["operator"]], item["key_group"])):
+    for item in assignments:
         replicas = [brokers[node] for node in item["checkpoints"]]
         name = f"{item['operator']}/{item['key_group']}"
         if not replicas:
             raise FtplanError(f"key group {name} has no copy: Kafka keeps each partition on at least one broker")
         if len(set(replicas)) < len(replicas):
             raise FtplanError(f"key group {name} has two copies on broker {Counter(replicas).most_common(1)[0][0]}")
-        entry = {"topic": topics[item["operator"]], "partition": item["key_group"], "replicas": replicas}
-        if log_dir is not None:
-            entry["log_dirs"] = [log_dir] * len(replicas)
-        if (entry["topic"], entry["partition"]) in partitions:
-            raise FtplanError(f"partition {entry['partition']} of topic {entry['topic']} would be assigned twice")
-        partitions[entry["topic"], entry["partition"]] = entry
-    text = json.dumps({"version": 1, "partitions": list(partitions.values())}, indent=1) + "\n"
-    return Export("kafka-reassignment", plan.kind, text, tuple(_warnings(plan, partitions.values(), bandwidth)))
+        for each in topics[item["operator"]]:
+            if (each, item["key_group"]) in partitions:
+                raise FtplanError(f"partition {item['key_group']} of topic {each} would be assigned twice")
+            entry = {"topic": each, "partition": item["key_group"], "replicas": replicas}
+            partitions[each, item["key_group"]] = (
+                entry if log_dir is None else {**entry, "log_dirs": [log_dir] * len(replicas)}
+            )
+    entries = [partitions[key] for key in sorted(partitions)]
+    text = json.dumps({"version": 1, "partitions": entries}, indent=1) + "\n"
+    return Export("kafka-reassignment", plan.kind, text, tuple(_warnings(plan, entries, bandwidth)))
 
 
 def _nodes(problem: Problem) -> tuple[str, ...]:
@@ -102,23 +105,31 @@ def _broker(node_id: str, mapped: Mapping[str, str], problem: Problem) -> int:
     return int(text)
 
 
-def _topic(operator_id: str, mapped: Mapping[str, str], application_id: str | None, problem: Problem) -> str:
+def _topics(operator_id: str, mapped: Mapping[str, str], application_id: str | None, problem: Problem) -> list[str]:
+    """Return the changelog topics of an operator: one for each of its stores."""
     labels = {} if problem.topology is None else problem.topology.operator(operator_id).labels
-    topic = mapped.get(operator_id) or next((labels[name] for name in TOPIC_LABELS if name in labels), None)
-    if topic is None and application_id is not None:
-        store = next((labels[name] for name in STORE_LABELS if name in labels), operator_name(problem, operator_id))
-        topic = f"{application_id}-{store}-changelog"
-    if topic is None:
+    named = mapped.get(operator_id) or next((labels[name] for name in TOPIC_LABELS if name in labels), None)
+    if named is None and application_id is None:
         raise FtplanError(
             f"operator {operator_id}: which topic keeps its changelog? Give --topic {operator_id}=TOPIC, or "
             "--application-id ID for ID-STORE-changelog"
         )
-    if not _TOPIC.fullmatch(topic):
-        raise FtplanError(
-            f"operator {operator_id}: {topic!r} is no name of a topic (letters, digits, '.', '_', '-', at most 249); "
-            f"give --topic {operator_id}=TOPIC"
-        )
-    return topic
+    if named is None:
+        stores = next((labels[name] for name in STORE_LABELS if name in labels), operator_name(problem, operator_id))
+        topics = [f"{application_id}-{store}-changelog" for store in _listed(stores)]
+    else:
+        topics = _listed(named)
+    for topic in topics:
+        if not _TOPIC.fullmatch(topic):
+            raise FtplanError(
+                f"operator {operator_id}: {topic!r} is no name of a topic (letters, digits, '.', '_', '-', at most "
+                f"249); give --topic {operator_id}=TOPIC"
+            )
+    return topics
+
+
+def _listed(text: str) -> list[str]:
+    return [item.strip() for item in text.split(",")]
 
 
 def _warnings(plan: Plan, partitions: Any, bandwidth: float | None) -> list[Warn]:

@@ -118,6 +118,11 @@ def test_labels_name_brokers_and_topics(tmp_path: Path) -> None:
     export = ftplan.export_plan(allocation(["b", "a"]), "kafka-reassignment", **given)
     expected = {"topic": "shop-counts-store-changelog", "partition": 0, "replicas": [0, 3]}
     assert json.loads(export.text)["partitions"] == [expected]
+    operator["labels"] = {"stores": "one, two"}
+    partitions = json.loads(ftplan.export_plan(allocation(["b", "a"]), "kafka-reassignment", **given).text)[
+        "partitions"
+    ]
+    assert [p["topic"] for p in partitions] == ["shop-one-changelog", "shop-two-changelog"]
     mapping = tmp_path / "brokers.yaml"
     mapping.write_text("a: 8\nb: 9\n")
     export = ftplan.export_plan(allocation(["b", "a"]), "kafka-reassignment", broker_map=str(mapping), **given)

@@ -48,6 +48,7 @@ ENGINE_FORMATS: Mapping[str, EngineFormat] = {
         find="ftplan.spark_stats.engine_logs.flink_files:find",
     ),
     "flink-slf4j": EngineFormat(read="ftplan.spark_stats.engine_logs.flink_slf4j:read", text=True),
+    "kafka-log-dirs": EngineFormat("ftplan.spark_stats.engine_logs.kafka_log_dirs:read"),
     "prometheus": EngineFormat(
         "ftplan.spark_stats.engine_logs.prometheus:read",
         "ftplan.spark_stats.engine_logs.prometheus_folder:find",
