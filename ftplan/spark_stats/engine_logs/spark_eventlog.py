@@ -26,7 +26,7 @@ from pyspark.sql import functions as F
 from ftplan.errors import FtplanError
 from ftplan.model.spark_stages import Job, StageOperators, execution, job_of_event, stage_operators
 from ftplan.model.statistics import BATCHES_TABLE
-from ftplan.spark_stats.engine_logs.rows import engine_log
+from ftplan.spark_stats.engine_logs.rows import arrow_frame, engine_log
 from ftplan.spark_stats.engine_logs.spark_files import EVENTS, NAME_WITHIN, applications, readable
 from ftplan.spark_stats.inputs import LogFile
 from ftplan.spark_stats.mapping import LogMapping
@@ -70,7 +70,7 @@ def read(
     broken = events.filter(pc.equal(events["event"], ""))["raw"].to_pylist()
     rows = pa.concat_tables([_rows(tasks), _rejected(0, broken), _rejected(1, strangers)], promote_options="default")
     key_groups = {o.name: o.key_groups for o in known.operators.values() if o.key_groups}
-    log, completed = engine_log(session.spark.createDataFrame(rows), files, mapping, key_groups, _FAULTS)
+    log, completed = engine_log(arrow_frame(session, rows), files, mapping, key_groups, _FAULTS)
     return replace(log, tables={"batches": _batches(tasks)}), completed
 
 
