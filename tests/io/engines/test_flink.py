@@ -249,6 +249,24 @@ def test_rates_are_of_the_time_after_the_last_change_of_parallelism(collected: C
     assert "RESCALED" in [note.code for note in done.notes]
 
 
+def test_a_change_of_parallelism_and_back_is_in_the_history_of_rescales(collected: Collected) -> None:
+    """As /jobs/:jobid/rescales/history lists it; the first one was before the first set."""
+
+    def history(*ends: int) -> tuple[str, Any]:
+        done = [{"rescaleUuid": str(end), "terminalState": "COMPLETED", "endTimestampInMillis": end} for end in ends]
+        return "/jobs/j/rescales/history", [*done, {"rescaleUuid": "x", "terminalState": "FAILED"}]
+
+    counted = [(0, 0), (0, 6_000), (0, 30_000), (0, 33_000)]
+    ends = [(50,), (50,), (50, 170_000), (50, 170_000)]
+    sets = [
+        [*pages(100_000 + 60_000 * i, SIZES, {"a": [one], "b": [(one[1] // 2, 0)] * 2}), history(*ends[i])]
+        for i, one in enumerate(counted)
+    ]
+    done = imported(collected(sets), "flink")
+    assert done.topology["operators"][0]["rate_out"] == pytest.approx(50.0)
+    assert "RESCALED" in [note.code for note in done.notes]
+
+
 def test_several_jobs_need_a_choice(collected: Collected) -> None:
     other = job({"x": 1}, []) | {"jid": "k", "name": "other"}
     folder = collected([[*pages(100_000, SIZES, {}), ("/jobs/k", other)]])
