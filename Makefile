@@ -4,11 +4,15 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: help setup demo test lint types arrows unit coverage format bench clean
+# apache-flink cannot share an environment with ortools (protobuf); 2.3 runs on Python 3.9 to 3.12, and needs a JDK.
+FLINK_VENV  := .venv-flink
+FLINK_STAMP := $(FLINK_VENV)/.installed
+
+.PHONY: help setup demo test test-flink lint types arrows unit coverage format bench clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
 setup: $(STAMP) ## make .venv with ftplan, all extras and the development tools
 
@@ -22,12 +26,27 @@ $(STAMP): pyproject.toml
 		echo "No Java found: statistics are computed by Sail, and the tests that need Apache Spark are skipped."
 	@which chromium chromium-browser google-chrome 2>/dev/null | grep -q . || \
 		echo "No Chromium found: the tests that look at pages in a browser are skipped (apt-get install chromium)."
+	@which prometheus >/dev/null 2>&1 || \
+		echo "No Prometheus found: the tests that ask a real one are skipped (apt-get install prometheus)."
 	@touch $@
 
 demo: $(STAMP) ## the main job on real data: statistics from a log, then four checkpoint allocations
 	@$(BIN)/python examples/flights/demo.py
 
 test: lint types arrows unit ## lint, types, import arrows, all tests
+
+test-flink: $(STAMP) $(FLINK_STAMP) ## kill task managers of a real Flink job and measure; downloads 0.6 GB the first time
+	FLINK_PYTHON=$(abspath $(FLINK_VENV))/bin/python $(BIN)/python -m pytest -m flink tests/live -s
+
+$(FLINK_STAMP):
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 9) <= sys.version_info[:2] <= (3, 12))' || \
+		{ echo "apache-flink 2.3 needs Python 3.9 to 3.12: make test-flink PYTHON=python3.12"; exit 2; }
+	@javac -version >/dev/null 2>&1 || \
+		{ echo "Flink and its job need a JDK of 11 or newer (Debian: apt-get install default-jdk-headless)"; exit 2; }
+	$(PYTHON) -m venv $(FLINK_VENV)
+	@$(FLINK_VENV)/bin/python -m pip install --quiet 'apache-flink==2.3.0' || \
+		{ echo "apache-flink 2.3.0 could not be installed: see what pip says above; 0.6 GB come from PyPI"; exit 2; }
+	@touch $@
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -55,4 +74,4 @@ bench: $(STAMP) ## measure everything that benchmarks/RESULTS.md reports
 	$(BIN)/python benchmarks/run_all.py
 
 clean: ## remove what the other targets made
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis artifacts examples/*/out
+	rm -rf $(VENV) $(FLINK_VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis artifacts examples/*/out

@@ -34,6 +34,13 @@ SECTIONS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
         "log from start to end, session included, at most 15 s on Spark and 4 s on Sail.",
     ),
     (
+        "event-log",
+        "Spark event logs",
+        ("event_log.py", "--mb", "1000"),
+        "The log of examples/spark repeated with shifted batches, as one plain file, on two cores, from the start of "
+        "the command to its end. To reach: 30 MB a second.",
+    ),
+    (
         "large-inputs",
         "Large inputs",
         ("large_inputs.py",),
@@ -175,11 +182,27 @@ SECTIONS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
         "their folder.",
     ),
     (
+        "calibration",
+        "Recovery costs from measured recoveries",
+        ("calibration.py",),
+        "To reach: a median error of at most 6 % with one rate held out, and recoveries in the curves within 10 % of "
+        "the table. The curves are not part of the project: FTPLAN_RECOVERIES names their folder; without it one of "
+        "five stands in.",
+    ),
+    (
         "time-limits",
         "Time limits and interrupts",
         ("time_limits.py",),
         "To reach: `plan`, all that is neither starting, reading nor writing, at most 2 s above the limit; an "
         "interrupt ends a command within 2 s with exit code 130.",
+    ),
+    (
+        "flink-drill",
+        "Recoveries of a real Flink job",
+        ("flink_drill.py",),
+        "Task managers of a job on one machine are killed at random moments, at three rates and two checkpoint "
+        "intervals. Costs are fitted on every other kill; the rest is predicted, and stated as it is. FLINK_PYTHON "
+        "names an environment with apache-flink, else that of `make test-flink` is taken.",
     ),
     (
         "report",

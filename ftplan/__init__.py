@@ -1,8 +1,8 @@
 """ftplan: recovery planning for stream-processing clusters.
 
-The public Python face is :func:`load`, :func:`plan`, :func:`evaluate`, :func:`what_if`, :func:`generate`,
-:func:`import_topology`, :func:`report` and :class:`FtplanError`. It is imported on first use, so that ``import ftplan``
-stays light.
+The public Python face is :func:`load`, :func:`plan`, :func:`evaluate`, :func:`calibrate`, :func:`checkpoint_interval`,
+:func:`export_plan`, :func:`generate`, :func:`import_topology`, :func:`report`, :func:`what_if` and
+:class:`FtplanError`. It is imported on first use, so that ``import ftplan`` stays light.
 """
 
 from __future__ import annotations
@@ -16,7 +16,10 @@ __all__ = [
     "Plan",
     "Problem",
     "__version__",
+    "calibrate",
+    "checkpoint_interval",
     "evaluate",
+    "export_plan",
     "generate",
     "import_topology",
     "load",
@@ -26,7 +29,19 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from ftplan.api import Plan, Problem, evaluate, generate, import_topology, load, plan, report
+    from ftplan.api import (
+        Plan,
+        Problem,
+        calibrate,
+        checkpoint_interval,
+        evaluate,
+        export_plan,
+        generate,
+        import_topology,
+        load,
+        plan,
+        report,
+    )
     from ftplan.errors import FtplanError
     from ftplan.sweeps.what_if import what_if
 

@@ -15,9 +15,12 @@ __all__ = [
     "Plan",
     "Problem",
     "Verification",
+    "calibrate",
+    "checkpoint_interval",
     "diff",
     "evaluate",
     "explain",
+    "export_plan",
     "generate",
     "import_topology",
     "load",
@@ -29,8 +32,11 @@ __all__ = [
 
 if TYPE_CHECKING:
     from ftplan.api.answers import Difference, Evaluation, Explanation, Verification
+    from ftplan.api.calibrating import calibrate
+    from ftplan.api.exporting import export_plan
     from ftplan.api.generation.generate import generate
     from ftplan.api.importing import import_topology
+    from ftplan.api.intervals.choose import checkpoint_interval
     from ftplan.api.loading import load
     from ftplan.api.plan_inputs import load_inputs
     from ftplan.api.report import report
@@ -42,8 +48,11 @@ if TYPE_CHECKING:
 _MODULES = {
     **dict.fromkeys(("Difference", "Evaluation", "Explanation", "Verification"), "ftplan.api.answers"),
     **dict.fromkeys(("diff", "evaluate", "explain", "plan", "verify"), "ftplan.api.verbs"),
+    "calibrate": "ftplan.api.calibrating",
     "Plan": "ftplan.model.plan",
     "Problem": "ftplan.model.problem",
+    "checkpoint_interval": "ftplan.api.intervals.choose",
+    "export_plan": "ftplan.api.exporting",
     "generate": "ftplan.api.generation.generate",
     "import_topology": "ftplan.api.importing",
     "load": "ftplan.api.loading",

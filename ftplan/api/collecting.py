@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
-from ftplan.errors import FtplanError, suggestion
+from ftplan.errors import FtplanError, OutputError, suggestion
 from ftplan.io.collected import POLLS
 from ftplan.io.collected.endpoint import Connection
 
@@ -72,6 +72,8 @@ def collect(
     journal = AnswerJournal(output, head, ftplan.__version__)
     try:
         return keep_polling(poll, lambda: Asking(endpoint, journal, pace.now), pace, say)
+    except OutputError:
+        raise
     except FtplanError:
         journal.discard_if_empty()
         raise

@@ -101,12 +101,15 @@ def collect_ranges(
     from ftplan.io.collected.endpoint import Endpoint
     from ftplan.io.collected.journal import AnswerJournal
     from ftplan.io.collected.prometheus import Grid, RangeAsking, options_of
-    from ftplan.io.collected.prometheus_mapping import chosen, load_mapping
+    from ftplan.io.collected.prometheus_mapping import load_mapping, shipped_mapping
 
-    sections, warnings = load_mapping(request.mapping)
-    for warning in warnings:
-        say(f"warning: {warning.message} [{warning.code}]")
-    queries = chosen(sections, request.sections)
+    mapping = shipped_mapping()
+    if request.mapping is not None:
+        loaded = load_mapping(request.mapping)
+        mapping = loaded.value
+        for warning in (*loaded.warnings, *loaded.ignored):
+            say(f"warning: {warning.message} [{warning.code}]")
+    queries = mapping.chosen(request.sections)
     for text in request.match:
         if not _MATCHER.fullmatch(text):
             raise FtplanError(f'--match: {text!r} is no label matcher, such as job_name="orders" or pod=~"flink-.*"')

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from ftplan.cli import collect_ranges, options
+from ftplan.cli.progress import progress
 from ftplan.cli.render import Answer, Table, emit, say
 from ftplan.io.collected import POLLS
 
@@ -100,15 +101,16 @@ def command(url: str | None, **given: Any) -> int:
     if ranges:
         return collect_ranges.answer(url, connection, given)
     quiet = given["quiet"]
-    summary = collect(
-        url,
-        given["output"],
-        given["source"],
-        Pace(given["every"], given["duration"]),
-        connection,
-        {"jobs": list(given["job"]), "metrics": given["metrics"]},
-        say=lambda text: say(text, quiet=quiet),
-    )
+    with progress("collecting", limit_s=given["duration"], hidden=given["no_progress"] or quiet):
+        summary = collect(
+            url,
+            given["output"],
+            given["source"],
+            Pace(given["every"], given["duration"]),
+            connection,
+            {"jobs": list(given["job"]), "metrics": given["metrics"]},
+            say=lambda text: say(text, quiet=quiet),
+        )
     figures = summary.to_dict()
     table = Table(("", "value"), list(figures.items()), f"{given['output']}: answers of {given['source']}")
     emit(Answer(canonical_json({"output": given["output"], **figures}), [table]), form=given["format"])

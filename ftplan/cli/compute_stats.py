@@ -10,7 +10,7 @@ import click
 from ftplan.cli import options
 from ftplan.cli.progress import progress
 from ftplan.cli.render import check_output, say
-from ftplan.spark_stats.mapping import INPUT_FORMATS
+from ftplan.spark_stats.log_formats import INPUT_FORMATS
 
 _MOMENT = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ"])
 
@@ -24,8 +24,23 @@ reading = options.together(
         "--input-format",
         type=click.Choice(INPUT_FORMATS),
         default="auto",
-        help="auto: by ending. Logs of engines name their columns themselves: of the options below, only those about "
-        "windows, times, key groups and rejects are of use there.",
+        help="auto: by ending. Of an engine's own log the columns are known: of the options below it takes --window, "
+        "--from, --to, --key-groups and those about rejects.",
+    ),
+    click.option(
+        "--pattern",
+        metavar="REGEX",
+        help="For regex: what a line holds, as Python's re.search finds it; (?P<name>…) is a column. Lines without it "
+        "are rejected. Lookaround, references and \\b are refused: engines differ there.",
+    ),
+    click.option(
+        "--snapshot-time",
+        type=_MOMENT,
+        metavar="UTC",
+        help="For kafka-log-dirs: when it ran.  [default: a line above, the file's name, or when it was last written]",
+    ),
+    click.option(
+        "--application-id", metavar="ID", help="For kafka-log-dirs: the Kafka Streams application.  [default: all]"
     ),
     click.option("--delimiter", default=",", metavar="CHARACTER", help="What parts the fields of a CSV line."),
     click.option(
@@ -52,7 +67,15 @@ times = options.together(
     click.option(
         "--time-format",
         metavar="FORMAT",
-        help="epoch-s, epoch-ms, epoch-us, iso, or a Spark datetime pattern.  [default: by looking]",
+        help="epoch-s, epoch-ms, epoch-us, iso, a strptime format (it has a %) or a Spark datetime pattern. Names of "
+        "weekdays are passed over, also wrong ones.  [default: by looking: numbers, ISO, the common log format, "
+        "asctime, HTTP's, Log4j's, syslog's]",
+    ),
+    click.option(
+        "--year",
+        type=click.IntRange(1, 9999),
+        metavar="YEAR",
+        help="Of times without a year.  [default: the twelve months until the log was last written]",
     ),
     click.option("--window", type=options.DURATION, default="60s", metavar="TIME", help="Length of a window."),
     click.option("--from", "time_from", type=_MOMENT, metavar="UTC", help="Reject records before this."),
@@ -129,7 +152,7 @@ measures = options.together(
 )
 @options.verbosity
 def command(logs: tuple[str, ...], **given: Any) -> None:
-    """Compute per-key-group statistics from logs: Parquet, CSV or JSON lines; files, globs, folders.
+    """Compute per-key-group statistics from logs: Parquet, CSV, JSON lines, engines' own; files, globs, folders.
 
     Writes a folder: manifest.json, key_groups.parquet, and what else the columns allow. Windows are aligned to UTC.
     """
@@ -144,7 +167,7 @@ def command(logs: tuple[str, ...], **given: Any) -> None:
     mapping["window_s"] = given["window"]
     mapping["keys"] = tuple(_key(text) for text in given["keys"])
     mapping["key_groups"], mapping["operator_key_groups"] = _key_groups(given["key_groups"])
-    for name in ("time_from", "time_to"):
+    for name in ("time_from", "time_to", "snapshot_time"):
         mapping[name] = _utc(given[name])
     with progress("computing statistics", hidden=given["no_progress"] or given["quiet"]) as report:
         manifest = compute_stats(
@@ -180,7 +203,8 @@ def command(logs: tuple[str, ...], **given: Any) -> None:
 
 
 _MAPPED = (
-    "input_format", "delimiter", "csv_columns", "max_rejects", "max_kept_rejects", "time_columns", "time_format",
+    "input_format", "pattern", "delimiter", "csv_columns", "max_rejects", "max_kept_rejects", "time_columns",
+    "time_format", "year", "application_id",
     "operator", "operator_column", "key_columns", "key_hash", "key_type", "records_column", "bytes_column",
     "cpu_column", "busy_column", "memory_column", "queue_column", "state_column", "records_out_column", "node_column",
     "task_column", "upstream_task_column", "upstream_operator", "upstream_operator_column",

@@ -37,7 +37,7 @@ def _type_of(item: Option) -> Any:
 
 
 def _negated(item: Option) -> bool:
-    return item.flag is not None and "/" not in item.flag
+    return item.check.form == "flag" and item.flag is not None and "/" not in item.flag
 
 
 def _option_of(name: str, item: Option, default: Any) -> Callable[..., Any]:

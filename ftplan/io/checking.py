@@ -11,6 +11,7 @@ from typing import Any
 from ftplan.errors import FtplanError
 from ftplan.io.cluster_file import load_cluster
 from ftplan.io.collected.collection_file import CollectionHead, load_collection
+from ftplan.io.collected.prometheus_mapping import load_mapping
 from ftplan.io.configuration import read_configuration
 from ftplan.io.documents import Document, display_name, read_document
 from ftplan.io.evaluation_file import load_evaluation
@@ -28,6 +29,7 @@ from ftplan.model.failure import Failure
 from ftplan.model.kinds import row
 from ftplan.model.plan import Plan, Warn
 from ftplan.model.problem import StatsTables
+from ftplan.model.prometheus import QueryMapping
 from ftplan.model.recovery_costs import RecoveryCosts
 from ftplan.model.topology import Topology
 
@@ -42,6 +44,7 @@ _ORDER = (
     "what-if",
     "recovery-costs",
     "collection",
+    "prometheus-mapping",
     "configuration",
 )
 
@@ -138,6 +141,8 @@ def _load(kind: str, source: Any, known: _Known) -> Loaded[Any]:
             return load_what_if(source)
         case "collection":
             return load_collection(source)
+        case "prometheus-mapping":
+            return load_mapping(source)
         case "recovery-costs":
             return load_recovery_costs(source)
         case _:
@@ -178,6 +183,8 @@ def _summary(value: Any, topology: Topology | None) -> dict[str, int]:
             return {"cases": len(value.cases), "axes": len(value.grid)}
         case CollectionHead():
             return {"options": len(value.options)}
+        case QueryMapping():
+            return {"queries": sum(map(len, value.sections.values()))}
         case RecoveryCosts():
             return {"parameters": len(value.estimates)}
         case _:

@@ -20,7 +20,11 @@ INPUTS = ("topology", "cluster", "stats", "failure")
 
 #: Options whose values are paths, relative to the folder of the file: inputs, plans as inputs of plans, and others.
 PATH_OPTIONS = frozenset(
-    (*INPUTS, *(option for row in ROWS for option in (*dict(row.plans), *row.files)), "output", "plan", "logs")
+    (
+        *INPUTS,
+        *(option for row in ROWS for option in (*dict(row.plans), *row.files)),
+        *("output", "plan", "logs", "failure_log", "zone_map", "cluster_output"),
+    )
 )
 
 #: Names of a command's options, or a mapping from how they are spelled to what they are called.

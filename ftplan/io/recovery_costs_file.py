@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field
 
 from ftplan.io.documents import Source, read_document
-from ftplan.io.fields import Bandwidth, FileModel, Interval, NonNegative, Rate, Rows, Seconds, Share, Version
+from ftplan.io.fields import Bandwidth, Bytes, FileModel, Interval, NonNegative, Rate, Rows, Seconds, Share, Version
+from ftplan.io.plan_file import InputFileModel, WarnModel
 from ftplan.io.validation import Complaints, Loaded, check_envelope, ignored_keys, validate
 from ftplan.model.plan import InputFile
 from ftplan.model.recovery_costs import Estimate, FittedRange, RecoveryCosts
@@ -22,6 +23,7 @@ def _ascending(value: list[float]) -> list[float]:
 
 
 RateRange = Annotated[list[Rate], Field(min_length=2, max_length=2), AfterValidator(_ascending)]
+BytesRange = Annotated[list[Bytes], Field(min_length=2, max_length=2), AfterValidator(_ascending)]
 IntervalRange = Annotated[list[Interval], Field(min_length=2, max_length=2), AfterValidator(_ascending)]
 
 
@@ -31,6 +33,7 @@ class SecondsModel(FileModel):
     value: Seconds = Field(description="The fitted value")
     low: Seconds | None = Field(None, description="Lower confidence limit")
     high: Seconds | None = Field(None, description="Upper confidence limit")
+    basis: str | None = Field(None, description="What it rests on, in words")
 
 
 class BandwidthModel(FileModel):
@@ -39,6 +42,7 @@ class BandwidthModel(FileModel):
     value: Bandwidth = Field(description="The fitted value")
     low: Bandwidth | None = Field(None, description="Lower confidence limit")
     high: Bandwidth | None = Field(None, description="Upper confidence limit")
+    basis: str | None = Field(None, description="What it rests on, in words")
 
 
 class ShareModel(FileModel):
@@ -47,6 +51,7 @@ class ShareModel(FileModel):
     value: Share = Field(description="The fitted value")
     low: Share | None = Field(None, description="Lower confidence limit")
     high: Share | None = Field(None, description="Upper confidence limit")
+    basis: str | None = Field(None, description="What it rests on, in words")
 
 
 class RateModel(FileModel):
@@ -55,6 +60,7 @@ class RateModel(FileModel):
     value: Rate = Field(description="The fitted value")
     low: Rate | None = Field(None, description="Lower confidence limit")
     high: Rate | None = Field(None, description="Upper confidence limit")
+    basis: str | None = Field(None, description="What it rests on, in words")
 
 
 EstimateModel = SecondsModel | BandwidthModel | ShareModel | RateModel
@@ -73,9 +79,11 @@ class ParametersModel(FileModel):
 class FittedOnModel(FileModel):
     """The recoveries that the parameters were fitted on."""
 
-    recoveries: Rows | None = Field(None, description="How many")
+    recoveries: Rows | None = Field(None, description="How many, from the failure until the job had caught up")
+    restores: Rows | None = Field(None, description="Restarts and restores that were measured by themselves")
     rates: RateRange | None = Field(None, description="[low, high] records per second into the job")
     intervals_s: IntervalRange | None = Field(None, description="[low, high] checkpoint interval")
+    state_bytes: BytesRange | None = Field(None, description="[low, high] of what the largest restore fetched")
 
 
 class ErrorModel(FileModel):
@@ -83,7 +91,22 @@ class ErrorModel(FileModel):
 
     median: NonNegative | None = Field(None, description="Median relative error")
     p90: NonNegative | None = Field(None, description="90th percentile of the relative error")
-    held_out: NonNegative | None = Field(None, description="The same on recoveries that were held out")
+    held_out: NonNegative | None = Field(None, description="Median on recoveries that were held out")
+    held_out_p90: NonNegative | None = Field(None, description="90th percentile on recoveries that were held out")
+    held_out_by: Literal["rate", "interval", "recovery"] | None = Field(None, description="What was held out at a time")
+
+
+class PredictionModel(FileModel):
+    """What a recovery would take."""
+
+    rate: Rate | None = Field(None, description="Records per second into the job")
+    interval_s: Interval | None = Field(None, description="Seconds between checkpoints")
+    state_bytes: Bytes | None = Field(None, description="What the largest restore fetches")
+    recovery_s: NonNegative = Field(description="Seconds from the failure until the job has caught up")
+    low: NonNegative | None = Field(None, description="Of ten held-out recoveries nine took at least so long")
+    high: NonNegative | None = Field(None, description="And at most so long")
+    parts: dict[str, NonNegative] = Field(description="Seconds of each part")
+    warnings: list[WarnModel] = Field(description="Where it lies outside what was measured")
 
 
 class RecoveryCostsModel(FileModel):
@@ -95,6 +118,11 @@ class RecoveryCostsModel(FileModel):
     parameters: ParametersModel = Field(description="What each part takes")
     fitted_on: FittedOnModel | None = Field(None, description="Where the parameters hold")
     error: ErrorModel | None = Field(None, description="How well they predict")
+    model: str | None = Field(None, description="How a recovery follows from the parameters, in words")
+    tool_version: str | None = Field(None, description="Version of ftplan that fitted them")
+    inputs: list[InputFileModel] | None = Field(None, description="What they were fitted on")
+    warnings: list[WarnModel] | None = Field(None, description="What the recoveries could not tell")
+    predictions: list[PredictionModel] | None = Field(None, description="What was asked beside")
 
 
 def load_recovery_costs(source: Source, role: str = "costs") -> Loaded[RecoveryCosts]:
@@ -108,11 +136,13 @@ def load_recovery_costs(source: Source, role: str = "costs") -> Loaded[RecoveryC
         _check_limits(f"parameters.{name}", item, complaints)
     complaints.finish()
     warnings, ignored = ignored_keys(RecoveryCostsModel, value, document.name)
-    rates, intervals = (getattr(model.fitted_on, name, None) for name in ("rates", "intervals_s"))
+    ends = [getattr(model.fitted_on, name, None) for name in ("rates", "intervals_s", "state_bytes")]
+    rates, intervals, sizes = (None if pair is None else FittedRange(*pair) for pair in ends)
     costs = RecoveryCosts(
         state=model.state,
-        rates=None if rates is None else FittedRange(*rates),
-        intervals_s=None if intervals is None else FittedRange(*intervals),
+        rates=rates,
+        intervals_s=intervals,
+        state_bytes=sizes,
         **{name: Estimate(item.value, item.low, item.high) for name, item in estimates.items()},
     )
     return Loaded(costs, InputFile(role, document.path, document.sha256), warnings, ignored)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
-from ftplan.errors import FtplanError
+from ftplan.metrics.recovery_time import (
+    RecoveryParameters,
+    input_rate,
+    longest_interval,
+    outside_fitted_range,
+    recovery_time,
+    require_keeping_up,
+)
 from ftplan.model.plan import Warn
-from ftplan.model.rates import rates
 from ftplan.model.recovery_costs import RecoveryCosts
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import FloatArray
-from ftplan.model.units import MB
 
 
 def restart_times(
@@ -39,45 +42,12 @@ def restart_times(
     FtplanError
         If the job's input takes all of the capacity, so that it never catches up.
     """
-    parts = {name: item.value for name, item in costs.estimates.items()}
-    start = np.full(len(tasks), parts.get("restart_s", 0.0))
-    if "bandwidth_mb_s" in parts and (move or costs.state == "remote"):
-        start = start + state_bytes / (parts["bandwidth_mb_s"] * MB)
-    if move:
-        stopped, away = start, start + restart_s + start
-    else:
-        stopped = away = max(restart_s, parts.get("detection_s", 0.0)) + start
     rate, interval = input_rate(graph), longest_interval(graph)
-    if "capacity_records_s" in parts:
-        capacity = parts["capacity_records_s"]
-        if rate >= capacity:
-            raise FtplanError(
-                f"--costs: the job can process {capacity:g} records/s and gets {rate:g}: it never catches up after a "
-                "restart"
-            )
-        behind = stopped + parts.get("replay_share", 0.0) * (interval or 0.0)
-        away = away + rate * behind / (capacity - rate)
-    return np.where(tasks > 0, away, restart_s), tuple(_outside(costs, rate, interval))
-
-
-def _outside(costs: RecoveryCosts, rate: float, interval: float | None) -> Iterator[Warn]:
-    """Say where a job lies outside the recoveries that its costs were fitted on."""
-    for what, fitted, now in (
-        ("records/s", costs.rates, rate),
-        ("seconds between checkpoints", costs.intervals_s, interval),
-    ):
-        if fitted is not None and now is not None and not fitted.holds(now):
-            text = f"the recovery costs were fitted on {fitted.low:g} to {fitted.high:g} {what}, the job has {now:g}"
-            yield Warn("OUTSIDE_FITTED_RANGE", f"{text}: durations are a guess")
-
-
-def input_rate(graph: TaskGraph) -> float:
-    """Return the records per second that come into a job: what its sources emit."""
-    sources = np.array([not edges for edges in graph.in_edges], dtype=np.bool_)
-    return float(rates(graph).out[sources[graph.operator_of]].sum())
-
-
-def longest_interval(graph: TaskGraph) -> float | None:
-    """Return the longest checkpoint interval of a job in seconds, None where no operator states one."""
-    stated = [operator.checkpoint.interval_s for operator in graph.topology.operators]
-    return max((seconds for seconds in stated if seconds is not None), default=None)
+    require_keeping_up(costs, rate, "a restart")
+    parameters = RecoveryParameters.of(costs)
+    noticed = 0.0 if costs.detection_s is None else costs.detection_s.value
+    parameters = parameters._replace(detection_s=0.0 if move else max(restart_s, noticed))
+    fetched = state_bytes if move or costs.state == "remote" else np.zeros(len(tasks))
+    recovery = recovery_time(parameters, rate, interval or 0.0, fetched)
+    away = recovery.total_s + (restart_s + recovery.stopped_s if move else 0.0)
+    return np.where(tasks > 0, away, restart_s), tuple(outside_fitted_range(costs, rate, interval))

@@ -54,12 +54,14 @@ CHECKPOINT_ALLOCATION = KindRow(
     "assignments",
     needs=("topology", "cluster", "stats"),
     plans=(("current", "checkpoint-allocation"),),
+    files=("costs",),
 )
 TASK_REPLICATION = KindRow(
     "task-replication",
     "replicate-tasks",
     "replicas",
     plans=(("current", "task-replication"),),
+    files=("costs",),
     answers_failure=True,
     fail_replaces_scenarios=True,
 )
@@ -68,6 +70,7 @@ RECOVERY_SCHEDULE = KindRow(
     "recovery-schedule",
     "steps",
     plans=(("replicas", "task-replication"), ("checkpoints", "checkpoint-allocation")),
+    files=("costs",),
     answers_failure=True,
 )
 DRAIN_SCHEDULE = KindRow(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -81,6 +81,23 @@ class RangeQuery:
         """Return the query as plain data, from which :func:`query_of` makes it again."""
         labels = {role: rule._asdict() for role, rule in (self.labels or {}).items()}
         return {**asdict(self), "labels": labels, "parts": list(self.parts)}
+
+
+class QueryMapping(NamedTuple):
+    """The queries of a mapping file, by section."""
+
+    sections: Mapping[str, Sequence[RangeQuery]]
+
+    def chosen(self, names: Sequence[str]) -> list[RangeQuery]:
+        """Return the queries of the named sections, of all where none is named.
+
+        Raises FtplanError for a name that the mapping does not have.
+        """
+        for name in names:
+            if name not in self.sections:
+                near = suggestion(name, self.sections)
+                raise FtplanError(f"--section: unknown section {name!r}{near}: one of {', '.join(self.sections)}")
+        return [query for name, queries in self.sections.items() if not names or name in names for query in queries]
 
 
 def query_of(value: Any, place: str) -> RangeQuery:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ftplan.metrics.recovery_time import AT_ONCE, RecoveryDelays
 from ftplan.model.cluster import Cluster
 from ftplan.model.defaults import MAX_CPU
 from ftplan.model.failure import Arrival, Fail
@@ -52,6 +53,7 @@ class Incident:
     reserved: Mapping[str, float] = field(default_factory=dict)  # node id -> cores, where it arrives
     complete: bool = False  # everything failed at the start, wherever it stood
     transfers: Transfers | None = None  # None: restores take no time
+    delays: RecoveryDelays = AT_ONCE
 
     def share(self, task: int, entry: Mapping[str, Any]) -> float:
         """Return which share of a task an entry of a plan starts: less than all where it names key groups."""

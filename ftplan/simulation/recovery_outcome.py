@@ -23,9 +23,9 @@ class Outcome:
 
     outages: tuple[Outage, ...]
     failed: frozenset[int]  # tasks that were down at the start
-    uptimes: tuple[tuple[int, float, float], ...]  # (task, from, until) of tasks that came back, infinite if they stay
+    uptimes: tuple[tuple[int, float, float], ...]  # (task, from, until) of tasks that caught up, infinite if they stay
     lost: tuple[tuple[int, float], ...]  # (task, time) of those that failed later although they never had before
-    ready: FloatArray  # (T,) at the end, infinite for tasks that are down
+    caught_up: FloatArray  # (T,) at the end, infinite for tasks that are down
     restore_s: float  # from the decision until the task runs, summed over all entries
     prefetched: int  # tasks that were begun with left-over capacity
     started: int
@@ -55,7 +55,7 @@ class _TaskLog:
         if not uptimes:
             self.lost.append((task, at_s))
         elif uptimes[-1][0] > at_s:
-            uptimes.pop()  # it was still being restored
+            uptimes.pop()  # it had not caught up
         else:
             uptimes[-1][1] = at_s
 
@@ -81,27 +81,27 @@ def outcome(steps: Sequence[Mapping[str, Any]], incident: Incident) -> Outcome:
     waiting = list(_due(steps, incident))
     failed: frozenset[int] = frozenset()
     for at_s in _times(incident, waiting):
-        down = np.isinf(repair.ready)
+        down = np.isinf(repair.caught_up)
         completely = at_s == 0.0 and incident.complete
         fail = [] if completely else [entry.select for entry in incident.fail if entry.at_s == at_s]
         coming = [arrival for arrival in incident.arrivals if _middle(arrival.at_s) == at_s]
-        repair.advance(fail, coming, completely=completely)
-        struck = np.flatnonzero(np.isinf(repair.ready) & ~down).tolist()
+        repair.advance(at_s, fail, coming, completely=completely)
+        struck = np.flatnonzero(np.isinf(repair.caught_up) & ~down).tolist()
         if struck:
-            outages.open(whole_from(incident.graph, repair.ready), at_s)
+            outages.open(whole_from(incident.graph, repair.caught_up), at_s)
         if at_s == 0.0:
             failed = frozenset(struck)
         else:
             for task in struck:
                 log.strike(task, at_s)
         waiting = [due for due in waiting if due.at_s > at_s or not _start(due, at_s, repair, log)]
-        outages.close(whole_from(incident.graph, repair.ready), 0)
+        outages.close(whole_from(incident.graph, repair.caught_up), 0)
     return Outcome(
         outages=outages.all(),
         failed=failed,
         uptimes=tuple((task, a, b) for task, spans in sorted(log.uptimes.items()) for a, b in spans),
         lost=tuple(log.lost),
-        ready=repair.ready,
+        caught_up=repair.caught_up,
         restore_s=log.restore_s,
         prefetched=len(log.prefetched),
         started=len(log.started),
@@ -140,12 +140,9 @@ def _start(due: _Due, at_s: float, repair: Repair, log: _TaskLog) -> bool:
     cost = float(repair.incident.cost[due.task])
     if not all(_fits(node, cost * share, repair) for node, share in due.places):
         return False
-    ready = at_s
     for node, share in due.places:
-        restored_s = repair.restore(due.task, node, share, at_s)
-        log.restore_s += restored_s - at_s
-        ready = max(ready, restored_s)
-    log.uptimes.setdefault(due.task, []).append([ready, np.inf])
+        log.restore_s += repair.restore(due.task, node, share, at_s) - at_s
+    log.uptimes.setdefault(due.task, []).append([float(repair.caught_up[due.task]), np.inf])
     log.started.add(due.task)
     if due.prefetch:
         log.prefetched.add(due.task)

@@ -51,15 +51,16 @@ class ReplayEvent:
     whole: list[tuple[int, float]] = field(default_factory=list)  # (output task, time) as decided at this time
     undone: set[int] = field(default_factory=set)  # of these, those that a later failure struck before they were back
     down: BoolArray | None = None  # (T,) after a failure, before what comes back
+    failed_s: FloatArray | None = None  # (T,) likewise, when each task failed last
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Replay:
-    """What really happens. ``outages`` stand by (output task, time); tasks that are down have infinite ``ready``."""
+    """What really happens. ``outages`` stand by (output task, time); what is down has infinite ``caught_up``."""
 
     events: tuple[ReplayEvent, ...]
     outages: tuple[Outage, ...]
-    ready: FloatArray  # (T,)
+    caught_up: FloatArray  # (T,)
     faults: tuple[Violation, ...]
 
     def restored(self, event: ReplayEvent) -> dict[int, float]:
@@ -87,10 +88,11 @@ def replay(steps: Sequence[Mapping[str, Any]], incident: Incident) -> Replay:
     outages = OutageLog(incident.graph)
     entries = Entries(incident, repair, faults)
     for number, event in enumerate(events):
-        repair.advance(event.failures, event.arrivals, completely=number == 0 and incident.complete)
+        repair.advance(event.at_s, event.failures, event.arrivals, completely=number == 0 and incident.complete)
         if number == 0 or event.failures:
-            event.down = np.isinf(repair.ready)
-            undone = outages.open(whole_from(incident.graph, repair.ready), event.at_s)
+            event.down = np.isinf(repair.caught_up)
+            event.failed_s = repair.failed_s.copy()
+            undone = outages.open(whole_from(incident.graph, repair.caught_up), event.at_s)
             for query, earlier in undone:
                 events[earlier].undone.add(query)
         event.capacity, event.left = repair.capacity, repair.left
@@ -100,8 +102,8 @@ def replay(steps: Sequence[Mapping[str, Any]], incident: Incident) -> Replay:
         }
         if event.step is not None:
             event.used = entries.play(event.step, event.at_s, steps[event.step]["recover"])
-            event.whole = outages.close(whole_from(incident.graph, repair.ready), number)
-    return Replay(tuple(events), outages.all(), repair.ready, tuple(faults))
+            event.whole = outages.close(whole_from(incident.graph, repair.caught_up), number)
+    return Replay(tuple(events), outages.all(), repair.caught_up, tuple(faults))
 
 
 def _events(steps: Sequence[Mapping[str, Any]], incident: Incident, faults: list[Violation]) -> Iterator[ReplayEvent]:

@@ -176,7 +176,7 @@ def _times(times: Sequence[float]) -> str:
 def _unrecovered(body: Mapping[str, Any], replayed: Replay, incident: Incident) -> Iterator[Violation]:
     if body.get("unrecovered") is None:
         return
-    true = {incident.graph.name(task) for task in np.flatnonzero(np.isinf(replayed.ready)).tolist()}
+    true = {incident.graph.name(task) for task in np.flatnonzero(np.isinf(replayed.caught_up)).tolist()}
     stated = {(item["operator"], item["index"]) for item in body["unrecovered"]}
     for name in sorted(true ^ stated):
         where = "task:{}/{}".format(*name)

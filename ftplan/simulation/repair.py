@@ -36,13 +36,16 @@ class Machine:
 class Repair:
     """Changed by :meth:`advance` and :meth:`restore` in the order of time.
 
-    ``ready`` holds for each task since when it runs: 0 where it never failed, infinite while it is down.
+    ``caught_up`` holds for each task since when it is up to date: 0 where it never failed, infinite while it is down;
+    ``failed_s`` when it failed, and ``down_s`` since when it has not been up to date.
     """
 
     def __init__(self, incident: Incident) -> None:
         self.incident = incident
         self.machines: dict[str | None, Machine] = {}
-        self.ready: FloatArray = np.zeros(incident.graph.tasks)
+        self.caught_up: FloatArray = np.zeros(incident.graph.tasks)
+        self.failed_s: FloatArray = np.zeros(incident.graph.tasks)
+        self.down_s: FloatArray = np.zeros(incident.graph.tasks)
         self.recovered: set[int] = set()
         self.left = np.inf  # of the cap on what the nodes of the start take together
         self._placed: dict[int, list[tuple[Machine, float]]] = {}
@@ -90,20 +93,22 @@ class Repair:
 
     def is_down(self, task: int) -> bool:
         """Return whether a task is down: failed, and not named by any step since."""
-        return bool(np.isinf(self.ready[task]))
+        return bool(np.isinf(self.caught_up[task]))
 
-    def advance(self, fail: Iterable[Selector], arrivals: Iterable[Arrival], *, completely: bool = False) -> None:
+    def advance(
+        self, at_s: float, fail: Iterable[Selector], arrivals: Iterable[Arrival], *, completely: bool = False
+    ) -> None:
         """Let what happens at one time happen: failures, of all or of some, then arrivals."""
         if completely:
             self.machines.clear()
             self._placed.clear()
-            self.ready[:] = np.inf
-        self._fail(fail)
+            self.caught_up[:] = np.inf
+        self._fail(fail, at_s)
         for arrival in sorted(arrivals, key=lambda item: natural_key(item.node.id)):
             self._add(arrival.node, from_start=arrival.at_s[1] == 0.0)
             self.machines[arrival.node.id].room -= self.incident.reserved.get(arrival.node.id, 0.0)
 
-    def _fail(self, selectors: Iterable[Selector]) -> None:
+    def _fail(self, selectors: Iterable[Selector], at_s: float) -> None:
         """Take down nodes with all that stands on them, and tasks."""
         lost: list[int] = []
         for selector in selectors:
@@ -112,7 +117,7 @@ class Repair:
             else:
                 lost += np.flatnonzero(self.incident.graph.selected(selector)).tolist()
         for task in dict.fromkeys(lost):
-            self._stop(task)
+            self._stop(task, at_s)
 
     def _lose(self, selector: Selector) -> list[int]:
         """Remove the nodes that a selector names; return the tasks that ran there."""
@@ -125,7 +130,7 @@ class Repair:
                     del self._standby[task]
         return lost
 
-    def _stop(self, task: int) -> None:
+    def _stop(self, task: int, at_s: float) -> None:
         """Stop a task that runs; what it used on nodes that live on is free, or its replica takes over."""
         if self.is_down(task):
             return
@@ -136,7 +141,10 @@ class Repair:
                 self.left += cpu
         self.recovered.discard(task)
         if task not in self._standby:
-            self.ready[task] = np.inf
+            self.failed_s[task] = at_s
+            if self.caught_up[task] <= at_s:
+                self.down_s[task] = at_s
+            self.caught_up[task] = np.inf
             return
         standby = self._standby.pop(task)
         if standby is not None:
@@ -150,24 +158,25 @@ class Repair:
     def restore(self, task: int, node: str | None, share: float, at_s: float, ready_s: float | None = None) -> float:
         """Begin to restore a share of a task on a node; on one that is not there nothing is used.
 
-        It is ready at *ready_s*, None for as early as possible: after the restores before it there. Returns the
-        earliest time.
+        It is ready at *ready_s*, None for as early as possible: when its failure is noticed and it has started, after
+        the restores before it there. Returns the earliest time.
         """
-        machine = self.machines.get(node)
-        seconds = 0.0
+        machine, delays = self.machines.get(node), self.incident.delays
+        seconds, started = 0.0, delays.starts(at_s, float(self.failed_s[task]))
         if self.incident.transfers is not None:
             empty = machine is None or not machine.from_start
             seconds = self.incident.transfers.seconds(task, node, share, empty=empty)
-        begins = at_s if machine is None or seconds == 0.0 else max(at_s, machine.busy_until)
+        begins = started if machine is None or seconds == 0.0 else max(started, machine.busy_until)
         earliest = begins + seconds
         ready_s = earliest if ready_s is None else ready_s
         cpu = float(self.incident.cost[task]) * share
         if machine is not None:
-            if earliest > at_s:
+            if seconds > 0.0:
                 machine.busy_until = max(machine.busy_until, ready_s)
             self._put(task, machine, cpu)
             if machine.from_start:
                 self.left -= cpu
-        self.ready[task] = max(float(self.ready[task]), ready_s) if task in self.recovered else ready_s
+        back_s = delays.caught_up(ready_s, float(self.down_s[task]))
+        self.caught_up[task] = max(float(self.caught_up[task]), back_s) if task in self.recovered else back_s
         self.recovered.add(task)
         return earliest

@@ -10,7 +10,7 @@ import zlib
 from codecs import IncrementalDecoder, getincrementaldecoder
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from gzip import BadGzipFile, GzipFile
 from pathlib import Path
 from threading import Event
@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 from urllib.parse import quote
 
 from ftplan.errors import FtplanError
-from ftplan.spark_stats.mapping import InputFormat
+from ftplan.spark_stats.log_formats import InputFormat
 
 _SUFFIXES: dict[str, InputFormat] = {
     ".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "csv", ".txt": "csv",
@@ -38,6 +38,7 @@ class LogFile:
     """One file of the log.
 
     ``rows`` counts lines (or Parquet rows), None for a remote file, of which nothing but the path is known.
+    ``modified_us`` is when a local file was last written, in microseconds since the epoch.
     ``header`` is the first line without its line end and byte order mark; ``parquet`` the Arrow schema.
     """
 
@@ -51,6 +52,7 @@ class LogFile:
     quoted: bool = True
     utf8: bool = True
     parquet: Any = None
+    modified_us: int | None = None
 
     @property
     def name(self) -> str:
@@ -146,11 +148,13 @@ def _inspect(path: str, remote: bool, input_format: InputFormat, stop: Event | N
             start = file.peek(4)[:4]
             kind = input_format if input_format != "auto" else _format(start, named)
             hashed = _HashedFile(path, file, stop)
+            written = os.fstat(file.fileno()).st_mtime_ns // 1000
             if opaque:
                 while hashed.read():
                     pass
-                return LogFile(path, kind, bytes=hashed.size, sha256=hashed.digest.hexdigest())
-            return _inspect_parquet(path, hashed) if kind == "parquet" else _inspect_text(path, kind, start, hashed)
+                return LogFile(path, kind, bytes=hashed.size, sha256=hashed.digest.hexdigest(), modified_us=written)
+            learnt = _inspect_parquet(path, hashed) if kind == "parquet" else _inspect_text(path, kind, start, hashed)
+            return replace(learnt, modified_us=written)
     except OSError as error:
         raise FtplanError(f"{path}: cannot be read ({error.strerror})") from error
 

@@ -11,20 +11,16 @@ from typing import Literal, get_args
 from ftplan.errors import FtplanError, suggestion
 from ftplan.model.names import is_id
 from ftplan.model.statistics import EPOCH, KEY_HASHES
+from ftplan.spark_stats.log_formats import INPUT_FORMATS, NAMED_COLUMNS, InputFormat
+from ftplan.spark_stats.patterns import log_pattern
+from ftplan.spark_stats.time_formats import is_strptime, strptime_format
 
-InputFormat = Literal[
-    "auto", "parquet", "csv", "jsonl", "regex",
-    "spark-eventlog", "flink-rest", "flink-slf4j", "kafka-log-dirs", "prometheus",
-]  # fmt: skip
 KeyType = Literal["auto", "string", "long", "int"]
 
-INPUT_FORMATS: tuple[str, ...] = get_args(InputFormat)
-#: Formats whose columns the user names; all others are engines' logs, whose columns ftplan knows.
-NAMED_COLUMNS = ("auto", "parquet", "csv", "jsonl", "regex")
 #: Fields of the mapping that an engine's log leaves to the user.
 FREE_WITH_ENGINES = (
     "time_from", "time_to", "window_s", "key_groups", "operator_key_groups", "input_format", "max_rejects",
-    "max_kept_rejects",
+    "max_kept_rejects", "snapshot_time", "application_id", "stores",
 )  # fmt: skip
 KEY_TYPES: tuple[str, ...] = get_args(KeyType)
 EPOCH_UNITS_US = {"epoch-s": 1_000_000.0, "epoch-ms": 1_000.0, "epoch-us": 1.0}
@@ -41,7 +37,9 @@ class LogMapping:
     A record counts for ``operator`` (a constant) or for the operator that ``operator_column`` names, keyed by
     ``key_columns``, and once more for each operator in ``keys``, keyed by the columns given there. Several columns of
     one key are joined. Units: ``cpu`` and ``busy`` columns hold milliseconds, ``bytes``, ``memory`` and ``state``
-    columns bytes, ``queue`` records. ``max_rejects`` is a share of the rows read.
+    columns bytes, ``queue`` records. ``max_rejects`` is a share of the rows read. ``pattern`` is a regular expression
+    of Python whose named groups are the columns of a text log; ``year`` that of times without one. Of kafka-log-dirs
+    ``snapshot_time`` is when it ran, ``application_id`` whose changelogs count, ``stores`` the operator of each store.
 
     Raises
     ------
@@ -53,6 +51,10 @@ class LogMapping:
     time_format: str | None = None
     time_from: datetime | None = None
     time_to: datetime | None = None
+    year: int | None = None
+    snapshot_time: datetime | None = None
+    application_id: str | None = None
+    stores: tuple[tuple[str, str], ...] = ()
     window_s: float = 60.0
     operator: str | None = None
     operator_column: str | None = None
@@ -76,6 +78,7 @@ class LogMapping:
     upstream_operator: str | None = None
     upstream_operator_column: str | None = None
     input_format: InputFormat = "auto"
+    pattern: str | None = None
     delimiter: str = ","
     csv_columns: tuple[str, ...] = ()
     max_rejects: float = 0.01
@@ -121,7 +124,11 @@ def _check_time(m: LogMapping) -> None:
         raise FtplanError(f"--time-column: {len(m.time_columns)} columns have no known shape; give a --time-format")
     if m.time_format is not None and m.time_format.startswith("epoch") and m.time_format not in EPOCH_UNITS_US:
         raise FtplanError(f"--time-format: unknown unit {m.time_format!r}{suggestion(m.time_format, EPOCH_UNITS_US)}")
-    for option, value in (("--from", m.time_from), ("--to", m.time_to)):
+    if m.time_format is not None and is_strptime(m.time_format):
+        strptime_format(m.time_format)
+    if m.year is not None and not 1 <= m.year <= 9999:
+        raise FtplanError(f"--year: {m.year} is not between 1 and 9999")
+    for option, value in (("--from", m.time_from), ("--to", m.time_to), ("--snapshot-time", m.snapshot_time)):
         if value is not None and value.tzinfo is None:
             raise FtplanError(f"{option}: {value.isoformat()} has no time zone; append Z for UTC")
     if m.time_from is not None and m.time_to is not None and m.time_from >= m.time_to:
@@ -183,6 +190,20 @@ def _check_reading(m: LogMapping) -> None:
         raise FtplanError(
             f"--input-format: unknown format {m.input_format!r}{suggestion(m.input_format, INPUT_FORMATS)}"
         )
+    for option, value in (("--snapshot-time", m.snapshot_time), ("--application-id", m.application_id)):
+        if value is not None and m.input_format != "kafka-log-dirs":
+            raise FtplanError(f"{option} is for --input-format kafka-log-dirs")
+    if (m.input_format == "regex") != (m.pattern is not None):
+        problem = (
+            "--input-format regex needs --pattern" if m.pattern is None else "--pattern is for --input-format regex"
+        )
+        raise FtplanError(f"{problem}: a regular expression with a named group for each column, such as (?P<host>\\S+)")
+    if m.pattern is not None:
+        groups = log_pattern(m.pattern).names
+        for column in m.columns:
+            if column not in groups:
+                near = suggestion(column, groups) or f"; it has {', '.join(groups)}"
+                raise FtplanError(f"--pattern: no group {column!r}{near}")
     if len(m.delimiter) != 1 or m.delimiter in '"\r\n':
         raise FtplanError(f"--delimiter: {m.delimiter!r} is not one character that can part fields")
     if not 0 <= m.max_rejects <= 1:

@@ -12,6 +12,7 @@ from ftplan.model.topology import Operator, Topology
 from ftplan.spark_stats.mapping import LogMapping
 
 _NO_ID = re.compile(r"[^A-Za-z0-9._-]+")
+_NO_LABEL = re.compile(r"[^A-Za-z0-9:_]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,7 @@ class Operators:
     aliases: Mapping[str, str]
     topology: Topology | None
     upstream: str | None
+    of_engine: bool = False
 
     def count(self, operator: str) -> int | None:
         """Return the number of key groups of the operator with this id."""
@@ -41,12 +43,14 @@ class Operators:
     def resolve(self, names: Iterable[str]) -> dict[str, str]:
         """Return the id of each name in the log: an alias, or the name with what ids may not hold turned into ``-``.
 
+        Names of an engine become the ids that ``import-topology`` gives them.
+
         Raises FtplanError if two names become one id.
         """
         ids: dict[str, str] = {}
         owner: dict[str, str] = {}
         for name in sorted(set(names)):
-            operator = self.aliases.get(name) or as_id(name)
+            operator = self.aliases.get(name) or (slug(name) if self.of_engine else as_id(name))
             if operator in owner and name not in self.aliases:
                 raise FtplanError(f"operators {owner[operator]!r} and {name!r} of the log both become {operator!r}")
             owner.setdefault(operator, name)
@@ -76,13 +80,17 @@ def known_operators(mapping: LogMapping, topology: Topology | None) -> Operators
         if mapping.operator_column and mapping.key_columns and unknown:
             raise FtplanError("no number of key groups; give --key-groups N or a topology (-t)")
         aliases = {o: o for o in (*named, *given)}
-        return Operators(dict(given), mapping.key_groups, aliases, None, _upstream_of(mapping, None))
+        return Operators(
+            dict(given), mapping.key_groups, aliases, None, _upstream_of(mapping, None), mapping.from_engine
+        )
     ids = {o.id for o in topology.operators}
-    # An engine's log may know an operator by the id that its name gives, whatever id the topology has for it.
-    called = {alias: o.id for o in topology.operators if o.name for alias in (slug(o.name), o.name) if alias not in ids}
-    aliases = {**called, **{i: i for i in ids}}
-    if mapping.from_engine:
+    names = {o.name: o.id for o in topology.operators if o.name and o.name not in ids}
+    aliases = {**names, **{i: i for i in ids}}
+    if mapping.from_engine:  # its log may know an operator by what its name becomes, and know more operators
+        aliases = {**_as_labels(names), **aliases}
         given = {aliases[o]: count for o, count in given.items() if o in aliases}
+    else:
+        given = {aliases.get(o, o): count for o, count in given.items()}
     upstream = [mapping.upstream_operator] if mapping.upstream_operator else []
     for operator in dict.fromkeys((*named, *given, *upstream)):
         topology.operator(operator)
@@ -93,7 +101,20 @@ def known_operators(mapping: LogMapping, topology: Topology | None) -> Operators
         if columns and not topology.operator(operator).key_groups:
             raise FtplanError(f"operator {operator!r} has a key column, but no key_groups in the topology")
     counts = {o.id: o.key_groups for o in topology.operators}
-    return Operators(counts, None, aliases, topology, _upstream_of(mapping, topology))
+    upstream_id = _upstream_of(mapping, topology)
+    return Operators(counts, None, aliases, topology, upstream_id, mapping.from_engine)
+
+
+def _as_labels(names: Mapping[str, str]) -> dict[str, str]:
+    """Return the ids by the names that labels have where Flink's reporter keeps only letters, digits, ``:`` and ``_``.
+
+    Names that look alike then are left out.
+    """
+    labels: dict[str, list[str]] = {}
+    for name, operator in names.items():
+        for text in (_NO_LABEL.sub("_", name), slug(name)):
+            labels.setdefault(text, []).append(operator)
+    return {label: operators[0] for label, operators in labels.items() if len(set(operators)) == 1}
 
 
 def _agree(operator: Operator, count: int | None) -> None:

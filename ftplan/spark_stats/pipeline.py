@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from threading import Event
@@ -68,6 +69,8 @@ def compute(
     tell = progress or (lambda stage, share: None)
     refuse_columns(mapping)
     engine_format = ENGINE_FORMATS.get(mapping.input_format)
+    if mapping.input_format == "kafka-log-dirs" and topology is not None:
+        mapping = replace(mapping, stores=mapping.stores or _stores(topology))
     if not mapping.from_engine:
         known_operators(mapping, topology)  # what is wrong with the options comes first
     if engine_format is not None and engine_format.find is not None:
@@ -98,6 +101,14 @@ def compute(
                     statistics = run_passes(log, mapping, operators)
                 tell("writing", None)
                 return _write(statistics, mapping, files, operators, session.engine, folder, tool_version)
+
+
+def _stores(topology: Topology) -> tuple[tuple[str, str], ...]:
+    """Return the operator of each store of a Kafka Streams topology."""
+    labels = ((o.labels.get("stores", ""), o.id) for o in topology.operators)
+    return tuple(
+        (store.strip(), operator) for stores, operator in labels for store in stores.split(",") if store.strip()
+    )
 
 
 def _write(

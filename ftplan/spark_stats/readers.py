@@ -7,16 +7,19 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from pyspark.sql import functions as F
 
 from ftplan.errors import FtplanError, suggestion
 from ftplan.model.plan import Warn
+from ftplan.spark_stats.found_groups import found_groups
 from ftplan.spark_stats.inputs import LogFile
 from ftplan.spark_stats.mapping import LogMapping
+from ftplan.spark_stats.patterns import LONGEST_LINE, log_pattern
 from ftplan.spark_stats.session import Session
+from ftplan.spark_stats.years import assumption, year_of
 
 FieldKind = Literal["text", "int", "long", "real", "timestamp", "nanos", "other"]
 #: A log of more files than this is read in one go: its rejects do not say which file they come from.
@@ -62,7 +65,8 @@ def read_log(session: Session, files: Sequence[LogFile], mapping: LogMapping) ->
                 raise FtplanError(f"{file.path}: the text is not UTF-8, which Sail cannot read; use --engine spark")
     if kind == "parquet":
         return _read_parquet(session, files, mapping)
-    return _read_csv(session, files, mapping) if kind == "csv" else _read_jsonl(session, files, mapping)
+    read = {"csv": _read_csv, "regex": _read_regex}.get(kind, _read_jsonl)
+    return replace(read(session, files, mapping), warnings=assumption(year_of(mapping, files)))
 
 
 def _union(session: Session, files: Sequence[LogFile], read: Any) -> Any:
@@ -116,6 +120,20 @@ def _read_csv(session: Session, files: Sequence[LogFile], mapping: LogMapping) -
     frame = lines.select("file", "value", parts.alias("parts"))
     broken = F.when(F.col("parts").isNull(), 1).when(F.size("parts") != len(names), 0)
     chosen = [F.nullif(F.get("parts", F.lit(names.index(c))), F.lit("")) for c in mapping.columns]
+    return _text_log(frame, chosen, broken, faults, mapping, files)
+
+
+def _read_regex(session: Session, files: Sequence[LogFile], mapping: LogMapping) -> Log:
+    pattern = log_pattern(mapping.pattern or "")
+    lines = _lines(session, files)
+    too_long = F.length("value") > LONGEST_LINE if pattern.recursive else F.lit(False)
+    tried = F.when(~too_long, F.col("value")) if pattern.recursive else F.col("value")
+    found, groups = found_groups(tried, pattern.whole, pattern.names)
+    wanted = [groups[c].alias(f"g{i}") for i, c in enumerate(mapping.columns)]
+    frame = lines.select("file", "value", found.alias("found"), *wanted)
+    chosen = [F.nullif(F.col(f"g{i}"), F.lit("")) for i in range(len(wanted))]
+    broken = F.when(~F.coalesce(F.col("found"), F.lit(False)), F.when(too_long, 1).otherwise(0))
+    faults = ("not as --pattern says", f"longer than {LONGEST_LINE:,} characters")
     return _text_log(frame, chosen, broken, faults, mapping, files)
 
 

@@ -15,7 +15,8 @@ from ftplan.spark_stats.mapping import LogMapping, micros
 from ftplan.spark_stats.operators import Operators
 from ftplan.spark_stats.readers import Field, Log
 from ftplan.spark_stats.rejects import OUTSIDE
-from ftplan.spark_stats.times import is_blank, time_us
+from ftplan.spark_stats.times import is_blank, with_time
+from ftplan.spark_stats.years import year_of
 
 #: Sums are taken over whole numbers, so that the order of rows cannot change a digit: 1 byte, 1e-6 of a millisecond
 #: or of a record.
@@ -46,6 +47,8 @@ class Records:
 def to_records(log: Log, mapping: LogMapping, operators: Operators) -> Records:
     """Return the log's rows as records; each row is either accepted as a whole or rejected with one reason."""
     build = _RecordColumns(log.fields, mapping, operators)
+    times = [log.fields[c] for c in mapping.time_columns]
+    timed = with_time(log.frame, times, mapping.time_format, year_of(mapping, log.files))
     for i, fault in enumerate(log.faults):
         build.check(fault, F.col("broken") == i)
     build.time()
@@ -54,7 +57,7 @@ def to_records(log: Log, mapping: LogMapping, operators: Operators) -> Records:
         build.key(i, operator, columns)
     build.measures()
     build.tasks()
-    frame = log.frame.select("*", *(c.alias(n) for n, c in build.first.items()))
+    frame = timed.select("*", *(c.alias(n) for n, c in build.first.items()))
     window = F.col("time_us") - F.pmod(F.col("time_us"), F.lit(mapping.window_us).cast("bigint"))
     raw = F.when(build.reason.isNotNull(), log.raw)
     build.second |= {"raw": raw, "window_us": window, "reason": build.reason}
@@ -91,7 +94,6 @@ class _RecordColumns:
 
     def time(self) -> None:
         mapping, columns = self.mapping, [self.fields[c] for c in self.mapping.time_columns]
-        self.first["time_us"] = time_us(columns, mapping.time_format)
         us = F.col("time_us")
         noun = "time columns" if len(columns) > 1 else f"time column {columns[0].name}"
         self.check(f"{noun} empty", reduce(or_, (is_blank(f) for f in columns)))

@@ -24,6 +24,8 @@ from ftplan.spark_stats.signals import between_calls, deferred, keep_interrupt, 
 _OPEN: list[Session] = []
 #: Seconds that closing a connection to Spark Connect or Sail may take.
 STOPPING_S = 3.0
+#: Stack of each thread of a JVM: Java's regular expressions recur on long lines, and running out of it ends the JVM.
+_STACK = "-Xss16m"
 #: Engines within this process that did not stop.
 _LEFT: list[Kind] = []
 #: Variables by which PySpark remembers that a process once spoke Spark Connect.
@@ -177,7 +179,8 @@ def _settings(conf: Any, master: str | None, folder: Path, submitted: bool) -> A
             "spark.app.name": "ftplan",
             "spark.ui.enabled": "false",
             "spark.sql.warehouse.dir": str(folder / "warehouse"),
-            "spark.driver.extraJavaOptions": f"-Djava.io.tmpdir={folder}",
+            "spark.driver.extraJavaOptions": f"-Djava.io.tmpdir={folder} {_STACK}",
+            "spark.executor.extraJavaOptions": _STACK,
             "spark.driver.maxResultSize": "0",
         }
         if master is not None:

@@ -5,17 +5,20 @@ Integer arithmetic throughout, so that every engine agrees to the microsecond an
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
 from pyspark.sql import functions as F
 
 from ftplan.errors import FtplanError
+from ftplan.spark_stats.calendar import DAY_US, MICROS, days
 from ftplan.spark_stats.mapping import EPOCH_UNITS_US
 from ftplan.spark_stats.readers import Field
+from ftplan.spark_stats.text_times import with_strptime
+from ftplan.spark_stats.time_formats import BEGINNINGS, found_by_looking, is_strptime, strptime_format
+from ftplan.spark_stats.years import Year
 
-_MICROS = 1_000_000
-_DAY_US = 86_400 * _MICROS
 #: By magnitude: below 1e11 seconds (the year 5138), below 1e14 milliseconds, below 1e17 microseconds, else nanoseconds.
 _MAGNITUDES = ((1e11, 1e6), (1e14, 1e3), (1e17, 1.0), (9.2e18, 1e-3))
 
@@ -26,29 +29,43 @@ def is_blank(field: Field) -> Any:
     return blank | (F.trim(field.column) == "") if field.kind == "text" else blank
 
 
-def time_us(fields: Sequence[Field], time_format: str | None) -> Any:
-    """Return the time in microseconds (a bigint column) of one or several time columns.
+def with_time(frame: Any, fields: Sequence[Field], time_format: str | None, year: Year | None = None) -> Any:
+    """Return the frame with ``time_us``, the time in microseconds (a bigint) of one or several time columns.
 
     One column: a timestamp, a number or text. Without a format, numbers count seconds, milli-, micro- or nanoseconds
-    by their magnitude, and text is a number or ISO. Several columns with a format are joined with blanks and parsed
-    with it; without one, their number tells what they are: date and time of day; year, month, day; these and HHMM
-    (2400 is the next day's 00:00); or hour, minute and second apart. A time without a zone is UTC.
+    by their magnitude, and text is a number, ISO, or one of the formats that are found by looking; syslog's only with a
+    *year*, since it has none. A format with ``%`` is one of strptime's, others are Spark's. Several columns with a
+    format are joined with blanks and parsed with it; without one, their number tells what they are: date and time of
+    day; year, month, day; these and HHMM (2400 is the next day's 00:00); or hour, minute and second apart. A time
+    without a zone is UTC. The name of a weekday is passed over, also a wrong one.
 
     Raises FtplanError if the format does not suit the columns' types.
     """
-    if len(fields) > 1:
-        return _joined(fields, time_format)
-    field = fields[0]
+    if len(fields) == 1 and fields[0].kind == "other":
+        raise FtplanError(f"--time-column: column {fields[0].name!r} holds no time")
+    text = F.concat_ws(" ", *(_text(f) for f in fields)) if len(fields) > 1 else _text(fields[0])
+    fixed = len(fields) == 1 and fields[0].kind in ("timestamp", "nanos")
+    if is_strptime(time_format) and not fixed:
+        return with_strptime(frame, text, strptime_format(str(time_format)), year, "time_us")
+    us = _joined(fields, text, time_format) if len(fields) > 1 else _single(fields[0], time_format)
+    by_looking = time_format is None and len(fields) <= 2 and all(f.kind == "text" for f in fields)
+    if not by_looking:
+        return frame.select("*", us.alias("time_us"))
+    # Texts of other shapes are not tried, which costs them little.
+    tried = F.when(F.rlike(text, F.lit(BEGINNINGS)), text)
+    frame = with_strptime(frame, tried, found_by_looking(year is not None), year, "looked_us")
+    return frame.select("*", F.coalesce(us, F.col("looked_us")).alias("time_us"))
+
+
+def _single(field: Field, time_format: str | None) -> Any:
     if field.kind in ("timestamp", "nanos"):
         return _of_timestamp(field)
-    if field.kind == "other":
-        raise FtplanError(f"--time-column: column {field.name!r} holds no time")
     if time_format in EPOCH_UNITS_US:
         return _epoch(field, ((9.2e18 / max(1.0, EPOCH_UNITS_US[time_format]), EPOCH_UNITS_US[time_format]),))
     if time_format is None:
         number = _epoch(field, _MAGNITUDES)
         return F.coalesce(number, _iso(field.column)) if field.kind == "text" else number
-    return _iso(_text(field)) if time_format == "iso" else _pattern(_text(field), time_format)
+    return _iso(_text(field)) if time_format == "iso" else _spark_pattern(_text(field), time_format)
 
 
 def _of_timestamp(field: Field) -> Any:
@@ -86,28 +103,32 @@ def _iso(text: Any) -> Any:
     return F.when(F.substring(trimmed, 5, 1) == "-", F.unix_micros(F.try_to_timestamp(trimmed)))
 
 
-def _pattern(text: Any, pattern: str) -> Any:
-    return F.unix_micros(F.try_to_timestamp(text, F.lit(pattern)))
+def _spark_pattern(text: Any, pattern: str) -> Any:
+    """Text in a format of Spark, which refuses to parse names of weekdays: both go without."""
+    without = re.sub(r"'[^']*'|E+", lambda m: m[0] if m[0].startswith("'") else "", pattern)
+    if without != pattern:
+        text = F.regexp_replace(text, "(?i)(mon|tue|wed|thu|fri|sat|sun)[a-z]*", "")
+    return F.unix_micros(F.try_to_timestamp(text, F.lit(without)))
 
 
-def _joined(fields: Sequence[Field], time_format: str | None) -> Any:
+def _joined(fields: Sequence[Field], text: Any, time_format: str | None) -> Any:
     if time_format not in (None, "iso"):
-        return _pattern(F.concat_ws(" ", *(_text(f) for f in fields)), str(time_format))
+        return _spark_pattern(text, str(time_format))
     if len(fields) == 2:
         return _date_and_time(*fields)
     year, month, day = (_whole(f) for f in fields[:3])
-    days = _days(year, month, day)
+    date = days(year, month, day)
     if len(fields) == 3:
-        return days * F.lit(_DAY_US)
+        return date * F.lit(DAY_US)
     if len(fields) == 4:
-        return days * F.lit(_DAY_US) + _clock(_whole(fields[3]))
+        return date * F.lit(DAY_US) + _clock(_whole(fields[3]))
     hour, minute = _whole(fields[3]), _whole(fields[4])
     second_us = F.lit(0).cast("bigint")
     if len(fields) == 6:
         second = fields[5].column.try_cast("double")
-        second_us = F.when((second >= 0) & (second < 60), F.round(second * _MICROS).cast("bigint"))
+        second_us = F.when((second >= 0) & (second < 60), F.round(second * MICROS).cast("bigint"))
     fits = hour.between(0, 23) & minute.between(0, 59)
-    return F.when(fits, days * F.lit(_DAY_US) + (hour * 3600 + minute * 60) * F.lit(_MICROS) + second_us)
+    return F.when(fits, date * F.lit(DAY_US) + (hour * 3600 + minute * 60) * F.lit(MICROS) + second_us)
 
 
 def _date_and_time(date: Field, clock: Field) -> Any:
@@ -126,7 +147,7 @@ def _clock(hhmm: Any) -> Any:
     """HHMM as microseconds; 2400 is a whole day."""
     minutes = F.pmod(hhmm, F.lit(100))
     hours = (hhmm - minutes) / 100
-    us = ((hours * 60 + minutes) * F.lit(60 * _MICROS)).cast("bigint")
+    us = ((hours * 60 + minutes) * F.lit(60 * MICROS)).cast("bigint")
     return F.when(hhmm.between(0, 2400) & (minutes < 60), us)
 
 
@@ -136,19 +157,3 @@ def _whole(field: Field) -> Any:
         return field.column.cast("bigint")
     value = field.column.try_cast("double")
     return F.when((value == F.floor(value)) & (F.abs(value) < 1e15), value.try_cast("bigint"))
-
-
-def _days(year: Any, month: Any, day: Any) -> Any:
-    """Days since 1970-01-01 in the Gregorian calendar, null for a date that does not exist."""
-
-    def div(a: Any, b: int) -> Any:
-        return F.floor((a - F.pmod(a, F.lit(b))) / b).cast("bigint")
-
-    long_month = month.isin(1, 3, 5, 7, 8, 10, 12)
-    leap = (F.pmod(year, F.lit(4)) == 0) & ((F.pmod(year, F.lit(100)) != 0) | (F.pmod(year, F.lit(400)) == 0))
-    last = F.when(long_month, 31).when(month != 2, 30).when(leap, 29).otherwise(28)
-    shifted = F.when(month <= 2, year - 1).otherwise(year)
-    from_march = F.when(month <= 2, month + 9).otherwise(month - 3)
-    day_of_year = div(from_march * 153 + 2, 5) + day - 1
-    days = shifted * 365 + div(shifted, 4) - div(shifted, 100) + div(shifted, 400) + day_of_year - 719468
-    return F.when(year.between(1, 9999) & month.between(1, 12) & (day >= 1) & (day <= last), days)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ftplan.io.checkpoint_interval_file import load_checkpoint_interval
 from ftplan.io.cluster_file import load_cluster
 from ftplan.io.collected.collection_file import load_collection
+from ftplan.io.collected.prometheus_mapping import load_mapping
 from ftplan.io.evaluation_file import load_evaluation
 from ftplan.io.failure_file import load_failure
 from ftplan.io.plan_file import load_plan
@@ -37,11 +39,33 @@ RECOVERY_COSTS = {
         "detection_s": {"value": 50, "low": 45.5, "high": 60},
         "restart_s": {"value": 12.5},
         "bandwidth_mb_s": {"value": 80, "low": 60, "high": 95},
-        "replay_share": {"value": 0.5, "low": 0.4, "high": 0.6},
+        "replay_share": {"value": 0.5, "low": 0.4, "high": 0.6, "basis": "fitted to 12 recoveries"},
         "capacity_records_s": {"value": 2e6, "low": 1e6, "high": None},
     },
-    "fitted_on": {"recoveries": 12, "rates": [1e3, 5e5], "intervals_s": [10, 60]},
-    "error": {"median": 0.1, "p90": 0.3, "held_out": 0.2},
+    "fitted_on": {
+        "recoveries": 12,
+        "restores": 3,
+        "rates": [1e3, 5e5],
+        "intervals_s": [10, 60],
+        "state_bytes": [1e6, 2e9],
+    },
+    "error": {"median": 0.1, "p90": 0.3, "held_out": 0.2, "held_out_p90": 0.4, "held_out_by": "rate"},
+    "model": "recovery = stopped + replay + catching up",
+    "tool_version": "0.1.0",
+    "inputs": [{"role": "recoveries", "path": "recoveries.csv", "sha256": "00"}],
+    "warnings": [{"code": "STATE_ASSUMED", "message": "b"}],
+    "predictions": [
+        {
+            "rate": 1e3,
+            "interval_s": 60,
+            "state_bytes": 1e9,
+            "recovery_s": 75.5,
+            "low": 70,
+            "high": 80,
+            "parts": {"detection_s": 50},
+            "warnings": [{"code": "OUTSIDE_FITTED_RANGE", "message": "b"}],
+        }
+    ],
 }
 
 COLLECTION = {
@@ -53,6 +77,71 @@ COLLECTION = {
     "every_s": 60,
     "begun": "2026-11-22T07:40:00.123Z",
     "options": {"jobs": ["orders"]},
+}
+
+_INTERVAL = {
+    "name": "best",
+    "interval_s": 140.0,
+    "recovery_s": 300.0,
+    "checkpoint_s_per_hour": 13.0,
+    "recovery_s_per_hour": 25.0,
+    "lost_s_per_hour": 38.0,
+}
+CHECKPOINT_INTERVAL = {
+    "format": "ftplan/checkpoint-interval",
+    "format_version": "1.0",
+    "tool_version": "0.1.0",
+    "inputs": [{"role": "costs", "path": "recovery.yaml", "sha256": "00"}],
+    "status": "optimal",
+    "reason": "recoveries bind",
+    "asked": {
+        "checkpoint_cost_s": 1.0,
+        "failures_per_day": 2.0,
+        "records_s": 100.0,
+        "state_bytes": 0.0,
+        "max_recovery_s": 300.0,
+    },
+    "best": _INTERVAL,
+    "unlimited": _INTERVAL,
+    "limited": True,
+    "longest_s": 140.0,
+    "shortest_s": 2.0,
+    "smallest_recovery_s": 100.0,
+    "table": [_INTERVAL],
+    "sensitivity": [
+        {
+            "parameter": "detection_s",
+            "limit": "low",
+            "value": 30.0,
+            "interval_s": 150.0,
+            "lost_s_per_hour": 37.0,
+            "regret_s_per_hour": 0.5,
+        }
+    ],
+    "warnings": [{"code": "OUTSIDE_FITTED_RANGE", "message": "a guess"}],
+}
+
+PROMETHEUS_MAPPING = {
+    "format": "ftplan/prometheus-mapping",
+    "format_version": "1.0",
+    "base": "shipped",
+    "sections": {
+        "flink": {
+            "labels": {"job": "job_name", "host": {"label": "instance", "pattern": "(.+):[0-9]+", "prefix": "h-"}},
+            "queries": {
+                "cpu": {
+                    "promql": "flink_taskmanager_cpu{$match}",
+                    "kind": "counter",
+                    "measure": "cpu_ms",
+                    "factor": 1000,
+                    "combine": "max",
+                    "unit": "s",
+                    "labels": {"operator": "task_name", "task": "subtask_index", "parts": ["cpu"]},
+                },
+                "restarts": None,
+            },
+        },
+    },
 }
 
 WHAT_IF_RESULT = {
@@ -175,6 +264,8 @@ CASES: dict[str, tuple[dict[str, Any], Callable[[Any], Any]]] = {
     "evaluation": (EVALUATION, load_evaluation),
     "what-if": (WHAT_IF, load_what_if),
     "recovery-costs": (RECOVERY_COSTS, load_recovery_costs),
+    "checkpoint-interval": (CHECKPOINT_INTERVAL, load_checkpoint_interval),
     "collection": (COLLECTION, load_collection),
+    "prometheus-mapping": (PROMETHEUS_MAPPING, load_mapping),
     "what-if-result": (WHAT_IF_RESULT, load_what_if_result),
 }

@@ -42,7 +42,7 @@ def test_as_planned_the_plan_comes_true(body: dict[str, Any], incident: Incident
     assert [(o.query, o.down_s, o.back_s) for o in found.outages] == [
         (o.query, o.down_s, o.back_s) for o in planned.outages
     ]
-    assert found.ready.tolist() == planned.ready.tolist()
+    assert found.caught_up.tolist() == planned.caught_up.tolist()
 
 
 def test_a_late_node_brings_its_tasks_late() -> None:
@@ -71,7 +71,7 @@ def test_what_the_plan_does_not_name_stays_down() -> None:
     more = fig.incident(fail=(*fig.incident().fail, Fail(parse_selector("task:p02/0"))))
     found = outcome(fig.by_hand()["steps"], more)
     assert back(fig.by_hand(), more) == {"p09": 120.0, "p10": None, "p11": None, "p12": None}
-    assert np.flatnonzero(np.isinf(found.ready)).tolist() == [more.graph.number("p02", 0)]
+    assert np.flatnonzero(np.isinf(found.caught_up)).tolist() == [more.graph.number("p02", 0)]
 
 
 def test_what_has_not_failed_is_passed_over() -> None:

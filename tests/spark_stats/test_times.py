@@ -10,21 +10,10 @@ from typing import Any
 import pytest
 
 from ftplan.spark_stats.mapping import micros
-from ftplan.spark_stats.readers import Field
-from ftplan.spark_stats.times import time_us
+from tests.spark_stats.cases import parse
 from tests.spark_stats.conftest import Run, write_csv
 
 pytestmark = pytest.mark.spark
-
-
-def parse(session: Any, rows: list[tuple[str, ...]], time_format: str | None = None) -> list[int | None]:
-    from pyspark.sql import functions as F
-
-    names = [f"c{i}" for i in range(len(rows[0]))]
-    schema = ", ".join(f"{n} string" for n in ("position", *names))
-    frame = session.spark.createDataFrame([(f"{i:06d}", *row) for i, row in enumerate(rows)], schema)
-    us = time_us([Field(n, F.col(n), "text") for n in names], time_format)
-    return [r["us"] for r in frame.select("position", us.alias("us")).orderBy("position").collect()]
 
 
 def at(*parts: int) -> int:

@@ -17,6 +17,7 @@ from ftplan.api.checkpoints.options import CheckpointAllocationOptions
 from ftplan.api.checkpoints.problem import require, seen_and_unseen, stated_objective, with_current
 from ftplan.api.checkpoints.unseen_time import FIRST_SHARE, SPLITS, Holdout, Judgement, judge
 from ftplan.api.checkpoints.usable_gain import even_figures, no_gain, nothing_to_count
+from ftplan.api.recovery_costs import GivenCosts, recorded_costs
 from ftplan.errors import FtplanError
 from ftplan.metrics.checkpoint_objective import CheckpointObjective, objective_value
 from ftplan.metrics.stats_summary import trust_warnings
@@ -53,6 +54,7 @@ class _Question:
     settings: AllocationOptions
     problem: CheckpointProblem
     inputs: tuple[InputFile, ...]
+    costs: GivenCosts
     budget: Budget
     ends: float
     fallback: Warn | None
@@ -135,6 +137,8 @@ def _question(problem: Problem, planner: registry.Row, options: CheckpointAlloca
     if options.current is not None:
         cluster, file = with_current(options.current, cluster, topology)
         inputs += () if file is None else (file,)
+    costs = GivenCosts.of(options.costs)
+    inputs += () if costs.file is None else (costs.file,)
     if options.upkeep:
         upkeep.require_current(cluster)
     if options.max_bytes is not None:
@@ -155,6 +159,7 @@ def _question(problem: Problem, planner: registry.Row, options: CheckpointAlloca
         settings,
         built,
         inputs,
+        costs,
         budget,
         began + options.time_limit_s,
         fallback,
@@ -231,6 +236,7 @@ def _objective(asked: _Question, result: Result[Allocation]) -> Objective:
 def _warnings(problem: Problem, asked: _Question, result: Result[Allocation]) -> list[Warn]:
     """Return what there is to say of inputs, question and search."""
     warnings = [*problem.warnings, *asked.problem.warnings, *result.warnings]
+    warnings += [*asked.costs.warnings, *asked.costs.remote_state()]
     warnings += [] if asked.fallback is None else [asked.fallback]
     if problem.stats is not None:
         known = {warning.code for warning in warnings}
@@ -260,6 +266,7 @@ def _recorded(problem: Problem, asked: _Question, result: Result[Allocation]) ->
     """Return the options as the plan keeps them: as asked, files by their paths, and what came of them beside."""
     options, answer = asked.options, result.answer
     balance, limit = options.balance, asked.settings.failover_limit
+    paths = {item.role: item.path for item in asked.inputs}
     if answer is not None:
         balance = answer.rules.balance if "balance" in result.rules else balance
         limit = answer.rules.failover_limit
@@ -267,7 +274,8 @@ def _recorded(problem: Problem, asked: _Question, result: Result[Allocation]) ->
         **options.recorded(),
         "objective_requested": options.objective,
         "objective": asked.objective.name,
-        "current": next((item.path for item in asked.inputs if item.role == "current"), None),
+        "current": paths.get("current"),
+        "costs": recorded_costs(options.costs, paths.get("costs")),
         "balance_requested": options.balance,
         "balance": balance,
         "capacity_per_core_requested": options.capacity_per_core,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ftplan.api.option_fields import (
+    COSTS,
     FACTOR,
     FLAG,
     PLAN,
@@ -114,6 +115,12 @@ class CheckpointAllocationOptions(PlanOptions):
         "Upkeep: transfer at most so much state, such as 20GB.",
         metavar="SIZE",
         unit="size",
+    )
+    costs: Any = option(
+        None,
+        COSTS,
+        "Recovery costs: where they say that state is remote, a warning says that placing checkpoints no longer pays.",
+        metavar="FILE",
     )
     iterations: int | None = option(None, optional(whole(1)), "Bound the search by work instead of time.", metavar="N")
 

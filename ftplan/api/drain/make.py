@@ -13,8 +13,9 @@ import numpy as np
 import ftplan
 from ftplan.api.drain.body import body, summary
 from ftplan.api.drain.options import DrainScheduleOptions
-from ftplan.api.drain.problem import PreparedDrain, prepare, recorded_costs
+from ftplan.api.drain.problem import PreparedDrain, prepare
 from ftplan.api.other_plans import recorded
+from ftplan.api.recovery_costs import recorded_costs
 from ftplan.metrics.drain_figures import effect, figures, one_by_one, zone_by_zone
 from ftplan.metrics.drain_problem import Drain, DrainProblem
 from ftplan.metrics.drain_rules import rules

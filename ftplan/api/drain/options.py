@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ftplan.api.option_fields import (
+    COSTS,
     FLAG,
     PLAN,
     SELECTORS,
@@ -17,7 +17,6 @@ from ftplan.api.option_fields import (
     one_of,
     option,
     optional,
-    path,
     texts,
     whole,
 )
@@ -31,12 +30,6 @@ def _labels(value: Any) -> tuple[str, ...]:
     if not all(key and equals for key, equals, _ in (item.partition("=") for item in listed)):
         raise ValueError
     return listed
-
-
-def _costs(value: Any) -> Any:
-    from ftplan.io.documents import Document
-
-    return value if isinstance(value, (Mapping, Document)) else path(value)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +97,7 @@ class DrainScheduleOptions(PlanOptions):
     )
     costs: Any = option(
         None,
-        optional(Check("the path of a recovery-costs file, or its document", _costs)),
+        COSTS,
         "Recovery costs, as fitted on measured recoveries: rounds also take the recovery of what restarts.",
         metavar="FILE",
     )

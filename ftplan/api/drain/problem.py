@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ftplan.api import other_plans
 from ftplan.api.drain.options import DrainScheduleOptions
+from ftplan.api.recovery_costs import GivenCosts
 from ftplan.errors import FtplanError, suggestion
-from ftplan.io.recovery_costs_file import load_recovery_costs
 from ftplan.io.selector_checks import check_selector
 from ftplan.metrics.drain_problem import DrainLimits, DrainProblem, KeyGroupCopies, MovingRoom
 from ftplan.metrics.fidelity import fidelity_model
@@ -184,15 +183,15 @@ def _restart_times(
     options: DrainScheduleOptions, graph: TaskGraph, home: IntArray, nodes: int, state_bytes: FloatArray
 ) -> tuple[FloatArray, InputFile | None, tuple[Warn, ...]]:
     """Return the seconds that each node is away, (N,)."""
-    if options.costs is None:
+    given = GivenCosts.of(options.costs)
+    if given.costs is None:
         return np.full(nodes, float(options.restart_s)), None, ()
-    loaded = load_recovery_costs(options.costs)
     here = home != NOWHERE
     size, tasks = (
         np.bincount(home[here], some[here], nodes).astype(np.float64) for some in (state_bytes, np.ones(len(home)))
     )
-    times, warnings = restart_times(float(options.restart_s), size, tasks, graph, loaded.value, options.move)
-    return times, loaded.input, (*loaded.warnings, *warnings)
+    times, warnings = restart_times(float(options.restart_s), size, tasks, graph, given.costs, options.move)
+    return times, given.file, (*given.warnings, *warnings)
 
 
 def _room(
@@ -215,8 +214,3 @@ def _room(
         task_mb=memory_mb,
         max_cpu=max_cpu,
     )
-
-
-def recorded_costs(given: Any, path: str | None) -> Any:
-    """Return what a plan's options keep of recovery costs: the path, or the document."""
-    return path if path is not None or not isinstance(given, Mapping) else dict(given)

@@ -119,19 +119,26 @@ def _ready(node: str | None, choice: _Choice) -> float:
     """Return when the task would run on a node: after the restores that the plan has before it there."""
     if node in choice.chosen and choice.chosen[node].get("ready_s") is not None:
         return float(choice.chosen[node]["ready_s"])
-    there, at_s = choice.event.nodes[node], choice.event.at_s
+    there, starts_s = choice.event.nodes[node], _starts(choice)
     seconds = 0.0
     if choice.incident.transfers is not None:
         seconds = choice.incident.transfers.seconds(choice.task, node, 1.0, empty=not there.from_start)
     if seconds == 0.0:
-        return at_s
-    begins = max(at_s, there.busy_until)
+        return starts_s
+    begins = max(starts_s, there.busy_until)
     for item in choice.step:
         if item in choice.chosen.values():
             break
         if item.get("node") == node:
-            begins = max(begins, float(item.get("ready_s") or at_s))
+            begins = max(begins, float(item.get("ready_s") or starts_s))
     return begins + seconds
+
+
+def _starts(choice: _Choice) -> float:
+    """Return when the task would start, without its state, in this step."""
+    at_s = choice.event.at_s
+    failed = [e.failed_s for e in choice.replay.events if e.failed_s is not None and e.at_s <= at_s]
+    return choice.incident.delays.starts(at_s, float(failed[-1][choice.task]) if failed else 0.0)
 
 
 def notes(rows: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -161,6 +161,9 @@ def _query_notes(query: int, played: _Played) -> list[str]:
     notes = [f"query:{played.name(query)} of priority {priority:.6g} {back}"]
     if outage.event is not None:
         notes[0] += f", whole by step {played.replay.events[outage.event].step}"
+    delays = played.incident.delays
+    if outage.back_s is not None and delays.replay_s + delays.catch_up > 0.0:
+        notes.append("back means caught up: with what is processed again, and with what came in while it was down")
     end = len(played.replay.events) if outage.event is None else outage.event
     sooner = None
     for event in played.replay.events[played.since : end]:

@@ -12,6 +12,7 @@ from ftplan.api.failures import Failed, what_fails
 from ftplan.api.recovery.arrivals import default_arrivals, planned_times
 from ftplan.api.recovery.copies import local_bytes
 from ftplan.api.recovery.options import RecoveryScheduleOptions
+from ftplan.api.recovery_costs import GivenCosts
 from ftplan.errors import FtplanError
 from ftplan.metrics.measured_topology import measured_topology
 from ftplan.metrics.task_costs import task_costs
@@ -71,6 +72,7 @@ def incident_of(plan: Plan, problem: Problem, fail: Iterable[str] = (), *, nothi
         reserved=_reserved(arrivals, options.coordinator_cpu) if complete else {},
         complete=complete,
         transfers=_transfers(plan, problem, graph, options, failed.nodes),
+        delays=GivenCosts.of(options.costs).delays(graph),
     )
 
 
@@ -108,18 +110,23 @@ def _reserved(arrivals: tuple[Arrival, ...], cpu: float) -> dict[str, float]:
     return {order[0][1].node.id: cpu} if order else {}
 
 
+def bandwidth_of(options: RecoveryScheduleOptions, problem: Problem) -> float | None:
+    """Return the bandwidth of restores in units of 2^20 bytes per second, None where nobody says."""
+    network = None if problem.cluster is None else problem.cluster.network.bandwidth_mb_s
+    return GivenCosts.of(options.costs).bandwidth_mb_s(options.bandwidth, network)
+
+
 def _transfers(
     plan: Plan, problem: Problem, graph: TaskGraph, options: RecoveryScheduleOptions, failed: frozenset[str]
 ) -> Transfers | None:
     """Return how long restores take, None where they take no time."""
-    cluster = problem.cluster
-    bandwidth = plan.options.get("bandwidth_mb_s") or options.bandwidth
-    if bandwidth is None and cluster is not None:
-        bandwidth = cluster.network.bandwidth_mb_s
+    cluster, recovery = problem.cluster, GivenCosts.of(options.costs)
+    bandwidth = plan.options.get("bandwidth_mb_s") or bandwidth_of(options, problem)
     state = task_state(graph, problem.stats)
     if not bandwidth or not state.total.any():
         return None
     copies, _ = other_plans.checkpoint_copies(options.checkpoints, graph.topology, cluster)
+    copies = {} if recovery.remote else copies
     live = [node.id for node in cluster.nodes if node.id not in failed] if cluster is not None else []
     local = local_bytes(graph, state, copies, {node: i for i, node in enumerate(live)})
     return Transfers(

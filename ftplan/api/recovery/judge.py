@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ftplan.api.recovery.incident import horizon_of, incident_of
-from ftplan.api.recovery.options import OBJECTIVES
+from ftplan.api.recovery.incident import bandwidth_of, horizon_of, incident_of
+from ftplan.api.recovery.options import OBJECTIVES, RecoveryScheduleOptions
 from ftplan.api.recovery.repair_metrics import repair_scores
 from ftplan.api.statements import (
     Judged,
@@ -50,7 +50,7 @@ def judge_schedule(plan: Plan, problem: Problem, strict: bool) -> Judged:
     replayed = replay(body["steps"], incident)
     broken = list(judged(body, incident, replayed))
     broken += _steps(plan, incident, replayed)
-    broken += _options(plan, incident)
+    broken += _options(plan, problem, incident)
     left = (
         ["plan.steps.objective.bound"]
         if any((step.get("objective") or {}).get("bound") for step in body["steps"])
@@ -71,7 +71,7 @@ def judge_question(plan: Plan, problem: Problem) -> Judged:
     true: dict[str, Any] = _summary(plan, problem, incident, replay((), incident))
     true["after"] = None
     broken, left = judge_summary(plan, true)
-    return Judged([*_options(plan, incident), *broken], (), left)
+    return Judged([*_options(plan, problem, incident), *broken], (), left)
 
 
 def _objective(plan: Plan, incident: Incident, replayed: Replay) -> list[Violation]:
@@ -125,10 +125,14 @@ def _steps(plan: Plan, incident: Incident, replayed: Replay) -> Iterator[Violati
                     yield replace(item, where=where)
 
 
-def _options(plan: Plan, incident: Incident) -> list[Violation]:
-    """The horizon follows from the failure where it was not asked for."""
+def _options(plan: Plan, problem: Problem, incident: Incident) -> list[Violation]:
+    """The horizon follows from the failure where it was not asked for, the bandwidth from costs and cluster."""
     asked = {name: value for name, value in plan.options.items() if name != "horizon_s"}
-    return judge_options(plan, {"horizon_s": horizon_of(replace(plan, options=asked), incident)})
+    true = {"horizon_s": horizon_of(replace(plan, options=asked), incident)}
+    bandwidth = bandwidth_of(RecoveryScheduleOptions.of_plan(plan), problem)
+    if bandwidth is not None:
+        true["bandwidth_mb_s"] = bandwidth
+    return judge_options(plan, true)
 
 
 def _summary(plan: Plan, problem: Problem, incident: Incident, replayed: Replay) -> dict[str, Any]:

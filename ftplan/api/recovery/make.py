@@ -14,7 +14,8 @@ from ftplan.api.recovery import figures as recovery_figures
 from ftplan.api.recovery.fix import Setting, infeasible
 from ftplan.api.recovery.options import RecoveryScheduleOptions
 from ftplan.api.recovery.problem import Prepared, prepare
-from ftplan.api.recovery.warnings import gain_warnings
+from ftplan.api.recovery.warnings import bound_warnings, gain_warnings
+from ftplan.api.recovery_costs import recorded_costs
 from ftplan.metrics.stats_summary import trust_warnings
 from ftplan.model.failed_queries import failed_queries
 from ftplan.model.kinds import RECOVERY_SCHEDULE
@@ -66,6 +67,9 @@ def make(problem: Problem, planner: registry.Row, options: RecoveryScheduleOptio
         refusal = infeasible(recovery, _settings(options, command.left_s), setting) or result.infeasible
     summary, cut = _summary(recovery, settings, schedule, options.samples, _end(command))
     said = of_command(result.warnings, command.time_limit_s)
+    warnings = _warnings(problem, recovery, said, summary, options.objective)
+    if options.costs is not None and options.objective != "priority" and result.status == "feasible":
+        cut += bound_warnings(recovery)
     return Plan(
         kind=RECOVERY_SCHEDULE.name,
         algorithm=planner.name,
@@ -77,7 +81,7 @@ def make(problem: Problem, planner: registry.Row, options: RecoveryScheduleOptio
         objective=_objective(recovery, settings, result),
         rules=result.rules,
         summary=summary,
-        warnings=(*_warnings(problem, recovery, said, summary, options.objective), *cut),
+        warnings=(*warnings, *cut),
         infeasible=refusal,
         plan=None if schedule is None else body(schedule, recovery),
         tool_version=ftplan.__version__,
@@ -109,6 +113,7 @@ def _recorded(options: RecoveryScheduleOptions, prepared: Prepared, problem: Pro
         **options.recorded(),
         "replicas": recorded(options.replicas, paths.get("replicas")),
         "checkpoints": recorded(options.checkpoints, paths.get("checkpoints")),
+        "costs": recorded_costs(options.costs, paths.get("costs")),
         "cost": prepared.cost,
         "horizon_s": prepared.problem.horizon_s,
         "bandwidth_mb_s": None if bandwidth is None else bandwidth / MB,

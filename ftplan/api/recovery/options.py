@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from ftplan.api.option_fields import (
     CORES,
+    COSTS,
     FLAG,
     PLAN,
     SHARE,
@@ -80,9 +81,17 @@ class RecoveryScheduleOptions(FailureOptions):
     bandwidth: float | None = option(
         None,
         optional(BANDWIDTH),
-        "Of restores, per second: MB of 2^20 bytes, or a size such as 1GB.  [default: the cluster's network]",
+        "Of restores, per second: MB of 2^20 bytes, or a size such as 1GB.  [default: as --costs says, else the "
+        "cluster's network]",
         metavar="SPEED",
         unit="speed",
+    )
+    costs: Any = option(
+        None,
+        COSTS,
+        "Recovery costs, as fitted on measured recoveries: when failures are noticed, how long tasks take to start, to "
+        "fetch their state (unless --bandwidth says) and to catch up.",
+        metavar="FILE",
     )
     parallel_recovery: bool = option(False, FLAG, "Split heavy failed tasks with key groups over nodes.")
     samples: int = option(

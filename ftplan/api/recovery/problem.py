@@ -15,8 +15,10 @@ from ftplan.api.recovery.arrivals import default_arrivals
 from ftplan.api.recovery.hosts import Room, default_horizon_s, room, with_coordinator
 from ftplan.api.recovery.options import RecoveryScheduleOptions
 from ftplan.api.recovery.warnings import warnings_of
+from ftplan.api.recovery_costs import GivenCosts
 from ftplan.errors import FtplanError
 from ftplan.metrics.measured_topology import measured_topology
+from ftplan.metrics.recovery_time import RecoveryDelays
 from ftplan.metrics.task_costs import TaskCosts, task_costs
 from ftplan.metrics.task_state import TaskState, task_state
 from ftplan.model.cluster import Cluster
@@ -31,7 +33,7 @@ from ftplan.planners.recovery.problem import RecoveryProblem
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A recovery problem, where its costs come from, and the fingerprints of the plans that were read for it."""
+    """A recovery problem, where its costs come from, and the fingerprints of the files that were read for it."""
 
     problem: RecoveryProblem
     cost: Literal["topology", "statistics"]
@@ -50,7 +52,8 @@ def prepare(problem: Problem, options: RecoveryScheduleOptions) -> Prepared:
     items, replica_file = other_plans.replicas(options.replicas, question.graph, problem.cluster)
     built = question.with_replicas(items)
     warnings = (*question.warnings, *built.warnings, *warnings_of(built, known_nodes=problem.cluster is not None))
-    files = tuple(item for item in (replica_file, question.checkpoint_file) if item is not None)
+    given = (replica_file, question.checkpoint_file, question.recovery.file)
+    files = tuple(item for item in given if item is not None)
     return Prepared(replace(built, warnings=tuple(dict.fromkeys(warnings))), question.costs.source, files)
 
 
@@ -64,6 +67,8 @@ class RecoveryQuestion:
     arrivals: tuple[Arrival, ...]
     costs: TaskCosts
     state: TaskState
+    recovery: GivenCosts
+    delays: RecoveryDelays
     copies: other_plans.Copies
     options: RecoveryScheduleOptions
     checkpoint_file: InputFile | None
@@ -86,9 +91,9 @@ class RecoveryQuestion:
             host_room = with_coordinator(host_room, options.coordinator_cpu)
         standby = recovery_copies.by_task(standing, self.graph.tasks, host_room.live)
         standby[live.by_replica] = recovery_copies.NONE
-        bandwidth, horizon = options.bandwidth, options.horizon
-        if bandwidth is None and cluster is not None:
-            bandwidth = cluster.network.bandwidth_mb_s
+        horizon = options.horizon
+        network = None if cluster is None else cluster.network.bandwidth_mb_s
+        bandwidth = self.recovery.bandwidth_mb_s(options.bandwidth, network)
         return RecoveryProblem(
             graph=self.graph,
             cost=self.costs.cost,
@@ -104,6 +109,7 @@ class RecoveryQuestion:
             local_bytes=recovery_copies.local_bytes(self.graph, state, self.copies, host_room.live),
             bandwidth_bytes_s=None if bandwidth is None else bandwidth * MB,
             delay_s=(cluster.network.delay_s or 0.0) if cluster is not None else 0.0,
+            delays=self.delays,
             horizon_s=horizon if horizon is not None else default_horizon_s(host_room.arrivals, failed),
             failed_nodes=len(failed.nodes),
             warnings=host_room.warnings,
@@ -129,12 +135,29 @@ def question_of(problem: Problem, options: RecoveryScheduleOptions) -> RecoveryQ
     costs = task_costs(graph, problem.stats, cluster.placement if cluster is not None else None)
     state = task_state(graph, problem.stats)
     copies, file = other_plans.checkpoint_copies(options.checkpoints, problem.topology, cluster)
+    recovery = GivenCosts.of(options.costs)
+    remote = recovery.remote_state() if any(any(nodes) for nodes in copies.values()) else ()
+    copies = {} if recovery.remote else copies
     expected: tuple[Arrival, ...] = tuple(given)
     said: tuple[Warn, ...] = ()
     if not expected and options.arrivals:
         expected, said = default_arrivals(cluster, failed)
     warnings = (*measured.warnings, *costs.warnings, *state.warnings, *failed.warnings, *said)
-    return RecoveryQuestion(graph, cluster, failed, expected, costs, state, copies, options, file, warnings)
+    warnings += (*recovery.warnings, *recovery.doubts(graph), *remote)
+    return RecoveryQuestion(
+        graph=graph,
+        cluster=cluster,
+        failed=failed,
+        arrivals=expected,
+        costs=costs,
+        state=state,
+        recovery=recovery,
+        delays=recovery.delays(graph),
+        copies=copies,
+        options=options,
+        checkpoint_file=file,
+        warnings=warnings,
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,12 +30,12 @@ def repair_scores(outcome: Outcome, incident: Incident, horizon_s: float) -> dic
         "fidelity-time": _fidelity_time(outcome, incident, horizon_s),
         "prefetched-share": outcome.prefetched / outcome.started if outcome.started else 0.0,
         "restore-s": outcome.restore_s,
-        "unrecovered-tasks": float(np.isinf(outcome.ready).sum()),
+        "unrecovered-tasks": float(np.isinf(outcome.caught_up).sum()),
     }
 
 
 def _fidelity_time(outcome: Outcome, incident: Incident, horizon_s: float) -> float:
-    """Return the output fidelity integrated over the horizon; tasks work from the end of their restore on."""
+    """Return the output fidelity integrated over the horizon; tasks work when they have caught up."""
     live = np.ones(incident.graph.tasks, dtype=np.bool_)
     live[list(outcome.failed)] = False
     events: dict[tuple[float, bool], list[int]] = {}

@@ -87,6 +87,17 @@ def _order_gains_nothing(problem: RecoveryProblem, queries: FailedQueries) -> li
     return [Warn("ORDER_GAINS_NOTHING", text)]
 
 
+def bound_warnings(problem: RecoveryProblem) -> list[Warn]:
+    """Say what the bound of an objective over time knows less than the plan: how long state is fetched."""
+    if not problem.bandwidth_bytes_s or problem.state_bytes is None or not problem.state_bytes[problem.failed].any():
+        return []
+    text = (
+        "the bound counts detection, restart and catching up as the plan does, but not how long state is fetched: the "
+        "gap may be smaller than it says"
+    )
+    return [Warn("BOUND_WITHOUT_TRANSFERS", text)]
+
+
 def _restores(problem: RecoveryProblem) -> list[Warn]:
     if problem.bandwidth_bytes_s is not None or problem.state_bytes is None:
         return []

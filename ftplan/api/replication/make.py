@@ -11,6 +11,7 @@ from typing import Any
 
 import ftplan
 from ftplan.api.comparisons import compared
+from ftplan.api.recovery_costs import GivenCosts, recorded_costs
 from ftplan.api.replication.budget import parse_budget
 from ftplan.api.replication.comparison import random_choices
 from ftplan.api.replication.current import Current, current_of
@@ -23,7 +24,7 @@ from ftplan.api.replication.then_recover import FollowingRecovery, by_recovery, 
 from ftplan.errors import FtplanError
 from ftplan.metrics.replication_problem import NodeByTask, ReplicationProblem
 from ftplan.model.kinds import TASK_REPLICATION
-from ftplan.model.plan import Objective, Plan, Warn
+from ftplan.model.plan import InputFile, Objective, Plan, Warn
 from ftplan.model.problem import Problem
 from ftplan.model.replication_rules import BUDGET, CAPACITY, MEMORY, PRIMARY, ZONE, violations
 from ftplan.planners import registry
@@ -52,6 +53,9 @@ def make(problem: Problem, planner: registry.Row, options: TaskReplicationOption
     """
     if options.then_recover:
         refuse(options, planner, problem)
+    elif options.costs is not None:
+        raise FtplanError("--costs: say what the recovery afterwards takes: give --then-recover too")
+    cost_file = GivenCosts.of(options.costs).file
     began, limit_s = now(), options.time_limit_s
     ends = began + limit_s
     settings = ReplicationOptions(
@@ -91,9 +95,9 @@ def make(problem: Problem, planner: registry.Row, options: TaskReplicationOption
     return Plan(
         kind=TASK_REPLICATION.name,
         algorithm=planner.name,
-        options=_recorded(options, problem, prepared, current),
+        options=_recorded(options, problem, prepared, current, cost_file),
         seed=options.seed,
-        inputs=problem.inputs if current.file is None else (*problem.inputs, current.file),
+        inputs=(*problem.inputs, *(file for file in (current.file, cost_file) if file is not None)),
         status=result.status,
         reason=result.reason,
         objective=_objective(prepared, result, following),
@@ -173,12 +177,17 @@ def _rules(
 
 
 def _recorded(
-    options: TaskReplicationOptions, problem: Problem, prepared: PreparedReplication, current: Current
+    options: TaskReplicationOptions,
+    problem: Problem,
+    prepared: PreparedReplication,
+    current: Current,
+    cost_file: InputFile | None,
 ) -> dict[str, Any]:
     """Return the options as the plan keeps them: as asked, files by their paths, and what was derived beside."""
     return {
         **options.recorded(),
         "current": None if current.file is None else current.file.path,
+        "costs": recorded_costs(options.costs, None if cost_file is None else cost_file.path),
         "budget_unit": prepared.budget.unit,
         "budget_limit": None if options.target is not None else prepared.problem.budget,
         "cases": [case.id for case in prepared.problem.cases],

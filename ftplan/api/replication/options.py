@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from ftplan.api.option_fields import (
     CORES,
+    COSTS,
     FLAG,
     PLAN,
     SHARE,
@@ -84,6 +85,12 @@ class TaskReplicationOptions(FailureOptions):
         FLAG,
         "Value replicas by what they save in the recovery afterwards: least priority x seconds down, instead of "
         "fidelity during the outage.",
+    )
+    costs: Any = option(
+        None,
+        COSTS,
+        "With --then-recover: recovery costs, as fitted on measured recoveries; see recovery-schedule.",
+        metavar="FILE",
     )
     weight: str = option("rate", one_of(*WEIGHTS), "What an output task counts in fidelity.")
     same_zone: Any = option(

@@ -28,10 +28,11 @@ class RecoveryCase:
     problem: Problem | None
     fail: tuple[str, ...]
     max_cpu: float
+    costs: Any = None
 
     def options(self) -> dict[str, Any]:
         """Return what its recovery schedule is asked, the replicas beside it."""
-        return {**OPTIONS, "fail": self.fail, "max_cpu": self.max_cpu}
+        return {**OPTIONS, "fail": self.fail, "max_cpu": self.max_cpu, "costs": self.costs}
 
 
 def recovery_cases(
@@ -60,5 +61,5 @@ def recovery_cases(
         else:
             here = problem
         nothing = not fail and not (here.failure is not None and here.failure.fail)
-        made.append(RecoveryCase(case.id, case.weight, None if nothing else here, fail, options.max_cpu))
+        made.append(RecoveryCase(case.id, case.weight, None if nothing else here, fail, options.max_cpu, options.costs))
     return tuple(made)

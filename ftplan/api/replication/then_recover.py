@@ -21,6 +21,7 @@ from ftplan.api.replication.problem import PreparedReplication
 from ftplan.api.replication.recovery_cases import RecoveryCase, recovery_cases
 from ftplan.api.replication.recovery_figures import with_recovery
 from ftplan.errors import FtplanError
+from ftplan.metrics.recovery_time import AT_ONCE
 from ftplan.metrics.replica_hosts import ANYWHERE, NOWHERE, ReplicaHosts
 from ftplan.metrics.replication_problem import NodeByTask, ReplicationProblem
 from ftplan.model.failed_queries import FailedQueries, failed_queries
@@ -61,7 +62,7 @@ PLANNERS = ("greedy", "structure-aware")
 ASSUMED = "DEFAULT_ARRIVALS"
 NO_BANDWIDTH = (
     "no bandwidth is known: restores count as taking no time, and replicas save none; give network.bandwidth_mb_s in "
-    "the cluster file"
+    "the cluster file, or --costs"
 )
 #: Of a step, what a replication plan keeps.
 STEP = ("step", "at_s", "trigger", "recover")
@@ -247,7 +248,8 @@ def _relaxed(
     weight: float, question: RecoveryQuestion, ids: Sequence[str], beyond: float, clock: Budget
 ) -> CaseRelaxation:
     """Return a case as the bound sees it."""
-    problem = question.with_replicas(())
+    asked = question.with_replicas(())
+    problem = replace(asked, delays=AT_ONCE)  # what they take is counted task by task
     graph, priority = problem.graph, problem.graph.per_task("priority")
     queries = failed_queries(graph, problem.failed)
     repair = RepairState(problem)
@@ -272,7 +274,7 @@ def _relaxed(
         start=Outages(0.0, queries, priority[queries.query]),
         later=tuple(later),
         fails_s=fails_s,
-        restore_s=_restores(problem),
+        restore_s=_restores(asked),
         release=knapsack.release,
         usable=knapsack.capacity if lasting else free,
         free=free,
@@ -307,14 +309,20 @@ def _only(queries: FailedQueries, kept: BoolArray) -> FailedQueries:
 
 
 def _restores(problem: RecoveryProblem) -> FloatArray:
-    """Return how long each task's restore takes at least, on the node that holds most of its state, shape (T,)."""
+    """Return after how long each task has caught up at the earliest, shape (T,).
+
+    It is restored at once, on the node that holds most of its state.
+    """
+    delays = problem.delays
+    started = np.full(problem.graph.tasks, delays.starts(0.0, 0.0))
     if problem.state_bytes is None or not problem.bandwidth_bytes_s:
-        return np.zeros(problem.graph.tasks)
+        return delays.caught_up(started, 0.0)
     near = np.zeros(problem.graph.tasks)
     for (task, _), held in problem.local_bytes.items():
         near[task] = max(near[task], held)
     size = np.maximum(problem.state_bytes - near, 0.0)
-    return np.where(size > 0.0, problem.delay_s + size / problem.bandwidth_bytes_s, 0.0)
+    fetched_s = np.where(size > 0.0, problem.delay_s + size / problem.bandwidth_bytes_s, 0.0)
+    return delays.caught_up(started + fetched_s, 0.0)
 
 
 def by_recovery(

@@ -107,7 +107,6 @@ class Asking:
         """
         value = self(path)
         if isinstance(value, dict) and key in value:
-            self.journal.continued = True
             return value
         if not self.journal.continued and (self.error is None or (self.status is not None and self.status < 500)):
             said = self.error or f"it names no {key}"

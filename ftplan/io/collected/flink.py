@@ -38,7 +38,7 @@ class FlinkPoll:
         self._shapes: dict[str, Any] = {}
         self._detailed: dict[str, set[int]] = {}
         self._missing: set[str] = set()
-        self._named = False
+        self._checked = False
 
     def __call__(self, ask: Asking) -> None:
         """Ask for everything once."""
@@ -52,10 +52,10 @@ class FlinkPoll:
                 self._job(ask, job["jid"])
 
     def _check_jobs(self, entries: Sequence[Mapping[str, Any]]) -> None:
-        """Refuse a job that is unknown from the start; one that is gone later may come back."""
-        if self._named or not entries:
+        """Refuse a job that is unknown when the first answer names others; later ones come and go."""
+        checked, self._checked = self._checked, True
+        if checked or not entries:
             return
-        self._named = True
         known = [str(job.get("name")) for job in entries]
         for asked in self.jobs:
             if asked not in known and all(job["jid"] != asked for job in entries):

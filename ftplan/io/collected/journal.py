@@ -27,7 +27,7 @@ class AnswerJournal:
     head
         What ``collection.json`` says; its time is that of the first process.
     continued
-        Whether the folder was there before, or holds an answer of the endpoint by now.
+        Whether the folder was there before, or holds a poll of the endpoint by now.
     """
 
     def __init__(self, folder: str | os.PathLike[str], head: CollectionHead, tool_version: str) -> None:

@@ -125,12 +125,12 @@ def keep_polling(poll: Poll, asking: Callable[[], Asking], pace: Pace, say: Call
     down = 0
 
     def missed(count: int, took: float) -> None:
-        summary.skipped += count
         text = f"a poll took {took:.3g} s, longer than --every {pace.every_s:g}s"
         say(f"{text}: {count:,} {'poll' if count == 1 else 'polls'} skipped")
 
     try:
         for slot in pace.slots(missed):
+            summary.skipped = slot.number - summary.polls
             asked = asking()
             error = None
             try:
@@ -143,9 +143,10 @@ def keep_polling(poll: Poll, asking: Callable[[], Asking], pace: Pace, say: Call
                 if not down:
                     say(f"out of reach: {error}; going on")
                 slot.pause = min(2**down, most)
-                summary.skipped += slot.pause - 1
                 down += 1
-            elif down:
+                continue
+            asked.journal.continued = True
+            if down:
                 say(f"within reach again after {down:,} failed {'poll' if down == 1 else 'polls'}")
                 down = 0
     except KeyboardInterrupt:

@@ -262,8 +262,10 @@ def options_of(queries: Sequence[RangeQuery], match: Sequence[str], every_s: flo
     """
     said = {} if old is None else old.options
     if old is not None and (old.every_s != every_s or said.get("match", []) != list(match)):
-        what = f"--every {old.every_s:g}s" if old.every_s != every_s else f"--match {' '.join(said.get('match', []))}"
-        raise FtplanError(f"the folder was collected with {what}; give the same, or another folder")
+        before = said.get("match", [])
+        what = f"with --match {' '.join(map(str, before))}" if before else "without --match"
+        what = what if old.every_s == every_s else f"with --every {old.every_s:g}s"
+        raise FtplanError(f"the folder was collected {what}; give the same, or another folder")
     by_name = {query.name: query for query in stored_queries(said)}
     for query in queries:
         if by_name.setdefault(query.name, query) != query:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Discriminator, Field, StringConstraints, Tag
+from pydantic import AfterValidator, Discriminator, Field, StringConstraints, Tag, WithJsonSchema
 
-from ftplan.errors import FtplanError, suggestion
-from ftplan.io.documents import Source, parse_text, read_document
+from ftplan.io.documents import Document, Source, parse_text, read_document
 from ftplan.io.fields import FileModel, Id, Positive, Version
-from ftplan.io.validation import Complaints, check_envelope, ignored_keys, validate
-from ftplan.model.plan import Warn
-from ftplan.model.prometheus import ROLES, LabelRule, RangeQuery, misuse
+from ftplan.io.validation import Complaints, Loaded, check_envelope, ignored_keys, validate
+from ftplan.model.plan import InputFile
+from ftplan.model.prometheus import ROLES, LabelRule, QueryMapping, RangeQuery, misuse
 
 FORMAT = "ftplan/prometheus-mapping"
 #: The mapping that comes with ftplan.
@@ -39,6 +38,7 @@ def _branch(value: Any) -> str:
 #: Of a section, and of a query within it.
 Part = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]+$")]
 LabelName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
+Expression = Annotated[str, AfterValidator(_expression), WithJsonSchema({"type": "string", "pattern": r"\("})]
 Text = Annotated[str, StringConstraints(min_length=1)]
 
 
@@ -46,7 +46,7 @@ class LabelModel(FileModel):
     """A label of which a part is meant."""
 
     label: LabelName = Field(description="Name of the label")
-    pattern: Annotated[Text, AfterValidator(_expression)] = Field(
+    pattern: Expression = Field(
         description="Regular expression that matches the whole value; its first pair of parentheses is what is meant"
     )
     prefix: str = Field("", description="What is put before it")
@@ -97,16 +97,14 @@ class PrometheusMappingModel(FileModel):
     sections: dict[Part, SectionModel] = Field(description="Sections by name, one for each engine")
 
 
-def load_mapping(source: Source | None = None) -> tuple[dict[str, list[RangeQuery]], tuple[Warn, ...]]:
-    """Return the queries of each section of a mapping file (None: the shipped one), and warnings of unknown keys.
+def load_mapping(source: Source | Document) -> Loaded[QueryMapping]:
+    """Read and check a mapping file, with what it stands on.
 
     Raises
     ------
     FtplanError
         If the file cannot be read, is no mapping, or a query cannot mean what it says.
     """
-    if source is None:
-        return _queries(_shipped(), "the shipped mapping"), ()
     document = read_document(source, "mapping")
     value = check_envelope(document, FORMAT)
     model = validate(PrometheusMappingModel, value, document.name)
@@ -117,7 +115,13 @@ def load_mapping(source: Source | None = None) -> tuple[dict[str, list[RangeQuer
         below = base.get(name) or SectionModel.model_validate({})
         queries = {**below.queries, **section.queries}
         sections[name] = below.model_copy(update={"labels": _joined(below.labels, section.labels), "queries": queries})
-    return _queries(model.model_copy(update={"sections": sections}), document.name), (*warnings, *ignored)
+    mapping = _queries(model.model_copy(update={"sections": sections}), document.name)
+    return Loaded(mapping, InputFile("mapping", document.path, document.sha256), warnings, ignored)
+
+
+def shipped_mapping() -> QueryMapping:
+    """Return the mapping that comes with ftplan."""
+    return _queries(_shipped(), SHIPPED.name)
 
 
 @cache
@@ -132,7 +136,7 @@ def _joined(below: LabelsModel | None, above: LabelsModel | None) -> LabelsModel
     return below.model_copy(update={name: getattr(above, name) for name in above.model_fields_set})
 
 
-def _queries(model: PrometheusMappingModel, name: str) -> dict[str, list[RangeQuery]]:
+def _queries(model: PrometheusMappingModel, name: str) -> QueryMapping:
     complaints = Complaints(name)
     sections: dict[str, list[RangeQuery]] = {}
     for title, section in model.sections.items():
@@ -152,22 +156,11 @@ def _queries(model: PrometheusMappingModel, name: str) -> dict[str, list[RangeQu
                 )
             )  # fmt: skip
     complaints.finish()
-    return {title: queries for title, queries in sections.items() if queries}
+    return QueryMapping({title: queries for title, queries in sections.items() if queries})
 
 
 def _rule(label: str | LabelModel) -> LabelRule:
     return LabelRule(label) if isinstance(label, str) else LabelRule(label.label, label.pattern, label.prefix)
-
-
-def chosen(sections: Mapping[str, Sequence[RangeQuery]], names: Sequence[str]) -> list[RangeQuery]:
-    """Return the queries of the named sections, of all where none is named.
-
-    Raises FtplanError for a name that the mapping does not have.
-    """
-    for name in names:
-        if name not in sections:
-            raise FtplanError(f"--section: unknown section {name!r}{suggestion(name, sections)}: {', '.join(sections)}")
-    return [query for name, queries in sections.items() if not names or name in names for query in queries]
 
 
 def mapping_text(source: Source | None = None) -> str:
@@ -178,7 +171,7 @@ def mapping_text(source: Source | None = None) -> str:
     import yaml
 
     sections: dict[str, Any] = {}
-    for title, queries in load_mapping(source)[0].items():
+    for title, queries in load_mapping(source).value.sections.items():
         sections[title] = {"queries": {query.name.partition(".")[2]: _plain(query) for query in queries}}
     head = {"format": FORMAT, "format_version": "1.0", "base": "none"}
     return yaml.safe_dump({**head, "sections": sections}, sort_keys=False, allow_unicode=True, width=1000)

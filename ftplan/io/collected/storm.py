@@ -1,6 +1,7 @@
 """What to ask Storm's UI: its topologies, their components with executors and hosts, and the supervisors.
 
-A poll begins with ``/api/v1/cluster/summary``. Component pages are asked for the last ten minutes.
+A poll begins with ``/api/v1/cluster/summary``. Component pages are asked for the last ten minutes; the visualization is
+the only page that tells groupings.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ class StormPoll:
         if options.get("metrics"):
             raise FtplanError("--metrics: Storm's pages are kept whole; it goes with --from flink")
         self.jobs: Sequence[str] = options.get("jobs") or ()
-        self._named = False
+        self._checked = False
 
     def __call__(self, ask: Asking) -> None:
         """Ask for everything once."""
@@ -36,10 +37,10 @@ class StormPoll:
                 self._topology(ask, str(topology.get("encodedId") or quote(str(topology["id"]), safe="")))
 
     def _check_jobs(self, topologies: Sequence[Mapping[str, Any]]) -> None:
-        """Refuse a topology that is unknown from the start; one that is gone later may come back."""
-        if self._named or not topologies:
+        """Refuse a topology that is unknown when the first answer names others; later ones come and go."""
+        checked, self._checked = self._checked, True
+        if checked or not topologies:
             return
-        self._named = True
         known = [str(item.get("name")) for item in topologies]
         for asked in self.jobs:
             if asked not in known and all(item["id"] != asked for item in topologies):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -139,20 +140,32 @@ def _least(names: Sequence[str], weight: Mapping[Pair, Weight]) -> list[str]:
 
 
 def _greedy(names: Sequence[str], weight: Mapping[Pair, Weight], depth: Mapping[str, int]) -> list[str]:
-    """Return an order of operators: those that only send to the left, those that only receive to the right."""
+    """Return an order of operators: those that only send to the left, those that only receive to the right.
+
+    O(E log E), with a heap in which old entries of an operator stay until they come up.
+    """
     graph: nx.DiGraph[str] = nx.DiGraph()
     graph.add_nodes_from(names)
     graph.add_edges_from(weight)
+    place = {name: i for i, name in enumerate(names)}
+
+    def rank(name: str) -> tuple[bool, bool, int, int, int]:
+        """Sinks first, then sources, then what sends most beyond what it receives, then what is nearest to a source."""
+        sends, receives = graph.out_degree(name), graph.in_degree(name)
+        return sends > 0, receives > 0, receives - sends, depth[name], place[name]
+
+    heap = [rank(name) for name in names]
+    heapq.heapify(heap)
     left: list[str] = []
     right: list[str] = []
-
-    def leads(name: str) -> tuple[bool, int, int]:
-        fed = graph.in_degree(name)
-        return fed == 0, graph.out_degree(name) - fed, -depth[name]
-
-    while graph:
-        sink = next((name for name in graph if graph.out_degree(name) == 0), None)
-        chosen = max(graph, key=leads) if sink is None else sink
-        (left if sink is None else right).append(chosen)
-        graph.remove_node(chosen)
+    while heap:
+        entry = heapq.heappop(heap)
+        name = names[entry[-1]]
+        if name not in graph or entry != rank(name):
+            continue
+        (left if entry[0] else right).append(name)
+        near = {*graph.predecessors(name), *graph.successors(name)}
+        graph.remove_node(name)
+        for other in near:
+            heapq.heappush(heap, rank(other))
     return left + right[::-1]

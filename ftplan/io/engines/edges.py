@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -22,19 +23,19 @@ def merged(draft: Draft, ids: Mapping[str, str]) -> dict[Pair, DraftEdge]:
     """Return one edge for each two operators, with a partitioning that their parallelism allows."""
     tasks = {operator.key: operator.parallelism for operator in draft.operators}
     changed: dict[tuple[Partitioning, Partitioning], list[Pair]] = {}
-    merged: dict[Pair, DraftEdge] = {}
+    by_pair: dict[Pair, DraftEdge] = {}
     for edge in draft.edges:
         pair = edge.source, edge.target
         if edge.substreams is None and (rule := _valid(edge.partitioning, *(tasks[key] for key in pair))):
             changed.setdefault((edge.partitioning, rule), []).append(pair)
             edge = replace(edge, partitioning=rule)
-        merged[pair] = _both(merged[pair], edge) if pair in merged else edge
+        by_pair[pair] = _both(by_pair[pair], edge) if pair in by_pair else edge
     for (was, rule), pairs in changed.items():
         source, target = min(pairs)
         more = f" and {len(pairs) - 1} more" if len(pairs) > 1 else ""
         text = f"{ids[source]} -> {ids[target]}{more}: {was} does not fit the parallelism, {rule} is taken"
         draft.assume("PARTITIONING_CHANGED", text)
-    return merged
+    return by_pair
 
 
 def _valid(rule: Partitioning, upstream: int, downstream: int) -> Partitioning | None:
@@ -92,6 +93,7 @@ def spread(draft: Draft, rate: Mapping[Pair, float]) -> None:
     estimate; edges within 1 % of the whole output, and those with too many substreams, stay as they are.
     """
     operators = {operator.key: operator for operator in draft.operators}
+    streams = Counter((edge.source, edge.target) for edge in draft.edges)
     changed = []
     for i, edge in enumerate(draft.edges):
         source, target = operators[edge.source], operators[edge.target]
@@ -100,14 +102,16 @@ def spread(draft: Draft, rate: Mapping[Pair, float]) -> None:
         if pair not in rate or not isinstance(whole, list) or edge.partitioning != "full":
             continue
         total = sum(whole)
-        parallel = sum((e.source, e.target) == pair for e in draft.edges)
         few = source.parallelism * target.parallelism <= MAX_SUBSTREAMS
-        if not total or abs(rate[pair] - total) <= DIFFERS * total or parallel > 1 or not few:
+        if not total or abs(rate[pair] - total) <= DIFFERS * total or streams[pair] > 1 or not few:
             continue
-        weights = share if share is not None and any(share) else [1.0] * target.parallelism
-        scale = rate[pair] / (total * sum(weights))
+        weights = list(share) if share is not None and any(share) else [1.0] * target.parallelism
+        every = sum(weights)
         rows = [
-            (a, b, scale * sent * weight) for a, sent in enumerate(whole) for b, weight in enumerate(weights) if weight
+            (a, b, rate[pair] * (sent / total) * (weight / every))
+            for a, sent in enumerate(whole)
+            for b, weight in enumerate(weights)
+            if weight
         ]
         draft.edges[i] = replace(edge, substreams=rows)
         changed.append(f"{edge.source} -> {edge.target}")

@@ -44,10 +44,19 @@ class EngineSource:
     paths: tuple[str, ...] = ()
 
     def texts(self) -> Iterator[tuple[str, str]]:
-        """Yield the name and the text of each file; raises FtplanError where one is no UTF-8 text."""
+        """Yield the name and the text of each file; what lies in a folder and is no text is passed over.
+
+        Raises FtplanError where a file that was given is missing or no UTF-8 text.
+        """
         for path in self.paths:
             name = display_name(path)
-            yield name, decoded(read_bytes(path, "saved answer"), name)
+            try:
+                text = decoded(read_bytes(path, "saved answer"), name)
+            except FtplanError:
+                if path in self.given:
+                    raise
+                continue
+            yield name, text
 
     def documents(self) -> Iterator[tuple[str, Any]]:
         """Yield the name and the data of each file that is JSON or YAML by its extension, or the only one.

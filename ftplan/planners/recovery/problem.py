@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from ftplan.metrics.recovery_time import AT_ONCE, RecoveryDelays
 from ftplan.model.defaults import HORIZON_S
 from ftplan.model.failure import FailureEvent
 from ftplan.model.plan import Warn
@@ -66,6 +67,7 @@ class RecoveryProblem:
     local_bytes: Mapping[tuple[int, int], float] = field(default_factory=dict)  # (task, host): state that lies there
     bandwidth_bytes_s: float | None = None  # None: restores take no time
     delay_s: float = 0.0
+    delays: RecoveryDelays = AT_ONCE
     horizon_s: float = HORIZON_S
     failed_nodes: int = 0  # since the last checkpoint, at the start
     warnings: tuple[Warn, ...] = ()

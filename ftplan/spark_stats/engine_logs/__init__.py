@@ -2,7 +2,7 @@
 
 To add a format:
 
-1. Its name in :data:`ftplan.spark_stats.mapping.InputFormat`, and a row in :data:`ENGINE_FORMATS`.
+1. Its name in :data:`ftplan.spark_stats.log_formats.InputFormat`, and a row in :data:`ENGINE_FORMATS`.
 2. A module beside this one with ``read(session, logs, files, mapping)``, which returns the log and the mapping
    completed with the names of its columns. ``logs`` are files and folders as the user gave them, ``files`` what was
    found there (size and SHA-256 are taken care of), ``mapping`` what else the user said. Make a frame whose columns are
@@ -48,6 +48,12 @@ ENGINE_FORMATS: Mapping[str, EngineFormat] = {
         find="ftplan.spark_stats.engine_logs.flink_files:find",
     ),
     "flink-slf4j": EngineFormat(read="ftplan.spark_stats.engine_logs.flink_slf4j:read", text=True),
+    "kafka-log-dirs": EngineFormat("ftplan.spark_stats.engine_logs.kafka_log_dirs:read"),
+    "prometheus": EngineFormat(
+        "ftplan.spark_stats.engine_logs.prometheus:read",
+        "ftplan.spark_stats.engine_logs.prometheus_folder:find",
+        text=True,
+    ),
 }
 
 

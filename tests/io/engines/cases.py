@@ -17,7 +17,8 @@ from ftplan.io.engines.draft import Draft, DraftEdge, DraftNode, DraftOperator
 from ftplan.io.topology_file import load_topology
 
 DATA = Path(__file__).resolve().parents[2] / "data"
-SPARK = Path(__file__).resolve().parents[3] / "examples" / "spark" / "eventlog"
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
+KAFKA, SPARK = EXAMPLES / "kafka-streams", EXAMPLES / "spark" / "eventlog"
 
 
 def accepted(imported: Imported) -> Imported:

@@ -13,9 +13,10 @@ import yaml
 
 import ftplan
 from ftplan.errors import FtplanError
-from tests.io.engines.cases import DATA, codes, imported
+from ftplan.io.engines.storm.groupings import grouping, is_coordination, is_system
+from tests.io.collected.server import served
+from tests.io.engines.cases import DATA, EXAMPLES, codes, imported
 from tests.io.engines.storm_cases import BASE, ID, pages
-from tests.served import served
 
 PRODUCTION = sorted((DATA / "storm" / "production").glob("*.json"))
 FLUX = sorted((DATA / "storm" / "flux").glob("*.yaml"))
@@ -49,14 +50,14 @@ def test_production_topologies_recounted(path: Path) -> None:
     left_out = len(document["edges"]) - len(data)
     notes = [note.message for note in done.notes if note.code == "COORDINATION_LEFT_OUT"]
     missing = len(document["components"]) - len(tasks)
-    assert notes == (
-        [f"left out as coordination of Trident or Storm: components {missing}, streams {left_out}"] * (left_out > 0)
-    )
+    text = f"left out as coordination of Trident or Storm: components {missing}, streams {left_out}"
+    assert notes == ([text] if left_out else [])
     keyed = {e["to"] for e in data if e["grouping"] == "fields" and e["fields"]}
     assert {name for name, o in operators.items() if "key_groups" in o} == keyed
+    cpu = "topology.component.cpu.pcore.percent"
     for component in document["components"]:
         if component["id"] in operators:
-            percent = component["resources"]["topology.component.cpu.pcore.percent"]
+            percent = component["resources"].get(cpu, document["conf"].get(cpu))
             assert operators[component["id"]]["cpu"] == pytest.approx(percent / 100)
 
 
@@ -86,8 +87,8 @@ def test_flux_files_recounted(path: Path) -> None:
 
 def test_the_example_is_this_topology() -> None:
     """What examples/storm-recovery says to have taken from the source: operators, tasks, cpu, who sends to whom."""
-    example = yaml.safe_load((DATA.parents[1] / "examples" / "storm-recovery" / "topology.yaml").read_text())
-    made = imported(next(path for path in PRODUCTION if path.stem.endswith("00034")), "storm").topology
+    example = yaml.safe_load((EXAMPLES / "storm-recovery" / "topology.yaml").read_text())
+    made = imported(EXAMPLES / "storm-recovery" / "TopologyName00034.json", "storm").topology
     assert {(o["id"], o["parallelism"], o["cpu"]) for o in made["operators"]} == {
         (o["id"], o["parallelism"], o["cpu"]) for o in example["operators"]
     }
@@ -131,6 +132,43 @@ def test_pages_without_what_tells_groupings_and_by_process(tmp_path: Path) -> No
     assert done.cluster["nodes"][0]["labels"] == {"host": "10.11.1.7:6700"}
 
 
+def test_pages_since_the_beginning_and_of_older_versions(tmp_path: Path) -> None:
+    answers = pages()
+    for path, page in answers.items():
+        if "/component/" in path:
+            page["window"] = ":all-time"
+            for row in page["executorStats"]:
+                del row["uptimeSeconds"]
+                row["uptime"] = "1h 0m 0s"
+    spout, split, _ = imported(saved(tmp_path, answers), "storm").topology["operators"]
+    assert spout["rate_out"] == pytest.approx([6000 / 3600, 12000 / 3600])
+    assert split["selectivity"] == 4.0
+    for path, page in answers.items():
+        for row in page["executorStats"] if "/component/" in path else ():
+            del row["uptime"]
+    done = imported(saved(tmp_path, answers), "storm")
+    assert codes(done).count("WINDOW_UNKNOWN") == 3
+    assert all("rate_out" not in operator for operator in done.topology["operators"])
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("SHUFFLE", "shuffle"), ("LOCAL_OR_SHUFFLE", "local_or_shuffle"), ("localOrShuffle", "local_or_shuffle"),
+        ("custom_serialized", "custom"), ("CUSTOM", "custom"), ("NONE", "none"), ("fields", "fields"), ("?", "unknown"),
+        ("PARTIAL_KEY", "custom"), ("DIRECT", "direct"), ("ALL", "all"), ("GLOBAL", "global"),
+    ],
+)  # fmt: skip
+def test_groupings_by_any_spelling(name: str, kind: str) -> None:
+    assert grouping(name) == kind
+
+
+def test_what_coordinates_is_left_out() -> None:
+    assert all(map(is_system, ("__acker", "__system", "$mastercoord-bg0", "$spoutcoord-spout0")))
+    assert all(map(is_coordination, ("$batch", "$coord-bg7", "__ack_init", "__metrics")))
+    assert not any(map(is_system, ("spout-words", "b-0", "Bolt-1")))
+
+
 def test_a_topology_page_alone(tmp_path: Path) -> None:
     done = imported(saved(tmp_path, {BASE: pages()[BASE]}), "storm")
     assert done.topology["edges"] == []
@@ -157,8 +195,8 @@ def storm_ui() -> Iterator[str]:
         "/api/v1/cluster/summary": {"supervisors": 4},
         "/api/v1/topology/summary": {"topologies": [{"id": ID, "name": "WordCount3", "encodedId": ID}]},
     }
-    with served(answers) as url:
-        yield url
+    with served(answers) as endpoint:
+        yield endpoint.url
 
 
 def test_a_live_url_and_a_collected_folder_say_the_same(storm_ui: str, tmp_path: Path) -> None:
@@ -182,7 +220,7 @@ def test_a_live_url_and_a_collected_folder_say_the_same(storm_ui: str, tmp_path:
 
 
 def test_an_endpoint_out_of_reach() -> None:
-    with pytest.raises(FtplanError, match="127.0.0.1:1: connection refused"):
+    with pytest.raises(FtplanError, match=r"127\.0\.0\.1:1: connection refused"):
         ftplan.import_topology("http://127.0.0.1:1", "storm")
 
 
@@ -200,7 +238,8 @@ def test_flux_includes_properties_and_the_environment(tmp_path: Path, monkeypatc
         '- {id: split, className: org.apache.storm.bolt.JoinBolt, parallelism: 3, numTasks: "${split.tasks}"}\n'
         '- {id: count, className: C, parallelism: "${ENV-COUNTERS}"}\n'
         "streams:\n- {from: s, to: split, grouping: {type: FIELDS, args: [a]}}\n"
-        "- {from: split, to: count, grouping: {type: GLOBAL}}\n- {from: s, to: log, grouping: {type: LOCAL_OR_SHUFFLE}}\n"
+        "- {from: split, to: count, grouping: {type: GLOBAL}}\n"
+        "- {from: s, to: log, grouping: {type: LOCAL_OR_SHUFFLE}}\n"
     )
     done = imported([main, tmp_path / "dev.properties"], "storm")
     operators = {o["id"]: o for o in done.topology["operators"]}

@@ -17,6 +17,8 @@ from ftplan.io.engines.parts import Part
 from ftplan.io.engines.storm.decoded import component
 from ftplan.io.engines.storm.groupings import connect, grouping, is_coordination, is_system
 
+_UPTIME = re.compile(r"(\d+)([dhms])")
+_SECONDS = {"d": 86400, "h": 3600, "m": 60, "s": 1}
 _EXECUTOR = re.compile(r"\[(\d+)-(\d+)\]")
 
 
@@ -73,15 +75,18 @@ _KINDS = ("topology", "component", "supervisors", "visualization")
 
 
 def _topology(pages: list[Part], name: str, options: ImportOptions) -> Part:
-    asked = [page for page in pages if options.job in (None, page.value.get("id"), page.value.get("name"))]
-    known = sorted({str(page.value.get("name") or page.value.get("id")) for page in pages})
+    """Return the last page of the topology that is asked for, or of the only one."""
     if not pages:
         raise FtplanError(f"{name}: holds no page of a topology of Storm (/api/v1/topology/ID)")
+    by_id = {page.at("id").text(): page for page in pages}
+    names = {key: page.at("name").text() if "name" in page else key for key, page in by_id.items()}
+    asked = [key for key in by_id if options.job in (None, key, names[key])]
+    known = ", ".join(sorted({*names.values()}))
     if not asked:
-        raise FtplanError(f"--job: {name} holds no topology {options.job!r}: one of {', '.join(known)}")
-    if len({page.value.get("id") for page in asked}) > 1:
-        raise FtplanError(f"{name}: holds several topologies: choose one with --job: {', '.join(known)}")
-    return asked[-1]
+        raise FtplanError(f"--job: {name} holds no topology {options.job!r}: one of {known}")
+    if len(asked) > 1:
+        raise FtplanError(f"{name}: holds several topologies: choose one with --job: {known}")
+    return by_id[asked[0]]
 
 
 def _operator(part: Part, kind: str) -> DraftOperator:
@@ -93,6 +98,15 @@ def _operator(part: Part, kind: str) -> DraftOperator:
     latency = part.at("executeLatency").number()
     operator.record_time_s = latency / 1000 if latency else None
     return operator
+
+
+def _uptime(part: Part) -> float | None:
+    """Return the seconds for which an executor is up; older versions write ``43m 4s`` only."""
+    seconds = part.at("uptimeSeconds").number()
+    if seconds is None and isinstance(part.at("uptime").value, str):
+        shown = _UPTIME.findall(part.at("uptime").text())
+        seconds = float(sum(int(count[:9]) * _SECONDS[unit] for count, unit in shown)) if shown else None
+    return seconds or None
 
 
 def _window(page: Part) -> float | None:
@@ -131,16 +145,21 @@ def _measure(operator: DraftOperator, page: Part, draft: Draft, options: ImportO
     busy: list[float] = []
     hosts: list[str] = []
     groups: list[str] = []
+    timed = True
     for part, tasks in executors:
-        up = part.at("uptimeSeconds").number()
-        seconds = min(window or up or 1.0, up or window or 1.0) or 1.0
-        rates.append((part.at("emitted").number() or 0.0) / seconds)
-        executed.append((part.at("executed").number() or 0.0) / seconds)
+        seconds = min(filter(None, (window, _uptime(part))), default=0.0)
+        timed = timed and seconds > 0
+        rates.append((part.at("emitted").number() or 0.0) / (seconds or 1.0))
+        executed.append((part.at("executed").number() or 0.0) / (seconds or 1.0))
         busy.append(part.at("capacity").number() or 0.0)
         host = part.at("host").text()
         hosts.append(host if options.node_by == "host" else f"{host}:{part.at('port').text()}")
         groups += [hosts[-1]] * tasks
-    operator.rate_out = rates
+    if timed:
+        operator.rate_out = rates
+    else:
+        text = "the page does not say over which time it counts: rates are left out"
+        draft.assume("WINDOW_UNKNOWN", f"{operator.key}: {text}")
     if any("capacity" in part for part, _ in executors):
         operator.cpu = busy
     if any(executed):
@@ -192,10 +211,13 @@ def _connect(
     connect(draft, kept, options)
     for key in {key for key in draft.key_groups if names[key].key_groups is None}:
         del draft.key_groups[key]
-    pages = {key: _window(page) or window for key, page in components.items()}
-    rate = {
-        (a, b): count / seconds for (a, b), count in records.items() if (seconds := pages[b]) and a in names and count
-    }
+    rate = {}
+    for (source, target), count in records.items():
+        page = components[target]
+        up = (_uptime(part) for part in page.at("executorStats").each())
+        seconds = _window(page) or window or max(filter(None, up), default=0.0)
+        if seconds and count and source in names and target in names:
+            rate[source, target] = count / seconds
     spread(draft, rate)
 
 

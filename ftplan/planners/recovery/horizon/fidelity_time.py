@@ -69,7 +69,8 @@ def plan_order(
     if state.problem.failures:
         capacity, possible = capacity_with_failures(state, times), state.down
     most = fidelity_bounds(model, state.down, possible, state.cost, capacity, budget.part(BOUND))
-    bound = sound_bound("max", values[best], float(most @ problem.span))
+    waiting = model.fidelity(~state.down) * problem.waits_s
+    bound = sound_bound("max", values[best], waiting + float(most @ problem.span))
     return FidelityPlan(orders[best], values[best], bound, best)
 
 
@@ -91,7 +92,7 @@ def _integrated(state: State, model: FidelityModel, problem: TimeIndexedKnapsack
     """Return fidelity × seconds when the order is followed as far as the cores of each step reach."""
     live = ~state.down
     reached = np.cumsum(state.cost[order])
-    total, done = 0.0, 0
+    total, done = problem.waits_s * model.fidelity(live), 0
     for limit, span in zip(problem.limit.tolist(), problem.span.tolist(), strict=True):
         until = int(np.searchsorted(reached, limit, side="right"))
         live[order[done:until]] = True

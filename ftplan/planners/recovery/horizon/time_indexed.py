@@ -26,6 +26,7 @@ class TimeIndexedKnapsack:
     release: IntArray  # (Q,) the first step with a node large enough for each task of the query
     capacity: FloatArray  # (K,) cores, ascending
     gain: FloatArray  # (K + 1,) seconds, descending, the last one 0
+    waits_s: float = 0.0  # seconds in which nothing is back yet, beside those of ``gain``
 
     @property
     def steps(self) -> int:
@@ -53,7 +54,7 @@ class TimeIndexedKnapsack:
 
     def downtime(self, gained: float) -> float:
         """Return Σ priority × seconds down from what is gained, a lower bound from an upper one."""
-        return float(self.knapsack.priority.sum()) * float(self.gain[0]) - gained
+        return float(self.knapsack.priority.sum()) * (float(self.gain[0]) + self.waits_s) - gained
 
     def first(self, step: IntArray) -> IntArray:
         """Return the step by which each bundle must be back, K for never, shape (B,)."""
@@ -102,7 +103,8 @@ def time_indexed(state: State, *, parallel: bool = False) -> tuple[TimeIndexedKn
     """Return the repair from a step on, and the time of each of its steps, shape (K,).
 
     Cores are counted for all nodes together: what fits in sum may still not fit node by node. Each node counts with
-    what tasks of these sizes can use of it, as in a single step. Arrivals after the horizon are left out.
+    what tasks of these sizes can use of it, as in a single step. Arrivals after the horizon are left out. What a step
+    starts gains from when it has caught up; no state is fetched.
 
     Parameters
     ----------
@@ -117,12 +119,26 @@ def time_indexed(state: State, *, parallel: bool = False) -> tuple[TimeIndexedKn
     arrived = np.cumsum(np.bincount(step, usable, minlength=len(times)))
     capacity = np.asarray(state.fillable + arrived, dtype=np.float64)
     weight = queries.weight(state.cost)
+    left_s = max(0.0, problem.horizon_s - state.at_s)
+    gain = np.append(np.maximum(problem.horizon_s - _back_s(state, times), 0.0), 0.0)
     return TimeIndexedKnapsack(
         knapsack=SetUnionKnapsack(state.priority, weight, queries.start, queries.member, float(capacity[-1])),
         release=_release(state, room, step, len(times), parallel),
         capacity=capacity,
-        gain=np.append(np.maximum(problem.horizon_s - times, 0.0), 0.0),
+        gain=gain,
+        waits_s=left_s - float(gain[0]),
     ), times
+
+
+def _back_s(state: State, times: FloatArray) -> FloatArray:
+    """Return when what is started by each step has caught up at the earliest, shape (K,).
+
+    Tasks that fail later on have less to catch up with.
+    """
+    delays = state.problem.delays
+    ready = np.maximum(times, delays.detection_s) + delays.restart_s
+    down_s = ready - delays.detection_s - delays.restart_s if state.problem.failures else 0.0
+    return np.asarray(delays.caught_up(ready, down_s), dtype=np.float64)
 
 
 def _release(state: State, room: FloatArray, at: IntArray, steps: int, parallel: bool) -> IntArray:

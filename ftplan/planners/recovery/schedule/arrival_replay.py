@@ -81,24 +81,24 @@ def _played(schedule: Schedule, problem: RecoveryProblem, there: FloatArray) -> 
     queries = failed_queries(problem.graph, recovered)
     row = {query: row for row, query in enumerate(queries.query.tolist())}
     bundle = dict(zip(queries.task.tolist(), queries.bundle.tolist(), strict=True))
-    ready = _ready(schedule, problem, there, bundle)
+    caught_up = _caught_up(schedule, problem, there, bundle)
     back = np.full((samples, len(schedule.downtimes)), np.inf)
     for column, downtime in enumerate(schedule.downtimes):
         if downtime.back_s is None:
             continue
         back[:, column] = downtime.down_s
         for member in queries.members(row[downtime.query]).tolist() if downtime.query in row else ():
-            for at_s, times in ready[member].items():
+            for at_s, times in caught_up[member].items():
                 if at_s <= downtime.back_s:
                     back[:, column] = np.maximum(back[:, column], times)
     return _figures(schedule.downtimes, back, problem.horizon_s)
 
 
-def _ready(
+def _caught_up(
     schedule: Schedule, problem: RecoveryProblem, there: FloatArray, bundle: dict[int, int]
 ) -> dict[int, dict[float, FloatArray]]:
-    """Return when each bundle of tasks is ready, shape (samples,), by the planned times of its steps."""
-    ready: dict[int, dict[float, FloatArray]] = defaultdict(dict)
+    """Return when each bundle of tasks has caught up, shape (samples,), by the planned times of its steps."""
+    caught_up: dict[int, dict[float, FloatArray]] = defaultdict(dict)
     planned, busy = np.zeros(len(problem.hosts)), np.zeros(there.shape)
     for step in schedule.steps:
         begins = np.full(there.shape[1], step.at_s if step.trigger.startswith("failure") else 0.0)
@@ -106,15 +106,18 @@ def _ready(
             if arrival.at_s == step.at_s:
                 begins = np.maximum(begins, there[arrival.host])
         for item in step.recover:
-            at_s = np.maximum(begins, there[item.host])
-            if item.ready_s > step.at_s:
-                lasts = item.ready_s - max(step.at_s, float(planned[item.host]))
+            noticed = item.failed_s + problem.delays.detection_s
+            at_s = np.maximum(np.maximum(begins, there[item.host]), noticed) + problem.delays.restart_s
+            starts_s = problem.delays.starts(step.at_s, item.failed_s)
+            if item.ready_s > starts_s:
+                lasts = item.ready_s - max(starts_s, float(planned[item.host]))
                 at_s = np.maximum(at_s, busy[item.host]) + lasts
                 planned[item.host], busy[item.host] = item.ready_s, at_s
             if item.task in bundle:
-                of_bundle = ready[bundle[item.task]]
-                of_bundle[step.at_s] = np.maximum(of_bundle.get(step.at_s, 0.0), at_s)
-    return ready
+                of_bundle = caught_up[bundle[item.task]]
+                back_s = problem.delays.caught_up(at_s, item.down_s)
+                of_bundle[step.at_s] = np.maximum(of_bundle.get(step.at_s, 0.0), back_s)
+    return caught_up
 
 
 def _figures(downtimes: Sequence[Downtime], back: FloatArray, horizon_s: float) -> ArrivalSamples:

@@ -131,7 +131,16 @@ class _Construction:
     def _restore(self, placed: Sequence[Assignment], at_s: float, *, prefetch: bool) -> list[Restore]:
         times = self.repair.recover(placed, at_s)
         return [
-            Restore(item.task, item.host, item.cpu, ready_s, prefetch, item.key_groups)
+            Restore(
+                item.task,
+                item.host,
+                item.cpu,
+                ready_s,
+                prefetch,
+                item.key_groups,
+                float(self.repair.failed_s[item.task]),
+                float(self.repair.down_s[item.task]),
+            )
             for item, ready_s in zip(placed, times, strict=True)
         ]
 

@@ -20,7 +20,7 @@ class DowntimeLog:
         self.first_queries = queries  # of the first failure that takes any down
         self._problem = problem
         self._priority = problem.graph.per_task("priority")
-        self._upstream_s = np.zeros(problem.graph.tasks)  # when all upstream ran that the last failure left live
+        self._upstream_s = np.zeros(problem.graph.tasks)  # since when all upstream is up to date that lives
         self._open: dict[int, Downtime] = {}
         self._closed: list[Downtime] = []
         self._begin(queries, 0.0)
@@ -35,7 +35,7 @@ class DowntimeLog:
         """Close the downtimes of the queries that nothing is missing of any more; return (query, time) of these."""
         before = self._queries
         latest = np.zeros(before.bundles)
-        np.maximum.at(latest, before.bundle, repair.ready[before.task])
+        np.maximum.at(latest, before.bundle, repair.caught_up[before.task])
         restored: list[tuple[int, float]] = []
         for row in np.flatnonzero(~np.isin(before.query, left.query)).tolist():
             query = int(before.query[row])
@@ -50,7 +50,7 @@ class DowntimeLog:
 
     def reopen(self, queries: FailedQueries, repair: RepairState, at_s: float) -> set[int]:
         """Open downtimes for the queries that a failure takes down; return those that had not come back by then."""
-        self._upstream_s = whole_from(self._problem.graph, np.where(repair.down, 0.0, repair.ready))
+        self._upstream_s = whole_from(self._problem.graph, np.where(repair.down, 0.0, repair.caught_up))
         down = set(queries.query.tolist())
         undone: list[Downtime] = []
         kept: list[Downtime] = []

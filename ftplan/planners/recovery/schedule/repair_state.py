@@ -28,7 +28,9 @@ class RepairState:
         self.there: BoolArray = np.arange(len(problem.hosts)) < problem.live_hosts
         self.room: FloatArray = np.array([host.room - host.overload for host in problem.hosts], dtype=np.float64)
         self.pool = np.inf if problem.capacity is None else problem.capacity
-        self.ready = np.zeros(problem.graph.tasks)  # when each recovered task runs again
+        self.caught_up = np.zeros(problem.graph.tasks)  # since when each task is up to date
+        self.failed_s = np.zeros(problem.graph.tasks)  # when each task that is down failed
+        self.down_s = np.zeros(problem.graph.tasks)  # and since when it has not been up to date
         self._home = problem.home.copy()
         self._standby = problem.standby.copy()
         self._parts: dict[int, list[Assignment]] = {}  # recovered tasks only
@@ -107,7 +109,10 @@ class RepairState:
         self._standby[np.isin(self._standby, list(gone))] = -1
         for task in np.flatnonzero(struck & ~self.down).tolist():
             self._stop(task, gone)
-        return self.down & ~before
+        struck = self.down & ~before
+        self.failed_s[struck] = event.at_s
+        self.down_s[struck & (self.caught_up <= event.at_s)] = event.at_s
+        return struck
 
     def _stop(self, task: int, gone: Iterable[int]) -> None:
         """Free what a task used on nodes that live on; its replica takes over if there is one."""
@@ -130,8 +135,8 @@ class RepairState:
     def recover(self, parts: Iterable[Assignment], at_s: float) -> list[float]:
         """Start tasks on their hosts in the order given; return when each part runs.
 
-        Restores on one node go one after another; without a bandwidth, or where the state lies on the node already,
-        they take no time.
+        A task starts when its failure is noticed; then it fetches its state. Restores on one node go one after another;
+        without a bandwidth, or where the state lies on the node already, they take no time.
         """
         times = []
         for part in parts:
@@ -140,14 +145,15 @@ class RepairState:
             self._parts.setdefault(part.task, []).append(part)
             self.down[part.task] = False
             self._home[part.task] = -1
-            ready = at_s
+            ready = self.problem.delays.starts(at_s, float(self.failed_s[part.task]))
             size = self._transfer_bytes(part)
             if size > 0.0 and self.problem.bandwidth_bytes_s:
-                begins = max(at_s, float(self._busy_until[part.host]))
+                begins = max(ready, float(self._busy_until[part.host]))
                 ready = begins + self.problem.delay_s + size / self.problem.bandwidth_bytes_s
                 self._busy_until[part.host] = ready
             times.append(ready)
-            self.ready[part.task] = ready if first else max(ready, float(self.ready[part.task]))
+            back = self.problem.delays.caught_up(ready, float(self.down_s[part.task]))
+            self.caught_up[part.task] = back if first else max(back, float(self.caught_up[part.task]))
         return times
 
     def _transfer_bytes(self, part: Assignment) -> float:

@@ -16,7 +16,10 @@ from ftplan.planners.recovery.profit_density import profit_density
 
 @dataclass(frozen=True, slots=True)
 class Restore:
-    """A task, or with parallel recovery the part of one with key groups ``[first, last]``, starts on a host."""
+    """A task, or with parallel recovery the part of one with key groups ``[first, last]``, starts on a host.
+
+    It failed at ``failed_s`` and has not been up to date since ``down_s``.
+    """
 
     task: int
     host: int
@@ -24,6 +27,8 @@ class Restore:
     ready_s: float
     prefetch: bool = False
     key_groups: tuple[int, int] | None = None
+    failed_s: float = 0.0
+    down_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

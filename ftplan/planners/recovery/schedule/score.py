@@ -22,14 +22,14 @@ def priority_time_of(schedule: Schedule, problem: RecoveryProblem) -> float:
 
 
 def fidelity_time_of(schedule: Schedule, problem: RecoveryProblem, model: FidelityModel) -> float:
-    """Return the output fidelity integrated over the horizon, in seconds; tasks live from their ``ready_s`` on."""
+    """Return the output fidelity integrated over the horizon, in seconds; tasks live when they have caught up."""
     return fidelity_time(model, ~problem.failed, changes(schedule, problem), problem.horizon_s)
 
 
 def changes(schedule: Schedule, problem: RecoveryProblem) -> Changes:
     """Return when tasks start to work and stop, by walking through failures and recoveries once more.
 
-    A split task starts with its last part; one that fails while it is being restored never started.
+    A split task starts with its last part; one that fails before it has caught up never started.
     """
     repair = RepairState(problem)
     starts: dict[int, float] = {}
@@ -46,7 +46,8 @@ def changes(schedule: Schedule, problem: RecoveryProblem) -> Changes:
         placed = [Assignment(item.task, item.host, item.cpu, item.key_groups) for item in step.recover]
         repair.recover(placed, step.at_s)
         for item in step.recover:
-            starts[item.task] = max(item.ready_s, starts.get(item.task, 0.0))
+            caught_up = problem.delays.caught_up(item.ready_s, item.down_s)
+            starts[item.task] = max(caught_up, starts.get(item.task, 0.0))
     for task, started in starts.items():
         events[started, True].append(task)
     return events

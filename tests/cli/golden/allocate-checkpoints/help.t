@@ -49,6 +49,8 @@
                                     random plan loses against it.
     --max-moves N                   Upkeep: move at most so many copies.  [x>=0]
     --max-bytes SIZE                Upkeep: transfer at most so much state, such as 20GB.
+    --costs FILE                    Recovery costs: where they say that state is remote, a warning says that
+                                    placing checkpoints no longer pays.
     --plot FILE                     Draw the copies on each node, as .svg or .png.
     --seed INTEGER RANGE            Seed of every random choice.  [default: 0; 0<=x<=2147483647]
     --time-limit TIME               Stop searching after this time.  [default: 60s]

@@ -41,6 +41,7 @@ Without balance, as JSON.
       "capacity_per_core_requested": null,
       "copies": 1,
       "correlate": "raw",
+      "costs": null,
       "current": null,
       "failover_limit": null,
       "holdout": null,

@@ -52,8 +52,8 @@ A cycle is told with its path, and cut only when asked.
       }
     ]
   }
-  2> ftplan: warning: Bolt-2, Bolt-10, Spout-0: cpu: 1 core a task is assumed [CPU_UNKNOWN]
-  2> ftplan: warning: Spout-0: rate_out: 1 record/s from each task of a source is assumed [RATES_UNKNOWN]
-  2> ftplan: warning: Bolt-10: state_bytes: no bytes is assumed [STATE_UNKNOWN]
-  2> ftplan: warning: 1 components and 1 streams that only coordinate are left out [COORDINATION_LEFT_OUT]
+  2> ftplan: warning: Bolt-2, Bolt-10, Spout-0: cpu: 1 core for each task is assumed [CPU_UNKNOWN]
+  2> ftplan: warning: Spout-0: rate_out: 1 record/s from each task is assumed [RATES_UNKNOWN]
+  2> ftplan: warning: Bolt-10: state_bytes: 0 is assumed [STATE_UNKNOWN]
+  2> ftplan: warning: left out as coordination of Trident or Storm: components 1, streams 1 [COORDINATION_LEFT_OUT]
   2> ftplan: warning: the edge Bolt-10 -> Bolt-2 closes a cycle and is left out, as asked [CYCLE_CUT]

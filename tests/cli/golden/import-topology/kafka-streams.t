@@ -39,10 +39,10 @@ A description, what lies on disk, and who has which task; zones from a map, whic
   2> ftplan: wrote t.yaml: 2 operators, 4 tasks, 1 edge
   2> ftplan: warning: the members name processes, not hosts: each process is taken for a host [HOSTS_UNKNOWN]
   2> ftplan: warning: tasks that warm up (1) count as copies, although they may still lag [WARMUP_COUNTED]
-  2> ftplan: warning: Sub-topology-0, Sub-topology-1: cpu: 1 core a task is assumed [CPU_UNKNOWN]
-  2> ftplan: warning: Sub-topology-0: rate_out: 1 record/s from each task of a source is assumed [RATES_UNKNOWN]
-  2> ftplan: warning: Sub-topology-1: state_bytes: no bytes is assumed [STATE_UNKNOWN]
-  2> ftplan: warning: p-2: each node is taken for a zone of its own; the zone map does not name them [ZONE_UNKNOWN]
+  2> ftplan: warning: Sub-topology-0, Sub-topology-1: cpu: 1 core for each task is assumed [CPU_UNKNOWN]
+  2> ftplan: warning: Sub-topology-0: rate_out: 1 record/s from each task is assumed [RATES_UNKNOWN]
+  2> ftplan: warning: Sub-topology-1: state_bytes: 0 is assumed [STATE_UNKNOWN]
+  2> ftplan: warning: p-2: not in the zone map, so that each node is a zone of its own [ZONE_UNKNOWN]
   $ cat t.yaml c.yaml
   # ftplan import-topology topology.txt members.txt --from kafka-streams --cores 4.0 --zone-map zones.csv
   format: ftplan/topology
@@ -86,24 +86,8 @@ A description, what lies on disk, and who has which task; zones from a map, whic
   [2]
   $ head -8 topology.txt > cut.txt
   $ ftplan import-topology cut.txt --from kafka-streams -q
-  {
-    "edges": [],
-    "format": "ftplan/topology",
-    "format_version": "1.0",
-    "name": "kafka-streams",
-    "operators": [
-      {
-        "cpu": 1,
-        "id": "Sub-topology-0",
-        "labels": {
-          "engine_id": "0",
-          "topics": "orders"
-        },
-        "name": "Sub-topology: 0",
-        "parallelism": 1
-      }
-    ]
-  }
+  2> ftplan: cut.txt: no sub-topology reads the repartition topic 'by-customer-repartition': cut off?
+  [2]
   $ ftplan import-topology topology.txt --from kafka-streams --partitions oders=4
   2> ftplan: --partitions: no sub-topology reads 'oders': they read by-customer-repartition, orders
   [2]
@@ -117,6 +101,19 @@ A description, what lies on disk, and who has which task; zones from a map, whic
   Sub-topology-0  Sub-topology-1  full
   Assumed
   assumption     what
-  CPU_UNKNOWN    Sub-topology-0, Sub-topology-1: cpu: 1 core a task is assumed
-  RATES_UNKNOWN  Sub-topology-0: rate_out: 1 record/s from each task of a source is assumed
-  STATE_UNKNOWN  Sub-topology-1: state_bytes: no bytes is assumed
+  CPU_UNKNOWN    Sub-topology-0, Sub-topology-1: cpu: 1 core for each task is assumed
+  RATES_UNKNOWN  Sub-topology-0: rate_out: 1 record/s from each task is assumed
+  STATE_UNKNOWN  Sub-topology-1: state_bytes: 0 is assumed
+
+Defaults come from ftplan.toml, paths relative to it.
+
+  $ printf 'p-1,a\np-2,b\n' > zones.csv
+  $ printf '[import-topology]\nfrom = "kafka-streams"\nzone-map = "zones.csv"\ncores = 4\n' > ftplan.toml
+  $ ftplan import-topology topology.txt members.txt -o t.json --cluster-output c.json
+  2> ftplan: wrote c.json: 2 nodes in 2 zones
+  2> ftplan: wrote t.json: 2 operators, 4 tasks, 1 edge
+  2> ftplan: warning: the members name processes, not hosts: each process is taken for a host [HOSTS_UNKNOWN]
+  2> ftplan: warning: tasks that warm up (1) count as copies, although they may still lag [WARMUP_COUNTED]
+  2> ftplan: warning: Sub-topology-0, Sub-topology-1: cpu: 1 core for each task is assumed [CPU_UNKNOWN]
+  2> ftplan: warning: Sub-topology-0: rate_out: 1 record/s from each task is assumed [RATES_UNKNOWN]
+  2> ftplan: warning: Sub-topology-1: state_bytes: 0 is assumed [STATE_UNKNOWN]

@@ -57,8 +57,8 @@ Flux: a fields grouping makes key groups of Storm's tasks; what is not said is a
       }
     ]
   }
-  2> ftplan: warning: sentence-spout: rate_out: 1 record/s from each task of a source is assumed [RATES_UNKNOWN]
-  2> ftplan: warning: count: state_bytes: no bytes is assumed [STATE_UNKNOWN]
+  2> ftplan: warning: sentence-spout: rate_out: 1 record/s from each task is assumed [RATES_UNKNOWN]
+  2> ftplan: warning: count: state_bytes: 0 is assumed [STATE_UNKNOWN]
   $ ftplan import-topology flux.yaml --from storm --format table
   Operators
   operator        name  tasks  key groups  inputs       cpu  state bytes
@@ -72,12 +72,12 @@ Flux: a fields grouping makes key groups of Storm's tasks; what is not said is a
   Assumed
   assumption           what
   PARALLELISM_UNKNOWN  split: parallelism 1 is assumed; --parallelism says it
-  RATES_UNKNOWN        sentence-spout: rate_out: 1 record/s from each task of a source is assumed
-  STATE_UNKNOWN        count: state_bytes: no bytes is assumed
+  RATES_UNKNOWN        sentence-spout: rate_out: 1 record/s from each task is assumed
+  STATE_UNKNOWN        count: state_bytes: 0 is assumed
   $ ftplan import-topology flux.yaml dev.properties --from storm -o imported.yaml
   2> ftplan: wrote imported.yaml: 3 operators, 8 tasks, 2 edges
-  2> ftplan: warning: sentence-spout: rate_out: 1 record/s from each task of a source is assumed [RATES_UNKNOWN]
-  2> ftplan: warning: count: state_bytes: no bytes is assumed [STATE_UNKNOWN]
+  2> ftplan: warning: sentence-spout: rate_out: 1 record/s from each task is assumed [RATES_UNKNOWN]
+  2> ftplan: warning: count: state_bytes: 0 is assumed [STATE_UNKNOWN]
   $ head -3 imported.yaml
   # ftplan import-topology flux.yaml dev.properties --from storm
   format: ftplan/topology
@@ -113,11 +113,11 @@ What cannot be done is one line.
   2> ftplan: flux.yaml: no Spark event log: its first line is not {"Event": …}
   [2]
   $ ftplan import-topology dev.properties --from storm
-  2> ftplan: dev.properties: is a configuration only (split.count, …): it has no spouts and bolts
+  2> ftplan: dev.properties: is a configuration only (split.count): it has no spouts and bolts
   [2]
   $ printf 'spout.count : 1\ntopology.workers : 1\n' > conf.yaml
   $ ftplan import-topology conf.yaml --from storm
-  2> ftplan: conf.yaml: is a configuration only (spout.count, topology.workers, …): it has no spouts and bolts
+  2> ftplan: conf.yaml: is a configuration only (spout.count, topology.workers): it has no spouts and bolts
   [2]
   $ ftplan import-topology missing.yaml --from storm
   2> ftplan: missing.yaml: no such file

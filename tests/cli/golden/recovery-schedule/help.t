@@ -36,7 +36,10 @@
     --checkpoints PLAN              Checkpoint allocation in place: no transfer where a copy lies; wins over
                                     placement.checkpoints.
     --bandwidth SPEED               Of restores, per second: MB of 2^20 bytes, or a size such as 1GB.
-                                    [default: the cluster's network]
+                                    [default: as --costs says, else the cluster's network]
+    --costs FILE                    Recovery costs, as fitted on measured recoveries: when failures are
+                                    noticed, how long tasks take to start, to fetch their state (unless
+                                    --bandwidth says) and to catch up.
     --parallel-recovery             Split heavy failed tasks with key groups over nodes.
     --samples N                     Where arrival times are ranges, judge the plan on so many sampled ones.
                                     [default: 100; 0<=x<=10000]

@@ -85,6 +85,7 @@ Without new nodes, as JSON.
       "complete_failure": false,
       "coordinator_cpu": 0.5,
       "cost": "topology",
+      "costs": null,
       "fail": [
         "zone:a"
       ],

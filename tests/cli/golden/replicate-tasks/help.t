@@ -33,6 +33,8 @@
                                     programming).  [default: output-fidelity]
     --then-recover                  Value replicas by what they save in the recovery afterwards: least
                                     priority x seconds down, instead of fidelity during the outage.
+    --costs FILE                    With --then-recover: recovery costs, as fitted on measured recoveries; see
+                                    recovery-schedule.
     --weight [rate|priority]        What an output task counts in fidelity.  [default: rate]
     --same-zone [never|last-resort|allow]
                                     Whether a replica may stand in its primary's zone, on another node: never;

@@ -64,6 +64,7 @@ An optimum, as JSON.
       "cases": [
         "worst-case"
       ],
+      "costs": null,
       "current": null,
       "curve": false,
       "fail": [],

@@ -1,0 +1,1 @@
+"""The interval between checkpoints: asked for, chosen, told."""

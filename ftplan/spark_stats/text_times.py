@@ -1,0 +1,125 @@
+"""Texts in formats of strptime as microseconds since the epoch, in integer arithmetic.
+
+The work is done in steps, each a selection of its own: as one expression it would hold the pattern dozens of times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+from pyspark.sql import functions as F
+
+from ftplan.errors import FtplanError
+from ftplan.model.statistics import EPOCH
+from ftplan.spark_stats.calendar import DAY_US, MICROS, days
+from ftplan.spark_stats.found_groups import found_groups
+from ftplan.spark_stats.time_formats import MONTHS, TimeFormat
+from ftplan.spark_stats.years import Year
+
+_MONTHS = "".join(month[:3] for month in MONTHS)
+
+
+def with_strptime(frame: Any, text: Any, time_format: TimeFormat, year: Year | None, name: str) -> Any:
+    """Return the frame with a column *name*: the moment, null where Python refuses the text.
+
+    Parameters
+    ----------
+    text
+        The column to read; a column without one has no moment.
+    year
+        Of times that have none.
+
+    Raises
+    ------
+    FtplanError
+        If a year is needed and there is none.
+    """
+    if time_format.needs_year and year is None:
+        raise FtplanError("--year is missing: the times have none, and nothing tells when the log was written")
+    found, groups = found_groups(text, time_format.pattern.expression, time_format.pattern.names)
+    texts = _texts(time_format, groups)
+    frame = frame.select("*", found.alias("t_found"), *(c.alias(_name(n)) for n, c in texts.items()))
+    numbers = _numbers(texts)
+    frame = frame.select("*", *(c.cast("bigint").alias(f"t_{n}") for n, c in numbers.items()))
+    known = {n: F.col(f"t_{n}") for n in numbers}
+    good = F.col("t_found") & (known["second"] < 60) & (F.abs(known["offset"]) < 86_400)
+    seconds = known["hour"] * 3600 + known["minute"] * 60 + known["second"] - known["offset"]
+    if "s" in texts:
+        seconds = known["epoch"]
+    fraction = F.when(known["epoch_sign"] < 0, -known["fraction"]).otherwise(known["fraction"])
+    clock = seconds * F.lit(MICROS) + fraction
+    if "s" in texts:
+        moment = clock
+    else:
+        moment = _in_years(lambda of: _day(of, known, "j" in texts) * F.lit(DAY_US) + clock, known["year"], year)
+    return frame.select("*", F.when(good, moment).alias(name))
+
+
+def _texts(time_format: TimeFormat, groups: Any) -> dict[str, Any]:
+    """Return what each directive holds: of the formats that did not fit, groups are empty."""
+    names = {name for directives in time_format.directives for name in directives}
+    return {name: F.concat(*(groups[group] for group in time_format.groups_of(name))) for name in sorted(names)}
+
+
+def _name(directive: str) -> str:
+    """Return the column of a directive; names of columns do not tell %m from %M."""
+    return f"t_{ord(directive)}"
+
+
+def _numbers(texts: Any) -> dict[str, Any]:
+    """Return the parts of a time as numbers; what the format lacks is the least there is, a year null."""
+
+    def part(name: str) -> Any:
+        return F.trim(F.col(_name(name))).try_cast("bigint") if name in texts else F.lit(None).cast("bigint")
+
+    month = part("m")
+    for name in ("b", "B"):
+        if name in texts:
+            place = F.call_function("locate", F.lower(F.substring(F.col(_name(name)), 1, 3)), F.lit(_MONTHS))
+            month = F.coalesce(month, F.when(F.col(_name(name)) != "", (place + 2) / 3).cast("bigint"))
+    hour = F.coalesce(part("H"), F.lit(0))
+    if "I" in texts:
+        hour = F.pmod(part("I"), F.lit(12)) + F.when(F.lower(F.col(_name("p"))) == "pm", 12).otherwise(0)
+    short = part("y")
+    zero = F.lit(0)
+    return {
+        "year": F.coalesce(part("Y"), short + F.when(short < 69, 2000).otherwise(1900)),
+        "month": month,
+        "day": part("d"),
+        "day_of_year": part("j"),
+        "hour": hour,
+        "minute": F.coalesce(part("M"), zero),
+        "second": F.coalesce(part("S"), zero),
+        "fraction": F.coalesce(F.rpad(F.col(_name("f")), 6, "0").try_cast("bigint"), zero) if "f" in texts else zero,
+        "offset": _offset(F.col(_name("z"))) if "z" in texts else zero,
+        "epoch": part("s"),
+        "epoch_sign": F.when(F.col(_name("s")).startswith("-"), -1).otherwise(1) if "s" in texts else F.lit(1),
+    }
+
+
+def _offset(zone: Any) -> Any:
+    """Seconds east of Greenwich of ``Z``, ``+0100``, ``-09:30`` or ``+01:00:30``."""
+    digits = F.rpad(F.regexp_replace(zone, "[^0-9]", ""), 6, "0")
+    hours, minutes, seconds = (F.substring(digits, start, 2).try_cast("bigint") for start in (1, 3, 5))
+    total = hours * 3600 + minutes * 60 + seconds
+    return F.when(zone.startswith("-"), -total).otherwise(total)
+
+
+def _day(year: Any, known: Any, by_year: bool) -> Any:
+    if by_year:
+        return days(year, F.lit(1), F.lit(1)) + known["day_of_year"] - 1
+    return days(year, known["month"], known["day"])
+
+
+def _in_years(moment: Callable[[Any], Any], own: Any, year: Year | None) -> Any:
+    """The moment in its own year, else in the year that is assumed."""
+    if year is None:
+        return moment(own)
+    if year.given is not None:
+        return moment(F.coalesce(own, F.lit(year.given).cast("bigint")))
+    last = (EPOCH + timedelta(microseconds=year.newest_us)).year
+    this, before = (moment(F.lit(of).cast("bigint")) for of in (last, last - 1))
+    assumed = F.when(this <= F.lit(year.newest_us + DAY_US).cast("bigint"), this).otherwise(before)
+    return F.when(own.isNotNull(), moment(own)).otherwise(assumed)
