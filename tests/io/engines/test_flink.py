@@ -14,6 +14,7 @@ import pytest
 
 import ftplan
 from ftplan.errors import FtplanError
+from tests.io.collected.server import served
 from tests.io.engines.cases import DATA, codes, imported
 from tests.io.engines.flink_cases import job, vertex
 
@@ -169,6 +170,26 @@ def test_joins_can_be_corrected() -> None:
     done = imported(ANSWERS, "flink", independent=(join,), correlated=(union,))
     marked = [o["id"] for o in done.topology["operators"] if o.get("inputs") == "correlated"]
     assert marked == [union]
+
+
+def test_a_live_endpoint_is_asked_once_and_says_what_saved_answers_say() -> None:
+    answers = {
+        "/overview": {"taskmanagers": 2, "flink-version": "2.3.0"},
+        "/jobs/overview": {"jobs": [{"jid": JOB, "name": "ftplan-sample", "state": "RUNNING"}]},
+        "/taskmanagers": answer("taskmanagers"),
+        f"/jobs/{JOB}": answer("job"),
+        f"/jobs/{JOB}/checkpoints": answer("checkpoints"),
+        f"/jobs/{JOB}/checkpoints/details/12": answer("checkpoint_details"),
+    }
+    for number in range(5):
+        page = answer(f"v{number}_vertex")
+        answers[f"/jobs/{JOB}/vertices/{page['id']}"] = page
+        answers[f"/jobs/{JOB}/checkpoints/details/12/subtasks/{page['id']}"] = answer(f"v{number}_checkpoint_subtasks")
+    with served(answers) as endpoint:
+        live = imported(endpoint.url, "flink", job=JOB)
+        assert endpoint.paths.count(f"/jobs/{JOB}") == 1
+    folder = imported(ANSWERS, "flink")
+    assert (live.topology, live.cluster, live.assumptions) == (folder.topology, folder.cluster, folder.assumptions)
 
 
 @pytest.fixture
