@@ -66,6 +66,11 @@ class LogPattern:
     recursive: bool = False
 
     @property
+    def groups(self) -> dict[str, tuple[int, ...]]:
+        """The number of each group."""
+        return {name: (i,) for i, name in enumerate(self.names, 1)}
+
+    @property
     def whole(self) -> str:
         """The expression for a whole line in which the pattern is found first, wherever that is."""
         return rf"\A(?s:.*?)(?:{self.expression})(?s:.*)\z"

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ftplan.errors import FtplanError
-from ftplan.spark_stats.found_groups import found_groups
+from ftplan.spark_stats.found_groups import with_groups
 from ftplan.spark_stats.mapping import LogMapping
 from ftplan.spark_stats.patterns import LONGEST_LINE, log_pattern
 from tests.spark_stats.conftest import Run
@@ -57,7 +57,7 @@ def test_groups_are_those_of_python(session: Any) -> None:
     columns = []
     for i, pattern in enumerate(patterns):
         known = log_pattern(pattern)
-        found, groups = found_groups(F.col("value"), known.whole, known.names)
+        frame, found, groups = with_groups(frame, F.col("value"), known.whole, known.groups, f"groups{i}")
         columns.append(F.struct(found.alias("found"), *(g.alias(n) for n, g in groups.items())).alias(f"p{i}"))
     rows = {row["position"]: row for row in frame.select("position", *columns).collect()}
     folded = ("İ", "ß", "ẞ")  # letters whose case differs from one table to another
