@@ -112,7 +112,7 @@ def test_an_access_log(run: Run, tmp_path: Path) -> None:
         ("(?P<x>a)(?=b)", "lookahead"),
         ("(?<!a)(?P<x>b)", "lookbehind"),
         ("(?P<x>a)(?P=x)", "reference to a group"),
-        (r"(?P<x>a)\b", r"\b is not the same"),
+        (r"(?P<x>a)\b", r"holds \b, which not all"),
         ("(?P<x>a)(?(x)b|c)", "a condition"),
         ("(?P<x>(?>a+))", "atomic group"),
         ("(?P<x>a)(?!)", "lookahead"),
@@ -127,7 +127,7 @@ def test_what_no_engine_takes_is_one_line(pattern: str, said: str) -> None:
     with pytest.raises(FtplanError) as caught:
         LogMapping(input_format="regex", pattern=pattern, time_columns=("x",), operator="o")
     assert said in str(caught.value)
-    assert str(caught.value).startswith("--pattern: ")
+    assert str(caught.value).startswith("--pattern")
 
 
 @pytest.mark.parametrize(
