@@ -26,6 +26,8 @@ $(STAMP): pyproject.toml
 		echo "No Java found: statistics are computed by Sail, and the tests that need Apache Spark are skipped."
 	@which chromium chromium-browser google-chrome 2>/dev/null | grep -q . || \
 		echo "No Chromium found: the tests that look at pages in a browser are skipped (apt-get install chromium)."
+	@which prometheus >/dev/null 2>&1 || \
+		echo "No Prometheus found: the tests that ask a real one are skipped (apt-get install prometheus)."
 	@touch $@
 
 demo: $(STAMP) ## the main job on real data: statistics from a log, then four checkpoint allocations

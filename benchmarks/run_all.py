@@ -34,10 +34,23 @@ SECTIONS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
         "log from start to end, session included, at most 15 s on Spark and 4 s on Sail.",
     ),
     (
+        "event-log",
+        "Spark event logs",
+        ("event_log.py", "--mb", "1000"),
+        "The log of examples/spark repeated with shifted batches, as one plain file, on two cores, from the start of "
+        "the command to its end. To reach: 30 MB a second.",
+    ),
+    (
         "large-inputs",
         "Large inputs",
         ("large_inputs.py",),
         "To reach: 10,000 operators with 200,000 edges in at most 5 s from JSON and 20 s from YAML.",
+    ),
+    (
+        "import-plan",
+        "Imports of Flink plans",
+        ("import_plan.py",),
+        "To reach: a plan of 10,000 vertices in at most 5 s, as a whole command, YAML written.",
     ),
     (
         "unseen-time",
@@ -188,8 +201,8 @@ SECTIONS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
         "Recoveries of a real Flink job",
         ("flink_drill.py",),
         "Task managers of a job on one machine are killed at random moments, at three rates and two checkpoint "
-        "intervals. Costs are fitted on every other kill; the rest is predicted, and stated as it is. FLINK_PYTHON names "
-        "an environment with apache-flink, else that of `make test-flink` is taken.",
+        "intervals. Costs are fitted on every other kill; the rest is predicted, and stated as it is. FLINK_PYTHON "
+        "names an environment with apache-flink, else that of `make test-flink` is taken.",
     ),
     (
         "report",

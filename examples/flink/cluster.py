@@ -56,6 +56,10 @@ io.tmp.dirs: {folder}/tmp
 """
 
 
+class StuckError(RuntimeError):
+    """What was waited for did not come."""
+
+
 def free_port() -> int:
     """Return a port of loopback that nobody listens at."""
     with socket.socket() as listening:
@@ -187,15 +191,22 @@ class FlinkCluster:
         return status
 
     def wait_for(self, condition: Any, what: str, seconds: float = UP_S) -> None:
-        """Wait until a condition holds; raises RuntimeError if a process ends, or after a while."""
+        """Wait until a condition holds; raises RuntimeError if a process ends, StuckError after a while."""
         until = time.monotonic() + seconds
         while not condition():
             for name, process in self.processes.items():
                 if process.poll() is not None:
                     raise RuntimeError(f"{name} ended with {process.returncode}: see {self.folder / 'logs' / name}")
             if time.monotonic() > until:
-                raise RuntimeError(f"waited {seconds:g} s for {what}")
+                raise StuckError(f"waited {seconds:g} s for {what}")
             time.sleep(0.1)
+
+    def restore(self) -> None:
+        """Start the task managers that are not there."""
+        for number in range(1, self.count + 1):
+            if f"taskmanager-{number}" not in self.processes:
+                self.start_taskmanager(number)
+        self.wait_for_taskmanagers()
 
     def wait_for_taskmanagers(self) -> None:
         """Wait until every task manager is there."""

@@ -19,15 +19,20 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 
-from cluster import FlinkCluster, flink_home
+from cluster import FlinkCluster, StuckError, flink_home
 from feed import Feed, Point
 from kills import Kill, capacity, kill_and_measure, start_job, steady, stop_job
 
 HERE = Path(__file__).resolve().parent
 #: Records that are read at once to warm up, and to measure what the job can read.
 BURST = 20_000
+#: Jobs that are begun at an interval before the drill gives up.
+ATTEMPTS = 3
+#: Seconds from one poll of the REST endpoint to the next.
+POLLS_S = 5
 
 
 def main() -> None:
@@ -39,7 +44,6 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="flink-drill-", ignore_cleanup_errors=True) as folder:
         kills = _killed(asked, home, Path(folder))
         _log(Path(folder), asked.output / "jobmanager.log")
-    _write_kills(asked.output / "recoveries.csv", kills)
     _write_kills(asked.output / "fitted.csv", kills[::2])
     for command in (*commands(), "ftplan calibrate fitted.csv -o fitted.yaml"):
         _run(command, asked.output)
@@ -61,39 +65,73 @@ def _numbers(text: str) -> list[float]:
 
 
 def _killed(asked: argparse.Namespace, home: Path, folder: Path) -> list[Kill]:
-    """Run the job at each interval, and kill its task managers at each rate."""
+    """Run the job at each interval, and kill its task managers at each rate.
+
+    A job that stops reading (on a busy machine Flink loses a message at times, and checkpoints hang) is begun anew.
+    """
     kills: list[Kill] = []
-    points: list[Point] = []
-    most = None
+    most: float | None = None
     with FlinkCluster(home, folder) as cluster:
         for interval in asked.intervals:
-            with Feed(folder / f"input-{interval:g}s", folder / "logs", 500.0) as feed:
-                job = start_job(cluster, asked.python, feed.input, interval)
-                steady(feed, cluster, job)
-                capacity(feed, cluster, BURST)  # warms up
-                most = most or capacity(feed, cluster, BURST)
-                _say(f"checkpoints every {interval:g} s; the job reads up to {most:,.0f} records/s")
-                with _collecting(cluster.url, asked.output / _folder(asked, interval)):
-                    for share in (share for share in asked.shares for _ in range(asked.kills)):
-                        feed.rate = float(round(share * most))
-                        kills.append(kill_and_measure(cluster, feed, job, interval, len(kills)))
-                        _say(f"kill {len(kills)}: {kills[-1].row()}")
-                stop_job(cluster, job)
-            points += feed.points
-    _write_curve(asked.output / "lag.csv", points)
+            left = [share for share in asked.shares for _ in range(asked.kills)]
+            for attempt in range(ATTEMPTS):
+                source = folder / f"input-{interval:g}s-{attempt}"
+                with Feed(source, folder / "logs", 500.0) as feed:
+                    job = start_job(cluster, asked.python, feed.input, interval)
+                    try:
+                        most = most or _capacity(feed, cluster, job)
+                        with _collecting(cluster.url, asked.output / _name("collected", asked, interval)):
+                            while left:
+                                feed.rate = float(round(left[0] * most))
+                                kills.append(kill_and_measure(cluster, feed, job, interval, len(kills)))
+                                left.pop(0)
+                                _say(f"kill {len(kills)}: {kills[-1].row()}")
+                                _write_kills(asked.output / "recoveries.csv", kills)
+                            steady(feed, cluster, job)
+                            time.sleep(2 * POLLS_S)  # polls of a job that is whole again
+                    except StuckError as error:
+                        _say(f"{error}: another job")
+                        cluster.restore()
+                    stop_job(cluster, job)
+                if not left:
+                    _write_curve(asked.output / f"{_name('lag', asked, interval)}.csv", feed.points)
+                    break
+            else:
+                sys.exit(f"{ATTEMPTS} jobs were stuck at an interval of {interval:g} s")
     return kills
 
 
-def _folder(asked: argparse.Namespace, interval: float) -> str:
-    """Return where the answers at an interval go."""
-    return "collected" if interval == asked.intervals[0] else f"collected-{interval:g}s"
+def _capacity(feed: Feed, cluster: FlinkCluster, job: str) -> float:
+    """Return what the job can read per second, once it is warm."""
+    steady(feed, cluster, job)
+    capacity(feed, cluster, BURST)
+    most = capacity(feed, cluster, BURST)
+    _say(f"the job reads up to {most:,.0f} records/s")
+    return most
+
+
+def _name(what: str, asked: argparse.Namespace, interval: float) -> str:
+    """Return what a file of an interval is called; README has that of the first."""
+    return what if interval == asked.intervals[0] else f"{what}-{interval:g}s"
 
 
 @contextmanager
 def _collecting(url: str, folder: Path) -> Iterator[None]:
     """Run ``ftplan collect`` while the block does."""
-    command = [sys.executable, "-m", "ftplan", "collect", url, "--from", "flink", "--every", "5s", "-o", str(folder)]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    command = [
+        sys.executable,
+        "-m",
+        "ftplan",
+        "collect",
+        url,
+        "--from",
+        "flink",
+        "--every",
+        f"{POLLS_S}s",
+        "-o",
+        str(folder),
+    ]
+    process = subprocess.Popen([sys.executable, "-m", *command], stdout=subprocess.DEVNULL)
     while process.poll() is None and not (folder / "collection.json").exists():
         time.sleep(0.1)
     if process.poll() is not None:
@@ -115,15 +153,13 @@ def _write_kills(path: Path, kills: Sequence[Kill]) -> None:
 
 
 def _write_curve(path: Path, points: Sequence[Point]) -> None:
-    """Write throughput and lag, a row a second."""
+    """Write what was read in each second and what waited at its end; what is read a second time counts again."""
     with path.open("w", newline="") as file:
         writer = csv.writer(file)
-        writer.writerow(("time", "written", "read", "lag"))
-        second = 0
-        for point in points:
-            if int(point.time) > second:
-                second = int(point.time)
-                writer.writerow((second, point.written, point.read, point.written - point.read))
+        writer.writerow(("time", "throughput", "lag"))
+        seconds = {int(point.time): point for point in points}
+        for (_, before), (second, point) in pairwise(seconds.items()):
+            writer.writerow((second, max(point.read - before.read, 0), point.written - point.read))
 
 
 def _log(folder: Path, target: Path) -> None:
@@ -166,7 +202,7 @@ def _table(folder: Path, kills: Sequence[Kill]) -> str:
     ]
     errors: list[tuple[float, float]] = []
     for kill in kills[1::2]:
-        predicted = recovery_time(parameters, kill.records_s, kill.checkpoint_interval_s, kill.restored_bytes)
+        predicted = recovery_time(parameters, kill.records_s, kill.checkpoint_interval_s)
         halted = RecoveryParameters(kill.down_s, replay_share=1.0, capacity_records_s=parameters.capacity_records_s)
         known = recovery_time(halted, kill.records_s, kill.since_checkpoint_s)
         times = [float(parts.total_s) for parts in (predicted, known)]

@@ -101,13 +101,13 @@ class Calibration:
             None if off is None else total / (1.0 + off),
             None if off is None or off >= 1.0 else total / (1.0 - off),
             {name: float(value) for name, value in parts._asdict().items()},
-            tuple(outside_fitted_range(costs, rate, interval_s)),
+            tuple(outside_fitted_range(costs, rate, interval_s, state_bytes)),
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the document, in the order in which people read it."""
         fitted, accuracy = self.fitted, self.fitted.accuracy
-        ranges = {"rates": self.costs.rates, "intervals_s": self.costs.intervals_s}
+        ranges = {name: getattr(self.costs, name) for name in ("rates", "intervals_s", "state_bytes")}
         document: dict[str, Any] = {
             "format": "ftplan/recovery-costs",
             "format_version": "1.0",

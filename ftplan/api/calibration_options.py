@@ -57,11 +57,10 @@ class CalibrationOptions(Options):
     restart_s: float | None = option(
         None, _within(ranges.SECONDS), "Known: start of the tasks, without their state.", metavar="TIME", unit="time"
     )
-    bandwidth_mb_s: float | None = option(
+    bandwidth: float | None = option(
         None,
         _within(ranges.BANDWIDTH_MB_S),
         "Known: what a restore gets, MiB/s or 500MB.",
-        flag="--bandwidth",
         metavar="SPEED",
         unit="speed",
     )
@@ -71,11 +70,10 @@ class CalibrationOptions(Options):
         "Known: part of a checkpoint interval that is processed again; 0.5 where failures come at random.",
         metavar="SHARE",
     )
-    capacity_records_s: float | None = option(
+    capacity: float | None = option(
         None,
         optional(number(0.0, ranges.RATE.high, above=True)),
         "Known: records per second that the whole job can process.",
-        flag="--capacity",
         metavar="X",
     )
     state: Literal["local", "remote"] | None = option(
@@ -90,5 +88,11 @@ class CalibrationOptions(Options):
 
     def fixed(self) -> dict[str, float]:
         """Return the parameters that are known."""
-        known = ("detection_s", "restart_s", "bandwidth_mb_s", "replay_share", "capacity_records_s")
-        return {name: float(value) for name in known if (value := getattr(self, name)) is not None}
+        known = {
+            "detection_s": self.detection_s,
+            "restart_s": self.restart_s,
+            "bandwidth_mb_s": self.bandwidth,
+            "replay_share": self.replay_share,
+            "capacity_records_s": self.capacity,
+        }
+        return {name: float(value) for name, value in known.items() if value is not None}

@@ -30,13 +30,22 @@ _OPERATORS = Check("an operator's id or name, or a list of them", texts, "texts"
 _COUNTS = Check("N or NAME=N, or a list of them", texts, "texts")
 
 
+#: Options that only some engines know.
+_ONLY = {
+    "job": ("flink", "storm", "kafka-streams"),
+    "query": ("spark", "risingwave"),
+    "partitions": ("kafka-streams",),
+    "parallelism": ("flink", "storm", "risingwave"),
+}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Importing(Options, ImportOptions):
     """The options of ``ftplan import-topology``."""
 
     name: str | None = option(None, _TEXT, "Name of the topology.  [default: as the engine has it]", metavar="TEXT")
     job: str | None = option(
-        None, _TEXT, "Which job or topology, by id or name, where there are several.", metavar="NAME"
+        None, _TEXT, "Which job, topology or application of several, by id or name.", metavar="NAME"
     )
     query: tuple[str, ...] = option(
         (), Check("a name, or a list of them", texts, "texts"), "Which queries of a file; repeatable.", metavar="NAME"
@@ -123,6 +132,9 @@ def import_topology(
     if not isinstance(engine, str) or engine not in IMPORTERS:
         checked("import-topology", {"from": one_of(*IMPORTERS)}, {"from": engine})
     asked = Importing.of("import-topology", options)
+    for item, engines in _ONLY.items():
+        if getattr(asked, item) and engine not in engines:
+            raise FtplanError(f"{flag(item)}: goes with {' and '.join(engines)}, not with {engine}")
     writing = {"output": output, "cluster_output": cluster_output, "force": force}
     a_path = optional(Check("a path", path))
     checked("import-topology", {"output": a_path, "cluster_output": a_path, "force": FLAG}, writing)

@@ -8,19 +8,17 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from ftplan.calibration.fit import MOST_REPLAYED, Values, at_limit, estimate, predict
+from ftplan.calibration.fit import MOST_REPLAYED, Values, at_limit, predict
 from ftplan.calibration.held_out import By, HeldOut, held_out, relative_errors
 from ftplan.calibration.intervals import confidence_limits
 from ftplan.calibration.sample import Sample
-from ftplan.calibration.unknowns import Unknowns, unknowns, usable
+from ftplan.calibration.selection import UNLIMITED, selected
+from ftplan.calibration.unknowns import Unknowns, unknowns
 from ftplan.errors import FtplanError
 from ftplan.model.plan import Warn
 from ftplan.model.recoveries import Recovery
 from ftplan.model.recovery_costs import PARAMETERS, Estimate, FittedRange, RecoveryCosts
 from ftplan.model.topology import FloatArray
-
-#: A capacity above this multiple of the highest rate is as good as none.
-UNLIMITED = 1000.0
 
 State = Literal["local", "remote"]
 
@@ -90,7 +88,7 @@ def calibrate(
     Raises
     ------
     FtplanError
-        If there is nothing to fit to.
+        If there is nothing to fit to, or a capacity that is known is not above all rates.
     """
     placed, said = _state(recoveries, state)
     # In an order of their own, so that the order of files and rows changes nothing that is drawn.
@@ -99,18 +97,15 @@ def calibrate(
     if placed == "local":
         sample = sample._replace(state_bytes=np.zeros(len(recoveries)))
     unknown = unknowns(sample, fixed)
-    if not unknown.fitted and not unknown.medians:
-        raise FtplanError("there is no recovery to calibrate on: each lacks its time, or what the others have")
+    if not unknown.fitted and not unknown.medians and not sample.timed.any():
+        raise FtplanError("there is no recovery to calibrate on: none has a time, nor one of its parts")
     read = sample
-    sample, unknown, values = _estimated(sample, unknown)
+    _require_room(sample, fixed)
+    sample, unknown, values = selected(sample, unknown)
     limits = confidence_limits(sample, unknown, values, draws, seed, report)
-    tested = held_out(sample, unknown, values)
+    tested = held_out(sample, unknown, values, read)
     predicted = np.where(sample.timed, predict(values, sample), np.nan) if sample.timed.any() else sample.recovery_s
-    whole = sample.take(sample.timed)
-    estimates = {name: _bounded(name, values[name], limits.get(name), whole) for name in PARAMETERS if name in values}
-    whole = read.take(sample.timed)  # with what no parameter depends on, too
-    costs = RecoveryCosts(state=placed, rates=_range(whole.rate), intervals_s=_range(whole.interval_s), **estimates)
-    count = len(whole.recovery_s)
+    count = int(sample.timed.sum())
     left_out = int(sum(r.recovery_s is not None for r in recoveries)) - count
     warnings = [*unknown.warnings, *said]
     if left_out:
@@ -119,7 +114,7 @@ def calibrate(
     warnings += _weak(unknown, values, sample, limits, draws)
     back = np.argsort(order)
     return Fitted(
-        costs,
+        _costs(placed, values, limits, sample, read),
         _basis(unknown, sample, count),
         _accuracy(predicted, tested, sample.recovery_s),
         tuple(recoveries),
@@ -130,28 +125,13 @@ def calibrate(
     )
 
 
-def _estimated(sample: Sample, unknown: Unknowns) -> tuple[Sample, Unknowns, dict[str, float]]:
-    """Estimate, and again without parameters on which nothing turned out to depend."""
-    while True:
-        ready = usable(sample, unknown)
-        values = estimate(ready, unknown)
-        free = [name for name in at_limit(values, unknown, ready) if _without_effect(name, values, ready)]
-        if not free:
-            return ready, unknown, values
-        gone = {*free, *({"replay_share"} if "capacity_records_s" in free else ())}
-        names = " and ".join(name for name in unknown.fitted if name in gone)
-        text = f"{names} cannot be told: recoveries do not get longer with it"
-        unknown = unknown._replace(
-            fitted=tuple(name for name in unknown.fitted if name not in gone),
-            warnings=(*unknown.warnings, Warn("NOT_IDENTIFIED", f"{text}; left out")),
-        )
-
-
-def _without_effect(name: str, values: Values, sample: Sample) -> bool:
-    """Return whether a parameter ended where it takes no time: a capacity or bandwidth without limit."""
-    if name == "capacity_records_s":
-        return values[name] > UNLIMITED / 2 * float(np.nanmax(sample.rate))
-    return name == "bandwidth_mb_s" and values[name] > 1e6
+def _require_room(sample: Sample, fixed: Values) -> None:
+    """Refuse a capacity that would not have let measured recoveries end."""
+    rates = sample.rate[sample.timed & np.isfinite(sample.rate)]
+    capacity = fixed.get("capacity_records_s")
+    if capacity is not None and len(rates) and capacity <= rates.max():
+        text = f"--capacity: {capacity:g} records/s are too few: the job caught up at {rates.max():g}"
+        raise FtplanError(f"{text}; expected more than that")
 
 
 def _state(recoveries: Sequence[Recovery], asked: State | None) -> tuple[State, list[Warn]]:
@@ -165,6 +145,21 @@ def _state(recoveries: Sequence[Recovery], asked: State | None) -> tuple[State, 
         return "local", [Warn("STATE_ASSUMED", text)]
     text = "nothing says where state lies: taken as remote, as by default in Flink, Spark and Kafka Streams; --state"
     return "remote", [Warn("STATE_ASSUMED", f"{text} says otherwise")]
+
+
+def _costs(
+    state: State, values: Values, limits: Mapping[str, tuple[float, float]], sample: Sample, read: Sample
+) -> RecoveryCosts:
+    """Return the costs; *read* has what was measured beside what parameters depend on."""
+    whole = sample.take(sample.timed)
+    measured = read.take(sample.timed)
+    return RecoveryCosts(
+        state=state,
+        rates=_range(measured.rate),
+        intervals_s=_range(measured.interval_s),
+        state_bytes=_range(read.state_bytes) if "bandwidth_mb_s" in values else None,
+        **{name: _bounded(name, values[name], limits.get(name), whole) for name in PARAMETERS if name in values},
+    )
 
 
 def _bounded(name: str, value: float, limits: tuple[float, float] | None, whole: Sample) -> Estimate:

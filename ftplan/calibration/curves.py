@@ -44,7 +44,7 @@ class FoundRecovery(NamedTuple):
     begin_s, end_s
         First sign of the failure; when the job had caught up, None where the curve ends before.
     rate
-        Mean throughput before the failure, None without throughput.
+        Median throughput before the failure, None without throughput.
     failures
         1, or more where the job failed again before it had caught up.
     capacity
@@ -193,7 +193,7 @@ def _found(grid: FloatArray, begin: int, end: int | None, throughput: _Signal | 
     if throughput is None:
         return FoundRecovery(float(grid[begin]), ended, None, 1, None)
     before = throughput.value[max(0, begin - round((LEVEL_S + GUARD_S) / step)) : max(1, begin - round(GUARD_S / step))]
-    rate = float(np.nanmean(before)) if np.isfinite(before).any() else float(throughput.level[begin])
+    rate = float(np.nanmedian(before)) if np.isfinite(before).any() else float(throughput.level[begin])
     ahead = throughput.value[begin:end]
     ahead = ahead[ahead > (1.0 + NEAR) * rate]
     shows = len(ahead) * step >= SHOWN_S

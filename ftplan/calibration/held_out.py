@@ -29,12 +29,13 @@ class HeldOut(NamedTuple):
     predicted_s: FloatArray
 
 
-def held_out(sample: Sample, unknown: Unknowns, values: Values) -> HeldOut | None:
+def held_out(sample: Sample, unknown: Unknowns, values: Values, read: Sample) -> HeldOut | None:
     """Leave out one rate after the other; where rates are few one interval, else one recovery; None where all are few.
 
-    Searches begin at *values*, those of all recoveries; what they find does not depend on it. Cost: a fit a group.
+    Searches begin at *values*, those of all recoveries. *read* is the sample with all that was measured, also what no
+    parameter depends on. Cost: a fit a group.
     """
-    chosen = _grouped(sample)
+    chosen = _grouped(read, sample.timed)
     if chosen is None or not unknown.fitted:
         return None
     by, group = chosen
@@ -45,8 +46,7 @@ def held_out(sample: Sample, unknown: Unknowns, values: Values) -> HeldOut | Non
     return HeldOut(by, predicted)
 
 
-def _grouped(sample: Sample) -> tuple[By, NDArray[np.int64]] | None:
-    timed = sample.timed
+def _grouped(sample: Sample, timed: NDArray[np.bool_]) -> tuple[By, NDArray[np.int64]] | None:
     by_rate, by_interval = (
         groups(np.where(timed & (column > 0.0), column, np.nan)) for column in (sample.rate, sample.interval_s)
     )

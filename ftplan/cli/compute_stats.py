@@ -24,8 +24,8 @@ reading = options.together(
         "--input-format",
         type=click.Choice(INPUT_FORMATS),
         default="auto",
-        help="auto: by ending. Logs of engines name their columns themselves: of the options below, only those about "
-        "windows, times, key groups and rejects are of use there.",
+        help="auto: by ending. Of an engine's own log the columns are known: of the options below it takes --window, "
+        "--from, --to, --key-groups and those about rejects.",
     ),
     click.option(
         "--pattern",
@@ -152,7 +152,7 @@ measures = options.together(
 )
 @options.verbosity
 def command(logs: tuple[str, ...], **given: Any) -> None:
-    """Compute per-key-group statistics from logs: Parquet, CSV or JSON lines; files, globs, folders.
+    """Compute per-key-group statistics from logs: Parquet, CSV, JSON lines, engines' own; files, globs, folders.
 
     Writes a folder: manifest.json, key_groups.parquet, and what else the columns allow. Windows are aligned to UTC.
     """

@@ -23,7 +23,7 @@ PATH_OPTIONS = frozenset(
     (
         *INPUTS,
         *(option for row in ROWS for option in (*dict(row.plans), *row.files)),
-        *("output", "plan", "logs", "failure_log"),
+        *("output", "plan", "logs", "failure_log", "zone_map", "cluster_output"),
     )
 )
 

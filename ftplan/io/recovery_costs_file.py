@@ -23,6 +23,7 @@ def _ascending(value: list[float]) -> list[float]:
 
 
 RateRange = Annotated[list[Rate], Field(min_length=2, max_length=2), AfterValidator(_ascending)]
+BytesRange = Annotated[list[Bytes], Field(min_length=2, max_length=2), AfterValidator(_ascending)]
 IntervalRange = Annotated[list[Interval], Field(min_length=2, max_length=2), AfterValidator(_ascending)]
 
 
@@ -82,6 +83,7 @@ class FittedOnModel(FileModel):
     restores: Rows | None = Field(None, description="Restarts and restores that were measured by themselves")
     rates: RateRange | None = Field(None, description="[low, high] records per second into the job")
     intervals_s: IntervalRange | None = Field(None, description="[low, high] checkpoint interval")
+    state_bytes: BytesRange | None = Field(None, description="[low, high] of what the largest restore fetched")
 
 
 class ErrorModel(FileModel):
@@ -134,11 +136,13 @@ def load_recovery_costs(source: Source, role: str = "costs") -> Loaded[RecoveryC
         _check_limits(f"parameters.{name}", item, complaints)
     complaints.finish()
     warnings, ignored = ignored_keys(RecoveryCostsModel, value, document.name)
-    rates, intervals = (getattr(model.fitted_on, name, None) for name in ("rates", "intervals_s"))
+    ends = [getattr(model.fitted_on, name, None) for name in ("rates", "intervals_s", "state_bytes")]
+    rates, intervals, sizes = (None if pair is None else FittedRange(*pair) for pair in ends)
     costs = RecoveryCosts(
         state=model.state,
-        rates=None if rates is None else FittedRange(*rates),
-        intervals_s=None if intervals is None else FittedRange(*intervals),
+        rates=rates,
+        intervals_s=intervals,
+        state_bytes=sizes,
         **{name: Estimate(item.value, item.low, item.high) for name, item in estimates.items()},
     )
     return Loaded(costs, InputFile(role, document.path, document.sha256), warnings, ignored)

@@ -165,11 +165,14 @@ def require_keeping_up(costs: RecoveryCosts, rate: float, after: str = "a failur
         )
 
 
-def outside_fitted_range(costs: RecoveryCosts, rate: float | None, interval_s: float | None) -> Iterator[Warn]:
+def outside_fitted_range(
+    costs: RecoveryCosts, rate: float | None, interval_s: float | None, state_bytes: float | None = None
+) -> Iterator[Warn]:
     """Say where a job lies outside the recoveries that its costs were fitted on; None is not known, and passed over."""
     for what, fitted, now in (
         ("records/s", costs.rates, rate),
         ("seconds between checkpoints", costs.intervals_s, interval_s),
+        ("bytes to restore", costs.state_bytes, state_bytes),
     ):
         if fitted is not None and now is not None and not fitted.holds(now):
             text = f"the recovery costs were fitted on {fitted.low:g} to {fitted.high:g} {what}, the job has {now:g}"

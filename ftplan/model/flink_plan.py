@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 from ftplan.errors import FtplanError
 from ftplan.model.flink_values import entries, text, whole
 
-_LEAST, _MOST = 128, 32768
+#: Key groups by default, at least, and the most that Flink allows: no vertex has more tasks either.
+_LEAST, MOST_KEY_GROUPS = 128, 32768
 
 
 class Stream(NamedTuple):
@@ -84,7 +85,16 @@ def _vertex(node: Any, place: str) -> Vertex:
         if source is None:
             raise FtplanError(f"{place}: an input has no id")
         inputs.append(Stream(source, (text(stream.get("ship_strategy")) or "").upper()))
-    return Vertex(key, text(node.get("type")) or "", description, whole(node.get("parallelism")) or 0, inputs=inputs)
+    tasks = checked_parallelism(node.get("parallelism"), place)
+    return Vertex(key, text(node.get("type")) or "", description, tasks, inputs=inputs)
+
+
+def checked_parallelism(value: Any, place: str) -> int:
+    """Return a parallelism, 0 where none is given; raises FtplanError if it is more than Flink allows."""
+    tasks = whole(value) or 0
+    if tasks > MOST_KEY_GROUPS:
+        raise FtplanError(f"{place}.parallelism: {tasks} is more than Flink allows, {MOST_KEY_GROUPS}")
+    return tasks
 
 
 def _plain(description: str) -> str:
@@ -208,4 +218,5 @@ def default_max_parallelism(parallelism: int) -> int:
 
     The next power of two from 1.5 times the parallelism, at least 128 and at most 32768.
     """
-    return min(max(1 << (parallelism + parallelism // 2 - 1).bit_length(), _LEAST), _MOST) if parallelism else _LEAST
+    wanted = max(parallelism + parallelism // 2, 1)
+    return min(max(1 << (wanted - 1).bit_length(), _LEAST), MOST_KEY_GROUPS)

@@ -47,8 +47,9 @@ class RecoveryCosts:
         Part of a checkpoint interval whose records are processed again.
     capacity_records_s
         Records per second that the whole job can process.
-    rates, intervals_s
-        Records per second and checkpoint intervals of the recoveries that the estimates were fitted on.
+    rates, intervals_s, state_bytes
+        Records per second, checkpoint intervals and bytes of the largest restore of the recoveries that the estimates
+        were fitted on.
     """
 
     state: Literal["local", "remote"]
@@ -59,6 +60,7 @@ class RecoveryCosts:
     capacity_records_s: Estimate | None = None
     rates: FittedRange | None = None
     intervals_s: FittedRange | None = None
+    state_bytes: FittedRange | None = None
 
     @property
     def estimates(self) -> Mapping[str, Estimate]:

@@ -20,6 +20,10 @@ _MECHANICS = re.compile(
     r"Project|Filter|StateStoreRestore|.*Restore"
 )
 _LONGEST_NAME = 70
+#: Adaptive execution reads several shuffle partitions as one, or one in parts.
+_COALESCED = "AQEShuffleRead"
+#: The last millisecond of the year 9999.
+_LATEST_MS = 253_402_300_799_999
 
 
 class Scope(NamedTuple):
@@ -57,7 +61,7 @@ class StageOperator(NamedTuple):
 
     ``name`` is an identifier, the same in statistics and imported topologies; ``label`` what Spark calls the plan nodes
     in it; ``inputs`` the names of the operators whose shuffles it reads. ``key_groups``: None for a source and where
-    the number of partitions differs between batches; else partitions are key groups.
+    the number of partitions differs between batches or adaptive execution joins them; else partitions are key groups.
     """
 
     name: str
@@ -81,16 +85,16 @@ def job_of_event(event: Mapping[str, Any], application: int) -> Job | None:
 
     Raises KeyError, TypeError or ValueError if the event has not the shape of Spark 3 or 4.
     """
-    properties = event.get("Properties") or {}
-    batch = properties.get("streaming.sql.batchId")
-    if batch is None:
+    properties = event.get("Properties")
+    batch = properties.get("streaming.sql.batchId") if isinstance(properties, Mapping) else None
+    if batch is None or not isinstance(properties, Mapping):
         return None
     return Job(
         application=application,
-        id=int(event["Job ID"]),
-        submitted_ms=int(event["Submission Time"]),
+        id=_whole(event["Job ID"]),
+        submitted_ms=_whole(event["Submission Time"], _LATEST_MS),
         query=str(properties.get("sql.streaming.queryId") or ""),
-        batch=int(batch),
+        batch=_whole(batch),
         description=str(properties.get("spark.job.description") or ""),
         stages=tuple(_stage(stage) for stage in event["Stage Infos"]),
     )
@@ -99,11 +103,18 @@ def job_of_event(event: Mapping[str, Any], application: int) -> Job | None:
 def _stage(info: Mapping[str, Any]) -> Stage:
     scopes = []
     for rdd in info["RDD Info"]:
-        scope = rdd.get("Scope")
+        number, kind, scope = _whole(rdd["RDD ID"]), str(rdd["Name"]), rdd.get("Scope")
         node = json.loads(scope)["name"] if scope else ""
-        scopes.append(Scope(int(rdd["RDD ID"]), str(rdd["Name"]), str(node), not rdd.get("Parent IDs")))
-    parents = tuple(int(p) for p in info.get("Parent IDs") or ())
-    return Stage(int(info["Stage ID"]), int(info["Number of Tasks"]), parents, tuple(sorted(scopes)))
+        scopes.append(Scope(number, kind, str(node), not rdd.get("Parent IDs")))
+    parents = tuple(_whole(p) for p in info.get("Parent IDs") or ())
+    return Stage(_whole(info["Stage ID"]), _whole(info["Number of Tasks"]), parents, tuple(sorted(scopes)))
+
+
+def _whole(value: Any, largest: int = 2**31 - 1) -> int:
+    number = int(value)
+    if not 0 <= number <= largest:
+        raise ValueError(f"{number} is not between 0 and {largest}")
+    return number
 
 
 def run_of(job: Job) -> tuple[str, str]:
@@ -123,7 +134,8 @@ def stage_operators(jobs: Iterable[Job]) -> StageOperators:
     Within a batch, stages of one role (those that read a source, keep state, or only a shuffle) are counted in the
     order in which their plan was carried out: an operator is the n-th of its role in any batch of its query. Stage
     numbers would not do: they differ from batch to batch, even in their order. A role without tasks in a batch, such as
-    a source without data, keeps its place.
+    a source without data, keeps its place. Stages that end in one RDD are one: adaptive execution announces a stage in
+    a job of its own, and by another number in the job that takes its result.
     """
     stages: dict[tuple[str, int, str, int], dict[int, Stage]] = {}
     names: dict[str, str] = {}
@@ -134,11 +146,14 @@ def stage_operators(jobs: Iterable[Job]) -> StageOperators:
     members: dict[tuple[str, Role, int], list[tuple[int, Stage]]] = {}
     for (query, application, _, _), of_batch in stages.items():
         number: Counter[Role] = Counter()
+        same: dict[int, tuple[str, Role, int]] = {}
         for stage in sorted(of_batch.values(), key=lambda s: (s.scopes[0].rdd if s.scopes else 0, s.id)):
-            role = _role(stage)
-            number[role] += 1
-            key = (query, role, number[role])
-            place[application, stage.id] = key
+            end = stage.scopes[-1].rdd if stage.scopes else -1 - stage.id
+            if end not in same:
+                role = _role(stage)
+                number[role] += 1
+                same[end] = (query, role, number[role])
+            key = place[application, stage.id] = same[end]
             members.setdefault(key, []).append((application, stage))
     prefixes = _prefixes(names)
     ids = _names({key: f"{prefixes[key[0]]}.{_label([s for _, s in of])}" for key, of in members.items()})
@@ -147,12 +162,13 @@ def stage_operators(jobs: Iterable[Job]) -> StageOperators:
         parents = {place[application, p] for application, s in of for p in s.parents if (application, p) in place}
         sizes = {stage.tasks for _, stage in of if stage.tasks}
         tasks = max(sizes, default=0)
+        whole = len(sizes) == 1 and not any(scope.node == _COALESCED for _, stage in of for scope in stage.scopes)
         operators[ids[key]] = StageOperator(
             name=ids[key],
             label=_label([s for _, s in of]),
             query=prefixes[key[0]],
             tasks=tasks,
-            key_groups=tasks if key[1] != "source" and len(sizes) == 1 else None,
+            key_groups=tasks if key[1] != "source" and whole else None,
             stateful=key[1] == "state",
             inputs=tuple(sorted({ids[p] for p in parents if p != key}, key=natural_key)),
         )

@@ -90,6 +90,9 @@ def test_curves_and_spans_together() -> None:
     assert both.fitted.basis["restart_s"] == "median of 2 measured"
     assert both.fitted.basis["detection_s"] == "fitted to 6 recoveries"
     assert len(both.to_dict()["inputs"]) == 2
+    assert both.to_dict()["fitted_on"]["state_bytes"] == [2610396.0, 2653908.0]
+    small = both.predict(rate=80_000, interval_s=60, state_bytes=1e3)
+    assert [item.code for item in small.warnings] == ["OUTSIDE_FITTED_RANGE"]
 
 
 def test_a_plot(khaos: Calibration, tmp_path: Path) -> None:
@@ -107,6 +110,8 @@ def test_a_plot(khaos: Calibration, tmp_path: Path) -> None:
     [
         ({"column": "speed=x"}, "--column: 'speed=x' is not ROLE=COLUMN with one of recovery, rate"),
         ({"detection_s": -1}, "--detection: -1 is not a number of at least"),
+        ({"capacity": 0}, "--capacity: 0 is not a number above 0"),
+        ({"capacity": 80_000}, "--capacity: 80000 records/s are too few: the job caught up at 91498.7"),
         ({"state": "disk"}, "--state: 'disk' is not one of local, remote"),
         ({"form": "csv"}, "--from: 'csv' is not one of auto, recoveries, curves, flink, spark"),
         ({"draw": 1}, "unknown option 'draw' (did you mean 'draws'?)"),

@@ -11,6 +11,22 @@ from ftplan.model.recoveries import Curve, Recovery
 
 #: What most cases are made with.
 TRUE = {"restart_s": 60.0, "replay_share": 0.6, "capacity_records_s": 1000.0}
+#: Task managers of examples/flink that were killed on a busy machine: interval, rate, age of the checkpoint, seconds
+#: until something was read again, seconds until it had caught up, bytes of the checkpoint.
+KILLS = (
+    (5, 673, 1.639, 4.098, 6.133, 2007802),
+    (5, 673, 1.31, 5.674, 6.078, 2486016),
+    (5, 1178, 2.048, 6.941, 9.346, 2793052),
+    (5, 1178, 3.752, 8.328, 12.42, 2693122),
+    (5, 1683, 1.696, 13.572, 27.307, 2933543),
+    (5, 1683, 1.502, 5.923, 12.871, 3076193),
+    (15, 673, 3.215, 3.327, 5.254, 2048810),
+    (15, 673, 12.13, 12.309, 17.109, 3638602),
+    (15, 1178, 10.731, 12.578, 24.22, 4260027),
+    (15, 1178, 13.741, 5.63, 18.458, 4733193),
+    (15, 1683, 16.733, 9.705, 23.875, 3729985),
+    (15, 1683, 14.928, 9.848, 38.009, 5382170),
+)
 RATES, INTERVALS = (300.0, 500.0, 700.0, 850.0), (10.0, 30.0, 60.0, 120.0)
 
 

@@ -11,7 +11,7 @@ from ftplan.calibration.calibrate import Fitted, calibrate
 from ftplan.calibration.sample import groups
 from ftplan.errors import FtplanError
 from ftplan.model.recoveries import Recovery
-from tests.calibration.cases import INTERVALS, RATES, TRUE, recoveries, seconds
+from tests.calibration.cases import INTERVALS, KILLS, RATES, TRUE, recoveries, seconds
 
 
 def values(fitted: Fitted) -> dict[str, float]:
@@ -47,6 +47,21 @@ def test_bandwidth_comes_back_where_sizes_differ(bandwidth: float, detection: fl
     fitted = calibrate(rows, {"detection_s": detection}, draws=0)
     assert values(fitted) == pytest.approx(true, rel=1e-3)
     assert fitted.costs.state == "remote"
+
+
+def test_sizes_that_stand_for_something_else() -> None:
+    """State that grew while the drill went on is no reason for it; where sizes do explain recoveries they are one."""
+    rows = [
+        Recovery(f"kill {i}", recovery, rate, interval, size, stopped_s=down, replayed_s=age)
+        for i, (interval, rate, age, down, recovery, size) in enumerate(KILLS)
+    ]
+    fitted = calibrate(rows, {}, draws=0)
+    assert set(values(fitted)) == {"restart_s", "replay_share", "capacity_records_s"}
+    assert fitted.basis["replay_share"] == "median of 12 measured"
+    assert "NOT_IDENTIFIED" in codes(fitted)
+    assert 3.0 < values(fitted)["restart_s"] < 14.0
+    large = [Recovery("", recovery_s=size / 2**20 / 50.0, state_bytes=size) for size in (1e10, 2e10, 4e10, 8e10)]
+    assert values(calibrate(large, {}, draws=0))["bandwidth_mb_s"] == pytest.approx(50.0, rel=0.01)
 
 
 def test_outliers_and_noise_hardly_pull() -> None:
@@ -105,6 +120,8 @@ def test_what_cannot_be_told_is_left_out_and_said() -> None:
     assert fixed.basis["replay_share"] == "fixed"
     one_rate = calibrate(recoveries(TRUE, rates=[500.0]), {}, draws=0)
     assert set(values(one_rate)) == {"restart_s"}
+    assert one_rate.accuracy is not None
+    assert one_rate.accuracy.by == "interval"
     assert {"CAPACITY_NOT_IDENTIFIED", "REPLAY_NOT_IDENTIFIED"} <= codes(one_rate)
     single = calibrate(recoveries(TRUE, rates=[500.0], intervals=[30.0]), {}, draws=50)
     assert values(single)["restart_s"] == pytest.approx(seconds(TRUE, 500.0, 30.0))
@@ -174,3 +191,6 @@ def test_groups_are_values_but_for_a_share() -> None:
 def test_nothing_to_fit_to() -> None:
     with pytest.raises(FtplanError, match="no recovery"):
         calibrate([], {})
+    known = calibrate(recoveries(TRUE, rates=[500.0], intervals=[30.0]), {"detection_s": 50.0, "restart_s": 88.0})
+    assert known.accuracy is not None
+    assert known.accuracy.median == pytest.approx(0.0)

@@ -82,6 +82,28 @@ def test_two_sources_keep_their_places_whatever_their_numbers() -> None:
     assert [known.operators[o].tasks for o in ("abcdefgh.Scan", "abcdefgh.Scan-2")] == [3, 5]
 
 
+def test_adaptive_execution_announces_a_stage_twice() -> None:
+    """A real batch without state on Spark 4: job 0 runs stage 0, job 1 skips it as stage 1."""
+
+    def stage(number: int, tasks: int, rdds: tuple[int, ...], *parents: int) -> dict[str, Any]:
+        nodes = ("Exchange", "AQEShuffleRead") if parents else ("MicroBatchScan", "Exchange")
+        infos = [
+            {"RDD ID": r, "Name": "RDD", "Scope": json.dumps({"name": n}), "Parent IDs": [r - 1][: r % 4]}
+            for r, n in zip(rdds, nodes, strict=True)
+        ]
+        return {"Stage ID": number, "Number of Tasks": tasks, "RDD Info": infos, "Parent IDs": list(parents)}
+
+    properties = {"streaming.sql.batchId": "0", "spark.job.description": "flat\nid = q\nrunId = r\nbatch = 0"}
+    events = [
+        {"Job ID": job, "Submission Time": 5, "Stage Infos": stages, "Properties": properties}
+        for job, stages in enumerate([[stage(0, 2, (0, 1))], [stage(1, 2, (0, 1)), stage(2, 3, (2, 3), 1)]])
+    ]
+    known = stage_operators(job_of_event(event, 0) for event in events)  # type: ignore[misc]
+    assert known.of_stage == {(0, 0): "flat.MicroBatchScan", (0, 1): "flat.MicroBatchScan", (0, 2): "flat.Exchange"}
+    assert known.operators["flat.Exchange"].inputs == ("flat.MicroBatchScan",)
+    assert known.operators["flat.Exchange"].key_groups is None
+
+
 @pytest.mark.parametrize("codec", ["plain", "zstd", "zstd frames", "lz4", "gzip"])
 def test_codecs_whole_and_cut(tmp_path: Path, codec: str) -> None:
     (log,) = find_event_logs([str(SAMPLE)])

@@ -197,8 +197,8 @@ def test_engines_that_name_their_tasks_otherwise(run: Run, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("lines", "options", "told"),
     [
-        ([line(RECORDS, [])], {}, "holds no series of flink.records_in"),
-        ([line("flink.restarts", [flink(0, [(0, 1)])])], {}, "holds no series of flink.records_in"),
+        ([line(RECORDS, [])], {}, "holds no series of what statistics measure"),
+        ([line("flink.restarts", [flink(0, [(0, 1)])])], {}, "holds no series of what statistics measure"),
         ([line(RECORDS, [flink(0, [(0, 1)])])], {"window_s": 10.0}, "--window 10s: there is a value each 15 s"),
         (
             [line(RECORDS, [flink(0, [(0, 1)]), flink(0, [(0, 1)], job_name="bids")])], {},

@@ -8,21 +8,24 @@ import json
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
 import pytest
 import zstandard
 
-from ftplan.errors import FtplanError
+from ftplan.errors import LONGEST_MESSAGE, FtplanError
 from ftplan.model.topology import Edge, Operator, Topology
 from ftplan.spark_stats.mapping import LogMapping
 from ftplan.spark_stats.pipeline import compute
 from ftplan.spark_stats.session import Session
+from tests.fuzz.mutations import mutated
 from tests.spark_stats.conftest import Run, Statistics
 from tests.spark_stats.event_logs import SAMPLE, SOURCE, STATE, events, is_a, progress, renumbered, written
 
-LOAD = Path(__file__).resolve().parents[1] / "data" / "spark" / "partition_load.csv"
+DATA = Path(__file__).resolve().parents[1] / "data" / "spark"
+LOAD, JOIN = DATA / "partition_load.csv", DATA / "join.zstd"
 FORMAT = {"input_format": "spark-eventlog"}
 
 
@@ -204,9 +207,10 @@ def test_a_restarted_query_runs_its_last_batch_again(run: Run, tmp_path: Path) -
 
 def test_times_and_topology(run: Run) -> None:
     begin, end = (datetime(2026, 11, 20, 23, 5, s, tzinfo=UTC) for s in (38, 50))
-    stats = run(SAMPLE, window_s=1.0, time_from=begin, time_to=end, **FORMAT)
+    stats = run(SAMPLE, window_s=1.0, time_from=begin, time_to=end, key_groups=8, **FORMAT)
     assert sorted(sums(stats)) == [2, 3, 4]
     assert stats.manifest["start"] == "2026-11-20T23:05:38Z"
+    assert stats.manifest["operators"][SOURCE]["key_groups"] is None
 
 
 def test_a_topology_names_the_operators(run: Run) -> None:
@@ -220,6 +224,55 @@ def test_a_topology_names_the_operators(run: Run) -> None:
     wrong = Topology((operators[0], replace(operators[1], key_groups=9)), (Edge(0, 1, "full"),))
     with pytest.raises(FtplanError, match="operator 'out' has 9 key groups in the topology"):
         run(SAMPLE, topology=wrong, **FORMAT)
+
+
+def test_a_join_with_state_after_it_beside_a_query_without(run: Run) -> None:
+    stats = run(JOIN, **FORMAT)
+    of = {"symmetricHashJoin": "0474fc9e.StreamingSymmetricHashJoin", "stateStoreSave": "0474fc9e.StateStoreSave"}
+    said: dict[tuple[str, int], tuple[float, float]] = {}
+    rows: dict[int, int] = {}
+    for event in events(JOIN):
+        if is_a(event, "QueryProgressEvent"):
+            entry = event["progress"]
+            for state in entry["stateOperators"]:
+                said[of[state["operatorName"]], entry["batchId"]] = (state["numRowsTotal"], state["memoryUsedBytes"])
+            if entry["name"] == "flat":
+                rows[entry["batchId"]] = entry["sources"][0]["numInputRows"]
+    ours: dict[tuple[str, int], tuple[float, float]] = {}
+    read: dict[int, float] = {}
+    for operator, batch, records, count, size in stats.rows(
+        "batches", "operator", "batch", "records", "state_rows", "state_bytes"
+    ):
+        if count is not None:
+            before = ours.get((operator, batch), (0.0, 0.0))
+            ours[operator, batch] = (before[0] + count, before[1] + size)
+        elif operator == "flat.MicroBatchScan":
+            read[batch] = read.get(batch, 0.0) + records
+    assert ours == said
+    assert read == rows
+    assert {n: o["key_groups"] for n, o in stats.manifest["operators"].items()} == {
+        "0474fc9e.MicroBatchScan": None, "0474fc9e.MicroBatchScan-2": None, "0474fc9e.StateStoreSave": 2,
+        "0474fc9e.StreamingSymmetricHashJoin": 2, "flat.Exchange": 3, "flat.MicroBatchScan": None,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("session", ["sail"], indirect=True)
+def test_damaged_events_give_statistics_or_one_line(run: Run, tmp_path: Path) -> None:
+    random = Random(13)
+    given = events()[:70]
+    used = [i for i, e in enumerate(given) if is_a(e, "TaskEnd") or is_a(e, "JobStart")]
+    refused: list[str] = []
+    for _ in range(12):
+        log = list(given)
+        for at in random.sample(used, 3):
+            log[at], _ = mutated(log[at], random)
+        try:
+            path = written(tmp_path / "app", (e for e in log if isinstance(e, dict)))
+            run(path, max_rejects=0.5, **FORMAT)
+        except FtplanError as error:
+            refused.append(str(error))
+    assert len(refused) < 12
+    assert max(map(len, refused), default=0) <= LONGEST_MESSAGE
 
 
 @pytest.mark.parametrize(

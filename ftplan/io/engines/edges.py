@@ -23,19 +23,19 @@ def merged(draft: Draft, ids: Mapping[str, str]) -> dict[Pair, DraftEdge]:
     """Return one edge for each two operators, with a partitioning that their parallelism allows."""
     tasks = {operator.key: operator.parallelism for operator in draft.operators}
     changed: dict[tuple[Partitioning, Partitioning], list[Pair]] = {}
-    merged: dict[Pair, DraftEdge] = {}
+    by_pair: dict[Pair, DraftEdge] = {}
     for edge in draft.edges:
         pair = edge.source, edge.target
         if edge.substreams is None and (rule := _valid(edge.partitioning, *(tasks[key] for key in pair))):
             changed.setdefault((edge.partitioning, rule), []).append(pair)
             edge = replace(edge, partitioning=rule)
-        merged[pair] = _both(merged[pair], edge) if pair in merged else edge
+        by_pair[pair] = _both(by_pair[pair], edge) if pair in by_pair else edge
     for (was, rule), pairs in changed.items():
         source, target = min(pairs)
         more = f" and {len(pairs) - 1} more" if len(pairs) > 1 else ""
         text = f"{ids[source]} -> {ids[target]}{more}: {was} does not fit the parallelism, {rule} is taken"
         draft.assume("PARTITIONING_CHANGED", text)
-    return merged
+    return by_pair
 
 
 def _valid(rule: Partitioning, upstream: int, downstream: int) -> Partitioning | None:

@@ -92,22 +92,33 @@ def _within_limits(draft: Draft) -> Iterator[None]:
 
 
 def _correct(draft: Draft, options: ImportOptions, ids: Mapping[str, str]) -> None:
-    """Carry out what the options say of operators."""
-    by_name = {name: operator for operator in draft.operators for name in (operator.name, operator.key)}
-    by_name |= {ids[operator.key]: operator for operator in draft.operators}
+    """Carry out what the options say of operators, by id, engine's key or name."""
+    unique = {name: operator for operator in draft.operators for name in (operator.key, ids[operator.key])}
+    called: dict[str, list[DraftOperator]] = {}
+    for operator in draft.operators:
+        called.setdefault(operator.name, []).append(operator)
 
     def named(name: str, option: str) -> DraftOperator:
-        if name not in by_name:
-            near = suggestion(name, by_name) or f": one of {', '.join(sorted(ids.values(), key=natural_key))}"
+        if name in unique:
+            return unique[name]
+        if name not in called:
+            near = suggestion(name, (*unique, *called)) or f": one of {listed([*ids.values()])}"
             raise FtplanError(f"{option}: there is no operator {name!r}{near}")
-        return by_name[name]
+        if len(called[name]) > 1:
+            several = listed([ids[operator.key] for operator in called[name]])
+            raise FtplanError(
+                f"{option}: {len(called[name])} operators are called {name!r}: say which by id: {several}"
+            )
+        return called[name][0]
 
-    for name in options.correlated:
-        named(name, "--correlated").correlated = True
+    joins = [named(name, "--correlated") for name in options.correlated]
+    for operator in joins:
+        operator.correlated = True
     for name in options.independent:
-        if name in options.correlated:
+        operator = named(name, "--independent")
+        if any(operator is join for join in joins):
             raise FtplanError(f"--independent: {name!r} is given with --correlated too")
-        named(name, "--independent").correlated = False
+        operator.correlated = False
     every, each = counts(options.parallelism, "--parallelism")
     for name, number in each.items():
         operator = named(name, "--parallelism")

@@ -55,8 +55,8 @@ class Part:
         return self.value
 
     def number(self) -> float | None:
-        """Return a number of at least 0, also from text; None where nothing stands."""
-        if self.value is None or self.value == "":
+        """Return a number of at least 0, also from text; None where nothing stands, or what Java writes for 0 / 0."""
+        if self.value in (None, "", "NaN"):
             return None
         try:
             number = math.nan if isinstance(self.value, bool) else float(self.value)

@@ -1,4 +1,4 @@
-"""A table with a measured recovery a row.
+"""A table with a measured recovery a row; values of a column ``<recovery>_actual`` win over what was predicted.
 
 Columns, by the names of :data:`ftplan.io.recoveries.tables.NAMES` or as options say: ``recovery`` (seconds from the
 failure until the job has caught up) or parts of it (``detection``, ``restart``, ``transfer``), ``rate`` (records per
@@ -71,6 +71,10 @@ def _table(path: Path, options: ReadingOptions) -> Reading:
         role: numbers(frame, column, _ALLOWED[role], name) if column else np.full(len(frame), np.nan)
         for role, column in columns.items()
     }
+    actual = f"{columns['recovery']}_actual"
+    if actual in known:  # then the other column is what somebody predicted
+        seen = numbers(frame, actual, _ALLOWED["recovery"], name)
+        values["recovery"] = np.where(np.isfinite(seen), seen, values["recovery"])
     measured = np.any([np.isfinite(values[role]) for role in _MEASURED], axis=0)
     kept = measured.copy()
     warnings = []

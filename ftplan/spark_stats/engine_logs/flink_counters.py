@@ -49,8 +49,8 @@ def increases(readings: pa.Table, window_us: int) -> tuple[pa.Table, list[Warn]]
     # Of a new attempt without a beginning (a reporter's log), it lies after the last reading of the one before.
     since = np.where(goes_on | (again & (began < 0)), _before(time), began)
     since = np.where(again & ~goes_on, np.maximum(since, _before(time)), since)
-    alone = np.unique(time).size == np.unique(np.stack(keys), axis=1).shape[1] or not again.any()
-    within = (began >= time.min()) if not alone else (began >= 0)
+    single_set = not again.any()
+    within = began >= (0 if single_set else time.min())
     counts = (again | within) & (since >= 0) & (since < time)
     rows = np.flatnonzero(counts)
     base = {name: np.where(goes_on, _before(value), 0.0) for name, value in values.items()}

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from ftplan.errors import FtplanError
+from ftplan.model.flink_metadata import MAGIC
 from ftplan.model.names import natural_key
 
-#: Ending of the files of a collected folder: a line an answer.
-LINES = ".jsonl"
+#: Endings of the files of a collected folder: a line an answer.
+LINES = (".jsonl", ".jsonl.gz")
 #: Name of the file that Flink writes a checkpoint's metadata into.
 METADATA = "_metadata"
 
@@ -32,12 +33,21 @@ def find(logs: Sequence[str]) -> list[tuple[str, bool]]:
             paths.append(log)
             continue
         collected = (path / "collection.json").is_file()
-        inside = (path / "answers").glob(f"*{LINES}") if collected else path.iterdir()
-        known = [str(p) for p in inside if p.is_file() and (p.suffix in (LINES, ".json") or p.name == METADATA)]
+        inside = (path / "answers").glob("*.jsonl*") if collected else path.iterdir()
+        known = [str(p) for p in inside if p.is_file() and (p.name.endswith((*LINES, ".json")) or p.name == METADATA)]
         if not known:
-            raise FtplanError(f"{log}: the folder holds no answers of Flink's REST endpoint (*.json, *{LINES})")
+            raise FtplanError(f"{log}: the folder holds no answers of Flink's REST endpoint (*.json, *.jsonl)")
         paths += sorted(known, key=natural_key)
     return [(path, False) for path in dict.fromkeys(paths)]
+
+
+def is_metadata(path: str) -> bool:
+    """Return whether a file is the metadata of a checkpoint."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(4) == MAGIC.to_bytes(4, "big")
+    except OSError as error:
+        raise FtplanError(f"{path}: cannot be read ({error.strerror})") from None
 
 
 def saved(path: str) -> Any:

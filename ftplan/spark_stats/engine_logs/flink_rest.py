@@ -2,13 +2,15 @@
 
 What a subtask counted is on the pages of vertices, its state on those of checkpoints. Figures that Flink marks as
 incomplete (task managers out of reach report zeros) are left out. State by key group is measured where a checkpoint's
-metadata is given beside the answers; everything else by key group is spread over those of the subtask.
+metadata is given beside the answers (its file ``_metadata``, or JSON made of it); everything else by key group is
+spread over those of the subtask.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -16,13 +18,13 @@ import pyarrow.compute as pc
 from pyspark.sql import functions as F
 
 from ftplan.errors import FtplanError
-from ftplan.model.flink_checkpoint import OperatorState, is_key_group_state, key_group_state
 from ftplan.model.flink_pages import Page, numbered, saved_page
 from ftplan.model.flink_plan import plan_vertices
 from ftplan.model.plan import Warn
 from ftplan.model.slugs import slugs
 from ftplan.spark_stats.engine_logs.flink_counters import increases, state_rows
-from ftplan.spark_stats.engine_logs.flink_files import LINES, saved
+from ftplan.spark_stats.engine_logs.flink_files import LINES, is_metadata, saved
+from ftplan.spark_stats.engine_logs.flink_state import key_group_states
 from ftplan.spark_stats.engine_logs.rows import engine_log
 from ftplan.spark_stats.engine_logs.spark_files import readable
 from ftplan.spark_stats.inputs import LogFile
@@ -30,6 +32,7 @@ from ftplan.spark_stats.mapping import LogMapping
 from ftplan.spark_stats.readers import Log
 from ftplan.spark_stats.session import Session
 
+_NOTHING = "no answer has the figures of a vertex (/jobs/:jobid/vertices/:vertexid)"
 _FAULTS = ("a line that is no answer",)
 _PLAN = r"^/jobs/([^/]+)(?:/plan)?$"
 _VERTEX = r"^/jobs/([^/]+)/vertices/([^/]+)$"
@@ -59,32 +62,32 @@ def read(
     Raises FtplanError if a file is damaged, or no answer has the figures of a vertex.
     """
     collected = [file for file in files if file.path.endswith(LINES)]
-    documents = {file.path: saved(file.path) for file in files if not file.path.endswith(LINES)}
-    states = [s for path, value in documents.items() if is_key_group_state(value) for s in key_group_state(value, path)]
+    others = [file.path for file in files if not file.path.endswith(LINES)]
+    metadata = [path for path in others if is_metadata(path)]
+    documents = {path: saved(path) for path in others if path not in metadata}
+    states = key_group_states(metadata, documents)
     lines = _collected(session, collected) if collected else _saved(session, documents)
     answers = lines.toArrow()
     operators = _operators(answers)
     readings, told = _readings(answers.filter(pc.equal(answers["kind"], "vertex")), operators)
     if not readings.num_rows:
-        raise FtplanError(f"{files[0].path}: no answer has the figures of a vertex (/jobs/:jobid/vertices/:vertexid)")
+        raise FtplanError(f"{files[0].path}: {_NOTHING}")
     counted, warnings = increases(readings, mapping.window_us)
     if not counted.num_rows:
         raise FtplanError(f"{files[0].path}: one set of answers, and it does not say how long the subtasks have run")
-    by_group, measured = _by_key_group(states, operators, counted)
+    ids = {vertex: operator for (_, vertex), operator in operators.ids.items()}
+    by_group, measured, more = states.of(ids, pc.max(counted["time_us"]).as_py())
     state = _states(answers.filter(pc.equal(answers["kind"], "state")), operators, measured)
     broken = answers.filter(pc.equal(answers["kind"], "broken"))["raw"].to_pylist()
     table = pa.concat_tables([counted, state, by_group, _rejected(broken)], promote_options="default")
     frame = session.spark.createDataFrame(table)
-    return engine_log(frame, files, mapping, operators.key_groups, _FAULTS, (*told, *warnings))
+    return engine_log(frame, files, mapping, operators.key_groups, _FAULTS, (*told, *warnings, *more))
 
 
 def _collected(session: Session, files: Sequence[LogFile]) -> Any:
-    from pathlib import Path
-
-    paths = [readable(file.path, Path()) for file in files]
     lines = session.spark.read.text([file.uri(session.kind == "sail") for file in files])
-    for _, cut in paths:
-        if cut is not None:
+    for file in files:
+        if not file.path.endswith(".gz") and (cut := readable(file.path, Path())[1]) is not None:
             lines = lines.filter(F.col("value") != cut)
     return _parsed(lines.filter(F.trim(F.col("value")) != ""))
 
@@ -95,6 +98,8 @@ def _saved(session: Session, documents: Mapping[str, Any]) -> Any:
     ids = numbered(pages)
     job = next((page.job for page in pages if page.kind == "job" and page.job is not None), "job")
     lines = [json.dumps({"path": path, "answer": p.value}) for p in pages if (path := _path(p, job, ids)) is not None]
+    if not lines:
+        raise FtplanError(f"{next(iter(documents), 'the log')}: {_NOTHING}")
     return _parsed(session.spark.createDataFrame(pa.table({"value": pa.array(lines, pa.string())})))
 
 
@@ -194,8 +199,8 @@ def _readings(pages: pa.Table, operators: _Operators) -> tuple[pa.Table, list[Wa
     if left_out:
         text_ = f"figures of subtasks in {left_out:,} of {pages.num_rows:,} answers are left out: Flink marks them as"
         told.append(Warn("INCOMPLETE_LEFT_OUT", f"{text_} incomplete, or they are missing"))
+    since = _last_change(pages.filter(pc.is_valid(pages["now_ms"])))
     pages = pages.filter(good)
-    since = _last_change(pages)
     if since is not None:
         pages = pages.filter(pc.greater(pages["now_ms"], since))
         told.append(Warn("RESCALED", "the parallelism changed: what was counted before the last change is left out"))
@@ -246,30 +251,6 @@ def _states(pages: pa.Table, operators: _Operators, measured: Iterable[str]) -> 
         }
     )
     return state_rows(table.filter(pc.invert(pc.is_in(table["operator"], pa.array([*measured], pa.string())))))
-
-
-def _by_key_group(
-    states: Sequence[OperatorState], operators: _Operators, counted: pa.Table
-) -> tuple[pa.Table, set[str]]:
-    """Return rows for the state of key groups, in the last window, and the operators that they are of."""
-    ids = {vertex: operator for (_, vertex), operator in operators.ids.items()}
-    last = pc.max(counted["time_us"]).as_py()
-    rows = [
-        (last, ids[s.operator], group, size)
-        for s in states
-        if s.operator in ids
-        for group, size in s.state_bytes.items()
-    ]
-    columns = list(zip(*rows, strict=True)) or [()] * 4
-    return pa.table(
-        {
-            "time_us": pa.array(columns[0], pa.int64()),
-            "operator": pa.array(columns[1], pa.string()),
-            "key_group": pa.array(columns[2], pa.int32()),
-            "records": pa.array([0.0] * len(rows), pa.float64()),
-            "state": pa.array(columns[3], pa.float64()),
-        }
-    ), {row[1] for row in rows}
 
 
 def _rejected(lines: Sequence[str]) -> pa.Table:

@@ -37,6 +37,8 @@ COLUMN_OF: Mapping[str, str] = {
 }  # fmt: skip
 #: Of those, what the table of key groups has, which is all that there is where no task is known.
 OF_OPERATORS = ("records", "bytes", "cpu", "state")
+#: Times after this, the year 5138, are none.
+LATEST_US = 10**17
 
 
 def read(
@@ -76,9 +78,9 @@ def _rows(series: Any, queries: Sequence[RangeQuery], step_us: int, window_us: i
     factor = by_query([float(query.factor) for query in queries], F.lit)
     samples = samples.select(
         *(c for c in samples.columns if c != "sample"),
-        sample_time(F.col("sample")).alias("time"),
+        F.round(sample_time(F.col("sample")) * 1e6).try_cast("bigint").alias("time"),
         (sample_value(F.col("sample")) * factor).alias("value"),
-    ).filter(F.col("time").isNotNull() & F.col("value").isNotNull())
+    ).filter(F.col("time").between(0, LATEST_US) & F.col("value").isNotNull())
     amounts = _amounts(samples, queries, step_us)
     # A level counts at its time; all else is spread evenly over the time since the sample before.
     last = F.greatest(F.col("time") - 1, F.col("since"))
@@ -87,18 +89,20 @@ def _rows(series: Any, queries: Sequence[RangeQuery], step_us: int, window_us: i
     begin = F.greatest(F.col("window") * window_us, F.col("since"))
     end = F.least((F.col("window") + 1) * window_us, F.col("time"))
     share = F.when(F.col("time") > F.col("since"), (end - begin) / (F.col("time") - F.col("since"))).otherwise(1.0)
+    names = ["query", "operator", "task", "node"]
+    rows = rows.select(*names, begin.alias("time_us"), (F.col("amount") * share).alias("amount"))
     measured: dict[str, list[int]] = {}
     for i, query in enumerate(queries):
         measured.setdefault(COLUMN_OF[query.measure], []).append(i)
     by_task = any("task" in (query.labels or {}) for query in queries)
     columns = {
-        name: F.when(F.col("query").isin(*numbers), F.col("amount") * share)
+        name: F.when(F.col("query").isin(*numbers), F.col("amount"))
         for name, numbers in measured.items()
         if by_task or name in OF_OPERATORS
     }
     columns["records"] = F.coalesce(columns.get("records", F.lit(None).cast("double")), F.lit(0.0))
     named = ["operator", *(["task"] if by_task else []), "node"]
-    return rows.select(begin.alias("time_us"), *named, *(column.alias(name) for name, column in columns.items()))
+    return rows.select("time_us", *named, *(column.alias(name) for name, column in columns.items()))
 
 
 def _amounts(samples: Any, queries: Sequence[RangeQuery], step_us: int) -> Any:

@@ -17,8 +17,8 @@ _LINE = (
     "at string, metric string, status int, answer struct<status:string, warnings:array<string>, isPartial:boolean, "
     "data:struct<result:array<struct<metric:map<string,string>, `values`:array<array<string>>>>>>"
 )
-#: Values are texts: NaN, +Inf and -Inf are none that could be counted.
-_NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
+#: Values are texts: NaN, +Inf and -Inf are none that could be counted, nor are numbers beyond all measure.
+_NUMBER = r"^[+-]?([0-9]{1,40}\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,2})?$"
 
 
 def parsed_lines(session: Session, files: Sequence[LogFile]) -> Any:
@@ -29,7 +29,8 @@ def parsed_lines(session: Session, files: Sequence[LogFile]) -> Any:
             raise FtplanError(f"{file.path}: the text is not UTF-8, which Sail cannot read; use --engine spark")
     value = F.col("value") if all(file.utf8 for file in files) else F.make_valid_utf8("value")
     frame = frame.select(value.alias("value")).filter(F.trim("value") != "")
-    frame = frame.select("value", F.from_json("value", _LINE).alias("line"))
+    # Exploding one element keeps the engines from taking a line apart anew for each of its fields.
+    frame = frame.select("value", F.explode(F.array(F.from_json("value", _LINE))).alias("line"))
     unreadable = F.col("line.at").isNull() | F.col("line.metric").isNull()
     return frame.select("value", "line", unreadable.alias("unreadable"))
 
@@ -41,16 +42,22 @@ def series_of(lines: Any, queries: Sequence[RangeQuery]) -> Any:
     same for what follows each other), ``series`` (hash of all labels), ``samples`` (array of [time, value]), ``fault``
     (position in :data:`FAULTS`, null where good), and ``raw`` (the labels as JSON).
     """
-    good = (F.col("line.status") == 200) & (F.col("line.answer.status") == "success")
+    # Nothing large stands beside what is exploded, which would repeat it.
+    series = lines.select(
+        F.col("line.metric").alias("metric"),
+        ((F.col("line.status") == 200) & (F.col("line.answer.status") == "success")).alias("good"),
+        F.col("line.answer.data.result").alias("result"),
+    )
+    series = series.select("metric", "good", F.explode("result").alias("one"))
     number = F.lit(None).cast("int")
     for i, query in enumerate(queries):
-        number = F.when(F.col("line.metric") == query.name, i).otherwise(number)
-    found = lines.filter(good & number.isNotNull()).select(
-        number.alias("query"), F.explode("line.answer.data.result").alias("one")
+        number = F.when(F.col("metric") == query.name, i).otherwise(number)
+    series = series.filter("good").select(
+        number.alias("query"), F.col("one.metric").alias("labels"), F.col("one.values").alias("samples")
     )
-    found = found.select("query", F.col("one.metric").alias("labels"), F.col("one.values").alias("samples"))
+    series = series.filter(F.col("query").isNotNull())
     roles = {"job": "job", "operator": "operator", "task": "task", "node": "host"}
-    found = found.select(
+    series = series.select(
         "query",
         *(
             by_query([(query.labels or {}).get(role) for query in queries], _said).alias(column)
@@ -63,24 +70,21 @@ def series_of(lines: Any, queries: Sequence[RangeQuery]) -> Any:
     index = F.col("task").try_cast("int")
     needed = by_query(["task" in (query.labels or {}) for query in queries], F.lit)
     fault = F.when(F.col("operator").isNull(), 1).when(needed & (index.isNull() | (index < 0)), 2)
-    return found.select(
+    return series.select(
         "query", "job", "operator", index.alias("task"), "node", "part", F.xxhash64("raw").alias("series"), "samples",
         fault.alias("fault"), "raw",
     )  # fmt: skip
 
 
 def sample_value(sample: Any) -> Any:
-    """Return the value of a [time, value], null where it is no finite number."""
+    """Return the value of a [time, value], null where it is no number that could be counted."""
     text = F.get(sample, F.lit(1))
-    value = F.when(text.rlike(_NUMBER), text.try_cast("double"))
-    return F.when(F.abs(value) < 1e300, value)
+    return F.when(text.rlike(_NUMBER), text.try_cast("double"))
 
 
 def sample_time(sample: Any) -> Any:
-    """Return the time of a [time, value] in microseconds, null where it is none."""
-    text = F.get(sample, F.lit(0))
-    time = F.when(text.rlike(_NUMBER), text.try_cast("double"))
-    return F.when(F.abs(time) < 1e11, F.round(time * 1e6).cast("bigint"))
+    """Return the time of a [time, value] in seconds, null where it is none."""
+    return F.get(sample, F.lit(0)).try_cast("double")
 
 
 def by_query(keys: Sequence[Hashable], column: Callable[[Any], Any]) -> Any:

@@ -34,6 +34,9 @@ def survey(lines: Any, folder: Collected, measures: Sequence[str]) -> Survey:
             f"{folder.name}: no query measures {', '.join(measures[:3])}, …: see --print-mapping of collect"
         )
     counts = _counts(lines)
+    told = tuple(query for query in told if counts["series"].get(query.name))
+    if not told:
+        raise FtplanError(f"{folder.name}: holds no series of what statistics measure")
     tasks = _tasks(lines, told, folder.step_us)
     queries = _chosen(folder, told, tasks)
     kept = [row for row in tasks if told[row["query"]] in queries]
@@ -46,39 +49,48 @@ def survey(lines: Any, folder: Collected, measures: Sequence[str]) -> Survey:
     return Survey(queries, counts["unreadable"], sum(row["unnamed"] for row in kept), tuple(warnings))
 
 
-def _counts(lines: Any) -> dict[str, int]:
+def _counts(lines: Any) -> dict[str, Any]:
+    """Return how many lines are unreadable, have no answer or a partial one, and ``series`` by query."""
     conditions = {
         "unreadable": F.col("unreadable"),
         "failed": ~F.col("unreadable") & (F.col("line.status").isNull() | (F.col("line.status") != 200)),
         "partial": (F.size("line.answer.warnings") > 0) | F.col("line.answer.isPartial"),
     }
-    summed = (
-        F.sum(F.when(F.coalesce(condition, F.lit(False)), 1).otherwise(0)).alias(name)
-        for name, condition in conditions.items()
-    )
-    (row,) = lines.agg(*summed).toArrow().to_pylist()
-    return {name: row[name] or 0 for name in conditions}
+    summed = [F.sum(F.when(condition, 1).otherwise(0)).alias(name) for name, condition in conditions.items()]
+    series = F.sum(F.greatest(F.size("line.answer.data.result"), F.lit(0))).alias("series")
+    rows = lines.groupBy(F.col("line.metric").alias("metric")).agg(series, *summed).toArrow().to_pylist()
+    return {
+        "series": {row["metric"]: row["series"] for row in rows},
+        **{name: sum(row[name] for row in rows) for name in conditions},
+    }
 
 
 def _tasks(lines: Any, queries: Sequence[RangeQuery], step_us: int) -> list[dict[str, Any]]:
     """Return a row for each query, job, operator and task: what its series hold, and how many follow others."""
-    samples = F.col("samples")
 
-    def before(i: Any) -> Any:
-        return F.get(samples, i - 1)
+    def step(seen: Any, sample: Any) -> Any:
+        value, time = sample_value(sample), sample_time(sample)
+        signs = {
+            "odd": value.isNull(),
+            "shrinks": value < seen["value"],
+            "gaps": time - seen["time"] > 1.5e-6 * step_us,
+        }
+        counts = [(seen[name] + F.when(holds, 1).otherwise(0)).alias(name) for name, holds in signs.items()]
+        return F.struct(F.coalesce(value, seen["value"]).alias("value"), time.alias("time"), *counts)
 
-    shrinks = F.filter(samples, lambda s, i: (i > 0) & (sample_value(s) < sample_value(before(i))))
-    gaps = F.filter(samples, lambda s, i: (i > 0) & (sample_time(s) - sample_time(before(i)) > step_us * 3 // 2))
-    odd = F.filter(samples, lambda s: sample_value(s).isNull())
+    # One walk over the samples of a series that carries the one before along: what a lambda refers to from outside is
+    # repeated for each element.
+    nothing = F.lit(None).cast("double")
+    counts = [F.lit(0).alias(name) for name in ("odd", "shrinks", "gaps")]
+    walked = F.aggregate("samples", F.struct(nothing.alias("value"), nothing.alias("time"), *counts), step)
     sums = {
         "total": F.size("samples"),
-        "odd": F.size(odd),
-        "shrinks": F.size(shrinks),
-        "gaps": F.size(gaps),
+        **{name: F.col(f"walked.{name}") for name in ("odd", "shrinks", "gaps")},
         "unnamed": F.when(F.col("fault").isNotNull(), 1).otherwise(0),
     }
     keys = ("query", "job", "operator", "task", "part")
-    frame = series_of(lines, queries).select(*keys, "series", *(column.alias(name) for name, column in sums.items()))
+    frame = series_of(lines, queries).select("*", F.explode(F.array(walked)).alias("walked"))
+    frame = frame.select(*keys, "series", *(column.alias(name) for name, column in sums.items()))
     summed = [F.sum(name).alias(name) for name in sums]
     rows: dict[tuple[Any, ...], dict[str, Any]] = {}
     last = None
@@ -88,7 +100,7 @@ def _tasks(lines: Any, queries: Sequence[RangeQuery], step_us: int) -> list[dict
         row = rows.setdefault(part[:-1], {**dict(zip(keys[:-1], part, strict=False)), "others": 0})
         row["others"] += part == last
         for name in sums:
-            row[name] = row.get(name, 0) + one[name]
+            row[name] = row.get(name, 0) + (one[name] or 0)
         last = part
     return list(rows.values())
 
@@ -122,7 +134,7 @@ def _refuse_several_jobs(folder: Collected, rows: Sequence[Mapping[str, Any]]) -
         )
 
 
-def _of_lines(counts: Mapping[str, int]) -> list[Warn]:
+def _of_lines(counts: Mapping[str, Any]) -> list[Warn]:
     warnings = []
     if counts["failed"]:
         text = f"{counts['failed']:,} requests had no answer; the same collect command asks for them again"

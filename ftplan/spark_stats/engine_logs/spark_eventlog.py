@@ -4,7 +4,8 @@ An operator is a stage (:mod:`ftplan.model.spark_stages`); shuffle partitions ar
 a source are tasks only. All of a batch counts at the time when its first job was submitted, so that partitions that
 waited for a free core stand beside those that did not. Load is ``Executor CPU Time``: run time holds the writing of
 state too. Of failed, speculative and repeated attempts, and of a batch that a restarted query ran again, the one that
-counts is the first to succeed in the last run; no trigger without data can repeat state here, since it has no tasks.
+counts is the first to succeed in the last run. Triggers without data repeat the state of the batch before in what Spark
+reports; they have no tasks, so that they count for nothing here.
 
 Lines are told apart by their beginnings and parsed once, natively and with the few fields that are needed; what is left
 (a row for each task) is put together on the driver.
@@ -33,7 +34,11 @@ from ftplan.spark_stats.mapping import LogMapping
 from ftplan.spark_stats.readers import Log
 from ftplan.spark_stats.session import Session
 
-_FAULTS = ("a line of the event log that is no JSON", "a task of a stage that no job announced")
+_FAULTS = (
+    "a line of the event log that is no JSON",
+    "a task of a stage that no job announced",
+    "a task with a number out of range",
+)
 _STATE = {"state_rows": "number of total state rows", "state": "memory used by state"}
 #: What is read of a line, as a Spark schema.
 _SCHEMA = """`Event` string, `Stage ID` bigint, `Task End Reason` struct<`Reason`: string>,
@@ -64,14 +69,17 @@ def read(
     starts = pc.equal(events["event"], EVENTS[1])
     jobs, elsewhere = _jobs(events.filter(starts), files[0].path)
     known = stage_operators(jobs)
-    tasks, strangers = _of_batches(events.filter(pc.equal(events["event"], EVENTS[0])), _stages(jobs, known), elsewhere)
+    ends = events.filter(pc.equal(events["event"], EVENTS[0]))
+    tasks, strangers, odd = _of_batches(ends, _stages(jobs, known), elsewhere)
     if not tasks.num_rows:
         raise FtplanError(f"{files[0].path}: no task of a micro-batch of Structured Streaming has ended in the log")
     broken = events.filter(pc.equal(events["event"], ""))["raw"].to_pylist()
-    rows = pa.concat_tables([_rows(tasks), _rejected(0, broken), _rejected(1, strangers)], promote_options="default")
+    rejected = [_rejected(fault, texts) for fault, texts in enumerate((broken, strangers, odd))]
+    rows = pa.concat_tables([_rows(tasks), *rejected], promote_options="default")
     key_groups = {o.name: o.key_groups for o in known.operators.values() if o.key_groups}
     log, completed = engine_log(session.spark.createDataFrame(rows), files, mapping, key_groups, _FAULTS)
-    return replace(log, tables={"batches": _batches(tasks)}), completed
+    # The log says who has key groups: a number for all would give them to sources too.
+    return replace(log, tables={"batches": _batches(tasks)}), replace(completed, key_groups=None)
 
 
 def _frame(session: Session, found: Sequence[tuple[tuple[str, ...], bool]], folder: Path) -> Any:
@@ -157,9 +165,9 @@ def _jobs(starts: Any, path: str) -> tuple[list[Job], set[tuple[int, int]]]:
                 elsewhere.update((application, int(stage["Stage ID"])) for stage in event["Stage Infos"] or ())
             else:
                 jobs.append(job)
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, RecursionError) as error:
             number = event.get("Job ID")
-            raise FtplanError(f"{path}: job {number} has not the shape of Spark 3 or 4 ({error})") from error
+            raise FtplanError(f"{path}: job {number} has not the shape that Spark 3 and 4 give it") from error
     return jobs, elsewhere
 
 
@@ -187,25 +195,42 @@ _STAGES = pa.schema(
 )  # fmt: skip
 
 
-def _of_batches(tasks: Any, stages: Any, elsewhere: set[tuple[int, int]]) -> tuple[Any, list[str]]:
-    """Return one successful task for each operator, partition and batch, and the tasks whose stage nobody announced."""
-    succeeded = pc.and_kleene(tasks["success"], pc.is_valid(tasks["partition"]))
-    tasks = tasks.filter(pc.fill_null(succeeded, False))
+def _of_batches(tasks: Any, stages: Any, elsewhere: set[tuple[int, int]]) -> tuple[Any, list[str], list[str]]:
+    """Return one successful task for each operator, partition and batch, and the tasks that are rejected.
+
+    These are, as text, those whose stage nobody announced, and those with numbers that cannot be.
+    """
+    tasks = tasks.filter(pc.fill_null(tasks["success"], False))
     for name, values in _states(tasks["accumulators"]).items():
         tasks = tasks.append_column(name, values)
     tasks = tasks.drop_columns(["event", "raw", "success", "job", "accumulators"])
     tasks = tasks.join(stages, ["application", "stage"])
     unknown = tasks.filter(pc.is_null(tasks["operator"]))
-    of = zip(*(unknown[c].to_pylist() for c in ("application", "stage", "partition")), strict=True)
-    strangers = [f"stage {s}, partition {p}" for a, s, p in of if (a, s) not in elsewhere]
+    of = zip(unknown["application"].to_pylist(), _places(unknown), unknown["stage"].to_pylist(), strict=True)
+    strangers = [place for application, place, stage in of if (application, stage) not in elsewhere]
     tasks = tasks.filter(pc.is_valid(tasks["operator"]))
+    good = _between(tasks["partition"], 2**31 - 1)
+    for name in ("records", "records_out", "bytes", "cpu_ns", "busy", "memory"):
+        good = pc.and_(good, _between(pc.fill_null(tasks[name], 0), 2**53))
+    odd = _places(tasks.filter(pc.invert(good)))
+    tasks = tasks.filter(good)
     order = [("operator", "ascending"), ("batch", "ascending"), ("partition", "ascending"), ("time_us", "descending")]
     tasks = tasks.sort_by([*order, ("finished_ms", "ascending"), ("attempt", "ascending")]).combine_chunks()
     names = tasks["operator"].combine_chunks().dictionary_encode().indices.to_numpy()
     place = np.stack([names, tasks["batch"].to_numpy(), tasks["partition"].to_numpy()])
     first = np.ones(tasks.num_rows, np.bool_)
     first[1:] = (place[:, 1:] != place[:, :-1]).any(axis=0)
-    return tasks.filter(pa.array(first)), strangers
+    return tasks.filter(pa.array(first)), strangers, odd
+
+
+def _places(tasks: Any) -> list[str]:
+    listed = zip(tasks["stage"].to_pylist(), tasks["partition"].to_pylist(), strict=True)
+    return [f"stage {stage}, partition {partition}" for stage, partition in listed]
+
+
+def _between(values: Any, largest: int) -> Any:
+    """Whether numbers are from 0 to *largest*; null is not."""
+    return pc.fill_null(pc.and_(pc.greater_equal(values, 0), pc.less_equal(values, largest)), False)
 
 
 def _rows(tasks: Any) -> Any:

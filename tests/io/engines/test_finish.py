@@ -203,6 +203,12 @@ def test_options_about_operators() -> None:
     assert [(o["parallelism"], o.get("inputs")) for o in made.topology["operators"]] == [(4, None), (2, "correlated")]
     assert complaint(chain(1), correlated=("b",)).startswith("--correlated: there is no operator 'b'")
     assert "with --correlated too" in complaint(chain(1), correlated=("a",), independent=("a",))
+    twins = Draft("d", [DraftOperator("k1", "Map it", 1), DraftOperator("k2", "Map it", 1)])
+    said = "--correlated: 2 operators are called 'Map it': say which by id: Map-it, Map-it-2"
+    assert complaint(copy.deepcopy(twins), correlated=("Map it",)) == said
+    for name in ("k2", "Map-it-2"):
+        made = finish(copy.deepcopy(twins), ImportOptions(parallelism=(f"{name}=3",)))
+        assert [o["parallelism"] for o in made.topology["operators"]] == [1, 3]
     assert "measured 2 tasks" in complaint(chain(2, cpu=[1.0, 2.0]), parallelism=("a=3",))
     for wrong in ("x", "a=", "=3", "0", "a=0", "999999999"):
         assert "neither a whole number" in complaint(chain(1), parallelism=(wrong,))

@@ -64,6 +64,7 @@ def test_arguments_that_are_wrong(tmp_path: Path) -> None:
     path.write_text("spouts: [{id: s, className: S}]\n")
     for wrong, said in (
         ({"zone_map": 3}, "--zone-map: 3 is not"), ({"cores": -1}, "--cores: -1 is not"), ({"nodes": 1}, "unknown"),
+        ({"partitions": "3"}, "--partitions: goes with kafka-streams, not with storm"),
         ({"strict": "yes"}, "--strict: 'yes' is not True or False"), ({"node_by": "rack"}, "one of host, process"),
         ({"output": ""}, "--output: '' is not a path"), ({"cluster_output": str(tmp_path / "c")}, "names no hosts"),
         ({"output": str(tmp_path / "no" / "t.yaml")}, "does not exist; make it first"),

@@ -46,6 +46,8 @@ def test_names_units_and_endings(tmp_path: Path) -> None:
     pd.DataFrame({"recovery_s": [1.5], "rate": pd.array([None], "Int64")}).to_parquet(tmp_path / "r.parquet")
     (sparse,) = read(tmp_path / "r.parquet", interval_s=30.0).recoveries
     assert (sparse.recovery_s, sparse.rate, sparse.interval_s) == (1.5, None, 30.0)
+    actual = read(written(tmp_path, "recovery_s,recovery_s_actual\n5,7\n6,\n")).recoveries
+    assert [one.recovery_s for one in actual] == [7.0, 6.0]
     (named,) = read(written(tmp_path, "dauer,last\n5,7\n"), recovery="dauer", rate="last").recoveries
     assert (named.recovery_s, named.rate) == (5.0, 7.0)
 

@@ -15,7 +15,7 @@ from ftplan.io.engines.flink.records import JobRecord, Records, read_records
 from ftplan.io.engines.options import ImportOptions
 from ftplan.io.engines.source import EngineSource
 from ftplan.model.flink_pages import Page, page_at, saved_page
-from ftplan.model.flink_plan import Vertex, chain_name, plan_vertices
+from ftplan.model.flink_plan import MOST_KEY_GROUPS, Vertex, chain_name, checked_parallelism, plan_vertices
 from ftplan.model.flink_values import entries, part, text, whole
 from ftplan.model.slugs import listed
 
@@ -102,8 +102,9 @@ def _vertices(record: JobRecord, name: str) -> list[Vertex]:
             or chain_name(vertex.description)
             or vertex.id
         )
-        vertex.parallelism = whole(entry.get("parallelism")) or vertex.parallelism
+        place = f"{name}: vertex {vertex.id}"
+        vertex.parallelism = checked_parallelism(entry.get("parallelism"), place) or vertex.parallelism
         most = whole(entry.get("maxParallelism")) or whole(part(page, "maxParallelism"))
-        vertex.max_parallelism = most or None
+        vertex.max_parallelism = most if most and most <= MOST_KEY_GROUPS else None
         vertex.slot_group = text(entry.get("slotSharingGroupId"))
     return vertices

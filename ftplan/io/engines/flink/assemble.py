@@ -16,6 +16,9 @@ from ftplan.io.engines.flink.records import JobRecord
 from ftplan.model.flink_plan import Vertex
 from ftplan.model.slugs import listed, slug
 
+#: Flink's default of metrics.fetcher.update-interval: figures of its REST endpoint are as old as that.
+_REFRESHED_S = 10.0
+
 
 def place(
     draft: Draft,
@@ -33,7 +36,7 @@ def place(
         if sure and len(sure) == vertex.parallelism:
             draft.tasks[vertex.id] = sure
         elif draft.nodes:
-            lost.append(vertex.name)
+            lost.append(slug(vertex.name))
     if lost and len(lost) < len(vertices):
         draft.assume("PLACEMENT_UNKNOWN", f"{listed(lost)}: the answers do not say where all subtasks run")
     if len(draft.nodes) == 1 and len(managers) > 1:
@@ -59,7 +62,7 @@ def with_state(draft: Draft, record: JobRecord, vertices: Sequence[Vertex]) -> N
         operator.state_bytes = _short(state)
         sizes[operator.key] = sum(state or ())
         if state is not None and not measured:
-            even.append(operator.name)
+            even.append(slug(operator.name))
     groups = key_groups(vertices, sizes, draft)
     for operator in draft.operators:
         operator.key_groups = groups.get(operator.key)
@@ -87,7 +90,7 @@ def with_streams(draft: Draft, vertices: Sequence[Vertex], rates: Mapping[str, V
         pairs = substreams(edge, rates)
         rule = edge.partitioning()
         draft.edges.append(DraftEdge(edge.source.id, edge.target.id, rule, pairs))
-        name = edge.target.name
+        name = slug(edge.target.name)
         if pairs is None:
             if rule == "full":
                 shared.add(edge.target.id)
@@ -108,7 +111,7 @@ def with_streams(draft: Draft, vertices: Sequence[Vertex], rates: Mapping[str, V
         out, certain = rate_out(outward[vertex.id], measured)
         operator.rate_out = _short(out)
         if not certain:
-            told.setdefault("together", []).append(vertex.name)
+            told.setdefault("together", []).append(slug(vertex.name))
         read = sum(measured.records_in)
         if read and sum(out or ()):
             operator.selectivity = sum(out or ()) / read
@@ -142,11 +145,11 @@ def with_joins(draft: Draft, vertices: Sequence[Vertex], said: Collection[str]) 
     keys = {vertex.id for vertex in sure}
     for operator in draft.operators:
         operator.correlated = operator.key in keys
-    named = [vertex.name for vertex in sure]
+    named = [slug(vertex.name) for vertex in sure]
     if named:
         text = "taken for joins by their names (correlated inputs); --independent OPERATOR takes it back"
         draft.note("JOINS", f"{listed(named)}: {text}")
-    left = [vertex.name for vertex in doubtful if not {vertex.name, vertex.id, slug(vertex.name)} & {*said}]
+    left = [slug(vertex.name) for vertex in doubtful if not {vertex.name, vertex.id, slug(vertex.name)} & {*said}]
     if left:
         text = "several keyed inputs, but no join by name: independent inputs are assumed"
         draft.assume("INPUTS_INDEPENDENT", f"{listed(left)}: {text}; --correlated OPERATOR says otherwise")
@@ -157,7 +160,9 @@ def tell(draft: Draft, record: JobRecord) -> None:
     longest = max((counter.seconds for counter in record.counters.values()), default=0.0)
     if longest:
         since = f"over {record.sets} sets of answers" if record.sets > 1 else "since the tasks began"
-        draft.note("RATES_OVER", f"rates and busy times are means of up to {longest:,.0f} s, {since}")
+        off = f"; they may be off by {_REFRESHED_S / longest:.0%}: Flink renews its figures every {_REFRESHED_S:g} s"
+        text = f"rates and busy times are means of up to {longest:,.0f} s, {since}"
+        draft.note("RATES_OVER", text + off * (record.sets > 1 and longest < 60 * _REFRESHED_S))
     if record.left_out:
         text = "Flink marks them as incomplete, or they are missing: task managers out of reach report zeros"
         draft.note("INCOMPLETE_LEFT_OUT", f"figures of {record.left_out} subtasks or vertices are left out: {text}")

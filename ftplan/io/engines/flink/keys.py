@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from ftplan.io.engines.draft import Draft
 from ftplan.model.flink_plan import Vertex, default_max_parallelism
-from ftplan.model.slugs import listed
+from ftplan.model.slugs import listed, slug
 
 
 def key_groups(vertices: Sequence[Vertex], state: Mapping[str, float], draft: Draft) -> dict[str, int]:
@@ -29,13 +29,15 @@ def key_groups(vertices: Sequence[Vertex], state: Mapping[str, float], draft: Dr
             if vertex.id not in keyed and state.get(vertex.id):
                 keyed.add(vertex.id)
                 waiting.append(vertex.id)
-                assumed.append(vertex.name)
+                assumed.append(slug(vertex.name))
     if assumed:
         draft.assume("KEYED_BY_STATE", f"{listed(assumed)}: their state is taken to be keyed as that of their inputs")
-    own = [vertex.name for vertex in vertices if state.get(vertex.id) and vertex.inputs and vertex.id not in keyed]
+    own = [
+        slug(vertex.name) for vertex in vertices if state.get(vertex.id) and vertex.inputs and vertex.id not in keyed
+    ]
     if own:
         draft.note("STATE_NOT_KEYED", f"{listed(own)}: no keyed input, so that their state has no key groups")
-    unknown = [vertex.name for vertex in vertices if vertex.id in keyed and vertex.max_parallelism is None]
+    unknown = [slug(vertex.name) for vertex in vertices if vertex.id in keyed and vertex.max_parallelism is None]
     if unknown:
         text = "max parallelism is not known; Flink's default for their parallelism is assumed as key groups"
         draft.assume("MAX_PARALLELISM_UNKNOWN", f"{listed(unknown)}: {text}")

@@ -11,7 +11,7 @@ from ftplan.io.engines.flink.flows import VertexRates
 from ftplan.io.engines.flink.records import JobRecord
 from ftplan.model.flink_plan import Vertex
 from ftplan.model.flink_values import entries, number, part, text
-from ftplan.model.slugs import listed
+from ftplan.model.slugs import listed, slug
 
 #: Slots have one core each where nothing says otherwise: Flink's own advice.
 _SLOT_CORES = 1.0
@@ -31,12 +31,12 @@ def vertex_rates(record: JobRecord, vertices: Sequence[Vertex], draft: Draft) ->
         if known:
             rates[vertex.id] = _of_subtasks(known, vertex.parallelism)
             if len(known) < vertex.parallelism:
-                filled.append(vertex.name)
+                filled.append(slug(vertex.name))
             continue
         whole = _of_vertex(sums.get(vertex.id), vertex.parallelism)
         if whole is not None:
             rates[vertex.id] = whole
-            even.append(vertex.name)
+            even.append(slug(vertex.name))
         elif _marked_incomplete(sums.get(vertex.id)):
             record.left_out += 1
     if filled:
@@ -112,16 +112,16 @@ def cores(
             taken[vertex.id] = [min(share, 1.0) for share in measured.busy]
         elif measured is not None and per_record is not None:
             taken[vertex.id] = [min(rate * per_record, 1.0) for rate in measured.records_out]
-            by_records.append(vertex.name)
+            by_records.append(slug(vertex.name))
         else:
             taken[vertex.id] = [slot / sharing[vertex.slot_group]] * vertex.parallelism
-            by_slot.append(vertex.name)
+            by_slot.append(slug(vertex.name))
     if by_records:
         text_ = f"{listed(by_records)}: Flink does not say how busy they are; {per_record or 0:.3g} s of cpu per record"
         draft.assume("CPU_BY_RECORDS", f"{text_} is assumed, as measured elsewhere in the job")
     if by_slot:
-        text_ = f"{listed(by_slot)}: cpu is not known; an even part of a slot's {slot:g} cores is assumed for each task"
-        draft.assume("CPU_BY_SLOT", text_)
+        text_ = f"cpu is not known; an even part of a slot is assumed for each task ({slot:g} cores a slot)"
+        draft.assume("CPU_BY_SLOT", f"{listed(by_slot)}: {text_}")
     return _within_nodes(taken, nodes, tasks)
 
 

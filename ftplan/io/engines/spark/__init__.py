@@ -41,8 +41,8 @@ def read(source: EngineSource, options: ImportOptions) -> Draft:
     if source.collection is not None or source.url is not None:
         raise FtplanError(f"{source.name}: give Spark's event log, a file or a folder")
     log = EventLog()
-    for application, found in enumerate(find_event_logs(source.given)):
-        read_lines(event_lines(found), application, display_name(found.files[0]), log)
+    for application, spark_log in enumerate(find_event_logs(source.given)):
+        read_lines(event_lines(spark_log), application, display_name(spark_log.files[0]), log)
     if not log.jobs:
         raise FtplanError(f"{source.name}: the log holds no micro-batch of a query of Structured Streaming")
     known = stage_operators(log.jobs)

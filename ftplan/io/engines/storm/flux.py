@@ -98,8 +98,8 @@ def _substituted(value: Any, properties: dict[str, str]) -> Any:
 
     def known(match: re.Match[str]) -> str:
         key = match[1]
-        found = os.environ.get(key[4:]) if key.startswith("ENV-") else properties.get(key)
-        return match[0] if found is None else found
+        value = os.environ.get(key[4:]) if key.startswith("ENV-") else properties.get(key)
+        return match[0] if value is None else value
 
     filled = _SUBSTITUTE.sub(known, value)
     return value if filled == value else plain_scalar(filled)

@@ -104,3 +104,16 @@ A description, what lies on disk, and who has which task; zones from a map, whic
   CPU_UNKNOWN    Sub-topology-0, Sub-topology-1: cpu: 1 core for each task is assumed
   RATES_UNKNOWN  Sub-topology-0: rate_out: 1 record/s from each task is assumed
   STATE_UNKNOWN  Sub-topology-1: state_bytes: 0 is assumed
+
+Defaults come from ftplan.toml, paths relative to it.
+
+  $ printf 'p-1,a\np-2,b\n' > zones.csv
+  $ printf '[import-topology]\nfrom = "kafka-streams"\nzone-map = "zones.csv"\ncores = 4\n' > ftplan.toml
+  $ ftplan import-topology topology.txt members.txt -o t.json --cluster-output c.json
+  2> ftplan: wrote c.json: 2 nodes in 2 zones
+  2> ftplan: wrote t.json: 2 operators, 4 tasks, 1 edge
+  2> ftplan: warning: the members name processes, not hosts: each process is taken for a host [HOSTS_UNKNOWN]
+  2> ftplan: warning: tasks that warm up (1) count as copies, although they may still lag [WARMUP_COUNTED]
+  2> ftplan: warning: Sub-topology-0, Sub-topology-1: cpu: 1 core for each task is assumed [CPU_UNKNOWN]
+  2> ftplan: warning: Sub-topology-0: rate_out: 1 record/s from each task is assumed [RATES_UNKNOWN]
+  2> ftplan: warning: Sub-topology-1: state_bytes: 0 is assumed [STATE_UNKNOWN]
