@@ -19,6 +19,7 @@ from ftplan.spark_stats.inputs import LogFile
 from ftplan.spark_stats.mapping import LogMapping
 from ftplan.spark_stats.patterns import LONGEST_LINE, log_pattern
 from ftplan.spark_stats.session import Session
+from ftplan.spark_stats.texts import read_texts
 from ftplan.spark_stats.years import assumption, year_of
 
 FieldKind = Literal["text", "int", "long", "real", "timestamp", "nanos", "other"]
@@ -83,7 +84,7 @@ def _union(session: Session, files: Sequence[LogFile], read: Any) -> Any:
 
 def _lines(session: Session, files: Sequence[LogFile]) -> Any:
     """Lines without line end, byte order mark and blank lines."""
-    frame = _union(session, files, lambda uris: session.spark.read.text(uris))
+    frame = _union(session, files, lambda uris: read_texts(session, uris))
     value = F.rtrim(F.col("value"), F.lit("\r"))
     value = F.when(value.startswith("\ufeff"), F.substring(value, 2, 2**31 - 1)).otherwise(value)
     return frame.select("file", value.alias("value")).filter(F.trim(F.col("value")) != "")

@@ -18,7 +18,7 @@ from ftplan.io.collected.endpoint import Endpoint, Reply
 from ftplan.io.collected.journal import AnswerJournal
 from ftplan.io.collected.prometheus_answers import is_partial, name_of, refusal_of, result_of, warnings_of
 from ftplan.io.collected.prometheus_grid import Grid, Piece, piece_of, seconds, written
-from ftplan.model.prometheus import RangeQuery
+from ftplan.model.engines.prometheus import RangeQuery
 
 API = "/api/v1/query_range"
 #: What an endpoint says of a query over too long a time.

@@ -15,8 +15,8 @@ from ftplan.io.collected.collection_file import CollectionHead
 from ftplan.io.documents import Document, Source, parse_text, read_document
 from ftplan.io.fields import FileModel, Id, Positive, Version
 from ftplan.io.validation import Complaints, Loaded, check_envelope, ignored_keys, validate
+from ftplan.model.engines.prometheus import ROLES, LabelRule, QueryMapping, RangeQuery, misuse, query_of
 from ftplan.model.plan import InputFile
-from ftplan.model.prometheus import ROLES, LabelRule, QueryMapping, RangeQuery, misuse, query_of
 
 FORMAT = "ftplan/prometheus-mapping"
 #: The mapping that comes with ftplan.

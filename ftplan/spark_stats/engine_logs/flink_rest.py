@@ -18,8 +18,8 @@ import pyarrow.compute as pc
 from pyspark.sql import functions as F
 
 from ftplan.errors import FtplanError
-from ftplan.model.flink_pages import Page, numbered, saved_page
-from ftplan.model.flink_plan import plan_vertices
+from ftplan.model.engines.flink_pages import Page, numbered, saved_page
+from ftplan.model.engines.flink_plan import plan_vertices
 from ftplan.model.plan import Warn
 from ftplan.model.slugs import slugs
 from ftplan.spark_stats.engine_logs.flink_counters import increases, state_rows
@@ -31,6 +31,7 @@ from ftplan.spark_stats.inputs import LogFile
 from ftplan.spark_stats.mapping import LogMapping
 from ftplan.spark_stats.readers import Log
 from ftplan.spark_stats.session import Session
+from ftplan.spark_stats.texts import read_texts
 
 _NOTHING = "no answer has the figures of a vertex (/jobs/:jobid/vertices/:vertexid)"
 _FAULTS = ("a line that is no answer",)
@@ -85,7 +86,7 @@ def read(
 
 
 def _collected(session: Session, files: Sequence[LogFile]) -> Any:
-    lines = session.spark.read.text([file.uri(session.kind == "sail") for file in files])
+    lines = read_texts(session, [file.uri(session.kind == "sail") for file in files])
     for file in files:
         if not file.path.endswith(".gz") and (cut := readable(file.path, Path())[1]) is not None:
             lines = lines.filter(F.col("value") != cut)

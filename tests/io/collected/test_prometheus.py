@@ -27,7 +27,7 @@ from ftplan.io.collected.prometheus_mapping import (
     stored_queries,
 )
 from ftplan.io.yaml_reader import parse_yaml
-from ftplan.model.prometheus import RangeQuery, query_of
+from ftplan.model.engines.prometheus import RangeQuery, query_of
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 QUERIES = (

@@ -332,7 +332,7 @@ def test_flows_follow_where_one_end_is_known(tmp_path: Path) -> None:
 @pytest.mark.parametrize("sides", ["1-3", "2-5", "3-7", "4-4", "5-2", "7-3", "8-4", "32-5", "9-8"])
 def test_who_reads_from_whom_is_flinks(sides: str) -> None:
     from ftplan.io.engines.flink.flows import Flow, VertexRates, substreams
-    from ftplan.model.flink_plan import Vertex
+    from ftplan.model.engines.flink_plan import Vertex
 
     n, m = map(int, sides.split("-"))
     edge = Flow(Vertex("a", "a", "", n), Vertex("b", "b", "", m), "RESCALE", 1.0)

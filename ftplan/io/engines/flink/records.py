@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ftplan.io.engines.flink.counters import Counters, reading_of
-from ftplan.model.flink_pages import Page, numbered
-from ftplan.model.flink_values import entries, part, text, whole
+from ftplan.model.engines.flink_pages import Page, numbered
+from ftplan.model.engines.flink_values import entries, part, text, whole
 
 _Key = tuple[str, str | None, int | None]
 
