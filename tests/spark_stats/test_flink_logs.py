@@ -101,6 +101,16 @@ def test_collected_sets(run: Run, tmp_path: Path) -> None:
     assert stats.manifest["rows_rejected"] == 0
 
 
+def test_lines_that_are_no_answers(run: Run, tmp_path: Path) -> None:
+    sets = [pages(60_000 * (i + 1), {"a": [(0, 100 * i)], "b": [(50 * i, 0)] * 2}) for i in range(3)]
+    folder = collected(tmp_path / "collected", sets)
+    (folder / "answers" / "2026-11-22T08.jsonl").write_text('garbage\n{"at": 1}\n')
+    with pytest.raises(FtplanError, match=r"2 × a line that is no answer, first: \"garbage\""):
+        run([str(folder)], input_format="flink-rest")
+    stats = run([str(folder)], input_format="flink-rest", max_rejects=0.5)
+    assert sorted(row["row"] for row in stats.rejects()) == ["garbage", '{"at": 1}']
+
+
 def test_only_what_follows_the_last_change_of_parallelism(run: Run, tmp_path: Path) -> None:
     folder = collected(
         tmp_path / "collected",

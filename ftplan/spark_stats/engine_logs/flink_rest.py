@@ -25,7 +25,7 @@ from ftplan.model.slugs import slugs
 from ftplan.spark_stats.engine_logs.flink_counters import increases, state_rows
 from ftplan.spark_stats.engine_logs.flink_files import LINES, is_metadata, saved
 from ftplan.spark_stats.engine_logs.flink_state import key_group_states
-from ftplan.spark_stats.engine_logs.rows import engine_log
+from ftplan.spark_stats.engine_logs.rows import arrow_frame, engine_log
 from ftplan.spark_stats.engine_logs.spark_files import readable
 from ftplan.spark_stats.inputs import LogFile
 from ftplan.spark_stats.mapping import LogMapping
@@ -80,7 +80,7 @@ def read(
     state = _states(answers.filter(pc.equal(answers["kind"], "state")), operators, measured)
     broken = answers.filter(pc.equal(answers["kind"], "broken"))["raw"].to_pylist()
     table = pa.concat_tables([counted, state, by_group, _rejected(broken)], promote_options="default")
-    frame = session.spark.createDataFrame(table)
+    frame = arrow_frame(session, table)
     return engine_log(frame, files, mapping, operators.key_groups, _FAULTS, (*told, *warnings, *more))
 
 

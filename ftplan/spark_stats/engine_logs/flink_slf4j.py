@@ -19,7 +19,7 @@ from ftplan.model.flink_names import Scope, scopes, vertex_of
 from ftplan.model.plan import Warn
 from ftplan.model.slugs import slugs
 from ftplan.spark_stats.engine_logs.flink_counters import increases, state_rows
-from ftplan.spark_stats.engine_logs.rows import engine_log
+from ftplan.spark_stats.engine_logs.rows import arrow_frame, engine_log
 from ftplan.spark_stats.inputs import LogFile
 from ftplan.spark_stats.mapping import LogMapping
 from ftplan.spark_stats.readers import Log
@@ -66,7 +66,7 @@ def read(
         raise FtplanError(f"{files[0].path}: no increase of a counter of a task between two reports")
     told.append(Warn("TIMES_AS_UTC", "the log names no time zone: its times are taken as UTC"))
     table = pa.concat_tables([counted, _states(lines, known, ids)], promote_options="default")
-    return engine_log(session.spark.createDataFrame(table), files, mapping, {}, warnings=(*told, *warnings))
+    return engine_log(arrow_frame(session, table), files, mapping, {}, warnings=(*told, *warnings))
 
 
 def _lines(session: Session, files: Sequence[LogFile]) -> Any:

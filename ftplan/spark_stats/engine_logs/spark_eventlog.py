@@ -27,7 +27,7 @@ from pyspark.sql import functions as F
 from ftplan.errors import FtplanError
 from ftplan.model.spark_stages import Job, StageOperators, execution, job_of_event, stage_operators
 from ftplan.model.statistics import BATCHES_TABLE
-from ftplan.spark_stats.engine_logs.rows import engine_log
+from ftplan.spark_stats.engine_logs.rows import arrow_frame, engine_log
 from ftplan.spark_stats.engine_logs.spark_files import EVENTS, NAME_WITHIN, applications, readable
 from ftplan.spark_stats.inputs import LogFile
 from ftplan.spark_stats.mapping import LogMapping
@@ -77,7 +77,7 @@ def read(
     rejected = [_rejected(fault, texts) for fault, texts in enumerate((broken, strangers, odd))]
     rows = pa.concat_tables([_rows(tasks), *rejected], promote_options="default")
     key_groups = {o.name: o.key_groups for o in known.operators.values() if o.key_groups}
-    log, completed = engine_log(session.spark.createDataFrame(rows), files, mapping, key_groups, _FAULTS)
+    log, completed = engine_log(arrow_frame(session, rows), files, mapping, key_groups, _FAULTS)
     # The log says who has key groups: a number for all would give them to sources too.
     return replace(log, tables={"batches": _batches(tasks)}), replace(completed, key_groups=None)
 
