@@ -118,19 +118,7 @@ def _name(what: str, asked: argparse.Namespace, interval: float) -> str:
 @contextmanager
 def _collecting(url: str, folder: Path) -> Iterator[None]:
     """Run ``ftplan collect`` while the block does."""
-    command = [
-        sys.executable,
-        "-m",
-        "ftplan",
-        "collect",
-        url,
-        "--from",
-        "flink",
-        "--every",
-        f"{POLLS_S}s",
-        "-o",
-        str(folder),
-    ]
+    command = ["ftplan", "collect", url, "--from", "flink", "--every", f"{POLLS_S}s", "-o", str(folder)]
     process = subprocess.Popen([sys.executable, "-m", *command], stdout=subprocess.DEVNULL)
     while process.poll() is None and not (folder / "collection.json").exists():
         time.sleep(0.1)

@@ -138,7 +138,7 @@ def _limits(fitted: tuple[str, ...], whole: Sample, scales: _Scales) -> tuple[Fl
         "detection_s": (1e-9, longest),
         "restart_s": (1e-9, longest),
         "capacity_records_s": (1e-6, 0.9999),  # the share of it that the highest rate takes
-        "replay_share": (0.0, MOST_REPLAYED),
+        "replay_share": (1e-9, MOST_REPLAYED),  # what files hold as more than 0
         "bandwidth_mb_s": (1e-9, longest),  # seconds that the largest state takes
     }
     low, high = zip(*(limits[name] for name in fitted), strict=True)

@@ -127,3 +127,13 @@ def test_messages(options: dict[str, Any], message: str) -> None:
 def test_nothing_given() -> None:
     with pytest.raises(FtplanError, match="no recoveries are given"):
         ftplan.calibrate([])
+
+
+def test_what_recoveries_do_not_tell_can_still_be_read(tmp_path: Path) -> None:
+    """Killed task managers of examples/flink, whose recoveries were longest after the shortest part of an interval."""
+    rows = [(5, 673, 6.1), (5, 1178, 9.3), (5, 1683, 27.3), (15, 673, 5.3), (15, 1178, 24.2), (15, 1683, 23.9)]
+    table = tmp_path / "recoveries.csv"
+    pd.DataFrame(rows, columns=["checkpoint_interval_s", "records_s", "recovery_s"]).to_csv(table, index=False)
+    document = ftplan.calibrate(table, draws=5).to_dict()
+    assert document["parameters"]["replay_share"]["value"] < 1e-6
+    assert load_recovery_costs(document).value.replay_share is not None

@@ -23,7 +23,12 @@ _NUMBER = r"^[+-]?([0-9]{1,40}\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,2})?$"
 
 def parsed_lines(session: Session, files: Sequence[LogFile]) -> Any:
     """Return the lines as ``value``, what stands in them as ``line``, and whether they are ``unreadable``."""
-    frame = session.spark.read.text([file.uri(percent_encoded=session.kind == "sail") for file in files])
+    # Sail does not read packed files together with others.
+    uris = [file.uri(percent_encoded=session.kind == "sail") for file in files]
+    kinds = [[uri for uri in uris if uri.endswith(".gz") == packed] for packed in (False, True)]
+    frame, *others = [session.spark.read.text(paths) for paths in kinds if paths]
+    for other in others:
+        frame = frame.unionByName(other)
     for file in files:
         if not file.utf8 and session.kind == "sail":
             raise FtplanError(f"{file.path}: the text is not UTF-8, which Sail cannot read; use --engine spark")
