@@ -73,9 +73,7 @@ def read(
     operators = _operators(answers)
     readings, told = _readings(answers.filter(pc.equal(answers["kind"], "vertex")), operators)
     if mapping.window_s < _SHORT_S:
-        text_ = (
-            f"windows of {mapping.window_s:g} s: Flink renews the figures of its REST endpoint every 10 s"
-        )
+        text_ = f"windows of {mapping.window_s:g} s: Flink renews the figures of its REST endpoint every 10 s"
         told.append(Warn("SHORT_WINDOWS", f"{text_}, so that a window may show what was counted in the one before"))
     if not readings.num_rows:
         raise FtplanError(f"{files[0].path}: {_NOTHING}")
