@@ -33,6 +33,8 @@ from ftplan.spark_stats.readers import Log
 from ftplan.spark_stats.session import Session
 from ftplan.spark_stats.texts import read_texts
 
+#: Shorter windows show how old figures are: metrics.fetcher.update-interval.
+_SHORT_S = 30.0
 _NOTHING = "no answer has the figures of a vertex (/jobs/:jobid/vertices/:vertexid)"
 _FAULTS = ("a line that is no answer",)
 _PLAN = r"^/jobs/([^/]+)(?:/plan)?$"
@@ -71,6 +73,9 @@ def read(
     answers = lines.toArrow()
     operators = _operators(answers)
     readings, told = _readings(answers.filter(pc.equal(answers["kind"], "vertex")), operators)
+    if mapping.window_s < _SHORT_S:
+        text_ = f"windows of {mapping.window_s:g} s: Flink renews the figures of its REST endpoint every 10 s"
+        told.append(Warn("SHORT_WINDOWS", f"{text_}, so that a window may show what was counted in the one before"))
     if not readings.num_rows:
         raise FtplanError(f"{files[0].path}: {_NOTHING}")
     counted, warnings = increases(readings, mapping.window_us)
