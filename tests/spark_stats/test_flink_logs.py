@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections import defaultdict
 from datetime import UTC, datetime
@@ -59,11 +60,15 @@ def test_a_folder_of_saved_answers(run: Run) -> None:
 
 
 def collected(folder: Path, sets: list[list[tuple[str, Any]]]) -> Path:
+    """Write a collected folder; the hour of the first answers is over, and packed."""
     (folder / "answers").mkdir(parents=True)
     (folder / "collection.json").write_text("{}")
-    lines = [{"at": "x", "path": path, "status": 200, "answer": value} for one in sets for path, value in one]
-    text = "".join(json.dumps(line) + "\n" for line in lines)
-    (folder / "answers" / "2026-11-22T07.jsonl").write_text(text + '{"at": "2026-11-22T07:')
+    first, *others = (
+        "".join(json.dumps({"at": "x", "path": path, "status": 200, "answer": value}) + "\n" for path, value in one)
+        for one in sets
+    )
+    (folder / "answers" / "2026-11-22T06.jsonl.gz").write_bytes(gzip.compress(first.encode()))
+    (folder / "answers" / "2026-11-22T07.jsonl").write_text("".join(others) + '{"at": "2026-11-22T07:')
     return folder
 
 
