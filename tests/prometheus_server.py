@@ -96,9 +96,12 @@ class Prometheus:
         return float(result[0]["value"][1]) if result else None
 
     def wait_for(self, promql: str, value: float, step_s: float) -> float:
-        """Wait until the query has the value at a time on the grid of steps, and return that time."""
+        """Wait until the query has the value at a time on the grid of steps, and return that time.
+
+        It lies some steps back: a scrape that began before it may end after it, with what is said next.
+        """
         while self.process.poll() is None:
-            at = time.time() // step_s * step_s
+            at = (time.time() // step_s - 3) * step_s
             if self.value(promql, at) == value:
                 return at
             time.sleep(step_s / 4)

@@ -100,8 +100,9 @@ def collect_ranges(
     from ftplan.io.collected.collection_file import NAME, CollectionHead, head_of
     from ftplan.io.collected.endpoint import Endpoint
     from ftplan.io.collected.journal import AnswerJournal
-    from ftplan.io.collected.prometheus import Grid, RangeAsking, options_of
-    from ftplan.io.collected.prometheus_mapping import load_mapping, shipped_mapping
+    from ftplan.io.collected.prometheus import RangeAsking
+    from ftplan.io.collected.prometheus_grid import Grid
+    from ftplan.io.collected.prometheus_mapping import load_mapping, options_of, shipped_mapping
 
     mapping = shipped_mapping()
     if request.mapping is not None:

@@ -139,13 +139,15 @@ def import_topology(
     a_path = optional(Check("a path", path))
     checked("import-topology", {"output": a_path, "cluster_output": a_path, "force": FLAG}, writing)
     _refuse_outputs(output, cluster_output, force)
+    from ftplan.io.documents import collection_paused
     from ftplan.io.engines.finish import finish
     from ftplan.io.engines.source import open_source
 
     module, _, function = IMPORTERS[engine].partition(":")
     plain = ImportOptions(**{item.name: getattr(asked, item.name) for item in fields(ImportOptions)})
     opened = open_source(source, engine, asked.job)
-    made = finish(getattr(importlib.import_module(module), function)(opened, plain), plain)
+    with collection_paused():
+        made = finish(getattr(importlib.import_module(module), function)(opened, plain), plain)
     if cluster_output is not None and made.cluster is None:
         raise FtplanError(f"{opened.name}: names no hosts, so that there is no cluster: leave out --cluster-output")
     said = _command(source, engine, options)
@@ -169,10 +171,13 @@ def _refuse_outputs(
 
 
 def _write(name: str | os.PathLike[str], document: Mapping[str, Any], said: str, force: bool) -> None:
+    from ftplan.io.documents import collection_paused
     from ftplan.io.model_entries import document_text
     from ftplan.io.output import write_text
 
-    write_text(name, document_text(document, os.fspath(name), said), force)
+    with collection_paused():
+        text = document_text(document, os.fspath(name), said)
+    write_text(name, text, force)
 
 
 def _command(

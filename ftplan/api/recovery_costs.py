@@ -49,9 +49,15 @@ class GivenCosts(NamedTuple):
         return (Warn("REMOTE_STATE", text),)
 
     def bandwidth_mb_s(self, asked: float | None, network: float | None) -> float | None:
-        """Return the bandwidth of restores: as asked, else as fitted, else the network's."""
-        fitted = None if self.costs is None else self.costs.bandwidth_mb_s
-        return next((item for item in (asked, fitted.value if fitted else None, network) if item is not None), None)
+        """Return the bandwidth of restores: as asked, else as fitted, else the network's.
+
+        Where remote state has no estimate, fetching it is within what the other parts take: None.
+        """
+        if asked is not None or self.costs is None:
+            return network if asked is None else asked
+        if self.costs.bandwidth_mb_s is not None:
+            return self.costs.bandwidth_mb_s.value
+        return None if self.remote else network
 
     def delays(self, graph: TaskGraph) -> RecoveryDelays:
         """Return what the costs add to the return of each task.

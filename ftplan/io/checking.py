@@ -25,11 +25,11 @@ from ftplan.io.what_if_file import WhatIfModel, load_what_if
 from ftplan.metrics.key_group_series import key_group_series
 from ftplan.metrics.measured_topology import measured_topology
 from ftplan.model.cluster import Cluster
+from ftplan.model.engines.prometheus import QueryMapping
 from ftplan.model.failure import Failure
 from ftplan.model.kinds import row
 from ftplan.model.plan import Plan, Warn
 from ftplan.model.problem import StatsTables
-from ftplan.model.prometheus import QueryMapping
 from ftplan.model.recovery_costs import RecoveryCosts
 from ftplan.model.topology import Topology
 

@@ -19,7 +19,9 @@ def slug(name: str) -> str:
     """
     if is_id(name) and len(name) <= LONGEST_ID:
         return name
-    plain = "".join(mark for mark in unicodedata.normalize("NFD", name) if not unicodedata.combining(mark))
+    plain = name
+    if not name.isascii():
+        plain = "".join(mark for mark in unicodedata.normalize("NFD", name) if not unicodedata.combining(mark))
     return _FOREIGN.sub("-", plain)[:LONGEST_ID].strip("-") or "unnamed"
 
 
@@ -27,9 +29,10 @@ def slugs(names: Mapping[str, str]) -> dict[str, str]:
     """Return a unique identifier by key for the names by key; a second of one slug has -2, in natural order of keys."""
     ids: dict[str, str] = {}
     taken: set[str] = set()
-    plain = {slug(name) for name in names.values()}
+    first_choice = {key: slug(name) for key, name in names.items()}
+    plain = {*first_choice.values()}
     for key in sorted(names, key=lambda key: (natural_key(names[key]), natural_key(key))):
-        first = chosen = slug(names[key])
+        first = chosen = first_choice[key]
         number = 1
         while chosen in taken or (number > 1 and chosen in plain):
             number += 1

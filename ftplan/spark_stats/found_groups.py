@@ -11,18 +11,23 @@ from pyspark.sql import functions as F
 _MARK = "\0"
 
 
-def found_groups(text: Any, expression: str, names: Sequence[str]) -> tuple[Any, Mapping[str, Any]]:
-    """Return whether an expression for a whole text matches, and what its groups hold, by their names in order.
+def with_groups(
+    frame: Any, text: Any, expression: str, groups: Mapping[str, Sequence[int]], column: str
+) -> tuple[Any, Any, Mapping[str, Any]]:
+    """Return the frame with a *column* of groups, whether the expression matches, and what each name holds.
 
     The text is replaced by its groups, parted by a mark, and split again: one pass, where an extraction per group
-    would take as many. A group that took no part is empty.
+    would take as many. The column keeps the result, so that no engine writes the pass down once for each name. A
+    group that took no part is empty; without a text all is null.
 
     Parameters
     ----------
     expression
-        As :mod:`ftplan.spark_stats.patterns` writes it, anchored at both ends.
+        As :mod:`ftplan.spark_stats.patterns` writes it, for the whole text.
+    groups
+        Numbers of groups by name, from 1; of several, what they hold is put together.
     """
-    groups = "".join(f"{_MARK}${i}" for i in range(1, len(names) + 1))
-    replaced = F.regexp_replace(text, F.lit(expression), F.lit(groups))
-    parts = F.split(replaced, r"\x00", -1)
-    return replaced.startswith(_MARK), {name: F.get(parts, F.lit(i)) for i, name in enumerate(names, 1)}
+    replacement = "".join(_MARK + "".join(f"${i}" for i in numbers) for numbers in groups.values())
+    parts = F.split(F.regexp_replace(text, F.lit(expression), F.lit(replacement)), r"\x00", -1)
+    frame = frame.select("*", parts.alias(column))
+    return frame, F.size(column) > 1, {name: F.get(F.col(column), F.lit(i)) for i, name in enumerate(groups, 1)}

@@ -28,6 +28,10 @@ _SUFFIXES: dict[str, InputFormat] = {
 _BY_SUFFIX = ("auto", "parquet", "csv", "jsonl")
 _REMOTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 _CHUNK = 1 << 20
+#: What times that are neither numbers nor ISO have in them.
+_SPELLED = re.compile(
+    rb"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b|[0-9]{2}:[0-9]{2}:[0-9]{2},[0-9]", re.IGNORECASE
+)
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 #: Longest first line that is looked for; a longer one is no header.
 _LONGEST_HEADER = 1 << 20
@@ -38,6 +42,7 @@ class LogFile:
     """One file of the log.
 
     ``rows`` counts lines (or Parquet rows), None for a remote file, of which nothing but the path is known.
+    ``spelled_times``: its beginning has the name of a month, or a time as Log4j writes it; True where nobody looked.
     ``modified_us`` is when a local file was last written, in microseconds since the epoch.
     ``header`` is the first line without its line end and byte order mark; ``parquet`` the Arrow schema.
     """
@@ -53,6 +58,7 @@ class LogFile:
     utf8: bool = True
     parquet: Any = None
     modified_us: int | None = None
+    spelled_times: bool = True
 
     @property
     def name(self) -> str:
@@ -221,12 +227,14 @@ def _scan(path: str, pieces: Iterable[bytes]) -> dict[str, Any]:
     """Return what one pass over a text finds out: ``rows``, ``header``, ``quoted`` and ``utf8``."""
     lines, quoted, utf8 = 0, False, True
     first, last = b"", b"\n"
+    spelled: bool | None = None
     decoder = getincrementaldecoder("utf-8")()
     for piece in pieces:
         if b"\0" in piece:
             utf16 = (first or piece).startswith(_UTF16_MARKS)
             problem = "the text is UTF-16; convert it to UTF-8" if utf16 else "not a text file"
             raise FtplanError(f"{path}: {problem}")
+        spelled = _SPELLED.search(piece) is not None if spelled is None else spelled
         lines += piece.count(b"\n")
         quoted = quoted or b'"' in piece
         last = piece[-1:]
@@ -238,6 +246,7 @@ def _scan(path: str, pieces: Iterable[bytes]) -> dict[str, Any]:
         "rows": lines + (last != b"\n"),
         "header": line.decode("utf-8-sig", "replace").rstrip("\r") if first and len(line) <= _LONGEST_HEADER else None,
         "quoted": quoted,
+        "spelled_times": bool(spelled),
         "utf8": utf8 and _decodes(decoder, b"", final=True),
     }
 

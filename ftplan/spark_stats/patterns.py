@@ -42,13 +42,13 @@ _CLASSES = {
 #: What matches one character.
 _SINGLE = ("LITERAL", "NOT_LITERAL", "ANY", "IN")
 _REFUSED = {
-    "ASSERT": "lookahead and lookbehind, (?=…) and (?<=…),",
-    "ASSERT_NOT": "negative lookahead and lookbehind, (?!…) and (?<!…),",
-    "FAILURE": "negative lookahead, (?!…),",
-    "GROUPREF": r"a reference to a group, \1 or (?P=name),",
-    "GROUPREF_EXISTS": "a condition, (?(name)…),",
-    "ATOMIC_GROUP": "an atomic group, (?>…),",
-    "POSSESSIVE_REPEAT": "a possessive repeat, a*+,",
+    "ASSERT": "lookahead or lookbehind, (?=…) or (?<=…)",
+    "ASSERT_NOT": "negative lookahead or lookbehind, (?!…) or (?<!…)",
+    "FAILURE": "negative lookahead, (?!…)",
+    "GROUPREF": r"a reference to a group, \1 or (?P=name)",
+    "GROUPREF_EXISTS": "a condition, (?(name)…)",
+    "ATOMIC_GROUP": "an atomic group, (?>…)",
+    "POSSESSIVE_REPEAT": "a possessive repeat, a*+",
     "AT_BOUNDARY": r"\b",
     "AT_NON_BOUNDARY": r"\B",
 }
@@ -64,6 +64,11 @@ class LogPattern:
     names: tuple[str, ...]
     expression: str
     recursive: bool = False
+
+    @property
+    def groups(self) -> dict[str, tuple[int, ...]]:
+        """The number of each group."""
+        return {name: (i,) for i, name in enumerate(self.names, 1)}
 
     @property
     def whole(self) -> str:
@@ -119,7 +124,7 @@ class _Writer:
         return str(getattr(self, f"_{kind.lower()}")(value))
 
     def refuse(self, kind: str) -> None:
-        raise FtplanError(f"{self.option}: {_REFUSED[kind]} is not the same in all engines; write the pattern without")
+        raise FtplanError(f"{self.option} holds {_REFUSED[kind]}, which not all engines know alike; write it without")
 
     def at(self, kind: str) -> str:
         if kind in _REFUSED:

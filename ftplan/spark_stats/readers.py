@@ -14,11 +14,12 @@ from pyspark.sql import functions as F
 
 from ftplan.errors import FtplanError, suggestion
 from ftplan.model.plan import Warn
-from ftplan.spark_stats.found_groups import found_groups
+from ftplan.spark_stats.found_groups import with_groups
 from ftplan.spark_stats.inputs import LogFile
 from ftplan.spark_stats.mapping import LogMapping
 from ftplan.spark_stats.patterns import LONGEST_LINE, log_pattern
 from ftplan.spark_stats.session import Session
+from ftplan.spark_stats.texts import read_texts
 from ftplan.spark_stats.years import assumption, year_of
 
 FieldKind = Literal["text", "int", "long", "real", "timestamp", "nanos", "other"]
@@ -83,7 +84,7 @@ def _union(session: Session, files: Sequence[LogFile], read: Any) -> Any:
 
 def _lines(session: Session, files: Sequence[LogFile]) -> Any:
     """Lines without line end, byte order mark and blank lines."""
-    frame = _union(session, files, lambda uris: session.spark.read.text(uris))
+    frame = _union(session, files, lambda uris: read_texts(session, uris))
     value = F.rtrim(F.col("value"), F.lit("\r"))
     value = F.when(value.startswith("\ufeff"), F.substring(value, 2, 2**31 - 1)).otherwise(value)
     return frame.select("file", value.alias("value")).filter(F.trim(F.col("value")) != "")
@@ -125,14 +126,11 @@ def _read_csv(session: Session, files: Sequence[LogFile], mapping: LogMapping) -
 
 def _read_regex(session: Session, files: Sequence[LogFile], mapping: LogMapping) -> Log:
     pattern = log_pattern(mapping.pattern or "")
-    lines = _lines(session, files)
     too_long = F.length("value") > LONGEST_LINE if pattern.recursive else F.lit(False)
     tried = F.when(~too_long, F.col("value")) if pattern.recursive else F.col("value")
-    found, groups = found_groups(tried, pattern.whole, pattern.names)
-    wanted = [groups[c].alias(f"g{i}") for i, c in enumerate(mapping.columns)]
-    frame = lines.select("file", "value", found.alias("found"), *wanted)
-    chosen = [F.nullif(F.col(f"g{i}"), F.lit("")) for i in range(len(wanted))]
-    broken = F.when(~F.coalesce(F.col("found"), F.lit(False)), F.when(too_long, 1).otherwise(0))
+    frame, found, groups = with_groups(_lines(session, files), tried, pattern.whole, pattern.groups, "groups")
+    chosen = [F.nullif(groups[c], F.lit("")) for c in mapping.columns]
+    broken = F.when(too_long, 1).when(~found, 0)
     faults = ("not as --pattern says", f"longer than {LONGEST_LINE:,} characters")
     return _text_log(frame, chosen, broken, faults, mapping, files)
 

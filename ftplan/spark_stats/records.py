@@ -48,7 +48,8 @@ def to_records(log: Log, mapping: LogMapping, operators: Operators) -> Records:
     """Return the log's rows as records; each row is either accepted as a whole or rejected with one reason."""
     build = _RecordColumns(log.fields, mapping, operators)
     times = [log.fields[c] for c in mapping.time_columns]
-    timed = with_time(log.frame, times, mapping.time_format, year_of(mapping, log.files))
+    spelled = any(file.spelled_times for file in log.files)
+    timed = with_time(log.frame, times, mapping.time_format, year_of(mapping, log.files), spelled)
     for i, fault in enumerate(log.faults):
         build.check(fault, F.col("broken") == i)
     build.time()

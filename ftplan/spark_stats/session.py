@@ -180,7 +180,7 @@ def _settings(conf: Any, master: str | None, folder: Path, submitted: bool) -> A
             "spark.ui.enabled": "false",
             "spark.sql.warehouse.dir": str(folder / "warehouse"),
             "spark.driver.extraJavaOptions": f"-Djava.io.tmpdir={folder} {_STACK}",
-            "spark.executor.extraJavaOptions": _STACK,
+            "spark.executor.defaultJavaOptions": _STACK,
             "spark.driver.maxResultSize": "0",
         }
         if master is not None:

@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 from ftplan.errors import FtplanError
 from ftplan.model.statistics import EPOCH
 from ftplan.spark_stats.calendar import DAY_US, MICROS, days
-from ftplan.spark_stats.found_groups import found_groups
+from ftplan.spark_stats.found_groups import with_groups
 from ftplan.spark_stats.time_formats import MONTHS, TimeFormat
 from ftplan.spark_stats.years import Year
 
@@ -38,13 +38,11 @@ def with_strptime(frame: Any, text: Any, time_format: TimeFormat, year: Year | N
     """
     if time_format.needs_year and year is None:
         raise FtplanError("--year is missing: the times have none, and nothing tells when the log was written")
-    found, groups = found_groups(text, time_format.pattern.expression, time_format.pattern.names)
-    texts = _texts(time_format, groups)
-    frame = frame.select("*", found.alias("t_found"), *(c.alias(_name(n)) for n, c in texts.items()))
+    frame, found, texts = with_groups(frame, text, time_format.pattern.expression, time_format.groups, "t_parts")
     numbers = _numbers(texts)
     frame = frame.select("*", *(c.cast("bigint").alias(f"t_{n}") for n, c in numbers.items()))
     known = {n: F.col(f"t_{n}") for n in numbers}
-    good = F.col("t_found") & (known["second"] < 60) & (F.abs(known["offset"]) < 86_400)
+    good = found & (known["second"] < 60) & (F.abs(known["offset"]) < 86_400)
     seconds = known["hour"] * 3600 + known["minute"] * 60 + known["second"] - known["offset"]
     if "s" in texts:
         seconds = known["epoch"]
@@ -57,31 +55,20 @@ def with_strptime(frame: Any, text: Any, time_format: TimeFormat, year: Year | N
     return frame.select("*", F.when(good, moment).alias(name))
 
 
-def _texts(time_format: TimeFormat, groups: Any) -> dict[str, Any]:
-    """Return what each directive holds: of the formats that did not fit, groups are empty."""
-    names = {name for directives in time_format.directives for name in directives}
-    return {name: F.concat(*(groups[group] for group in time_format.groups_of(name))) for name in sorted(names)}
-
-
-def _name(directive: str) -> str:
-    """Return the column of a directive; names of columns do not tell %m from %M."""
-    return f"t_{ord(directive)}"
-
-
 def _numbers(texts: Any) -> dict[str, Any]:
     """Return the parts of a time as numbers; what the format lacks is the least there is, a year null."""
 
     def part(name: str) -> Any:
-        return F.trim(F.col(_name(name))).try_cast("bigint") if name in texts else F.lit(None).cast("bigint")
+        return F.trim(texts[name]).try_cast("bigint") if name in texts else F.lit(None).cast("bigint")
 
     month = part("m")
     for name in ("b", "B"):
         if name in texts:
-            place = F.call_function("locate", F.lower(F.substring(F.col(_name(name)), 1, 3)), F.lit(_MONTHS))
-            month = F.coalesce(month, F.when(F.col(_name(name)) != "", (place + 2) / 3).cast("bigint"))
+            place = F.call_function("locate", F.lower(F.substring(texts[name], 1, 3)), F.lit(_MONTHS))
+            month = F.coalesce(month, F.when(texts[name] != "", (place + 2) / 3).cast("bigint"))
     hour = F.coalesce(part("H"), F.lit(0))
     if "I" in texts:
-        hour = F.pmod(part("I"), F.lit(12)) + F.when(F.lower(F.col(_name("p"))) == "pm", 12).otherwise(0)
+        hour = F.pmod(part("I"), F.lit(12)) + F.when(F.lower(texts["p"]) == "pm", 12).otherwise(0)
     short = part("y")
     zero = F.lit(0)
     return {
@@ -92,10 +79,10 @@ def _numbers(texts: Any) -> dict[str, Any]:
         "hour": hour,
         "minute": F.coalesce(part("M"), zero),
         "second": F.coalesce(part("S"), zero),
-        "fraction": F.coalesce(F.rpad(F.col(_name("f")), 6, "0").try_cast("bigint"), zero) if "f" in texts else zero,
-        "offset": _offset(F.col(_name("z"))) if "z" in texts else zero,
+        "fraction": F.coalesce(F.rpad(texts["f"], 6, "0").try_cast("bigint"), zero) if "f" in texts else zero,
+        "offset": _offset(texts["z"]) if "z" in texts else zero,
         "epoch": part("s"),
-        "epoch_sign": F.when(F.col(_name("s")).startswith("-"), -1).otherwise(1) if "s" in texts else F.lit(1),
+        "epoch_sign": F.when(texts["s"].startswith("-"), -1).otherwise(1) if "s" in texts else F.lit(1),
     }
 
 
@@ -103,8 +90,7 @@ def _offset(zone: Any) -> Any:
     """Seconds east of Greenwich of ``Z``, ``+0100``, ``-09:30`` or ``+01:00:30``."""
     digits = F.rpad(F.regexp_replace(zone, "[^0-9]", ""), 6, "0")
     hours, minutes, seconds = (F.substring(digits, start, 2).try_cast("bigint") for start in (1, 3, 5))
-    total = hours * 3600 + minutes * 60 + seconds
-    return F.when(zone.startswith("-"), -total).otherwise(total)
+    return F.when(zone.startswith("-"), -1).otherwise(1) * (hours * 3600 + minutes * 60 + seconds)
 
 
 def _day(year: Any, known: Any, by_year: bool) -> Any:

@@ -88,9 +88,14 @@ class TimeFormat:
         """Whether one of them tells the time but not the year."""
         return any(not set(names) & set("Yys") for names in self.directives)
 
-    def groups_of(self, directive: str) -> list[str]:
-        """Return the groups of the pattern that hold a directive, at most one of which has taken part."""
-        return [f"{directive}{i}" for i, names in enumerate(self.directives) if directive in names]
+    @property
+    def groups(self) -> dict[str, tuple[int, ...]]:
+        """The numbers of the groups that hold each directive, of which at most one has taken part."""
+        names = sorted({name for directives in self.directives for name in directives} - _SILENT)
+        number = {name: i for i, name in enumerate(self.pattern.names, 1)}
+        return {
+            name: tuple(number[f"{name}{i}"] for i, has in enumerate(self.directives) if name in has) for name in names
+        }
 
 
 def is_strptime(time_format: str | None) -> bool:

@@ -29,7 +29,9 @@ def is_blank(field: Field) -> Any:
     return blank | (F.trim(field.column) == "") if field.kind == "text" else blank
 
 
-def with_time(frame: Any, fields: Sequence[Field], time_format: str | None, year: Year | None = None) -> Any:
+def with_time(
+    frame: Any, fields: Sequence[Field], time_format: str | None, year: Year | None = None, spelled: bool = True
+) -> Any:
     """Return the frame with ``time_us``, the time in microseconds (a bigint) of one or several time columns.
 
     One column: a timestamp, a number or text. Without a format, numbers count seconds, milli-, micro- or nanoseconds
@@ -37,7 +39,8 @@ def with_time(frame: Any, fields: Sequence[Field], time_format: str | None, year
     *year*, since it has none. A format with ``%`` is one of strptime's, others are Spark's. Several columns with a
     format are joined with blanks and parsed with it; without one, their number tells what they are: date and time of
     day; year, month, day; these and HHMM (2400 is the next day's 00:00); or hour, minute and second apart. A time
-    without a zone is UTC. The name of a weekday is passed over, also a wrong one.
+    without a zone is UTC. The name of a weekday is passed over, also a wrong one. Unless *spelled*, times are taken to
+    be numbers or ISO where there is no format: looking for others costs Spark seconds before it begins.
 
     Raises FtplanError if the format does not suit the columns' types.
     """
@@ -48,7 +51,7 @@ def with_time(frame: Any, fields: Sequence[Field], time_format: str | None, year
     if is_strptime(time_format) and not fixed:
         return with_strptime(frame, text, strptime_format(str(time_format)), year, "time_us")
     us = _joined(fields, text, time_format) if len(fields) > 1 else _single(fields[0], time_format)
-    by_looking = time_format is None and len(fields) <= 2 and all(f.kind == "text" for f in fields)
+    by_looking = spelled and time_format is None and len(fields) <= 2 and all(f.kind == "text" for f in fields)
     if not by_looking:
         return frame.select("*", us.alias("time_us"))
     # Texts of other shapes are not tried, which costs them little.

@@ -119,17 +119,27 @@ PARAMETERS = st.fixed_dictionaries(
 
 
 @settings(max_examples=25, deadline=None)
-@given(PARAMETERS, st.booleans(), st.sampled_from(["priority", "priority-time", "fidelity-time"]), st.booleans())
+@given(
+    st.sampled_from(["local", "remote"]),
+    PARAMETERS,
+    st.booleans(),
+    st.sampled_from(["priority", "priority-time", "fidelity-time"]),
+    st.booleans(),
+)
 def test_times_are_those_computed_by_hand(
-    parameters: Mapping[str, float], later: bool, objective: str, asked: bool
+    state: str, parameters: Mapping[str, float], later: bool, objective: str, asked: bool
 ) -> None:
-    """Ready and back times; nodes arrive, one fails later. A bandwidth that is asked for wins over a fitted one."""
-    document = costs(**parameters)
+    """Ready and back times; nodes arrive, one fails later.
+
+    A bandwidth that is asked for wins over a fitted one, and that over the network's; fetching remote state of which
+    none is known takes what the other parts have of it.
+    """
+    document = costs(state, **parameters)
     problem = job(later, NEW)
     given = {"bandwidth": 0.5} if asked else {}
     plan = planned(problem, algorithm="best-density", objective=objective, costs=document, horizon=1e4, **given)
     assert plan.plan is not None, plan.reason
-    bandwidth = 0.5 if asked else parameters.get("bandwidth_mb_s", 1.0)
+    bandwidth = 0.5 if asked else parameters.get("bandwidth_mb_s", 1.0 if state == "local" else None)
     assert plan.options["bandwidth_mb_s"] == bandwidth
     times = Times(plan, document, bandwidth)
     stated = [item["ready_s"] for step in plan.plan["steps"] for item in step["recover"]]

@@ -9,6 +9,7 @@ import numpy as np
 from ftplan.model.topology import Edge, Operator, Topology
 from ftplan.spark_stats.readers import Field
 from ftplan.spark_stats.times import with_time
+from ftplan.spark_stats.years import Year
 
 
 def topology(*senders: str) -> Topology:
@@ -19,7 +20,11 @@ def topology(*senders: str) -> Topology:
 
 
 def parse(
-    session: Any, rows: list[tuple[str, ...]], time_format: str | None = None, year: Any = None
+    session: Any,
+    rows: list[tuple[str, ...]],
+    time_format: str | None = None,
+    year: Year | None = None,
+    spelled: bool = False,
 ) -> list[int | None]:
     """Return the times of rows of texts, in microseconds since the epoch."""
     from pyspark.sql import functions as F
@@ -27,5 +32,5 @@ def parse(
     names = [f"c{i}" for i in range(len(rows[0]))]
     schema = ", ".join(f"{n} string" for n in ("position", *names))
     frame = session.spark.createDataFrame([(f"{i:06d}", *row) for i, row in enumerate(rows)], schema)
-    timed = with_time(frame, [Field(n, F.col(n), "text") for n in names], time_format, year)
+    timed = with_time(frame, [Field(n, F.col(n), "text") for n in names], time_format, year, spelled)
     return [r["time_us"] for r in timed.select("position", "time_us").orderBy("position").collect()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections import defaultdict
 from datetime import UTC, datetime
@@ -59,11 +60,15 @@ def test_a_folder_of_saved_answers(run: Run) -> None:
 
 
 def collected(folder: Path, sets: list[list[tuple[str, Any]]]) -> Path:
+    """Write a collected folder; the hour of the first answers is over, and packed."""
     (folder / "answers").mkdir(parents=True)
     (folder / "collection.json").write_text("{}")
-    lines = [{"at": "x", "path": path, "status": 200, "answer": value} for one in sets for path, value in one]
-    text = "".join(json.dumps(line) + "\n" for line in lines)
-    (folder / "answers" / "2026-11-22T07.jsonl").write_text(text + '{"at": "2026-11-22T07:')
+    first, *others = (
+        "".join(json.dumps({"at": "x", "path": path, "status": 200, "answer": value}) + "\n" for path, value in one)
+        for one in sets
+    )
+    (folder / "answers" / "2026-11-22T06.jsonl.gz").write_bytes(gzip.compress(first.encode()))
+    (folder / "answers" / "2026-11-22T07.jsonl").write_text("".join(others) + '{"at": "2026-11-22T07:')
     return folder
 
 
@@ -99,6 +104,16 @@ def test_collected_sets(run: Run, tmp_path: Path) -> None:
     assert told["code"] == "INCOMPLETE_LEFT_OUT"
     assert told["message"].startswith("figures of subtasks in 3 of 12 answers")
     assert stats.manifest["rows_rejected"] == 0
+
+
+def test_lines_that_are_no_answers(run: Run, tmp_path: Path) -> None:
+    sets = [pages(60_000 * (i + 1), {"a": [(0, 100 * i)], "b": [(50 * i, 0)] * 2}) for i in range(3)]
+    folder = collected(tmp_path / "collected", sets)
+    (folder / "answers" / "2026-11-22T08.jsonl").write_text('garbage\n{"at": 1}\n')
+    with pytest.raises(FtplanError, match=r"2 × a line that is no answer, first: \"garbage\""):
+        run([str(folder)], input_format="flink-rest")
+    stats = run([str(folder)], input_format="flink-rest", max_rejects=0.5)
+    assert sorted(row["row"] for row in stats.rejects()) == ["garbage", '{"at": 1}']
 
 
 def test_only_what_follows_the_last_change_of_parallelism(run: Run, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import random
 from collections import defaultdict
@@ -278,3 +279,15 @@ def test_damaged_answers_are_rows_or_one_line(run: Run, tmp_path_factory: pytest
         assert len(str(error)) <= 400  # noqa: PT017
     else:
         assert manifest.rows_read
+
+
+@on_sail
+def test_packed_hours_count_as_well(run: Run, tmp_path: Path) -> None:
+    """Files of hours that are over are packed; what was asked in several hours is one series."""
+    place = folder(tmp_path / "c", [line(RECORDS, [flink(0, [(15, 7), (30, 9)])])])
+    first = place / "answers" / "2023-11-14T22.jsonl"
+    (place / "answers" / "2023-11-14T21.jsonl.gz").write_bytes(gzip.compress(first.read_bytes()))
+    first.write_text(json.dumps(line(RECORDS, [flink(0, [(45, 19), (60, 29)])])) + "\n")
+    stats = run(place, input_format="prometheus")
+    assert tasks(stats, "records_in") == {(0, 0): 2 + 10 + 10}
+    assert len(stats.manifest["inputs"]) == 2

@@ -56,7 +56,7 @@ def expected(text: str, time_format: str) -> int | None:
 @pytest.mark.spark
 def test_random_times_are_those_of_python(session: Any) -> None:
     random = Random(5)
-    for time_format in FORMATS:
+    for time_format in FORMATS if session.kind == "sail" else FORMATS[:4]:  # each takes Spark seconds to compile
         given_texts = texts(time_format, random)
         # Left out: digits of other scripts and fractions of a second in the offset, which only Python reads.
         got = dict(zip(given_texts, parse(session, [(text,) for text in given_texts], time_format), strict=True))
@@ -87,12 +87,13 @@ def test_found_by_looking(session: Any) -> None:
         "Foo Jun  6 08:04:05 2004": None, "31/Jun/2004:08:04:05 +0000": None, "06/Jun/2004:24:04:05 +0000": None,
         "06/Jun/2004:08:04:60 +0000": None, "Sun Jun  6 08:04:05 CEST 2004": None,
     }  # fmt: skip
-    assert dict(zip(cases, parse(session, [(c,) for c in cases]), strict=True)) == cases
-    assert parse(session, [("[06/Jun/2004:10:04:05", "+0200]"), ("2004-06-06", "08:04:05")]) == [moment, moment]
+    assert dict(zip(cases, parse(session, [(c,) for c in cases], spelled=True), strict=True)) == cases
+    rows = [("[06/Jun/2004:10:04:05", "+0200]"), ("2004-06-06", "08:04:05")]
+    assert parse(session, rows, spelled=True) == [moment, moment]
     asctime = [text for text in cases if re.fullmatch(r"(Sun|Wed) Jun +6 08:04:05 2004", text)]
     values = ", ".join(f"('{text}')" for text in asctime)
-    rows = duckdb.sql(f"SELECT strptime(t, '%a %b %d %H:%M:%S %Y') FROM (VALUES {values}) v(t)").fetchall()
-    assert [micros(row[0].replace(tzinfo=UTC)) for row in rows] == [moment] * 2
+    read = duckdb.sql(f"SELECT strptime(t, '%a %b %d %H:%M:%S %Y') FROM (VALUES {values}) v(t)").fetchall()
+    assert [micros(row[0].replace(tzinfo=UTC)) for row in read] == [moment] * 2
 
 
 @pytest.mark.spark

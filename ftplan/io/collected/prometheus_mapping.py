@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Discriminator, Field, StringConstraints, Tag, WithJsonSchema
 
+from ftplan.errors import FtplanError
+from ftplan.io.collected.collection_file import CollectionHead
 from ftplan.io.documents import Document, Source, parse_text, read_document
 from ftplan.io.fields import FileModel, Id, Positive, Version
 from ftplan.io.validation import Complaints, Loaded, check_envelope, ignored_keys, validate
+from ftplan.model.engines.prometheus import ROLES, LabelRule, QueryMapping, RangeQuery, misuse, query_of
 from ftplan.model.plan import InputFile
-from ftplan.model.prometheus import ROLES, LabelRule, QueryMapping, RangeQuery, misuse
 
 FORMAT = "ftplan/prometheus-mapping"
 #: The mapping that comes with ftplan.
@@ -161,6 +163,35 @@ def _queries(model: PrometheusMappingModel, name: str) -> QueryMapping:
 
 def _rule(label: str | LabelModel) -> LabelRule:
     return LabelRule(label) if isinstance(label, str) else LabelRule(label.label, label.pattern, label.prefix)
+
+
+def options_of(queries: Sequence[RangeQuery], match: Sequence[str], every_s: float, old: CollectionHead | None) -> Any:
+    """Return what ``collection.json`` says of the queries, together with those of earlier commands.
+
+    Raises FtplanError if earlier commands asked otherwise.
+    """
+    said = {} if old is None else old.options
+    if old is not None and (old.every_s != every_s or said.get("match", []) != list(match)):
+        before = said.get("match", [])
+        what = f"with --match {' '.join(map(str, before))}" if before else "without --match"
+        what = what if old.every_s == every_s else f"with --every {old.every_s:g}s"
+        raise FtplanError(f"the folder was collected {what}; give the same, or another folder")
+    by_name = {query.name: query for query in stored_queries(said)}
+    for query in queries:
+        if by_name.setdefault(query.name, query) != query:
+            raise FtplanError(f"--mapping: query {query.name} is another than in the folder; give another folder")
+    return {"match": list(match), "queries": [query.to_dict() for query in by_name.values()]}
+
+
+def stored_queries(options: Mapping[str, Any]) -> list[RangeQuery]:
+    """Return the queries that ``collection.json`` names.
+
+    Raises FtplanError if it holds something else.
+    """
+    stored = options.get("queries", [])
+    if not isinstance(stored, list):
+        raise FtplanError("collection.json: options.queries: expected a list")
+    return [query_of(value, f"collection.json: options.queries[{i}]") for i, value in enumerate(stored)]
 
 
 def mapping_text(source: Source | None = None) -> str:

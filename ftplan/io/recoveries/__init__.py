@@ -100,7 +100,7 @@ def form_of(path: Path, options: ReadingOptions) -> str:
     from ftplan.io.collected.answers import is_collection
     from ftplan.io.recoveries import recovery_table
     from ftplan.io.recoveries.tables import header, is_table
-    from ftplan.model.spark_log_files import is_event_log
+    from ftplan.model.engines.spark_log_files import is_event_log
 
     if path.is_dir():
         return "flink" if is_collection(path) else "spark"

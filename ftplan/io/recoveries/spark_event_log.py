@@ -23,9 +23,9 @@ from ftplan.io.documents import display_name, recorded_path
 from ftplan.io.fingerprint import sha256_of_data, sha256_of_file
 from ftplan.io.recoveries import Reading, ReadingOptions
 from ftplan.model import ranges
+from ftplan.model.engines.spark_log_files import SparkLog, event_lines, find_event_logs
 from ftplan.model.plan import InputFile, Warn
 from ftplan.model.recoveries import Recovery
-from ftplan.model.spark_log_files import SparkLog, event_lines, find_event_logs
 
 _QUERY = re.compile(rb'"Event":\s*"org\.apache\.spark\.sql\.streaming\.StreamingQueryListener\$Query(\w+)Event"')
 _FINISHED = re.compile(rb'"Finish Time":\s*(\d{1,16})')

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ftplan.errors import FtplanError
-from ftplan.model.flink_metadata import MAGIC
+from ftplan.model.engines.flink_metadata import MAGIC
 from ftplan.model.names import natural_key
 
 #: Endings of the files of a collected folder: a line an answer.

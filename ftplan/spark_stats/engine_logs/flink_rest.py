@@ -18,20 +18,23 @@ import pyarrow.compute as pc
 from pyspark.sql import functions as F
 
 from ftplan.errors import FtplanError
-from ftplan.model.flink_pages import Page, numbered, saved_page
-from ftplan.model.flink_plan import plan_vertices
+from ftplan.model.engines.flink_pages import Page, numbered, saved_page
+from ftplan.model.engines.flink_plan import plan_vertices
 from ftplan.model.plan import Warn
 from ftplan.model.slugs import slugs
 from ftplan.spark_stats.engine_logs.flink_counters import increases, state_rows
 from ftplan.spark_stats.engine_logs.flink_files import LINES, is_metadata, saved
 from ftplan.spark_stats.engine_logs.flink_state import key_group_states
-from ftplan.spark_stats.engine_logs.rows import engine_log
+from ftplan.spark_stats.engine_logs.rows import arrow_frame, engine_log
 from ftplan.spark_stats.engine_logs.spark_files import readable
 from ftplan.spark_stats.inputs import LogFile
 from ftplan.spark_stats.mapping import LogMapping
 from ftplan.spark_stats.readers import Log
 from ftplan.spark_stats.session import Session
+from ftplan.spark_stats.texts import read_texts
 
+#: Shorter windows show how old figures are: metrics.fetcher.update-interval.
+_SHORT_S = 30.0
 _NOTHING = "no answer has the figures of a vertex (/jobs/:jobid/vertices/:vertexid)"
 _FAULTS = ("a line that is no answer",)
 _PLAN = r"^/jobs/([^/]+)(?:/plan)?$"
@@ -70,6 +73,9 @@ def read(
     answers = lines.toArrow()
     operators = _operators(answers)
     readings, told = _readings(answers.filter(pc.equal(answers["kind"], "vertex")), operators)
+    if mapping.window_s < _SHORT_S:
+        text_ = f"windows of {mapping.window_s:g} s: Flink renews the figures of its REST endpoint every 10 s"
+        told.append(Warn("SHORT_WINDOWS", f"{text_}, so that a window may show what was counted in the one before"))
     if not readings.num_rows:
         raise FtplanError(f"{files[0].path}: {_NOTHING}")
     counted, warnings = increases(readings, mapping.window_us)
@@ -80,12 +86,12 @@ def read(
     state = _states(answers.filter(pc.equal(answers["kind"], "state")), operators, measured)
     broken = answers.filter(pc.equal(answers["kind"], "broken"))["raw"].to_pylist()
     table = pa.concat_tables([counted, state, by_group, _rejected(broken)], promote_options="default")
-    frame = session.spark.createDataFrame(table)
+    frame = arrow_frame(session, table)
     return engine_log(frame, files, mapping, operators.key_groups, _FAULTS, (*told, *warnings, *more))
 
 
 def _collected(session: Session, files: Sequence[LogFile]) -> Any:
-    lines = session.spark.read.text([file.uri(session.kind == "sail") for file in files])
+    lines = read_texts(session, [file.uri(session.kind == "sail") for file in files])
     for file in files:
         if not file.path.endswith(".gz") and (cut := readable(file.path, Path())[1]) is not None:
             lines = lines.filter(F.col("value") != cut)

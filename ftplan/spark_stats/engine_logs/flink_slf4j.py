@@ -15,15 +15,16 @@ import pyarrow.compute as pc
 from pyspark.sql import functions as F
 
 from ftplan.errors import FtplanError
-from ftplan.model.flink_names import Scope, scopes, vertex_of
+from ftplan.model.engines.flink_names import Scope, scopes, vertex_of
 from ftplan.model.plan import Warn
 from ftplan.model.slugs import slugs
 from ftplan.spark_stats.engine_logs.flink_counters import increases, state_rows
-from ftplan.spark_stats.engine_logs.rows import engine_log
+from ftplan.spark_stats.engine_logs.rows import arrow_frame, engine_log
 from ftplan.spark_stats.inputs import LogFile
 from ftplan.spark_stats.mapping import LogMapping
 from ftplan.spark_stats.readers import Log
 from ftplan.spark_stats.session import Session
+from ftplan.spark_stats.texts import read_texts
 
 _START, _END = "=+ Starting metrics report =+", "Finished metrics report"
 _MOMENT = r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:[.,](\d{1,6}))?[^\n]*\s*$"
@@ -66,7 +67,7 @@ def read(
         raise FtplanError(f"{files[0].path}: no increase of a counter of a task between two reports")
     told.append(Warn("TIMES_AS_UTC", "the log names no time zone: its times are taken as UTC"))
     table = pa.concat_tables([counted, _states(lines, known, ids)], promote_options="default")
-    return engine_log(session.spark.createDataFrame(table), files, mapping, {}, warnings=(*told, *warnings))
+    return engine_log(arrow_frame(session, table), files, mapping, {}, warnings=(*told, *warnings))
 
 
 def _lines(session: Session, files: Sequence[LogFile]) -> Any:
@@ -76,8 +77,7 @@ def _lines(session: Session, files: Sequence[LogFile]) -> Any:
     uris = [file.uri(percent_encoded=session.kind == "sail") for file in files]
     if session.kind == "sail":
         # Sail parts lines at single characters only: a file is a row.
-        texts = session.spark.read.text(uris, wholetext=True)
-        texts = texts.select(F.explode(F.split("value", _END)).alias("value"))
+        texts = read_texts(session, uris, whole=True).select(F.explode(F.split("value", _END)).alias("value"))
     else:
         texts = session.spark.read.option("lineSep", _END).text(uris)
     parts = texts.select(F.split("value", _START).alias("parts")).filter(F.size("parts") > 1)

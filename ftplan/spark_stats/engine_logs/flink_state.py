@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from ftplan.model.flink_checkpoint import OperatorState, is_key_group_state, key_group_state
-from ftplan.model.flink_metadata import checkpoint_state
+from ftplan.model.engines.flink_checkpoint import OperatorState, is_key_group_state, key_group_state
+from ftplan.model.engines.flink_metadata import checkpoint_state
 from ftplan.model.plan import Warn
 from ftplan.model.slugs import listed
 
@@ -56,8 +56,8 @@ class KeyGroupStates(NamedTuple):
 def key_group_states(metadata: Sequence[str], documents: Mapping[str, Any]) -> KeyGroupStates:
     """Return what checkpoints' metadata and JSON made of it say, by paths; of two that name an operator the later one.
 
-    Raises FtplanError as :func:`~ftplan.model.flink_metadata.checkpoint_state` and
-    :func:`~ftplan.model.flink_checkpoint.key_group_state` do.
+    Raises FtplanError as :func:`~ftplan.model.engines.flink_metadata.checkpoint_state` and
+    :func:`~ftplan.model.engines.flink_checkpoint.key_group_state` do.
     """
     states = [s for path, value in documents.items() if is_key_group_state(value) for s in key_group_state(value, path)]
     mixed: set[str] = set()

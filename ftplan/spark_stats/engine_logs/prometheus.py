@@ -13,7 +13,7 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F
 
 from ftplan.errors import FtplanError
-from ftplan.model.prometheus import LEVELS, RangeQuery
+from ftplan.model.engines.prometheus import LEVELS, RangeQuery
 from ftplan.spark_stats.engine_logs.prometheus_folder import collected
 from ftplan.spark_stats.engine_logs.prometheus_series import (
     FAULTS,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ftplan.errors import FtplanError
-from ftplan.model.prometheus import RangeQuery, query_of
+from ftplan.model.engines.prometheus import RangeQuery, query_of
 
 
 class Collected(NamedTuple):

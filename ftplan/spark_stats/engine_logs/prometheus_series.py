@@ -8,9 +8,10 @@ from typing import Any
 from pyspark.sql import functions as F
 
 from ftplan.errors import FtplanError
-from ftplan.model.prometheus import LabelRule, RangeQuery
+from ftplan.model.engines.prometheus import LabelRule, RangeQuery
 from ftplan.spark_stats.inputs import LogFile
 from ftplan.spark_stats.session import Session
+from ftplan.spark_stats.texts import read_texts
 
 FAULTS = ("no line of a collected answer", "series without operator", "series without number of a task")
 _LINE = (
@@ -23,7 +24,7 @@ _NUMBER = r"^[+-]?([0-9]{1,40}\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,2})?$"
 
 def parsed_lines(session: Session, files: Sequence[LogFile]) -> Any:
     """Return the lines as ``value``, what stands in them as ``line``, and whether they are ``unreadable``."""
-    frame = session.spark.read.text([file.uri(percent_encoded=session.kind == "sail") for file in files])
+    frame = read_texts(session, [file.uri(percent_encoded=session.kind == "sail") for file in files])
     for file in files:
         if not file.utf8 and session.kind == "sail":
             raise FtplanError(f"{file.path}: the text is not UTF-8, which Sail cannot read; use --engine spark")

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from pyspark.sql import functions as F
 
 from ftplan.errors import FtplanError
+from ftplan.model.engines.prometheus import RangeQuery
 from ftplan.model.plan import Warn
-from ftplan.model.prometheus import RangeQuery
 from ftplan.spark_stats.engine_logs.prometheus_folder import Collected
 from ftplan.spark_stats.engine_logs.prometheus_series import sample_time, sample_value, series_of
 

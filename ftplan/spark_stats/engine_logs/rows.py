@@ -98,7 +98,15 @@ def arrow_log(
     warnings: Sequence[Warn] = (),
 ) -> tuple[Log, LogMapping]:
     """Return the log behind an Arrow table of :data:`COLUMNS`, which a reader made on the driver."""
-    return engine_log(session.spark.createDataFrame(table), files, mapping, key_groups, warnings=warnings)
+    return engine_log(arrow_frame(session, table), files, mapping, key_groups, warnings=warnings)
+
+
+def arrow_frame(session: Session, table: Any) -> Any:
+    """Return an Arrow table as a frame.
+
+    In one chunk: Spark stops at the first empty one, such as that of an empty table among others put together.
+    """
+    return session.spark.createDataFrame(table.combine_chunks())
 
 
 def _agreed(mapping: LogMapping, key_groups: Mapping[str, int]) -> tuple[tuple[str, int], ...]:

@@ -1,11 +1,11 @@
 """Spark event logs of Structured Streaming queries: a row for each operator, partition and batch.
 
-An operator is a stage (:mod:`ftplan.model.spark_stages`); shuffle partitions are its tasks and its key groups, those of
-a source are tasks only. All of a batch counts at the time when its first job was submitted, so that partitions that
-waited for a free core stand beside those that did not. Load is ``Executor CPU Time``: run time holds the writing of
-state too. Of failed, speculative and repeated attempts, and of a batch that a restarted query ran again, the one that
-counts is the first to succeed in the last run. Triggers without data repeat the state of the batch before in what Spark
-reports; they have no tasks, so that they count for nothing here.
+An operator is a stage (:mod:`ftplan.model.engines.spark_stages`); shuffle partitions are its tasks and its key groups,
+those of a source are tasks only. All of a batch counts at the time when its first job was submitted, so that partitions
+that waited for a free core stand beside those that did not. Load is ``Executor CPU Time``: run time holds the writing
+of state too. Of failed, speculative and repeated attempts, and of a batch that a restarted query ran again, the one
+that counts is the first to succeed in the last run. Triggers without data repeat the state of the batch before in what
+Spark reports; they have no tasks, so that they count for nothing here.
 
 Lines are told apart by their beginnings and parsed once, natively and with the few fields that are needed; what is left
 (a row for each task) is put together on the driver.
@@ -25,9 +25,9 @@ import pyarrow.compute as pc
 from pyspark.sql import functions as F
 
 from ftplan.errors import FtplanError
-from ftplan.model.spark_stages import Job, StageOperators, execution, job_of_event, stage_operators
+from ftplan.model.engines.spark_stages import Job, StageOperators, execution, job_of_event, stage_operators
 from ftplan.model.statistics import BATCHES_TABLE
-from ftplan.spark_stats.engine_logs.rows import engine_log
+from ftplan.spark_stats.engine_logs.rows import arrow_frame, engine_log
 from ftplan.spark_stats.engine_logs.spark_files import EVENTS, NAME_WITHIN, applications, readable
 from ftplan.spark_stats.inputs import LogFile
 from ftplan.spark_stats.mapping import LogMapping
@@ -77,7 +77,7 @@ def read(
     rejected = [_rejected(fault, texts) for fault, texts in enumerate((broken, strangers, odd))]
     rows = pa.concat_tables([_rows(tasks), *rejected], promote_options="default")
     key_groups = {o.name: o.key_groups for o in known.operators.values() if o.key_groups}
-    log, completed = engine_log(session.spark.createDataFrame(rows), files, mapping, key_groups, _FAULTS)
+    log, completed = engine_log(arrow_frame(session, rows), files, mapping, key_groups, _FAULTS)
     # The log says who has key groups: a number for all would give them to sources too.
     return replace(log, tables={"batches": _batches(tasks)}), replace(completed, key_groups=None)
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ftplan.errors import FtplanError
-from ftplan.model.spark_log_files import find_event_logs, is_compressed, open_event_log
+from ftplan.model.engines.spark_log_files import find_event_logs, is_compressed, open_event_log
 
 #: The events that are read, and how far into a line its name must begin.
 EVENTS = ("SparkListenerTaskEnd", "SparkListenerJobStart")
@@ -19,7 +19,7 @@ _REMOTE = "://"
 def find(logs: Sequence[str]) -> list[tuple[str, bool]]:
     """Return ``(path, remote)`` of each file, in the order of applications and within them of writing.
 
-    Raises FtplanError as :func:`ftplan.model.spark_log_files.find_event_logs` does.
+    Raises FtplanError as :func:`ftplan.model.engines.spark_log_files.find_event_logs` does.
     """
     return [(file, remote) for files, remote in applications(logs) for file in files]
 

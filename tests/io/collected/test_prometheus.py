@@ -17,20 +17,17 @@ from ftplan.errors import FtplanError
 from ftplan.io.collected.collection_file import CollectionHead
 from ftplan.io.collected.endpoint import Reply
 from ftplan.io.collected.journal import AnswerJournal
-from ftplan.io.collected.prometheus import (
-    MOST_STEPS,
-    PAUSES_S,
-    Grid,
-    Piece,
-    RangeAsking,
-    RangeSummary,
+from ftplan.io.collected.prometheus import PAUSES_S, RangeAsking, RangeSummary
+from ftplan.io.collected.prometheus_grid import MOST_STEPS, Grid, Piece, seconds
+from ftplan.io.collected.prometheus_mapping import (
+    load_mapping,
+    mapping_text,
     options_of,
-    seconds,
+    shipped_mapping,
     stored_queries,
 )
-from ftplan.io.collected.prometheus_mapping import load_mapping, mapping_text, shipped_mapping
 from ftplan.io.yaml_reader import parse_yaml
-from ftplan.model.prometheus import RangeQuery, query_of
+from ftplan.model.engines.prometheus import RangeQuery, query_of
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 QUERIES = (

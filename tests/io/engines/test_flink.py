@@ -14,6 +14,7 @@ import pytest
 
 import ftplan
 from ftplan.errors import FtplanError
+from tests.io.collected.server import served
 from tests.io.engines.cases import DATA, codes, imported
 from tests.io.engines.flink_cases import job, vertex
 
@@ -171,6 +172,26 @@ def test_joins_can_be_corrected() -> None:
     assert marked == [union]
 
 
+def test_a_live_endpoint_is_asked_once_and_says_what_saved_answers_say() -> None:
+    answers = {
+        "/overview": {"taskmanagers": 2, "flink-version": "2.3.0"},
+        "/jobs/overview": {"jobs": [{"jid": JOB, "name": "ftplan-sample", "state": "RUNNING"}]},
+        "/taskmanagers": answer("taskmanagers"),
+        f"/jobs/{JOB}": answer("job"),
+        f"/jobs/{JOB}/checkpoints": answer("checkpoints"),
+        f"/jobs/{JOB}/checkpoints/details/12": answer("checkpoint_details"),
+    }
+    for number in range(5):
+        page = answer(f"v{number}_vertex")
+        answers[f"/jobs/{JOB}/vertices/{page['id']}"] = page
+        answers[f"/jobs/{JOB}/checkpoints/details/12/subtasks/{page['id']}"] = answer(f"v{number}_checkpoint_subtasks")
+    with served(answers) as endpoint:
+        live = imported(endpoint.url, "flink", job=JOB)
+        assert endpoint.paths.count(f"/jobs/{JOB}") == 1
+    folder = imported(ANSWERS, "flink")
+    assert (live.topology, live.cluster, live.assumptions) == (folder.topology, folder.cluster, folder.assumptions)
+
+
 @pytest.fixture
 def collected(tmp_path: Path) -> Iterator[Callable[[list[list[tuple[str, Any]]]], Path]]:
     """Write sets of (path, answer), a minute apart, as a collected folder."""
@@ -249,6 +270,24 @@ def test_rates_are_of_the_time_after_the_last_change_of_parallelism(collected: C
     assert "RESCALED" in [note.code for note in done.notes]
 
 
+def test_a_change_of_parallelism_and_back_is_in_the_history_of_rescales(collected: Collected) -> None:
+    """As /jobs/:jobid/rescales/history lists it; the first one was before the first set."""
+
+    def history(*ends: int) -> tuple[str, Any]:
+        done = [{"rescaleUuid": str(end), "terminalState": "COMPLETED", "endTimestampInMillis": end} for end in ends]
+        return "/jobs/j/rescales/history", [*done, {"rescaleUuid": "x", "terminalState": "FAILED"}]
+
+    counted = [(0, 0), (0, 6_000), (0, 30_000), (0, 33_000)]
+    ends = [(50,), (50,), (50, 170_000), (50, 170_000)]
+    sets = [
+        [*pages(100_000 + 60_000 * i, SIZES, {"a": [one], "b": [(one[1] // 2, 0)] * 2}), history(*ends[i])]
+        for i, one in enumerate(counted)
+    ]
+    done = imported(collected(sets), "flink")
+    assert done.topology["operators"][0]["rate_out"] == pytest.approx(50.0)
+    assert "RESCALED" in [note.code for note in done.notes]
+
+
 def test_several_jobs_need_a_choice(collected: Collected) -> None:
     other = job({"x": 1}, []) | {"jid": "k", "name": "other"}
     folder = collected([[*pages(100_000, SIZES, {}), ("/jobs/k", other)]])
@@ -293,7 +332,7 @@ def test_flows_follow_where_one_end_is_known(tmp_path: Path) -> None:
 @pytest.mark.parametrize("sides", ["1-3", "2-5", "3-7", "4-4", "5-2", "7-3", "8-4", "32-5", "9-8"])
 def test_who_reads_from_whom_is_flinks(sides: str) -> None:
     from ftplan.io.engines.flink.flows import Flow, VertexRates, substreams
-    from ftplan.model.flink_plan import Vertex
+    from ftplan.model.engines.flink_plan import Vertex
 
     n, m = map(int, sides.split("-"))
     edge = Flow(Vertex("a", "a", "", n), Vertex("b", "b", "", m), "RESCALE", 1.0)

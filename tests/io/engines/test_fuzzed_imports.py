@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ftplan
-from ftplan.model.spark_log_files import event_lines, find_event_logs
+from ftplan.model.engines.spark_log_files import event_lines, find_event_logs
 from tests.fuzz.mutations import mutated
 from tests.io.engines.cases import DATA, KAFKA, SPARK, accepted, nexmark
 from tests.io.engines.storm_cases import pages

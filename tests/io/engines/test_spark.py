@@ -10,7 +10,7 @@ import pytest
 
 import ftplan
 from ftplan.errors import FtplanError
-from ftplan.model.spark_log_files import event_lines, find_event_logs
+from ftplan.model.engines.spark_log_files import event_lines, find_event_logs
 from tests.io.engines.cases import SPARK, codes, imported
 
 SOURCE, STATE = "ftplan-sample.MicroBatchScan", "ftplan-sample.StateStoreSave"

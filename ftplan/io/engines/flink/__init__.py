@@ -14,9 +14,9 @@ from ftplan.io.engines.flink.measured import vertex_rates
 from ftplan.io.engines.flink.records import JobRecord, Records, read_records
 from ftplan.io.engines.options import ImportOptions
 from ftplan.io.engines.source import EngineSource
-from ftplan.model.flink_pages import Page, page_at, saved_page
-from ftplan.model.flink_plan import MOST_KEY_GROUPS, Vertex, chain_name, checked_parallelism, plan_vertices
-from ftplan.model.flink_values import entries, part, text, whole
+from ftplan.model.engines.flink_pages import Page, page_at, saved_page
+from ftplan.model.engines.flink_plan import MOST_KEY_GROUPS, Vertex, chain_name, checked_parallelism, plan_vertices
+from ftplan.model.engines.flink_values import entries, part, text, whole
 from ftplan.model.slugs import listed
 
 

@@ -7,7 +7,7 @@ from statistics import median
 from typing import Any, Literal, NamedTuple
 
 from ftplan.io.engines.flink.records import JobRecord
-from ftplan.model.flink_values import entries, number, part, text, whole
+from ftplan.model.engines.flink_values import entries, number, part, text, whole
 
 #: Flink writes the largest long where there is no periodic checkpoint; no interval is longer than a year.
 _LONGEST_MS = 366 * 86_400_000

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ftplan.model.flink_values import number, part, whole
+from ftplan.model.engines.flink_values import number, part, whole
 
 
 class Reading(NamedTuple):

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from ftplan.io.engines.draft import Partitioning
 from ftplan.model.defaults import MAX_SUBSTREAMS
-from ftplan.model.flink_plan import Vertex
+from ftplan.model.engines.flink_plan import Vertex
 
 #: Each to all; one to one, or each to its part of the larger side; all to the first task; each record to all tasks.
 _TO_ALL, _TO_SOME, _TO_FIRST, _TO_EACH = "to all", "to some", "to first", "to each"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ftplan.io.engines.draft import DraftNode
-from ftplan.model.flink_values import entries, number, part, text, whole
+from ftplan.model.engines.flink_values import entries, number, part, text, whole
 
 #: ``pekko.tcp://flink@HOST:PORT/user/rpc/taskmanager_0``
 _ADDRESS = re.compile(r"@(\[[^\]]+\]|[^:/\[\]]+):\d+/")

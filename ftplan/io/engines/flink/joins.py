@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ftplan.model.flink_plan import Vertex
+from ftplan.model.engines.flink_plan import Vertex
 
 # IntervalJoin, WindowJoin, TemporalJoin, Interval Join; windows of a join or co-group of the DataStream API.
 _JOIN = re.compile(r"join|co-?group", re.IGNORECASE)

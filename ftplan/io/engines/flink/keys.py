@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 
 from ftplan.io.engines.draft import Draft
-from ftplan.model.flink_plan import Vertex, default_max_parallelism
+from ftplan.model.engines.flink_plan import Vertex, default_max_parallelism
 from ftplan.model.slugs import listed, slug
 
 

@@ -9,8 +9,8 @@ from ftplan.io.engines.draft import Draft, DraftNode
 from ftplan.io.engines.flink.counters import Rates
 from ftplan.io.engines.flink.flows import VertexRates
 from ftplan.io.engines.flink.records import JobRecord
-from ftplan.model.flink_plan import Vertex
-from ftplan.model.flink_values import entries, number, part, text
+from ftplan.model.engines.flink_plan import Vertex
+from ftplan.model.engines.flink_values import entries, number, part, text
 from ftplan.model.slugs import listed, slug
 
 #: Slots have one core each where nothing says otherwise: Flink's own advice.

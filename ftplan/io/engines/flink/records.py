@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ftplan.io.engines.flink.counters import Counters, reading_of
-from ftplan.model.flink_pages import Page, numbered
-from ftplan.model.flink_values import entries, part, text, whole
+from ftplan.model.engines.flink_pages import Page, numbered
+from ftplan.model.engines.flink_values import entries, part, text, whole
 
 _Key = tuple[str, str | None, int | None]
 
@@ -50,6 +50,7 @@ class JobRecord:
     complete: bool = False
     _set: dict[_Key, Page] = field(default_factory=dict)
     _tasks: dict[str, int] = field(default_factory=dict)
+    _rescale: int | None = None
 
     def add(self, page: Page) -> None:
         """Take a page into the set that is open; a new page of the job opens another."""
@@ -86,15 +87,24 @@ class JobRecord:
         vertices = entries(part(job.value, "vertices")) if job is not None else []
         return bool(vertices) and all(("vertex", text(v.get("id")), None) in self._set for v in vertices)
 
+    def _last_rescale(self) -> int | None:
+        """Return when the adaptive scheduler last changed the parallelism; None where it did not, or does not say."""
+        page = self._set.get(("rescales", None, None))
+        done = [entry for entry in entries(page.value if page else None) if entry.get("terminalState") == "COMPLETED"]
+        return max((whole(entry.get("endTimestampInMillis")) or 0 for entry in done), default=None)
+
     def _count(self) -> None:
         """Add what the open set's vertices and their subtasks counted."""
         found = {key[1]: page for key, page in self._set.items() if key[0] == "vertex" and key[1] is not None}
         tasks = {key: len(entries(part(page.value, "subtasks"))) for key, page in found.items()}
-        if any(self._tasks.get(key, count) != count for key, count in tasks.items()):
+        rescale = self._last_rescale()
+        changed = any(self._tasks.get(key, count) != count for key, count in tasks.items())
+        if changed or (self._tasks and rescale != self._rescale):
             self.rescaled += 1
             self.sets = 1
             self.counters.clear()
         self._tasks.update(tasks)
+        self._rescale = rescale
         for key, page in found.items():
             now = whole(part(page.value, "now"))
             if now is None and page.at is not None:

@@ -1,7 +1,7 @@
 """Structured Streaming queries of Spark, from event logs.
 
-An operator is a stage (:mod:`ftplan.model.spark_stages`), under the name that statistics have for it; its tasks are
-partitions, and those of a shuffle are its key groups. Rates are means over the time that the log covers.
+An operator is a stage (:mod:`ftplan.model.engines.spark_stages`), under the name that statistics have for it; its tasks
+are partitions, and those of a shuffle are its key groups. Rates are means over the time that the log covers.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from ftplan.io.engines.draft import Draft, DraftEdge, DraftNode, DraftOperator
 from ftplan.io.engines.options import ImportOptions
 from ftplan.io.engines.source import EngineSource
 from ftplan.io.engines.spark.log import EventLog, TaskEnd, read_lines
+from ftplan.model.engines.spark_log_files import event_lines, find_event_logs
+from ftplan.model.engines.spark_stages import StageOperator, execution, stage_operators
 from ftplan.model.slugs import listed
-from ftplan.model.spark_log_files import event_lines, find_event_logs
-from ftplan.model.spark_stages import StageOperator, execution, stage_operators
 
 
 @dataclass

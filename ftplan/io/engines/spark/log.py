@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ftplan.errors import FtplanError
-from ftplan.model.spark_stages import Job, job_of_event
+from ftplan.model.engines.spark_stages import Job, job_of_event
 
 _STATE = "memory used by state"
 _EVENTS = ("JobStart", "TaskEnd", "ExecutorAdded", "ExecutorRemoved")

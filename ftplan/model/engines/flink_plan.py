@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ftplan.errors import FtplanError
-from ftplan.model.flink_values import entries, text, whole
+from ftplan.model.engines.flink_values import entries, text, whole
 
 #: Key groups by default, at least, and the most that Flink allows: no vertex has more tasks either.
 _LEAST, MOST_KEY_GROUPS = 128, 32768

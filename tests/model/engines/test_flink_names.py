@@ -8,9 +8,9 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ftplan.model.flink_names import Scope, chain_members, scopes, vertex_of
+from ftplan.model.engines.flink_names import Scope, chain_members, scopes, vertex_of
 
-LOG = Path(__file__).resolve().parents[1] / "data" / "flink" / "slf4jreporter_tm0.log"
+LOG = Path(__file__).resolve().parents[2] / "data" / "flink" / "slf4jreporter_tm0.log"
 
 
 def test_names_in_a_real_log() -> None:

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ftplan.errors import FtplanError
-from ftplan.model.flink_checkpoint import is_key_group_state, key_group_state
-from ftplan.model.flink_metadata import checkpoint_state
+from ftplan.model.engines.flink_checkpoint import is_key_group_state, key_group_state
+from ftplan.model.engines.flink_metadata import checkpoint_state
 
-FLINK = Path(__file__).resolve().parents[1] / "data" / "flink"
+FLINK = Path(__file__).resolve().parents[2] / "data" / "flink"
 DATA = (FLINK / "checkpoints" / "heap._metadata").read_bytes()
 
 

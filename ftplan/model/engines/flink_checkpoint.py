@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ftplan.errors import FtplanError
-from ftplan.model.flink_values import entries, number, text, whole
+from ftplan.model.engines.flink_values import entries, number, text, whole
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ftplan.errors import FtplanError
-from ftplan.model.flink_checkpoint import OperatorState
+from ftplan.model.engines.flink_checkpoint import OperatorState
 
 MAGIC = 0x4960672D
 _VERSIONS = (3, 4, 5, 6)

@@ -12,10 +12,10 @@ import pytest
 import zstandard
 
 from ftplan.errors import FtplanError
-from ftplan.model.spark_log_files import SparkLog, event_lines, find_event_logs, is_compressed
-from ftplan.model.spark_stages import StageOperator, job_of_event, run_of, stage_operators
+from ftplan.model.engines.spark_log_files import SparkLog, event_lines, find_event_logs, is_compressed
+from ftplan.model.engines.spark_stages import StageOperator, job_of_event, run_of, stage_operators
 
-SAMPLE = Path(__file__).resolve().parents[2] / "examples" / "spark" / "eventlog"
+SAMPLE = Path(__file__).resolve().parents[3] / "examples" / "spark" / "eventlog"
 NAME = "local-1795215910150"
 
 

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
-from ftplan.model.flink_values import entries, part, text
+from ftplan.model.engines.flink_values import entries, part, text
 
 
 class Page(NamedTuple):

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ftplan.errors import FtplanError
-from ftplan.model.flink_plan import Vertex, chain_name, default_max_parallelism, plan_vertices
+from ftplan.model.engines.flink_plan import Vertex, chain_name, default_max_parallelism, plan_vertices
 
-PLANS = Path(__file__).resolve().parents[1] / "data" / "flink" / "plans"
+PLANS = Path(__file__).resolve().parents[2] / "data" / "flink" / "plans"
 
 
 def plan(name: str) -> Any:
