@@ -36,9 +36,10 @@ def test_a_real_log() -> None:
     ]
 
 
-def test_the_same_restart_in_collected_answers() -> None:
+def test_a_restart_in_collected_answers() -> None:
+    """Noticed at 08:40:50.783; the last subtask began at 52.423, was deployed in 1.253 s and initialised in 1.161 s."""
     (one,) = read(EXAMPLE / "collected").recoveries
-    assert one.restart_s == pytest.approx(46.693 - 40.370, abs=0.1)
+    assert one.restart_s == pytest.approx(52.423 + 1.253 + 1.161 - 50.783)
     assert one.transfer_s is None
 
 
