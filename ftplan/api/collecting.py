@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
@@ -79,6 +80,20 @@ def collect(
         raise
     finally:
         journal.close()
+
+
+def source_at(url: str, output: str | os.PathLike[str], connection: Connection) -> str:
+    """Return what answers at *url*, or what the collected folder *output* was begun with.
+
+    Raises
+    ------
+    FtplanError
+        If nothing answers, or something else does.
+    """
+    from ftplan.io.collected.endpoint import Endpoint
+    from ftplan.io.collected.recognition import recognised
+
+    return recognised(Endpoint(url, connection), Path(output))
 
 
 def _poll_of(source: str, options: Mapping[str, Any]) -> Any:

@@ -13,7 +13,10 @@ from ftplan.io.collected import POLLS
 
 asking = options.together(
     click.option(
-        "--from", "source", type=click.Choice([*POLLS, "prometheus"]), help="What answers at URL.  [required]"
+        "--from",
+        "source",
+        type=click.Choice([*POLLS, "prometheus"]),
+        help="What answers at URL.  [default: found by asking]",
     ),
     click.option("-o", "--output", metavar="DIR", help="The folder: a new one, or one to go on in.  [required]"),
     click.option(
@@ -80,10 +83,9 @@ def command(url: str | None, **given: Any) -> int:
     if given.pop("print_mapping"):
         collect_ranges.print_mapping(given["mapping"])
         return 0
-    if url is None or given["source"] is None or given["output"] is None:
-        missing = "URL" if url is None else "--from" if given["source"] is None else "-o DIR"
-        raise click.UsageError(f"{missing} is missing: ftplan collect URL --from SOURCE -o DIR")
-    from ftplan.api.collecting import collect
+    if url is None or given["output"] is None:
+        raise click.UsageError(f"{'URL' if url is None else '-o DIR'} is missing: ftplan collect URL -o DIR")
+    from ftplan.api.collecting import collect, source_at
     from ftplan.io.collected.endpoint import Connection
     from ftplan.io.collected.polling import Pace
     from ftplan.model.plan import canonical_json
@@ -93,11 +95,12 @@ def command(url: str | None, **given: Any) -> int:
             raise click.UsageError(f"--{name}: must be more than 0")
     if given["max_answer"] < 1:
         raise click.UsageError("--max-answer: must be at least a byte")
+    connection = Connection(given["timeout"], given["retries"], given["ca_file"], int(given["max_answer"]))
+    given["source"] = given["source"] or source_at(url, given["output"], connection)
     ranges = given["source"] == "prometheus"
     for name in collect_ranges.OF_POLLS if ranges else collect_ranges.OF_RANGES:
         if given[name]:
             raise click.UsageError(f"--{name.replace('_', '-')} is not for --from {given['source']}")
-    connection = Connection(given["timeout"], given["retries"], given["ca_file"], int(given["max_answer"]))
     if ranges:
         return collect_ranges.answer(url, connection, given)
     quiet = given["quiet"]

@@ -10,6 +10,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from ftplan.api.collecting import source_at
+from ftplan.io.collected.endpoint import Connection
 from tests.cli.conftest import Run, environment
 from tests.io.collected.server import Said, served
 
@@ -36,6 +38,30 @@ def test_a_poll_and_its_summary(ftplan: Run, project: Path) -> None:
     assert "answers" in again.stdout
     lines = [line for file in (project / "new" / "answers").iterdir() for line in file.read_text().splitlines()]
     assert len(lines) == 6
+
+
+def test_what_answers_is_found_by_asking(ftplan: Run) -> None:
+    """Also where a folder is gone on in whose endpoint is out of reach."""
+    with served(FLINK) as endpoint:
+        done = ftplan("collect", endpoint.url, "-o", "new", "--for", "0")
+        other = served({"/": {}})
+    assert (done.returncode, json.loads(done.stdout)["answers"]) == (0, 3)
+    away = ftplan("collect", endpoint.url, "-o", "new", "--for", "0", "--retries", "0")
+    assert (away.returncode, json.loads(away.stdout)["failed"]) == (1, 1)
+    unknown = ftplan("collect", endpoint.url, "-o", "newer", "--for", "0", "--retries", "0")
+    assert unknown.returncode == 2
+    assert unknown.stderr == (
+        f"ftplan: {endpoint.url}: connection refused; --from says what should answer: flink, storm, prometheus\n"
+    )
+    with other as endpoint:
+        strange = ftplan("collect", endpoint.url, "-o", "newer", "--for", "0")
+    assert strange.returncode == 2
+    assert "it answers as none of them" in strange.stderr
+    with served({"/api/v1/cluster/summary": {"supervisors": 1}, "/api/v1/topology/summary": {}}) as endpoint:
+        storm = ftplan("collect", endpoint.url, "-o", "newest", "--for", "0")
+    with served({"/api/v1/status/buildinfo": {"status": "success", "data": {}}}) as endpoint:
+        assert source_at(endpoint.url, "none", Connection()) == "prometheus"
+    assert json.loads(storm.stdout)["answers"] == 2
 
 
 def test_nothing_that_answers(ftplan: Run) -> None:

@@ -19,7 +19,7 @@ What a stranger reads.
     $ ftplan compute-stats measured --input-format prometheus --key-groups 128 -o stats
   Options:
     --from [flink|storm|prometheus]
-                                    What answers at URL.  [required]
+                                    What answers at URL.  [default: found by asking]
     -o, --output DIR                The folder: a new one, or one to go on in.  [required]
     --every TIME                    From one poll, or value, to the next.  [default: 60s]
     --for TIME                      How long from now on, and with prometheus how long before now.  [default:

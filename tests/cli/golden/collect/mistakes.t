@@ -1,13 +1,13 @@
 One line says what is wrong, and nothing is written.
 
-  $ ftplan collect http://localhost:1 -o new
-  2> ftplan: collect: --from is missing: ftplan collect URL --from SOURCE -o DIR
+  $ ftplan collect http://localhost:1 -o new --retries 0
+  2> ftplan: http://localhost:1: connection refused; --from says what should answer: flink, storm, prometheus
   [2]
   $ ftplan collect http://localhost:1 --from spark -o new
   2> ftplan: collect: Invalid value for '--from': 'spark' is not one of 'flink', 'storm', 'prometheus'.
   [2]
   $ ftplan collect http://localhost:1 --from flink
-  2> ftplan: collect: -o DIR is missing: ftplan collect URL --from SOURCE -o DIR
+  2> ftplan: collect: -o DIR is missing: ftplan collect URL -o DIR
   [2]
   $ ftplan collect http://me:s3cret@localhost:1 --from flink -o new
   2> ftplan: the URL holds credentials, which would be stored and shown: put them into FTPLAN_COLLECT_USER and FTPLAN_COLLECT_PASSWORD, or FTPLAN_COLLECT_TOKEN, of the environment

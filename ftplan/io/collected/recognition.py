@@ -1,0 +1,39 @@
+"""Which engine's endpoint a URL is, where nobody says so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from ftplan.errors import FtplanError
+from ftplan.io.collected.answers import is_collection
+from ftplan.io.collected.collection_file import head_of
+from ftplan.io.collected.endpoint import Endpoint
+
+#: Source, a page that only its endpoint has, and a key of the answer.
+SIGNS: Mapping[str, tuple[str, str]] = {
+    "flink": ("/overview", "taskmanagers"),
+    "storm": ("/api/v1/cluster/summary", "supervisors"),
+    "prometheus": ("/api/v1/status/buildinfo", "data"),
+}
+
+
+def recognised(endpoint: Endpoint, folder: Path) -> str:
+    """Return what answers at an endpoint: as the folder says that is gone on in, else by asking.
+
+    Raises
+    ------
+    FtplanError
+        If nothing answers, or something else does.
+    """
+    if is_collection(folder):
+        return head_of(folder).source
+    said = "it answers as none of them"
+    for source, (path, key) in SIGNS.items():
+        reply = endpoint.get(path)
+        if isinstance(reply.value, dict) and key in reply.value:
+            return source
+        if not reply.reached or reply.status in (401, 403):
+            said = reply.error or said
+            break
+    raise FtplanError(f"{endpoint.url}: {said}; --from says what should answer: {', '.join(SIGNS)}")
