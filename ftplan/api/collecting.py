@@ -9,7 +9,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
-from ftplan.errors import FtplanError, OutputError, suggestion
+from ftplan.errors import FtplanError, suggestion
 from ftplan.io.collected import POLLS
 from ftplan.io.collected.endpoint import Connection
 
@@ -70,16 +70,8 @@ def collect(
     if endpoint.in_clear:
         say("warning: credentials go over the network unencrypted: use https [CREDENTIALS_IN_CLEAR]")
     head = CollectionHead(source, endpoint.url, pace.every_s, pace.now(), asked)
-    journal = AnswerJournal(output, head, ftplan.__version__)
-    try:
+    with AnswerJournal(output, head, ftplan.__version__) as journal:
         return keep_polling(poll, lambda: Asking(endpoint, journal, pace.now), pace, say)
-    except OutputError:
-        raise
-    except FtplanError:
-        journal.discard_if_empty()
-        raise
-    finally:
-        journal.close()
 
 
 def source_at(url: str, output: str | os.PathLike[str], connection: Connection) -> str:

@@ -126,11 +126,5 @@ def collect_ranges(
         old = None  # the journal says what is wrong
     options = options_of(queries, request.match, request.every_s, old)
     head = CollectionHead("prometheus", endpoint.url, request.every_s, request.now(), options)
-    journal = AnswerJournal(output, head, ftplan.__version__)
-    try:
+    with AnswerJournal(output, head, ftplan.__version__) as journal:
         return RangeAsking(endpoint, journal, queries, matchers, grid, request.now, say, tell).run()
-    except FtplanError:
-        journal.discard_if_empty()
-        raise
-    finally:
-        journal.close()

@@ -9,13 +9,13 @@ import click
 from ftplan.cli import collect_ranges, options
 from ftplan.cli.progress import progress
 from ftplan.cli.render import Answer, Table, emit, say
-from ftplan.io.collected import POLLS
+from ftplan.io.collected import SIGNS
 
 asking = options.together(
     click.option(
         "--from",
         "source",
-        type=click.Choice([*POLLS, "prometheus"]),
+        type=click.Choice(list(SIGNS)),
         help="What answers at URL.  [default: found by asking]",
     ),
     click.option("-o", "--output", metavar="DIR", help="The folder: a new one, or one to go on in.  [required]"),

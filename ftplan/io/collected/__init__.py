@@ -18,6 +18,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+#: What can answer, with a page that only its endpoint has and a key of that answer.
+SIGNS: Mapping[str, tuple[str, str]] = {
+    "flink": ("/overview", "taskmanagers"),
+    "storm": ("/api/v1/cluster/summary", "supervisors"),
+    "prometheus": ("/api/v1/status/buildinfo", "data"),
+}
+
 #: What can be asked, and the class that asks it, made with the options, as "module:class": see ``Poll`` in
 #: :mod:`ftplan.io.collected.asking`.
 POLLS: Mapping[str, str] = {

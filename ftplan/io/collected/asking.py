@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from ftplan.errors import FtplanError
+from ftplan.io.collected import SIGNS
 from ftplan.io.collected.endpoint import Endpoint
 from ftplan.io.collected.journal import AnswerJournal
 
@@ -94,8 +95,8 @@ class Asking:
             raise OutOfReachError(reply.error)
         return None
 
-    def first(self, path: str, engine: str, key: str) -> Any:
-        """Ask for what every poll begins with, a mapping that has *key*.
+    def first(self, source: str) -> Any:
+        """Ask for what every poll begins with, a mapping that has the key which tells the engine.
 
         Raises
         ------
@@ -105,10 +106,13 @@ class Asking:
         OutOfReachError
             If there is no answer otherwise.
         """
+        path, key = SIGNS[source]
         value = self(path)
         if isinstance(value, dict) and key in value:
             return value
         if not self.journal.continued and (self.error is None or (self.status is not None and self.status < 500)):
             said = self.error or f"it names no {key}"
-            raise FtplanError(f"{self.endpoint.url}{path}: is no {engine} endpoint that answers us: {said}")
+            raise FtplanError(
+                f"{self.endpoint.url}{path}: is no {source.capitalize()} endpoint that answers us: {said}"
+            )
         raise OutOfReachError(self.error)

@@ -42,7 +42,7 @@ class FlinkPoll:
 
     def __call__(self, ask: Asking) -> None:
         """Ask for everything once."""
-        ask.first("/overview", "Flink", "taskmanagers")
+        ask.first("flink")
         listed = ask("/jobs/overview")
         entries = [job for job in _list(listed, "jobs") if isinstance(job.get("jid"), str)]
         self._check_jobs(entries)

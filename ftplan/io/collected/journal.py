@@ -123,10 +123,15 @@ class AnswerJournal:
                     _pack(file)
         return self._file
 
-    def discard_if_empty(self) -> None:
-        """Remove a folder that was begun for nothing: its first answer was of something else."""
-        if not self.continued:
+    def __enter__(self) -> AnswerJournal:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        """Let go of the folder, and remove one that was begun for nothing: its first answer was of something else."""
+        refused = kind is not None and issubclass(kind, FtplanError) and not issubclass(kind, OutputError)
+        if refused and not self.continued:
             shutil.rmtree(self.folder, ignore_errors=True)
+        self.close()
 
     def close(self) -> None:
         """Let go of the folder."""

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 from ftplan.errors import FtplanError
+from ftplan.io.collected import SIGNS
 from ftplan.io.collected.answers import is_collection
 from ftplan.io.collected.collection_file import head_of
 from ftplan.io.collected.endpoint import Endpoint
-
-#: Source, a page that only its endpoint has, and a key of the answer.
-SIGNS: Mapping[str, tuple[str, str]] = {
-    "flink": ("/overview", "taskmanagers"),
-    "storm": ("/api/v1/cluster/summary", "supervisors"),
-    "prometheus": ("/api/v1/status/buildinfo", "data"),
-}
 
 
 def recognised(endpoint: Endpoint, folder: Path) -> str:

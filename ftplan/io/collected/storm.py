@@ -28,7 +28,7 @@ class StormPoll:
 
     def __call__(self, ask: Asking) -> None:
         """Ask for everything once."""
-        ask.first("/api/v1/cluster/summary", "Storm", "supervisors")
+        ask.first("storm")
         ask("/api/v1/supervisor/summary")
         topologies = [item for item in _list(ask("/api/v1/topology/summary"), "topologies") if item.get("id")]
         self._check_jobs(topologies)
