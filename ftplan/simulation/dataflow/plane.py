@@ -95,7 +95,8 @@ class DataPlane(Protocol):
     batch that is ``queue_batches`` ahead of what a live task that it feeds has processed. A batch that a stream has
     brought already is dropped.
 
-    Nodes are numbered; :meth:`add_node` gives the next number. Times are seconds; 0 is the begin of batch 0.
+    Nodes are numbered; :meth:`add_node` gives the next number. Times are seconds; 0 is the begin of batch 0. A new
+    plane has no node, and all its tasks are down: the first order is to start each with the state after 0 batches.
     """
 
     now_s: float
