@@ -95,9 +95,13 @@ class Task:
         """Lose all: state, queues, buffers, the batch under way."""
         self._interrupt()
         self._work, self.taken, self.state = None, [], None
+        self.forget_output()
+        self.life += 1
+
+    def forget_output(self) -> None:
+        """Lose what it has kept of its output."""
         for buffer in self.buffers.values():
             buffer.clear()
-        self.life += 1
 
     def move(self, node: Processor) -> None:
         """Work on another node from now on; work under way begins again."""
@@ -125,7 +129,7 @@ class Task:
         taken = self.order.take()
         if taken is not None:
             self.taken = taken
-            self._plan(sum(records.count for records in taken) * self.role.record_time_s, self._finish)
+            self._plan(sum(records.size for records in taken) * self.role.record_time_s, self._finish)
 
     def _finish(self) -> None:
         """Process the batch taken, send what it emits with a barrier behind, and see to the snapshot that is due."""
