@@ -42,6 +42,8 @@ class RecordFlow:
         self.log = SourceLog(job, identities)
         self.seen = Observations(self.env, job, options.bin_s)
         self.buffering = self.batch_mode = False
+        self._sender: list[int] = job.sender.tolist()
+        self._receiver: list[int] = job.receiver.tolist()
         self._identities = identities
         self._order = order
         self._nonces = count()
@@ -61,14 +63,14 @@ class RecordFlow:
             if self.checkpoints.begin(number, batch, self.env.now):
                 self._trim()
         for stream in (stream for task in tasks for stream in task.role.inputs):
-            for message in self.tasks[self.job.sender[stream]].buffers[stream].since(batch):
+            for message in self.tasks[self._sender[stream]].buffers[stream].since(batch):
                 self.send(message)
 
     def stop(self, task: Task) -> None:
         """Let a live task fail."""
         self.forget_input(task)
         task.end()
-        task.stalled = False
+        task.stalled, task.pace = False, 1.0
         self.checkpoints.end(task.role.task)
         self._note_progress(task)
 
@@ -79,7 +81,7 @@ class RecordFlow:
 
     def queued(self, stream: int) -> int:
         """Return how many records of a stream wait to be processed, or are at work."""
-        task = self.tasks[self.job.receiver[stream]]
+        task = self.tasks[self._receiver[stream]]
         if task.state is None:
             return 0
         at_work = sum(records.size for records in task.taken if records.stream == stream)
@@ -93,7 +95,7 @@ class RecordFlow:
 
     def has_room(self, task: int, batch: int) -> bool:
         """Return whether a batch is less than ``queue_batches`` ahead of all live tasks that a task feeds."""
-        fed = (self.tasks[self.job.receiver[stream]] for stream in self.tasks[task].buffers)
+        fed = (self.tasks[self._receiver[stream]] for stream in self.tasks[task].buffers)
         return self.buffering or all(
             receiver.state is None or batch - receiver.batch < self.options.queue_batches for receiver in fed
         )
@@ -102,7 +104,7 @@ class RecordFlow:
         """Send a message on its stream; it is lost if the receiver is down."""
         stream = self.streams[message.stream]
         stream.send(message)
-        if self.tasks[self.job.receiver[message.stream]].state is None:
+        if self.tasks[self._receiver[message.stream]].state is None:
             stream.cut(queued=0)
 
     def finished(self, task: int, batch: int, taken: list[Records]) -> None:
@@ -114,7 +116,7 @@ class RecordFlow:
             self.seen.output(task, batch, sum(records.size for records in taken), self.batch_mode)
         self._note_progress(self.tasks[task])
         for stream in self.tasks[task].role.inputs:
-            self.tasks[self.job.sender[stream]].go_on()
+            self.tasks[self._sender[stream]].go_on()
 
     def snapshot_work(self, task: int, batch: int) -> float | None:
         """Return the core-seconds of the snapshot that is due after so many batches; None if none is due."""
@@ -147,7 +149,7 @@ class RecordFlow:
 
     def _receive(self, message: Message) -> None:
         """Let the receiver of a message put it in order."""
-        task = self.tasks[self.job.receiver[message.stream]]
+        task = self.tasks[self._receiver[message.stream]]
         arrival = task.order.put(message)
         self.streams[message.stream].arrive(arrival)
         self.seen.duplicates.add(arrival.duplicate, task.role.task)

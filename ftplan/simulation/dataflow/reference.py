@@ -68,6 +68,12 @@ class ReferencePlane:
         self._nodes.append(Processor(self._env, cores))
         return len(self._nodes) - 1
 
+    def pace(self, tasks: Sequence[int], factor: float) -> None:
+        """Let live tasks work with at most *factor* times their threads."""
+        for task in self._live(tasks):
+            task.warm(factor)
+        self._go_on()
+
     def stop(self, tasks: Sequence[int]) -> None:
         """Let tasks fail."""
         for task in self._live(tasks):

@@ -63,6 +63,8 @@ class Task:
         What it keeps of its output, by stream.
     stalled
         Whether it has been told to stop working.
+    pace
+        Share of its threads that it can use.
     life
         How often it has started, gone back or failed.
     """
@@ -75,6 +77,7 @@ class Task:
         self.buffers = {stream: OutputBuffer() for stream in role.outputs}
         self.taken: list[Records] = []
         self.stalled = False
+        self.pace = 1.0
         self.life = 0
         self._around = surroundings
         self._node: Processor | None = None
@@ -115,6 +118,11 @@ class Task:
         self._interrupt()
         self.stalled = True
 
+    def warm(self, pace: float) -> None:
+        """Work at another pace from now on."""
+        self._interrupt()
+        self.pace = pace
+
     def go_on(self) -> None:
         """Begin what can be begun: go on with work that was interrupted, or take the next batch."""
         if self.state is None or self._node is None or self.stalled or self._item is not None:
@@ -122,7 +130,7 @@ class Task:
         if self._work is None and self._around.has_room(self.role.task, self.state.batch):
             self._take()
         if self._work is not None:
-            self._item = self._node.work(self._work.left_core_s, self.role.threads)
+            self._item = self._node.work(self._work.left_core_s, self.pace * self.role.threads)
             self._item.callbacks.append(self._done)
 
     def _take(self) -> None:
