@@ -65,12 +65,12 @@ class RepairedOrder:
                 self._barriers[stream] += 1
             return Arrival()
         new = message.after(self._highest[stream])
-        duplicate = message.count - new.count
-        if not new.count or new.batch != due or new.first != self._highest[stream] + 1:
-            return Arrival(duplicate=duplicate, early=new.count)
+        duplicate = message.size - new.size
+        if not new.size or new.batch != due or new.first != self._highest[stream] + 1:
+            return Arrival(duplicate=duplicate, early=new.size)
         self._highest[stream] = new.last
         self._queues[stream].append(new)
-        return Arrival(queued=new.count, duplicate=duplicate)
+        return Arrival(queued=new.size, duplicate=duplicate)
 
     def take(self) -> list[Records] | None:
         """Return the next batch, stream by stream, once each stream has brought its barrier."""
@@ -89,4 +89,4 @@ class RepairedOrder:
 
     def queued(self, stream: int) -> int:
         """Return how many records of a stream wait."""
-        return sum(records.count for records in self._queues[stream])
+        return sum(records.size for records in self._queues[stream])

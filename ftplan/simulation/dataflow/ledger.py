@@ -72,6 +72,14 @@ class TaskHistory:
         runs = [records for batch in self.taken for records in batch if records.stream == stream]
         return [number for records in runs for number in range(records.first, records.last + 1)]
 
+    def of(self, stream: int, batch: int) -> tuple[Records, ...]:
+        """Return what was processed of a stream in a batch."""
+        return tuple(records for records in self.taken[batch - self.since] if records.stream == stream)
+
+    def emission(self, stream: int, batch: int) -> tuple[Records, ...]:
+        """Return what was emitted on a stream in a batch; nothing where there were no records."""
+        return tuple(r for r in self.emitted[batch - self.since] if r.stream == stream and r.size)
+
     def identities(self) -> list[tuple[Identity, ...]]:
         """Return the identities of what was processed, in its order, by batch."""
         return [tuple(name for records in batch for name in records.identities) for batch in self.taken]

@@ -13,7 +13,7 @@ LOG = -1
 
 
 class Records(NamedTuple):
-    """Consecutive records of a batch on a stream: numbers ``first .. first + count - 1``.
+    """Consecutive records of a batch on a stream: numbers ``first .. first + size - 1``.
 
     *identities* names them one by one, or is empty where identities are not kept.
     """
@@ -21,18 +21,18 @@ class Records(NamedTuple):
     stream: int
     batch: int
     first: int
-    count: int
+    size: int
     identities: tuple[Identity, ...] = ()
 
     @property
     def last(self) -> int:
         """Number of the last record; the one before *first* where there is none."""
-        return self.first + self.count - 1
+        return self.first + self.size - 1
 
     def after(self, number: int) -> Records:
         """Return those whose number is above *number*."""
-        cut = min(max(number + 1 - self.first, 0), self.count)
-        return self._replace(first=self.first + cut, count=self.count - cut, identities=self.identities[cut:])
+        cut = min(max(number + 1 - self.first, 0), self.size)
+        return self._replace(first=self.first + cut, size=self.size - cut, identities=self.identities[cut:])
 
 
 class Barrier(NamedTuple):

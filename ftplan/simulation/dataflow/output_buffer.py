@@ -16,7 +16,7 @@ class OutputBuffer:
     @property
     def records(self) -> int:
         """Records kept."""
-        return sum(message.count for message in self._messages if isinstance(message, Records))
+        return sum(message.size for message in self._messages if isinstance(message, Records))
 
     def keep(self, message: Message) -> None:
         """Keep a message that follows those kept."""

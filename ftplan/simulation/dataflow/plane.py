@@ -106,15 +106,17 @@ class DataPlane(Protocol):
     that many later by its phase). When a task has processed so many, it sends its output, works on its snapshot, and
     goes on; the snapshot is safe ``upload_s`` later, unless the task has failed or gone back since. A checkpoint of
     the whole job is complete when all tasks are alive and have one that is safe, as old or younger, since they last
-    started or went back; started with, or gone back to, counts as having it. Where each task makes its own, they
-    outlive the task, and the oldest of them counts as the complete one.
-    What is older than the complete checkpoint is trimmed from all buffers.
+    started or went back; what a task started with or went back to counts. Where each task makes its own, they outlive
+    the task, and the oldest of them counts as the complete one. What is older than the complete one is trimmed from all
+    buffers.
 
     Nodes are numbered; :meth:`add_node` gives the next number. Times are seconds; 0 is the begin of batch 0. A new
     plane has no node, and all its tasks are down: the first order is to start each with the state after 0 batches.
     """
 
-    now_s: float
+    @property
+    def now_s(self) -> float:
+        """Seconds from the begin of batch 0."""
 
     def advance(self, until_s: float) -> None:
         """Let happen what happens before a time."""
@@ -123,7 +125,7 @@ class DataPlane(Protocol):
         """Add a node; return its number."""
 
     def pace(self, tasks: Sequence[int], factor: float) -> None:
-        """Let tasks work with at most *factor* times their ``threads`` from now on, until told otherwise or stopped."""
+        """Let live tasks work with at most *factor* times their ``threads``, until told otherwise or stopped."""
 
     def stop(self, tasks: Sequence[int]) -> None:
         """Let tasks fail: state, input queues and output buffers are gone, what is under way to them as well.

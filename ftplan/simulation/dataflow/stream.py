@@ -31,7 +31,7 @@ class Stream:
 
     def send(self, message: Message) -> None:
         """Send a message."""
-        self.link.send(message, message.count if isinstance(message, Records) else 0)
+        self.link.send(message, message.size if isinstance(message, Records) else 0)
 
     def cut(self, queued: int) -> None:
         """Lose what is under way, and what is queued at the receiver."""

@@ -63,6 +63,8 @@ class Task:
         What it keeps of its output, by stream.
     stalled
         Whether it has been told to stop working.
+    pace
+        Share of its threads that it can use.
     life
         How often it has started, gone back or failed.
     """
@@ -75,6 +77,7 @@ class Task:
         self.buffers = {stream: OutputBuffer() for stream in role.outputs}
         self.taken: list[Records] = []
         self.stalled = False
+        self.pace = 1.0
         self.life = 0
         self._around = surroundings
         self._node: Processor | None = None
@@ -95,9 +98,13 @@ class Task:
         """Lose all: state, queues, buffers, the batch under way."""
         self._interrupt()
         self._work, self.taken, self.state = None, [], None
+        self.forget_output()
+        self.life += 1
+
+    def forget_output(self) -> None:
+        """Lose what it has kept of its output."""
         for buffer in self.buffers.values():
             buffer.clear()
-        self.life += 1
 
     def move(self, node: Processor) -> None:
         """Work on another node from now on; work under way begins again."""
@@ -111,6 +118,11 @@ class Task:
         self._interrupt()
         self.stalled = True
 
+    def warm(self, pace: float) -> None:
+        """Work at another pace from now on."""
+        self._interrupt()
+        self.pace = pace
+
     def go_on(self) -> None:
         """Begin what can be begun: go on with work that was interrupted, or take the next batch."""
         if self.state is None or self._node is None or self.stalled or self._item is not None:
@@ -118,14 +130,14 @@ class Task:
         if self._work is None and self._around.has_room(self.role.task, self.state.batch):
             self._take()
         if self._work is not None:
-            self._item = self._node.work(self._work.left_core_s, self.role.threads)
+            self._item = self._node.work(self._work.left_core_s, self.pace * self.role.threads)
             self._item.callbacks.append(self._done)
 
     def _take(self) -> None:
         taken = self.order.take()
         if taken is not None:
             self.taken = taken
-            self._plan(sum(records.count for records in taken) * self.role.record_time_s, self._finish)
+            self._plan(sum(records.size for records in taken) * self.role.record_time_s, self._finish)
 
     def _finish(self) -> None:
         """Process the batch taken, send what it emits with a barrier behind, and see to the snapshot that is due."""

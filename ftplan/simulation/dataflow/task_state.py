@@ -70,7 +70,7 @@ class TaskState:
         for records in taken:
             if records.stream != LOG:
                 self.positions[records.stream] = records.last
-        self.records += sum(records.count for records in taken)
+        self.records += sum(records.size for records in taken)
         self.batch += 1
         if self.history:
             self.history.taken.append(tuple(taken))
@@ -80,7 +80,7 @@ class TaskState:
     def _emit(self, role: TaskRole, stream: int, taken: Sequence[Records], nonce: Callable[[], int]) -> Records:
         share = role.outputs[stream]
         first = self.counters[stream] + 1
-        last = _emitted(share, self.records + sum(records.count for records in taken))
+        last = _emitted(share, self.records + sum(records.size for records in taken))
         names: list[Identity] = []
         if self.history:
             origins = [name for records in taken for name in records.identities]
