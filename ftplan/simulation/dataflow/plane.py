@@ -122,6 +122,9 @@ class DataPlane(Protocol):
     def add_node(self, cores: float) -> int:
         """Add a node; return its number."""
 
+    def pace(self, tasks: Sequence[int], factor: float) -> None:
+        """Let live tasks work with at most *factor* times their ``threads``, until told otherwise or stopped."""
+
     def stop(self, tasks: Sequence[int]) -> None:
         """Let tasks fail: state, input queues and output buffers are gone, what is under way to them as well.
 

@@ -40,7 +40,7 @@ class ControlledTasks:
         self.again_s: FloatArray = np.full(tasks, np.nan)
         self.again_batch: IntArray = np.zeros(tasks, dtype=np.int64)
         self.events: list[ControlEvent] = []
-        self._plane, self._agenda, self._begin_s = plane, agenda, setting.begin_s
+        self._plane, self._agenda, self._timing, self._begin_s = plane, agenda, setting.timing, setting.begin_s
         self._loading: BoolArray = np.zeros(tasks, dtype=bool)
         self._loads: IntArray = np.zeros(tasks, dtype=np.int64)
         self._waiting: BoolArray = np.zeros(tasks, dtype=bool)
@@ -136,10 +136,18 @@ class ControlledTasks:
             self._work(task)
 
     def _work(self, task: int) -> None:
+        if self._timing.warming_s > 0.0:
+            load = int(self._loads[task])
+            self._plane.pace([task], self._timing.warming_pace)
+            self._agenda.add(self.now_s + self._timing.warming_s, Kind.LOADED, lambda: self._warm(task, load))
         if np.isinf(self.again_s[task]) and not self._waiting[task]:
             self.again_s[task] = self.now_s
             self.note("running", (task,), int(self.node[task]))
         self._apply()
+
+    def _warm(self, task: int, load: int) -> None:
+        if load == self._loads[task]:
+            self._plane.pace([task], 1.0)
 
     def _apply(self) -> None:
         """Stall and resume tasks as what keeps them from working has changed."""

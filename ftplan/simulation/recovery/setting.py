@@ -62,6 +62,9 @@ class RecoveryTiming:
     correlated_failures
         Node failures since the last complete checkpoint from which on recovery is incremental; with fewer it blocks:
         waits for the last step, and the whole job goes back ([SuZhouTR], section 4.2.1).
+    warming_s, warming_pace
+        So long after a task has started again, or has gone back, it works at this share of its fastest pace: code is
+        not compiled, caches are cold.
     timeout_s
         From a failure until sources replay, where the whole job goes back: they notice that a record was lost when it
         was not processed in this time ([SuZhouTR], section 7.1).
@@ -75,6 +78,8 @@ class RecoveryTiming:
     transfer_delay_s: float = 0.0
     takeover_s: float = 0.0
     replica_lag_s: float = 0.0
+    warming_s: float = 0.0
+    warming_pace: float = 1.0
     correlated_failures: int = 2
     timeout_s: float = 0.0
     replay_window_s: float = 0.0
