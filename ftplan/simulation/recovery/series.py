@@ -34,7 +34,7 @@ def query_series(
     """
     job, observed = trace.setting.job, trace.observed
     query = np.flatnonzero(job.output)
-    time_s = np.asarray(observed.start_s + (np.arange(len(observed.processed)) + 1.0) * observed.bin_s, dtype=np.float64)
+    time_s: FloatArray = observed.start_s + np.arange(1.0, len(observed.processed) + 1.0) * observed.bin_s
     latency_sum, finished = observed.latency_s[:, query], observed.finished[:, query]
     before = _before(trace, query, time_s, latency_sum, finished)
     wait_s = 0.5 * (max(1.0, 10.0 * job.batch_s) if slide_s is None else slide_s)
@@ -124,7 +124,7 @@ class Flow:
         keeps = observed.buffering[:, None] & (self.up & ~job.source)[:, job.sender]
         sent = self._on_streams(observed.processed[:, job.sender])
         kept = sent - self._on_streams(np.broadcast_to(observed.trimmed[:, None], sent.shape))
-        return np.asarray(_summed(np.where(keeps, np.maximum(kept, 0.0), 0.0), job.sender, job.tasks) * job.record_bytes)
+        return _summed(np.where(keeps, np.maximum(kept, 0.0), 0.0), job.sender, job.tasks) * job.record_bytes
 
 
 def _before(
@@ -142,7 +142,7 @@ def _before(
 
 
 def _ratio(a: FloatArray, b: FloatArray) -> FloatArray:
-    return np.divide(a, b, out=np.full(a.shape, np.nan), where=b > 0.0)
+    return np.asarray(np.divide(a, b, out=np.full(a.shape, np.nan), where=b > 0.0))
 
 
 def _moving(values: FloatArray, bin_s: float, window_s: float) -> FloatArray:
