@@ -53,10 +53,10 @@ class PrintedOrder:
             return Arrival()
         last = self._processed if self._compares_processed else self._queued
         new = message.after(last[stream])
-        if new.count:
+        if new.size:
             self._queues[stream].append(new)
             self._queued[stream] = max(new.last, self._queued[stream])
-        return Arrival(queued=new.count, duplicate=message.count - new.count)
+        return Arrival(queued=new.size, duplicate=message.size - new.size)
 
     def take(self) -> list[Records] | None:
         """Return what is queued of the batch, stream by stream, once it has as many barriers as there are streams."""
@@ -78,4 +78,4 @@ class PrintedOrder:
 
     def queued(self, stream: int) -> int:
         """Return how many records wait."""
-        return sum(records.count for records in self._queues[stream])
+        return sum(records.size for records in self._queues[stream])
