@@ -77,7 +77,7 @@ class Observed:
     duplicates
         Records that arrived again and were dropped, shape (bins, tasks).
     checkpoints
-        Completed ones in the order of time.
+        Completed ones in the order of time; of several in one moment, the last at least.
     """
 
     start_s: float
