@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from ftplan.simulation.dataflow.compiled import CompiledPlane
 from hypothesis import given, settings
 
-from ftplan.simulation.dataflow.compiled import CompiledPlane
 from ftplan.simulation.dataflow.plane import DataPlane
 from ftplan.simulation.dataflow.reference import ReferencePlane
 from tests.simulation.dataflow.orders import Case, cases, play
