@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -185,7 +186,7 @@ def test_source_replay_without_checkpoints_reads_a_window_again() -> None:
 def test_what_is_fetched() -> None:
     """Task 3 fails for itself and starts where it was; its state is there, and a transfer of it takes a second."""
 
-    def works(mode: str, fetches: str, node: int, local: float = 0.0) -> dict[int, float]:
+    def works(mode: str, fetches: Any, node: int, local: float = 0.0) -> dict[int, float]:
         plan = starts((10.0, 3, node))
         plan = (replace(plan[0], local_bytes=local),)
         made = setting(mode, fork(), [failure([], tasks=[3])], (0.0,), starts=plan)

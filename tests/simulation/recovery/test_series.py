@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from ftplan.model.topology import FloatArray
 from ftplan.simulation.dataflow.plane import Observed
 from ftplan.simulation.recovery.series import members_of, query_series
 from ftplan.simulation.recovery.summary import summarise
@@ -110,11 +111,10 @@ def summary_series(available: list[list[bool]], lag: list[float], before: float)
     bins, queries = np.array(available).shape
     seen = observed(np.zeros((bins, 4)), received=np.zeros((bins, 3), dtype=int))
     seen.start_s = -before
-    time_s = -before + 1.0 + np.arange(bins)
-    nothing = np.zeros((bins, queries))
-    made = QuerySeries(
-        np.array([2, 3]), time_s, nothing, nothing, np.array(available), nothing, nothing, nothing, np.array(lag)
-    )
+    time_s: FloatArray = np.arange(1.0, bins + 1.0) - before
+    nothing, none = np.zeros((bins, queries)), np.zeros(bins)
+    kept = nothing, nothing, np.array(available), nothing, nothing, nothing, np.array(lag), none, none
+    made = QuerySeries(np.array([2, 3]), time_s, *kept)
     return trace_of(seen, fork()), made
 
 
