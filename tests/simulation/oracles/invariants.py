@@ -133,7 +133,7 @@ def started(job: StreamJob, options: FlowOptions, nodes: int, cores: float, **ot
     return plane
 
 
-def assert_caught_up(plane: ReferencePlane, late_s: float = 1.0) -> None:
+def assert_caught_up(plane: ReferencePlane, late_s: float = 2.0) -> None:
     """Hold all tasks to have processed what the sources' logs got until shortly before now."""
     assert plane.processed().min() >= (plane.now_s - late_s) / plane.job.batch_s, f"{plane.now_s}: {plane.processed()}"
 
