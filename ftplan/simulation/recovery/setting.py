@@ -61,6 +61,9 @@ class RecoveryTiming:
         From the detection until a replica's output is on; how much of its output it sends again ([SuZhou2016], V-B).
     correlated_failures
         Node failures since the last complete checkpoint from which on recovery is incremental; with fewer it blocks.
+    warming_s, warming_pace
+        So long after a task has started again, or has gone back, it works at this share of its fastest pace: code is
+        not compiled, caches are cold.
     replay_window_s
         Source time that a task's state is rebuilt from where there are no checkpoints; 0: from the checkpoint.
     """
@@ -71,6 +74,8 @@ class RecoveryTiming:
     transfer_delay_s: float = 0.0
     takeover_s: float = 0.0
     replica_lag_s: float = 0.0
+    warming_s: float = 0.0
+    warming_pace: float = 1.0
     correlated_failures: int = 2
     replay_window_s: float = 0.0
 
