@@ -207,8 +207,12 @@ class RecoverySimulationOptions(Options):
         metavar="TIME",
         unit="time",
     )
-    every_s: float = option(
-        5.0, number(0.1, 1e6), "Resolution of what the answer tells over time.", metavar="TIME", unit="time"
+    every_s: float | None = option(
+        None,
+        optional(number(0.1, 1e6)),
+        "Resolution of what the answer tells over time.  [default: a round time, at most 120 in all]",
+        metavar="TIME",
+        unit="time",
     )
     threshold: float = option(
         1.2,

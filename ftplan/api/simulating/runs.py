@@ -10,7 +10,6 @@ from functools import partial
 import numpy as np
 
 from ftplan.api.processes import cores, in_processes
-from ftplan.api.simulating.options import RecoverySimulationOptions
 from ftplan.api.simulating.scene import Scene
 from ftplan.api.simulating.settings import Contender, setting_of
 from ftplan.errors import FtplanError
@@ -61,10 +60,11 @@ class SimulatedRun:
     warnings: tuple[Warn, ...]
 
 
-def cell_ends(options: RecoverySimulationOptions, until_s: float) -> FloatArray:
+def cell_ends(scene: Scene) -> FloatArray:
     """Return when each cell ends that an answer shows: from shortly before the failure to the end."""
-    before = int(min(options.warm_up_s, BEFORE_S) / options.every_s)
-    return np.arange(1 - before, int(np.floor(until_s / options.every_s + 1e-9)) + 1) * options.every_s
+    before = int(min(scene.options.warm_up_s, BEFORE_S) / scene.every_s)
+    last = int(np.floor(scene.until_s / scene.every_s + 1e-9))
+    return np.asarray(np.arange(1 - before, last + 1) * scene.every_s, dtype=np.float64)
 
 
 def carry_out(scene: Scene, contenders: Sequence[Contender], number: int) -> SimulatedRun:
@@ -79,7 +79,7 @@ def carry_out(scene: Scene, contenders: Sequence[Contender], number: int) -> Sim
     return SimulatedRun(
         number,
         summarise(trace, series, priority, memory),
-        in_cells(series, cell_ends(options, scene.until_s), options.every_s),
+        in_cells(series, cell_ends(scene), scene.every_s),
         trace.events if run == 0 else (),
         warnings,
     )

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from ftplan.api import other_plans
 from ftplan.api.recovery.options import RecoveryScheduleOptions
 from ftplan.api.recovery.problem import RecoveryQuestion, question_of
+from ftplan.api.recovery_costs import recorded_costs
 from ftplan.api.simulating.job import JobOptions, RunningJob, node_cores, running_job
 from ftplan.api.simulating.options import LONGEST_S, RecoverySimulationOptions
 from ftplan.errors import FtplanError
 from ftplan.metrics.recovery_time import longest_interval
-from ftplan.model.cluster import Cluster
+from ftplan.model.cluster import Cluster, Node
 from ftplan.model.defaults import COORDINATOR_CPU, MAX_CPU
 from ftplan.model.failure import Arrival
 from ftplan.model.plan import InputFile, Plan, Warn
@@ -25,6 +27,8 @@ from ftplan.simulation.recovery.setting import RecoveryTiming
 
 #: Seconds between checkpoints where nobody says, and from the last arrival or failure to the end of a simulation.
 INTERVAL_S, AFTER_S = 10.0, 300.0
+#: Cells of time that an answer tells of at most where nobody asks for more, and how long they may be, in seconds.
+CELLS, ROUND_S = 120, (1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0, 3600.0)
 #: Seconds from a task to the next where the cluster names no delay.
 DELAY_S = 0.001
 
@@ -41,6 +45,8 @@ class Scene:
         Of each node of the cluster and of each arrival, in this order.
     home, replica
         Node of each task and of its active replica, by position in the cluster; -1 without one; shape (tasks,).
+    every_s
+        Resolution of what an answer tells over time.
     """
 
     problem: Problem
@@ -56,8 +62,25 @@ class Scene:
     timing: RecoveryTiming
     checkpoint_s: float
     until_s: float
+    every_s: float
     inputs: tuple[InputFile, ...]
     warnings: tuple[Warn, ...]
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """The nodes of the cluster, then those that arrive."""
+        return (*self.cluster.nodes, *(item.node for item in self.arrivals))
+
+    @property
+    def files(self) -> dict[str, Any]:
+        """The options that take a file, as an answer keeps them."""
+        paths = {item.role: item.path for item in self.inputs}
+        asked = self.schedule_options
+        return {
+            "replicas": other_plans.recorded(asked.replicas, paths.get("replicas")),
+            "checkpoints": other_plans.recorded(asked.checkpoints, paths.get("checkpoints")),
+            "costs": recorded_costs(asked.costs, paths.get("costs")),
+        }
 
     @property
     def cluster(self) -> Cluster:
@@ -95,6 +118,7 @@ def scene_of(problem: Problem, plan: Plan | None, options: RecoverySimulationOpt
     standing, replica_file = other_plans.replicas(asked.replicas, graph, cluster)
     interval, said = _interval(question, options)
     given = (replica_file, question.checkpoint_file, question.recovery.file)
+    until_s = _until(arrivals, question, plan, options)
     return Scene(
         problem=problem,
         options=options,
@@ -108,7 +132,8 @@ def scene_of(problem: Problem, plan: Plan | None, options: RecoverySimulationOpt
         replicas=standing,
         timing=_timing(question, cluster, asked, options),
         checkpoint_s=interval,
-        until_s=_until(arrivals, question, plan, options),
+        until_s=until_s,
+        every_s=_resolution(until_s) if options.every_s is None else options.every_s,
         inputs=(*problem.inputs, *(file for file in given if file is not None)),
         warnings=tuple(dict.fromkeys((*problem.warnings, *_applicable(question.warnings), *said))),
     )
@@ -249,3 +274,8 @@ def _until(
     if last > LONGEST_S:
         raise FtplanError(f"something happens at {last:g} s only: --until says when the simulation ends")
     return float(np.ceil((last + AFTER_S) / 60.0) * 60.0)
+
+
+def _resolution(until_s: float) -> float:
+    """Return a round number of seconds of which few enough cells make the simulated time."""
+    return next((seconds for seconds in ROUND_S if until_s <= CELLS * seconds), until_s / CELLS)

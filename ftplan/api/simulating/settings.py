@@ -19,10 +19,11 @@ from ftplan.simulation.recovery.setting import NodeFailure, RecoverySetting, Sim
 
 @dataclass(frozen=True, eq=False)
 class Contender:
-    """A way to recover that is simulated: a mode, and a plan that is given, or None for one that is made on the way."""
+    """A way to recover that is simulated: a mode, and a plan; None: the *algorithm* makes one on the way."""
 
     mode: str
     schedule: GivenSchedule | None
+    algorithm: str
 
 
 def setting_of(scene: Scene, contender: Contender, run: int | None) -> tuple[RecoverySetting, tuple[Warn, ...]]:
@@ -65,7 +66,7 @@ def setting_of(scene: Scene, contender: Contender, run: int | None) -> tuple[Rec
         queue_batches=options.queue_batches,
         warm_up_s=options.warm_up_s,
         until_s=scene.until_s,
-        bin_s=min(1.0, options.every_s),
+        bin_s=min(1.0, scene.every_s),
     ), warnings
 
 
