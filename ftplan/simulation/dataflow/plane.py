@@ -123,7 +123,7 @@ class DataPlane(Protocol):
         """Add a node; return its number."""
 
     def pace(self, tasks: Sequence[int], factor: float) -> None:
-        """Let tasks work with at most *factor* times their ``threads`` from now on, until told otherwise or stopped."""
+        """Let live tasks work with at most *factor* times their ``threads``, until told otherwise or stopped."""
 
     def stop(self, tasks: Sequence[int]) -> None:
         """Let tasks fail: state, input queues and output buffers are gone, what is under way to them as well.

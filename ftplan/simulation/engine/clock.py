@@ -45,7 +45,10 @@ def data_timeout(env: Environment, delay_s: float, value: Any = None) -> DataEve
 def after(
     env: Environment, delay_s: float, action: Callable[[], object], priority: EventPriority = DATA
 ) -> Callable[[], None]:
-    """Carry out an action in *delay_s* seconds; return what calls it off."""
+    """Carry out an action in *delay_s* seconds; return what calls it off.
+
+    What is called off still takes its moment: ``env.run()`` without an end goes on until then.
+    """
     waiting = [action]
 
     def carry_out(_: Event) -> None:
