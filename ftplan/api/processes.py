@@ -69,7 +69,7 @@ def in_processes(
     Raises
     ------
     FtplanError
-        If a process ends by itself, for instance because memory ran out.
+        As a part raises it; if a process ends by itself, for instance because memory ran out.
     RuntimeError
         If a part meets a fault of ftplan, with its trace.
     """
@@ -149,6 +149,8 @@ def _received(process: _Process) -> list[Any]:
         answer = process.connection.recv()
     except (EOFError, OSError):
         raise _ended(process) from None
+    if isinstance(answer, FtplanError):
+        raise answer
     if isinstance(answer, str):
         raise RuntimeError(answer)
     outcomes: list[Any] = answer

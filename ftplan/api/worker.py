@@ -9,6 +9,8 @@ import threading
 import traceback
 from multiprocessing.connection import Connection
 
+from ftplan.errors import FtplanError
+
 #: What the new interpreter runs: the path of modules comes first, everything else can be imported then. An interrupt
 #: from the terminal reaches all processes of a group; who began this one ends it.
 PROGRAM = """
@@ -23,7 +25,8 @@ work(connection)
 
 
 def work(connection: Connection) -> None:
-    """Receive a function, then numbers again and again; send back what it returns for them, or the trace of a fault.
+    """Receive a function, then numbers again and again; send back what it returns for them, its error, or the trace
+    of a fault.
 
     A thread listens meanwhile, so that the end of the other process is the end of this one, in the midst of a part.
     """
@@ -40,7 +43,13 @@ def work(connection: Connection) -> None:
     try:
         carry_out = pickle.loads(messages.get())
         while True:
-            connection.send([carry_out(number) for number in pickle.loads(messages.get())])
+            numbers = pickle.loads(messages.get())
+            try:
+                outcomes = [carry_out(number) for number in numbers]
+            except FtplanError as error:
+                connection.send(error)
+            else:
+                connection.send(outcomes)
     except BrokenPipeError:
         os._exit(0)
     except BaseException:

@@ -11,10 +11,10 @@ import numpy as np
 import ftplan
 from ftplan.api.simulating.options import RecoverySimulationOptions
 from ftplan.api.simulating.runs import OverTime, SimulatedRun
+from ftplan.api.simulating.scene import Scene
 from ftplan.api.simulating.settings import Contender
 from ftplan.api.simulating.statistics import FIGURES, differences, figure, values_of
 from ftplan.model.plan import FORMAT_VERSION, InputFile, Warn, canonical_json
-from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import FloatArray
 from ftplan.simulation.recovery.trace import ControlEvent
 
@@ -83,10 +83,9 @@ class RecoverySimulation:
         return pd.DataFrame(rows)
 
 
-def recovery_document(
-    contender: Contender, runs: Sequence[SimulatedRun], graph: TaskGraph, node_names: Sequence[str]
-) -> Document:
+def recovery_document(contender: Contender, runs: Sequence[SimulatedRun], scene: Scene) -> Document:
     """Return what all runs of one way to recover say together; lists are means over the runs."""
+    graph = scene.question.graph
     summaries = [run.summary for run in runs]
     queries = np.flatnonzero(graph.output)
     priority = graph.per_task("priority")
@@ -118,7 +117,7 @@ def recovery_document(
         "summary": {name: figure(values_of(summaries, name)) for name in FIGURES},
         "queries": listed,
         "lag_records": _cells(over_time["lag_records"]),
-        "events": [_event(item, graph, node_names) for item in runs[0].events],
+        "events": [_event(item, scene) for item in runs[0].events],
     }
 
 
@@ -150,10 +149,10 @@ def _cells(values: FloatArray) -> list[float | None]:
     return [value if np.isfinite(value) else None for value in values.tolist()]
 
 
-def _event(event: ControlEvent, graph: TaskGraph, node_names: Sequence[str]) -> Document:
+def _event(event: ControlEvent, scene: Scene) -> Document:
     return {
         "at_s": event.at_s,
         "what": event.what,
-        "tasks": ["{}/{}".format(*graph.name(task)) for task in event.tasks],
-        "node": None if event.node is None else node_names[event.node],
+        "tasks": [scene.task_names[task] for task in event.tasks],
+        "node": None if event.node is None else scene.nodes[event.node].id,
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +14,8 @@ from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.simulation.dataflow.job import StreamJob
 
+#: Cores of a node that has none left.
+LEAST_CORES = 1e-9
 #: Most streams between two tasks that a simulation takes.
 MOST_STREAMS = 1_000_000
 
@@ -126,9 +127,7 @@ def _streams(graph: TaskGraph, flow: Rates) -> tuple[IntArray, IntArray, FloatAr
     return pair % graph.tasks, pair // graph.tasks, summed.astype(np.float64, copy=False)
 
 
-def node_cores(
-    free: FloatArray, home: IntArray, running: RunningJob, graph: TaskGraph, names: Sequence[str]
-) -> FloatArray:
+def node_cores(free: FloatArray, home: IntArray, running: RunningJob) -> FloatArray:
     """Return the cores that tasks can use on each node, shape (nodes,).
 
     Where the job at its measured capacity takes more than a node's cores, cores are worth more than files say: on all
@@ -140,27 +139,10 @@ def node_cores(
         Cores minus what others use there, shape (nodes,).
     home
         Node of each task at the start, shape (tasks,).
-    names
-        Ids of the nodes.
-
-    Raises
-    ------
-    FtplanError
-        If what stands on a node takes all of its cores, so that it never keeps up.
     """
-    free = np.maximum(free, 0.0)
-    usual = np.bincount(home, running.usual_cpu, minlength=len(free))
-    if running.capacity_factor is not None:
-        there = free > 0.0
-        return np.asarray(
-            free * max(1.0, float(np.max(running.capacity_factor * usual[there] / free[there], initial=0.0)))
-        )
-    for node in np.flatnonzero((usual > 0.0) & (usual >= free)).tolist():
-        heaviest = int(np.argmax(np.where(home == node, running.usual_cpu, -1.0)))
-        operator, index = graph.name(heaviest)
-        share = f"{usual[node] / free[node]:.1%}" if free[node] > 0.0 else "without end"
-        raise FtplanError(
-            f"node {names[node]}: its tasks take {usual[node]:.4g} of its {free[node]:.4g} cores (utilisation {share}; "
-            f"the most: {operator}/{index} with {running.usual_cpu[heaviest]:.4g}), so that the job never keeps up"
-        )
-    return free
+    free = np.maximum(free, LEAST_CORES)
+    if running.capacity_factor is None:
+        return free
+    there = free > LEAST_CORES
+    needed = running.capacity_factor * np.bincount(home, running.usual_cpu, minlength=len(free))
+    return np.asarray(free * max(1.0, float((needed[there] / free[there]).max(initial=0.0))))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -71,6 +72,12 @@ class Scene:
         """The nodes of the cluster, then those that arrive."""
         return (*self.cluster.nodes, *(item.node for item in self.arrivals))
 
+    @cached_property
+    def task_names(self) -> tuple[str, ...]:
+        """What messages call the tasks."""
+        graph = self.question.graph
+        return tuple("{}/{}".format(*graph.name(task)) for task in range(graph.tasks))
+
     @property
     def files(self) -> dict[str, Any]:
         """The options that take a file, as an answer keeps them."""
@@ -126,7 +133,7 @@ def scene_of(problem: Problem, plan: Plan | None, options: RecoverySimulationOpt
         question=question,
         running=running,
         arrivals=arrivals,
-        cores=_cores(question, cluster, arrivals, home, running),
+        cores=_cores(cluster, arrivals, home, running),
         home=home,
         replica=_replicas(standing, graph.tasks, cluster),
         replicas=standing,
@@ -199,17 +206,11 @@ def _replicas(standing: tuple[other_plans.Replica, ...], tasks: int, cluster: Cl
     return replica
 
 
-def _cores(
-    question: RecoveryQuestion,
-    cluster: Cluster,
-    arrivals: tuple[Arrival, ...],
-    home: IntArray,
-    running: RunningJob,
-) -> tuple[float, ...]:
+def _cores(cluster: Cluster, arrivals: tuple[Arrival, ...], home: IntArray, running: RunningJob) -> tuple[float, ...]:
     """Return the cores of the cluster's nodes and of those that arrive; a node that comes back is one of the latter."""
     nodes = [*cluster.nodes, *(item.node for item in arrivals)]
     free = np.array([node.cpu - node.used_cpu for node in nodes])
-    return tuple(node_cores(free, home, running, question.graph, [node.id for node in nodes]).tolist())
+    return tuple(node_cores(free, home, running).tolist())
 
 
 def _applicable(warnings: tuple[Warn, ...]) -> Iterator[Warn]:

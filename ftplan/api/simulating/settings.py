@@ -67,6 +67,7 @@ def setting_of(scene: Scene, contender: Contender, run: int | None) -> tuple[Rec
         warm_up_s=options.warm_up_s,
         until_s=scene.until_s,
         bin_s=min(1.0, scene.every_s),
+        names=scene.task_names,
     ), warnings
 
 

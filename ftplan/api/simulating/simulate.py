@@ -85,8 +85,7 @@ def simulate_recovery(
     scene = scene_of(problem, plans[0].plan, asked)
     contenders = _contenders(scene, plans)
     by_contender, cut = all_runs(scene, contenders, progress)
-    graph, names = scene.question.graph, [node.id for node in scene.nodes]
-    documents = [recovery_document(one, runs, graph, names) for one, runs in zip(contenders, by_contender, strict=True)]
+    documents = [recovery_document(one, runs, scene) for one, runs in zip(contenders, by_contender, strict=True)]
     done = len(by_contender[0])
     said = [warning for one in contenders if one.schedule is not None for warning in one.schedule.warnings]
     said += [warning for runs in by_contender for run in runs for warning in run.warnings]
