@@ -47,7 +47,7 @@ def work(connection: Connection) -> None:
             try:
                 outcomes = [carry_out(number) for number in numbers]
             except FtplanError as error:
-                connection.send(error)
+                connection.send(FtplanError(str(error)))  # others need more than a text to be made again
             else:
                 connection.send(outcomes)
     except BrokenPipeError:

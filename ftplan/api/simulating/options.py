@@ -40,7 +40,7 @@ LONGEST_S = 1e7
 
 def _modes(value: Any) -> tuple[str, ...]:
     names = tuple(dict.fromkeys(texts(value)))
-    if not names or not set(names) <= set(MODE_NAMES):
+    if not set(names) <= set(MODE_NAMES):
         raise ValueError
     return names
 
@@ -52,7 +52,9 @@ MODE = Check(f"one of {', '.join(MODE_NAMES)}, or a list of them", _modes, "text
 class RecoverySimulationOptions(Options):
     """The options of ``ftplan simulate recovery``. What is None is as the plan says, else by default."""
 
-    fail: tuple[str, ...] = option((), SELECTORS, "What fails, such as node:n1 or zone:rack-a; repeatable.")
+    fail: tuple[str, ...] = option(
+        (), SELECTORS, "What fails, such as node:n1 or zone:rack-a; repeatable.", metavar="SELECTOR"
+    )
     complete_failure: bool = option(
         False, FLAG, "All nodes fail; the first new one hosts the coordinator, then recovery goes on step by step."
     )
@@ -64,7 +66,7 @@ class RecoverySimulationOptions(Options):
     )
     arrivals: bool = option(True, FLAG, "No node arrives, whatever the failure file says.", flag="--no-arrivals")
     mode: tuple[str, ...] = option(
-        ("incremental",),
+        (),
         MODE,
         f"How the job recovers: {', '.join(MODES)}, or {BEST_CASE} (incremental, with all new nodes at "
         "--best-case). Repeatable: all are compared with the first, on the same random numbers.  "
@@ -228,7 +230,13 @@ class RecoverySimulationOptions(Options):
         metavar="X",
     )
 
+    @property
+    def modes(self) -> tuple[str, ...]:
+        """The modes that are simulated, the first one first."""
+        return self.mode or ("incremental",)
+
     def recorded(self) -> dict[str, Any]:
         """Return the options as the answer keeps them: without how the work was divided, and without the seed."""
         values = {name: getattr(self, name) for name in self.options() if name not in ("seed", "jobs")}
+        values["mode"] = self.modes
         return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
