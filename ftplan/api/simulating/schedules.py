@@ -60,8 +60,11 @@ class GivenSchedule:
 
     @property
     def warnings(self) -> tuple[Warn, ...]:
-        """What the plan does that cannot be, in this failure; it is simulated all the same."""
-        faults = self.replayed.faults
+        """What the plan does that cannot be, in this failure; it is simulated all the same.
+
+        A failure or arrival at which it does nothing is no fault here.
+        """
+        faults = [fault for fault in self.replayed.faults if fault.code != "MISSING_STEP"]
         if not faults:
             return ()
         more = f" (and {len(faults) - 1:,} more)" if len(faults) > 1 else ""
