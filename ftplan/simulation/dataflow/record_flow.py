@@ -152,7 +152,8 @@ class RecordFlow:
         task = self.tasks[self._receiver[message.stream]]
         arrival = task.order.put(message)
         self.streams[message.stream].arrive(arrival)
-        self.seen.duplicates.add(arrival.duplicate, task.role.task)
+        if arrival.duplicate:
+            self.seen.duplicates.add(arrival.duplicate, task.role.task)
         self.seen.received.set(task.order.arrived(message.stream), message.stream)
         task.go_on()
 
