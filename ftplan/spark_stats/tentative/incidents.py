@@ -63,7 +63,7 @@ class IncidentJoin:
     seconds: int
     window_s: int
     slide_s: int
-    parallelism: tuple[int, int, int, int]
+    parallelism: tuple[int, ...]
 
     @property
     def windows(self) -> int:

@@ -10,41 +10,16 @@ from typing import TYPE_CHECKING, Any
 from ftplan.errors import FtplanError
 from ftplan.spark_stats.choice import Engine
 from ftplan.spark_stats.inputs import LogFile, find_files, inspect_files
-from ftplan.spark_stats.mapping import LogMapping
 from ftplan.spark_stats.operators import known_operators
 from ftplan.spark_stats.pipeline import one_sentence
 from ftplan.spark_stats.progress import watch
 from ftplan.spark_stats.session import Session, open_session
+from ftplan.spark_stats.tentative.settings import IncidentSetting, TopKSetting
 
 if TYPE_CHECKING:
     from ftplan.spark_stats.tentative.lanes import TentativeQuery
-    from ftplan.spark_stats.tentative.traffic import Traffic
 
 Progress = Callable[[str, float | None], None]
-
-
-@dataclass(frozen=True, slots=True)
-class TopKSetting:
-    """What is asked of a log: ``k`` keys in windows of so many slides.
-
-    ``mapping`` has the slide as its window; its first key is what is counted, its last one what the log is parted by
-    among the tasks that count.
-    """
-
-    mapping: LogMapping
-    k: int
-    slides: int
-    parallelism: tuple[int, int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class IncidentSetting:
-    """What is asked of traffic; window and slide in seconds."""
-
-    traffic: Traffic
-    window_s: int
-    slide_s: int
-    parallelism: tuple[int, int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,13 +102,16 @@ def _of_log(session: Session, files: Sequence[LogFile], setting: TopKSetting) ->
 @contextmanager
 def _of_traffic(session: Session, setting: IncidentSetting) -> Iterator[TentativeQuery]:
     from ftplan.spark_stats.tentative.incidents import IncidentJoin, distinct_incidents, mean_speeds
+    from ftplan.spark_stats.tentative.traffic import TrafficStreams
 
-    traffic, spark = setting.traffic, session.spark
-    with _cached(mean_speeds(traffic.locations(spark))) as speeds, _cached(
-        distinct_incidents(traffic.reports(spark))
-    ) as incidents:
+    traffic = setting.traffic
+    streams = TrafficStreams(session.spark, traffic)
+    with (
+        _cached(mean_speeds(streams.locations())) as speeds,
+        _cached(distinct_incidents(streams.reports())) as incidents,
+    ):
         yield IncidentJoin(
-            spark,
+            session.spark,
             speeds,
             incidents,
             traffic.lanes,

@@ -55,7 +55,7 @@ class TopK:
     window: int
     k: int
     slide_s: float
-    parallelism: tuple[int, int, int]
+    parallelism: tuple[int, ...]
 
     @property
     def windows(self) -> int:
