@@ -1,4 +1,4 @@
-"""Tentative output ([SuZhou2016], section VI-B): which records still arrive, and which measure foretells the accuracy."""
+"""Tentative output ([SuZhou2016], section VI-B): which records still arrive, and which measure foretells that."""
 
 from __future__ import annotations
 

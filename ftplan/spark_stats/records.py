@@ -44,9 +44,7 @@ class Records:
     window_us: int
 
 
-def to_records(
-    log: Log, mapping: LogMapping, operators: Operators, also: Mapping[str, Any] | None = None
-) -> Records:
+def to_records(log: Log, mapping: LogMapping, operators: Operators, also: Mapping[str, Any] | None = None) -> Records:
     """Return the log's rows as records; each row is either accepted as a whole or rejected with one reason.
 
     *also*: further columns of the frame by name, expressions over the log's fields.

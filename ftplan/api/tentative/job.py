@@ -15,45 +15,48 @@ if TYPE_CHECKING:
 
 
 def job_document(question: Question, flows: Flows) -> dict[str, Any]:
-    """Return a topology file of the query: measured substreams on every edge, the output's rate at the end."""
+    """Return a topology file of the query, with measured rates: of each task's output, and of substreams.
+
+    Where each task has one receiver its output says what the substream carries, and the edge has a partitioning.
+    """
     shape = question.shape
-    keyed = bool(question.joins)  # all by the same key; the slices of a log are by another one than its output
-    operators = []
+    # a join has all but the output by the same key; a log is not parted by the key that is counted
+    *others, last = shape.operators
+    keyed = others if question.joins else []
+    operators: dict[str, dict[str, Any]] = {}
     for name, parallelism in shape.operators.items():
-        operator: dict[str, Any] = {"id": name, "parallelism": parallelism}
-        if name in question.joins:
-            operator["inputs"] = "correlated"
-        if keyed and parallelism > 1:
-            operator["key_groups"] = shape.lanes
-        operators.append(operator)
-    operators[-1] |= {"output": True, "rate_out": _rate(float(flows.outputs.sum()), flows.seconds)}
-    edges = [_edge(shape, source, target, flows) for source, target in question.edges]
+        operators[name] = {"id": name, "parallelism": parallelism}
+        operators[name] |= {"inputs": "correlated"} if name in question.joins else {}
+        operators[name] |= {"key_groups": shape.lanes} if name in keyed else {}
+    edges = []
+    for source, target in question.edges:
+        edge, sent = _edge(shape, source, target, flows)
+        edges.append(edge)
+        operators[source]["rate_out"] = sent
+    operators[last] |= {"output": True, "rate_out": _rate(int(flows.outputs.sum()), flows)}
     return {
         "format": "ftplan/topology",
         "format_version": FORMAT_VERSION,
         "name": question.query,
-        "operators": operators,
+        "operators": list(operators.values()),
         "edges": edges,
     }
 
 
-def _edge(shape: QueryShape, source: str, target: str, flows: Flows) -> dict[str, Any]:
-    """Return an edge with a rate for each pair of tasks that have a lane in common."""
+def _edge(shape: QueryShape, source: str, target: str, flows: Flows) -> tuple[dict[str, Any], list[float]]:
+    """Return an edge between the tasks that have lanes in common, and what each sender puts on it."""
     pairs = np.unique(np.column_stack([shape.tasks_of(source), shape.tasks_of(target)]), axis=0).tolist()
     records = {(sender, receiver): count for sender, receiver, count in flows.edges[source, target].tolist()}
-    rates = [[i, j, _rate(float(records.get((i, j), 0)), flows.seconds)] for i, j in pairs]
-    rule = _partitioning(shape.operators[source], shape.operators[target], len(pairs))
-    return {"from": source, "to": target, "partitioning": rule, "substreams": rates}
+    senders, receivers = shape.operators[source], shape.operators[target]
+    counts = [records.get((i, j), 0) for i, j in pairs]
+    edge: dict[str, Any] = {"from": source, "to": target}
+    if len(pairs) == senders:
+        edge["partitioning"] = "merge" if senders > receivers else "one-to-one"
+    else:
+        edge["substreams"] = [[i, j, _rate(count, flows)] for (i, j), count in zip(pairs, counts, strict=True)]
+    sent = np.bincount([i for i, _ in pairs], counts, minlength=senders)
+    return edge, [_rate(int(count), flows) for count in sent]
 
 
-def _partitioning(senders: int, receivers: int, pairs: int) -> str:
-    """Return the rule by which tasks meet that have a range of lanes in common, so many *pairs* of them."""
-    if pairs > max(senders, receivers):
-        return "full"  # ranges that overlap; the substreams say which
-    if senders == receivers:
-        return "one-to-one"
-    return "merge" if senders > receivers else "split"
-
-
-def _rate(records: float, seconds: float) -> float:
-    return canonical_number(records / seconds)
+def _rate(records: int, flows: Flows) -> float:
+    return canonical_number(records / flows.seconds)

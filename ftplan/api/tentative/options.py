@@ -31,6 +31,11 @@ OWN: Mapping[str, Mapping[str, Any]] = {
 WINDOWS: Mapping[str, tuple[float, float]] = {"top-k": (3600.0, 300.0), "incidents": (300.0, 10.0)}
 PARALLELISM: Mapping[str, tuple[int, ...]] = {"top-k": (8, 4, 1), "incidents": (8, 4, 4, 1)}
 RATIOS = tuple(Fraction(n, 10) for n in range(1, 10))
+#: Fields of :class:`ftplan.spark_stats.mapping.LogMapping` that say how a log is read.
+READING = (
+    "input_format", "pattern", "delimiter", "csv_columns", "max_rejects", "time_columns", "time_format", "year",
+    "time_from", "time_to",
+)  # fmt: skip
 _MOST_LISTED = 100
 _SECONDS = number(0.0, 1e9, above=True)
 
@@ -80,9 +85,7 @@ class TentativeOutputOptions(Options):
         "top-k = the commonest keys of a log in sliding windows; incidents = a join of traffic and reported incidents, "
         "both made up.  [default: top-k where a LOG is given]",
     )
-    replicas: Any = option(
-        None, PLAN, "Judge this plan of kind task-replication, instead of planning.", metavar="PLAN"
-    )
+    replicas: Any = option(None, PLAN, "Judge this plan of kind task-replication, instead of planning.", metavar="PLAN")
     ratios: Any = option(
         None,
         optional(Check("shares from 0 to 1, such as 0.1,0.5", _ratios)),

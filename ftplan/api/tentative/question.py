@@ -11,6 +11,8 @@ from ftplan.api.option_fields import flag
 from ftplan.api.tentative.options import OWN, PARALLELISM, QUERIES, WINDOWS, TentativeOutputOptions
 from ftplan.errors import FtplanError
 from ftplan.simulation.tentative_output import QueryShape
+from ftplan.spark_stats.log_formats import NAMED_COLUMNS
+from ftplan.spark_stats.mapping import LogMapping
 from ftplan.spark_stats.tentative.settings import IncidentSetting, TopKSetting, Traffic
 
 #: Most lanes, so that the tasks of lanes stay few.
@@ -66,15 +68,14 @@ def _slides(options: TentativeOutputOptions, query: str) -> tuple[float, float, 
     if slides < 1 or abs(slides * slide_s - window_s) > 1e-6 * slide_s:
         raise FtplanError(f"--window: {window_s:g} s are no whole number of slides of {slide_s:g} s (--slide)")
     if slides > SLIDES:
-        raise FtplanError(f"--slide: a window of {window_s:g} s has {slides:,} slides of {slide_s:g} s, over {SLIDES:,}")
+        text = f"a window of {window_s:g} s has {slides:,} slides of {slide_s:g} s"
+        raise FtplanError(f"--slide: {text}, more than {SLIDES:,}")
     return window_s, slide_s, slides
 
 
 def _top_k(
     options: TentativeOutputOptions, parallelism: tuple[int, ...], asked: Mapping[str, Any], reading: Mapping[str, Any]
 ) -> Question:
-    from ftplan.spark_stats.mapping import LogMapping
-
     if not asked["key_columns"]:
         raise FtplanError("--key-column is missing: name the column whose commonest values are asked for")
     if any(first < second for first, second in pairwise(parallelism)):
@@ -87,7 +88,8 @@ def _top_k(
     except FtplanError as error:
         raise FtplanError(str(error).replace("--window", "--slide")) from None
     if mapping.from_engine:
-        raise FtplanError(f"--input-format {mapping.input_format}: top-k reads logs with columns: parquet, csv, jsonl, regex")
+        known = ", ".join(NAMED_COLUMNS)
+        raise FtplanError(f"--input-format {mapping.input_format}: top-k reads logs with columns: one of {known}")
     names = ("count", "merge", "top")
     shape = QueryShape(dict(zip(names, parallelism, strict=True)), {"log": names}, parallelism[0])
     setting = TopKSetting(mapping, asked["k"], slides, parallelism)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ftplan.api.loading import load
 from ftplan.api.tentative.job import job_document
-from ftplan.api.tentative.options import TentativeOutputOptions
+from ftplan.api.tentative.options import READING, TentativeOutputOptions
 from ftplan.api.tentative.question import Question, question_of
 from ftplan.api.tentative.replica_sets import ReplicaSet, given_set, planned_sets, prepared_for
 from ftplan.api.tentative.result import JudgedSet, TentativeOutput
@@ -24,11 +24,6 @@ if TYPE_CHECKING:
     from ftplan.spark_stats.inputs import LogFile
     from ftplan.spark_stats.tentative.lanes import TentativeQuery
 
-#: Fields of :class:`ftplan.spark_stats.mapping.LogMapping` that say how a log is read.
-READING = (
-    "input_format", "pattern", "delimiter", "csv_columns", "max_rejects", "time_columns", "time_format", "year",
-    "time_from", "time_to",
-)  # fmt: skip
 Path = str | os.PathLike[str]
 
 

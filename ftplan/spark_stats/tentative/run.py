@@ -84,7 +84,7 @@ def _of_log(session: Session, files: Sequence[LogFile], setting: TopKSetting) ->
         panes = survey(slices, files, mapping)
         query = TopK(
             session.spark,
-            slices.filter("reason is null").select("pane", "lane", "key", "records"),
+            slices.filter("accepted > 0").select("pane", "lane", "key", "records"),
             panes,
             setting.slides,
             setting.k,

@@ -19,7 +19,7 @@ from ftplan.spark_stats.session import Session
 
 
 def counted(session: Session, files: Sequence[LogFile], mapping: LogMapping, operators: Operators) -> Any:
-    """Return ``pane``, ``lane``, ``key`` and ``records`` as a frame (lazy), rejected rows with their ``reason``.
+    """Return ``pane``, ``lane``, ``key`` and ``records`` as a frame (lazy); rejected rows with a ``reason``.
 
     The slide is the window of the mapping, the first of its keys is counted, by the last one records go to tasks.
     """
@@ -36,9 +36,10 @@ def counted(session: Session, files: Sequence[LogFile], mapping: LogMapping, ope
         F.substring("raw", 1, 200).alias("raw"),
         *(F.when(accepted, column).alias(name) for name, column in columns.items()),
     )
-    # the text of one rejected row stands for all of a reason
+    # The text of one rejected row stands for all of a reason. ``accepted`` is an aggregate, for filters on it to stay
+    # above: below, Sail works out the reason several times over.
     return frame.groupBy("reason", "pane", "lane", "key").agg(
-        F.count(F.lit(1)).alias("records"), F.min("raw").alias("raw")
+        F.count(F.lit(1)).alias("records"), F.min("raw").alias("raw"), F.count("pane").alias("accepted")
     )
 
 
@@ -48,7 +49,9 @@ def survey(slices: Any, files: Sequence[LogFile], mapping: LogMapping) -> tuple[
     Raises FtplanError if more rows were rejected than may be, or none is left.
     """
     found = slices.groupBy("reason").agg(
-        F.sum("records").alias("rows"), F.min("pane").alias("first"), F.max("pane").alias("last"),
+        F.sum("records").alias("rows"),
+        F.min("pane").alias("first"),
+        F.max("pane").alias("last"),
         F.min("raw").alias("raw"),
     )
     rows = found.toArrow().to_pylist()
