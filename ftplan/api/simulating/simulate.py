@@ -25,11 +25,15 @@ if TYPE_CHECKING:
     from ftplan.model.problem import Problem
 
 #: What can be simulated, each with the function that does.
-SIMULATIONS = {"recovery": "ftplan.api.simulating.simulate:simulate_recovery"}
+SIMULATIONS = {
+    "recovery": "ftplan.api.simulating.simulate:simulate_recovery",
+    "tentative-output": "ftplan.api.tentative.simulate:simulate_tentative_output",
+}
 
 
 def simulate(what: str, *given: Any, **options: Any) -> Any:
-    """Simulate something; ``"recovery"`` is :func:`simulate_recovery`, with its parameters.
+    """Simulate something: ``"recovery"`` (:func:`simulate_recovery`) or ``"tentative-output"``
+    (:func:`ftplan.api.tentative.simulate.simulate_tentative_output`), with the parameters of that.
 
     Raises
     ------
