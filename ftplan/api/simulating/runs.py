@@ -61,8 +61,11 @@ class SimulatedRun:
 
 
 def cell_ends(scene: Scene) -> FloatArray:
-    """Return when each cell ends that an answer shows: from shortly before the failure to the end."""
-    before = int(min(scene.options.warm_up_s, BEFORE_S) / scene.every_s)
+    """Return when each cell ends that an answer shows: from shortly before the failure to the end.
+
+    It begins when a whole window lies behind.
+    """
+    before = int(min(max(scene.options.warm_up_s - scene.options.window_s, 0.0), BEFORE_S) / scene.every_s)
     last = int(np.floor(scene.until_s / scene.every_s + 1e-9))
     return np.asarray(np.arange(1 - before, last + 1) * scene.every_s, dtype=np.float64)
 

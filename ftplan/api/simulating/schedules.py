@@ -46,12 +46,9 @@ class GivenSchedule:
         Raises
         ------
         FtplanError
-            If the plan is of another kind, holds no answer, or names a task or node that is not there.
+            If the plan names a task or node that is not there.
         """
-        if plan.kind != RECOVERY_SCHEDULE.name:
-            raise FtplanError(f"{name}: is a plan of kind {plan.kind}: simulate recovery takes a recovery-schedule")
-        if plan.plan is None:
-            raise FtplanError(f"{name}: holds no answer, its status is {plan.status} ({plan.reason})")
+        assert plan.plan is not None
         incident = incident_of(replace(plan, options=scene.schedule_options.recorded()), scene.problem)
         require_known_tasks(plan, incident)
         steps = plan.plan["steps"]

@@ -124,14 +124,21 @@ class GivenPlan(NamedTuple):
         Raises
         ------
         FtplanError
-            If it cannot be read or is wrong.
+            If it cannot be read, is of another kind, or holds no answer.
         """
         if given is None:
             return cls(None, role, None)
         if isinstance(given, Plan):
-            return cls(a_plan(given), role, InputFile(role, None, sha256_of_bytes(given.to_json().encode())))
-        loaded = load_plan(given)
-        return cls(a_plan(loaded.value), loaded.input.path or role, replace(loaded.input, role=role))
+            plan, file = given, InputFile(role, None, sha256_of_bytes(given.to_json().encode()))
+        else:
+            loaded = load_plan(given)
+            plan, file = loaded.value, replace(loaded.input, role=role)
+        name = file.path or role
+        if plan.kind != RECOVERY_SCHEDULE.name:
+            raise FtplanError(f"{name}: is a plan of kind {plan.kind}: simulate recovery takes a recovery-schedule")
+        if plan.plan is None:
+            raise FtplanError(f"{name}: holds no answer, its status is {plan.status} ({plan.reason})")
+        return cls(a_plan(plan), name, file)
 
     @property
     def path(self) -> str | None:

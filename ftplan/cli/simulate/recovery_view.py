@@ -24,6 +24,8 @@ _FIGURES = (
     ("spilled_bytes", "spilled, bytes"),
     ("duplicates", "duplicates dropped"),
 )
+#: Recoveries whose figures a table shows with quantiles.
+FEW = 2
 #: Narrowest and widest line over time, in characters.
 NARROW, WIDE = 20, 100
 
@@ -44,20 +46,21 @@ def titles(recoveries: Sequence[Document]) -> list[str]:
 
 
 def _figures(document: Document, names: Sequence[str]) -> Table:
-    runs = document["runs"]
-    what = "1 run" if runs == 1 else f"{_runs(runs)}: mean ± 95 % confidence (median, 5 … 95 %)"
-    rows = [
-        (text, *(_figure(item["summary"][name], runs) for item in document["recoveries"])) for name, text in _FIGURES
-    ]
+    """Return the figures of all recoveries; quantiles of a few alone."""
+    runs, recoveries = document["runs"], document["recoveries"]
+    few = len(recoveries) <= FEW
+    what = "1 run" if runs == 1 else f"{_runs(runs)}: mean ± 95 % confidence{' (median, 5 … 95 %)' if few else ''}"
+    rows = [(text, *(_figure(item["summary"][name], runs, few) for item in recoveries)) for name, text in _FIGURES]
     return Table((what, *names), rows)
 
 
-def _figure(value: Document | None, runs: int) -> Any:
+def _figure(value: Document | None, runs: int, few: bool) -> Any:
     if value is None or runs == 1:
         return None if value is None else value["mean"]
-    known = "" if value["runs"] == runs else f" in {_runs(value['runs'])}"
     half = "" if value["high"] is None else f" ± {cell(value['high'] - value['mean'])}"
-    return f"{cell(value['mean'])}{half} ({cell(value['p50'])}, {cell(value['p5'])} … {cell(value['p95'])}){known}"
+    quantiles = f" ({cell(value['p50'])}, {cell(value['p5'])} … {cell(value['p95'])})" if few else ""
+    known = "" if value["runs"] == runs else f" in {_runs(value['runs'])}"
+    return f"{cell(value['mean'])}{half}{quantiles}{known}"
 
 
 def _differences(item: Document, name: str, first: str) -> Table:
