@@ -16,6 +16,7 @@ from ftplan.api.simulating.scene import Scene
 from ftplan.errors import FtplanError, suggestion
 from ftplan.model.kinds import RECOVERY_SCHEDULE
 from ftplan.model.plan import Plan, Warn
+from ftplan.model.topology import FloatArray
 from ftplan.planners import registry
 from ftplan.planners.recovery.problem import RecoveryOptions
 from ftplan.planners.recovery.schedule.body import body
@@ -23,7 +24,7 @@ from ftplan.planners.recovery.schedule.schedule import Schedule
 from ftplan.planners.result import Result
 from ftplan.simulation.incident import Incident
 from ftplan.simulation.recovery.setting import RecoveryStart
-from ftplan.simulation.recovery_replay import Replay, replay
+from ftplan.simulation.recovery_replay import Replay, named, replay
 
 #: Seconds that a plan may take which is made while a recovery is simulated.
 PLANNING_S = 10.0
@@ -76,9 +77,25 @@ class GivenSchedule:
         times = [float(step["at_s"]) for step in self.steps]
         for event in self.replayed.events:
             if event.step is not None and event.arrivals:
+                # a node that no step names may seem to come at this one
+                waited = [name for name in named(self.steps[event.step].get("trigger"), "arrival") if name in there]
                 begins = event.at_s if event.failures or event.at_s == 0.0 else 0.0
-                times[event.step] = max([begins, *(there[item.node.id] for item in event.arrivals)])
+                triggers = waited or [item.node.id for item in event.arrivals]
+                times[event.step] = max([begins, *(there[name] for name in triggers)])
         return times
+
+    def failed_s(self) -> list[FloatArray]:
+        """Return when each task had failed last before each step, (steps, tasks), where the plan knows of it.
+
+        A node that comes earlier than planned takes over what fails only later all the same.
+        """
+        failed: list[FloatArray] = [np.zeros(0)] * len(self.steps)
+        last = np.zeros(0)
+        for event in self.replayed.events:
+            last = last if event.failed_s is None else event.failed_s
+            if event.step is not None:
+                failed[event.step] = last
+        return failed
 
 
 def _require_known_nodes(steps: Steps, incident: Incident, name: str) -> None:
@@ -125,15 +142,17 @@ def planned(scene: Scene, there: tuple[float, ...]) -> tuple[Steps, tuple[Warn, 
     return (() if result.answer is None else body(result.answer, problem)["steps"]), warnings
 
 
-def starts(steps: Steps, times: Sequence[float], scene: Scene) -> tuple[RecoveryStart, ...]:
-    """Return what the steps of a schedule start, with numbers for names.
+def starts(
+    steps: Steps, times: Sequence[float], scene: Scene, failed_s: Sequence[FloatArray] | None = None
+) -> tuple[RecoveryStart, ...]:
+    """Return what the steps of a schedule start, with numbers for names; nothing before it has failed.
 
     A task that is split over nodes starts on the first of them; one whose node fails and comes back starts on the new
     one once the old one has failed.
     """
     graph, cluster = scene.question.graph, scene.cluster
     arriving = {item.node.id: len(cluster.nodes) + i for i, item in enumerate(scene.arrivals)}
-    failed_s = _failure_times(scene)
+    gone_s = _failure_times(scene)
     live = {node.id: i for i, node in enumerate(cluster.nodes) if node.id not in scene.question.failed.nodes}
     local = local_bytes(graph, scene.question.state, scene.question.copies, live)
     made = []
@@ -146,9 +165,10 @@ def starts(steps: Steps, times: Sequence[float], scene: Scene) -> tuple[Recovery
             begun.add(task)
             name = item["node"]
             node = cluster.position.get(name, -1)
-            if name in arriving and (node < 0 or failed_s.get(name, np.inf) <= at_s):
+            if name in arriving and (node < 0 or gone_s.get(name, np.inf) <= at_s):
                 node = arriving[name]
-            made.append(RecoveryStart(number, at_s, task, node, local.get((task, node), 0.0)))
+            begins = at_s if failed_s is None else max(at_s, float(failed_s[number][task]))
+            made.append(RecoveryStart(number, begins, task, node, local.get((task, node), 0.0)))
     return tuple(made)
 
 

@@ -41,13 +41,14 @@ def setting_of(scene: Scene, contender: Contender, run: int | None) -> tuple[Rec
     if contender.mode == BEST_CASE:
         there = [options.best_case_s] * len(there)
     warnings: tuple[Warn, ...] = ()
+    failed_s = None
     if contender.schedule is None:
         steps, warnings = planned(scene, tuple(there))
         times = [float(step["at_s"]) for step in steps]
     else:
         steps = contender.schedule.steps
         by_id = {item.node.id: at_s for item, at_s in zip(scene.arrivals, there, strict=True)}
-        times = contender.schedule.times(by_id)
+        times, failed_s = contender.schedule.times(by_id), contender.schedule.failed_s()
     age_s = options.checkpoint_age_s
     if age_s is None:
         age_s = checkpoint_age_s(scene.checkpoint_s, options.batch_s, options.seed, run)
@@ -56,7 +57,7 @@ def setting_of(scene: Scene, contender: Contender, run: int | None) -> tuple[Rec
         nodes=_nodes(scene, there),
         home=scene.home,
         failures=_failures(scene, there),
-        starts=starts(steps, times, scene),
+        starts=starts(steps, times, scene, failed_s),
         replica=scene.replica if (scene.replica >= 0).any() else None,
         mode=MODES["incremental" if contender.mode == BEST_CASE else contender.mode],
         timing=scene.timing,

@@ -112,6 +112,19 @@ def test_a_node_that_comes_back_is_another_one() -> None:
     assert starts(given.steps, [0.0, 30.0, 50.0], of_seed) == setting.starts
 
 
+def test_a_node_that_comes_early_takes_over_what_fails_only_later() -> None:
+    """The plan expects r1 at 26.7 s, after the failure at 25 s of what it starts there; it may come at 21 s."""
+    failure = {**FAILURE, "fail": ["node:n1", {"at_s": 25, "select": "node:n2"}]}
+    of_seed = scene(given=problem(failure=failure), runs=50)
+    second = {"source/1": "r1", "middle/1": "r1"}
+    plan = schedule((0.0, "failure", {}), (25.0, "failure:node:n2", {}), (80 / 3, "arrival:r1", second))
+    given = GivenSchedule.of(a_plan(plan), "plan", of_seed)
+    settings = [setting_of(of_seed, Contender("incremental", given, "auto"), run)[0] for run in range(50)]
+    assert min(setting.nodes[3].from_s for setting in settings) < 25.0 < max(s.nodes[3].from_s for s in settings)
+    for setting in settings:
+        assert {start.at_s for start in setting.starts} == {max(25.0, setting.nodes[3].from_s)}
+
+
 def test_after_a_complete_failure_the_first_node_hosts_the_coordinator() -> None:
     of_seed = scene(complete_failure=True, coordinator_cpu=0.25)
     setting, _ = setting_of(of_seed, Contender("incremental", None, "auto"), 5)
