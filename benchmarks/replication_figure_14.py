@@ -24,7 +24,7 @@ try:
 except ImportError:
     exact = None
 
-FIGURE = Path(__file__).parent / "figures" / "replication-figure-14.svg"
+FIGURE = Path(__file__).parent / "figures" / "replication-figure-14-optimum.svg"
 
 
 @dataclass(frozen=True, slots=True)

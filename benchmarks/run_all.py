@@ -118,7 +118,7 @@ SECTIONS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
         "Replicas on random topologies: figure 14",
         ("replication_figure_14.py",),
         "Su & Zhou (ICDE 2016, figure 14) compare greedy and structure-aware and could not compute the optimum. To "
-        "reach: proven on 95 % within 10 s each. Plot: `figures/replication-figure-14.svg`.",
+        "reach: proven on 95 % within 10 s each. Plot: `figures/replication-figure-14-optimum.svg`.",
     ),
     (
         "replication-at-scale",
