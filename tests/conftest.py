@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import signal
 from typing import Any
@@ -71,9 +70,3 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return (LONG.index(item.path.name) if item.path.name in LONG else len(LONG)), ""
 
     items.sort(key=order)
-
-
-def pytest_collection_finish() -> None:
-    """Keep the collector of garbage from going through thousands of tests again and again."""
-    gc.collect()
-    gc.freeze()
