@@ -6,16 +6,15 @@ the first compiled call. ``kernel(...)`` compiles, ``kernel.plain(...)`` never d
 
 from __future__ import annotations
 
+import signal
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import update_wrapper
-from types import CellType, FunctionType
+from types import CellType, FrameType, FunctionType
 from typing import Any
-
-from ftplan.planners.budget import set_apart
-from ftplan.planners.interrupts import remembered
 
 #: Steps of a kernel, about, up to which it is run as it is: a tenth of a second.
 SMALL_WORK = 20_000
@@ -36,6 +35,53 @@ def called_often() -> Iterator[None]:
         yield
     finally:
         _OFTEN.reset(token)
+
+
+_apart_s = 0.0
+
+
+def seconds_apart() -> float:
+    """Return the seconds that count on no budget: those that it took to compile."""
+    return _apart_s
+
+
+def set_apart(seconds: float) -> None:
+    """Let seconds that have just passed count on no budget."""
+    global _apart_s
+    _apart_s += seconds
+
+
+@contextmanager
+def remembered() -> Iterator[None]:
+    """Signal again after the block, in the main thread, if it did not end by a signal.
+
+    What a handler raises while C calls back into Python is lost, and C may fail since the callback did not do its part.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    handlers = {number: handler for number, handler in before.items() if callable(handler)}
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        came.append(number)
+        handlers[signal.Signals(number)](number, frame)
+
+    for number in handlers:
+        signal.signal(number, handle)
+    failed: Exception | None = None
+    try:
+        yield
+    except Exception as error:
+        failed = error
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+    if came:
+        signal.raise_signal(came[0])
+    if failed is not None:
+        raise failed
 
 
 _PLAIN: dict[int, dict[str, Any]] = {}
