@@ -77,7 +77,7 @@ class Observed:
     duplicates
         Records that arrived again and were dropped, shape (bins, tasks).
     checkpoints
-        Completed ones in the order of time.
+        Completed ones in the order of time; of several in one moment, the last at least.
     """
 
     start_s: float
@@ -106,15 +106,17 @@ class DataPlane(Protocol):
     that many later by its phase). When a task has processed so many, it sends its output, works on its snapshot, and
     goes on; the snapshot is safe ``upload_s`` later, unless the task has failed or gone back since. A checkpoint of
     the whole job is complete when all tasks are alive and have one that is safe, as old or younger, since they last
-    started or went back; started with, or gone back to, counts as having it. Where each task makes its own, they
-    outlive the task, and the oldest of them counts as the complete one.
-    What is older than the complete checkpoint is trimmed from all buffers.
+    started or went back; what a task started with or went back to counts. Where each task makes its own, they outlive
+    the task, and the oldest of them counts as the complete one. What is older than the complete one is trimmed from all
+    buffers.
 
     Nodes are numbered; :meth:`add_node` gives the next number. Times are seconds; 0 is the begin of batch 0. A new
     plane has no node, and all its tasks are down: the first order is to start each with the state after 0 batches.
     """
 
-    now_s: float
+    @property
+    def now_s(self) -> float:
+        """Seconds from the begin of batch 0."""
 
     def advance(self, until_s: float) -> None:
         """Let happen what happens before a time."""

@@ -52,7 +52,10 @@ class RecordFlow:
     # What follows from orders.
 
     def start(self, tasks: Sequence[Task], batch: int) -> None:
-        """Let tasks go on from the state after *batch* batches, and those that feed them send what they have kept."""
+        """Let tasks go on from the state after *batch* batches, and those that feed them send what they have kept.
+
+        [SuZhouTR], algorithm 2: all live tasks and those that start first, if all go back; later those that start.
+        """
         for task in tasks:
             number = task.role.task
             state = self.checkpoints.snapshot(number, batch)
@@ -152,7 +155,8 @@ class RecordFlow:
         task = self.tasks[self._receiver[message.stream]]
         arrival = task.order.put(message)
         self.streams[message.stream].arrive(arrival)
-        self.seen.duplicates.add(arrival.duplicate, task.role.task)
+        if arrival.duplicate:
+            self.seen.duplicates.add(arrival.duplicate, task.role.task)
         self.seen.received.set(task.order.arrived(message.stream), message.stream)
         task.go_on()
 

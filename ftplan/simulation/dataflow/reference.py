@@ -55,6 +55,11 @@ class ReferencePlane:
         """Seconds from the begin of batch 0."""
         return float(self._env.now)
 
+    @property
+    def buffering(self) -> bool:
+        """Whether tasks keep their output."""
+        return self._flow.buffering
+
     def advance(self, until_s: float) -> None:
         """Let happen what happens before a time."""
         while self._env.peek() < until_s:

@@ -220,7 +220,7 @@ class Coordinator:
         start = self.starts.remove(task)
         assert start is not None
         if not self.mode.coordinated and not self.forced:
-            batch = self.plane.own_checkpoint(task)
+            batch = self._own_batch(task)
         self.known[task], self.last_node[task] = False, start.node
         self.whole_from = int(np.ceil((self.tasks.now_s - self.setting.begin_s) / self.setting.job.batch_s - 1e-9))
         self.tasks.start(task, start.node, batch, loaded_s)
@@ -235,6 +235,18 @@ class Coordinator:
         processed = self.plane.processed()
         least = int(np.where(processed < 0, self.tasks.target, processed).min())
         return max(0, least - round(window_s / self.setting.job.batch_s))
+
+    def _own_batch(self, task: int) -> int:
+        """Return the oldest last checkpoint of a task and of all that it feeds.
+
+        Its own one where that is the oldest. What it kept for others was lost with it: it has to make again all that
+        any of them might have to read again.
+        """
+        job, fed = self.setting.job, {task}
+        for item in job.order.tolist():
+            if item in fed:
+                fed.update(job.receiver[job.sender == item].tolist())
+        return min(self.plane.own_checkpoint(item) for item in fed)
 
     def _roll_back(self, batch: int) -> None:
         """Let all live tasks go back to the last complete checkpoint."""

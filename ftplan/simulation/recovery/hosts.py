@@ -61,7 +61,7 @@ class Hosts:
         if not len(there):
             return chosen
         live = node_of >= 0
-        work = np.bincount(node_of[live], weights=cores[live], minlength=len(self.there))
+        work = np.bincount(node_of[live], weights=cores[live], minlength=len(self.there)).astype(np.float64)
         for task in sorted(tasks, key=lambda item: (-cores[item], item)):
             node = int(there[np.argmin((work[there] + cores[task]) / self._cores[there])])
             work[node] += cores[task]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from ftplan.errors import FtplanError
@@ -43,16 +45,19 @@ def query_series(
     available = np.less((mean_s + wait_s) / (before + wait_s), threshold)  # False where there was no output
     members = members_of(job, query)
     flow = Flow(job, observed, time_s)
+    waiting, kept = flow.waiting(), flow.kept_bytes()
     return QuerySeries(
         query=query,
         time_s=time_s,
         latency_s=latency_s,
         relative_latency=(latency_s + wait_s) / (before + wait_s),
         available=available,
-        queue_records=flow.waiting() @ members,
-        buffered_bytes=flow.kept_bytes() @ members,
+        queue_records=waiting @ members,
+        buffered_bytes=kept @ members,
         duplicates=observed.duplicates @ members,
         lag_records=flow.lag(),
+        all_queue_records=waiting.sum(axis=1),
+        all_buffered_bytes=kept.sum(axis=1),
     )
 
 
@@ -78,7 +83,7 @@ class Flow:
     def __init__(self, job: StreamJob, observed: Observed, time_s: FloatArray) -> None:
         self._job, self._observed = job, observed
         batches = int(np.ceil((time_s[-1] - observed.start_s) / job.batch_s)) + 1 if len(time_s) else 1
-        self._before = job.records_in(batches)
+        self._before = _records_in(job, batches)
         self._since_s = time_s - observed.start_s
         self.up: BoolArray = observed.processed >= 0
         self._done = self._records(np.maximum(observed.processed, 0))  # (bins, tasks)
@@ -90,7 +95,11 @@ class Flow:
     def _on_streams(self, batch: IntArray) -> FloatArray:
         """Return how many records each stream carries before a batch of its own, shape (bins, streams)."""
         row = np.clip(batch, 0, len(self._before) - 1)
-        return np.asarray(np.floor(self._job.share * self._before[row, self._job.sender] + 1e-9))
+        return self._sent(self._before[row, self._job.sender])
+
+    def _sent(self, processed: FloatArray) -> FloatArray:
+        """Return how many records each stream carries when its sender has processed so many."""
+        return np.asarray(np.floor(self._job.share * processed + 1e-9))
 
     def log_end(self) -> FloatArray:
         """Return how many records each source's log has, 0 for other tasks, shape (bins, tasks)."""
@@ -122,8 +131,8 @@ class Flow:
         """Return what each task but the sources keeps of its output, shape (bins, tasks)."""
         job, observed = self._job, self._observed
         keeps = observed.buffering[:, None] & (self.up & ~job.source)[:, job.sender]
-        sent = self._on_streams(observed.processed[:, job.sender])
-        kept = sent - self._on_streams(np.broadcast_to(observed.trimmed[:, None], sent.shape))
+        trimmed = self._before[np.minimum(observed.trimmed, len(self._before) - 1)]
+        kept = self._sent(self._done[:, job.sender]) - self._sent(trimmed[:, job.sender])
         return _summed(np.where(keeps, np.maximum(kept, 0.0), 0.0), job.sender, job.tasks) * job.record_bytes
 
 
@@ -155,6 +164,14 @@ def _moving(values: FloatArray, bin_s: float, window_s: float) -> FloatArray:
 
 def _summed(values: FloatArray, group: IntArray, groups: int) -> FloatArray:
     """Return the sums of columns by group, shape (rows, groups)."""
-    total = np.zeros((groups, len(values)))
-    np.add.at(total, group, values.T)
-    return np.asarray(total.T)
+    total = np.zeros((len(values), groups))
+    if len(group):
+        order = np.argsort(group, kind="stable")
+        known, first = np.unique(group[order], return_index=True)
+        total[:, known] = np.add.reduceat(values[:, order], first, axis=1)
+    return total
+
+
+@lru_cache(maxsize=4)
+def _records_in(job: StreamJob, batches: int) -> FloatArray:
+    return job.records_in(batches)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from ftplan.model.topology import FloatArray
-from ftplan.simulation.recovery.series import Flow
+from ftplan.model.topology import BoolArray, FloatArray
 from ftplan.simulation.recovery.trace import QuerySeries, RecoverySummary, RecoveryTrace
 
 
 def summarise(
     trace: RecoveryTrace, series: QuerySeries, priority: FloatArray, memory_bytes: float = np.inf
 ) -> RecoverySummary:
-    """Return the summary of a recovery. Costs a few operations for each stream and bin.
+    """Return the summary of a recovery.
 
     Parameters
     ----------
@@ -29,8 +28,7 @@ def summarise(
     known = [moment for moment in again if moment is not None]
     lag, after = series.lag_records, time_s > 0.0
     level = float(lag[~after].mean()) if (~after).any() else 0.0
-    flow = Flow(trace.setting.job, trace.observed, time_s)
-    peak_buffer = float(flow.kept_bytes().sum(axis=1).max(initial=0.0))
+    peak_buffer = float(series.all_buffered_bytes[after].max(initial=0.0))
     return RecoverySummary(
         priority_down_s=float(priority @ down_s),
         first_back_s=min(known, default=None),
@@ -41,12 +39,12 @@ def summarise(
         lag_record_s=float(np.maximum(lag - level, 0.0) @ seconds),
         peak_buffer_bytes=peak_buffer,
         spilled_bytes=max(0.0, peak_buffer - memory_bytes),
-        peak_queue_records=float(flow.waiting()[after].sum(axis=1).max(initial=0.0)),
+        peak_queue_records=float(series.all_queue_records[after].max(initial=0.0)),
         duplicates=float(trace.observed.duplicates[after].sum()),
     )
 
 
-def _back(time_s: FloatArray, down: np.ndarray) -> tuple[float | None, ...]:
+def _back(time_s: FloatArray, down: BoolArray) -> tuple[float | None, ...]:
     """Return when each query was back for good: the end of its last bin down, None if that is the last bin of all."""
     back: list[float | None] = []
     for column in down.T:

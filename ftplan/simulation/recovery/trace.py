@@ -61,6 +61,10 @@ class QuerySeries:
         What tasks of the query keep of their output.
     duplicates
         Records dropped as duplicates by tasks of the query in the bin.
+    lag_records
+        Records in the sources' logs that they have not processed, shape (bins,).
+    all_queue_records, all_buffered_bytes
+        What waits for and is kept by all tasks together, each counted once, shape (bins,).
     """
 
     query: IntArray
@@ -71,7 +75,9 @@ class QuerySeries:
     queue_records: FloatArray
     buffered_bytes: FloatArray
     duplicates: FloatArray
-    lag_records: FloatArray  # (bins,) records in the sources' logs that sources have not processed
+    lag_records: FloatArray
+    all_queue_records: FloatArray
+    all_buffered_bytes: FloatArray
 
 
 @dataclass(frozen=True)
