@@ -2,8 +2,8 @@
 
 Run from the project's root: ``python benchmarks/against_reality.py [FOLDER] [--quick] [--drill FILE]``. FOLDER holds
 ``recoveries.csv`` and ``curves.parquet`` of [Geldenhuys2022] (github dos-group/khaos, data/ysb); FTPLAN_RECOVERIES
-names it too, and without it the one curve of ``examples/recoveries`` stands in. ``--drill`` names the kills of a
-drill with ``examples/flink/drill.py`` (default: those of ``examples/flink``). Prints Markdown tables.
+names it too, and without it the one curve of ``examples/recoveries`` stands in. ``--drill`` names what
+``benchmarks/flink_drill.py`` has written (default: ``benchmarks/data/flink-drill``). Prints Markdown tables.
 
 Of each interval every other rate calibrates; recoveries at the others are held out and simulated, batch by
 batch, by the simulator of ``ftplan simulate recovery`` in its mode ``task-local``: the job stops, starts again, goes
@@ -22,8 +22,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from ftplan.simulation.recovery.control import simulate
-from ftplan.simulation.recovery.series import query_series
 from scipy.optimize import least_squares
 
 import ftplan
@@ -32,7 +30,9 @@ from ftplan.io.recoveries import ReadingOptions, read_recoveries
 from ftplan.model.recoveries import Curve
 from ftplan.model.topology import FloatArray
 from ftplan.simulation.dataflow.job import StreamJob
+from ftplan.simulation.recovery.control import simulate
 from ftplan.simulation.recovery.modes import MODES
+from ftplan.simulation.recovery.series import query_series
 from ftplan.simulation.recovery.setting import (
     NodeFailure,
     RecoverySetting,
@@ -43,17 +43,15 @@ from ftplan.simulation.recovery.setting import (
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLE = ROOT / "examples" / "recoveries"
-DRILL = ROOT / "examples" / "flink" / "recoveries.csv"
+DRILL = ROOT / "benchmarks" / "data" / "flink-drill"
 #: A failure in a curve and a row of the table are one where their rates differ by less than this share.
 SAME_RATE = 0.005
 #: Parallelism of the measured job.
 PARALLELISM = 4
 #: The lag is normal again below this multiple of its level before, or below so many seconds' worth of records.
 CALM, CALM_S = 1.5, 0.5
-#: A job that warms up runs at this part of its capacity: what throughput shows in the first minute, 80,000 records/s.
-WARMING_PACE = 0.6
-#: Seconds of source time in a batch.
-BATCH_S = 0.5
+#: Seconds of source time in a batch; tasks of these jobs have room for two between them, as little as keeps both busy.
+BATCH_S = 0.2
 
 
 @dataclass(frozen=True)
@@ -78,8 +76,8 @@ class Costs(NamedTuple):
         Age of the last checkpoint, as a share of the interval.
     capacity
         Records per second of the job once it is warm.
-    warming_s
-        So long after the restart it runs at :data:`WARMING_PACE` of that.
+    warming_s, warming_pace
+        So long after the restart it runs at this share of that.
     seen_s
         From when the job has caught up until its metrics say so.
     lag_unit
@@ -90,6 +88,7 @@ class Costs(NamedTuple):
     replay_share: float
     capacity: float
     warming_s: float
+    warming_pace: float
     seen_s: float
     lag_unit: float
 
@@ -140,7 +139,7 @@ def as_calibrated(half: Sequence[Measured]) -> Costs:
     """Return what ``ftplan calibrate`` fits to the times; the lag's unit is fitted to the peaks afterwards."""
     values = _fitted((item.recovery_s, item.rate, item.interval_s) for item in half)
     stopped = values.get("detection_s", 0.0) + values["restart_s"]
-    costs = Costs(stopped, values["replay_share"], values["capacity_records_s"], 0.0, 0.0, 1.0)
+    costs = Costs(stopped, values["replay_share"], values["capacity_records_s"], 0.0, 1.0, 0.0, 1.0)
     rate, interval, _, peak, _ = _columns(half)
     return costs._replace(lag_unit=float(np.median(peak / (rate * (costs.replay_share * interval + stopped)))))
 
@@ -158,24 +157,26 @@ def _fitted(rows: Iterable[tuple[float, float, float]]) -> dict[str, float]:
 
 
 def with_lag(half: Sequence[Measured]) -> Costs:
-    """Fit to times, peaks and areas of the lag together: then stop, warming up and late metrics can be told apart."""
+    """Fit to times, peaks and areas of the lag together: then stop, warming up and late metrics can be told apart.
+
+    The metrics of this job say nothing while it stands still: its curves begin when it runs again.
+    """
     rate, interval, time, peak, area = _columns(half)
 
     def off(x: FloatArray) -> FloatArray:
         costs = Costs(*x)
-        stopped, replayed = costs.stopped_s, costs.replay_share * interval
-        lost = (1.0 - WARMING_PACE) * costs.warming_s  # as if the job stood still for so long
         left = costs.capacity - rate
-        took = (stopped + lost + replayed * rate / costs.capacity) * costs.capacity / left + costs.seen_s
-        waiting = rate * (replayed + stopped + lost)
-        under = rate * (replayed * (stopped + lost) + (stopped + lost) ** 2 / 2.0) + waiting**2 / 2.0 / left
-        top = costs.lag_unit * rate * (replayed + stopped)
-        return np.concatenate((took / time, top / peak, costs.lag_unit * under / area)) - 1.0
+        waiting = rate * (costs.replay_share * interval + costs.stopped_s)
+        warm = np.maximum(waiting + (rate - costs.warming_pace * costs.capacity) * costs.warming_s, 0.0)
+        took = costs.stopped_s + costs.warming_s + warm / left + costs.seen_s
+        under = (waiting + warm) / 2.0 * costs.warming_s + warm**2 / 2.0 / left
+        shown = costs.lag_unit * np.stack((np.maximum(waiting, warm) / peak, under / area))
+        return np.concatenate((took / time, *shown)) - 1.0
 
     fastest = float(rate.max())
-    start = (30.0, 0.9, 1.5 * fastest, 15.0, 30.0, 0.1)
-    low, high = (0.0, 0.0, 1.02 * fastest, 0.0, 0.0, 1e-6), (300.0, 1.0, 20.0 * fastest, 300.0, 300.0, 1.0)
-    scale = (10.0, 0.1, fastest, 10.0, 10.0, 0.1)
+    start = (30.0, 0.9, 1.5 * fastest, 30.0, 0.6, 30.0, 0.1)
+    low, high = (0.0, 0.0, 1.02 * fastest, 0.0, 0.3, 0.0, 1e-6), (300.0, 1.0, 20.0 * fastest, 300.0, 1.0, 300.0, 1.0)
+    scale = (10.0, 0.1, fastest, 10.0, 0.1, 10.0, 0.1)
     fit = least_squares(off, start, bounds=(low, high), x_scale=scale, loss="soft_l1", f_scale=0.1)
     return Costs(*fit.x.tolist())
 
@@ -203,8 +204,8 @@ def job(rate: float, capacity: float) -> StreamJob:
     )
 
 
-def simulated(rate: float, interval_s: float, age_s: float, costs: Costs) -> Simulated:
-    """Kill one of the processes of a job, and let the job restart."""
+def simulated(rate: float, interval_s: float, age_s: float, costs: Costs, from_s: float = 0.0) -> Simulated:
+    """Kill one of the processes of a job, and let the job restart; the lag counts from a time after the kill on."""
     n = PARALLELISM
     until = 60.0 + 3.0 * (costs.stopped_s + costs.warming_s + age_s) * costs.capacity / (costs.capacity - rate)
     killed = (0, n)
@@ -215,9 +216,10 @@ def simulated(rate: float, interval_s: float, age_s: float, costs: Costs) -> Sim
         failures=(NodeFailure(0.0, frozenset(), np.array(killed)),),
         starts=tuple(RecoveryStart(0, 0.0, task, 0) for task in killed),
         mode=MODES["task-local"],
-        timing=RecoveryTiming(detection_s=costs.stopped_s, warming_s=costs.warming_s, warming_pace=WARMING_PACE),
+        timing=RecoveryTiming(restart_s=costs.stopped_s, warming_s=costs.warming_s, warming_pace=costs.warming_pace),
         checkpoint_s=interval_s,
         checkpoint_age_s=age_s,
+        queue_batches=2,
         warm_up_s=2.0 * interval_s + 10.0,
         until_s=until,
     )
@@ -232,8 +234,8 @@ def simulated(rate: float, interval_s: float, age_s: float, costs: Costs) -> Sim
     step = float(time[1] - time[0])
     return Simulated(
         float(time[waiting[-1] + 1]) + costs.seen_s,
-        costs.lag_unit * float(above.max()),
-        costs.lag_unit * float(above.sum()) * step,
+        costs.lag_unit * float(above[time >= from_s].max()),
+        costs.lag_unit * float(above[time >= from_s].sum()) * step,
     )
 
 
@@ -241,18 +243,21 @@ def khaos(folder: Path, quick: bool) -> None:
     """Print simulated beside measured recoveries of the benchmark job of Khaos."""
     half, rest = _halves(measured_recoveries(folder))
     rest = rest[:: 5 if quick else 1]
-    print("| fitted to | stopped s | replay share | capacity /s | warming up s | seen late s | lag shown |")
-    print("|---|---:|---:|---:|---:|---:|---:|")
+    print("| fitted to | stopped s | replay share | capacity /s | warming up s | at pace | seen late s | lag shown |")
+    print("|---|---:|---:|---:|---:|---:|---:|---:|")
     fits = {"times (`ftplan calibrate`)": as_calibrated(half), "times, peak and area of the lag": with_lag(half)}
     for name, costs in fits.items():
         shown = f"{costs.stopped_s:.1f} | {costs.replay_share:.2f} | {costs.capacity:,.0f} | {costs.warming_s:.1f}"
-        print(f"| {name} | {shown} | {costs.seen_s:.1f} | 1/{1.0 / costs.lag_unit:.1f} |")
+        shown += f" | {costs.warming_pace:.2f} | {costs.seen_s:.1f} | 1/{1.0 / costs.lag_unit:.1f}"
+        print(f"| {name} | {shown} |")
     print(f"\n{len(half)} recoveries fitted, {len(rest)} others simulated. Errors, median and 90th percentile:\n")
     print("| fitted to | recovery time | 90 % | mean | peak lag | 90 % | mean | area of the lag | 90 % | mean |")
     print("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
     tables = []
     for name, costs in fits.items():
-        outcomes = [simulated(r.rate, r.interval_s, costs.replay_share * r.interval_s, costs) for r in rest]
+        outcomes = [
+            simulated(r.rate, r.interval_s, costs.replay_share * r.interval_s, costs, costs.stopped_s) for r in rest
+        ]
         tables.append(outcomes)
         _, _, *truth = _columns(rest)
         off = np.array(outcomes).T / np.array(truth) - 1.0
@@ -281,44 +286,64 @@ def _halves(rows: Sequence[Measured]) -> tuple[list[Measured], list[Measured]]:
     return halves
 
 
-def drill(table: Path) -> None:
-    """Print simulated beside measured recoveries of the drill on one machine; its table has no curve of the lag."""
-    with table.open(newline="") as file:
-        kills = [
-            {key: float(value or "nan") for key, value in row.items() if key != "taskmanager"}
-            for row in csv.DictReader(file)
-        ]
-    half, rest = kills[::2], kills[1::2]
-    values = _fitted((kill["recovery_s"], kill["records_s"], kill["checkpoint_interval_s"]) for kill in half)
+def drill(folder: Path) -> None:
+    """Print simulated beside measured recoveries of a drill on one machine, with the curves of the lag."""
+    with (folder / "recoveries.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    half, rest = rows[::2], rows[1::2]
+    with tempfile.TemporaryDirectory() as place:
+        fitted = Path(place, "fitted.csv")
+        with fitted.open("w", newline="") as file:
+            writer = csv.DictWriter(file, list(rows[0]))
+            writer.writeheader()
+            writer.writerows(half)
+        values = {name: item.value for name, item in ftplan.calibrate(fitted, draws=0).costs.estimates.items()}
     stopped = values.get("detection_s", 0.0) + values.get("restart_s", 0.0)
-    costs = Costs(stopped, values["replay_share"], values["capacity_records_s"], 0.0, 0.0, 1.0)
+    costs = Costs(stopped, values["replay_share"], values["capacity_records_s"], 0.0, 1.0, 0.0, 1.0)
     print(
-        f"\nA drill of {len(kills)} kills of a real Flink job, fitted on every other one: stopped {stopped:.1f} s, "
-        f"replay share {costs.replay_share:.2f}, capacity {costs.capacity:,.0f}/s.\n"
+        f"\nA drill of {len(rows)} kills of a real Flink job, fitted on every other one by `ftplan calibrate`: stopped "
+        f"{stopped:.1f} s, replay share {costs.replay_share:.2f}, capacity {costs.capacity:,.0f}/s. The others are "
+        "simulated twice: as it can be said before a kill, and with the stop and the moment that chance gave it.\n"
     )
-    print(
-        "| kill | records/s | interval s | into it s | measured s | simulated s | error | stop and moment known | error |"
-    )
-    print("|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
+    before, known = "time | peak lag | area", "time | peak lag | area"
+    print(f"| kill | records/s | interval s | into it s | measured s | before: {before} | known: {known} |")
+    print(f"|{'---:|' * 11}")
     errors = []
-    for kill in rest:
+    for row in rest:
+        kill = {key: float(value or "nan") for key, value in row.items() if key != "taskmanager"}
         rate, interval, took = kill["records_s"], kill["checkpoint_interval_s"], kill["recovery_s"]
-        before = simulated(rate, interval, costs.replay_share * interval, costs).recovery_s
-        known = costs._replace(stopped_s=kill["down_s"])
-        after = simulated(rate, interval, min(kill["since_checkpoint_s"], interval), known).recovery_s
-        errors.append((abs(before / took - 1.0), abs(after / took - 1.0)))
+        truth = (took, *_drill_lag(folder / f"lag-{interval:g}s.csv", kill["time"], kill["down_s"], took))
+        known_costs = costs._replace(stopped_s=kill["down_s"])
+        guesses = (
+            simulated(rate, interval, costs.replay_share * interval, costs, stopped),
+            simulated(rate, interval, min(kill["since_checkpoint_s"], interval), known_costs, kill["down_s"]),
+        )
+        off = [[a / b - 1.0 for a, b in zip(guess, truth, strict=True)] for guess in guesses]
+        errors.append(np.abs(off))
+        cells = " | ".join(f"{value:+.0%}" for guess in off for value in guess)
         print(
             f"| {kill['number']:.0f} | {rate:,.0f} | {interval:g} | {kill['since_checkpoint_s']:.1f} | {took:.1f} | "
-            f"{before:.1f} | {before / took - 1.0:+.0%} | {after:.1f} | {after / took - 1.0:+.0%} |"
+            f"{cells} |"
         )
-    median = np.median(errors, axis=0)
-    print(f"\nMedian error {median[0]:.0%} before the kill, {median[1]:.0%} with its stop and moment.")
+    medians = " | ".join(f"{value:.0%}" for guess in np.median(errors, axis=0) for value in guess)
+    print(f"| median of absolute errors | | | | | {medians} |")
+
+
+def _drill_lag(curve: Path, killed: float, down_s: float, took: float) -> tuple[float, float]:
+    """Return peak and area of the lag above its level before a kill, from when the job reads again on.
+
+    Its place in the source is not known before that. A second of the curve is what waits at its end.
+    """
+    time, _, lag = np.loadtxt(curve, delimiter=",", skiprows=1).T
+    level = float(np.median(lag[(time > killed - 5.0) & (time <= killed - 1.0)]))
+    above = np.maximum(lag[(time + 1.0 >= killed + down_s) & (time <= killed + took + 1.0)] - level, 0.0)
+    return float(above.max()), float(above.sum())
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", nargs="?", type=Path, default=os.environ.get("FTPLAN_RECOVERIES", EXAMPLE))
-    parser.add_argument("--drill", type=Path, default=DRILL, help="kills of examples/flink/drill.py")
+    parser.add_argument("--drill", type=Path, default=DRILL, help="folder that benchmarks/flink_drill.py has written")
     parser.add_argument("--quick", action="store_true", help="one in five of the held-out recoveries")
     options = parser.parse_args()
     khaos(Path(options.folder), options.quick)
