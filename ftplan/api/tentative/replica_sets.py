@@ -17,6 +17,7 @@ from ftplan.api.tentative.options import RATIOS, TentativeOutputOptions
 from ftplan.errors import FtplanError
 from ftplan.model.plan import InputFile
 from ftplan.model.problem import Problem
+from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import BoolArray
 from ftplan.planners import registry
 from ftplan.planners.replication.choice import ReplicationPlanner
@@ -74,7 +75,7 @@ def planned_sets(problem: Problem, options: TentativeOutputOptions) -> Iterator[
             yield ReplicaSet(result.answer.replicated, float(ratio), budget, algorithm, metric, result.bound)
 
 
-def given_set(given: Any, prepared: PreparedReplication) -> tuple[ReplicaSet, InputFile]:
+def given_set(given: Any, graph: TaskGraph) -> tuple[ReplicaSet, InputFile]:
     """Return the replicas of a plan of kind task-replication; on which nodes does not matter here.
 
     Raises
@@ -82,7 +83,8 @@ def given_set(given: Any, prepared: PreparedReplication) -> tuple[ReplicaSet, In
     FtplanError
         If it is no such plan, or names a task that the query does not have.
     """
-    listed, file = replicas(given, prepared.graph, None)
+    listed, file = replicas(given, graph, None)
     assert file is not None
-    replicated = prepared.problem.mask(item.task for item in listed)
+    replicated = np.zeros(graph.tasks, dtype=np.bool_)
+    replicated[[item.task for item in listed]] = True
     return ReplicaSet(replicated, float(np.mean(replicated))), file
