@@ -48,13 +48,13 @@ def prepared_for(problem: Problem, metric: str = "output-fidelity") -> PreparedR
     return prepare(problem, ReplicationBudget("tasks"), TaskReplicationOptions(metric=metric))
 
 
-def planned_sets(problem: Problem, options: TentativeOutputOptions) -> Iterator[ReplicaSet]:
-    """Yield what each algorithm chooses for each metric and ratio; those that do not go together are left out.
+def planned_pairs(options: TentativeOutputOptions) -> list[tuple[str, str]]:
+    """Return algorithms with the metrics that they maximise; those that do not go together are left out.
 
     Raises
     ------
     FtplanError
-        If none goes together, or a planner gives up.
+        If none goes together.
     """
     algorithms = options.algorithm or ("dynamic-programming", "structure-aware", "greedy")
     metrics = options.metric or ("output-fidelity", "internal-completeness")
@@ -62,8 +62,20 @@ def planned_sets(problem: Problem, options: TentativeOutputOptions) -> Iterator[
     pairs = [(a, m) for m in metrics for a in algorithms if m not in unsupported.get(a, {}).get("metric", ())]
     if not pairs:
         raise FtplanError(f"--metric {metrics[0]}: {algorithms[0]} does not plan for it")
-    planner_of = {a: ReplicationPlanner.of(registry.row("replicate-tasks", a)) for a in algorithms}
-    problem_of = {m: prepared_for(problem, m).problem for m in metrics}
+    return pairs
+
+
+def planned_sets(problem: Problem, options: TentativeOutputOptions) -> Iterator[ReplicaSet]:
+    """Yield what each algorithm chooses for each metric and ratio.
+
+    Raises
+    ------
+    FtplanError
+        If a planner gives up.
+    """
+    pairs = planned_pairs(options)
+    planner_of = {a: ReplicationPlanner.of(registry.row("replicate-tasks", a)) for a, _ in pairs}
+    problem_of = {m: prepared_for(problem, m).problem for _, m in pairs}
     settings = ReplicationOptions(seed=options.seed, time_limit_s=TIME_LIMIT_S)
     for ratio in options.ratios or RATIOS:
         for algorithm, metric in pairs:

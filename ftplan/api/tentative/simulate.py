@@ -12,7 +12,7 @@ from ftplan.api.loading import load
 from ftplan.api.tentative.job import job_document, task_graph
 from ftplan.api.tentative.options import READING, TentativeOutputOptions
 from ftplan.api.tentative.question import Question, question_of
-from ftplan.api.tentative.replica_sets import ReplicaSet, given_set, planned_sets, prepared_for
+from ftplan.api.tentative.replica_sets import ReplicaSet, given_set, planned_pairs, planned_sets, prepared_for
 from ftplan.api.tentative.result import JudgedSet, TentativeOutput
 from ftplan.errors import FtplanError, suggestion
 from ftplan.model.plan import InputFile, Warn
@@ -67,6 +67,7 @@ def simulate_tentative_output(
     asked = TentativeOutputOptions.of("simulate tentative-output", options)
     paths = [os.fspath(log) for log in ((logs,) if isinstance(logs, (str, os.PathLike)) else logs)]
     question = question_of(asked, paths, reading)
+    planned_pairs(asked)
     given = None if asked.replicas is None else given_set(asked.replicas, task_graph(question))
     from ftplan.spark_stats.tentative.run import started
 
