@@ -65,7 +65,7 @@ class TentativeOutputModel(FileModel):
 
     format: Literal["ftplan/simulation"]
     format_version: Version
-    kind: Literal["tentative-output"]
+    kind: Literal["tentative-output"] = Field(description="What was simulated")
     tool_version: str | None = Field(None, description="Version of ftplan that wrote this")
     inputs: list[InputFileModel] | None = Field(None, description="The log and the plan, where given")
     options: dict[str, Any] | None = Field(None, description="As asked; null is the default")

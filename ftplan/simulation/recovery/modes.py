@@ -14,31 +14,40 @@ class Mode:
     Attributes
     ----------
     rolls_back
-        When live tasks go back to the last complete checkpoint: at the first failure since it only, at every failure,
-        or never.
+        When live tasks go back to the last complete checkpoint. Once: when the first failure is detected, and not
+        again until a checkpoint was completed. Always: whenever failed tasks start, as nothing but the sources' logs is
+        kept. Never: failed tasks alone go back.
     buffers
-        When tasks other than sources keep their output: from the first failure until the next complete checkpoint,
-        always, or never.
+        When tasks other than sources keep their output: from the rollback until the next complete checkpoint, always,
+        or never.
+    batches
+        When records wait for their batch (the order in which a task processes is then the same again): while output is
+        kept after a failure, always, or never.
     stops
-        Whether at a failure live tasks go on until they are rolled back, or the whole job stops.
+        Whether when a failure is detected live tasks go on until they are rolled back, or the whole job stops.
     waits
-        What recovery waits for: for the steps of the schedule, for its last step (all tasks start at once), or for
-        nothing (tasks start at once on the nodes that live, however full).
+        What recovery waits for: for the steps of the schedule, for the last step that has a task which is down (all
+        start at once then), or for nothing: tasks start at once on the live nodes with least work for their cores.
     fetches
-        Whose state is fetched when the job goes back: that of all tasks, of those that start elsewhere (the others
-        have it on their own disk), or of none (standbys have it).
+        Whose state is fetched: that of the tasks that failed, of those of them that start elsewhere (a node that lives
+        has it on its disk), of the whole job, or of none (standbys have it).
     coordinated
         Whether checkpoints are those of the whole job, or each task's own.
+    logs_order
+        Whether it is known in which order tasks processed, so that one which is not deterministic does the same again.
+        Otherwise a job with such a task goes back as a whole whenever a failure is detected.
     """
 
     name: str
     says: str
     rolls_back: Literal["once", "always", "never"]
     buffers: Literal["after-failure", "always", "never"]
+    batches: Literal["after-failure", "always", "never"]
     stops: Literal["failed", "all"]
     waits: Literal["steps", "last-step", "nothing"]
-    fetches: Literal["all", "moved", "none"]
+    fetches: Literal["failed", "moved", "all", "none"]
     coordinated: bool = True
+    logs_order: bool = False
 
 
 MODES: Mapping[str, Mode] = {
@@ -47,37 +56,37 @@ MODES: Mapping[str, Mode] = {
         Mode(
             "incremental",
             "[SuZhouTR]: tasks start as room arrives; live tasks go back once, keep their output until all are back",
-            "once", "after-failure", "failed", "steps", "moved",
+            "once", "after-failure", "after-failure", "failed", "steps", "failed",
         ),
         Mode(
             "blocking",
             "wait for the last node, then take all tasks back and replay from the sources",
-            "always", "never", "failed", "last-step", "moved",
+            "always", "never", "never", "failed", "last-step", "failed",
         ),
         Mode(
             "source-replay",
-            "at every failure all tasks go back and the sources replay, as soon as the failed tasks have a place",
-            "always", "never", "all", "steps", "all",
+            "Storm: as soon as failed tasks have a place all tasks go back and the sources replay, at every failure",
+            "always", "never", "never", "failed", "steps", "failed",
         ),
         Mode(
             "eager",
-            "restart failed tasks at once on the nodes that live, however full they get",
-            "always", "never", "failed", "nothing", "moved",
+            "Spark Streaming: output is kept; failed tasks restart at once on the nodes that live, however full",
+            "never", "always", "always", "failed", "nothing", "failed",
         ),
         Mode(
             "task-local",
-            "Flink: the job restarts as a whole; tasks whose node lives restore from its disk",
-            "always", "never", "all", "last-step", "moved",
+            "Flink: the job stops and restarts as a whole; tasks whose node lives restore from its disk",
+            "always", "never", "never", "all", "last-step", "moved",
         ),
         Mode(
             "standby",
             "Clonos: passive standbys with state in place take over and replay logged input; no task goes back",
-            "never", "always", "failed", "steps", "none",
+            "never", "always", "never", "failed", "steps", "none", logs_order=True,
         ),
         Mode(
             "uncoordinated",
             "CheckMate: each task has its own checkpoints, failed ones alone go back, logged input is replayed",
-            "never", "always", "failed", "steps", "moved", False,
+            "never", "always", "never", "failed", "steps", "failed", coordinated=False,
         ),
     )
 }  # fmt: skip

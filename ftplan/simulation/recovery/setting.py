@@ -60,9 +60,16 @@ class RecoveryTiming:
     takeover_s, replica_lag_s
         From the detection until a replica's output is on; how much of its output it sends again ([SuZhou2016], V-B).
     correlated_failures
-        Node failures since the last complete checkpoint from which on recovery is incremental; with fewer it blocks.
+        Node failures since the last complete checkpoint from which on recovery is incremental; with fewer it blocks:
+        waits for the last step, and the whole job goes back ([SuZhouTR], section 4.2.1).
+    warming_s, warming_pace
+        So long after a task has started again, or has gone back, it works at this share of its fastest pace: code is
+        not compiled, caches are cold.
+    timeout_s
+        From a failure until sources replay, where the whole job goes back: they notice that a record was lost when it
+        was not processed in this time ([SuZhouTR], section 7.1).
     replay_window_s
-        Source time that a task's state is rebuilt from where there are no checkpoints; 0: from the checkpoint.
+        Source time that the whole job's state is rebuilt from where there are no checkpoints; 0: from the begin.
     """
 
     detection_s: float = 0.0
@@ -71,7 +78,10 @@ class RecoveryTiming:
     transfer_delay_s: float = 0.0
     takeover_s: float = 0.0
     replica_lag_s: float = 0.0
+    warming_s: float = 0.0
+    warming_pace: float = 1.0
     correlated_failures: int = 2
+    timeout_s: float = 0.0
     replay_window_s: float = 0.0
 
 
@@ -82,7 +92,7 @@ class RecoverySetting:
     Attributes
     ----------
     job
-        What runs; its batch 0 begins at ``-warm_up_s``.
+        What runs; its batch 0 begins at :attr:`begin_s`.
     nodes
         All nodes that are ever there.
     home
@@ -94,7 +104,12 @@ class RecoverySetting:
     starts
         What the schedule starts, in its order; not used by a mode that waits for nothing.
     checkpoint_s, checkpoint_age_s
-        Seconds between checkpoints; how old the last punctuation is when the first failure strikes.
+        Seconds between checkpoints, infinite for none; how old the last punctuation is when the first failure strikes,
+        at most a whole interval.
+    warm_up_s
+        Least seconds before the failure.
+    names
+        What errors call the tasks; their numbers if None.
     """
 
     job: StreamJob
@@ -114,3 +129,12 @@ class RecoverySetting:
     warm_up_s: float = 30.0
     until_s: float = 600.0
     bin_s: float = 1.0
+    names: tuple[str, ...] | None = None
+
+    @property
+    def begin_s(self) -> float:
+        """When batch 0 begins, before the failure: such that the last punctuation has its age."""
+        if np.isinf(self.checkpoint_s):
+            return -self.warm_up_s
+        intervals = max(1.0, np.ceil((self.warm_up_s - self.checkpoint_age_s) / self.checkpoint_s - 1e-9))
+        return float(-(intervals * self.checkpoint_s + self.checkpoint_age_s))

@@ -11,7 +11,14 @@ from ftplan.simulation.recovery.setting import RecoverySetting
 
 
 class ControlEvent(NamedTuple):
-    """Something that the coordinator saw or ordered; *what* is a word: failure, detected, rolled-back, started, ..."""
+    """Something that happened or was ordered; *what* is one of these words.
+
+    ``failure``: tasks failed, with a node or by themselves. ``node-arrived``. ``stalled``: tasks with a replica failed;
+    they take over (``taken-over``) on its node. ``detected``: the coordinator knows of failed tasks. ``job-stopped``:
+    all live tasks stop. ``rolled-back``: live tasks go back to a checkpoint. ``started``: a task was told to start on a
+    node. ``running``: tasks have loaded their state. ``skipped``: the schedule starts a task that is not down, or on a
+    node that is not there. ``buffers-on``, ``buffers-off``: tasks keep their output, or no longer.
+    """
 
     at_s: float
     what: str
@@ -54,6 +61,10 @@ class QuerySeries:
         What tasks of the query keep of their output.
     duplicates
         Records dropped as duplicates by tasks of the query in the bin.
+    lag_records
+        Records in the sources' logs that they have not processed, shape (bins,).
+    all_queue_records, all_buffered_bytes
+        What waits for and is kept by all tasks together, each counted once, shape (bins,).
     """
 
     query: IntArray
@@ -64,7 +75,9 @@ class QuerySeries:
     queue_records: FloatArray
     buffered_bytes: FloatArray
     duplicates: FloatArray
-    lag_records: FloatArray  # (bins,) records in the sources' logs that sources have not processed
+    lag_records: FloatArray
+    all_queue_records: FloatArray
+    all_buffered_bytes: FloatArray
 
 
 @dataclass(frozen=True)
