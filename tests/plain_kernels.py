@@ -19,7 +19,7 @@ def _numbers(args: tuple[Any, ...]) -> int:
 
 @pytest.fixture(autouse=True)
 def _plain_kernels(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    from ftplan.planners.compiled import Kernel  # late: what is imported before coverage begins is not seen
+    from ftplan.compiled import Kernel  # late: what is imported before coverage begins is not seen
 
     compiled = Kernel.__call__
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from ftplan.compiled import seconds_apart
 from ftplan.model.plan import Warn
 
 #: Deterministic solver seconds that one iteration buys.
@@ -16,22 +17,13 @@ SOLVER_SECONDS_PER_ITERATION = 0.01
 ENDED = 0.1
 
 
-_apart_s = 0.0
-
-
 class OutOfTime(Exception):
     """The clock ran out in the midst of work that is of no use before its end; whoever began it does without."""
 
 
 def now() -> float:
     """Return the seconds of the one clock that everything looks at; it stands still while functions are compiled."""
-    return time.monotonic() - _apart_s
-
-
-def set_apart(seconds: float) -> None:
-    """Let seconds that have just passed count on no budget."""
-    global _apart_s
-    _apart_s += seconds
+    return time.monotonic() - seconds_apart()
 
 
 class WorkLimits(Protocol):

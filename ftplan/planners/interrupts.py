@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from types import FrameType
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
@@ -103,39 +100,6 @@ def interruptible(call: Callable[[], T], stop: Callable[[], object] | None = Non
     if running.raised is not None:
         raise running.raised
     return running.returned[0]
-
-
-@contextmanager
-def remembered() -> Iterator[None]:
-    """Signal again after the block, in the main thread, if it did not end by a signal.
-
-    What a handler raises while C calls back into Python is lost, and C may fail since the callback did not do its part.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    came: list[int] = []
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    handlers = {number: handler for number, handler in before.items() if callable(handler)}
-
-    def handle(number: int, frame: FrameType | None) -> None:
-        came.append(number)
-        handlers[signal.Signals(number)](number, frame)
-
-    for number in handlers:
-        signal.signal(number, handle)
-    failed: Exception | None = None
-    try:
-        yield
-    except Exception as error:
-        failed = error
-    finally:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
-    if came:
-        signal.raise_signal(came[0])
-    if failed is not None:
-        raise failed
 
 
 def left_running() -> bool:

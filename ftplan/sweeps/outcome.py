@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ftplan.compiled import called_often
 from ftplan.model.plan import canonical_number
-from ftplan.planners.compiled import called_often
 
 if TYPE_CHECKING:
     from ftplan.sweeps.sweep import Sweep

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 import ftplan
+from ftplan import compiled
 from ftplan.api import verify
 from ftplan.api.recovery import fix as recovery_fix
 from ftplan.model import failed_queries
-from ftplan.planners import budget, compiled
+from ftplan.planners import budget
 from tests.api.recovery_cases import CLUSTER, TOPOLOGY, loaded
 
 ARRIVALS = 200
@@ -161,9 +162,9 @@ def test_the_warning_names_the_limit_of_the_command(ticking: Ticking) -> None:
 def test_compiling_counts_on_no_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
     monkeypatch.setattr(budget, "time", SimpleNamespace(monotonic=lambda: now[0]))
-    monkeypatch.setattr(budget, "_apart_s", 0.0)
+    monkeypatch.setattr(compiled, "_apart_s", 0.0)
     limit = budget.Budget(5.0)
     now[0] = 20.0
-    budget.set_apart(18.0)
+    compiled.set_apart(18.0)
     assert limit.left_s == 3.0
     assert not limit.over()

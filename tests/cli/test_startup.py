@@ -11,7 +11,10 @@ import pytest
 
 from ftplan.cli.main import COMMANDS
 
-HEAVY = ("pyspark", "pysail", "ortools", "pandas", "networkx", "numpy", "pyarrow", "pydantic", "yaml", "rich", "numba")
+HEAVY = (
+    *("pyspark", "pysail", "ortools", "pandas", "networkx", "numpy", "pyarrow", "pydantic", "yaml", "rich", "numba"),
+    "simpy",
+)
 PROBE = (
     "import sys, json; from ftplan.cli.main import run; code = run(sys.argv[1:]); "
     f"print(json.dumps([code, [m for m in {HEAVY!r} if m in sys.modules]]), file=sys.stderr)"
@@ -32,7 +35,7 @@ def test_import_ftplan_is_light() -> None:
 
 
 #: What no command needs for an answer on a small job without statistics.
-NOT_NEEDED = ("pandas", "pyarrow", "networkx", "scipy", "pyspark", "numba", "rich")
+NOT_NEEDED = ("pandas", "pyarrow", "networkx", "scipy", "pyspark", "numba", "rich", "simpy")
 STORM = Path(__file__).parents[2] / "examples" / "storm-recovery"
 
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from ftplan.compiled import compiled, remembered
 from ftplan.planners import interrupts
-from ftplan.planners.compiled import compiled
 from ftplan.planners.interrupts import SolverStuck, interruptible, left_running
 
 
@@ -132,14 +132,14 @@ def test_an_interrupt_wins_over_the_failure_that_it_causes() -> None:
     """LLVM fails where a callback did not do what it was to do."""
 
     def compile_it() -> None:
-        with interrupts.remembered():
+        with remembered():
             with contextlib.suppress(KeyboardInterrupt):
                 signal.raise_signal(signal.SIGINT)
             raise RuntimeError("no compiled object yet")
 
     with pytest.raises(KeyboardInterrupt):
         compile_it()
-    with pytest.raises(RuntimeError, match="no signal"), interrupts.remembered():
+    with pytest.raises(RuntimeError, match="no signal"), remembered():
         raise RuntimeError("no signal")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ftplan.planners.compiled import compiled, inlined
+from ftplan.compiled import compiled, inlined
 
 #: Bits of a word of a set of nodes; the last bit is not used, so that words stay positive.
 BITS = 62

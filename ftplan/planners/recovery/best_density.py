@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
+from ftplan.compiled import pays_to_compile
 from ftplan.model.plan import sound_bound
 from ftplan.model.topology import BoolArray
 from ftplan.planners.budget import Budget, now
-from ftplan.planners.compiled import pays_to_compile
 from ftplan.planners.recovery.knapsack.density_growth import grow, growth_instance
 from ftplan.planners.recovery.knapsack.fractional_bound import RAISED, fractional_bound, whole_numbers
 from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack, StepChoice

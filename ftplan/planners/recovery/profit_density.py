@@ -6,8 +6,8 @@ from typing import Protocol
 
 import numpy as np
 
+from ftplan.compiled import compiled
 from ftplan.model.topology import FloatArray, IntArray
-from ftplan.planners.compiled import compiled
 
 
 class Needs(Protocol):

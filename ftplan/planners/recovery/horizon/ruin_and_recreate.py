@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ftplan.compiled import SMALL_WORK
 from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget, now
-from ftplan.planners.compiled import SMALL_WORK
 from ftplan.planners.recovery.horizon import ruin_and_recreate_moves as moves
 from ftplan.planners.recovery.horizon.ruin_and_recreate_moves import Instance, Solution
 from ftplan.planners.recovery.horizon.time_indexed import TimeIndexedKnapsack

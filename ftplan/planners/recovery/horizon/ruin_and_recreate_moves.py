@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ftplan.compiled import compiled
 from ftplan.model.topology import FloatArray, IntArray
-from ftplan.planners.compiled import compiled
 
 #: Queries that a round moves at most: this many are taken out, others near them are looked at, all in one buffer.
 MOST_REMOVED, NEIGHBOURS, BUFFER = 12, 24, 64

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ftplan.compiled import compiled, inlined
 from ftplan.model.tolerances import NOISE
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
-from ftplan.planners.compiled import compiled, inlined
 from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack
 from ftplan.planners.recovery.profit_density import density
 

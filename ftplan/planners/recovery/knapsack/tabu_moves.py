@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ftplan.compiled import compiled
 from ftplan.model.topology import FloatArray, IntArray
-from ftplan.planners.compiled import compiled
 from ftplan.planners.recovery.profit_density import density
 
 Index = npt.NDArray[np.uint32]

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from numba.core import caching
 
-from ftplan.planners import compiled as compiled_module
+from ftplan import compiled as compiled_module
+from ftplan.compiled import compiled, inlined
 from ftplan.planners.budget import Budget
-from ftplan.planners.compiled import compiled, inlined
 from ftplan.planners.recovery import local_search
 from ftplan.planners.recovery.horizon import ruin_and_recreate
 from ftplan.planners.recovery.horizon import ruin_and_recreate_moves as moves

@@ -6,16 +6,15 @@ the first compiled call. ``kernel(...)`` compiles, ``kernel.plain(...)`` never d
 
 from __future__ import annotations
 
+import signal
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import update_wrapper
-from types import CellType, FunctionType
+from types import CellType, FrameType, FunctionType
 from typing import Any
-
-from ftplan.planners.budget import set_apart
-from ftplan.planners.interrupts import remembered
 
 #: Steps of a kernel, about, up to which it is run as it is: a tenth of a second.
 SMALL_WORK = 20_000
@@ -38,6 +37,53 @@ def called_often() -> Iterator[None]:
         _OFTEN.reset(token)
 
 
+_apart_s = 0.0
+
+
+def seconds_apart() -> float:
+    """Return the seconds that count on no budget: those that it took to compile."""
+    return _apart_s
+
+
+def set_apart(seconds: float) -> None:
+    """Let seconds that have just passed count on no budget."""
+    global _apart_s
+    _apart_s += seconds
+
+
+@contextmanager
+def remembered() -> Iterator[None]:
+    """Signal again after the block, in the main thread, if it did not end by a signal.
+
+    What a handler raises while C calls back into Python is lost, and C may fail since the callback did not do its part.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    handlers = {number: handler for number, handler in before.items() if callable(handler)}
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        came.append(number)
+        handlers[signal.Signals(number)](number, frame)
+
+    for number in handlers:
+        signal.signal(number, handle)
+    failed: Exception | None = None
+    try:
+        yield
+    except Exception as error:
+        failed = error
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+    if came:
+        signal.raise_signal(came[0])
+    if failed is not None:
+        raise failed
+
+
 _PLAIN: dict[int, dict[str, Any]] = {}
 _FAST: dict[int, dict[str, Any]] = {}
 
@@ -49,27 +95,29 @@ class Kernel:
     Where neither can be written, such as in a container whose file system is read-only, each process compiles anew.
     """
 
-    def __init__(self, function: Callable[..., Any], inline: str) -> None:
+    def __init__(self, function: Callable[..., Any], **options: Any) -> None:
         update_wrapper(self, function)
         self._function: Any = function
-        self._inline = inline
+        self._options = options
         self._plain: Callable[..., Any] | None = None
         self._fast: Any = None
+        self._misses = 0
 
     def __call__(self, *args: Any) -> Any:
         """Run the machine code. The time that it takes to make it counts on no budget."""
         began = time.monotonic()
         fast = self.fast
-        before = sum(fast.stats.cache_misses.values())
         known = len(fast.overloads)
         if known:
             answer = fast(*args)
         else:  # LLVM calls back into Python, and what is raised there is lost
             with remembered():
                 answer = fast(*args)
-        missed = sum(fast.stats.cache_misses.values()) > before or not fast.stats.cache_path
-        if len(fast.overloads) > known and missed:
-            set_apart(time.monotonic() - began)
+        if len(fast.overloads) > known:
+            misses = sum(fast.stats.cache_misses.values())
+            if misses > self._misses or not fast.stats.cache_path:
+                set_apart(time.monotonic() - began)
+            self._misses = misses
         return answer
 
     @property
@@ -98,9 +146,9 @@ class Kernel:
             if self._fast is not None:  # made with the others of its module
                 return self._fast
             try:
-                self._fast = njit(cache=True, error_model="numpy", inline=self._inline)(function)
+                self._fast = njit(cache=True, error_model="numpy", **self._options)(function)
             except RuntimeError:
-                self._fast = njit(error_model="numpy", inline=self._inline)(function)
+                self._fast = njit(error_model="numpy", **self._options)(function)
         return self._fast
 
 
@@ -133,9 +181,22 @@ class _Later:
 
 def compiled(function: Callable[..., Any]) -> Any:
     """Make a kernel of a function."""
-    return Kernel(function, "never")
+    return Kernel(function)
 
 
 def inlined(function: Callable[..., Any]) -> Any:
     """Make a kernel that is compiled into those that call it: a call counts references to each array that it passes."""
-    return Kernel(function, "always")
+    return Kernel(function, inline="always")
+
+
+def in_place(function: Callable[..., Any]) -> Any:
+    """Make a kernel that makes no arrays and returns none: it counts no references to those that it changes.
+
+    Counting takes five times as long as what an event loop does with its arrays.
+    """
+    return Kernel(function, _nrt=False)
+
+
+def inlined_in_place(function: Callable[..., Any]) -> Any:
+    """Make a kernel that works in place and is compiled into those that call it."""
+    return Kernel(function, _nrt=False, inline="always")

@@ -1,0 +1,67 @@
+"""Queues that count what goes through them, so that nothing gets lost unseen."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Generic, TypeVar
+
+import numpy as np
+from simpy import Environment
+
+from ftplan.simulation.engine.clock import DataEvent
+
+Entry = TypeVar("Entry")
+
+
+class CountedQueue(Generic[Entry]):
+    """First in, first out; an entry stands for a number of records.
+
+    Attributes
+    ----------
+    entered, left, dropped
+        Records so far; ``entered = left + dropped + held`` at every moment. What does not fit is entered and dropped.
+    held
+        Records in the queue.
+    """
+
+    def __init__(self, env: Environment, capacity: float = np.inf) -> None:
+        self.env = env
+        self.capacity = capacity
+        self.entered = self.left = self.dropped = self.held = 0.0
+        self._entries: deque[tuple[Entry, float]] = deque()
+        self._takers: deque[DataEvent] = deque()
+
+    def __len__(self) -> int:
+        """Return the number of entries."""
+        return len(self._entries)
+
+    def put(self, entry: Entry, records: float = 1.0) -> bool:
+        """Put an entry in, or drop it where its records are more than there is room for; return whether it is in."""
+        self.entered += records
+        if self.held + records > self.capacity:
+            self.dropped += records
+            return False
+        self.held += records
+        self._entries.append((entry, records))
+        self._serve()
+        return True
+
+    def get(self) -> DataEvent:
+        """Return an event that succeeds with the first entry when there is one; whoever asked first is served first."""
+        taker = DataEvent(self.env)
+        self._takers.append(taker)
+        self._serve()
+        return taker
+
+    def clear(self) -> None:
+        """Drop all entries."""
+        self.dropped += self.held
+        self.held = 0.0
+        self._entries.clear()
+
+    def _serve(self) -> None:
+        while self._entries and self._takers:
+            entry, records = self._entries.popleft()
+            self.held -= records
+            self.left += records
+            self._takers.popleft().succeed(entry)

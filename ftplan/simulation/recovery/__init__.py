@@ -1,0 +1,1 @@
+"""A failure and the recovery from it, batch by batch, under a recovery schedule and a mode. Knows no planner."""

@@ -1,0 +1,70 @@
+"""Links keep order and lose what is under way when they are cut; downlinks bring one transfer after another."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from simpy import Environment
+
+from ftplan.simulation.engine.clock import CONTROL, after
+from ftplan.simulation.engine.network import Downlink, Fetch, Link
+
+
+@given(
+    st.floats(0.0, 2.0),
+    st.lists(st.floats(0.0, 5.0), max_size=20),
+    st.lists(st.floats(0.0, 6.0), max_size=3),
+)
+def test_links_deliver_in_order_what_was_not_cut(delay_s: float, sent_s: list[float], cut_s: list[float]) -> None:
+    env = Environment()
+    seen: list[tuple[float, int]] = []
+    link = Link[int](env, delay_s, lambda number: seen.append((env.now, number)))
+    sent_s.sort()
+    for number, at_s in enumerate(sent_s):
+        after(env, at_s, lambda number=number: link.send(number, 2.0))
+    for at_s in cut_s:
+        after(env, at_s, link.cut, CONTROL)
+    while env.peek() < np.inf:
+        env.step()
+        assert link.sent == link.delivered + link.lost + link.under_way
+        assert link.under_way >= 0.0
+    # control comes first: what is sent at the moment of a cut is not lost, what would arrive then is
+    kept = [k for k, at_s in enumerate(sent_s) if not any(at_s < cut <= at_s + delay_s for cut in cut_s)]
+    assert [number for _, number in seen] == kept
+    assert [at_s for at_s, _ in seen] == pytest.approx([sent_s[k] + delay_s for k in kept])
+    assert (link.delivered, link.lost) == (2.0 * len(kept), 2.0 * (len(sent_s) - len(kept)))
+
+
+def ends(downlink: Downlink, items: list[Fetch]) -> list[float]:
+    at_s = [np.inf] * len(items)
+    for number, item in enumerate(items):
+        item.callbacks.append(lambda _, number=number: at_s.__setitem__(number, downlink.env.now))
+    downlink.env.run()
+    return at_s
+
+
+def test_transfers_of_a_node_come_one_after_another() -> None:
+    env = Environment()
+    downlink = Downlink(env, bytes_s=10.0, delay_s=0.5)
+    assert ends(downlink, [downlink.fetch(size) for size in (20.0, 0.0, 10.0)]) == [2.5, 3.0, 4.5]
+    assert downlink.fetched == 30.0
+    (item,) = items = [downlink.fetch(10.0)]
+    assert ends(downlink, items) == [6.0]
+    downlink.cancel(item)
+    without_limit = Downlink(Environment(), np.inf)
+    assert ends(without_limit, [without_limit.fetch(1e12)]) == [0.0]
+
+
+def test_transfers_that_are_given_up_let_the_next_begin() -> None:
+    env = Environment()
+    downlink = Downlink(env, bytes_s=10.0)
+    items = [downlink.fetch(size) for size in (20.0, 40.0, 10.0)]
+    after(env, 1.0, lambda: downlink.cancel(items[0]))
+    after(env, 2.0, lambda: downlink.cancel(items[1]))
+    assert ends(downlink, items) == [np.inf, np.inf, 3.0]
+    now_s = env.now
+    waiting = [downlink.fetch(10.0), downlink.fetch(10.0)]
+    downlink.cancel(waiting[1])
+    assert ends(downlink, waiting) == [now_s + 1.0, np.inf]
