@@ -31,11 +31,12 @@ NARROW, WIDE = 20, 100
 
 
 def tables(document: Document) -> list[Table]:
-    """Return all tables of a simulation's document, the figures first."""
+    """Return all tables of a simulation's document, the figures first; of one run, these say all differences."""
     recoveries = document["recoveries"]
     names = titles(recoveries)
     shown = [_figures(document, names)]
-    shown += [_differences(item, name, names[0]) for item, name in zip(document["comparison"], names[1:], strict=True)]
+    others = zip(document["comparison"], names[1:], strict=True) if document["runs"] > 1 else ()
+    shown += [_differences(item, name, names[0]) for item, name in others]
     return [*shown, _queries(recoveries, names), _over_time(document, names)]
 
 
