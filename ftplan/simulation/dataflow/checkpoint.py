@@ -1,4 +1,4 @@
-"""Checkpoints: snapshots of tasks, and from when on there is one of the whole job."""
+"""Checkpoints: snapshots of tasks, and from when on there is one of the whole job ([SuZhouTR], section 4.1)."""
 
 from __future__ import annotations
 

@@ -97,14 +97,18 @@ class StreamJob:
 
     def records_in(self, batches: int) -> FloatArray:
         """Return how many records each task processes before each of the first batches, shape (batches + 1, tasks)."""
-        total = self.read(batches)
-        leaving: list[list[int]] = [[] for _ in range(self.tasks)]
-        for stream, sender in enumerate(self.sender.tolist()):
-            leaving[sender].append(stream)
+        total = np.ascontiguousarray(self.read(batches).T)
+        leaving: list[dict[float, list[int]]] = [{} for _ in range(self.tasks)]
+        for sender, receiver, share in zip(
+            *(x.tolist() for x in (self.sender, self.receiver, self.share)), strict=True
+        ):
+            leaving[sender].setdefault(share, []).append(receiver)
         for task in self.order.tolist():
-            for stream in leaving[task]:
-                total[:, self.receiver[stream]] += np.floor(self.share[stream] * total[:, task] + 1e-9)
-        return total
+            for share, receivers in leaving[task].items():
+                carried = np.floor(share * total[task] + 1e-9)
+                for receiver in receivers:
+                    total[receiver] += carried
+        return np.asarray(total.T)
 
     def records_on(self, stream: int, records_in: FloatArray) -> FloatArray:
         """Return how many records a stream carries before each batch: numbers 1..n in order; shape (batches + 1,)."""

@@ -52,7 +52,10 @@ class RecordFlow:
     # What follows from orders.
 
     def start(self, tasks: Sequence[Task], batch: int) -> None:
-        """Let tasks go on from the state after *batch* batches, and those that feed them send what they have kept."""
+        """Let tasks go on from the state after *batch* batches, and those that feed them send what they have kept.
+
+        [SuZhouTR], algorithm 2: all live tasks and those that start first, if all go back; later those that start.
+        """
         for task in tasks:
             number = task.role.task
             state = self.checkpoints.snapshot(number, batch)

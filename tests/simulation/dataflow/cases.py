@@ -1,16 +1,13 @@
-"""Small jobs whose times are easy to compute by hand, and algorithm 1 as it is printed."""
+"""Small jobs whose times are easy to compute by hand."""
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ftplan.simulation.dataflow.input_order import Arrival
 from ftplan.simulation.dataflow.job import StreamJob
-from ftplan.simulation.dataflow.message import Barrier, Message, Records
 from ftplan.simulation.dataflow.plane import DataPlane
 
 
@@ -46,43 +43,3 @@ def begin(plane: DataPlane, tasks: int, cores: float | None = None) -> None:
     shared = None if cores is None else plane.add_node(cores)
     for task in range(tasks):
         plane.start(task, plane.add_node(1.0) if shared is None else shared, 0)
-
-
-class PrintedOrder:
-    """Algorithm 1 of [SuZhouTR] as printed: an ``InputOrder`` that is not exactly-once.
-
-    It drops what is not above the last number *processed*, so that it queues a copy of what still waits; and it counts
-    barriers, so that one that is replayed counts for another stream. The number of the batch rises, or nothing would.
-    """
-
-    def __init__(self, numbers: Mapping[int, int], batch: int) -> None:
-        self._processed = dict(numbers)
-        self._barriers: dict[int, int] = {}
-        self._arrived = dict.fromkeys(numbers, batch)
-        self._queues: dict[tuple[int, int], deque[Records]] = {}
-        self._batch = batch
-
-    def put(self, message: Message) -> Arrival:
-        if isinstance(message, Barrier):
-            self._barriers[message.batch] = self._barriers.get(message.batch, 0) + 1
-            self._arrived[message.stream] = max(self._arrived[message.stream], message.batch + 1)
-            return Arrival()
-        new = message.after(self._processed[message.stream])
-        self._queues.setdefault((message.batch, message.stream), deque()).append(new)
-        return Arrival(queued=new.size, duplicate=message.size - new.size)
-
-    def take(self) -> list[Records] | None:
-        if self._barriers.get(self._batch, 0) < len(self._processed):
-            return None
-        batch: list[Records] = []
-        for stream in sorted(self._processed):
-            batch.extend(records for records in self._queues.pop((self._batch, stream), ()) if records.size)
-        self._processed |= {records.stream: records.last for records in batch}
-        self._batch += 1
-        return batch
-
-    def arrived(self, stream: int) -> int:
-        return self._arrived[stream]
-
-    def queued(self, stream: int) -> int:
-        return sum(records.size for (_, of), queue in self._queues.items() if of == stream for records in queue)

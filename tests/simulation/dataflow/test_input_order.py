@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from ftplan.simulation.dataflow.input_order import Arrival, InputOrder, RepairedOrder
 from ftplan.simulation.dataflow.message import Barrier, Message, Records
-from tests.simulation.dataflow.cases import PrintedOrder
+from tests.simulation.oracles.printed_order import PrintedOrder
 
 
 def batch(stream: int, number: int, records: int = 2) -> list[Message]:

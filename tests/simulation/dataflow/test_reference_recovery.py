@@ -8,7 +8,8 @@ from ftplan.simulation.dataflow.audit import audit, failure_free
 from ftplan.simulation.dataflow.input_order import InputOrderFactory, RepairedOrder
 from ftplan.simulation.dataflow.plane import FlowOptions
 from ftplan.simulation.dataflow.reference import ReferencePlane
-from tests.simulation.dataflow.cases import PrintedOrder, begin, chain, job
+from tests.simulation.dataflow.cases import begin, chain, job
+from tests.simulation.oracles.printed_order import PrintedOrder
 
 EVERY_2_S = FlowOptions(delay_s=0.1, checkpoint_s=2.0)
 

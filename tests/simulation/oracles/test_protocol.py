@@ -18,7 +18,7 @@ from ftplan.simulation.dataflow.plane import FlowOptions
 from ftplan.simulation.dataflow.reference import ReferencePlane
 from tests.simulation.jobs import job, jobs
 from tests.simulation.oracles.by_hand import Outage, recover
-from tests.simulation.oracles.invariants import Invariants, assert_undisturbed, started
+from tests.simulation.oracles.invariants import Invariants, assert_undisturbed, history, started
 from tests.simulation.oracles.printed_order import PrintedOrder
 
 OPTIONS = FlowOptions(delay_s=0.013, queue_batches=4, checkpoint_s=0.5)
@@ -82,7 +82,7 @@ def with_upstream_0_dead_after_its_barrier(order: InputOrderFactory) -> list[lis
     plane.start(0, 0, 0)
     plane.advance(0.35)
     assert plane.ledger().missing().tolist() == [0, 0]
-    return [plane.history(2).numbers(stream) for stream in (0, 1)]
+    return [history(plane, 2).numbers(stream) for stream in (0, 1)]
 
 
 def test_the_listing_doubles_one_stream_and_loses_the_other() -> None:

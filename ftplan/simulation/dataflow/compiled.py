@@ -1,0 +1,274 @@
+"""The flow of batches, fast: a batch is its number, and what happens is an event loop over arrays."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ftplan.compiled import pays_to_compile
+from ftplan.errors import FtplanError
+from ftplan.model.topology import IntArray
+from ftplan.simulation.dataflow import kernel
+from ftplan.simulation.dataflow import rows as k
+from ftplan.simulation.dataflow.job import StreamJob
+from ftplan.simulation.dataflow.plane import CompletedCheckpoint, FlowOptions, Observed
+
+#: Numbers that are held at once, of 8 bytes: records by batch and task, and what is observed by bin.
+MOST_NUMBERS = 1.2e8
+#: Events between two looks at signals, at most; a tenth of a second.
+EVENTS = 200_000
+#: Steps, of 40 µs as it is, for a batch that a task processes and for one on a stream: measured. Compiling pays after
+#: eight tenths of a second then: that is what it takes to load numba, and a machine that has no machine code yet waits
+#: no longer for small answers.
+TASK_STEPS, STREAM_STEPS = 0.4, 0.025
+#: What is observed: levels at the ends of bins, and sums.
+LEVELS = ("processed", "received", "trimmed", "buffering")
+SUMS = ("latency_s", "finished", "duplicates")
+
+_plain_steps = 0.0
+
+
+class CompiledPlane:
+    """A ``DataPlane``: see there for what it does. What is long is compiled; what is short runs as it is.
+
+    Parameters
+    ----------
+    job, options
+        What runs, and how.
+    until_s
+        How far it will be advanced, if that is known.
+    """
+
+    def __init__(self, job: StreamJob, options: FlowOptions, until_s: float = 0.0) -> None:
+        self.job, self.options = job, options
+        self.now_s = 0.0
+        self._until_s = until_s
+        self._fast = False
+        self._tables: Any = k.flow_tables(job, options)
+        self._state: Any = k.flow_state(job)
+        self._counted: Any = [0.0] * job.tasks
+        self._batches = 0
+        self._checkpoints: list[CompletedCheckpoint] = []
+        self._bins: dict[str, list[Any]] = {
+            name: [] for name in ("processed", "received", "trimmed", "buffering", *SUMS)
+        }
+
+    def advance(self, until_s: float) -> None:
+        """Let happen what happens before a time.
+
+        Raises
+        ------
+        FtplanError
+            If there are more batches, tasks, streams and bins than fit in memory.
+        """
+        self._prepare(until_s)
+        bin_s = self.options.bin_s
+        while (end := (len(self._bins["trimmed"]) + 1 - 1e-9) * bin_s) < until_s:
+            self._flow(end)
+            self._observe()
+        self._flow(until_s)
+        self.now_s = max(self.now_s, until_s)
+
+    def add_node(self, cores: float) -> int:
+        """Add a node; return its number."""
+        s = self._state
+        self._state = s._replace(cores=k.longer(s.cores, [cores]), node=k.longer(s.node, [[0]] * len(s.node)))
+        return len(self._state.cores) - 1
+
+    def pace(self, tasks: Sequence[int], factor: float) -> None:
+        """Let tasks work with at most *factor* times their threads."""
+        for task in self._live(tasks):
+            self._state.pace[k.CAP][task] = float(self.job.threads[task]) * factor
+        self._arrange()
+
+    def stop(self, tasks: Sequence[int]) -> None:
+        """Let tasks fail."""
+        s = self._state
+        for task in self._live(tasks):
+            self._forget(task)
+            s.task[k.LIVE][task] = s.task[k.STALLED][task] = 0
+            s.pace[k.CAP][task] = float(self.job.threads[task])
+        self._arrange()
+
+    def stall(self, tasks: Sequence[int]) -> None:
+        """Let live tasks stop working and keep all that they have."""
+        for task in self._live(tasks):
+            self._state.task[k.STALLED][task] = 1
+        self._arrange()
+
+    def resume(self, tasks: Sequence[int]) -> None:
+        """Let stalled tasks go on."""
+        for task in self._live(tasks):
+            self._state.task[k.STALLED][task] = 0
+        self._arrange()
+
+    def move(self, task: int, node: int) -> None:
+        """Say where a task works from now on."""
+        s, cost = self._state, self._tables.cost
+        s.task[k.NODE][task], s.pace[k.CORES][task] = node, 0.0
+        if s.task[k.WORK][task] == k.SNAPSHOT:
+            s.pace[k.LEFT][task] = cost[k.SNAPSHOT_CORE_S][task]
+        elif s.task[k.WORK][task] == k.BATCH:
+            at = s.task[k.PROCESSED][task] * self.job.tasks + task
+            records = self._counted[at + self.job.tasks] - self._counted[at]
+            s.pace[k.LEFT][task] = records * cost[k.RECORD_S][task]
+        self._arrange()
+
+    def start(self, task: int, node: int, batch: int) -> None:
+        """Start a task that is down, with the state after *batch* batches."""
+        self._state.task[k.NODE][task] = node
+        self._state.task[k.LIVE][task] = 1
+        self._go_on_from([task], batch)
+
+    def roll_back(self, tasks: Sequence[int], batch: int) -> None:
+        """Let live tasks forget queues and buffers and go back to the state after *batch* batches."""
+        self._go_on_from(self._live(tasks), batch)
+
+    def buffer(self, on: bool) -> None:
+        """Let tasks keep or forget their output."""
+        s = self._state
+        if on and not s.tally[k.BUFFERING]:
+            s.task[k.KEPT][:] = s.task[k.PROCESSED][:]
+        s.tally[k.BUFFERING] = int(on)
+        self._arrange()
+
+    def batch_mode(self, on: bool) -> None:
+        """Say whether records wait for their batch; it counts in latencies alone."""
+        self._state.tally[k.BATCHING] = int(on)
+
+    def complete(self) -> int:
+        """Return the batch of the last complete checkpoint of the whole job, 0 before the first."""
+        return int(self._state.tally[k.COMPLETE])
+
+    def own_checkpoint(self, task: int) -> int:
+        """Return the batch of a task's last safe checkpoint: its own, or that of the whole job where coordinated."""
+        return self.complete() if self.options.coordinated else int(self._state.task[k.SAFE][task])
+
+    def processed(self) -> IntArray:
+        """Return the batches that each task has processed, -1 while it is down, shape (tasks,)."""
+        return np.where(self._state.task[k.LIVE], self._state.task[k.PROCESSED], -1)
+
+    def observed(self) -> Observed:
+        """Return what was seen until now."""
+        bins, tasks = self._bins, self.job.tasks
+        count = len(bins["trimmed"])
+        return Observed(
+            start_s=0.0,
+            bin_s=self.options.bin_s,
+            trimmed=np.array(bins["trimmed"], dtype=np.int64),
+            buffering=np.array(bins["buffering"], dtype=np.bool_),
+            checkpoints=list(self._checkpoints),
+            processed=np.array(bins["processed"], dtype=np.int64).reshape(count, tasks),
+            received=np.array(bins["received"], dtype=np.int64).reshape(count, self.job.streams),
+            latency_s=np.array(bins["latency_s"]).reshape(count, tasks),
+            finished=np.array(bins["finished"]).reshape(count, tasks),
+            duplicates=np.array(bins["duplicates"]).reshape(count, tasks),
+        )
+
+    def _live(self, tasks: Iterable[int]) -> list[int]:
+        return [task for task in tasks if self._state.task[k.LIVE][task]]
+
+    def _forget(self, task: int) -> None:
+        """Let a task lose its work, and what was sent to it."""
+        s = self._state
+        s.task[k.WORK][task], s.pace[k.LEFT][task], s.pace[k.CORES][task] = k.IDLE, 0.0, 0.0
+        s.tally[k.ORDERS] += 1
+        s.task[k.RESET][task] = s.tally[k.ORDERS]
+
+    def _go_on_from(self, tasks: Sequence[int], batch: int) -> None:
+        """Let tasks have the state after *batch* batches, and those that feed them send what they have kept since."""
+        s = self._state
+        for task in tasks:
+            self._forget(task)
+            s.task[k.PROCESSED][task] = s.task[k.KEPT][task] = s.task[k.SAFE][task] = batch
+            for stream in self._inputs(task):
+                s.received[stream] = batch
+        self._arrange()
+        if not s.tally[k.BUFFERING]:
+            return
+        for stream in [stream for task in tasks for stream in self._inputs(task)]:
+            sender = self.job.sender[stream]
+            first, end = max(batch, s.task[k.KEPT][sender], self.complete()), s.task[k.PROCESSED][sender]
+            if s.task[k.LIVE][sender] and first < end:
+                self._send(stream, first, end)
+
+    def _inputs(self, task: int) -> list[int]:
+        """Return the streams that a task receives."""
+        start, stream = self._tables.role[k.IN_START], self._tables.stream[k.BY_RECEIVER]
+        return [int(number) for number in stream[start[task] : start[task + 1]]]
+
+    def _send(self, stream: int, first: int, end: int) -> None:
+        """Send batches on a stream again."""
+        self._make_room()
+        s = self._state
+        at = s.tally[k.LAST] % len(s.sent_s)
+        s.tally[k.LAST] += 1
+        s.sent_s[at] = self.now_s + self.options.delay_s
+        s.sent[k.BY][at], s.sent[k.FROM][at], s.sent[k.TO][at] = -1 - stream, first, end
+        s.sent[k.SENT_AFTER][at] = s.tally[k.ORDERS]
+
+    def _arrange(self) -> None:
+        (kernel.arrange if self._fast else kernel.arrange.plain)(self._tables, self._state, self._counted)
+        self._note_checkpoints()
+
+    def _flow(self, until_s: float) -> None:
+        flow = kernel.flow if self._fast else kernel.flow.plain
+        while not flow(self._tables, self._state, self._counted, until_s, EVENTS):
+            self._note_checkpoints()
+            self._make_room()
+        self._note_checkpoints()
+
+    def _note_checkpoints(self) -> None:
+        s = self._state
+        for at_s, batch in zip(*(row[: s.tally[k.LOGGED]] for row in s.log), strict=True):
+            self._checkpoints.append(CompletedCheckpoint(float(at_s), int(batch)))
+        s.tally[k.LOGGED] = 0
+
+    def _make_room(self) -> None:
+        """Double the room for what is under way where it is full."""
+        s = self._state
+        if s.tally[k.LAST] - s.tally[k.FIRST] == len(s.sent_s):  # number i is at i modulo the size of the ring
+            self._state = s = s._replace(sent=k.longer(s.sent, s.sent), sent_s=k.longer(s.sent_s, s.sent_s))
+        size = len(s.upload_s)
+        if s.tally[k.UPLOADS] == size:
+            self._state = s = s._replace(upload=k.longer(s.upload, s.upload), upload_s=k.longer(s.upload_s, s.upload_s))
+            s.upload[k.SLOTS][size:] = range(size, 2 * size)
+            s.upload[k.SLOT_PLACE][size:] = [-1] * size
+
+    def _observe(self) -> None:
+        """Note the end of a bin."""
+        s, bins = self._state, self._bins
+        live = np.asarray(s.task[k.LIVE]) != 0
+        bins["processed"].append(np.where(live, s.task[k.PROCESSED], -1).astype(np.int32))
+        bins["received"].append(np.where(live[self.job.receiver], s.received, -1).astype(np.int32))
+        bins["trimmed"].append(self.complete())
+        bins["buffering"].append(bool(s.tally[k.BUFFERING]))
+        for name, sums in zip(SUMS, s.seen, strict=True):
+            bins[name].append(np.array(sums))
+            sums[:] = [0.0] * self.job.tasks
+
+    def _prepare(self, until_s: float) -> None:
+        """Count the records of all batches until a time, and compile if there is, or was, much to do."""
+        global _plain_steps
+        job, bin_s, far_s = self.job, self.options.bin_s, max(until_s, self._until_s)
+        batches = math.ceil(far_s / job.batch_s) + 2
+        if batches > self._batches:
+            if job.tasks * batches + (5 * job.tasks + job.streams) * far_s / bin_s > MOST_NUMBERS:
+                raise FtplanError(
+                    f"{far_s:g} s of {job.tasks} tasks and {job.streams} streams are too much to simulate in batches "
+                    f"of {job.batch_s:g} s, seen every {bin_s:g} s: take longer ones"
+                )
+            self._batches = max(batches, 2 * self._batches)
+            counted = job.records_in(self._batches).ravel()
+            self._counted = counted if self._fast else counted.tolist()
+        if not self._fast:
+            steps = (TASK_STEPS * job.tasks + STREAM_STEPS * job.streams) / job.batch_s
+            self._fast = pays_to_compile(_plain_steps + steps * (far_s - self.now_s))
+            if self._fast:
+                self._tables, self._state = k.as_arrays(self._tables), k.as_arrays(self._state)
+                self._counted = np.array(self._counted, dtype=np.float64)
+            else:
+                _plain_steps += steps * (until_s - self.now_s)
