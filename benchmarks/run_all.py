@@ -78,7 +78,7 @@ SECTIONS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
         "One recovery step: figure 16",
         ("recovery_figure_16.py",),
         "Su & Zhou (technical report, figure 16) plan 18 queries optimally by dynamic programming, best density "
-        "approximates that, and operator-centric recovery is worst. Plot: `figures/figure-16.svg`.",
+        "approximates that, and operator-centric recovery is worst. Plot: `figures/recovery-figure-16.svg`.",
     ),
     (
         "recovery-priority-time",
@@ -118,7 +118,7 @@ SECTIONS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
         "Replicas on random topologies: figure 14",
         ("replication_figure_14.py",),
         "Su & Zhou (ICDE 2016, figure 14) compare greedy and structure-aware and could not compute the optimum. To "
-        "reach: proven on 95 % within 10 s each. Plot: `figures/figure-14.svg`.",
+        "reach: proven on 95 % within 10 s each. Plot: `figures/replication-figure-14.svg`.",
     ),
     (
         "replication-at-scale",

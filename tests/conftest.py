@@ -50,5 +50,12 @@ LONG = ("test_readme.py", "test_fuzz.py")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with engines and other tests that take long."""
-    items.sort(key=lambda item: (item.get_closest_marker("spark") is None, item.path.name not in LONG))
+    """Begin with the tests that share engines, one engine after the other, and with others that take long."""
+
+    def order(item: pytest.Item) -> tuple[bool, str, bool, bool]:
+        parameters: dict[str, Any] = item.callspec.params if hasattr(item, "callspec") else {}
+        engine = parameters.get("session")
+        late = item.get_closest_marker("spark") is None, item.path.name not in LONG
+        return (False, engine, False, False) if engine in ("sail", "spark") else (True, "", *late)
+
+    items.sort(key=order)
