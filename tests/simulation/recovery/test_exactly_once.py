@@ -77,6 +77,10 @@ def checked(setting: RecoverySetting) -> None:
 
     trace = simulate(setting, plane)
     assert audit(planes[0]) == []
+    compiled = simulate(setting)
+    assert compiled.events == trace.events
+    np.testing.assert_array_equal(compiled.observed.processed, trace.observed.processed)
+    np.testing.assert_allclose(compiled.observed.latency_s, trace.observed.latency_s, atol=1e-9)
     processed = planes[0].processed()
     assert (processed >= 0).all(), [event for event in trace.events if event.what != "running"]
     batches = round((UNTIL_S - setting.begin_s) / setting.job.batch_s)
