@@ -1,7 +1,7 @@
 """Figure 16 of Su & Zhou: best density beside the optimum and operator-centric recovery, on random topologies.
 
 Run: ``python benchmarks/recovery_figure_16.py [--topologies 100]`` (needs the extra ``report`` for the plot). Prints
-Markdown tables and whether the paper's findings hold, and writes ``figures/figure-16.svg`` beside this script.
+Markdown tables and whether the paper's findings hold, and writes ``figures/recovery-figure-16.svg`` beside this script.
 
 What the paper does not say is assumed: 5 to 10 tasks a query, one of them its own output task; costs uniform 1 to 10;
 everything has failed; capacities of 10 to 90 % of all costs; shares uniform from 1 to their maximum unless they are
@@ -33,7 +33,7 @@ from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack
 from ftplan.planners.recovery.operator_centric import operator_centric
 from ftplan.planners.recovery.problem import Host, RecoveryOptions, RecoveryProblem
 
-FIGURE = Path(__file__).resolve().parent / "figures" / "figure-16.svg"
+FIGURE = Path(__file__).resolve().parent / "figures" / "recovery-figure-16.svg"
 QUERIES = 18
 SHARES = tuple(percent / 100 for percent in range(10, 100, 10))
 ALGORITHMS = ("BestDensity", "DP", "OC")
@@ -107,13 +107,15 @@ def recovered_by(name: str, graph: TaskGraph, share: float) -> float:
     return step.value(solver(step, Budget(TIME_LIMIT_S)).queries)
 
 
-def measured(setting: Setting, topologies: int, seconds: dict[str, float]) -> Recovered:
+def measured(
+    setting: Setting, topologies: int, seconds: dict[str, float], shares: tuple[float, ...] = SHARES
+) -> Recovered:
     """Return what each algorithm recovers of the summed priority; add up the seconds each takes."""
-    recovered = {name: np.zeros((topologies, len(SHARES))) for name in ALGORITHMS}
+    recovered = {name: np.zeros((topologies, len(shares))) for name in ALGORITHMS}
     for i in range(topologies):
         graph = topology(setting, i)
         total = graph.per_task("priority")[graph.output].sum()
-        for (j, share), name in itertools.product(enumerate(SHARES), ALGORITHMS):
+        for (j, share), name in itertools.product(enumerate(shares), ALGORITHMS):
             begun = time.perf_counter()
             recovered[name][i, j] = recovered_by(name, graph, share) / total
             seconds[name] += time.perf_counter() - begun
@@ -167,7 +169,7 @@ def findings(figures: Mapping[str, Curves], by_rank: Mapping[str, Curves]) -> No
     finding("(c) priority by load slightly", figures["c"], {"BestDensity": -1, "DP": -1})
 
 
-def plot(figures: Mapping[str, Curves]) -> None:
+def plot(figures: Mapping[str, Curves], file: Path = FIGURE, shares: tuple[float, ...] = SHARES) -> None:
     """Draw the sub-figures side by side: one colour an algorithm, one line style a setting."""
     import matplotlib
 
@@ -182,13 +184,13 @@ def plot(figures: Mapping[str, Curves]) -> None:
             for name, colour, mark, size in zip(ALGORITHMS, ("C0", "C2", "C3"), "osx", (4, 9, 5), strict=True):
                 mean = 100 * recovered[name].mean(axis=0)
                 look = {"color": colour, "markersize": size, "markerfacecolor": "none" if name == "DP" else colour}
-                panel.plot(100 * np.array(SHARES), mean, style + mark, label=f"{name}, {setting.name}", **look)
+                panel.plot(100 * np.array(shares), mean, style + mark, label=f"{name}, {setting.name}", **look)
         panel.set(title=f"({figure}) {FIGURES[figure][0]}", xlabel="capacity, % of all failed tasks", ylim=(-2, 102))
         panel.grid(alpha=0.3)
         panel.legend(fontsize="x-small", handlelength=4)
     panels[0].set_ylabel("priority recovered, %")
-    FIGURE.parent.mkdir(exist_ok=True)
-    drawing.savefig(FIGURE, metadata={"Date": None})
+    file.parent.mkdir(parents=True, exist_ok=True)
+    drawing.savefig(file, metadata={"Date": None})
 
 
 def main() -> None:

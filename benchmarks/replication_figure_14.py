@@ -24,7 +24,7 @@ try:
 except ImportError:
     exact = None
 
-FIGURE = Path(__file__).parent / "figures" / "figure-14.svg"
+FIGURE = Path(__file__).parent / "figures" / "replication-figure-14-optimum.svg"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,18 +40,30 @@ class Point:
 
 @cache
 def point(setting: Setting, ratio: float, topologies: int, time_limit_s: float) -> Point:
-    """Return one point; settings that differ in their name only are solved once."""
+    """Return one point; settings that differ in their name only are solved once. Without time there is no optimum."""
     rows = []
     for seed in range(topologies):
         topology = figure_14(setting, seed)
         problem = worst_case(topology, float(int(ratio * topology.task_count)))
-        options = ReplicationOptions(time_limit_s=time_limit_s)
+        options = ReplicationOptions(time_limit_s=time_limit_s or 60.0)
         low, high = (problem.value(plan(problem, options).answer.replicated) for plan in (greedy, structure_aware))
         began = time.perf_counter()
-        found = exact(problem, options) if exact else None
+        found = exact(problem, options) if exact and time_limit_s else None
         best = problem.value(found.answer.replicated) if found else np.nan
         rows.append((low, high, best, found is not None and found.status == "optimal", time.perf_counter() - began))
     return Point(*np.array(rows, dtype=np.float64).T)
+
+
+def all_points(
+    topologies: int, time_limit_s: float, ratios: tuple[float, ...] = RATIOS
+) -> dict[tuple[str, str, float], Point]:
+    """Return the points of all parts, by part, name of the setting and ratio."""
+    return {
+        (part, setting.name, ratio): point(replace(setting, name=""), ratio, topologies, time_limit_s)
+        for part, settings in FIGURE_14.items()
+        for setting in settings
+        for ratio in ratios
+    }
 
 
 def share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
@@ -61,6 +73,7 @@ def share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
 
 def draw(points: dict[tuple[str, str, float], Point], file: Path) -> None:
     """Draw the four parts side by side."""
+    ratios = sorted({ratio for _, _, ratio in points})
     import matplotlib as mpl
 
     mpl.use("svg")
@@ -71,19 +84,19 @@ def draw(points: dict[tuple[str, str, float], Point], file: Path) -> None:
     figure, axes = plt.subplots(1, len(FIGURE_14), figsize=(16, 4), sharey=True)
     for axis, (part, settings) in zip(axes, FIGURE_14.items(), strict=True):
         for k, setting in enumerate(settings):
-            row = [points[part, setting.name, ratio] for ratio in RATIOS]
+            row = [points[part, setting.name, ratio] for ratio in ratios]
             for name, values, style in (
                 ("optimum", [p.exact.mean() for p in row], "-"),
                 ("structure-aware", [p.aware.mean() for p in row], "--"),
                 ("greedy", [p.greedy.mean() for p in row], ":"),
             ):
-                axis.plot(RATIOS, values, style, color=f"C{k}", marker=".", label=f"{setting.name}, {name}")
+                axis.plot(ratios, values, style, color=f"C{k}", marker=".", label=f"{setting.name}, {name}")
         axis.set_title(part)
         axis.set_xlabel("share of tasks replicated")
         axis.legend(fontsize=7)
     axes[0].set_ylabel("output fidelity")
     figure.tight_layout()
-    file.parent.mkdir(exist_ok=True)
+    file.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(file, metadata={"Date": None})
 
 
@@ -96,19 +109,14 @@ def main() -> None:
     print("| part | setting | ratio | greedy | structure-aware | optimum | share of optimum, mean | least | "
           "proven | longest s |")  # fmt: skip
     print("|---|---|--:|--:|--:|--:|--:|--:|--:|--:|")
-    points = {}
-    for part, settings in FIGURE_14.items():
-        for setting in settings:
-            for ratio in RATIOS:
-                p = point(replace(setting, name=""), ratio, given.topologies, given.time_limit)
-                points[part, setting.name, ratio] = p
-                reached = share(p.aware, p.exact)
-                print(
-                    f"| {part} | {setting.name} | {ratio} | {p.greedy.mean():.4f} | {p.aware.mean():.4f} | "
-                    f"{p.exact.mean():.4f} | {reached.mean():.2%} | {reached.min():.2%} | {p.proven.mean():.0%} | "
-                    f"{p.seconds.max():.2f} |",
-                    flush=True,
-                )
+    points = all_points(given.topologies, given.time_limit)
+    for (part, name, ratio), p in points.items():
+        reached = share(p.aware, p.exact)
+        print(
+            f"| {part} | {name} | {ratio} | {p.greedy.mean():.4f} | {p.aware.mean():.4f} | "
+            f"{p.exact.mean():.4f} | {reached.mean():.2%} | {reached.min():.2%} | {p.proven.mean():.0%} | "
+            f"{p.seconds.max():.2f} |"
+        )
     print("\n" + claims(points))
     draw(points, given.figure)
 

@@ -1,8 +1,8 @@
 """ftplan: recovery planning for stream-processing clusters.
 
 The public Python face is :func:`load`, :func:`plan`, :func:`evaluate`, :func:`calibrate`, :func:`checkpoint_interval`,
-:func:`export_plan`, :func:`generate`, :func:`import_topology`, :func:`report`, :func:`what_if` and
-:class:`FtplanError`. It is imported on first use, so that ``import ftplan`` stays light.
+:func:`export_plan`, :func:`generate`, :func:`import_topology`, :func:`report`, :func:`simulate`,
+:func:`what_if` and :class:`FtplanError`. It is imported on first use, so that ``import ftplan`` stays light.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ __all__ = [
     "load",
     "plan",
     "report",
+    "simulate",
     "what_if",
 ]
 
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
         load,
         plan,
         report,
+        simulate,
     )
     from ftplan.errors import FtplanError
     from ftplan.sweeps.what_if import what_if

@@ -27,6 +27,7 @@ __all__ = [
     "load_inputs",
     "plan",
     "report",
+    "simulate",
     "verify",
 ]
 
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from ftplan.api.loading import load
     from ftplan.api.plan_inputs import load_inputs
     from ftplan.api.report import report
+    from ftplan.api.simulating.simulate import simulate
     from ftplan.api.verbs import diff, evaluate, explain, plan, verify
     from ftplan.model.plan import Plan
     from ftplan.model.problem import Problem
@@ -58,6 +60,7 @@ _MODULES = {
     "load": "ftplan.api.loading",
     "load_inputs": "ftplan.api.plan_inputs",
     "report": "ftplan.api.report",
+    "simulate": "ftplan.api.simulating.simulate",
 }
 
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
 
 import click
 
-from ftplan.cli import options
+from ftplan.cli import log_options, options
 from ftplan.cli.progress import progress
 from ftplan.cli.render import check_output, say
 from ftplan.spark_stats.log_formats import INPUT_FORMATS
-
-_MOMENT = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ"])
 
 
 def _column(name: str, text: str) -> Any:
@@ -27,59 +24,26 @@ reading = options.together(
         help="auto: by ending. Of an engine's own log the columns are known: of the options below it takes --window, "
         "--from, --to, --key-groups and those about rejects.",
     ),
-    click.option(
-        "--pattern",
-        metavar="REGEX",
-        help="For regex: what a line holds, as Python's re.search finds it; (?P<name>…) is a column. Lines without it "
-        "are rejected. Lookaround, references and \\b are refused: engines differ there.",
-    ),
+    log_options.pattern,
     click.option(
         "--snapshot-time",
-        type=_MOMENT,
+        type=log_options.MOMENT,
         metavar="UTC",
         help="For kafka-log-dirs: when it ran.  [default: a line above, the file's name, or when it was last written]",
     ),
     click.option(
         "--application-id", metavar="ID", help="For kafka-log-dirs: the Kafka Streams application.  [default: all]"
     ),
-    click.option("--delimiter", default=",", metavar="CHARACTER", help="What parts the fields of a CSV line."),
-    click.option(
-        "--csv-column",
-        "csv_columns",
-        multiple=True,
-        metavar="COLUMN",
-        help="Names of the columns of a CSV without header.",
-    ),
-    click.option("--max-rejects", type=options.SHARE, default=0.01, help="Most rows that may be rejected, as a share."),
+    log_options.fields,
     click.option(
         "--max-kept-rejects", type=click.IntRange(min=0), default=10_000, help="Most rejected rows kept under rejects/."
     ),
 )
 
 times = options.together(
-    click.option(
-        "--time-column",
-        "time_columns",
-        multiple=True,
-        metavar="COLUMN",
-        help="When the record was; repeated, columns are joined: year, month, day, HHMM.",
-    ),
-    click.option(
-        "--time-format",
-        metavar="FORMAT",
-        help="epoch-s, epoch-ms, epoch-us, iso, a strptime format (it has a %) or a Spark datetime pattern. Names of "
-        "weekdays are passed over, also wrong ones.  [default: by looking: numbers, ISO, the common log format, "
-        "asctime, HTTP's, Log4j's, syslog's]",
-    ),
-    click.option(
-        "--year",
-        type=click.IntRange(1, 9999),
-        metavar="YEAR",
-        help="Of times without a year.  [default: the twelve months until the log was last written]",
-    ),
+    log_options.moments,
     click.option("--window", type=options.DURATION, default="60s", metavar="TIME", help="Length of a window."),
-    click.option("--from", "time_from", type=_MOMENT, metavar="UTC", help="Reject records before this."),
-    click.option("--to", "time_to", type=_MOMENT, metavar="UTC", help="Reject records at or after this."),
+    log_options.span,
 )
 
 keys = options.together(
@@ -141,15 +105,7 @@ measures = options.together(
 @times
 @keys
 @measures
-@click.option(
-    "--engine",
-    type=click.Choice(["auto", "spark", "sail"]),
-    default="auto",
-    help="auto: Apache Spark where Java is found, else Sail, which needs none.",
-)
-@click.option(
-    "--master", metavar="URL", help="local[*], spark://…, yarn, k8s://…, sc://… (Spark Connect).  [default: local[*]]"
-)
+@log_options.engine
 @options.verbosity
 def command(logs: tuple[str, ...], **given: Any) -> None:
     """Compute per-key-group statistics from logs: Parquet, CSV, JSON lines, engines' own; files, globs, folders.
@@ -168,7 +124,7 @@ def command(logs: tuple[str, ...], **given: Any) -> None:
     mapping["keys"] = tuple(_key(text) for text in given["keys"])
     mapping["key_groups"], mapping["operator_key_groups"] = _key_groups(given["key_groups"])
     for name in ("time_from", "time_to", "snapshot_time"):
-        mapping[name] = _utc(given[name])
+        mapping[name] = log_options.utc(given[name])
     with progress("computing statistics", hidden=given["no_progress"] or given["quiet"]) as report:
         manifest = compute_stats(
             logs,
@@ -232,7 +188,3 @@ def _key_groups(texts: tuple[str, ...]) -> tuple[int | None, tuple[tuple[str, in
         else:
             overall = int(number)
     return overall, tuple(single)
-
-
-def _utc(moment: datetime | None) -> datetime | None:
-    return None if moment is None else moment.replace(tzinfo=UTC)

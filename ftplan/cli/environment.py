@@ -127,32 +127,54 @@ def apply_configuration(ctx: click.Context) -> None:
     command = group.get_command(ctx, name) if name else None
     if command is None or name is None:
         return
-    parameter = names_in_configuration(command)
-    configuration = find_configuration({name: parameter}, group.list_commands(ctx))
+    called = _called(command, args[args.index(name) + 1 :])
+    names = names_in_configuration(command, called)
+    try:
+        configuration = find_configuration({name: names}, group.list_commands(ctx))
+    except FtplanError:
+        if called is None:
+            raise
+        called, names = None, names_in_configuration(command)  # it may be an option of another command of the group
+        configuration = find_configuration({name: names}, group.list_commands(ctx))
     if configuration is None:
         return
-    settings: dict[str, Any] = {k: v for k, v in configuration.inputs.items() if k in parameter}
+    settings: dict[str, Any] = {k: v for k, v in configuration.inputs.items() if k in names}
     settings.update(configuration.commands.get(name, {}))
-    repeatable = {str(p.name) for p in parameters(command) if p.nargs == -1 or getattr(p, "multiple", False)}
+    repeatable = {str(p.name) for p in parameters(command, called) if p.nargs == -1 or getattr(p, "multiple", False)}
     for key, value in settings.items():
         if isinstance(value, list) and key not in repeatable:
             shown = display_name(configuration.path)
             raise FtplanError(f"{shown}: [{name}] {key.replace('_', '-')}: expected one value, not a list")
     defaults = {k: [v] if k in repeatable and not isinstance(v, list) else v for k, v in settings.items()}
     # those of a group are of each of its commands that has the option
-    ctx.default_map = {name: defaults | dict.fromkeys(getattr(command, "commands", ()), defaults)}
+    ctx.default_map = {name: defaults | dict.fromkeys(_subcommands(command), defaults)}
 
 
-def parameters(command: click.Command) -> list[click.Parameter]:
-    """Return the parameters of a command, for a group those of its commands."""
-    subcommands = command.commands.values() if isinstance(command, click.Group) else ()
-    return [*command.params, *(item for sub in subcommands for item in sub.params)]
+def _subcommands(command: click.Command) -> list[str]:
+    return command.list_commands(click.Context(command)) if isinstance(command, click.Group) else []
 
 
-def names_in_configuration(command: click.Command) -> dict[str, str]:
+def _called(command: click.Command, args: Sequence[str]) -> str | None:
+    """Return which command of a group is called, None for any other command."""
+    known = _subcommands(command)
+    return next((arg for arg in args if arg in known), None)
+
+
+def parameters(command: click.Command, called: str | None = None) -> list[click.Parameter]:
+    """Return the parameters of a command, for a group those of its commands too, or of the one that is *called*."""
+    params = list(command.params)
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in _subcommands(command) if called is None else [called]:
+            subcommand = command.get_command(context, name)
+            params += subcommand.params if subcommand is not None else []
+    return params
+
+
+def names_in_configuration(command: click.Command, called: str | None = None) -> dict[str, str]:
     """Return what ``ftplan.toml`` calls each parameter, with underscores, and what click calls it."""
     names: dict[str, str] = {}
-    for item in parameters(command):
+    for item in parameters(command, called):
         if item.expose_value and item.name is not None:
             flags = [flag for flag in item.opts if flag.startswith("--")]
             shown = flags[0].removeprefix("--").replace("-", "_") if flags else item.name

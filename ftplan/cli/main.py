@@ -6,7 +6,6 @@ Commands are imported when they are called, so that ``ftplan --help`` starts as 
 from __future__ import annotations
 
 import contextlib
-import importlib
 import os
 import signal
 import sys
@@ -18,8 +17,9 @@ import click
 
 from ftplan import __version__
 from ftplan.cli.environment import apply_configuration, warn_of_unknown_variables
+from ftplan.cli.lazy_group import LazyGroup
 from ftplan.cli.options import SETTINGS
-from ftplan.errors import FtplanError, shortened, suggestion
+from ftplan.errors import FtplanError, shortened
 
 #: Command, module, what the list of commands says of it. In the order in which a newcomer needs them.
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -58,36 +58,12 @@ EXIT_PIPE = 141
 EXIT_TERMINATED = 143
 
 
-class Commands(click.Group):
-    """A group that knows its commands by name and imports one only when it is called."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names in the order of :data:`COMMANDS`."""
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import and return one command, None where there is none of that name."""
-        if cmd_name not in COMMANDS:
-            return None
-        module = importlib.import_module(COMMANDS[cmd_name][0])
-        command: click.Command = module.command
-        return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command, or suggest the nearest."""
-        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            ctx.fail(f"unknown command {args[0]!r}{suggestion(args[0], COMMANDS)}; see ftplan --help")
-        return super().resolve_command(ctx, args)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands without importing them."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
-
-
-@click.group(cls=Commands, context_settings=SETTINGS)
+@click.group(
+    cls=LazyGroup,
+    table=COMMANDS,
+    unknown="unknown command {name}{near}; see ftplan --help",
+    context_settings=SETTINGS,
+)
 @click.version_option(__version__, prog_name="ftplan", message="%(prog)s %(version)s")
 @click.pass_context
 def cli(ctx: click.Context) -> None:

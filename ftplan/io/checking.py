@@ -18,6 +18,7 @@ from ftplan.io.evaluation_file import load_evaluation
 from ftplan.io.failure_file import load_failure
 from ftplan.io.plan_file import load_plan
 from ftplan.io.recovery_costs_file import load_recovery_costs
+from ftplan.io.simulations.document import load_simulation
 from ftplan.io.stats_store import load_stats
 from ftplan.io.topology_file import load_topology
 from ftplan.io.validation import FORMATS, Loaded, check_envelope
@@ -45,6 +46,7 @@ _ORDER = (
     "recovery-costs",
     "collection",
     "prometheus-mapping",
+    "simulation",
     "configuration",
 )
 
@@ -145,6 +147,8 @@ def _load(kind: str, source: Any, known: _Known) -> Loaded[Any]:
             return load_mapping(source)
         case "recovery-costs":
             return load_recovery_costs(source)
+        case "simulation":
+            return load_simulation(source)
         case _:
             return load_evaluation(source)
 
@@ -187,5 +191,7 @@ def _summary(value: Any, topology: Topology | None) -> dict[str, int]:
             return {"queries": sum(map(len, value.sections.values()))}
         case RecoveryCosts():
             return {"parameters": len(value.estimates)}
+        case {"format": "ftplan/simulation"}:
+            return {name: len(value[name]) for name in ("recoveries", "warnings") if name in value}
         case _:
             return {"metrics": len(value["metrics"])}

@@ -23,7 +23,7 @@ PATH_OPTIONS = frozenset(
     (
         *INPUTS,
         *(option for row in ROWS for option in (*dict(row.plans), *row.files)),
-        *("output", "plan", "logs", "failure_log", "zone_map", "cluster_output"),
+        *("output", "plan", "against", "logs", "failure_log", "zone_map", "cluster_output"),
     )
 )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -151,6 +151,15 @@ def sheet(drawn: Figure) -> Drawing:
         placed.append(Text(x + 24, y, text))
         x += length
     return Drawing(wide.width, y + 8.0 if drawn.key else top + wide.height, tuple(placed))
+
+
+def below(drawings: Sequence[Drawing], gap: float = 14.0) -> Drawing:
+    """Return drawings one below the other."""
+    top, shapes = 0.0, []
+    for drawn in drawings:
+        shapes += [_lower(shape, top) for shape in drawn.shapes]
+        top += drawn.height + gap
+    return Drawing(max(drawn.width for drawn in drawings), top - gap, tuple(shapes))
 
 
 def _lower(shape: Shape, by: float) -> Shape:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ftplan.spark_stats.passes import LogStatistics
 
 #: A log of so few bytes is checked before any engine is started.
-_SMALL_LOG = 1 << 16
+SMALL_LOG = 1 << 16
 
 Progress = Callable[[str, float | None], None]
 
@@ -83,7 +83,7 @@ def compute(
         stack.callback(stop.set)
         tell("reading the files", None)
         inspection = pool.submit(inspect_files, paths, mapping.input_format, stop, opaque)
-        if sum(Path(p).stat().st_size for p, remote in paths if not remote) < _SMALL_LOG:
+        if sum(Path(p).stat().st_size for p, remote in paths if not remote) < SMALL_LOG:
             inspection.result()
         tell("starting the engine", None)
         with open_session(engine, master) as session:
@@ -91,7 +91,7 @@ def compute(
             from ftplan.spark_stats.readers import read_log
 
             files = inspection.result()
-            with _one_sentence(session):
+            with one_sentence(session):
                 with watch(session, tell):
                     if engine_format is None:
                         log = read_log(session, files, mapping)
@@ -159,7 +159,7 @@ def _time_range(mapping: LogMapping, windows_us: Any) -> tuple[datetime, datetim
 
 
 @contextmanager
-def _one_sentence(session: Session) -> Iterator[None]:
+def one_sentence(session: Session) -> Iterator[None]:
     """Turn what an engine raises into one sentence; what it said in full stays as the cause."""
     try:
         yield

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import ftplan
+from ftplan.api.processes import cores
 from ftplan.spark_stats.choice import Engine
 from ftplan.spark_stats.session import Session, open_session
 from ftplan.sweeps.outcome import Outcome, outcome_of
-from ftplan.sweeps.processes import cores
 
 if TYPE_CHECKING:
     import pyarrow as pa

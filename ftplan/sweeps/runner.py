@@ -6,14 +6,15 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from ftplan.api.processes import cores, in_processes
 from ftplan.errors import FtplanError
 from ftplan.spark_stats.choice import Engine
 from ftplan.sweeps.journal import Journal
 from ftplan.sweeps.outcome import OFTEN, Outcome, outcome_of, plain
 from ftplan.sweeps.plan_files import PlanFiles
-from ftplan.sweeps.processes import cores, in_processes
 
 if TYPE_CHECKING:
     from ftplan.sweeps.sweep import Sweep
@@ -117,7 +118,8 @@ def _outcomes(
         return
     jobs = min(execution.jobs or cores(), len(pending))
     if jobs > 1 or ends is not None:
-        yield from in_processes(sweep, pending, jobs, with_plans=with_plans, ends=ends)
+        one = partial(outcome_of, sweep, with_plan=with_plans, often=len(pending) >= OFTEN * jobs)
+        yield from in_processes(one, pending, jobs, ends=ends, named=("the sweep", "case"))
         return
     for number in pending:
         yield [outcome_of(sweep, number, with_plans, often=len(pending) >= OFTEN)]

@@ -13,6 +13,7 @@ from ftplan.io.evaluation_file import load_evaluation
 from ftplan.io.failure_file import load_failure
 from ftplan.io.plan_file import load_plan
 from ftplan.io.recovery_costs_file import load_recovery_costs
+from ftplan.io.simulations.document import load_simulation
 from ftplan.io.stats_store import load_stats
 from ftplan.io.topology_file import load_topology
 from ftplan.io.what_if_file import load_what_if
@@ -177,6 +178,60 @@ WHAT_IF_RESULT = {
     "warnings": [{"code": "A", "message": "b"}],
 }  # fmt: skip
 
+_FIGURE = {"mean": 2.5, "low": 2.0, "high": None, "p5": 1.0, "p50": 2.5, "p95": 4.0, "runs": 2}
+_SIMULATED_QUERY = {
+    "operator": "sink",
+    "index": 0,
+    "priority": 2.0,
+    "down_s": 40.0,
+    "back_s": 41.0,
+    "runs_down": 2,
+    "runs_not_back": 1,
+    "relative_latency": [1.0, None],
+    "available": [1.0, 0.5],
+    "queue_records": [0.0, 12.5],
+    "buffered_bytes": [0.0, 1e6],
+    "duplicates": [0.0, 3.0],
+}
+SIMULATION = {
+    "format": "ftplan/simulation",
+    "format_version": "1.0",
+    "kind": "recovery",
+    "tool_version": "0.1.0",
+    "inputs": [{"role": "topology", "path": "topology.yaml", "sha256": "00"}],
+    "options": {"runs": 2},
+    "seed": 0,
+    "runs": 2,
+    "checkpoint_interval_s": 10.0,
+    "until_s": 600.0,
+    "time_s": [-5.0, 0.0],
+    "recoveries": [
+        {
+            "mode": "incremental",
+            "plan": "plan.json",
+            "algorithm": None,
+            "summary": {
+                "priority_down_s": _FIGURE, "first_back_s": _FIGURE, "last_back_s": None, "peak_lag_records": _FIGURE,
+                "lag_record_s": _FIGURE, "peak_queue_records": _FIGURE, "peak_buffer_bytes": _FIGURE,
+                "spilled_bytes": _FIGURE, "duplicates": _FIGURE,
+            },
+            "queries": [_SIMULATED_QUERY],
+            "lag_records": [0.0, 10.0],
+            "events": [{"at_s": 0.0, "what": "failure", "tasks": ["join/3"], "node": "n1"}],
+        }
+    ],
+    "comparison": [
+        {
+            "mode": "blocking",
+            "plan": None,
+            "differences": [
+                {"figure": "duplicates", "mean": -2.0, "low": -3.0, "high": -1.0, "less": 2, "equal": 0, "more": 0}
+            ],
+        }
+    ],
+    "warnings": [{"code": "A", "message": "b"}],
+}  # fmt: skip
+
 FULL_TOPOLOGY = examples.topology()
 
 FULL_TOPOLOGY["operators"][0].update(
@@ -268,4 +323,5 @@ CASES: dict[str, tuple[dict[str, Any], Callable[[Any], Any]]] = {
     "collection": (COLLECTION, load_collection),
     "prometheus-mapping": (PROMETHEUS_MAPPING, load_mapping),
     "what-if-result": (WHAT_IF_RESULT, load_what_if_result),
+    "simulation": (SIMULATION, load_simulation),
 }

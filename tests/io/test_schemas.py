@@ -95,5 +95,6 @@ def test_every_field_is_described() -> None:
 def test_unknown_kind() -> None:
     assert said(schema, "topologie") == (
         "unknown kind of file 'topologie' (did you mean 'topology'?): one of topology, cluster, failure, stats, plan, "
-        "evaluation, what-if, recovery-costs, checkpoint-interval, collection, prometheus-mapping, what-if-result"
+        "evaluation, what-if, recovery-costs, checkpoint-interval, collection, prometheus-mapping, what-if-result, "
+        "simulation"
     )

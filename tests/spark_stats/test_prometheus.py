@@ -255,6 +255,18 @@ def test_folders_are_checked_before_an_engine_starts(tmp_path: Path) -> None:
 
 
 @on_sail
+def test_a_time_that_is_off_by_decades_fills_no_memory(run: Run, tmp_path: Path) -> None:
+    """Digits of it were lost: the increase since then is spread over the last week, not over minutes since 1970."""
+    lines = [line(RECORDS, [flink(0, [(170_000 - BEGIN, 0), (0, 20_000)]), flink(1, [(0, 0), (60, 5)])])]
+    stats = run(folder(tmp_path / "c", lines), input_format="prometheus")
+    windows = tasks(stats, "records_in")
+    assert len(windows) == 10_001
+    assert windows[0, -1] == windows[0, -10_000] == 2.0
+    assert windows[1, 0] == 5.0
+    assert [w["code"] for w in stats.manifest["warnings"]] == ["GAPS_IN_SERIES"]
+
+
+@on_sail
 @settings(max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(damage=st.data())
 def test_damaged_answers_are_rows_or_one_line(run: Run, tmp_path_factory: pytest.TempPathFactory, damage: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ftplan.api.processes import in_processes
 from ftplan.errors import FtplanError
 from ftplan.sweeps.outcome import line_of, outcome_of
 from ftplan.sweeps.plan_files import PlanFiles
-from ftplan.sweeps.processes import in_processes
 from ftplan.sweeps.runner import Execution, carry_out
 from tests.sweeps.executed import Arithmetic
 
@@ -49,7 +50,8 @@ def test_any_order_gives_the_same_rows(rng: random.Random) -> None:
 
 def test_processes_take_any_cases_in_any_order() -> None:
     order = [7, 3, 9, 100, 0]
-    got = [outcome for batch in in_processes(SWEEP, order, 2) for outcome in batch]
+    one = partial(outcome_of, SWEEP)
+    got = [outcome for batch in in_processes(one, order, 2, named=("the sweep", "case")) for outcome in batch]
     assert {outcome.number: outcome.row for outcome in got} == {n: line_of(SWEEP.row(n)) for n in order}
 
 

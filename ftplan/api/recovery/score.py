@@ -28,13 +28,20 @@ def score(plan: Plan, problem: Problem, asked: Asked) -> Scores:
     scenario = problem.failure is not None and bool(problem.failure.scenarios)
     whole = incident_of(plan, with_scenario_fails(problem), asked.fail, nothing=scenario)
     incident = at_planned_times(whole)
-    _require_known_tasks(plan, incident)
+    require_known_tasks(plan, incident)
     values = repair_scores(outcome((plan.plan or {})["steps"], incident), incident, horizon_of(plan, whole))
     failures = tuple(dict.fromkeys(str(entry.select) for entry in incident.fail))
     return Scores(values, failures, _warnings(values))
 
 
-def _require_known_tasks(plan: Plan, incident: Incident) -> None:
+def require_known_tasks(plan: Plan, incident: Incident) -> None:
+    """Refuse a recovery schedule that names a task which the topology does not have.
+
+    Raises
+    ------
+    FtplanError
+        With the nearest name.
+    """
     topology = incident.graph.topology
     for step in (plan.plan or {})["steps"]:
         for item in step["recover"]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
@@ -26,6 +26,7 @@ MODELS: Mapping[str, str] = {
     "collection": "ftplan.io.collected.collection_file:CollectionModel",
     "prometheus-mapping": "ftplan.io.collected.prometheus_mapping:PrometheusMappingModel",
     "what-if-result": "ftplan.io.what_if_result:WhatIfResultModel",
+    "simulation": "ftplan.io.simulations.document:SimulationModel",
 }
 
 KINDS = tuple(MODELS)
@@ -53,6 +54,8 @@ def generate(kind: str) -> dict[str, Any]:
     generated: dict[str, Any] = _tidy(model.model_json_schema(by_alias=True), top=True)
     if kind == "plan":
         _add_bodies(generated)
+    if kind == "simulation":
+        _add_simulations(generated)
     return {"$schema": DIALECT, "title": f"ftplan/{kind}", **generated}
 
 
@@ -61,19 +64,33 @@ def _add_bodies(generated: dict[str, Any]) -> None:
     from ftplan.io.bodies import body_of
     from ftplan.model.kinds import KINDS as PLAN_KINDS
 
+    bodies = {kind: body_of(kind) for kind in sorted(PLAN_KINDS)}
+    _add_by_kind(
+        generated,
+        {kind: body for kind, body in bodies.items() if body is not None},
+        lambda inner: {"properties": {"plan": {"anyOf": [inner, {"type": "null"}]}}},
+    )
+
+
+def _add_simulations(generated: dict[str, Any]) -> None:
+    """Say what a simulation of each kind holds besides."""
+    from ftplan.io.simulations import KINDS as SIMULATIONS
+
+    models = {kind: resolve_name(model) for kind, model in sorted(SIMULATIONS.items())}
+    _add_by_kind(generated, models, lambda inner: inner)
+
+
+def _add_by_kind(
+    generated: dict[str, Any], models: Mapping[str, Any], then: Callable[[dict[str, Any]], dict[str, Any]]
+) -> None:
+    """Say what holds for each kind; *then* makes it of a reference to the kind's own schema."""
     rules = []
-    for kind, body in ((kind, body_of(kind)) for kind in sorted(PLAN_KINDS)):
-        if body is None:
-            continue
-        inner = _tidy(body.model_json_schema(by_alias=True), top=True)
+    for kind, model in models.items():
+        inner = _tidy(model.model_json_schema(by_alias=True), top=True)
         generated.setdefault("$defs", {}).update(inner.pop("$defs", {}))
         generated["$defs"][kind] = inner
-        rules.append(
-            {
-                "if": {"properties": {"kind": {"const": kind}}, "required": ["kind"]},
-                "then": {"properties": {"plan": {"anyOf": [{"$ref": f"#/$defs/{kind}"}, {"type": "null"}]}}},
-            }
-        )
+        condition = {"properties": {"kind": {"const": kind}}, "required": ["kind"]}
+        rules.append({"if": condition, "then": then({"$ref": f"#/$defs/{kind}"})})
     generated["allOf"] = rules
 
 

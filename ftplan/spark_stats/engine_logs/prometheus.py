@@ -39,6 +39,8 @@ COLUMN_OF: Mapping[str, str] = {
 OF_OPERATORS = ("records", "bytes", "cpu", "state")
 #: Times after this, the year 5138, are none.
 LATEST_US = 10**17
+#: Windows that an increase is spread over at most, a week of minutes: a longer gap is rather a time that is wrong.
+MOST_WINDOWS = 10_000
 
 
 def read(
@@ -81,7 +83,9 @@ def _rows(series: Any, queries: Sequence[RangeQuery], step_us: int, window_us: i
         F.round(sample_time(F.col("sample")) * 1e6).try_cast("bigint").alias("time"),
         (sample_value(F.col("sample")) * factor).alias("value"),
     ).filter(F.col("time").between(0, LATEST_US) & F.col("value").isNotNull())
-    amounts = _amounts(samples, queries, step_us)
+    amounts = _amounts(samples, queries, step_us).withColumn(
+        "since", F.greatest(F.col("since"), F.col("time") - MOST_WINDOWS * window_us)
+    )
     # A level counts at its time; all else is spread evenly over the time since the sample before.
     last = F.greatest(F.col("time") - 1, F.col("since"))
     windows = F.sequence(F.floor(F.col("since") / window_us), F.floor(last / window_us))

@@ -1,4 +1,4 @@
-"""Cases on all cores: processes that have the sweep and carry out one batch of cases after another."""
+"""Work on all cores: processes that have the work and carry out one batch of its numbered parts after another."""
 
 from __future__ import annotations
 
@@ -7,24 +7,22 @@ import pickle
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
-from typing import TYPE_CHECKING
+from typing import Any, TypeVar
 
+from ftplan.api.worker import PROGRAM
 from ftplan.errors import FtplanError
-from ftplan.sweeps.outcome import OFTEN, Outcome
-from ftplan.sweeps.worker import PROGRAM
 
-if TYPE_CHECKING:
-    from ftplan.sweeps.sweep import Sweep
+Outcome = TypeVar("Outcome")
 
-#: Seconds that a batch of cases shall take: long beside sending it, short beside the whole.
+#: Seconds that a batch shall take: long beside sending it, short beside the whole.
 BATCH_S = 0.25
-#: Most cases of a batch, and the part of what is left that a process takes at most.
-MOST_CASES, PART = 256, 4
+#: Most parts of a batch, and the share of what is left that a process takes at most, as one over so many.
+MOST, PART = 256, 4
 #: Libraries that would start threads on every core in every process.
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
@@ -36,56 +34,67 @@ def cores() -> int:
 
 @dataclass
 class _Process:
-    """A process at work: what it was sent last, when, and how many cases that were."""
+    """A process at work: what it was sent last, and when; *work* and *part* are what messages call these."""
 
     process: subprocess.Popen[bytes]
     connection: Connection
+    work: str
+    part: str
     numbers: Sequence[int] = ()
     sent: float = 0.0
 
 
 def in_processes(
-    sweep: Sweep, numbers: Sequence[int], jobs: int, *, with_plans: bool = False, ends: float | None = None
+    carry_out: Callable[[int], Outcome],
+    numbers: Sequence[int],
+    jobs: int,
+    *,
+    ends: float | None = None,
+    named: tuple[str, str],
 ) -> Iterator[list[Outcome]]:
-    """Yield the outcomes of cases, batch by batch as they are done, carried out by *jobs* processes.
+    """Yield the outcomes of numbered parts of some work, batch by batch as they are done by *jobs* processes.
 
     The processes are new interpreters, not forks: numeric libraries and solvers of this process may have threads, and
     the caller's main module is not run again. They end with this generator, however it ends, and with this process.
 
     Parameters
     ----------
+    carry_out
+        Carries out the part of a number. It is pickled.
     ends
-        A time of ``time.monotonic``: what is not done by then is left out, cases under way too.
+        A time of ``time.monotonic``: what is not done by then is left out, parts under way too.
+    named
+        What messages call the work and a part of it.
 
     Raises
     ------
     FtplanError
-        If a process ends by itself, for instance because memory ran out.
+        As a part raises it; if a process ends by itself, for instance because memory ran out.
     RuntimeError
-        If a case meets a fault of ftplan, with its trace.
+        If a part meets a fault of ftplan, with its trace.
     """
     left = list(reversed(numbers))
-    case_s: float | None = None
+    part_s: float | None = None
     jobs = min(jobs, len(left))
-    message = pickle.dumps((sweep, with_plans, len(left) >= OFTEN * jobs), protocol=pickle.HIGHEST_PROTOCOL)
-    with _started(message, jobs) as processes:
+    message = pickle.dumps(carry_out, protocol=pickle.HIGHEST_PROTOCOL)
+    with _started(message, jobs, named) as processes:
         for process in processes:
-            _send(process, left, case_s, jobs)
+            _send(process, left, part_s, jobs)
         while any(process.numbers for process in processes):
             ready = _wait(processes, ends)
             if not ready:
                 return
             for process in ready:
-                outcomes = _received(process)
+                outcomes: list[Outcome] = _received(process)
                 took = (time.monotonic() - process.sent) / len(process.numbers)
-                case_s = took if case_s is None else 0.5 * (case_s + took)
-                _send(process, left, case_s, jobs)
+                part_s = took if part_s is None else 0.5 * (part_s + took)
+                _send(process, left, part_s, jobs)
                 yield outcomes
 
 
 @contextmanager
-def _started(message: bytes, jobs: int) -> Iterator[list[_Process]]:
-    """Start processes and give them the sweep, pickled in *message*; end them on every way out."""
+def _started(message: bytes, jobs: int, named: tuple[str, str]) -> Iterator[list[_Process]]:
+    """Start processes and give them the work, pickled in *message*; end them on every way out."""
     processes: list[_Process] = []
     environment = {**dict.fromkeys(ONE_THREAD, "1"), **os.environ} if jobs > 1 else None
     try:
@@ -99,7 +108,7 @@ def _started(message: bytes, jobs: int) -> Iterator[list[_Process]]:
                     pass_fds=[there.fileno()],
                     env=environment,
                 )
-            processes.append(_Process(process, here))
+            processes.append(_Process(process, here, *named))
         for started in processes:
             try:
                 started.connection.send(sys.path)
@@ -115,10 +124,10 @@ def _started(message: bytes, jobs: int) -> Iterator[list[_Process]]:
             started.process.wait()
 
 
-def _send(process: _Process, left: list[int], case_s: float | None, jobs: int) -> None:
-    """Send the next batch: one case as long as nobody knows how long one takes."""
-    many = 1 if case_s is None else int(BATCH_S / max(case_s, 1e-9))
-    count = max(1, min(many, MOST_CASES, len(left) // (PART * jobs)))
+def _send(process: _Process, left: list[int], part_s: float | None, jobs: int) -> None:
+    """Send the next batch: one part as long as nobody knows how long one takes."""
+    many = 1 if part_s is None else int(BATCH_S / max(part_s, 1e-9))
+    count = max(1, min(many, MOST, len(left) // (PART * jobs)))
     process.numbers = [left.pop() for _ in range(min(count, len(left)))]
     process.sent = time.monotonic()
     if process.numbers:
@@ -135,20 +144,22 @@ def _wait(processes: Sequence[_Process], ends: float | None) -> list[_Process]:
     return [at_work[connection] for connection in wait(list(at_work), seconds)]  # type: ignore[index]
 
 
-def _received(process: _Process) -> list[Outcome]:
+def _received(process: _Process) -> list[Any]:
     try:
         answer = process.connection.recv()
     except (EOFError, OSError):
         raise _ended(process) from None
+    if isinstance(answer, FtplanError):
+        raise answer
     if isinstance(answer, str):
         raise RuntimeError(answer)
-    outcomes: list[Outcome] = answer
+    outcomes: list[Any] = answer
     return outcomes
 
 
 def _ended(process: _Process) -> FtplanError:
     code = process.process.wait()
     how = f"by signal {-code}" if code < 0 else f"with code {code}"
-    at = f" at case {process.numbers[0]}" if process.numbers else ""
+    at = f" at {process.part} {process.numbers[0]}" if process.numbers else ""
     why = "memory may have run out: use fewer --jobs" if code == -9 else "see the lines above"
-    return FtplanError(f"a process of the sweep ended{at} {how}; {why}, and run the command again to go on")
+    return FtplanError(f"a process of {process.work} ended{at} {how}; {why}, and run the command again to go on")

@@ -1,4 +1,4 @@
-"""A process that carries out cases for another one, until that one has no more or is gone."""
+"""A process that carries out parts of some work for another one, until that one has no more or is gone."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import threading
 import traceback
 from multiprocessing.connection import Connection
 
-from ftplan.sweeps.outcome import outcome_of
+from ftplan.errors import FtplanError
 
 #: What the new interpreter runs: the path of modules comes first, everything else can be imported then. An interrupt
 #: from the terminal reaches all processes of a group; who began this one ends it.
@@ -19,15 +19,16 @@ signal.signal(signal.SIGINT, signal.SIG_IGN)
 from multiprocessing.connection import Connection
 connection = Connection(int(sys.argv[1]))
 sys.path[:] = connection.recv()
-from ftplan.sweeps.worker import work
+from ftplan.api.worker import work
 work(connection)
 """
 
 
 def work(connection: Connection) -> None:
-    """Receive a sweep, then numbers of cases again and again; send back their outcomes, or the trace of a fault.
+    """Receive a function, then numbers again and again; send back what it returns for them, its error, or the trace
+    of a fault.
 
-    A thread listens meanwhile, so that the end of the other process is the end of this one, in the midst of a case.
+    A thread listens meanwhile, so that the end of the other process is the end of this one, in the midst of a part.
     """
     messages: queue.SimpleQueue[bytes] = queue.SimpleQueue()
 
@@ -40,10 +41,15 @@ def work(connection: Connection) -> None:
 
     threading.Thread(target=listen, name="ftplan-listener", daemon=True).start()
     try:
-        sweep, with_plans, often = pickle.loads(messages.get())
+        carry_out = pickle.loads(messages.get())
         while True:
             numbers = pickle.loads(messages.get())
-            connection.send([outcome_of(sweep, number, with_plans, often=often) for number in numbers])
+            try:
+                outcomes = [carry_out(number) for number in numbers]
+            except FtplanError as error:
+                connection.send(FtplanError(str(error)))  # others need more than a text to be made again
+            else:
+                connection.send(outcomes)
     except BrokenPipeError:
         os._exit(0)
     except BaseException:

@@ -1,0 +1,22 @@
+"""All rows, in the order of the report."""
+
+from __future__ import annotations
+
+from reproduce import (
+    checkpoint_shares,
+    checkpoints,
+    recovery_plans,
+    recovery_proofs,
+    replication_plans,
+    replication_proofs,
+)
+
+MODULES = (
+    checkpoints,
+    checkpoint_shares,
+    recovery_plans,
+    recovery_proofs,
+    replication_plans,
+    replication_proofs,
+)
+ROWS = tuple(row for module in MODULES for row in module.ROWS)

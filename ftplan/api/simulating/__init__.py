@@ -1,0 +1,1 @@
+"""Simulations as people ask for them: from files to an answer."""

@@ -1,0 +1,77 @@
+"""``ftplan simulate recovery``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ftplan.api.simulating.options import RecoverySimulationOptions
+from ftplan.cli import kind_options, options
+from ftplan.cli.progress import progress
+from ftplan.cli.render import Answer, check_output, emit_answer, say, warn
+
+if TYPE_CHECKING:
+    from ftplan.model.plan import Plan
+    from ftplan.model.problem import Problem
+
+
+@options.command("simulate-recovery")
+@click.argument("plan", metavar="[PLAN]", required=False)
+@options.inputs
+@options.failure
+@kind_options.of_options(RecoverySimulationOptions)
+@click.option("--plot", metavar="FILE", help="Draw what is back, latency, lag and buffers over time, as .svg or .png.")
+@options.output
+@options.verbosity
+def command(plan: str | None, **given: Any) -> int:
+    """Simulate a failure and the recovery from it, batch by batch.
+
+    PLAN is a recovery schedule, also one made by hand; - is standard input. Without it one is made at each failure and
+    arrival, with what is there by then. Needs a topology, a cluster with a placement, and what fails; a plan names its
+    own.
+
+    Sources' logs, queues, buffers, checkpoints, failures, their detection, restores and replay are simulated at the
+    topology's rates. A query is available while its latency is below --threshold times its usual one.
+
+    \b
+    $ ftplan simulate recovery schedule.json --mode incremental --mode blocking --runs 100
+    $ ftplan simulate recovery a.json --against b.json --runs 100 --costs recovery.yaml --plot recovery.svg
+    """
+    from ftplan.cli.simulate.recovery_view import tables
+
+    check_output(given["output"], given["force"])
+    if given["plot"] is not None:
+        from ftplan.api.plot import check_plot
+
+        check_plot(given["plot"], given["force"])
+    source, problem = _inputs(plan, given)
+    from ftplan.api.simulating.simulate import simulate_recovery
+
+    asked = kind_options.asked(RecoverySimulationOptions, given)
+    with progress("simulating", hidden=given["no_progress"] or given["quiet"]) as report:
+        answer = simulate_recovery(problem, source, progress=report, **asked)
+    warn(answer.warnings, quiet=given["quiet"])
+    text, document = answer.to_json(), answer.to_dict()
+    if given["plot"] is not None:
+        from ftplan.api.plot import form_of, picture
+        from ftplan.io.output import write_bytes
+        from ftplan.reports.recovery_simulation_plot import recovery_simulation_figure
+
+        drawn = recovery_simulation_figure(document)
+        write_bytes(given["plot"], picture(drawn, form_of(given["plot"])), given["force"])
+    emit_answer(Answer(text, tables(document)), given)
+    if answer.unmet is not None:
+        say(answer.unmet)
+        return 1
+    return 0
+
+
+def _inputs(plan: str | None, given: dict[str, Any]) -> tuple[str | Plan | None, Problem]:
+    """Load the inputs: those of the plan where there is one."""
+    from ftplan.cli.inputs import problem_given, problem_of_plan
+
+    if plan is None:
+        return None, problem_given(given)
+    loaded, problem = problem_of_plan(plan, given)
+    return (loaded if plan == "-" else plan), problem

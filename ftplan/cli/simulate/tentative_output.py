@@ -1,0 +1,135 @@
+"""``ftplan simulate tentative-output``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ftplan.api.tentative.options import READING, TentativeOutputOptions
+from ftplan.cli import kind_options, log_options, options
+from ftplan.cli.progress import progress
+from ftplan.cli.render import Answer, Table, check_output, emit_answer, say, warn
+from ftplan.spark_stats.log_formats import NAMED_COLUMNS
+
+if TYPE_CHECKING:
+    from ftplan.api.tentative.result import TentativeOutput
+
+_MEASURES = {
+    "output_fidelity": "output fidelity",
+    "key_aligned_fidelity": "key-aligned fidelity",
+    "internal_completeness": "internal completeness",
+}
+
+
+@options.command("simulate-tentative-output", alternatives=(("replicas", "ratios"),))
+@click.argument("logs", nargs=-1, metavar="[LOG...]")
+@kind_options.of_options(TentativeOutputOptions)
+@click.option(
+    "--input-format",
+    type=click.Choice(NAMED_COLUMNS),
+    default="auto",
+    help="What LOG is; auto: by ending.",
+)
+@log_options.pattern
+@log_options.fields
+@log_options.moments
+@log_options.span
+@log_options.engine
+@click.option("--topology-output", metavar="FILE", help="Also write the query as a topology, with its measured rates.")
+@click.option("--plot", metavar="FILE", help="Draw accuracy over what was foretold, as .svg or .png.")
+@options.output
+@options.verbosity
+def command(logs: tuple[str, ...], **given: Any) -> None:
+    """Run a query without the tasks that have no replica, and see how much of its answer is left.
+
+    A query really runs, on PySpark: first as it is, which gives the rates of its tasks, then without what passes a task
+    that has no replica, as if all these had failed. Accuracy is the part of the entries in all windows that are still
+    there. It is held against what output fidelity, key-aligned fidelity and internal completeness foretold from rates:
+    which one ranks sets of replicas as the query does, and which one is nearest.
+
+    Replicas are those of a plan (--replicas), or chosen for each of --ratios by each --algorithm and --metric.
+
+    \b
+    $ ftplan simulate tentative-output --rate 2000 --users 10000
+    $ ftplan simulate tentative-output edits.json.gz --time-column time --key-column page --partition-column channel
+    """
+    from ftplan.api.tentative.simulate import simulate_tentative_output
+
+    for path in (given["output"], given["topology_output"] or "-"):
+        check_output(path, given["force"])
+    if given["plot"] is not None:
+        from ftplan.api.plot import check_plot
+
+        check_plot(given["plot"], given["force"])
+    reading = {name: given[name] for name in READING}
+    reading |= {name: log_options.utc(given[name]) for name in ("time_from", "time_to")}
+    with progress("running the query", hidden=given["no_progress"] or given["quiet"]) as report:
+        answer = simulate_tentative_output(
+            logs,
+            engine=given["engine"],
+            master=given["master"],
+            progress=report,
+            **(reading if logs else {}),
+            **kind_options.asked(TentativeOutputOptions, given),
+        )
+    say(f"engine: {answer.engine}", quiet=given["quiet"])
+    warn(answer.warnings, quiet=given["quiet"])
+    if given["topology_output"] is not None:
+        from ftplan.io.model_entries import document_text
+        from ftplan.io.output import write_text
+
+        said = f"ftplan simulate tentative-output: the query {answer.query}, with the rates that it had"
+        text = document_text(answer.topology, given["topology_output"], said)
+        write_text(given["topology_output"], text, given["force"])
+    if given["plot"] is not None:
+        from ftplan.api.plot import form_of, picture
+        from ftplan.io.output import write_bytes
+        from ftplan.reports.tentative_plot import tentative_figure
+
+        points = {
+            words: [(getattr(item, name), item.accuracy) for item in answer.different]
+            for name, words in _MEASURES.items()
+        }
+        write_bytes(given["plot"], picture(tentative_figure(points), form_of(given["plot"])), given["force"])
+    emit_answer(Answer(answer.to_json(), _tables(answer), _notes(answer)), given)
+
+
+def _tables(answer: TentativeOutput) -> list[Table]:
+    columns = ("replicated", "replicas", "algorithm", "metric", "accuracy", *_MEASURES.values())
+    rows = [
+        (
+            f"{item.ratio:.0%}",
+            len(item.replicas),
+            item.algorithm or "(given)",
+            item.metric,
+            _digits(item.accuracy),
+            *(_digits(getattr(item, name)) for name in _MEASURES),
+        )
+        for item in answer.sets
+    ]
+    foretold = [
+        (_MEASURES[item.measure], *map(_digits, (item.spearman, item.kendall, item.error, item.bias)))
+        for item in answer.predictions
+    ]
+    return [
+        Table(columns, rows, "what sets of replicas keep"),
+        Table(("measure", "Spearman", "Kendall", "mean error", "mean excess"), foretold, "how well it was foretold"),
+    ]
+
+
+def _digits(value: float | None) -> float | None:
+    return None if value is None else round(value, 4) + 0.0
+
+
+def _notes(answer: TentativeOutput) -> list[str]:
+    run = answer.run
+    notes = [
+        f"{answer.query}: {run['outputs']:,} entries in {run['windows']:,} windows, {len(answer.different)} different "
+        "sets of replicas"
+    ]
+    words = {"spearman": "best ranks (Spearman)", "kendall": "best ranks (Kendall)", "error": "least error"}
+    for statistic, best in answer.best.items():
+        if best:
+            notes.append(f"{words[statistic]}: {', '.join(_MEASURES[name] for name in best)}")
+    return notes

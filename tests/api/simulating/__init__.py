@@ -1,0 +1,1 @@
+"""Simulations by the Python face."""

@@ -1,0 +1,111 @@
+"""Every row of benchmarks/reproduce runs on small instances, is judged by a rule that can fail, and is written."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.append(str(ROOT / "benchmarks"))
+
+from reproduce import command, report  # noqa: E402
+from reproduce.row import FAILS, HOLDS, PARTLY, Check, Claim, Row, Table  # noqa: E402
+from reproduce.rows import ROWS  # noqa: E402
+
+
+def altered(table: Table) -> Iterator[Table]:
+    """Yield tables that are wrong: numbers negated, raised, or in the opposite order; words exchanged."""
+
+    def each(change: Any) -> Table:
+        columns = [change(list(column)) for column in zip(*table.rows, strict=True)]
+        return Table(table.columns, tuple(zip(*columns, strict=True)))
+
+    def numbers(change: Any) -> Any:
+        return lambda column: change(column) if any(isinstance(value, float | int) for value in column) else column
+
+    def by_value(change: Any) -> Any:
+        return lambda column: [value if value is None or isinstance(value, str) else change(value) for value in column]
+
+    yield each(numbers(by_value(lambda value: -value)))
+    yield each(numbers(by_value(lambda value: value + 1000)))
+    yield each(numbers(lambda column: column[::-1]))
+    for sign in (1, -1):  # columns to the right grow, or shrink
+        rows = (tuple(_scaled(value, sign * k) for k, value in enumerate(row)) for row in table.rows)
+        yield Table(table.columns, tuple(rows))
+    yield each(lambda column: column if any(isinstance(v, float | int) for v in column) else column[1:] + column[:1])
+
+
+def _scaled(value: Any, power: int) -> Any:
+    return value if value is None or isinstance(value, str) else value * 10.0**power
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_a_row_runs_and_can_fail(row: Row, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    outcomes = []
+
+    def kept(quick: bool) -> Any:
+        outcomes.append(row.make(quick))
+        return outcomes[0]
+
+    summary, section = command.made(Row(**{**vars(row), "make": kept}), True, tmp_path)
+    table = outcomes[0].table
+    assert table.rows
+    assert all(len(cells) == len(table.columns) for cells in table.rows)
+    assert (tmp_path / "figures" / f"{row.name}.svg").read_text().count("<path") > 3
+    assert row.name in summary
+    assert row.claims
+    for claim in row.claims:
+        verdict = claim.verdict(table)
+        assert verdict.split(": ")[0] == HOLDS or verdict.startswith((f"{PARTLY} because ", f"{FAILS} because "))
+        assert claim.says in section
+        assert claim.rule in section
+        others = [words for wrong in altered(table) if (words := judged(claim, wrong)) != verdict]
+        assert any(not words.startswith(f"{HOLDS}:") for words in [verdict, *others]), f"cannot fail: {claim.rule}"
+
+
+def judged(claim: Claim, table: Table) -> str:
+    """Return the verdict on a wrong table, which may lack what the rule asks for."""
+    try:
+        return claim.verdict(table)
+    except (KeyError, ValueError, ZeroDivisionError) as error:
+        return f"{FAILS} because {error!r}"
+
+
+def test_a_planted_wrong_table_does_not_hold() -> None:
+    """Figure 13 with greedy above both, and figure 2's loss without the join."""
+    (figure_13,) = (row for row in ROWS if row.name == "replication-figure-13")
+    columns = ("query", "ratio", "replicas", "dynamic_programming", "structure_aware", "greedy")
+    wrong = Table(columns, (("Q1", 0.5, 6, 0.5, 0.3, 0.6), ("Q2", 0.5, 8, 0.5, 0.2, 0.6)))
+    assert [claim.verdict(wrong).split(" because ")[0] for claim in figure_13.claims] == [FAILS, FAILS]
+    (figure_2,) = (row for row in ROWS if row.name == "replication-figure-2")
+    wrong = Table(("inputs_of_o3", "loss_of_t31"), (("independent", 0.4), ("correlated", 0.25)))
+    assert [claim.verdict(wrong).split(" because ")[0] for claim in figure_2.claims] == [FAILS, FAILS]
+
+
+def test_verdicts_in_words() -> None:
+    checks = [Check(True, "a"), Check(False, "b"), Check(False, "c")]
+    table = Table((), ())
+
+    def verdict(some: list[Check]) -> str:
+        return Claim("", "", "", lambda _: some).verdict(table)
+
+    assert verdict(checks[:1]) == "holds: a"
+    assert verdict(checks) == "holds partly because b; c"
+    assert verdict(checks[1:]) == "does not hold because b; c"
+    assert verdict([]) == "does not hold because nothing was measured"
+    assert verdict([Check(True, str(k)) for k in range(7)]) == "holds: 0; 1; 2; 3; 4; and 2 more like that"
+
+
+def test_rows_that_are_not_made_keep_their_sections(tmp_path: Path) -> None:
+    file = tmp_path / "REPRODUCED.md"
+    a, b = (("| [a](#a) | p | f | 1 holds |", "## a\n\nfirst\n"), ("| [b](#b) | p | f | 1 holds |", "## b\n\nsecond\n"))
+    file.write_text(report.written(file, {"a": a, "b": b}, ["a", "b"]))
+    again = report.written(file, {"b": (b[0], "## b\n\nnew\n")}, ["a", "b", "c"])
+    assert "first" in again
+    assert "new" in again
+    assert "second" not in again
+    assert again.count("## ") == 2
