@@ -144,7 +144,7 @@ def test_interrupted_it_leaves_nothing_behind(folder: Path, number: signal.Signa
     assert child.stderr is not None
     workers = [int(child.stderr.readline()) for _ in range(2)]
     child.send_signal(number)
-    out, err = child.communicate(timeout=60)
+    out, err = child.communicate()
     assert (child.returncode, out) == (130, b"")
     assert err.decode().splitlines()[-1] == "ftplan: interrupted"
     assert not any(os.path.exists(f"/proc/{worker}") for worker in workers)
