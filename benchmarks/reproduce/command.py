@@ -14,6 +14,7 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from ftplan.planners.compiled import called_often
+
 from reproduce.report import section, summary, written
 from reproduce.row import Row
 from reproduce.rows import ROWS
