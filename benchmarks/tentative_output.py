@@ -2,7 +2,7 @@
 
 Run: ``python benchmarks/tentative_output.py [--quick] [--engine spark]`` (needs the extra ``sail`` or ``spark``, and
 ``report`` for the plot). Both queries run on PySpark, without what passes a task that a plan does not replicate.
-Prints, as Markdown tables, accuracy beside output fidelity (OF), key-aligned fidelity (KAF) and internal completeness (IC),
+Prints Markdown tables: accuracy beside output fidelity (OF), key-aligned fidelity (KAF) and internal completeness (IC),
 which of them foretells it, and whether the paper's findings hold; writes ``figures/figure-12-13.svg`` beside this
 script.
 

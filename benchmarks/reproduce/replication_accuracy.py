@@ -9,6 +9,7 @@ from typing import Any
 
 from ftplan.api.tentative.result import JudgedSet
 from ftplan.api.tentative.simulate import simulate_tentative_output
+
 from reproduce.checks import at_least, at_most, mean, number
 from reproduce.drawing import lines
 from reproduce.row import Check, Claim, Outcome, Row, Table
