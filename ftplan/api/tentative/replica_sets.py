@@ -103,7 +103,7 @@ def given_set(given: Any, graph: TaskGraph) -> tuple[ReplicaSet, InputFile]:
     FtplanError
         If it is no such plan, or names a task that the query does not have.
     """
-    listed, file = replicas(given, graph, None)
+    listed, file = replicas(given, graph, None, anywhere=True)
     assert file is not None
     replicated = np.zeros(graph.tasks, dtype=np.bool_)
     replicated[[item.task for item in listed]] = True
