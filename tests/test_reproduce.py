@@ -71,7 +71,7 @@ def judged(claim: Claim, table: Table) -> str:
     """Return the verdict on a wrong table, which may lack what the rule asks for."""
     try:
         return claim.verdict(table)
-    except (KeyError, ValueError, ZeroDivisionError) as error:
+    except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
         return f"{FAILS} because {error!r}"
 
 

@@ -13,7 +13,7 @@ import time
 from contextlib import nullcontext
 from pathlib import Path
 
-from ftplan.planners.compiled import called_often
+from ftplan.compiled import called_often
 from reproduce.report import section, summary, written
 from reproduce.row import Row
 from reproduce.rows import ROWS

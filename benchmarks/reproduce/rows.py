@@ -7,8 +7,11 @@ from reproduce import (
     checkpoints,
     recovery_plans,
     recovery_proofs,
+    recovery_replays,
+    recovery_simulated,
     replication_plans,
     replication_proofs,
+    replication_simulated,
 )
 
 MODULES = (
@@ -16,7 +19,10 @@ MODULES = (
     checkpoint_shares,
     recovery_plans,
     recovery_proofs,
+    recovery_replays,
+    recovery_simulated,
     replication_plans,
     replication_proofs,
+    replication_simulated,
 )
 ROWS = tuple(row for module in MODULES for row in module.ROWS)
