@@ -121,6 +121,13 @@ SECTIONS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
         "reach: proven on 95 % within 10 s each. Plot: `figures/replication-figure-14-optimum.svg`.",
     ),
     (
+        "reproduce",
+        "The papers' figures and claims",
+        ("reproduce",),
+        "How many claims hold of each figure that is made again; why, and by which rule, is in "
+        "[REPRODUCED.md](REPRODUCED.md).",
+    ),
+    (
         "replication-at-scale",
         "Replicas at scale",
         ("replication_at_scale.py",),

@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT / "benchmarks"))
 
-from reproduce import command, report  # noqa: E402
+from reproduce import command, replication_accuracy, report  # noqa: E402
 from reproduce.row import FAILS, HOLDS, PARTLY, Check, Claim, Row, Table  # noqa: E402
 from reproduce.rows import ROWS  # noqa: E402
 
@@ -43,7 +43,11 @@ def _scaled(value: Any, power: int) -> Any:
     return value if value is None or isinstance(value, str) else value * 10.0**power
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def _marked(row: Row) -> Any:
+    return pytest.param(row, id=row.name, marks=[pytest.mark.spark] if row in replication_accuracy.ROWS else [])
+
+
+@pytest.mark.parametrize("row", [_marked(row) for row in ROWS])
 def test_a_row_runs_and_can_fail(row: Row, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     outcomes = []
 

@@ -9,6 +9,7 @@ from reproduce import (
     recovery_proofs,
     recovery_replays,
     recovery_simulated,
+    replication_accuracy,
     replication_plans,
     replication_proofs,
     replication_simulated,
@@ -24,5 +25,6 @@ MODULES = (
     replication_plans,
     replication_proofs,
     replication_simulated,
+    replication_accuracy,
 )
 ROWS = tuple(row for module in MODULES for row in module.ROWS)
