@@ -33,6 +33,11 @@ class ReferencePlane:
         How tasks order their input; another one shows what breaks without the repairs.
     watch
         Called after each event and each order, for what has to hold at every moment.
+
+    Attributes
+    ----------
+    flow
+        Tasks, streams, logs, the store of checkpoints; to be looked at.
     """
 
     def __init__(
@@ -45,8 +50,8 @@ class ReferencePlane:
         watch: Callable[[ReferencePlane], None] | None = None,
     ) -> None:
         self.job = job
-        self._flow = RecordFlow(job, options, identities, order)
-        self._env = self._flow.env
+        self.flow = RecordFlow(job, options, identities, order)
+        self._env = self.flow.env
         self._nodes: list[Processor] = []
         self._watch = watch
 
@@ -58,7 +63,7 @@ class ReferencePlane:
     @property
     def buffering(self) -> bool:
         """Whether tasks keep their output."""
-        return self._flow.buffering
+        return self.flow.buffering
 
     def advance(self, until_s: float) -> None:
         """Let happen what happens before a time."""
@@ -82,7 +87,7 @@ class ReferencePlane:
     def stop(self, tasks: Sequence[int]) -> None:
         """Let tasks fail."""
         for task in self._live(tasks):
-            self._flow.stop(task)
+            self.flow.stop(task)
         self._go_on()
 
     def stall(self, tasks: Sequence[int]) -> None:
@@ -99,51 +104,51 @@ class ReferencePlane:
 
     def move(self, task: int, node: int) -> None:
         """Say where a task works from now on."""
-        self._flow.tasks[task].move(self._nodes[node])
+        self.flow.tasks[task].move(self._nodes[node])
         self._go_on()
 
     def start(self, task: int, node: int, batch: int) -> None:
         """Start a task that is down, with the state after *batch* batches."""
-        self._flow.tasks[task].move(self._nodes[node])
-        self._flow.start([self._flow.tasks[task]], batch)
+        self.flow.tasks[task].move(self._nodes[node])
+        self.flow.start([self.flow.tasks[task]], batch)
         self._go_on()
 
     def roll_back(self, tasks: Sequence[int], batch: int) -> None:
         """Let live tasks forget queues and buffers and go back to the state after *batch* batches."""
         live = self._live(tasks)
         for task in live:
-            self._flow.forget_input(task)
-        self._flow.start(live, batch)
+            self.flow.forget_input(task)
+        self.flow.start(live, batch)
         self._go_on()
 
     def buffer(self, on: bool) -> None:
         """Let tasks keep or forget their output."""
-        self._flow.buffering = on
-        self._flow.seen.buffering.set(float(on))
+        self.flow.buffering = on
+        self.flow.seen.buffering.set(float(on))
         if not on:
-            for task in self._flow.tasks:
+            for task in self.flow.tasks:
                 task.forget_output()
         self._go_on()
 
     def batch_mode(self, on: bool) -> None:
         """Say whether records wait for their batch; it counts in latencies alone."""
-        self._flow.batch_mode = on
+        self.flow.batch_mode = on
 
     def complete(self) -> int:
         """Return the batch of the last complete checkpoint of the whole job."""
-        return self._flow.checkpoints.complete
+        return self.flow.checkpoints.complete
 
     def own_checkpoint(self, task: int) -> int:
         """Return the batch of a task's last safe checkpoint."""
-        return self._flow.checkpoints.own(task)
+        return self.flow.checkpoints.own(task)
 
     def processed(self) -> IntArray:
         """Return the batches that each task has processed, -1 while it is down."""
-        return np.array([task.batch for task in self._flow.tasks], dtype=np.int64)
+        return np.array([task.batch for task in self.flow.tasks], dtype=np.int64)
 
     def observed(self) -> Observed:
         """Return what was seen until now."""
-        return self._flow.seen.observed(self._flow.checkpoints.completed)
+        return self.flow.seen.observed(self.flow.checkpoints.completed)
 
     def ledger(self) -> StreamLedger:
         """Return what became of all records sent until now; see :func:`ftplan.simulation.dataflow.audit.audit`."""
@@ -153,29 +158,29 @@ class ReferencePlane:
                 stream.link.under_way,
                 stream.lost + stream.link.lost,
                 stream.duplicate,
-                self._flow.queued(number),
+                self.flow.queued(number),
                 stream.processed,
             )
-            for number, stream in enumerate(self._flow.streams)
+            for number, stream in enumerate(self.flow.streams)
         ]
         return StreamLedger(*np.array(rows, dtype=np.int64).reshape(-1, 6).T)
 
     def history(self, task: int) -> TaskHistory | None:
         """Return what the state of a task has come from; None while it is down or identities are not kept."""
-        state = self._flow.tasks[task].state
+        state = self.flow.tasks[task].state
         return state.history if state else None
 
     def kept(self) -> IntArray:
         """Return how many records the senders of streams keep in their buffers, shape (streams,)."""
         senders = self.job.sender.tolist()
-        return np.array([self._flow.tasks[task].buffers[s].records for s, task in enumerate(senders)], dtype=np.int64)
+        return np.array([self.flow.tasks[task].buffers[s].records for s, task in enumerate(senders)], dtype=np.int64)
 
     def _live(self, tasks: Iterable[int]) -> list[Task]:
-        return [self._flow.tasks[task] for task in tasks if self._flow.tasks[task].state is not None]
+        return [self.flow.tasks[task] for task in tasks if self.flow.tasks[task].state is not None]
 
     def _go_on(self) -> None:
         """Let every task begin what it can begin after an order."""
-        for task in self._flow.tasks:
+        for task in self.flow.tasks:
             task.go_on()
         self._look()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ftplan.errors import FtplanError
 from ftplan.spark_stats.choice import Engine
@@ -14,10 +14,7 @@ from ftplan.spark_stats.operators import known_operators
 from ftplan.spark_stats.pipeline import one_sentence
 from ftplan.spark_stats.progress import watch
 from ftplan.spark_stats.session import Session, open_session
-from ftplan.spark_stats.tentative.settings import IncidentSetting, TopKSetting
-
-if TYPE_CHECKING:
-    from ftplan.spark_stats.tentative.lanes import TentativeQuery
+from ftplan.spark_stats.tentative.settings import IncidentSetting, TentativeQuery, TopKSetting
 
 Progress = Callable[[str, float | None], None]
 

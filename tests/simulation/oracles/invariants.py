@@ -53,7 +53,7 @@ class Invariants:
         assert all((part >= 0).all() for part in parts), f"{plane.now_s}: less than nothing: {ledger}"
 
     def _exactly_once(self, plane: ReferencePlane, number: int) -> None:
-        task = plane._flow.tasks[number]
+        task = plane.flow.tasks[number]
         if task.state is None:
             return
         life, checked = self._seen.get(number, (-1, 0))
@@ -74,8 +74,8 @@ class Invariants:
                 )
 
     def _agreement(self, plane: ReferencePlane, stream: int) -> None:
-        sender = plane._flow.tasks[plane.job.sender[stream]]
-        receiver = plane._flow.tasks[plane.job.receiver[stream]]
+        sender = plane.flow.tasks[plane.job.sender[stream]]
+        receiver = plane.flow.tasks[plane.job.receiver[stream]]
         if sender.state is None or receiver.state is None:
             return
         lives = (sender.life, receiver.life)
@@ -93,7 +93,7 @@ class Invariants:
             )
 
     def _buffers(self, plane: ReferencePlane, number: int) -> None:
-        task = plane._flow.tasks[number]
+        task = plane.flow.tasks[number]
         era, since = self._kept.get(number, ((-1, False), 0))
         if era != (task.life, plane.buffering):
             era, since = (task.life, plane.buffering), task.batch
