@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+import ftplan
+
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT / "benchmarks"))
 
@@ -130,3 +132,15 @@ def test_rows_that_are_not_made_keep_their_sections(tmp_path: Path) -> None:
     assert "new" in again
     assert "second" not in again
     assert again.count("## ") == 2
+
+
+def test_the_example_of_fifteen_queries() -> None:
+    """The figures of its README; no node has room for an aggregate before the first new one."""
+    folder = ROOT / "examples" / "fifteen-queries"
+    problem = ftplan.load(**{name: folder / f"{name}.yaml" for name in ("topology", "cluster", "failure")})
+    plan = ftplan.plan("recovery-schedule", problem, algorithm="best-density")
+    assert plan.plan is not None
+    assert [len(step["recover"]) for step in plan.plan["steps"]] == [0, 2, 2, 2, 2, 2, 2, 2, 1]
+    assert round(plan.summary["before"]["priority_time"]) == 5004
+    assert round(plan.summary["after"]["priority_time"]) == 3510
+    assert len(plan.plan["queries"]) == 15
