@@ -8,7 +8,7 @@ STAMP  := $(VENV)/.installed
 FLINK_VENV  := .venv-flink
 FLINK_STAMP := $(FLINK_VENV)/.installed
 
-.PHONY: help setup demo test test-flink lint types arrows unit coverage format bench clean
+.PHONY: help setup demo test test-flink lint types arrows unit coverage format bench reproduce clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -74,6 +74,9 @@ format: $(STAMP) ## reformat the code
 
 bench: $(STAMP) ## measure everything that benchmarks/RESULTS.md reports
 	$(BIN)/python benchmarks/run_all.py
+
+reproduce: $(STAMP) ## make the papers' figures again, with verdicts, as benchmarks/REPRODUCED.md; takes a while
+	$(BIN)/python benchmarks/reproduce
 
 clean: ## remove what the other targets made
 	rm -rf $(VENV) $(FLINK_VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis artifacts examples/*/out

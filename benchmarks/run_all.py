@@ -128,6 +128,13 @@ SECTIONS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
         "and internal completeness that of the one without a join only. Plot: `figures/figure-12-13.svg`.",
     ),
     (
+        "reproduce",
+        "The papers' figures and claims",
+        ("reproduce",),
+        "How many claims hold of each figure that is made again; why, and by which rule, is in "
+        "[REPRODUCED.md](REPRODUCED.md).",
+    ),
+    (
         "replication-at-scale",
         "Replicas at scale",
         ("replication_at_scale.py",),
