@@ -17,9 +17,9 @@ settings.register_profile("here", **UNHURRIED)
 settings.register_profile("ci", derandomize=True, **UNHURRIED)
 settings.load_profile("ci" if os.environ.get("CI") else "here")
 
-# Most of a short Spark run is compiling: the first compiler alone halves it.
+# Most of a short Spark run is compiling: the first compiler alone halves it. One thread is enough to collect garbage.
 for name in ("SPARK_SUBMIT_OPTS", "SPARK_DAEMON_JAVA_OPTS"):
-    os.environ.setdefault(name, "-XX:TieredStopAtLevel=1")
+    os.environ.setdefault(name, "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 
 
 # A job in the background of a shell begins with the signal ignored, and so would every command that the tests start.
@@ -27,35 +27,46 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-class ByEngine(LoadScopeScheduling):
-    """Tests that share an engine's session in one process, those that start engines in another, the rest as it comes.
+#: Files whose tests start engines, one after the other: a cluster takes all cores.
+STARTING = ("spark_stats/test_session.py", "sweeps/test_runner_on_engines.py")
 
-    Groups of ``--dist loadgroup`` need an attribute of tests that pytest 9 no longer has.
+
+class ByEngine(LoadScopeScheduling):
+    """Tests that share an engine's session in one process, those that start engines in another, the rest by file.
+
+    Tests of a file share plans, problems and examples, which each process would make anew. Groups of
+    ``--dist loadgroup`` need an attribute of tests that pytest 9 no longer has.
     """
 
     def _split_scope(self, nodeid: str) -> str:
         file = nodeid.partition("::")[0]
-        if not file.startswith("tests/spark_stats/"):
-            return nodeid
-        return file if file.endswith("/test_session.py") else "session"
+        if file.endswith(STARTING):
+            return "engines"
+        return "session" if file.startswith("tests/spark_stats/") else file
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByEngine:
+    config.option.loadscopereorder = False  # the order below, not that of the number of tests
     return ByEngine(config, log)
 
 
-#: Files of few tests that each take long; begun last they would leave the other processes idle.
-LONG = ("test_readme.py", "test_fuzz.py")
+#: Other files that take long, the longest first; begun last they would leave the other processes idle.
+LONG = ("test_readme.py", "test_joint_replication.py", "test_planner_contracts.py", "test_fuzz.py", "test_failover.py")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the tests that share engines, one engine after the other, and with others that take long."""
+    """Begin with the tests that share engines, one engine after the other; go on with what takes long."""
 
-    def order(item: pytest.Item) -> tuple[bool, str, bool, bool]:
-        parameters: dict[str, Any] = item.callspec.params if hasattr(item, "callspec") else {}
-        engine = parameters.get("session")
-        late = item.get_closest_marker("spark") is None, item.path.name not in LONG
-        return (False, engine, False, False) if engine in ("sail", "spark") else (True, "", *late)
+    def order(item: pytest.Item) -> tuple[int, str]:
+        file = item.path.as_posix()
+        engine = item.callspec.params.get("session") if hasattr(item, "callspec") else None
+        if engine in ("sail", "spark"):
+            return -3, engine
+        if file.endswith(STARTING):
+            return -2, file
+        if "/spark_stats/" in file:
+            return -1, ""
+        return (LONG.index(item.path.name) if item.path.name in LONG else len(LONG)), ""
 
     items.sort(key=order)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -72,11 +73,13 @@ def test_a_plan_keeps_its_rules_and_says_the_truth(row: Row, name: str) -> None:
 
 @pytest.mark.parametrize(("row", "name"), every("asked"))
 def test_a_plan_is_the_same_twice_and_in_any_order_of_file(row: Row, name: str) -> None:
-    first, question = planned(row, name), asked(row, name)
-    assert answer(row, question).to_json() == first.to_json()
-    other = answer(row, question, seed=1)
-    assert other.plan == first.plan
-    assert (other.status, other.objective, other.warnings) == (first.status, first.objective, first.warnings)
+    """All of it but the digests of the files."""
+    other = answer(row, asked(row, name), seed=1)
+    assert without_inputs(other) == without_inputs(planned(row, name))
+
+
+def without_inputs(plan: ftplan.Plan) -> dict[str, Any]:
+    return {key: value for key, value in json.loads(plan.to_json()).items() if key != "inputs"}
 
 
 def comparable(row: Row, name: str) -> Iterator[tuple[Row, ftplan.Plan]]:

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 import yaml
+
+import ftplan
 from ftplan.api.simulating.options import RecoverySimulationOptions
 from ftplan.api.simulating.scene import scene_of
 from ftplan.api.simulating.settings import Contender, setting_of
+from ftplan.model.task_graph import TaskGraph
 from ftplan.simulation.recovery.control import simulate
 from ftplan.simulation.recovery.series import query_series
-
-import ftplan
-from ftplan.model.task_graph import TaskGraph
 from ftplan.simulation.recovery.trace import QuerySeries, RecoveryTrace
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "fifteen-queries"

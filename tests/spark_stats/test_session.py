@@ -23,37 +23,68 @@ from ftplan.spark_stats.session import open_session
 from tests.logs import thin
 from tests.spark_stats.cluster import daemon, free_port, spark_home, standalone, wait_for
 from tests.spark_stats.conftest import HOUSTON, ROOT
+from tests.sweeps.on_engines import rows, write_sweep
+
+SUBMITTED = ROOT / "examples" / "spark-submit" / "ftplan_job.py"
 
 spark = pytest.mark.spark
 needs_java = pytest.mark.skipif((java_version() or 0) < LEAST_JAVA, reason="no Java")
 
-PROGRAM = """
-import json, shutil, sys
+#: What engines compute, as a program.
+STATISTICS = """
+import shutil, sys
+from contextlib import contextmanager
 from pathlib import Path
-from ftplan.errors import FtplanError
 from ftplan.spark_stats.mapping import LogMapping
 from ftplan.spark_stats.pipeline import compute
 from ftplan.spark_stats.session import open_session
 
-engine, master, log, out = sys.argv[1], sys.argv[2] or None, sys.argv[3], Path(sys.argv[4])
-shapes = [dict(key_hash="flink"), dict(key_hash="murmur3"), dict(key_hash="xxhash64")]
-with open_session(engine, master) as session:
-    for i, shape in enumerate(shapes[: int(sys.argv[5])]):
-        folder = out / str(i)
-        folder.mkdir(parents=True)
-        try:
-            compute(LogMapping(
-                time_columns=("Year", "Month", "DayofMonth", "DepTime"), window_s=3600.0, max_rejects=0.02,
-                keys=(("by-plane", ("TailNum",)), ("by-destination", ("Dest",))), key_groups=64, **shape,
-            ), [log], folder=folder, progress=lambda stage, share: print(stage, share, flush=True))
-        except BaseException:
-            shutil.rmtree(folder)
-            raise
+def statistics(log, out, say=None):
+    folder = Path(out)
+    folder.mkdir()
+    try:
+        compute(LogMapping(
+            time_columns=("Year", "Month", "DayofMonth", "DepTime"), window_s=3600.0, max_rejects=0.02,
+            keys=(("by-plane", ("TailNum",)), ("by-destination", ("Dest",))), key_groups=64, key_hash="flink",
+        ), [log], folder=folder, progress=say)
+    except BaseException:
+        shutil.rmtree(folder)
+        raise
 """
+#: On an engine of its own.
+PROGRAM = f"""{STATISTICS}
+engine, master, log, out = sys.argv[1:]
+with open_session(engine, master or None):
+    statistics(log, out, say=lambda stage, share: print(stage, share, flush=True))
+"""
+#: On the session of a sweep, before its cases: an application for each would start its JVMs again.
+BEFORE_A_SWEEP = f"""{STATISTICS}
+import os
+import ftplan.sweeps.executors as executors
+from ftplan.cli.main import main
+real = executors.open_session
+
+@contextmanager
+def opened(*options):
+    with real(*options) as session:
+        statistics(os.environ["FLIGHTS"], os.environ["OUT"])
+        yield session
+
+executors.open_session = opened
+main()
+"""
+#: The driver has those of tests/conftest.py.
+EXECUTOR = '--conf "spark.executor.extraJavaOptions=-XX:TieredStopAtLevel=1 -XX:+UseSerialGC" pyspark-shell'
+#: The same as options.
+OPTIONS = (
+    "--time-column", "Year", "--time-column", "Month", "--time-column", "DayofMonth", "--time-column", "DepTime",
+    "--window", "1h", "--max-rejects", "0.02", "--key", "by-plane=TailNum", "--key", "by-destination=Dest",
+    "--key-groups", "64", "--key-hash", "flink",
+)  # fmt: skip
 
 
-def command(engine: str, master: str, log: Path, out: Path, shapes: int = 1) -> list[str]:
-    return [sys.executable, "-c", PROGRAM, engine, master, str(log), str(out), str(shapes)]
+def command(engine: str, log: Path, out: Path, master: str = "") -> list[str]:
+    return [sys.executable, "-c", PROGRAM, engine, master, str(log), str(out)]
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -71,26 +102,33 @@ def flights(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def by_sail(flights: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     pytest.importorskip("pysail")
-    out = tmp_path_factory.mktemp("sail")
-    subprocess.run(command("sail", "", flights, out, 3), check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
+    out = tmp_path_factory.mktemp("sail") / "out"
+    subprocess.run(command("sail", flights, out), check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
     return out
 
 
 @spark
 @needs_java
-def test_spark_equals_sail_and_is_quiet(by_sail: Path, flights: Path, tmp_path: Path) -> None:
-    done = subprocess.run(command("spark", "local[2]", flights, tmp_path, 3), check=True, cwd=ROOT, capture_output=True)
-    assert files(tmp_path) == files(by_sail)
-    assert len(files(tmp_path)) == 9
-    assert done.stderr == b""
+def test_a_standalone_cluster_of_two_workers(
+    by_sail: Path, flights: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One application computes statistics, then carries a sweep out, and is quiet.
 
-
-@spark
-@needs_java
-def test_standalone_master_and_worker(by_sail: Path, flights: Path, tmp_path: Path) -> None:
-    with standalone(tmp_path, cores=(2,)) as url:
-        subprocess.run(command("auto", url, flights, tmp_path / "out"), check=True, cwd=ROOT)
-    assert files(tmp_path / "out" / "0") == files(by_sail / "0")
+    Both workers take part, and run the code of this ftplan, whatever is installed where they are.
+    """
+    out = tmp_path / "out"
+    monkeypatch.setenv("FLIGHTS", str(flights))
+    monkeypatch.setenv("OUT", str(out))
+    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", EXECUTOR)
+    write_sweep(tmp_path)
+    with standalone(tmp_path, cores=(1, 1)) as url:
+        swept = rows(tmp_path, "--master", url, code=BEFORE_A_SWEEP)
+    assert swept == rows(tmp_path, "--jobs", "1")
+    assert files(out) == files(by_sail)
+    assert len(files(out)) == 3
+    for number in (0, 1):
+        work = tmp_path / f"work-{number}"
+        assert list(work.glob("app-*/*/ftplan.zip")), [str(path) for path in work.rglob("*")][:20]
 
 
 @spark
@@ -106,22 +144,20 @@ def test_spark_connect_server(by_sail: Path, flights: Path, tmp_path: Path) -> N
     with daemon(["env", "-C", str(tmp_path / "server"), *submit], tmp_path / "server.log", **home) as process:
         wait_for(port, process, tmp_path / "server.log")
         url = f"sc://127.0.0.1:{port}"
-        subprocess.run(command("auto", url, flights, tmp_path / "out"), check=True, cwd=ROOT)
-    assert files(tmp_path / "out" / "0") == files(by_sail / "0")
+        subprocess.run(command("auto", flights, tmp_path / "out", master=url), check=True, cwd=ROOT)
+    assert files(tmp_path / "out") == files(by_sail)
 
 
 @spark
 @needs_java
 def test_under_spark_submit(by_sail: Path, flights: Path, tmp_path: Path) -> None:
-    """The master is the one that spark-submit was given."""
-    job = tmp_path / "job.py"
-    job.write_text(PROGRAM)
-    submit = [str(spark_home() / "bin" / "spark-submit"), "--master", "local[1]", str(job)]
-    arguments = ["auto", "", str(flights), str(tmp_path / "out"), "1"]
+    """The job of the README, whose master is the one that spark-submit was given."""
+    submit = [str(spark_home() / "bin" / "spark-submit"), "--master", "local[1]", str(SUBMITTED)]
+    arguments = ["compute-stats", str(flights), "-o", str(tmp_path / "out"), *OPTIONS]
     variables = {**os.environ, "SPARK_HOME": str(spark_home()), "PYSPARK_PYTHON": sys.executable}
     variables |= {"SPARK_LOCAL_IP": "127.0.0.1", "PYTHONPATH": str(ROOT)}
     subprocess.run([*submit, *arguments], check=True, cwd=tmp_path, env=variables, capture_output=True)
-    assert files(tmp_path / "out" / "0") == files(by_sail / "0")
+    assert files(tmp_path / "out") == files(by_sail)
 
 
 def descendants(pid: int) -> set[int]:
@@ -175,7 +211,7 @@ def test_interrupting_leaves_nothing(
     temporary = tmp_path / "tmp"
     temporary.mkdir()
     process = subprocess.Popen(
-        command(engine, "", long_log, tmp_path / "out"), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        command(engine, long_log, tmp_path / "out"), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         env={**os.environ, "TMPDIR": str(temporary)},
     )  # fmt: skip
     assert process.stdout is not None
@@ -195,7 +231,7 @@ def test_interrupting_leaves_nothing(
         time.sleep(0.1)
     assert alive(children) == []
     assert [p for p in temporary.iterdir() if not p.name.startswith("hsperfdata")] == []
-    assert not (tmp_path / "out" / "0").exists()
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_connection_that_does_not_close_is_left_behind() -> None:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ftplan.api.tentative.question import Question
+from ftplan.io.topology_file import load_topology
 from ftplan.model.plan import FORMAT_VERSION, canonical_number
+from ftplan.model.task_graph import TaskGraph
+from ftplan.simulation.tentative_output import QueryShape
+from ftplan.spark_stats.tentative.settings import Flows
 
-if TYPE_CHECKING:
-    from ftplan.simulation.tentative_output import QueryShape
-    from ftplan.spark_stats.tentative.lanes import Flows
+
+def task_graph(question: Question) -> TaskGraph:
+    """Return the tasks of a query that has not run yet."""
+    nothing = {edge: np.zeros((0, 3), dtype=np.int64) for edge in question.edges}
+    document = job_document(question, Flows(1.0, nothing, np.zeros(1, dtype=np.int64)))
+    return TaskGraph(load_topology(document).value)
 
 
 def job_document(question: Question, flows: Flows) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,8 +14,9 @@ from ftplan.api.replication.options import TaskReplicationOptions
 from ftplan.api.replication.problem import PreparedReplication, prepare
 from ftplan.api.tentative.options import RATIOS, TentativeOutputOptions
 from ftplan.errors import FtplanError
-from ftplan.model.plan import InputFile
+from ftplan.model.plan import InputFile, Warn
 from ftplan.model.problem import Problem
+from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import BoolArray
 from ftplan.planners import registry
 from ftplan.planners.replication.choice import ReplicationPlanner
@@ -47,13 +47,13 @@ def prepared_for(problem: Problem, metric: str = "output-fidelity") -> PreparedR
     return prepare(problem, ReplicationBudget("tasks"), TaskReplicationOptions(metric=metric))
 
 
-def planned_sets(problem: Problem, options: TentativeOutputOptions) -> Iterator[ReplicaSet]:
-    """Yield what each algorithm chooses for each metric and ratio; those that do not go together are left out.
+def planned_pairs(options: TentativeOutputOptions) -> list[tuple[str, str]]:
+    """Return algorithms with the metrics that they maximise; those that do not go together are left out.
 
     Raises
     ------
     FtplanError
-        If none goes together, or a planner gives up.
+        If none goes together.
     """
     algorithms = options.algorithm or ("dynamic-programming", "structure-aware", "greedy")
     metrics = options.metric or ("output-fidelity", "internal-completeness")
@@ -61,20 +61,41 @@ def planned_sets(problem: Problem, options: TentativeOutputOptions) -> Iterator[
     pairs = [(a, m) for m in metrics for a in algorithms if m not in unsupported.get(a, {}).get("metric", ())]
     if not pairs:
         raise FtplanError(f"--metric {metrics[0]}: {algorithms[0]} does not plan for it")
-    planner_of = {a: ReplicationPlanner.of(registry.row("replicate-tasks", a)) for a in algorithms}
-    problem_of = {m: prepared_for(problem, m).problem for m in metrics}
+    return pairs
+
+
+def planned_sets(problem: Problem, options: TentativeOutputOptions) -> tuple[list[ReplicaSet], tuple[Warn, ...]]:
+    """Return what each algorithm chooses for each metric and ratio, with a warning for each that gives up.
+
+    Raises
+    ------
+    FtplanError
+        If all give up.
+    """
+    pairs = planned_pairs(options)
+    planner_of = {a: ReplicationPlanner.of(registry.row("replicate-tasks", a)) for a, _ in pairs}
+    problem_of = {m: prepared_for(problem, m).problem for _, m in pairs}
     settings = ReplicationOptions(seed=options.seed, time_limit_s=TIME_LIMIT_S)
+    sets: list[ReplicaSet] = []
+    gave_up: dict[tuple[str, str], Warn] = {}
     for ratio in options.ratios or RATIOS:
-        for algorithm, metric in pairs:
+        for algorithm, metric in (pair for pair in pairs if pair not in gave_up):
             asked = problem_of[metric]
             budget = math.floor(ratio * asked.tasks)
-            result = planner_of[algorithm].choose(replace(asked, budget=float(budget)), settings)
-            if result.answer is None:
-                raise FtplanError(f"{algorithm} has no plan for {budget} of {asked.tasks} tasks: {result.reason}")
-            yield ReplicaSet(result.answer.replicated, float(ratio), budget, algorithm, metric, result.bound)
+            try:
+                result = planner_of[algorithm].choose(replace(asked, budget=float(budget)), settings)
+            except FtplanError as error:
+                text = f"from {float(ratio):.0%} on there is nothing by {algorithm} for {metric}: {error}"
+                gave_up[algorithm, metric] = Warn("PLANNER_GAVE_UP", text)
+                continue
+            assert result.answer is not None  # no replica at all is within every budget
+            sets.append(ReplicaSet(result.answer.replicated, float(ratio), budget, algorithm, metric, result.bound))
+    if not sets:
+        raise FtplanError(next(iter(gave_up.values())).message)
+    return sets, tuple(gave_up.values())
 
 
-def given_set(given: Any, prepared: PreparedReplication) -> tuple[ReplicaSet, InputFile]:
+def given_set(given: Any, graph: TaskGraph) -> tuple[ReplicaSet, InputFile]:
     """Return the replicas of a plan of kind task-replication; on which nodes does not matter here.
 
     Raises
@@ -82,7 +103,8 @@ def given_set(given: Any, prepared: PreparedReplication) -> tuple[ReplicaSet, In
     FtplanError
         If it is no such plan, or names a task that the query does not have.
     """
-    listed, file = replicas(given, prepared.graph, None)
+    listed, file = replicas(given, graph, None, anywhere=True)
     assert file is not None
-    replicated = prepared.problem.mask(item.task for item in listed)
+    replicated = np.zeros(graph.tasks, dtype=np.bool_)
+    replicated[[item.task for item in listed]] = True
     return ReplicaSet(replicated, float(np.mean(replicated))), file

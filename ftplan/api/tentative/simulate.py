@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from ftplan.api.loading import load
-from ftplan.api.tentative.job import job_document
+from ftplan.api.option_fields import texts
+from ftplan.api.tentative.job import job_document, task_graph
 from ftplan.api.tentative.options import READING, TentativeOutputOptions
 from ftplan.api.tentative.question import Question, question_of
-from ftplan.api.tentative.replica_sets import ReplicaSet, given_set, planned_sets, prepared_for
+from ftplan.api.tentative.replica_sets import ReplicaSet, given_set, planned_pairs, planned_sets, prepared_for
 from ftplan.api.tentative.result import JudgedSet, TentativeOutput
 from ftplan.errors import FtplanError, suggestion
 from ftplan.model.plan import InputFile, Warn
@@ -20,9 +21,8 @@ from ftplan.simulation.tentative_output import accuracy
 
 if TYPE_CHECKING:
     from ftplan.api.replication.problem import PreparedReplication
-    from ftplan.model.topology import FloatArray
-    from ftplan.spark_stats.inputs import LogFile
-    from ftplan.spark_stats.tentative.lanes import TentativeQuery
+    from ftplan.model.topology import IntArray
+    from ftplan.spark_stats.tentative.settings import TentativeQuery
 
 Path = str | os.PathLike[str]
 
@@ -61,6 +61,7 @@ def simulate_tentative_output(
         If pyspark or pysail is not installed.
     """
     reading = {name: options.pop(name) for name in READING if name in options}
+    reading |= {name: texts(reading[name]) for name in ("time_columns", "csv_columns") if name in reading}
     known = (*TentativeOutputOptions.options(), *READING)
     for name in options:
         if name not in known:
@@ -68,6 +69,8 @@ def simulate_tentative_output(
     asked = TentativeOutputOptions.of("simulate tentative-output", options)
     paths = [os.fspath(log) for log in ((logs,) if isinstance(logs, (str, os.PathLike)) else logs)]
     question = question_of(asked, paths, reading)
+    planned_pairs(asked)
+    given = None if asked.replicas is None else given_set(asked.replicas, task_graph(question))
     from ftplan.spark_stats.tentative.run import started
 
     with started(question.setting, paths, engine, master, progress) as run:
@@ -77,26 +80,24 @@ def simulate_tentative_output(
         document = job_document(question, flows)
         problem = load(topology=document)
         prepared = prepared_for(problem)
-        files = tuple(map(_input, run.files))
-        if asked.replicas is not None:
-            given, file = given_set(asked.replicas, prepared)
-            sets, files = (given,), (*files, file)
+        # remote files have no fingerprint
+        files = [InputFile("log", f.path, f.sha256) for f in run.files if f.sha256 is not None]
+        said: tuple[Warn, ...] = ()
+        if given is not None:
+            sets, files = [given[0]], [*files, given[1]]
         else:
-            sets = tuple(planned_sets(problem, asked))
+            progress("planning", None)
+            sets, said = planned_sets(problem, asked)
         accuracies = accuracy(_kept(run.query, question, prepared, sets), flows.outputs)
         used = run.engine
     judged = tuple(_judged(prepared, item, float(part)) for item, part in zip(sets, accuracies, strict=True))
     rows = {"windows": len(flows.outputs), "outputs": int(flows.outputs.sum()), "seconds": flows.seconds}
-    return TentativeOutput(question.query, asked, document, rows, judged, files, _said(judged), used)
-
-
-def _input(file: LogFile) -> InputFile:
-    return InputFile("log", file.path, file.sha256)
+    return TentativeOutput(question.query, asked, document, rows, judged, tuple(files), (*said, *_said(judged)), used)
 
 
 def _kept(
     query: TentativeQuery, question: Question, prepared: PreparedReplication, sets: Sequence[ReplicaSet]
-) -> FloatArray:
+) -> IntArray:
     """Return how many entries each set of replicas keeps in each window, shape (sets, windows), from one run."""
     shape, graph = question.shape, prepared.graph
     lanes: list[Mapping[str, Any]] = []

@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from ftplan.io.fields import FileModel, Id, Index, NonNegative, Positive, Probability, Version
-from ftplan.io.plan_file import InputFileModel, WarnModel
+from ftplan.io.fields import FileModel, Id, Index, NonNegative, Positive, Probability
+from ftplan.io.simulations.document import SimulationModel
 
 Measure = Literal["output_fidelity", "key_aligned_fidelity", "internal_completeness"]
 
@@ -19,7 +19,7 @@ class ReplicatedTaskModel(FileModel):
     index: Index = Field(description="Number of the task")
 
 
-class RunModel(FileModel):
+class QueryRunModel(FileModel):
     """The query without failure."""
 
     windows: Index = Field(description="Windows that lie in the streams as a whole")
@@ -42,7 +42,7 @@ class ReplicaSetModel(FileModel):
     accuracy: Probability = Field(description="Entries of all windows that are still there, of those without failure")
 
 
-class PredictionModel(FileModel):
+class MeasurePredictionModel(FileModel):
     """How well a measure foretells accuracies."""
 
     measure: Measure = Field(description="The measure")
@@ -52,7 +52,7 @@ class PredictionModel(FileModel):
     bias: float = Field(description="Mean difference; above 0 the measure promises too much")
 
 
-class BestModel(FileModel):
+class BestMeasuresModel(FileModel):
     """The measures that foretell best; several where they tie, none where nothing can be ranked."""
 
     spearman: list[Measure] = Field(description="By Spearman's rank correlation")
@@ -60,21 +60,14 @@ class BestModel(FileModel):
     error: list[Measure] = Field(description="By mean absolute difference")
 
 
-class TentativeOutputModel(FileModel):
+class TentativeOutputModel(SimulationModel):
     """How much of a query's output sets of replicas keep, and how well measures foretell it."""
 
-    format: Literal["ftplan/simulation"]
-    format_version: Version
     kind: Literal["tentative-output"] = Field(description="What was simulated")
-    tool_version: str | None = Field(None, description="Version of ftplan that wrote this")
-    inputs: list[InputFileModel] | None = Field(None, description="The log and the plan, where given")
-    options: dict[str, Any] | None = Field(None, description="As asked; null is the default")
-    seed: Index | None = Field(None, description="Seed of the traffic and of planners")
     query: Literal["top-k", "incidents"] = Field(description="What ran")
     topology: dict[str, Any] = Field(description="The query as a topology file, with its measured rates")
-    run: RunModel = Field(description="The query without failure")
+    run: QueryRunModel = Field(description="The query without failure")
     sets: list[ReplicaSetModel] = Field(description="Sets of replicas, as asked for")
     different_sets: Index = Field(description="Different ones among them; predictions rest on each once")
-    predictions: list[PredictionModel] = Field(description="How well each measure foretells accuracies")
-    best: BestModel = Field(description="The measures that foretell best")
-    warnings: list[WarnModel] | None = Field(None, description="What deserves a second look")
+    predictions: list[MeasurePredictionModel] = Field(description="How well each measure foretells accuracies")
+    best: BestMeasuresModel = Field(description="The measures that foretell best")

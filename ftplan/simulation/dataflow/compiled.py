@@ -24,9 +24,9 @@ EVENTS = 200_000
 #: eight tenths of a second then: that is what it takes to load numba, and a machine that has no machine code yet waits
 #: no longer for small answers.
 TASK_STEPS, STREAM_STEPS = 0.4, 0.025
-#: What is observed: levels at the ends of bins, and sums.
-LEVELS = ("processed", "received", "trimmed", "buffering")
+#: What is summed up in bins, and what is observed in all.
 SUMS = ("latency_s", "finished", "duplicates")
+OBSERVED = ("processed", "received", "trimmed", "buffering", *SUMS)
 
 _plain_steps = 0.0
 
@@ -51,10 +51,10 @@ class CompiledPlane:
         self._state: Any = k.flow_state(job)
         self._counted: Any = [0.0] * job.tasks
         self._batches = 0
+        self._zeros: Any = [0.0] * job.tasks
         self._checkpoints: list[CompletedCheckpoint] = []
-        self._bins: dict[str, list[Any]] = {
-            name: [] for name in ("processed", "received", "trimmed", "buffering", *SUMS)
-        }
+        self._bins: dict[str, list[Any]] = {name: [] for name in OBSERVED}
+        self._prepare(0.0)
 
     def advance(self, until_s: float) -> None:
         """Let happen what happens before a time.
@@ -64,7 +64,8 @@ class CompiledPlane:
         FtplanError
             If there are more batches, tasks, streams and bins than fit in memory.
         """
-        self._prepare(until_s)
+        if not self._fast or until_s > (self._batches - 2) * self.job.batch_s:
+            self._prepare(until_s)
         bin_s = self.options.bin_s
         while (end := (len(self._bins["trimmed"]) + 1 - 1e-9) * bin_s) < until_s:
             self._flow(end)
@@ -230,8 +231,8 @@ class CompiledPlane:
 
     def _note_checkpoints(self) -> None:
         s = self._state
-        for at_s, batch in zip(*(row[: s.tally[k.LOGGED]] for row in s.log), strict=True):
-            self._checkpoints.append(CompletedCheckpoint(float(at_s), int(batch)))
+        for i in range(s.tally[k.LOGGED]):
+            self._checkpoints.append(CompletedCheckpoint(float(s.log[0][i]), int(s.log[1][i])))
         s.tally[k.LOGGED] = 0
 
     def _make_room(self) -> None:
@@ -255,13 +256,21 @@ class CompiledPlane:
         bins["buffering"].append(bool(s.tally[k.BUFFERING]))
         for name, sums in zip(SUMS, s.seen, strict=True):
             bins[name].append(np.array(sums))
-            sums[:] = [0.0] * self.job.tasks
+            sums[:] = self._zeros
 
     def _prepare(self, until_s: float) -> None:
-        """Count the records of all batches until a time, and compile if there is, or was, much to do."""
+        """Compile if there is, or was, much to do, and count the records of all batches until a time."""
         global _plain_steps
         job, bin_s, far_s = self.job, self.options.bin_s, max(until_s, self._until_s)
         batches = math.ceil(far_s / job.batch_s) + 2
+        if not self._fast:
+            steps = (TASK_STEPS * job.tasks + STREAM_STEPS * job.streams) / job.batch_s
+            if pays_to_compile(_plain_steps + steps * (far_s - self.now_s)):
+                self._fast = True
+                self._tables, self._state = k.as_arrays(self._tables), k.as_arrays(self._state)
+                self._counted, self._zeros = np.array(self._counted, dtype=np.float64), np.zeros(job.tasks)
+            else:
+                _plain_steps += steps * (until_s - self.now_s)
         if batches > self._batches:
             if job.tasks * batches + (5 * job.tasks + job.streams) * far_s / bin_s > MOST_NUMBERS:
                 raise FtplanError(
@@ -271,11 +280,3 @@ class CompiledPlane:
             self._batches = max(batches, 2 * self._batches)
             counted = job.records_in(self._batches).ravel()
             self._counted = counted if self._fast else counted.tolist()
-        if not self._fast:
-            steps = (TASK_STEPS * job.tasks + STREAM_STEPS * job.streams) / job.batch_s
-            self._fast = pays_to_compile(_plain_steps + steps * (far_s - self.now_s))
-            if self._fast:
-                self._tables, self._state = k.as_arrays(self._tables), k.as_arrays(self._state)
-                self._counted = np.array(self._counted, dtype=np.float64)
-            else:
-                _plain_steps += steps * (until_s - self.now_s)

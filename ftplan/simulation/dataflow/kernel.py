@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 
-from ftplan.compiled import in_place
+from ftplan.compiled import in_place, inlined_in_place
 from ftplan.simulation.dataflow import rows as k
 from ftplan.simulation.dataflow.event_heap import pop, schedule
 from ftplan.simulation.dataflow.rows import FlowState, FlowTables
@@ -78,7 +78,7 @@ def examine(f: FlowTables, s: FlowState, counted: list[float], task: int) -> Non
             s.tally[k.AT_WORK] = schedule(s.pace[k.FINISH], s.task[k.HEAP], s.task[k.PLACE], s.tally[k.AT_WORK], task)
 
 
-@in_place
+@inlined_in_place
 def share_cores(s: FlowState, node: int) -> None:
     """Share a node's cores max-min fair: each task gets what it can use up to one level."""
     cap, left, rate, since = s.pace[k.CAP], s.pace[k.LEFT], s.pace[k.CORES], s.pace[k.SINCE]
@@ -109,7 +109,7 @@ def share_cores(s: FlowState, node: int) -> None:
             s.tally[k.AT_WORK] = schedule(s.pace[k.FINISH], s.task[k.HEAP], place, s.tally[k.AT_WORK], task)
 
 
-@in_place
+@inlined_in_place
 def end_batch(f: FlowTables, s: FlowState, counted: list[float], task: int) -> None:
     """Let a task send the output of its batch, and those that feed it see that it has room."""
     tasks, now, batch = len(s.task[k.PROCESSED]), s.clock[0], s.task[k.PROCESSED][task]
@@ -133,7 +133,7 @@ def end_batch(f: FlowTables, s: FlowState, counted: list[float], task: int) -> N
     s.task[k.MISSING][task] = missing
 
 
-@in_place
+@inlined_in_place
 def end_work(f: FlowTables, s: FlowState, counted: list[float]) -> None:
     """Let the task that ends its work first send its output, or its snapshot."""
     task = pop(s.pace[k.FINISH], s.task[k.HEAP], s.task[k.PLACE], s.tally[k.AT_WORK])
@@ -158,7 +158,7 @@ def end_work(f: FlowTables, s: FlowState, counted: list[float]) -> None:
         s.tally[k.UPLOADS] = schedule(s.upload_s, s.upload[k.SLOTS], s.upload[k.SLOT_PLACE], s.tally[k.UPLOADS], slot)
 
 
-@in_place
+@inlined_in_place
 def deliver(f: FlowTables, s: FlowState, counted: list[float]) -> None:
     """Let what was sent first arrive."""
     at, tasks = s.tally[k.FIRST] % len(s.sent_s), len(s.task[k.PROCESSED])
@@ -207,7 +207,7 @@ def complete_checkpoint(f: FlowTables, s: FlowState) -> None:
             s.tally[k.BEHIND] += 1
 
 
-@in_place
+@inlined_in_place
 def keep_safe(f: FlowTables, s: FlowState) -> None:
     """Let the first snapshot on its way be safe."""
     slot = pop(s.upload_s, s.upload[k.SLOTS], s.upload[k.SLOT_PLACE], s.tally[k.UPLOADS])

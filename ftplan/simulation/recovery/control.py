@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -30,7 +31,7 @@ def simulate(setting: RecoverySetting, plane_factory: PlaneFactory | None = None
     if plane_factory is None:
         from ftplan.simulation.dataflow.compiled import CompiledPlane
 
-        plane_factory = CompiledPlane
+        plane_factory = partial(CompiledPlane, until_s=setting.until_s - setting.begin_s)
     plane = plane_factory(setting.job, flow_options(setting))
     coordinator = Coordinator(setting, plane)
     coordinator.recover()

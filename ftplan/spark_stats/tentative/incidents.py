@@ -11,12 +11,12 @@ from pyspark.sql import functions as F
 
 from ftplan.model.topology import BoolArray, IntArray
 from ftplan.spark_stats.tentative.lanes import (
-    Flows,
     kept_entries,
     live_lanes,
     substreams,
     with_everything,
 )
+from ftplan.spark_stats.tentative.settings import Flows
 from ftplan.spark_stats.tentative.traffic import FREE, JAMMED
 
 #: The operators, and the two streams.

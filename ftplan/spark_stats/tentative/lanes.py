@@ -1,4 +1,4 @@
-"""What two queries have in common: lanes, what went over the edges, and how much of the output many plans keep.
+"""What two queries have in common: lanes, what went from task to task, and how much of the output many plans keep.
 
 A *lane* is a part of the keys that no operator divides: lane l of L is with task ``l * parallelism div L`` of each. A
 *plan* is known here by the lanes on which the records of each stream reach the output; plan 0 keeps them all.
@@ -6,46 +6,12 @@ A *lane* is a part of the keys that no operator divides: lane l of L is with tas
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from pyspark.sql import functions as F
 
 from ftplan.model.topology import BoolArray, IntArray
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Flows:
-    """What a query did without failure.
-
-    Attributes
-    ----------
-    seconds
-        Length of the streams.
-    edges
-        By (operator, operator): records from task to task, rows of (from index, to index, records), (substreams, 3).
-    outputs
-        Entries of the output in each window, shape (windows,).
-    """
-
-    seconds: float
-    edges: Mapping[tuple[str, str], IntArray]
-    outputs: IntArray
-
-
-class TentativeQuery(Protocol):
-    """A query on its streams. Calling it runs jobs."""
-
-    def flows(self) -> Flows:
-        """Return what went over its edges without failure."""
-
-    def kept(self, live: Mapping[str, BoolArray]) -> IntArray:
-        """Return how many entries of the output without failure each plan keeps, shape (plans, windows).
-
-        *live* tells by stream the lanes on which each plan keeps its records, shape (plans, lanes).
-        """
 
 
 def task_of(lane: Any, parallelism: int, lanes: int) -> Any:

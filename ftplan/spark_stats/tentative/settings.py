@@ -1,10 +1,16 @@
-"""What can be asked of the two queries; loads no engine."""
+"""What can be asked of the two queries, and what they answer; loads no engine."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
+from ftplan.model.topology import BoolArray, IntArray
 from ftplan.spark_stats.mapping import LogMapping
+
+#: More windows than this are a slip, or a wrong time in the log.
+MOST_WINDOWS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,3 +65,35 @@ class IncidentSetting:
     window_s: int
     slide_s: int
     parallelism: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Flows:
+    """What a query did without failure.
+
+    Attributes
+    ----------
+    seconds
+        Length of the streams.
+    edges
+        By (operator, operator): records from task to task, rows of (from index, to index, records), (substreams, 3).
+    outputs
+        Entries of the output in each window, shape (windows,).
+    """
+
+    seconds: float
+    edges: Mapping[tuple[str, str], IntArray]
+    outputs: IntArray
+
+
+class TentativeQuery(Protocol):
+    """A query on its streams. Calling it runs jobs."""
+
+    def flows(self) -> Flows:
+        """Return what went over its edges without failure."""
+
+    def kept(self, live: Mapping[str, BoolArray]) -> IntArray:
+        """Return how many entries of the output without failure each plan keeps, shape (plans, windows).
+
+        *live* tells by stream the lanes on which each plan keeps its records, shape (plans, lanes).
+        """

@@ -12,13 +12,13 @@ from pyspark.sql.window import Window
 
 from ftplan.model.topology import BoolArray, IntArray
 from ftplan.spark_stats.tentative.lanes import (
-    Flows,
     kept_entries,
     live_lanes,
     substreams,
     task_of,
     with_everything,
 )
+from ftplan.spark_stats.tentative.settings import Flows
 
 #: The operators, and the one stream.
 OPERATORS = ("count", "merge", "top")

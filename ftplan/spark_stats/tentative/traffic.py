@@ -25,7 +25,7 @@ def users_of(traffic: Traffic) -> IntArray:
     """Return how many users each segment has, shape (segments,): Zipf's shares, rounded to their sum."""
     share = np.arange(1, traffic.segments + 1, dtype=np.float64) ** -traffic.zipf
     last = np.floor(np.cumsum(share) / share.sum() * traffic.users + 0.5).astype(np.int64)
-    return np.diff(last, prepend=0)
+    return np.asarray(np.diff(last, prepend=0), dtype=np.int64)
 
 
 @dataclass(frozen=True)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ftplan.simulation.dataflow.job import StreamJob
 from ftplan.simulation.dataflow.plane import Observed
-from ftplan.simulation.dataflow.reference import ReferencePlane
 from ftplan.simulation.recovery.control import simulate
 from ftplan.simulation.recovery.modes import MODES
 from ftplan.simulation.recovery.series import query_series
@@ -27,7 +25,6 @@ from ftplan.simulation.recovery.trace import ControlEvent, RecoverySummary, Reco
 from tests.simulation.jobs import job
 
 BATCH_S = 0.5
-plane = partial(ReferencePlane, identities=False)
 
 
 def chain(rho: float = 0.5, tasks: int = 3) -> StreamJob:
@@ -85,7 +82,7 @@ def timing(base: RecoverySetting, **changed: Any) -> RecoverySetting:
 
 
 def simulated(made: RecoverySetting) -> RecoveryTrace:
-    return simulate(made, plane)
+    return simulate(made)
 
 
 def summary(made: RecoverySetting) -> RecoverySummary:

@@ -22,7 +22,6 @@ from tests.simulation.recovery.cases import (
     failure,
     fork,
     observed,
-    plane,
     running,
     setting,
     simulated,
@@ -176,17 +175,17 @@ def test_a_job_that_cannot_keep_up_is_refused() -> None:
     slow = chain([0.5, 1.2, 0.5])  # type: ignore[arg-type]
     made = setting("incremental", slow, [failure([2])])
     with pytest.raises(FtplanError, match="task 1 is busy 120% of its time before anything fails"):
-        simulate(made, plane)
+        simulate(made)
     with pytest.raises(FtplanError, match="task parser/0 is busy"):
-        simulate(replace(made, names=("log/0", "parser/0", "out/0")), plane)
+        simulate(replace(made, names=("log/0", "parser/0", "out/0")))
     full = replace(setting("incremental", chain(0.7), [failure([2])]), home=np.zeros(3, dtype=np.int64))
     with pytest.raises(FtplanError, match="node n0 is busy 105% of its time"):
-        simulate(full, plane)
+        simulate(full)
     costly = replace(made, job=chain(0.9), snapshot_core_s=np.full(3, 2.0))
     with pytest.raises(FtplanError, match="busy 110%"):
-        simulate(costly, plane)
+        simulate(costly)
     light = replace(slow, load=np.full(1, 0.5))
-    assert len(simulate(replace(made, job=light, until_s=1.0), plane).events) == 1
+    assert len(simulate(replace(made, job=light, until_s=1.0)).events) == 1
 
 
 def test_a_query_without_output_before_the_failure_is_told() -> None:
