@@ -121,6 +121,20 @@ SECTIONS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
         "reach: proven on 95 % within 10 s each. Plot: `figures/replication-figure-14-optimum.svg`.",
     ),
     (
+        "tentative-output",
+        "What queries keep without the tasks that have no replica: figures 12 and 13",
+        ("tentative_output.py",),
+        "Su & Zhou (ICDE 2016, figures 12 and 13) find that output fidelity foretells the accuracy of both queries, "
+        "and internal completeness that of the one without a join only. Plot: `figures/figure-12-13.svg`.",
+    ),
+    (
+        "reproduce",
+        "The papers' figures and claims",
+        ("reproduce",),
+        "How many claims hold of each figure that is made again; why, and by which rule, is in "
+        "[REPRODUCED.md](REPRODUCED.md).",
+    ),
+    (
         "replication-at-scale",
         "Replicas at scale",
         ("replication_at_scale.py",),
