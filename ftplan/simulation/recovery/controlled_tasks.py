@@ -75,7 +75,11 @@ class ControlledTasks:
             reason[tasks] = False
 
     def wait_for_replica(self, tasks: Sequence[int]) -> None:
-        """Let live tasks fail that have replicas: they go on as these later."""
+        """Let live tasks fail that have replicas: they go on as these later.
+
+        A replica has processed all along what here waits until it takes over, a few seconds of input; and it takes as
+        many cores of its node, which is not simulated while its output is off.
+        """
         self._remember(tasks)
         self.waits_for_replica[tasks] = True
         self._apply()
