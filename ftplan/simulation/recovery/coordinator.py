@@ -12,7 +12,7 @@ from ftplan.simulation.recovery.agenda import Agenda, Kind
 from ftplan.simulation.recovery.controlled_tasks import ControlledTasks
 from ftplan.simulation.recovery.hosts import Hosts
 from ftplan.simulation.recovery.pending_starts import PendingStarts
-from ftplan.simulation.recovery.rollback import all_keep_pace, batch_of_job, batch_of_task
+from ftplan.simulation.recovery.rollback import all_keep_pace, batch_of_job
 from ftplan.simulation.recovery.setting import NodeFailure, RecoverySetting, RecoveryStart
 from ftplan.simulation.recovery.utilisation import busy_cores
 
@@ -219,7 +219,7 @@ class Coordinator:
         start = self.starts.remove(task)
         assert start is not None
         if not self.mode.coordinated and not self.forced:
-            batch = batch_of_task(self.setting.job, self.plane, task)
+            batch = self.plane.own_checkpoint(task)
         self.known[task], self.last_node[task] = False, start.node
         self.whole_from = int(np.ceil((self.tasks.now_s - self.setting.begin_s) / self.setting.job.batch_s - 1e-9))
         self.tasks.start(task, start.node, batch, loaded_s)
