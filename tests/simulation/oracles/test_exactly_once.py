@@ -38,7 +38,7 @@ def carried_out(made: RecoverySetting, logged: bool | None = None) -> ReferenceP
 
 
 @pytest.mark.parametrize("mode", MODES)
-@settings(max_examples=8)
+@settings(max_examples=6)
 @given(data=st.data())
 def test_every_record_counts_once(mode: str, data: st.DataObject) -> None:
     end = carried_out(data.draw(settings_of(MODES[mode])))
@@ -47,7 +47,7 @@ def test_every_record_counts_once(mode: str, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-@settings(max_examples=4)
+@settings(max_examples=3)
 @given(data=st.data())
 def test_states_agree_where_a_task_is_not_deterministic(mode: str, data: st.DataObject) -> None:
     assert_progress(carried_out(data.draw(settings_of(MODES[mode], deterministic=False))))
