@@ -118,6 +118,7 @@ def scene_of(problem: Problem, plan: Plan | None, options: RecoverySimulationOpt
     interval, said = checkpoint_interval(question, options)
     given = (replica_file, question.checkpoint_file, question.recovery.file)
     until_s = until(arrivals, question, plan, options)
+    warnings = (*problem.warnings, *_applicable(question.warnings), *said, *_slow(question, running, options))
     return Scene(
         problem=problem,
         options=options,
@@ -134,11 +135,7 @@ def scene_of(problem: Problem, plan: Plan | None, options: RecoverySimulationOpt
         until_s=until_s,
         every_s=resolution(until_s) if options.every_s is None else options.every_s,
         inputs=(*problem.inputs, *(file for file in given if file is not None)),
-        warnings=tuple(
-            dict.fromkeys(
-                (*problem.warnings, *_applicable(question.warnings), *said, *_slow(question, running, options))
-            )
-        ),
+        warnings=tuple(dict.fromkeys(warnings)),
     )
 
 
@@ -214,8 +211,8 @@ def _slow(question: RecoveryQuestion, running: RunningJob, options: RecoverySimu
     if running.slow:
         names = ["query:{}/{}".format(*question.graph.name(task)) for task in running.slow]
         which = f"{names[0]} gets" if len(names) == 1 else f"{names[0]} and {len(names) - 1:,} more get"
-        text = f"{which} fewer than {LEAST_RECORDS:g} records in {options.window_s:g} s (--window), too few to judge latency"
-        yield Warn("QUERIES_NOT_JUDGED", f"{text}: left out")
+        text = f"{which} fewer than {LEAST_RECORDS:g} records in {options.window_s:g} s (--window), too few to judge"
+        yield Warn("QUERIES_NOT_JUDGED", f"{text} latency: left out")
 
 
 def _applicable(warnings: tuple[Warn, ...]) -> Iterator[Warn]:

@@ -90,5 +90,5 @@ def test_a_query_with_too_few_records_is_left_out() -> None:
     ]
     longer = scene(given=problem(topology=topology), window_s=20.0)
     assert np.flatnonzero(longer.running.job.output).tolist() == [2, 3]
-    with pytest.raises(FtplanError, match="every query gets fewer than 2 records in 0.01 s"):
+    with pytest.raises(FtplanError, match=r"every query gets fewer than 2 records in 0\.01 s"):
         running_job(_graph(topology), np.ones(6), np.zeros(6), None, replace(OPTIONS, window_s=0.01))
