@@ -13,7 +13,7 @@ from ftplan.api import other_plans
 from ftplan.api.recovery.options import RecoveryScheduleOptions
 from ftplan.api.recovery.problem import RecoveryQuestion, question_of
 from ftplan.api.recovery_costs import recorded_costs
-from ftplan.api.simulating.job import JobOptions, RunningJob, node_cores, running_job
+from ftplan.api.simulating.job import LEAST_RECORDS, JobOptions, RunningJob, node_cores, running_job
 from ftplan.api.simulating.options import RecoverySimulationOptions
 from ftplan.api.simulating.times import checkpoint_interval, resolution, timing, until
 from ftplan.errors import FtplanError
@@ -108,7 +108,7 @@ def scene_of(problem: Problem, plan: Plan | None, options: RecoverySimulationOpt
         )
     graph, costs = question.graph, question.recovery.costs
     headroom = 1.0 / asked.max_cpu if options.headroom is None else options.headroom
-    job = JobOptions(options.batch_s, options.record_bytes, headroom)
+    job = JobOptions(options.batch_s, options.record_bytes, headroom, options.window_s)
     running = running_job(graph, question.costs.cost, question.state.total, costs, job)
     cluster = problem.cluster
     assert cluster is not None
@@ -118,6 +118,7 @@ def scene_of(problem: Problem, plan: Plan | None, options: RecoverySimulationOpt
     interval, said = checkpoint_interval(question, options)
     given = (replica_file, question.checkpoint_file, question.recovery.file)
     until_s = until(arrivals, question, plan, options)
+    warnings = (*problem.warnings, *_applicable(question.warnings), *said, *_slow(question, running, options))
     return Scene(
         problem=problem,
         options=options,
@@ -134,7 +135,7 @@ def scene_of(problem: Problem, plan: Plan | None, options: RecoverySimulationOpt
         until_s=until_s,
         every_s=resolution(until_s) if options.every_s is None else options.every_s,
         inputs=(*problem.inputs, *(file for file in given if file is not None)),
-        warnings=tuple(dict.fromkeys((*problem.warnings, *_applicable(question.warnings), *said))),
+        warnings=tuple(dict.fromkeys(warnings)),
     )
 
 
@@ -203,6 +204,15 @@ def _cores(cluster: Cluster, arrivals: tuple[Arrival, ...], home: IntArray, runn
     nodes = [*cluster.nodes, *(item.node for item in arrivals)]
     free = np.array([node.cpu - node.used_cpu for node in nodes])
     return tuple(node_cores(free, home, running).tolist())
+
+
+def _slow(question: RecoveryQuestion, running: RunningJob, options: RecoverySimulationOptions) -> Iterator[Warn]:
+    """Say which queries get too few records to be judged."""
+    if running.slow:
+        names = ["query:{}/{}".format(*question.graph.name(task)) for task in running.slow]
+        which = f"{names[0]} gets" if len(names) == 1 else f"{names[0]} and {len(names) - 1:,} more get"
+        text = f"{which} fewer than {LEAST_RECORDS:g} records in {options.window_s:g} s (--window), too few to judge"
+        yield Warn("QUERIES_NOT_JUDGED", f"{text} latency: left out")
 
 
 def _applicable(warnings: tuple[Warn, ...]) -> Iterator[Warn]:

@@ -227,6 +227,8 @@ def test_time_that_does_not_last_for_one_run() -> None:
     ("asked", "said"),
     [
         ({"mode": "incrementel"}, "--mode: 'incrementel' is not one of incremental, blocking, source-replay"),
+        ({"plan": 5}, "--plan: 5 is not a plan, the path of one, or its document"),
+        ({"plan": ""}, "--plan: '' is not a plan, the path of one, or its document"),
         ({"runs": 0}, "--runs: 0 is not a whole number"),
         ({"until": 5.0}, "simulate recovery: unknown option 'until'"),
         ({"headroom": 1.0}, "--headroom: 1.0 is not a number above 1"),
