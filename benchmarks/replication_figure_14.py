@@ -55,11 +55,16 @@ def point(setting: Setting, ratio: float, topologies: int, time_limit_s: float) 
 
 
 def all_points(
-    topologies: int, time_limit_s: float, ratios: tuple[float, ...] = RATIOS
+    topologies: int, time_limit_s: float, ratios: tuple[float, ...] = RATIOS, smaller: int = 1
 ) -> dict[tuple[str, str, float], Point]:
-    """Return the points of all parts, by part, name of the setting and ratio."""
+    """Return the points of all parts, by part, name of the setting and ratio; *smaller* divides the parallelism."""
+
+    def made(setting: Setting) -> Setting:
+        low, high = setting.parallelism
+        return replace(setting, name="", parallelism=(max(1, low // smaller), max(1, high // smaller)))
+
     return {
-        (part, setting.name, ratio): point(replace(setting, name=""), ratio, topologies, time_limit_s)
+        (part, setting.name, ratio): point(made(setting), ratio, topologies, time_limit_s)
         for part, settings in FIGURE_14.items()
         for setting in settings
         for ratio in ratios

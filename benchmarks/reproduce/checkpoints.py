@@ -76,7 +76,7 @@ def make_toy(quick: bool) -> Outcome:
     job, four, objective = toy(), toy(control=True), CheckpointObjective(overload=OVERLOAD)
     worst = [{"operator": o, "key_group": g, "primary": n, "checkpoints": ["0"]} for o, n in (("o1", "1"), ("o2", "2"))
              for g in range(10)]  # fmt: skip
-    seeds = range(20 if quick else 1000)
+    seeds = range(8 if quick else 200)
     plans = {name: [allocated(job, name, objective, seed) for seed in seeds] for name in TECHNIQUES}
     plans |= {CONTROL: [allocated(four, "even", objective, seed) for seed in seeds], WORST: [worst]}
     rows = []

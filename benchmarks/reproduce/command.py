@@ -1,8 +1,9 @@
 """Makes rows of the registry and writes the report.
 
 Run: ``python benchmarks/reproduce [NAME ...] [--quick] [-o DIR]``; all rows by default. Writes ``DIR/REPRODUCED.md``
-and ``DIR/figures/NAME.svg``, DIR being ``benchmarks`` unless given; rows that are not named keep the sections that the
-report has. ``--quick`` takes few and small instances, whose verdicts mean little, and without ``-o`` prints only.
+and ``DIR/figures/NAME.svg``, DIR being ``benchmarks`` unless given, and prints how many claims hold; rows that are not
+named keep the sections that the report has. ``--quick`` takes few and small instances, whose verdicts mean little, and
+without ``-o`` prints only.
 """
 
 from __future__ import annotations
@@ -13,9 +14,8 @@ import time
 from contextlib import nullcontext
 from pathlib import Path
 
-from ftplan.planners.compiled import called_often
-
-from reproduce.report import section, summary, written
+from ftplan.compiled import called_often
+from reproduce.report import COLUMNS, section, summary, written
 from reproduce.row import Row
 from reproduce.rows import ROWS
 
@@ -53,3 +53,4 @@ def main() -> None:
         return
     report = folder / "REPRODUCED.md"
     report.write_text(written(report, parts, [row.name for row in ROWS]))
+    print("\n".join([COLUMNS, *(line for line, _ in parts.values())]))

@@ -58,7 +58,7 @@ def make_figure_16(quick: bool) -> Outcome:
     parts = {f"({name}) {about}": settings for name, (about, settings) in figure_16.FIGURES.items()}
     if not quick:
         parts |= {f"(b) {reading}": settings for reading, settings in figure_16.BY_RANK.items()}
-    topologies, shares = (2, (0.3, 0.7)) if quick else (100, SHARES)
+    topologies, shares = (1, (0.5,)) if quick else (100, SHARES)
     curves, rows = {}, []
     for part, settings in parts.items():
         seconds = dict.fromkeys(ALGORITHMS, 0.0)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from ftplan.api.tentative.result import JudgedSet
 from ftplan.api.tentative.simulate import simulate_tentative_output
-
 from reproduce.checks import at_least, at_most, mean, number
 from reproduce.drawing import lines
 from reproduce.row import Check, Claim, Outcome, Row, Table
@@ -26,10 +26,12 @@ SMALL = {"rate": 40, "users": 200, "segments": 30, "duration_s": 60.0, "window_s
 @cache
 def judged(query: str, quick: bool) -> tuple[JudgedSet, ...]:
     """Return what sets of replicas keep of a query: Q1 on a log of edits, Q2 on the paper's synthetic streams."""
-    options: dict[str, Any] = {"ratios": "0.3,0.5,0.7"} if quick else {}
+    options: dict[str, Any] = {"ratios": "0.3,0.5,0.7", "engine": "sail"} if quick else {}
     if query == "Q2":
         return simulate_tentative_output(query="incidents", **options, **(SMALL if quick else {})).sets
-    log = {"key_columns": ("page",), "partition_columns": ("channel",), "time_columns": ("time",)}
+    log: dict[str, Any] = {"key_columns": ("page",), "partition_columns": ("channel",), "time_columns": ("time",)}
+    if quick:
+        log["time_to"] = datetime(2015, 9, 12, 3, tzinfo=UTC)
     return simulate_tentative_output([EDITS], query="top-k", **options, **log).sets
 
 

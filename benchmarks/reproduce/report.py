@@ -15,9 +15,8 @@ Written by `python benchmarks/reproduce`. A verdict follows from the numbers by 
 it fails; it is about the shape that the paper's text states, since numbers of single points are not in the texts.
 [PAPERS.md](PAPERS.md) lists every figure of the papers, also those that are not here.
 
-| row | paper | what | verdicts |
-|---|---|---|---|
 """
+COLUMNS = "| row | paper | what | verdicts |\n|---|---|---|---|"
 
 
 def markdown(table: Table) -> str:
@@ -56,8 +55,8 @@ def section(row: Row, table: Table, verdicts: list[str]) -> str:
 def summary(row: Row, verdicts: list[str]) -> str:
     """Return the line of a row in the first table."""
     words = [re.split(": | because ", verdict)[0] for verdict in verdicts]
-    said = ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(words))
-    return f"| [{row.name}](#{row.name}) | {row.paper} | {row.what} | {said} |"
+    said = ", ".join(f"{word}: {words.count(word)}" for word in dict.fromkeys(words))
+    return f"| [{row.name}](REPRODUCED.md#{row.name}) | {row.paper} | {row.what} | {said} |"
 
 
 def written(file: Path, made: Mapping[str, tuple[str, str]], order: list[str]) -> str:
@@ -71,4 +70,4 @@ def written(file: Path, made: Mapping[str, tuple[str, str]], order: list[str]) -
         if (both := made.get(name, kept)) is not None:
             lines.append(both[0])
             sections.append(both[1])
-    return HEAD + "\n".join(lines) + "\n\n" + "\n".join(sections)
+    return HEAD + "\n".join([COLUMNS, *lines]) + "\n\n" + "\n".join(sections)

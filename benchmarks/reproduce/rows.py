@@ -7,8 +7,12 @@ from reproduce import (
     checkpoints,
     recovery_plans,
     recovery_proofs,
+    recovery_replays,
+    recovery_simulated,
+    replication_accuracy,
     replication_plans,
     replication_proofs,
+    replication_simulated,
 )
 
 MODULES = (
@@ -16,7 +20,11 @@ MODULES = (
     checkpoint_shares,
     recovery_plans,
     recovery_proofs,
+    recovery_replays,
+    recovery_simulated,
     replication_plans,
     replication_proofs,
+    replication_simulated,
+    replication_accuracy,
 )
 ROWS = tuple(row for module in MODULES for row in module.ROWS)
