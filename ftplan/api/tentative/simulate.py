@@ -12,7 +12,7 @@ from ftplan.api.loading import load
 from ftplan.api.option_fields import texts
 from ftplan.api.tentative.job import job_document, task_graph
 from ftplan.api.tentative.options import READING, TentativeOutputOptions
-from ftplan.api.tentative.question import Question, question_of
+from ftplan.api.tentative.question import TentativeQuestion, question_of
 from ftplan.api.tentative.replica_sets import ReplicaSet, given_set, planned_pairs, planned_sets, prepared_for
 from ftplan.api.tentative.result import JudgedSet, TentativeOutput
 from ftplan.errors import FtplanError, suggestion
@@ -96,7 +96,7 @@ def simulate_tentative_output(
 
 
 def _kept(
-    query: TentativeQuery, question: Question, prepared: PreparedReplication, sets: Sequence[ReplicaSet]
+    query: TentativeQuery, question: TentativeQuestion, prepared: PreparedReplication, sets: Sequence[ReplicaSet]
 ) -> IntArray:
     """Return how many entries each set of replicas keeps in each window, shape (sets, windows), from one run."""
     shape, graph = question.shape, prepared.graph
