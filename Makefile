@@ -33,7 +33,8 @@ $(STAMP): pyproject.toml
 demo: $(STAMP) ## the main job on real data: statistics from a log, then four checkpoint allocations
 	@$(BIN)/python examples/flights/demo.py
 
-test: lint types arrows unit ## lint, types, import arrows, all tests
+test: lint arrows ## lint, import arrows, types, all tests
+	@$(MAKE) --no-print-directory --jobs=2 --keep-going types unit
 
 test-flink: $(STAMP) $(FLINK_STAMP) ## kill task managers of a real Flink job and measure; downloads 0.6 GB the first time
 	FLINK_PYTHON=$(abspath $(FLINK_VENV))/bin/python $(BIN)/python -m pytest -m flink tests/live -s
@@ -58,8 +59,9 @@ types: $(STAMP)
 arrows: $(STAMP)
 	$(BIN)/lint-imports
 
+# Hundreds of processes start in the tests: compiled files are kept, whatever the environment says.
 unit: $(STAMP)
-	$(BIN)/python -m pytest -n auto
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto
 
 coverage: $(STAMP) ## lines of planners, metrics and simulation that their unit and contract tests run; takes a while
 	$(BIN)/python -m pytest -n auto -p tests.plain_kernels --cov=ftplan.planners --cov=ftplan.metrics \

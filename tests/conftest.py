@@ -17,9 +17,9 @@ settings.register_profile("here", **UNHURRIED)
 settings.register_profile("ci", derandomize=True, **UNHURRIED)
 settings.load_profile("ci" if os.environ.get("CI") else "here")
 
-# Most of a short Spark run is compiling: the first compiler alone halves it.
+# Most of a short Spark run is compiling: the first compiler alone halves it. One thread is enough to collect garbage.
 for name in ("SPARK_SUBMIT_OPTS", "SPARK_DAEMON_JAVA_OPTS"):
-    os.environ.setdefault(name, "-XX:TieredStopAtLevel=1")
+    os.environ.setdefault(name, "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 
 
 # A job in the background of a shell begins with the signal ignored, and so would every command that the tests start.

@@ -29,11 +29,12 @@ class Replica:
 
 
 def replicas(
-    given: Any, graph: TaskGraph, cluster: Cluster | None, option: str = "replicas"
+    given: Any, graph: TaskGraph, cluster: Cluster | None, option: str = "replicas", anywhere: bool = False
 ) -> tuple[tuple[Replica, ...], InputFile | None]:
     """Return the active replicas of a task-replication plan, else those of the cluster's placement, by task.
 
-    *option* is what took the plan: messages name it, and the input has its role.
+    *option* is what took the plan: messages name it, and the input has its role. *anywhere*: the nodes of a plan do not
+    matter, and there may be no cluster that knows them.
 
     Raises
     ------
@@ -56,7 +57,7 @@ def replicas(
         operator, index = _operator(item, graph.topology, place), item.get("index")
         if not isinstance(index, int) or isinstance(index, bool) or not 0 <= index < operator.parallelism:
             raise FtplanError(f"{place}: {operator.id!r} has {operator.parallelism} tasks, not one called {index!r}")
-        task, node = graph.number(operator.id, index), item.get("node")
+        task, node = graph.number(operator.id, index), None if anywhere else item.get("node")
         if node is not None:
             _require_node(node, cluster, place)
         if task in by_task:

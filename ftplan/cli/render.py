@@ -40,6 +40,8 @@ class Answer:
 
 #: Columns of a table that goes to a file or a pipe: nothing is cut off or wrapped there.
 WIDE = 10_000
+#: What stands for characters that a terminal does not have.
+_PLAIN = str.maketrans({"–": "-", "…": "...", "±": "+-", "·": ".", "█": "#", "▒": "=", "░": "_", "─": "-"})
 
 
 def cell(value: Any) -> str:
@@ -90,7 +92,7 @@ def _checklist(table: Table) -> str:
 def _print_tables(answer: Answer, form: str, stream: IO[str]) -> None:
     if form == "markdown":
         parts = [markdown(table) for table in answer.tables] + [f"{note}\n" for note in answer.notes]
-        stream.write("\n".join(parts))
+        stream.write(_shown("\n".join(parts), stream))
         return
     from rich.console import Console
     from rich.table import Table as RichTable
@@ -114,7 +116,17 @@ def _print_tables(answer: Answer, form: str, stream: IO[str]) -> None:
     text = captured.get()
     if not terminal:
         text = "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
-    stream.write(text)
+    stream.write(_shown(text, stream))
+
+
+def _shown(text: str, stream: IO[str]) -> str:
+    """Return a text with plain characters where the stream takes no others."""
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return text.translate(_PLAIN).encode(encoding, "replace").decode(encoding)
+    return text
 
 
 def say(text: str, *, quiet: bool = False) -> None:

@@ -80,7 +80,7 @@ def test_what_was_traced_is_that_of_the_failure() -> None:
 @pytest.mark.parametrize("algorithm", ["auto", "best-density", "exact", "operator-centric"])
 def test_no_loop_runs_on_without_the_clock(ticking: Ticking, algorithm: str, objective: str) -> None:
     problem = many_arrivals()
-    ticking.tick_s = 0.01
+    ticking.tick_s = 0.02
     limit_s = 2.0
     plan = ftplan.plan(
         "recovery-schedule", problem, algorithm=algorithm, objective=objective, time_limit_s=limit_s, samples=10_000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
@@ -14,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ftplan.cli.render import Answer, Table, emit
 from ftplan.cli.simulate import sparkline as lines
 from tests.api.simulating.cases import CLUSTER, FAILURE, IN_ORDER, TOPOLOGY
 
@@ -144,7 +146,7 @@ def test_interrupted_it_leaves_nothing_behind(folder: Path, number: signal.Signa
     assert child.stderr is not None
     workers = [int(child.stderr.readline()) for _ in range(2)]
     child.send_signal(number)
-    out, err = child.communicate(timeout=60)
+    out, err = child.communicate()
     assert (child.returncode, out) == (130, b"")
     assert err.decode().splitlines()[-1] == "ftplan: interrupted"
     assert not any(os.path.exists(f"/proc/{worker}") for worker in workers)
@@ -171,3 +173,13 @@ def test_a_terminal_without_blocks_gets_plain_characters(monkeypatch: pytest.Mon
 
     monkeypatch.setattr("ftplan.cli.simulate.sparkline.sys.stdout", Plain())
     assert lines.levels() == lines.PLAIN
+
+
+@pytest.mark.parametrize("form", ["table", "markdown"])
+def test_a_table_on_such_a_terminal(monkeypatch: pytest.MonkeyPatch, form: str) -> None:
+    written = io.BytesIO()
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(written, encoding="ascii"))
+    emit(Answer("", [Table(("figure", "2 runs"), [("mean", "1 ± 2 …"), ("other", None), ("Ø", "x")])]), form=form)
+    said = written.getvalue().decode("ascii")
+    assert "1 +- 2 ..." in said
+    assert "?" in said

@@ -30,7 +30,7 @@ SUBMITTED = ROOT / "examples" / "spark-submit" / "ftplan_job.py"
 spark = pytest.mark.spark
 needs_java = pytest.mark.skipif((java_version() or 0) < LEAST_JAVA, reason="no Java")
 
-#: What engines compute, as a program: statistics in each of three shapes, into folders 0, 1 and 2.
+#: What engines compute, as a program.
 STATISTICS = """
 import shutil, sys
 from contextlib import contextmanager
@@ -39,24 +39,23 @@ from ftplan.spark_stats.mapping import LogMapping
 from ftplan.spark_stats.pipeline import compute
 from ftplan.spark_stats.session import open_session
 
-def statistics(log, out, shapes, say=None):
-    for i, key_hash in enumerate(["flink", "murmur3", "xxhash64"][:shapes]):
-        folder = Path(out, str(i))
-        folder.mkdir(parents=True)
-        try:
-            compute(LogMapping(
-                time_columns=("Year", "Month", "DayofMonth", "DepTime"), window_s=3600.0, max_rejects=0.02,
-                keys=(("by-plane", ("TailNum",)), ("by-destination", ("Dest",))), key_groups=64, key_hash=key_hash,
-            ), [log], folder=folder, progress=say)
-        except BaseException:
-            shutil.rmtree(folder)
-            raise
+def statistics(log, out, say=None):
+    folder = Path(out)
+    folder.mkdir()
+    try:
+        compute(LogMapping(
+            time_columns=("Year", "Month", "DayofMonth", "DepTime"), window_s=3600.0, max_rejects=0.02,
+            keys=(("by-plane", ("TailNum",)), ("by-destination", ("Dest",))), key_groups=64, key_hash="flink",
+        ), [log], folder=folder, progress=say)
+    except BaseException:
+        shutil.rmtree(folder)
+        raise
 """
 #: On an engine of its own.
 PROGRAM = f"""{STATISTICS}
-engine, master, log, out, shapes = sys.argv[1:]
+engine, master, log, out = sys.argv[1:]
 with open_session(engine, master or None):
-    statistics(log, out, int(shapes), say=lambda stage, share: print(stage, share, flush=True))
+    statistics(log, out, say=lambda stage, share: print(stage, share, flush=True))
 """
 #: On the session of a sweep, before its cases: an application for each would start its JVMs again.
 BEFORE_A_SWEEP = f"""{STATISTICS}
@@ -68,13 +67,15 @@ real = executors.open_session
 @contextmanager
 def opened(*options):
     with real(*options) as session:
-        statistics(os.environ["FLIGHTS"], os.environ["OUT"], 3)
+        statistics(os.environ["FLIGHTS"], os.environ["OUT"])
         yield session
 
 executors.open_session = opened
 main()
 """
-#: The first shape as options.
+#: The driver has those of tests/conftest.py.
+EXECUTOR = '--conf "spark.executor.extraJavaOptions=-XX:TieredStopAtLevel=1 -XX:+UseSerialGC" pyspark-shell'
+#: The same as options.
 OPTIONS = (
     "--time-column", "Year", "--time-column", "Month", "--time-column", "DayofMonth", "--time-column", "DepTime",
     "--window", "1h", "--max-rejects", "0.02", "--key", "by-plane=TailNum", "--key", "by-destination=Dest",
@@ -82,8 +83,8 @@ OPTIONS = (
 )  # fmt: skip
 
 
-def command(engine: str, log: Path, out: Path, shapes: int = 1, master: str = "") -> list[str]:
-    return [sys.executable, "-c", PROGRAM, engine, master, str(log), str(out), str(shapes)]
+def command(engine: str, log: Path, out: Path, master: str = "") -> list[str]:
+    return [sys.executable, "-c", PROGRAM, engine, master, str(log), str(out)]
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -101,8 +102,8 @@ def flights(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def by_sail(flights: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     pytest.importorskip("pysail")
-    out = tmp_path_factory.mktemp("sail")
-    subprocess.run(command("sail", flights, out, 3), check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
+    out = tmp_path_factory.mktemp("sail") / "out"
+    subprocess.run(command("sail", flights, out), check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
     return out
 
 
@@ -118,12 +119,13 @@ def test_a_standalone_cluster_of_two_workers(
     out = tmp_path / "out"
     monkeypatch.setenv("FLIGHTS", str(flights))
     monkeypatch.setenv("OUT", str(out))
+    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", EXECUTOR)
     write_sweep(tmp_path)
     with standalone(tmp_path, cores=(1, 1)) as url:
         swept = rows(tmp_path, "--master", url, code=BEFORE_A_SWEEP)
     assert swept == rows(tmp_path, "--jobs", "1")
     assert files(out) == files(by_sail)
-    assert len(files(out)) == 9
+    assert len(files(out)) == 3
     for number in (0, 1):
         work = tmp_path / f"work-{number}"
         assert list(work.glob("app-*/*/ftplan.zip")), [str(path) for path in work.rglob("*")][:20]
@@ -143,7 +145,7 @@ def test_spark_connect_server(by_sail: Path, flights: Path, tmp_path: Path) -> N
         wait_for(port, process, tmp_path / "server.log")
         url = f"sc://127.0.0.1:{port}"
         subprocess.run(command("auto", flights, tmp_path / "out", master=url), check=True, cwd=ROOT)
-    assert files(tmp_path / "out" / "0") == files(by_sail / "0")
+    assert files(tmp_path / "out") == files(by_sail)
 
 
 @spark
@@ -155,7 +157,7 @@ def test_under_spark_submit(by_sail: Path, flights: Path, tmp_path: Path) -> Non
     variables = {**os.environ, "SPARK_HOME": str(spark_home()), "PYSPARK_PYTHON": sys.executable}
     variables |= {"SPARK_LOCAL_IP": "127.0.0.1", "PYTHONPATH": str(ROOT)}
     subprocess.run([*submit, *arguments], check=True, cwd=tmp_path, env=variables, capture_output=True)
-    assert files(tmp_path / "out") == files(by_sail / "0")
+    assert files(tmp_path / "out") == files(by_sail)
 
 
 def descendants(pid: int) -> set[int]:
@@ -229,7 +231,7 @@ def test_interrupting_leaves_nothing(
         time.sleep(0.1)
     assert alive(children) == []
     assert [p for p in temporary.iterdir() if not p.name.startswith("hsperfdata")] == []
-    assert not (tmp_path / "out" / "0").exists()
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_connection_that_does_not_close_is_left_behind() -> None:

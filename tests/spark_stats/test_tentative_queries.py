@@ -104,6 +104,12 @@ def test_a_log_shorter_than_a_window_or_full_of_rejects_is_refused(session: Sess
         started(long, [str(log)]),
     ):
         pass
+    outlier = write_csv(log.parent / "outlier.csv", [["time", "page", "server"], [0, "p", "s"], [10**8, "p", "s"]])
+    with (
+        pytest.raises(FtplanError, match=r"--slide: the log, which spans 100,000,010 s, has 9,999,999 windows, more"),
+        started(setting(), [str(outlier)]),
+    ):
+        pass
     strict = setting(max_rejects=0.0)
     with (
         pytest.raises(FtplanError, match=r"log\.csv: 1 of 400 rows .* rejected.* key column page empty"),

@@ -10,7 +10,7 @@ import numpy as np
 
 import ftplan
 from ftplan.api.simulating.options import RecoverySimulationOptions
-from ftplan.api.simulating.runs import OverTime, SimulatedRun
+from ftplan.api.simulating.runs import SimulatedRuns
 from ftplan.api.simulating.scene import Scene
 from ftplan.api.simulating.settings import Contender
 from ftplan.api.simulating.statistics import FIGURES, differences, figure, values_of
@@ -83,13 +83,13 @@ class RecoverySimulation:
         return pd.DataFrame(rows)
 
 
-def recovery_document(contender: Contender, runs: Sequence[SimulatedRun], scene: Scene) -> Document:
+def recovery_document(contender: Contender, runs: SimulatedRuns, scene: Scene) -> Document:
     """Return what all runs of one way to recover say together; lists are means over the runs."""
     graph = scene.question.graph
-    summaries = [run.summary for run in runs]
+    summaries = runs.summaries
     queries = np.flatnonzero(graph.output)
     priority = graph.per_task("priority")
-    over_time = mean_over_time([run.over_time for run in runs])
+    over_time = runs.over_time._asdict()
     down_s = np.array([summary.down_s for summary in summaries])
     back_s = np.array([[np.nan if s is None else s for s in summary.back_s] for summary in summaries])
     not_back = np.isnan(back_s) & (down_s > 0.0)
@@ -117,28 +117,13 @@ def recovery_document(contender: Contender, runs: Sequence[SimulatedRun], scene:
         "summary": {name: figure(values_of(summaries, name)) for name in FIGURES},
         "queries": listed,
         "lag_records": _cells(over_time["lag_records"]),
-        "events": [_event(item, scene) for item in runs[0].events],
+        "events": [_event(item, scene) for item in runs.events],
     }
 
 
-def mean_over_time(runs: Sequence[OverTime]) -> Mapping[str, FloatArray]:
-    """Return the mean over runs of each series, by name; of latency over the runs in which something came out."""
-    means = {}
-    for name in OverTime.__dataclass_fields__:
-        total: Any = 0.0
-        count: Any = 0.0
-        for run in runs:
-            values = getattr(run, name)
-            known = ~np.isnan(values)
-            total, count = total + np.where(known, values, 0.0), count + known
-        with np.errstate(invalid="ignore"):
-            means[name] = np.asarray(total / count)
-    return means
-
-
-def compared(recoveries: Sequence[Document], runs: Sequence[Sequence[SimulatedRun]]) -> tuple[Document, ...]:
+def compared(recoveries: Sequence[Document], runs: Sequence[SimulatedRuns]) -> tuple[Document, ...]:
     """Return each recovery but the first against that."""
-    first, *others = ([run.summary for run in of_one] for of_one in runs)
+    first, *others = (of_one.summaries for of_one in runs)
     return tuple(
         {"mode": recovery["mode"], "plan": recovery["plan"], "differences": differences(first, other)}
         for recovery, other in zip(recoveries[1:], others, strict=True)

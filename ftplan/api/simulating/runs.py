@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from ftplan.api.simulating.scene import Scene
 from ftplan.api.simulating.settings import Contender, setting_of
 from ftplan.errors import FtplanError
 from ftplan.model.plan import Warn
-from ftplan.model.topology import FloatArray
+from ftplan.model.topology import FloatArray, IntArray
 from ftplan.simulation.recovery.control import simulate
 from ftplan.simulation.recovery.series import query_series
 from ftplan.simulation.recovery.summary import summarise
@@ -29,16 +29,11 @@ BEFORE_S = 20.0
 Report = Callable[[str, float | None], None]
 
 
-@dataclass(frozen=True, eq=False)
-class OverTime:
-    """A recovery in cells of time, shape (cells,) and (cells, queries).
+class OverTime(NamedTuple):
+    """A recovery in cells of time, shape (cells, queries), of the lag (cells,).
 
-    Attributes
-    ----------
-    relative_latency, available, queue_records, buffered_bytes, duplicates
-        Mean, share, level at the end, level at the end, and sum of what :class:`QuerySeries` has in each cell.
-    lag_records
-        Level at the end.
+    The mean of the relative latency, NaN where nothing came out; the share of time in which queries are available;
+    queues, buffers and lag at the end of the cell; the sum of duplicates: of what :class:`QuerySeries` has.
     """
 
     relative_latency: FloatArray
@@ -49,8 +44,7 @@ class OverTime:
     lag_records: FloatArray
 
 
-@dataclass(frozen=True, eq=False)
-class SimulatedRun:
+class SimulatedRun(NamedTuple):
     """What one run of one contender was like; ``events`` are those of the first run alone."""
 
     number: int
@@ -58,6 +52,47 @@ class SimulatedRun:
     over_time: OverTime
     events: tuple[ControlEvent, ...]
     warnings: tuple[Warn, ...]
+
+
+class SimulatedRuns:
+    """What the runs of one contender were like, in their order; over time their mean is kept alone.
+
+    Attributes
+    ----------
+    summaries
+        One a run.
+    events
+        Those of the first run.
+    warnings
+        What is said of any run, each once.
+    """
+
+    def __init__(self) -> None:
+        self.summaries: list[RecoverySummary] = []
+        self.events: tuple[ControlEvent, ...] = ()
+        self.warnings: dict[Warn, None] = {}
+        self._sums: list[FloatArray] = []
+        self._counts: list[IntArray] = []
+
+    def add(self, run: SimulatedRun) -> None:
+        """Add the next run."""
+        self.summaries.append(run.summary)
+        self.events = self.events or run.events
+        self.warnings |= dict.fromkeys(run.warnings)
+        known = [np.isfinite(values) for values in run.over_time]
+        values = [np.where(there, own, 0.0) for there, own in zip(known, run.over_time, strict=True)]
+        if not self._sums:
+            self._sums, self._counts = values, [there.astype(np.int64) for there in known]
+            return
+        for total, count, own, there in zip(self._sums, self._counts, values, known, strict=True):
+            total += own
+            count += there
+
+    @property
+    def over_time(self) -> OverTime:
+        """The mean over the runs, of latencies over those in which something came out."""
+        with np.errstate(invalid="ignore"):
+            return OverTime(*(total / count for total, count in zip(self._sums, self._counts, strict=True)))
 
 
 def cell_ends(scene: Scene) -> FloatArray:
@@ -116,35 +151,42 @@ def in_cells(series: QuerySeries, ends: FloatArray, every_s: float) -> OverTime:
     )  # fmt: skip
 
 
-def all_runs(
-    scene: Scene, contenders: Sequence[Contender], report: Report | None
-) -> tuple[list[list[SimulatedRun]], bool]:
-    """Return the runs of each contender, and whether the time limit left some out.
+def all_runs(scene: Scene, contenders: Sequence[Contender], report: Report | None) -> list[SimulatedRuns]:
+    """Return what the runs of each contender were like.
 
-    A run counts where all contenders have finished it, so that they are compared on the same ones. Runs are the same
-    however many processes carry them out.
+    A run counts where all contenders have finished it within the time limit, so that they are compared on the same
+    ones. What comes out is the same however many processes carry the runs out.
 
     Raises
     ------
     FtplanError
         If no run is done in time.
     """
-    options = scene.options
-    total = options.runs * len(contenders)
-    done: dict[int, SimulatedRun] = {}
-    for finished in _outcomes(scene, contenders, total):
-        done.update((outcome.number, outcome) for outcome in finished)
+    runs, many = scene.options.runs, len(contenders)
+    told = [SimulatedRuns() for _ in contenders]
+    waiting: dict[int, SimulatedRun] = {}
+    following, finished = 0, 0
+
+    def tell(run: int) -> bool:
+        numbers = range(run * many, (run + 1) * many)
+        if not all(number in waiting for number in numbers):
+            return False
+        for one, number in zip(told, numbers, strict=True):
+            one.add(waiting.pop(number))
+        return True
+
+    for outcomes in _outcomes(scene, contenders, runs * many):
+        finished += len(outcomes)
+        waiting.update((outcome.number, outcome) for outcome in outcomes)
+        while following < runs and tell(following):
+            following += 1
         if report is not None:
-            report(f"{len(done) // len(contenders):,} of {options.runs:,} runs", len(done) / total)
-    runs = [
-        [done[number] for number in numbers]
-        for run in range(options.runs)
-        for numbers in (range(run * len(contenders), (run + 1) * len(contenders)),)
-        if all(number in done for number in numbers)
-    ]
-    if not runs:
-        raise FtplanError(f"--time-limit: {options.time_limit_s:g} s do not last for one run")
-    return [list(of_one) for of_one in zip(*runs, strict=True)], len(runs) < options.runs
+            report(f"{finished // many:,} of {runs:,} runs", finished / (runs * many))
+    for run in range(following, runs if waiting else 0):  # beyond a run that the time limit cut
+        tell(run)
+    if not told[0].summaries:
+        raise FtplanError(f"--time-limit: {scene.options.time_limit_s:g} s do not last for one run")
+    return told
 
 
 def _outcomes(scene: Scene, contenders: Sequence[Contender], total: int) -> Iterator[list[SimulatedRun]]:

@@ -105,11 +105,11 @@ def _require_known_nodes(steps: Steps, incident: Incident, name: str) -> None:
         for item in step["recover"]:
             node = item.get("node")
             if node not in known:
-                what = "no node" if node is None else f"node {node!r}{suggestion(str(node), known)}"
-                raise FtplanError(
-                    f"{name}: plan.steps[{number}] starts {item['operator']}/{item['index']} on {what}, which neither "
-                    "the cluster has nor arrives"
-                )
+                text = f"{name}: plan.steps[{number}] starts {item['operator']}/{item['index']} on "
+                if node is None:
+                    raise FtplanError(f"{text}no node: a simulation needs a plan that was made with a cluster")
+                near = suggestion(str(node), known)
+                raise FtplanError(f"{text}node {node!r}{near}, which neither the cluster has nor arrives")
 
 
 @lru_cache(maxsize=2)  # the modes of a run have the same plan

@@ -88,12 +88,12 @@ def simulate_recovery(
     plans = [GivenPlan.of(given, role) for given, role in ((plan, "plan"), (asked.against, "against"))]
     scene = scene_of(problem, plans[0].plan, asked)
     contenders = _contenders(scene, plans)
-    by_contender, cut = all_runs(scene, contenders, progress)
+    by_contender = all_runs(scene, contenders, progress)
     documents = [recovery_document(one, runs, scene) for one, runs in zip(contenders, by_contender, strict=True)]
-    done = len(by_contender[0])
+    done = len(by_contender[0].summaries)
     said = [warning for one in contenders if one.schedule is not None for warning in one.schedule.warnings]
-    said += [warning for runs in by_contender for run in runs for warning in run.warnings]
-    if cut:
+    said += [warning for runs in by_contender for warning in runs.warnings]
+    if done < asked.runs:
         said.append(Warn("RUNS_CUT", f"the time limit left out {asked.runs - done:,} of {asked.runs:,} runs"))
     said += _not_back(documents, done, scene.until_s)
     return RecoverySimulation(

@@ -139,7 +139,7 @@ class TentativeOutputOptions(Options):
         None, optional(whole(1, 10_000_000)), "incidents: locations a second.  [default: 20000]", metavar="N"
     )
     users: int | None = option(
-        None, optional(whole(1, 100_000_000)), "incidents: people who drive.  [default: 100000]", metavar="N"
+        None, optional(whole(1, 10_000_000)), "incidents: people who drive.  [default: 100000]", metavar="N"
     )
     segments: int | None = option(
         None, optional(whole(1, 1_000_000)), "incidents: parts of the road network.  [default: 1000]", metavar="N"

@@ -13,7 +13,7 @@ from ftplan.errors import FtplanError
 from ftplan.simulation.tentative_output import QueryShape
 from ftplan.spark_stats.log_formats import NAMED_COLUMNS
 from ftplan.spark_stats.mapping import LogMapping
-from ftplan.spark_stats.tentative.settings import IncidentSetting, TopKSetting, Traffic
+from ftplan.spark_stats.tentative.settings import MOST_WINDOWS, IncidentSetting, TopKSetting, Traffic
 
 #: Most lanes, so that the tasks of lanes stay few.
 LANES = 1_024
@@ -39,6 +39,8 @@ def question_of(options: TentativeOutputOptions, logs: Sequence[str], reading: M
     FtplanError
         If options contradict each other, or one is missing.
     """
+    if options.replicas is not None and options.ratios is not None:
+        raise FtplanError("--replicas and --ratios exclude each other: judge a plan, or plan for shares of the tasks")
     query = options.query or ("top-k" if logs else "incidents")
     if query == "top-k" and not logs:
         raise FtplanError("--query top-k: LOG is missing: name files, globs or folders")
@@ -105,6 +107,9 @@ def _incidents(options: TentativeOutputOptions, parallelism: tuple[int, ...], as
             raise FtplanError(f"--{name}: {value:g} s is no whole number of seconds, in which incidents count")
     if asked["duration_s"] < window_s:
         raise FtplanError(f"--duration: {asked['duration_s']:g} s hold no window of {window_s:g} s")
+    if (windows := int((asked["duration_s"] - window_s) // slide_s) + 1) > MOST_WINDOWS:
+        text = f"{asked['duration_s']:g} s have {windows:,} windows, more than {MOST_WINDOWS:,}"
+        raise FtplanError(f"--duration: {text}: give less, or a longer --slide")
     lanes = lcm(*parallelism)
     if lanes > LANES:
         text = ",".join(map(str, parallelism))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,7 +14,7 @@ from ftplan.api.replication.options import TaskReplicationOptions
 from ftplan.api.replication.problem import PreparedReplication, prepare
 from ftplan.api.tentative.options import RATIOS, TentativeOutputOptions
 from ftplan.errors import FtplanError
-from ftplan.model.plan import InputFile
+from ftplan.model.plan import InputFile, Warn
 from ftplan.model.problem import Problem
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import BoolArray
@@ -65,26 +64,35 @@ def planned_pairs(options: TentativeOutputOptions) -> list[tuple[str, str]]:
     return pairs
 
 
-def planned_sets(problem: Problem, options: TentativeOutputOptions) -> Iterator[ReplicaSet]:
-    """Yield what each algorithm chooses for each metric and ratio.
+def planned_sets(problem: Problem, options: TentativeOutputOptions) -> tuple[list[ReplicaSet], tuple[Warn, ...]]:
+    """Return what each algorithm chooses for each metric and ratio, with a warning for each that gives up.
 
     Raises
     ------
     FtplanError
-        If a planner gives up.
+        If all give up.
     """
     pairs = planned_pairs(options)
     planner_of = {a: ReplicationPlanner.of(registry.row("replicate-tasks", a)) for a, _ in pairs}
     problem_of = {m: prepared_for(problem, m).problem for _, m in pairs}
     settings = ReplicationOptions(seed=options.seed, time_limit_s=TIME_LIMIT_S)
+    sets: list[ReplicaSet] = []
+    gave_up: dict[tuple[str, str], Warn] = {}
     for ratio in options.ratios or RATIOS:
-        for algorithm, metric in pairs:
+        for algorithm, metric in (pair for pair in pairs if pair not in gave_up):
             asked = problem_of[metric]
             budget = math.floor(ratio * asked.tasks)
-            result = planner_of[algorithm].choose(replace(asked, budget=float(budget)), settings)
-            if result.answer is None:
-                raise FtplanError(f"{algorithm} has no plan for {budget} of {asked.tasks} tasks: {result.reason}")
-            yield ReplicaSet(result.answer.replicated, float(ratio), budget, algorithm, metric, result.bound)
+            try:
+                result = planner_of[algorithm].choose(replace(asked, budget=float(budget)), settings)
+            except FtplanError as error:
+                text = f"from {float(ratio):.0%} on there is nothing by {algorithm} for {metric}: {error}"
+                gave_up[algorithm, metric] = Warn("PLANNER_GAVE_UP", text)
+                continue
+            assert result.answer is not None  # no replica at all is within every budget
+            sets.append(ReplicaSet(result.answer.replicated, float(ratio), budget, algorithm, metric, result.bound))
+    if not sets:
+        raise FtplanError(next(iter(gave_up.values())).message)
+    return sets, tuple(gave_up.values())
 
 
 def given_set(given: Any, graph: TaskGraph) -> tuple[ReplicaSet, InputFile]:
@@ -95,7 +103,7 @@ def given_set(given: Any, graph: TaskGraph) -> tuple[ReplicaSet, InputFile]:
     FtplanError
         If it is no such plan, or names a task that the query does not have.
     """
-    listed, file = replicas(given, graph, None)
+    listed, file = replicas(given, graph, None, anywhere=True)
     assert file is not None
     replicated = np.zeros(graph.tasks, dtype=np.bool_)
     replicated[[item.task for item in listed]] = True

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from ftplan.api.loading import load
+from ftplan.api.option_fields import texts
 from ftplan.api.tentative.job import job_document, task_graph
 from ftplan.api.tentative.options import READING, TentativeOutputOptions
 from ftplan.api.tentative.question import Question, question_of
@@ -60,6 +61,7 @@ def simulate_tentative_output(
         If pyspark or pysail is not installed.
     """
     reading = {name: options.pop(name) for name in READING if name in options}
+    reading |= {name: texts(reading[name]) for name in ("time_columns", "csv_columns") if name in reading}
     known = (*TentativeOutputOptions.options(), *READING)
     for name in options:
         if name not in known:
@@ -80,16 +82,17 @@ def simulate_tentative_output(
         prepared = prepared_for(problem)
         # remote files have no fingerprint
         files = [InputFile("log", f.path, f.sha256) for f in run.files if f.sha256 is not None]
+        said: tuple[Warn, ...] = ()
         if given is not None:
             sets, files = [given[0]], [*files, given[1]]
         else:
             progress("planning", None)
-            sets = list(planned_sets(problem, asked))
+            sets, said = planned_sets(problem, asked)
         accuracies = accuracy(_kept(run.query, question, prepared, sets), flows.outputs)
         used = run.engine
     judged = tuple(_judged(prepared, item, float(part)) for item, part in zip(sets, accuracies, strict=True))
     rows = {"windows": len(flows.outputs), "outputs": int(flows.outputs.sum()), "seconds": flows.seconds}
-    return TentativeOutput(question.query, asked, document, rows, judged, tuple(files), _said(judged), used)
+    return TentativeOutput(question.query, asked, document, rows, judged, tuple(files), (*said, *_said(judged)), used)
 
 
 def _kept(

@@ -24,6 +24,8 @@ class ControlledTasks:
         The time.
     node
         Node of each live task, -1 while it is down, shape (tasks,).
+    waits_for_replica
+        Tasks that have failed, and whose replica is about to take over, shape (tasks,).
     target
         Batches that each task had processed before it failed, -1 if it never did, shape (tasks,).
     again_s, again_batch
@@ -43,7 +45,7 @@ class ControlledTasks:
         self._plane, self._agenda, self._timing, self._begin_s = plane, agenda, setting.timing, setting.begin_s
         self._loading: BoolArray = np.zeros(tasks, dtype=bool)
         self._loads: IntArray = np.zeros(tasks, dtype=np.int64)
-        self._waiting: BoolArray = np.zeros(tasks, dtype=bool)
+        self.waits_for_replica: BoolArray = np.zeros(tasks, dtype=bool)
         self._stalled: BoolArray = np.zeros(tasks, dtype=bool)
         self._job_stopped = False
         for task in range(tasks):
@@ -62,29 +64,30 @@ class ControlledTasks:
         """Return the live tasks, ascending."""
         return np.flatnonzero(self.node >= 0).tolist()
 
-    def waits_for_replica(self, task: int) -> bool:
-        """Return whether a task has failed, and its replica is about to take over."""
-        return bool(self._waiting[task])
-
     def fail(self, tasks: Sequence[int]) -> None:
         """Let live tasks fail."""
         self._remember(tasks)
-        self._plane.stop(tasks)
+        if tasks:
+            self._plane.stop(tasks)
         self.node[tasks] = -1
         self._loads[tasks] += 1
-        for reason in (self._loading, self._waiting, self._stalled):
+        for reason in (self._loading, self.waits_for_replica, self._stalled):
             reason[tasks] = False
 
     def wait_for_replica(self, tasks: Sequence[int]) -> None:
-        """Let live tasks fail that have replicas: they go on as these later."""
+        """Let live tasks fail that have replicas: they go on as these later.
+
+        A replica has processed all along what here waits until it takes over, a few seconds of input; and it takes as
+        many cores of its node, which is not simulated while its output is off.
+        """
         self._remember(tasks)
-        self._waiting[tasks] = True
+        self.waits_for_replica[tasks] = True
         self._apply()
 
     def take_over(self, task: int, node: int) -> None:
         """Let the replica of a task go on for it."""
         self._plane.move(task, node)
-        self.node[task], self._waiting[task] = node, False
+        self.node[task], self.waits_for_replica[task] = node, False
         self.again_s[task], self.again_batch[task] = self.now_s, self._plane.processed()[task]
         self.note("taken-over", (task,), node)
         self._apply()
@@ -140,7 +143,7 @@ class ControlledTasks:
             load = int(self._loads[task])
             self._plane.pace([task], self._timing.warming_pace)
             self._agenda.add(self.now_s + self._timing.warming_s, Kind.LOADED, lambda: self._warm(task, load))
-        if np.isinf(self.again_s[task]) and not self._waiting[task]:
+        if np.isinf(self.again_s[task]) and not self.waits_for_replica[task]:
             self.again_s[task] = self.now_s
             self.note("running", (task,), int(self.node[task]))
         self._apply()
@@ -151,7 +154,7 @@ class ControlledTasks:
 
     def _apply(self) -> None:
         """Stall and resume tasks as what keeps them from working has changed."""
-        kept = (self._loading | self._waiting | self._job_stopped) & (self.node >= 0)
+        kept = (self._loading | self.waits_for_replica | self._job_stopped) & (self.node >= 0)
         stall, resume = np.flatnonzero(kept & ~self._stalled), np.flatnonzero(~kept & self._stalled)
         if len(stall):
             self._plane.stall(stall.tolist())

@@ -12,8 +12,12 @@ from ftplan.simulation.recovery.agenda import Agenda, Kind
 from ftplan.simulation.recovery.controlled_tasks import ControlledTasks
 from ftplan.simulation.recovery.hosts import Hosts
 from ftplan.simulation.recovery.pending_starts import PendingStarts
+from ftplan.simulation.recovery.rollback import all_keep_pace, batch_of_job, batch_of_task
 from ftplan.simulation.recovery.setting import NodeFailure, RecoverySetting, RecoveryStart
 from ftplan.simulation.recovery.utilisation import busy_cores
+
+#: How often it is looked for a complete checkpoint, in intervals between checkpoints.
+LOOKS = 0.05
 
 
 class Coordinator:
@@ -78,23 +82,20 @@ class Coordinator:
 
     def _fail(self, failure: NodeFailure) -> None:
         """Take nodes and tasks down; replicas that live are about to take over."""
-        tasks, lost = self.tasks, self.hosts.fail(failure.nodes)
+        lost = self.hosts.fail(failure.nodes)
         self._count(len(lost))
         for start in self.starts.leave(lost):
-            tasks.note("skipped", (start.task,), start.node)
+            self.tasks.note("skipped", (start.task,), start.node)
         self.replica[~self.hosts.there[self.replica]] = -1
-        without = [task for task in tasks.live() if tasks.waits_for_replica(task) and self.replica[task] < 0]
-        on_node = {node: self._on(node) for node in lost}
-        live = {task for task in failure.tasks.tolist() if tasks.node[task] >= 0 or task in self.starts.loaded_s}
-        others = {*live, *without}.difference(*on_node.values())
-        others -= {task for task in others if tasks.waits_for_replica(task) and task not in without}
-        for node, struck in on_node.items():
-            tasks.note("failure", struck, node)
-        if others:
-            tasks.note("failure", sorted(others))
-        struck = sorted(others.union(*on_node.values()))
-        self._stall([task for task in struck if self.replica[task] >= 0])
-        self._take_down([task for task in struck if self.replica[task] < 0])
+        where = self._where()
+        struck = np.isin(where, lost) | (self.tasks.waits_for_replica & (self.replica < 0))
+        struck[failure.tasks] |= where[failure.tasks] >= 0
+        for node in lost:
+            self.tasks.note("failure", np.flatnonzero(where == node).tolist(), node)
+        if (alone := struck & ~np.isin(where, lost)).any():
+            self.tasks.note("failure", np.flatnonzero(alone).tolist())
+        self._stall(np.flatnonzero(struck & (self.replica >= 0)).tolist())
+        self._take_down(np.flatnonzero(struck & (self.replica < 0)).tolist())
 
     def _count(self, lost: int) -> None:
         """Count the nodes that were lost since the last complete checkpoint."""
@@ -102,10 +103,12 @@ class Coordinator:
             self.lost_nodes, self.checkpoint = 0, self.plane.complete()
         self.lost_nodes += lost
 
-    def _on(self, node: int) -> list[int]:
-        """Return the tasks that work, or load their state, on a node; not those whose replica is about to take over."""
-        working = [t for t in np.flatnonzero(self.tasks.node == node).tolist() if not self.tasks.waits_for_replica(t)]
-        return working + self.starts.loading_on([node])
+    def _where(self) -> IntArray:
+        """Return the node where each task works or loads its state, -1 where none does."""
+        where = np.where(self.tasks.waits_for_replica, -1, self.tasks.node)
+        for task in self.starts.loaded_s:
+            where[task] = self.starts.placed[task].node
+        return where
 
     def _stall(self, tasks: list[int]) -> None:
         if tasks:
@@ -116,7 +119,7 @@ class Coordinator:
 
     def _take_over(self, tasks: list[int]) -> None:
         for task in tasks:
-            if self.tasks.waits_for_replica(task):
+            if self.tasks.waits_for_replica[task]:
                 self.tasks.take_over(task, int(self.replica[task]))
                 self.last_node[task], self.replica[task] = self.replica[task], -1
 
@@ -144,7 +147,8 @@ class Coordinator:
         self.tasks.note("detected", tasks)
         if self.mode.stops == "all":
             self.tasks.stop_job()
-        if self._enters_incremental():
+        many = self.lost_nodes >= self.timing.correlated_failures
+        if self.mode.rolls_back == "once" and not self.incremental and many:
             self._keep_output(True)
             self._roll_back(self._batch())
         elif self.forced and not self.together:
@@ -153,10 +157,6 @@ class Coordinator:
             self.agenda.add(self.tasks.now_s, Kind.START, partial(self._start_of_schedule, start))
         if self.mode.waits == "nothing":
             self._place_at_once()
-
-    def _enters_incremental(self) -> bool:
-        many = self.lost_nodes >= self.timing.correlated_failures
-        return self.mode.rolls_back == "once" and not self.incremental and many
 
     def _keep_output(self, on: bool) -> None:
         self.incremental = on
@@ -196,7 +196,8 @@ class Coordinator:
         starts = self.starts
         if not self.together:
             for task in list(starts.placed):
-                self._start(task, starts.loaded_s.get(task) or self._loaded_at(task), self._batch())
+                loaded_s = starts.loaded_s[task] if task in starts.loaded_s else self._loaded_at(task)
+                self._start(task, loaded_s, self._batch())
             return
         placed = starts.not_ordered()
         waits = self.mode.waits == "last-step" or self.mode.rolls_back == "once"
@@ -210,17 +211,15 @@ class Coordinator:
     def _loaded_at(self, task: int) -> float:
         """Order to load a task's state where it is placed; return when it is there."""
         start, size = self.starts.placed[task], float(self.setting.job.state_bytes[task])
-        fetched = self.mode.fetches in ("failed", "all") or (
-            self.mode.fetches == "moved" and start.node != self.last_node[task]
-        )
-        size = max(0.0, size - start.local_bytes) if fetched else 0.0
+        here = self.mode.fetches == "moved" and start.node == self.last_node[task]
+        size = 0.0 if here or self.mode.fetches == "none" else max(0.0, size - start.local_bytes)
         return self.hosts.restore(start.node, self.tasks.now_s + self.timing.restart_s, size)
 
     def _start(self, task: int, loaded_s: float, batch: int) -> None:
         start = self.starts.remove(task)
         assert start is not None
         if not self.mode.coordinated and not self.forced:
-            batch = self._own_batch(task)
+            batch = batch_of_task(self.setting.job, self.plane, task)
         self.known[task], self.last_node[task] = False, start.node
         self.whole_from = int(np.ceil((self.tasks.now_s - self.setting.begin_s) / self.setting.job.batch_s - 1e-9))
         self.tasks.start(task, start.node, batch, loaded_s)
@@ -228,25 +227,7 @@ class Coordinator:
     # Rollback
 
     def _batch(self) -> int:
-        """Return the batches whose effects are in the states that the job goes back to."""
-        window_s = self.timing.replay_window_s
-        if window_s == 0.0 or np.isfinite(self.setting.checkpoint_s):
-            return self.plane.complete()
-        processed = self.plane.processed()
-        least = int(np.where(processed < 0, self.tasks.target, processed).min())
-        return max(0, least - round(window_s / self.setting.job.batch_s))
-
-    def _own_batch(self, task: int) -> int:
-        """Return the oldest last checkpoint of a task and of all that it feeds.
-
-        Its own one where that is the oldest. What it kept for others was lost with it: it has to make again all that
-        any of them might have to read again.
-        """
-        job, fed = self.setting.job, {task}
-        for item in job.order.tolist():
-            if item in fed:
-                fed.update(job.receiver[job.sender == item].tolist())
-        return min(self.plane.own_checkpoint(item) for item in fed)
+        return batch_of_job(self.setting, self.plane, self.tasks.target)
 
     def _roll_back(self, batch: int) -> None:
         """Let all live tasks go back to the last complete checkpoint."""
@@ -267,11 +248,11 @@ class Coordinator:
                 self._start(task, loaded_s, batch)
 
     def _watch(self) -> None:
-        """Look batch by batch whether a checkpoint is complete, once all tasks that failed have started."""
-        needed = self.incremental and not self.known.any() and np.isfinite(self.setting.checkpoint_s)
-        if needed and not self.watches:
+        """Look now and then whether a checkpoint is complete, once all tasks that failed have started."""
+        if self.incremental and not self.watches and not self.known.any() and np.isfinite(self.setting.checkpoint_s):
             self.watches = True
-            self.agenda.add(self.tasks.now_s + self.setting.job.batch_s, Kind.LOOK, self._look)
+            later_s = max(self.setting.job.batch_s, LOOKS * self.setting.checkpoint_s)
+            self.agenda.add(self.tasks.now_s + later_s, Kind.LOOK, self._look)
 
     def _look(self) -> None:
         """End the recovery when a checkpoint is complete whose punctuation was made after no task was down any more.
@@ -281,8 +262,6 @@ class Coordinator:
         all queries that they feed with them.
         """
         self.watches = False
-        if not self.incremental or self.known.any() or self.plane.complete() < self.whole_from:
-            return
-        job, processed = self.setting.job, self.plane.processed()
-        if (processed[job.sender] - processed[job.receiver] <= self.setting.queue_batches).all():
+        whole = self.incremental and not self.known.any() and self.plane.complete() >= self.whole_from
+        if whole and all_keep_pace(self.setting, self.plane.processed()):
             self._keep_output(False)

@@ -52,11 +52,6 @@ class PendingStarts:
         """Return the tasks that have a place and do not load their state yet."""
         return [task for task in self.placed if task not in self.loaded_s]
 
-    def loading_on(self, nodes: Iterable[int]) -> list[int]:
-        """Return the tasks that load their state, or have it, on some nodes."""
-        nodes = set(nodes)
-        return [task for task in self.loaded_s if self.placed[task].node in nodes]
-
     def leave(self, nodes: Iterable[int]) -> list[RecoveryStart]:
         """Remove the places on nodes that failed of tasks that do not load yet; return them."""
         nodes = set(nodes)

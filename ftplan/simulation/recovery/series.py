@@ -22,36 +22,39 @@ def query_series(
     """Return what each query was like over time.
 
     A query is available while the mean of its relative latency over the last *window_s* seconds (Δ_T) is below
-    *threshold* (Θ) and it had output in them ([SuZhouTR], section 7.2). The paper's latencies are those of windows: a
-    record also waits until its window slides. The flow of batches does not show this wait; half of *slide_s* is added
-    to latencies before they are divided. None: a second, or ten batches if these are longer. Without it a task that is
-    back on a node a little busier than before, or waits for its batches, would never count as available.
+    *threshold* (Θ) ([SuZhouTR], section 7.2). Where no record came out in them, the latency is that of the last batch:
+    a query of few records is available if it keeps up, one that is stuck is not.
+
+    The paper's latencies are those of windows: a record also waits until its window slides. The flow of batches does
+    not show this wait; half of *slide_s* is added to latencies before they are divided. None: a second, or ten batches
+    if these are longer. Without it a task that is back on a node a little busier than before, or waits for its batches,
+    would never count as available.
 
     Costs a few operations for each stream and bin.
 
     Raises
     ------
     FtplanError
-        If a query has no output before the failure, so that there is no latency to compare with.
+        If a query that had records had no output before the failure, so that there is no latency to compare with.
     """
     job, observed = trace.setting.job, trace.observed
     query = np.flatnonzero(job.output)
     time_s: FloatArray = observed.start_s + np.arange(1.0, len(observed.processed) + 1.0) * observed.bin_s
     latency_sum, finished = observed.latency_s[:, query], observed.finished[:, query]
+    flow = Flow(job, observed, time_s)
     before = _before(trace, query, time_s, latency_sum, finished)
     wait_s = 0.5 * (max(1.0, 10.0 * job.batch_s) if slide_s is None else slide_s)
     latency_s = _ratio(latency_sum, finished)
     mean_s = _ratio(_moving(latency_sum, observed.bin_s, window_s), _moving(finished, observed.bin_s, window_s))
-    available = np.less((mean_s + wait_s) / (before + wait_s), threshold)  # False where there was no output
+    mean_s = np.where(np.isnan(mean_s), flow.behind_s()[:, query], mean_s)
     members = members_of(job, query)
-    flow = Flow(job, observed, time_s)
     waiting, kept = flow.waiting(), flow.kept_bytes()
     return QuerySeries(
         query=query,
         time_s=time_s,
         latency_s=latency_s,
         relative_latency=(latency_s + wait_s) / (before + wait_s),
-        available=available,
+        available=(mean_s + wait_s) / (before + wait_s) < threshold,
         queue_records=waiting @ members,
         buffered_bytes=kept @ members,
         duplicates=observed.duplicates @ members,
@@ -108,6 +111,11 @@ class Flow:
         source, first, last = self._job.source, self._before[row], self._before[row + 1]
         return np.where(source, first + (place - row)[:, None] * (last - first), 0.0)
 
+    def behind_s(self) -> FloatArray:
+        """Return the latency of the next batch of each task if it were processed now, infinite while it is down."""
+        behind_s = self._since_s[:, None] - (self._observed.processed + 1.0) * self._job.batch_s
+        return np.where(self.up, np.maximum(behind_s, 0.0), np.inf)
+
     def waiting(self) -> FloatArray:
         """Return how many records wait for each task, in its log if it is a source, shape (bins, tasks)."""
         job, observed = self._job, self._observed
@@ -139,15 +147,15 @@ class Flow:
 def _before(
     trace: RecoveryTrace, query: IntArray, time_s: FloatArray, latency_sum: FloatArray, finished: FloatArray
 ) -> FloatArray:
-    """Return each query's mean latency before the failure."""
-    begin_s = trace.observed.start_s
+    """Return each query's mean latency before the failure, 0 for one that had no records."""
+    job, begin_s, names = trace.setting.job, trace.observed.start_s, trace.setting.names
     settled = (time_s <= 0.0) & (time_s > begin_s * (1.0 - SETTLED))
     total = finished[settled].sum(axis=0)
-    if (total == 0.0).any():
-        task, names = int(query[int(np.argmin(total))]), trace.setting.names
+    had_records = _records_in(job, max(1, int(-0.5 * begin_s / job.batch_s)))[-1, query] >= 1.0
+    for task in query[had_records & (total == 0.0)].tolist():
         name = names[task] if names is not None else str(task)
         raise FtplanError(f"task {name} has no output in the {-begin_s:g} s before the failure: simulate more of them")
-    return np.asarray(latency_sum[settled].sum(axis=0) / total)
+    return np.asarray(latency_sum[settled].sum(axis=0) / np.maximum(total, 1.0))
 
 
 def _ratio(a: FloatArray, b: FloatArray) -> FloatArray:

@@ -14,7 +14,7 @@ from ftplan.spark_stats.operators import known_operators
 from ftplan.spark_stats.pipeline import one_sentence
 from ftplan.spark_stats.progress import watch
 from ftplan.spark_stats.session import Session, open_session
-from ftplan.spark_stats.tentative.settings import IncidentSetting, TentativeQuery, TopKSetting
+from ftplan.spark_stats.tentative.settings import MOST_WINDOWS, IncidentSetting, TentativeQuery, TopKSetting
 
 Progress = Callable[[str, float | None], None]
 
@@ -88,11 +88,12 @@ def _of_log(session: Session, files: Sequence[LogFile], setting: TopKSetting) ->
             mapping.window_s,
             setting.parallelism,
         )
+        spanned = f"the log, which spans {(panes[1] - panes[0] + 1) * mapping.window_s:,.10g} s"
         if query.windows < 1:
-            spanned = (panes[1] - panes[0] + 1) * mapping.window_s
-            raise FtplanError(
-                f"--window: {setting.slides * mapping.window_s:g} s are longer than the log, which spans {spanned:g} s"
-            )
+            raise FtplanError(f"--window: {setting.slides * mapping.window_s:g} s are longer than {spanned}")
+        if query.windows > MOST_WINDOWS:
+            text = f"{spanned}, has {query.windows:,} windows, more than {MOST_WINDOWS:,}"
+            raise FtplanError(f"--slide: {text}: give a longer slide, or --from and --to")
         yield query
 
 

@@ -9,6 +9,9 @@ from typing import Protocol
 from ftplan.model.topology import BoolArray, IntArray
 from ftplan.spark_stats.mapping import LogMapping
 
+#: More windows than this are a slip, or a wrong time in the log.
+MOST_WINDOWS = 1_000_000
+
 
 @dataclass(frozen=True, slots=True)
 class TopKSetting:

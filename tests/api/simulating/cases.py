@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import ftplan
@@ -63,7 +64,7 @@ def scene(plan: ftplan.Plan | None = None, given: ftplan.Problem | None = None, 
     return scene_of(given or problem(), plan, options(**asked))
 
 
-def schedule(*steps: tuple[float, str | None, dict[str, str]]) -> dict[str, Any]:
+def schedule(*steps: tuple[float, str | None, Mapping[str, str | None]]) -> dict[str, Any]:
     """Return a plan made by hand: steps of a time, a trigger, and the node of each task that starts."""
     made = []
     for at_s, trigger, tasks in steps:

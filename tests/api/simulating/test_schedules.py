@@ -138,6 +138,10 @@ def test_after_a_complete_failure_the_first_node_hosts_the_coordinator() -> None
     ("plan", "said"),
     [
         (schedule((0.0, None, {"source/0": "n9"})), "plan: plan.steps[0] starts source/0 on node 'n9', which neither"),
+        (
+            schedule((0.0, None, {"source/0": None})),
+            "plan: plan.steps[0] starts source/0 on no node: a simulation needs",
+        ),
         (schedule((0.0, None, {"sourc/0": "n3"})), "plan: unknown operator 'sourc' (did you mean 'source'?)"),
         (schedule((0.0, None, {"source/7": "n3"})), "task:source/7: 'source' has 2 tasks"),
     ],

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import ftplan
+from ftplan.api.simulating import runs
 from ftplan.api.simulating.answer import RecoverySimulation
 from ftplan.api.simulating.options import MODE_NAMES, RecoverySimulationOptions
 from ftplan.api.simulating.settings import Contender, setting_of
@@ -196,6 +197,25 @@ def test_queries_that_are_not_back_are_told() -> None:
     answer = simulated(until_s=35.0)
     assert "NOT_BACK" in [warning.code for warning in answer.warnings]
     assert answer.recoveries[0]["summary"]["last_back_s"] is None
+
+
+def test_runs_count_that_all_contenders_have_finished_in_whatever_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of four runs of two modes, the third is cut: the others count, as if they came in order."""
+    asked: dict[str, Any] = {"runs": 4, "mode": ["incremental", "blocking"], "until_s": 60.0}
+    every, texts = runs._outcomes, set()
+    order = [7, 0, 3, 5, 6, 1, 2]
+    for kept in (order, sorted(order)):
+
+        def some(*given: Any, kept: list[int] = kept) -> Any:
+            made = {one.number: one for outcomes in every(*given) for one in outcomes}
+            yield from ([made[number]] for number in kept)
+
+        monkeypatch.setattr(runs, "_outcomes", some)
+        answer = simulated(**asked)
+        assert answer.runs == 3
+        assert [w.message for w in answer.warnings if w.code == "RUNS_CUT"] == ["the time limit left out 1 of 4 runs"]
+        texts.add(answer.to_json())
+    assert len(texts) == 1
 
 
 def test_time_that_does_not_last_for_one_run() -> None:

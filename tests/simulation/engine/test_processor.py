@@ -144,7 +144,7 @@ def test_many_pieces_of_work_end_at_their_times() -> None:
 
 @pytest.mark.parametrize("sizes", ["equal", "exponential"])
 def test_mean_time_of_processor_sharing(sizes: str) -> None:
-    """M/G/1-PS: the mean time is s / (1 - rho), however sizes are spread; 10 batches of 2,000 arrivals."""
+    """M/G/1-PS: the mean time is s / (1 - rho), however sizes are spread; 10 batches of 1,000 arrivals."""
     rng = np.random.default_rng(7)
     env = Environment()
     node = Processor(env, 1.0)
@@ -157,8 +157,8 @@ def test_mean_time_of_processor_sharing(sizes: str) -> None:
         times.append(env.now - begin_s)
 
     gaps = poisson_gaps(rho, rng)
-    arrivals(env, (next(gaps) for _ in range(21_000)), lambda: env.process(life()))
+    arrivals(env, (next(gaps) for _ in range(11_000)), lambda: env.process(life()))
     env.run()
     means = np.array(times[1000:]).reshape(10, -1).mean(axis=1)
     assert abs(means.mean() - 1.0 / (1.0 - rho)) <= 4.0 * means.std(ddof=1) / np.sqrt(10)
-    assert means.std(ddof=1) < 0.3
+    assert means.std(ddof=1) < 0.4

@@ -35,9 +35,9 @@ def waits(gaps: Iterable[float], service_s: float) -> list[float]:
 
 @pytest.mark.parametrize("rho", [0.5, 0.8])
 def test_mean_wait_of_m_d_1(rho: float) -> None:
-    """rho * s / (2 * (1 - rho)), by Pollaczek and Khinchine; 20 batches of 2,000 arrivals."""
+    """rho * s / (2 * (1 - rho)), by Pollaczek and Khinchine; 20 batches of 1,000 arrivals."""
     gaps = poisson_gaps(rho, np.random.default_rng(3))
-    waited = np.array(waits((next(gaps) for _ in range(42_000)), 1.0)[2000:])
+    waited = np.array(waits((next(gaps) for _ in range(22_000)), 1.0)[2000:])
     means = waited.reshape(20, -1).mean(axis=1)
     expected = rho / (2.0 * (1.0 - rho))
     error = 4.0 * means.std(ddof=1) / np.sqrt(20)

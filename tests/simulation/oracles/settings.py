@@ -53,8 +53,8 @@ def settings_of(draw: st.DrawFn, mode: Mode, deterministic: bool = True) -> Reco
         checkpoint_age_s=draw(st.sampled_from([0.0, 0.1, 0.25])),
         snapshot_core_s=draw(st.none() | st.just(np.full(job.tasks, 0.01))),
         upload_s=draw(st.none() | st.just(np.linspace(0.0, 0.4, job.tasks))),
-        delay_s=draw(st.sampled_from([0.0, 0.001, 0.03])),
-        queue_batches=draw(st.sampled_from([2, 10])),
+        delay_s=draw(st.sampled_from([0.0, 0.001, 0.01])),
+        queue_batches=draw(st.sampled_from([4, 10])),
         warm_up_s=1.0,
         until_s=UNTIL_S,
     )

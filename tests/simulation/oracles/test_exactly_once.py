@@ -37,7 +37,7 @@ def carried_out(setting: RecoverySetting) -> ReferencePlane:
 
 
 @pytest.mark.parametrize("mode", MODES)
-@settings(max_examples=10)
+@settings(max_examples=8)
 @given(data=st.data())
 def test_every_record_counts_once(mode: str, data: st.DataObject) -> None:
     setting = data.draw(settings_of(MODES[mode]))
@@ -47,7 +47,7 @@ def test_every_record_counts_once(mode: str, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-@settings(max_examples=5)
+@settings(max_examples=4)
 @given(data=st.data())
 def test_states_agree_where_a_task_is_not_deterministic(mode: str, data: st.DataObject) -> None:
     assert_caught_up(carried_out(data.draw(settings_of(MODES[mode], deterministic=False))))

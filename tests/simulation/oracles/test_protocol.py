@@ -62,7 +62,7 @@ def carried_out(
 
 
 @pytest.mark.parametrize("order", [RepairedOrder, WITHOUT_ERRORS], ids=["repaired", "second implementation"])
-@settings(max_examples=12)
+@settings(max_examples=8)
 @given(case=cases())
 def test_every_record_counts_once(order: InputOrderFactory, case: tuple[StreamJob, list[Outage]]) -> None:
     plane = carried_out(case, order)
@@ -129,7 +129,7 @@ def some_not_deterministic(case: tuple[StreamJob, list[Outage]]) -> tuple[Stream
     return replace(drawn, deterministic=~drawn.source), failures
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(case=cases().map(some_not_deterministic))
 def test_rollback_at_every_failure_makes_up_for_tasks_that_are_not_deterministic(
     case: tuple[StreamJob, list[Outage]],

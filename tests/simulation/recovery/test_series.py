@@ -56,6 +56,19 @@ def test_available_is_the_mean_over_the_window() -> None:
     assert loose.tolist() == [True, True, False, True, True, True, True]
 
 
+def test_a_query_of_few_records_is_available_while_it_keeps_up() -> None:
+    """A record in half a minute, and later a task that is stuck for 5 s; batches are half a second."""
+    job = chain()
+    seen = latencies([0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    processed = np.array([2, 4, 6, 8, -1, 8, 8, 16])[:, None] * np.ones((1, 3), dtype=int) - 1
+    trace = trace_of(replace(seen, processed=np.maximum(processed, -1)), replace(job, rate=job.rate / 600.0))
+    expected = [True] * 4 + [False] * 3 + [True]
+    assert query_series(trace, window_s=1.0).available[:, 0].tolist() == expected
+    rare = replace(job, rate=job.rate / 1e6)
+    never = trace_of(replace(latencies([0.0] * 8), processed=np.maximum(processed, -1)), rare)
+    assert query_series(never, window_s=1.0).available[:, 0].tolist() == expected
+
+
 def test_members_are_an_output_task_and_all_that_feeds_it() -> None:
     assert members_of(fork(), np.array([2, 3])).tolist() == [[1, 1], [1, 1], [1, 0], [0, 1]]
     assert members_of(diamond(), np.array([3])).tolist() == [[1], [1], [1], [1]]

@@ -45,6 +45,9 @@ One line says what is wrong, before an engine starts where that can be told.
   $ ftplan simulate tentative-output --ratios ''
   2> ftplan: --ratios: '' is not shares from 0 to 1, such as 0.1,0.5
   [2]
+  $ ftplan simulate tentative-output --ratios 0.5 --replicas plan.json
+  2> ftplan: --replicas and --ratios exclude each other: judge a plan, or plan for shares of the tasks
+  [2]
   $ ftplan simulate tentative-output --algorithm clever
   2> ftplan: --algorithm: 'clever' is not one or several of dynamic-programming, structure-aware, greedy, exact
   [2]

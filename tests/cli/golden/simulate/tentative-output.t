@@ -32,7 +32,7 @@ What a query keeps of its output when only some of its tasks have a replica.
                                     [default: the key]
     --duration TIME                 incidents: length of the streams.  [default: 10m]
     --rate N                        incidents: locations a second.  [default: 20000]  [1<=x<=10000000]
-    --users N                       incidents: people who drive.  [default: 100000]  [1<=x<=100000000]
+    --users N                       incidents: people who drive.  [default: 100000]  [1<=x<=10000000]
     --segments N                    incidents: parts of the road network.  [default: 1000]  [1<=x<=1000000]
     --zipf S                        incidents: skew of users over segments.  [default: 0.5]
     --incident-every TIME           incidents: from one to the next.  [default: 2s]
