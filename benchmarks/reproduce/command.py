@@ -14,17 +14,8 @@ import time
 from contextlib import nullcontext
 from pathlib import Path
 
-<<<<<<< HEAD
 from ftplan.compiled import called_often
 from reproduce.report import COLUMNS, section, summary, written
-||||||| 7218b4c
-from ftplan.planners.compiled import called_often
-
-from reproduce.report import section, summary, written
-=======
-from ftplan.compiled import called_often
-from reproduce.report import section, summary, written
->>>>>>> main
 from reproduce.row import Row
 from reproduce.rows import ROWS
 
