@@ -24,8 +24,9 @@ SCENARIOS = {
 QUICK_BATCH_S = 1.0
 
 
-def _options(quick: bool, until_s: float = 1200.0) -> dict[str, float]:
-    return {"batch_s": QUICK_BATCH_S if quick else 0.1, "until_s": until_s}
+def _options(quick: bool) -> dict[str, float]:
+    """Return options of a simulation; arrivals alone are random."""
+    return {"batch_s": QUICK_BATCH_S if quick else 0.1, "until_s": 1200.0, "checkpoint_age_s": 5.0}
 
 
 def _every(step_s: float, run: Simulated) -> np.ndarray:
