@@ -22,7 +22,7 @@ from ftplan.model.defaults import COORDINATOR_CPU, MAX_CPU
 from ftplan.model.failure import Arrival
 from ftplan.model.plan import InputFile, Plan, Warn
 from ftplan.model.problem import Problem
-from ftplan.model.topology import IntArray
+from ftplan.model.topology import FloatArray, IntArray
 from ftplan.simulation.recovery.setting import RecoveryTiming
 
 
@@ -126,7 +126,7 @@ def scene_of(problem: Problem, plan: Plan | None, options: RecoverySimulationOpt
         question=question,
         running=running,
         arrivals=arrivals,
-        cores=_cores(cluster, arrivals, home, running),
+        cores=_cores(cluster, arrivals, home, running, _kept_busy(question, cluster, home, standing)),
         home=home,
         replica=_replicas(standing, graph.tasks, cluster),
         replicas=standing,
@@ -199,10 +199,30 @@ def _replicas(standing: tuple[other_plans.Replica, ...], tasks: int, cluster: Cl
     return replica
 
 
-def _cores(cluster: Cluster, arrivals: tuple[Arrival, ...], home: IntArray, running: RunningJob) -> tuple[float, ...]:
+def _kept_busy(
+    question: RecoveryQuestion, cluster: Cluster, home: IntArray, standing: tuple[other_plans.Replica, ...]
+) -> FloatArray:
+    """Return the cores that replicas take on each node of the cluster whose primary never fails, shape (nodes,).
+
+    They process what their primaries do all the time. Others take over, and take theirs as tasks do.
+    """
+    failed = question.failed
+    down = set(np.flatnonzero(failed.tasks).tolist()).union(*(event.tasks.tolist() for event in failed.events))
+    nodes = failed.nodes.union(*(event.nodes for event in failed.events))
+    busy = np.zeros(len(cluster.nodes))
+    for item in standing:
+        if item.node is not None and item.task not in down and cluster.nodes[home[item.task]].id not in nodes:
+            busy[cluster.position[item.node]] += question.costs.cost[item.task]
+    return busy
+
+
+def _cores(
+    cluster: Cluster, arrivals: tuple[Arrival, ...], home: IntArray, running: RunningJob, busy: FloatArray
+) -> tuple[float, ...]:
     """Return the cores of the cluster's nodes and of those that arrive; a node that comes back is one of the latter."""
     nodes = [*cluster.nodes, *(item.node for item in arrivals)]
     free = np.array([node.cpu - node.used_cpu for node in nodes])
+    free[: len(busy)] -= busy
     return tuple(node_cores(free, home, running).tolist())
 
 
