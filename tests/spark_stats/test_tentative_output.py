@@ -147,6 +147,7 @@ def test_wikipedia_edits_by_channel(sail: Session) -> None:
         ({"queri": "top-k"}, "unknown option 'queri' (did you mean 'query'?)"),
         ({"ratios": [0.5, "x"]}, "--ratios: [0.5, 'x'] is not shares from 0 to 1"),
         ({"algorithm": ("greedy", "best")}, "--algorithm: ('greedy', 'best') is not one or several of"),
+        ({"time_columns": 3}, "--time-columns: 3 is not the name of a column, or several"),
         ({"users": 0}, "--users: 0 is not a whole number from 1 to 10,000,000"),
         ({"algorithm": "dynamic-programming", "metric": "key-aligned-fidelity"}, "does not plan for it"),
     ],
