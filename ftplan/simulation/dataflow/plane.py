@@ -107,8 +107,8 @@ class DataPlane(Protocol):
     goes on; the snapshot is safe ``upload_s`` later, unless the task has failed or gone back since. A checkpoint of
     the whole job is complete when all tasks are alive and have one that is safe, as old or younger, since they last
     started or went back; what a task started with or went back to counts. Where each task makes its own, they outlive
-    the task, and the oldest of them counts as the complete one. What is older than the complete one is trimmed from all
-    buffers.
+    the task, and the oldest of them counts as the complete one; and so does what it kept of its output, which is on
+    disk. What is older than the complete one is trimmed from all buffers.
 
     Nodes are numbered; :meth:`add_node` gives the next number. Times are seconds; 0 is the begin of batch 0. A new
     plane has no node, and all its tasks are down: the first order is to start each with the state after 0 batches.
@@ -149,7 +149,8 @@ class DataPlane(Protocol):
         """Start a task that is down, with the state after *batch* batches.
 
         The live tasks that feed it send again what they have kept since; those that are down will send it all in time.
-        Its own output is kept from that batch on while buffering is on.
+        Its own output is kept from that batch on while buffering is on; where each task makes its own checkpoints, what
+        it kept of earlier batches is there still, and the live tasks that it feeds get what has not arrived of it.
         """
 
     def roll_back(self, tasks: Sequence[int], batch: int) -> None:
