@@ -41,16 +41,16 @@ def main() -> None:
     if unknown := set(asked.names) - {row.name for row in ROWS}:
         parser.error(f"unknown {', '.join(sorted(unknown))}: choose from {', '.join(row.name for row in ROWS)}")
     folder = asked.output or (None if asked.quick else HERE)
-    parts = {}
+    report = folder / "REPRODUCED.md" if folder else None
+    if report is not None:
+        report.parent.mkdir(parents=True, exist_ok=True)
+        print(COLUMNS)
     for row in ROWS:
         if asked.names and row.name not in asked.names:
             continue
         begun = time.perf_counter()
-        parts[row.name] = made(row, asked.quick, folder)
+        line, text = made(row, asked.quick, folder)
+        if report is not None:
+            report.write_text(written(report, {row.name: (line, text)}, [row.name for row in ROWS]))
+        print(line if report else text, flush=True)
         print(f"{row.name}: {time.perf_counter() - begun:.1f} s", file=sys.stderr, flush=True)
-    if folder is None:
-        print("\n".join(text for _, text in parts.values()))
-        return
-    report = folder / "REPRODUCED.md"
-    report.write_text(written(report, parts, [row.name for row in ROWS]))
-    print("\n".join([COLUMNS, *(line for line, _ in parts.values())]))

@@ -103,7 +103,7 @@ def _promise(how: str, table: Table) -> Iterator[Check]:
 
 ROWS = (
     Row(
-        "recovery-theorem-5.1",
+        "recovery-theorem-5-1",
         "SuZhouTR",
         "theorem 5.1",
         "the guarantee of best density",

@@ -78,7 +78,7 @@ def latency_s(
     standing = replicas if replicas is not None else SYNTHETIC if technique.sync_s is not None else ()
     replay = technique.checkpoint_s is None and technique.sync_s is None
     run = simulated(
-        inputs(rate, window_s, failed, standing), "source-replay" if replay else "standby",
+        inputs(rate, window_s, failed, standing), "source-replay" if replay else "uncoordinated",
         replay_window_s=window_s if replay else 0.0,
         detection_s=HEARTBEAT_S, restart_s=1.0, takeover_s=0.5, replica_lag_s=technique.sync_s or 0.0,
         checkpoint_interval_s=technique.checkpoint_s or 30.0, record_bytes=RECORD_BYTES,
@@ -208,7 +208,7 @@ def _half_is_faster(table: Table) -> Iterator[Check]:
 ASSUMED = (
     "a record takes 0.2 ms of a core and 100 bytes, nodes have one core and 50 MB/s; a replica takes over in 0.5 s, "
     "a task starts in 1 s; a replica sends again what it put out in a synchronisation period, which "
-    "takes no time here; checkpoints are of the whole job and lie on the standbys; latency counts from detection"
+    "takes no time here; each task checkpoints by itself; latency counts from detection"
 )
 ROWS = (
     Row(

@@ -131,17 +131,14 @@ class Coordinator:
         for task in tasks:
             self.starts.remove(task)
         self.failed_s[tasks], self.known[tasks] = now, False
-        self.agenda.add(now + self.timing.detection_s, Kind.DETECTION, partial(self._detect, tasks, now))
+        self.agenda.add(now + self.timing.detection_s, Kind.DETECTION, partial(self._detect, tasks))
 
-    def _detect(self, tasks: list[int], failed_s: float) -> None:
-        """Learn of failed tasks, but those that were struck again since."""
+    def _detect(self, tasks: list[int]) -> None:
+        """Learn of failed tasks; none of them starts before."""
         if not self.hosts.there.any():
             again_s = self.hosts.next_arrival_s()
             if np.isfinite(again_s):
-                self.agenda.add(again_s, Kind.DETECTION, partial(self._detect, tasks, failed_s))
-            return
-        tasks = [task for task in tasks if self.failed_s[task] == failed_s]
-        if not tasks:
+                self.agenda.add(again_s, Kind.DETECTION, partial(self._detect, tasks))
             return
         self.known[tasks] = True
         self.tasks.note("detected", tasks)
