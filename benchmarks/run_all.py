@@ -27,6 +27,13 @@ SECTIONS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
         "the figure to reach is a proven optimum in less than a second.",
     ),
     (
+        "simulation",
+        "Simulated recoveries",
+        ("simulation.py",),
+        "To reach: ten minutes of the fifteen queries in at most 20 s, and 100 recoveries of the storm "
+        "example on two cores in at most 60 s. Cold is the first command of all on a machine: it compiles the loop.",
+    ),
+    (
         "compute-stats",
         "Statistics from logs",
         ("compute_stats.py",),

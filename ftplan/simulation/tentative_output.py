@@ -60,7 +60,7 @@ def accuracy(kept: IntArray, outputs: IntArray) -> FloatArray:
     return np.ones(len(kept)) if total == 0 else kept.sum(axis=1) / total
 
 
-class Prediction(NamedTuple):
+class MeasurePrediction(NamedTuple):
     """How well a measure foretells accuracies.
 
     Rank correlations, None where all values of one side are equal; ``error`` is the mean absolute difference, ``bias``
@@ -74,7 +74,7 @@ class Prediction(NamedTuple):
     bias: float
 
 
-def prediction(measure: str, foretold: Sequence[float], actual: Sequence[float]) -> Prediction:
+def prediction(measure: str, foretold: Sequence[float], actual: Sequence[float]) -> MeasurePrediction:
     """Hold a measure against the accuracies of the same replica sets, each once."""
     from scipy.stats import kendalltau, spearmanr
 
@@ -83,7 +83,7 @@ def prediction(measure: str, foretold: Sequence[float], actual: Sequence[float])
     ranked = len(values) >= LEAST_SETS and np.ptp(values) > NOISE and np.ptp(accuracies) > NOISE
     ranks = [_ranks(side) for side in (values, accuracies)]
     spearman, kendall = (float(f(*ranks).statistic) if ranked else None for f in (spearmanr, kendalltau))
-    return Prediction(measure, spearman, kendall, float(np.abs(apart).mean()), float(apart.mean()))
+    return MeasurePrediction(measure, spearman, kendall, float(np.abs(apart).mean()), float(apart.mean()))
 
 
 def _ranks(values: FloatArray) -> IntArray:
@@ -91,7 +91,7 @@ def _ranks(values: FloatArray) -> IntArray:
     return np.unique(np.round(values, 9), return_inverse=True)[1]
 
 
-def best_by(predictions: Sequence[Prediction], statistic: str) -> tuple[str, ...]:
+def best_by(predictions: Sequence[MeasurePrediction], statistic: str) -> tuple[str, ...]:
     """Return the measures that foretell best by ``spearman``, ``kendall`` or ``error``; several where they tie."""
     sign = -1.0 if statistic == "error" else 1.0
     stated = [(item.measure, getattr(item, statistic)) for item in predictions]

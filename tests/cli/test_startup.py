@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from ftplan.cli.main import COMMANDS
+from ftplan.cli.simulate import SUBCOMMANDS
 
 HEAVY = (
     *("pyspark", "pysail", "ortools", "pandas", "networkx", "numpy", "pyarrow", "pydantic", "yaml", "rich", "numba"),
@@ -21,7 +22,10 @@ PROBE = (
 )
 
 
-@pytest.mark.parametrize("args", [["--help"], ["--version"], *([name, "--help"] for name in COMMANDS)], ids=" ".join)
+SHOWN = [[name, "--help"] for name in COMMANDS] + [["simulate", name, "--help"] for name in SUBCOMMANDS]
+
+
+@pytest.mark.parametrize("args", [["--help"], ["--version"], *SHOWN], ids=" ".join)
 def test_help_loads_nothing_heavy(args: list[str]) -> None:
     done = subprocess.run([sys.executable, "-c", PROBE, *args], capture_output=True, text=True, check=False)
     code, loaded = json.loads(done.stderr.splitlines()[-1])

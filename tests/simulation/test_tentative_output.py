@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ftplan.simulation.tentative_output import Prediction, QueryShape, accuracy, best_by, prediction
+from ftplan.simulation.tentative_output import MeasurePrediction, QueryShape, accuracy, best_by, prediction
 
 JOIN = QueryShape(
     {"speeds": 4, "incidents": 2, "jams": 2, "report": 1},
@@ -86,9 +86,9 @@ def test_of_two_sets_no_rank_is_told() -> None:
 
 def test_the_best_measures_may_tie_and_unknown_ones_are_left_out() -> None:
     stated = [
-        Prediction("a", 0.9, 0.7, 0.1, 0.0),
-        Prediction("b", 0.9, 0.8, 0.2, 0.0),
-        Prediction("c", None, None, 0.1, 0),
+        MeasurePrediction("a", 0.9, 0.7, 0.1, 0.0),
+        MeasurePrediction("b", 0.9, 0.8, 0.2, 0.0),
+        MeasurePrediction("c", None, None, 0.1, 0),
     ]
     assert best_by(stated, "spearman") == ("a", "b")
     assert best_by(stated, "kendall") == ("b",)

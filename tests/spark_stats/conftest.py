@@ -31,6 +31,14 @@ def session(request: pytest.FixtureRequest) -> Iterator[Session]:
         yield opened
 
 
+@pytest.fixture
+def sail(session: Session) -> Session:
+    """What is no matter of the engine is tried on the one that is quicker to begin."""
+    if session.kind != "sail":
+        pytest.skip("tried on Sail")
+    return session
+
+
 class Statistics:
     """A computed folder, read back."""
 

@@ -73,7 +73,7 @@ def test_no_set_has_more_than_the_bound_of_its_metric(incidents: TentativeOutput
         assert len(item.replicas) <= item.budget
 
 
-def test_a_plan_made_for_the_query_is_judged(incidents: TentativeOutput, tmp_path: Path) -> None:
+def test_a_plan_made_for_the_query_is_judged(sail: Session, incidents: TentativeOutput, tmp_path: Path) -> None:
     problem = ftplan.load(topology=dict(incidents.topology))
     plan = ftplan.plan("replicate-tasks", problem, budget="70%", algorithm="structure-aware")
     path = tmp_path / "plan.json"
@@ -89,14 +89,6 @@ def test_a_plan_made_for_the_query_is_judged(incidents: TentativeOutput, tmp_pat
     assert item.output_fidelity == pytest.approx(plan.objective.value)
     assert [file.role for file in judged.inputs] == ["replicas"]
     assert judged.predictions[0].spearman is None
-
-
-@pytest.fixture
-def sail(session: Session) -> Session:
-    """What is no matter of the engine is tried on the one that is quicker to begin."""
-    if session.kind != "sail":
-        pytest.skip("tried on Sail")
-    return session
 
 
 def test_all_replicated_loses_nothing_and_none_everything(sail: Session) -> None:
@@ -147,6 +139,7 @@ def test_wikipedia_edits_by_channel(sail: Session) -> None:
         ({"queri": "top-k"}, "unknown option 'queri' (did you mean 'query'?)"),
         ({"ratios": [0.5, "x"]}, "--ratios: [0.5, 'x'] is not shares from 0 to 1"),
         ({"algorithm": ("greedy", "best")}, "--algorithm: ('greedy', 'best') is not one or several of"),
+        ({"time_columns": 3}, "--time-columns: 3 is not the name of a column, or several"),
         ({"users": 0}, "--users: 0 is not a whole number from 1 to 10,000,000"),
         ({"algorithm": "dynamic-programming", "metric": "key-aligned-fidelity"}, "does not plan for it"),
     ],

@@ -86,8 +86,8 @@ def test_top_k_keeps_what_duckdb_keeps(ranked: Started, session: Session, log: P
     assert ranked.query.flows().outputs.tolist() == [K] * len(windows)
 
 
-def test_top_k_measures_what_its_tasks_send(ranked: Started, session: Session, log: Path) -> None:
-    db = records(session, log)
+def test_top_k_measures_what_its_tasks_send(sail: Session, ranked: Started, log: Path) -> None:
+    db = records(sail, log)
     flows = ranked.query.flows()
     first = db.execute("select lane, lane // 2, count(distinct (pane, page)) from records group by lane order by lane")
     assert flows.edges["count", "merge"].tolist() == [list(row) for row in first.fetchall()]
@@ -97,7 +97,7 @@ def test_top_k_measures_what_its_tasks_send(ranked: Started, session: Session, l
     assert ranked.files[0].path == str(log)
 
 
-def test_a_log_shorter_than_a_window_or_full_of_rejects_is_refused(session: Session, log: Path) -> None:
+def test_a_log_shorter_than_a_window_or_full_of_rejects_is_refused(sail: Session, log: Path) -> None:
     long = TopKSetting(setting().mapping, K, 60, (6, 3, 1))
     with (
         pytest.raises(FtplanError, match=r"--window: 600 s are longer than the log, which spans 90 s"),
@@ -182,7 +182,9 @@ def test_the_join_keeps_what_duckdb_keeps(joined: Started, streams: duckdb.DuckD
         assert kept[plan].tolist() == expected
 
 
-def test_the_join_measures_what_its_tasks_send(joined: Started, streams: duckdb.DuckDBPyConnection) -> None:
+def test_the_join_measures_what_its_tasks_send(
+    sail: Session, joined: Started, streams: duckdb.DuckDBPyConnection
+) -> None:
     flows = joined.query.flows()
     everything = [*range(TRAFFIC.lanes)]
     whole = jams(streams, everything, everything)
@@ -196,7 +198,7 @@ def test_the_join_measures_what_its_tasks_send(joined: Started, streams: duckdb.
     assert flows.edges["incidents", "jams"].tolist() == [list(row) for row in sent]
 
 
-def test_traffic_is_as_asked(streams: duckdb.DuckDBPyConnection) -> None:
+def test_traffic_is_as_asked(sail: Session, streams: duckdb.DuckDBPyConnection) -> None:
     count, turns, last = streams.execute("select count(*), count(distinct user), max(second) from locations").fetchone()  # type: ignore[misc]
     assert (count, turns, last) == (TRAFFIC.rate * TRAFFIC.seconds, TRAFFIC.users, TRAFFIC.seconds - 1)
     assert streams.execute("select distinct count(*) from locations group by user").fetchall() == [(20,)]

@@ -20,6 +20,7 @@ from ftplan.api.option_fields import (
     texts,
     whole,
 )
+from ftplan.api.shared_options import replicas_in_place
 from ftplan.model.defaults import MAX_CPU, RESTART_S
 
 KEEP_COPIES = ("all", "checkpoints", "none")
@@ -101,12 +102,7 @@ class DrainScheduleOptions(PlanOptions):
         "Recovery costs, as fitted on measured recoveries: rounds also take the recovery of what restarts.",
         metavar="FILE",
     )
-    replicas: Any = option(
-        None,
-        PLAN,
-        "Task replication whose active replicas run; wins over placement.replicas of the cluster.",
-        metavar="PLAN",
-    )
+    replicas: Any = replicas_in_place()
     checkpoints: Any = option(
         None,
         PLAN,

@@ -9,7 +9,6 @@ from ftplan.api.option_fields import (
     CORES,
     COSTS,
     FLAG,
-    PLAN,
     SHARE,
     FailureOptions,
     number,
@@ -18,9 +17,9 @@ from ftplan.api.option_fields import (
     optional,
     whole,
 )
+from ftplan.api.shared_options import BANDWIDTH, checkpoints_in_place, replicas_in_place, restore_bandwidth
 from ftplan.model.defaults import COORDINATOR_CPU, MAX_CPU
 
-BANDWIDTH = number(1e-6, 1e9)
 OBJECTIVES = ("priority", "priority-time", "fidelity-time")
 
 
@@ -66,26 +65,9 @@ class RecoveryScheduleOptions(FailureOptions):
     prefetch: bool = option(
         True, FLAG, "Begin the next query with capacity that completes none.", flag="--prefetch/--no-prefetch"
     )
-    replicas: Any = option(
-        None,
-        PLAN,
-        "Task replication whose active replicas run; wins over placement.replicas of the cluster.",
-        metavar="PLAN",
-    )
-    checkpoints: Any = option(
-        None,
-        PLAN,
-        "Checkpoint allocation in place: no transfer where a copy lies; wins over placement.checkpoints.",
-        metavar="PLAN",
-    )
-    bandwidth: float | None = option(
-        None,
-        optional(BANDWIDTH),
-        "Of restores, per second: MB of 2^20 bytes, or a size such as 1GB.  [default: as --costs says, else the "
-        "cluster's network]",
-        metavar="SPEED",
-        unit="speed",
-    )
+    replicas: Any = replicas_in_place()
+    checkpoints: Any = checkpoints_in_place()
+    bandwidth: float | None = restore_bandwidth()
     costs: Any = option(
         None,
         COSTS,

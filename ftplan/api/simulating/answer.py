@@ -87,7 +87,7 @@ def recovery_document(contender: Contender, runs: SimulatedRuns, scene: Scene) -
     """Return what all runs of one way to recover say together; lists are means over the runs."""
     graph = scene.question.graph
     summaries = runs.summaries
-    queries = np.flatnonzero(graph.output)
+    queries = np.flatnonzero(scene.running.job.output)
     priority = graph.per_task("priority")
     over_time = runs.over_time._asdict()
     down_s = np.array([summary.down_s for summary in summaries])

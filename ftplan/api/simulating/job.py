@@ -16,6 +16,8 @@ from ftplan.simulation.dataflow.job import StreamJob
 
 #: Cores of a node that has none left.
 LEAST_CORES = 1e-9
+#: Records that a query gets in the time over which its latency is a mean, at least.
+LEAST_RECORDS = 2.0
 #: Most streams between two tasks that a simulation takes.
 MOST_STREAMS = 1_000_000
 
@@ -27,15 +29,20 @@ class JobOptions:
     batch_s: float
     record_bytes: float
     headroom: float
+    window_s: float
 
 
 @dataclass(frozen=True, eq=False)
 class RunningJob:
-    """A job, what its tasks usually take of cores, and by what its measured capacity exceeds its input, if known."""
+    """A job, what its tasks usually take of cores, and by what its measured capacity exceeds its input, if known.
+
+    ``slow`` are output tasks that get too few records for their latency to be judged: queries of no simulation.
+    """
 
     job: StreamJob
     usual_cpu: FloatArray  # (T,)
     capacity_factor: float | None = None
+    slow: tuple[int, ...] = ()
 
 
 def running_job(
@@ -55,7 +62,7 @@ def running_job(
     Raises
     ------
     FtplanError
-        If the job has too many streams, or no input at all.
+        If the job has too many streams, no input at all, or no query that can be judged.
     """
     flow = rates(graph)
     sender, receiver, rate = _streams(graph, flow)
@@ -79,6 +86,12 @@ def running_job(
         threads = np.where(usual > 0.0, factor * usual, 1.0)
     else:
         threads = np.maximum(1.0, options.headroom * usual)
+    judged = graph.output & (processed * options.window_s >= LEAST_RECORDS)
+    if not judged.any():
+        raise FtplanError(
+            f"every query gets fewer than {LEAST_RECORDS:g} records in {options.window_s:g} s, too few to judge its "
+            "latency: give a longer --window"
+        )
     deterministic = np.array([operator.deterministic for operator in graph.topology.operators], dtype=np.bool_)
     job = StreamJob(
         rate=np.where(fed, 0.0, flow.out),
@@ -87,13 +100,13 @@ def running_job(
         share=share,
         record_time_s=record_time,
         threads=threads,
-        output=graph.output,
+        output=judged,
         deterministic=deterministic[graph.operator_of],
         state_bytes=state_bytes,
         record_bytes=options.record_bytes,
         batch_s=options.batch_s,
     )
-    return RunningJob(job, usual, factor)
+    return RunningJob(job, usual, factor, tuple(np.flatnonzero(graph.output & ~judged).tolist()))
 
 
 def _streams(graph: TaskGraph, flow: Rates) -> tuple[IntArray, IntArray, FloatArray]:

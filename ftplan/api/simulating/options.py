@@ -22,6 +22,7 @@ from ftplan.api.option_fields import (
     texts,
     whole,
 )
+from ftplan.api.shared_options import checkpoints_in_place, replicas_in_place, restore_bandwidth
 from ftplan.model.defaults import COORDINATOR_CPU, MAX_CPU
 from ftplan.model.kinds import RECOVERY_SCHEDULE
 from ftplan.planners.registry import rows
@@ -109,18 +110,8 @@ class RecoverySimulationOptions(Options):
     iterations: int | None = option(
         None, optional(whole(0)), "Bound the search for a plan by work instead of time.", metavar="N"
     )
-    replicas: Any = option(
-        None,
-        PLAN,
-        "Task replication whose active replicas run; wins over placement.replicas of the cluster.",
-        metavar="PLAN",
-    )
-    checkpoints: Any = option(
-        None,
-        PLAN,
-        "Checkpoint allocation in place: no transfer where a copy lies; wins over placement.checkpoints.",
-        metavar="PLAN",
-    )
+    replicas: Any = replicas_in_place()
+    checkpoints: Any = checkpoints_in_place()
     costs: Any = option(
         None,
         COSTS,
@@ -128,14 +119,7 @@ class RecoverySimulationOptions(Options):
         "they can work.",
         metavar="FILE",
     )
-    bandwidth: float | None = option(
-        None,
-        optional(number(1e-6, 1e9)),
-        "Of restores, per second: MB of 2^20 bytes, or a size such as 1GB.  [default: as --costs says, else the "
-        "cluster's network]",
-        metavar="SPEED",
-        unit="speed",
-    )
+    bandwidth: float | None = restore_bandwidth()
     detection_s: float | None = option(
         None,
         optional(_TIME),

@@ -13,7 +13,7 @@ from ftplan.api import other_plans
 from ftplan.api.recovery.options import RecoveryScheduleOptions
 from ftplan.api.recovery.problem import RecoveryQuestion, question_of
 from ftplan.api.recovery_costs import recorded_costs
-from ftplan.api.simulating.job import JobOptions, RunningJob, node_cores, running_job
+from ftplan.api.simulating.job import LEAST_RECORDS, JobOptions, RunningJob, node_cores, running_job
 from ftplan.api.simulating.options import RecoverySimulationOptions
 from ftplan.api.simulating.times import checkpoint_interval, resolution, timing, until
 from ftplan.errors import FtplanError
@@ -22,7 +22,7 @@ from ftplan.model.defaults import COORDINATOR_CPU, MAX_CPU
 from ftplan.model.failure import Arrival
 from ftplan.model.plan import InputFile, Plan, Warn
 from ftplan.model.problem import Problem
-from ftplan.model.topology import IntArray
+from ftplan.model.topology import FloatArray, IntArray
 from ftplan.simulation.recovery.setting import RecoveryTiming
 
 
@@ -108,7 +108,7 @@ def scene_of(problem: Problem, plan: Plan | None, options: RecoverySimulationOpt
         )
     graph, costs = question.graph, question.recovery.costs
     headroom = 1.0 / asked.max_cpu if options.headroom is None else options.headroom
-    job = JobOptions(options.batch_s, options.record_bytes, headroom)
+    job = JobOptions(options.batch_s, options.record_bytes, headroom, options.window_s)
     running = running_job(graph, question.costs.cost, question.state.total, costs, job)
     cluster = problem.cluster
     assert cluster is not None
@@ -118,6 +118,7 @@ def scene_of(problem: Problem, plan: Plan | None, options: RecoverySimulationOpt
     interval, said = checkpoint_interval(question, options)
     given = (replica_file, question.checkpoint_file, question.recovery.file)
     until_s = until(arrivals, question, plan, options)
+    warnings = (*problem.warnings, *_applicable(question.warnings), *said, *_slow(question, running, options))
     return Scene(
         problem=problem,
         options=options,
@@ -125,7 +126,7 @@ def scene_of(problem: Problem, plan: Plan | None, options: RecoverySimulationOpt
         question=question,
         running=running,
         arrivals=arrivals,
-        cores=_cores(cluster, arrivals, home, running),
+        cores=_cores(cluster, arrivals, home, running, _kept_busy(question, cluster, home, standing)),
         home=home,
         replica=_replicas(standing, graph.tasks, cluster),
         replicas=standing,
@@ -134,7 +135,7 @@ def scene_of(problem: Problem, plan: Plan | None, options: RecoverySimulationOpt
         until_s=until_s,
         every_s=resolution(until_s) if options.every_s is None else options.every_s,
         inputs=(*problem.inputs, *(file for file in given if file is not None)),
-        warnings=tuple(dict.fromkeys((*problem.warnings, *_applicable(question.warnings), *said))),
+        warnings=tuple(dict.fromkeys(warnings)),
     )
 
 
@@ -198,11 +199,40 @@ def _replicas(standing: tuple[other_plans.Replica, ...], tasks: int, cluster: Cl
     return replica
 
 
-def _cores(cluster: Cluster, arrivals: tuple[Arrival, ...], home: IntArray, running: RunningJob) -> tuple[float, ...]:
+def _kept_busy(
+    question: RecoveryQuestion, cluster: Cluster, home: IntArray, standing: tuple[other_plans.Replica, ...]
+) -> FloatArray:
+    """Return the cores that replicas take on each node of the cluster whose primary never fails, shape (nodes,).
+
+    They process what their primaries do all the time. Others take over, and take theirs as tasks do.
+    """
+    failed = question.failed
+    down = set(np.flatnonzero(failed.tasks).tolist()).union(*(event.tasks.tolist() for event in failed.events))
+    nodes = failed.nodes.union(*(event.nodes for event in failed.events))
+    busy = np.zeros(len(cluster.nodes))
+    for item in standing:
+        if item.node is not None and item.task not in down and cluster.nodes[home[item.task]].id not in nodes:
+            busy[cluster.position[item.node]] += question.costs.cost[item.task]
+    return busy
+
+
+def _cores(
+    cluster: Cluster, arrivals: tuple[Arrival, ...], home: IntArray, running: RunningJob, busy: FloatArray
+) -> tuple[float, ...]:
     """Return the cores of the cluster's nodes and of those that arrive; a node that comes back is one of the latter."""
     nodes = [*cluster.nodes, *(item.node for item in arrivals)]
     free = np.array([node.cpu - node.used_cpu for node in nodes])
+    free[: len(busy)] -= busy
     return tuple(node_cores(free, home, running).tolist())
+
+
+def _slow(question: RecoveryQuestion, running: RunningJob, options: RecoverySimulationOptions) -> Iterator[Warn]:
+    """Say which queries get too few records to be judged."""
+    if running.slow:
+        names = ["query:{}/{}".format(*question.graph.name(task)) for task in running.slow]
+        which = f"{names[0]} gets" if len(names) == 1 else f"{names[0]} and {len(names) - 1:,} more get"
+        text = f"{which} fewer than {LEAST_RECORDS:g} records in {options.window_s:g} s (--window), too few to judge"
+        yield Warn("QUERIES_NOT_JUDGED", f"{text} latency: left out")
 
 
 def _applicable(warnings: tuple[Warn, ...]) -> Iterator[Warn]:

@@ -66,7 +66,7 @@ def setting_of(scene: Scene, contender: Contender, run: int | None) -> tuple[Rec
         checkpoint_age_s=age_s,
         delay_s=scene.cluster.network.delay_s or DELAY_S,
         queue_batches=options.queue_batches,
-        warm_up_s=options.warm_up_s,
+        warm_up_s=max(options.warm_up_s, 2.0 * options.window_s),
         until_s=scene.until_s,
         bin_s=min(1.0, scene.every_s),
         names=scene.task_names,

@@ -8,7 +8,7 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ftplan.api.arguments import a_plan, a_problem
-from ftplan.api.option_fields import PlanSource, quoted
+from ftplan.api.option_fields import PLAN, PlanSource, checked, quoted
 from ftplan.api.other_plans import recorded
 from ftplan.errors import FtplanError, suggestion
 from ftplan.io.fingerprint import sha256_of_bytes
@@ -85,7 +85,8 @@ def simulate_recovery(
 
     problem = a_problem(problem)
     asked = RecoverySimulationOptions.of("simulate recovery", options)
-    plans = [GivenPlan.of(given, role) for given, role in ((plan, "plan"), (asked.against, "against"))]
+    given = checked("simulate recovery", {"plan": PLAN}, {"plan": plan})["plan"]
+    plans = [GivenPlan.of(given, "plan"), GivenPlan.of(asked.against, "against")]
     scene = scene_of(problem, plans[0].plan, asked)
     contenders = _contenders(scene, plans)
     by_contender = all_runs(scene, contenders, progress)

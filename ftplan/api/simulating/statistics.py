@@ -34,11 +34,11 @@ def values_of(summaries: Sequence[RecoverySummary], name: str) -> FloatArray:
 
 def mean_interval(values: FloatArray) -> tuple[float, float | None, float | None]:
     """Return the mean of some values and its confidence limits by Student's t, None for fewer than two values."""
-    from scipy.special import stdtrit
-
     mean = float(values.mean())
     if len(values) < 2:
         return mean, None, None
+    from scipy.special import stdtrit
+
     half = float(stdtrit(len(values) - 1, 0.5 + CONFIDENCE / 2.0)) * float(values.std(ddof=1)) / len(values) ** 0.5
     return mean, mean - half, mean + half
 

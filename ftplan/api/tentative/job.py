@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ftplan.api.tentative.question import Question
+from ftplan.api.tentative.question import TentativeQuestion
 from ftplan.io.topology_file import load_topology
 from ftplan.model.plan import FORMAT_VERSION, canonical_number
 from ftplan.model.task_graph import TaskGraph
@@ -14,14 +14,14 @@ from ftplan.simulation.tentative_output import QueryShape
 from ftplan.spark_stats.tentative.settings import Flows
 
 
-def task_graph(question: Question) -> TaskGraph:
+def task_graph(question: TentativeQuestion) -> TaskGraph:
     """Return the tasks of a query that has not run yet."""
     nothing = {edge: np.zeros((0, 3), dtype=np.int64) for edge in question.edges}
     document = job_document(question, Flows(1.0, nothing, np.zeros(1, dtype=np.int64)))
     return TaskGraph(load_topology(document).value)
 
 
-def job_document(question: Question, flows: Flows) -> dict[str, Any]:
+def job_document(question: TentativeQuestion, flows: Flows) -> dict[str, Any]:
     """Return a topology file of the query, with measured rates: of each task's output, and of substreams.
 
     Where each task has one receiver its output says what the substream carries, and the edge has a partitioning.

@@ -21,7 +21,7 @@ LANES = 1_024
 SLIDES = 10_000
 
 
-class Question(NamedTuple):
+class TentativeQuestion(NamedTuple):
     """A query by name, what the engine is asked, the way of its records, and which operators join by key."""
 
     query: str
@@ -31,7 +31,7 @@ class Question(NamedTuple):
     joins: tuple[str, ...] = ()
 
 
-def question_of(options: TentativeOutputOptions, logs: Sequence[str], reading: Mapping[str, Any]) -> Question:
+def question_of(options: TentativeOutputOptions, logs: Sequence[str], reading: Mapping[str, Any]) -> TentativeQuestion:
     """Return what is asked; *reading* are fields of :class:`ftplan.spark_stats.mapping.LogMapping`.
 
     Raises
@@ -77,7 +77,7 @@ def _slides(options: TentativeOutputOptions, query: str) -> tuple[float, float, 
 
 def _top_k(
     options: TentativeOutputOptions, parallelism: tuple[int, ...], asked: Mapping[str, Any], reading: Mapping[str, Any]
-) -> Question:
+) -> TentativeQuestion:
     if not asked["key_columns"]:
         raise FtplanError("--key-column is missing: name the column whose commonest values are asked for")
     if any(first < second for first, second in pairwise(parallelism)):
@@ -95,10 +95,12 @@ def _top_k(
     names = ("count", "merge", "top")
     shape = QueryShape(dict(zip(names, parallelism, strict=True)), {"log": names}, parallelism[0])
     setting = TopKSetting(mapping, asked["k"], slides, parallelism)
-    return Question("top-k", setting, shape, (("count", "merge"), ("merge", "top")))
+    return TentativeQuestion("top-k", setting, shape, (("count", "merge"), ("merge", "top")))
 
 
-def _incidents(options: TentativeOutputOptions, parallelism: tuple[int, ...], asked: Mapping[str, Any]) -> Question:
+def _incidents(
+    options: TentativeOutputOptions, parallelism: tuple[int, ...], asked: Mapping[str, Any]
+) -> TentativeQuestion:
     window_s, slide_s, _ = _slides(options, "incidents")
     seconds = {"window": window_s, "slide": slide_s, "duration": asked["duration_s"]}
     seconds["incident-every"] = asked["incident_every_s"]
@@ -134,4 +136,4 @@ def _incidents(options: TentativeOutputOptions, parallelism: tuple[int, ...], as
     )
     edges = (("speeds", "jams"), ("incidents", "jams"), ("jams", "report"))
     setting = IncidentSetting(traffic, int(window_s), int(slide_s), parallelism)
-    return Question("incidents", setting, shape, edges, ("jams",))
+    return TentativeQuestion("incidents", setting, shape, edges, ("jams",))

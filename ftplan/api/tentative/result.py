@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import ftplan
 from ftplan.api.tentative.options import TentativeOutputOptions
 from ftplan.model.plan import FORMAT_VERSION, InputFile, Warn, canonical_json
-from ftplan.simulation.tentative_output import MEASURES, Prediction, best_by, prediction
+from ftplan.simulation.tentative_output import MEASURES, MeasurePrediction, best_by, prediction
 
 FORMAT, KIND = "ftplan/simulation", "tentative-output"
 
@@ -61,7 +61,7 @@ class TentativeOutput:
         return tuple({item.replicas: item for item in reversed(self.sets)}.values())
 
     @cached_property
-    def predictions(self) -> tuple[Prediction, ...]:
+    def predictions(self) -> tuple[MeasurePrediction, ...]:
         """How well each measure foretells the accuracies of the different sets."""
         actual = [item.accuracy for item in self.different]
         return tuple(prediction(name, [getattr(item, name) for item in self.different], actual) for name in MEASURES)

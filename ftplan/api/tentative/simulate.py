@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from ftplan.api.loading import load
-from ftplan.api.option_fields import texts
+from ftplan.api.option_fields import Check, checked, quoted, texts
 from ftplan.api.tentative.job import job_document, task_graph
 from ftplan.api.tentative.options import READING, TentativeOutputOptions
-from ftplan.api.tentative.question import Question, question_of
+from ftplan.api.tentative.question import TentativeQuestion, question_of
 from ftplan.api.tentative.replica_sets import ReplicaSet, given_set, planned_pairs, planned_sets, prepared_for
 from ftplan.api.tentative.result import JudgedSet, TentativeOutput
 from ftplan.errors import FtplanError, suggestion
@@ -22,8 +22,10 @@ from ftplan.simulation.tentative_output import accuracy
 if TYPE_CHECKING:
     from ftplan.api.replication.problem import PreparedReplication
     from ftplan.model.topology import IntArray
+    from ftplan.spark_stats.tentative.run import Started
     from ftplan.spark_stats.tentative.settings import TentativeQuery
 
+COMMAND = "simulate tentative-output"
 Path = str | os.PathLike[str]
 
 
@@ -60,13 +62,7 @@ def simulate_tentative_output(
     MissingExtraError
         If pyspark or pysail is not installed.
     """
-    reading = {name: options.pop(name) for name in READING if name in options}
-    reading |= {name: texts(reading[name]) for name in ("time_columns", "csv_columns") if name in reading}
-    known = (*TentativeOutputOptions.options(), *READING)
-    for name in options:
-        if name not in known:
-            raise FtplanError(f"simulate tentative-output: unknown option {name!r}{suggestion(name, known)}")
-    asked = TentativeOutputOptions.of("simulate tentative-output", options)
+    asked, reading = _asked(options)
     paths = [os.fspath(log) for log in ((logs,) if isinstance(logs, (str, os.PathLike)) else logs)]
     question = question_of(asked, paths, reading)
     planned_pairs(asked)
@@ -74,29 +70,54 @@ def simulate_tentative_output(
     from ftplan.spark_stats.tentative.run import started
 
     with started(question.setting, paths, engine, master, progress) as run:
-        flows = run.query.flows()
-        if not flows.outputs.any():
-            raise FtplanError(f"{question.query} puts out nothing even without failure: nothing can be lost")
-        document = job_document(question, flows)
-        problem = load(topology=document)
-        prepared = prepared_for(problem)
-        # remote files have no fingerprint
-        files = [InputFile("log", f.path, f.sha256) for f in run.files if f.sha256 is not None]
-        said: tuple[Warn, ...] = ()
-        if given is not None:
-            sets, files = [given[0]], [*files, given[1]]
-        else:
-            progress("planning", None)
-            sets, said = planned_sets(problem, asked)
-        accuracies = accuracy(_kept(run.query, question, prepared, sets), flows.outputs)
-        used = run.engine
-    judged = tuple(_judged(prepared, item, float(part)) for item, part in zip(sets, accuracies, strict=True))
-    rows = {"windows": len(flows.outputs), "outputs": int(flows.outputs.sum()), "seconds": flows.seconds}
-    return TentativeOutput(question.query, asked, document, rows, judged, tuple(files), (*said, *_said(judged)), used)
+        return _judged(run, question, asked, given, progress)
+
+
+def _asked(options: Mapping[str, Any]) -> tuple[TentativeOutputOptions, dict[str, Any]]:
+    """Return the options, and how a log is read."""
+    known = (*TentativeOutputOptions.options(), *READING)
+    for name in options:
+        if name not in known:
+            raise FtplanError(f"{COMMAND}: unknown option {quoted(name)}{suggestion(name, known)}")
+    reading = {name: value for name, value in options.items() if name in READING}
+    columns = Check("the name of a column, or several", texts, "texts")
+    listed = {name: value for name, value in reading.items() if name in ("time_columns", "csv_columns")}
+    reading |= checked(COMMAND, dict.fromkeys(listed, columns), listed)
+    own = {name: value for name, value in options.items() if name not in reading}
+    return TentativeOutputOptions.of(COMMAND, own), reading
+
+
+def _judged(
+    run: Started,
+    question: TentativeQuestion,
+    asked: TentativeOutputOptions,
+    given: tuple[ReplicaSet, InputFile] | None,
+    progress: Callable[[str, float | None], None],
+) -> TentativeOutput:
+    """Run the query that was started: for its rates, and for all sets of replicas."""
+    flows = run.query.flows()
+    if not flows.outputs.any():
+        raise FtplanError(f"{question.query} puts out nothing even without failure: nothing can be lost")
+    document = job_document(question, flows)
+    problem = load(topology=document)
+    prepared = prepared_for(problem)
+    # remote files have no fingerprint
+    files = [InputFile("log", file.path, file.sha256) for file in run.files if file.sha256 is not None]
+    said: tuple[Warn, ...] = ()
+    if given is not None:
+        sets, files = [given[0]], [*files, given[1]]
+    else:
+        progress("planning", None)
+        sets, said = planned_sets(problem, asked)
+    accuracies = accuracy(_kept(run.query, question, prepared, sets), flows.outputs)
+    judged = tuple(_with_measures(prepared, item, float(part)) for item, part in zip(sets, accuracies, strict=True))
+    said += _said(judged)
+    totals = {"windows": len(flows.outputs), "outputs": int(flows.outputs.sum()), "seconds": flows.seconds}
+    return TentativeOutput(question.query, asked, document, totals, judged, tuple(files), said, run.engine)
 
 
 def _kept(
-    query: TentativeQuery, question: Question, prepared: PreparedReplication, sets: Sequence[ReplicaSet]
+    query: TentativeQuery, question: TentativeQuestion, prepared: PreparedReplication, sets: Sequence[ReplicaSet]
 ) -> IntArray:
     """Return how many entries each set of replicas keeps in each window, shape (sets, windows), from one run."""
     shape, graph = question.shape, prepared.graph
@@ -111,7 +132,7 @@ def _kept(
     return query.kept(parts)[place.ravel()]
 
 
-def _judged(prepared: PreparedReplication, item: ReplicaSet, part: float) -> JudgedSet:
+def _with_measures(prepared: PreparedReplication, item: ReplicaSet, part: float) -> JudgedSet:
     value, graph = prepared.problem.value, prepared.graph
     tasks = tuple(graph.names(np.flatnonzero(item.replicated)))
     return JudgedSet(

@@ -122,7 +122,11 @@ class CompiledPlane:
         """Start a task that is down, with the state after *batch* batches."""
         self._state.task[k.NODE][task] = node
         self._state.task[k.LIVE][task] = 1
+        kept = int(self._state.task[k.KEPT][task])
         self._go_on_from([task], batch)
+        if not self.options.coordinated:
+            self._state.task[k.KEPT][task] = min(kept, batch)
+            self._send_kept(self._streams(task, k.OUT_START, k.BY_SENDER))
 
     def roll_back(self, tasks: Sequence[int], batch: int) -> None:
         """Let live tasks forget queues and buffers and go back to the state after *batch* batches."""
@@ -185,20 +189,23 @@ class CompiledPlane:
         for task in tasks:
             self._forget(task)
             s.task[k.PROCESSED][task] = s.task[k.KEPT][task] = s.task[k.SAFE][task] = batch
-            for stream in self._inputs(task):
+            for stream in self._streams(task, k.IN_START, k.BY_RECEIVER):
                 s.received[stream] = batch
         self._arrange()
-        if not s.tally[k.BUFFERING]:
-            return
-        for stream in [stream for task in tasks for stream in self._inputs(task)]:
-            sender = self.job.sender[stream]
-            first, end = max(batch, s.task[k.KEPT][sender], self.complete()), s.task[k.PROCESSED][sender]
-            if s.task[k.LIVE][sender] and first < end:
+        self._send_kept([stream for task in tasks for stream in self._streams(task, k.IN_START, k.BY_RECEIVER)])
+
+    def _send_kept(self, streams: Sequence[int]) -> None:
+        """Let live senders of streams send what live receivers lack of what they have kept."""
+        s = self._state
+        for stream in streams if s.tally[k.BUFFERING] else ():
+            sender, receiver = self.job.sender[stream], self.job.receiver[stream]
+            first, end = max(s.received[stream], s.task[k.KEPT][sender], self.complete()), s.task[k.PROCESSED][sender]
+            if s.task[k.LIVE][sender] and s.task[k.LIVE][receiver] and first < end:
                 self._send(stream, first, end)
 
-    def _inputs(self, task: int) -> list[int]:
-        """Return the streams that a task receives."""
-        start, stream = self._tables.role[k.IN_START], self._tables.stream[k.BY_RECEIVER]
+    def _streams(self, task: int, starts: int, streams: int) -> list[int]:
+        """Return the streams that a task sends or receives."""
+        start, stream = self._tables.role[starts], self._tables.stream[streams]
         return [int(number) for number in stream[start[task] : start[task + 1]]]
 
     def _send(self, stream: int, first: int, end: int) -> None:

@@ -31,6 +31,11 @@ class OutputBuffer:
         while self._messages and self._messages[0].batch < batch:
             self._messages.popleft()
 
+    def keep_until(self, batch: int) -> None:
+        """Forget a batch and those after it."""
+        while self._messages and self._messages[-1].batch >= batch:
+            self._messages.pop()
+
     def clear(self) -> None:
         """Forget all."""
         self._messages.clear()

@@ -106,9 +106,9 @@ class DataPlane(Protocol):
     that many later by its phase). When a task has processed so many, it sends its output, works on its snapshot, and
     goes on; the snapshot is safe ``upload_s`` later, unless the task has failed or gone back since. A checkpoint of
     the whole job is complete when all tasks are alive and have one that is safe, as old or younger, since they last
-    started or went back; what a task started with or went back to counts. Where each task makes its own, they outlive
-    the task, and the oldest of them counts as the complete one. What is older than the complete one is trimmed from all
-    buffers.
+    started or went back; what a task started with or went back to counts. Where each task makes its own, they are on
+    disk with what it keeps of its output, and outlive it; the oldest of all tasks' last ones counts as complete.
+    What is older than the complete one is trimmed from all buffers.
 
     Nodes are numbered; :meth:`add_node` gives the next number. Times are seconds; 0 is the begin of batch 0. A new
     plane has no node, and all its tasks are down: the first order is to start each with the state after 0 batches.
@@ -130,7 +130,7 @@ class DataPlane(Protocol):
     def stop(self, tasks: Sequence[int]) -> None:
         """Let tasks fail: state, input queues and output buffers are gone, what is under way to them as well.
 
-        What they have sent arrives. A task that is down stays so.
+        What they have sent arrives. Nothing happens to a task that is down.
         """
 
     def stall(self, tasks: Sequence[int]) -> None:
@@ -149,14 +149,15 @@ class DataPlane(Protocol):
         """Start a task that is down, with the state after *batch* batches.
 
         The live tasks that feed it send again what they have kept since; those that are down will send it all in time.
-        Its own output is kept from that batch on while buffering is on.
+        Its own output is kept from that batch on while buffering is on; where each task makes its own checkpoints, what
+        it kept of earlier batches is there still, and the live tasks that it feeds get what has not arrived of it.
         """
 
     def roll_back(self, tasks: Sequence[int], batch: int) -> None:
         """Let live tasks forget queues and buffers and go back to the state after *batch* batches.
 
         What is under way to them is gone. Live tasks that feed them and do not go back send again what they have kept.
-        A task that is down stays so, one that is stalled as well.
+        A task that is down stays down; one that is stalled stays stalled.
         """
 
     def buffer(self, on: bool) -> None:

@@ -66,13 +66,20 @@ class RecordFlow:
             if self.checkpoints.begin(number, batch, self.env.now):
                 self._trim()
         for stream in (stream for task in tasks for stream in task.role.inputs):
-            for message in self.tasks[self._sender[stream]].buffers[stream].since(batch):
+            sender = self.tasks[self._sender[stream]]
+            for message in sender.buffers[stream].since(batch) if sender.state is not None else ():
+                self.send(message)
+        for stream, buffer in (item for task in tasks for item in task.buffers.items()):
+            receiver = self.tasks[self._receiver[stream]]
+            for message in buffer.since(receiver.order.arrived(stream)) if receiver.state is not None else ():
                 self.send(message)
 
     def stop(self, task: Task) -> None:
         """Let a live task fail."""
         self.forget_input(task)
         task.end()
+        if self.options.coordinated:  # else what it has kept is on disk, as its checkpoints are
+            task.forget_output()
         task.stalled, task.pace = False, 1.0
         self.checkpoints.end(task.role.task)
         self._note_progress(task)

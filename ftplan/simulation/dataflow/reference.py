@@ -118,6 +118,7 @@ class ReferencePlane:
         live = self._live(tasks)
         for task in live:
             self.flow.forget_input(task)
+            task.forget_output()
         self.flow.start(live, batch)
         self._go_on()
 

@@ -90,15 +90,16 @@ class Task:
         return -1 if self.state is None else self.state.batch
 
     def begin(self, state: TaskState, order: InputOrder) -> None:
-        """Go on from a state, with nothing queued or kept."""
+        """Go on from a state, with nothing queued; of the output that is kept, what comes after that state is not."""
         self.end()
         self.state, self.order = state, order
+        for buffer in self.buffers.values():
+            buffer.keep_until(state.batch)
 
     def end(self) -> None:
-        """Lose all: state, queues, buffers, the batch under way."""
+        """Lose state, queues, the batch under way."""
         self._interrupt()
         self._work, self.taken, self.state = None, [], None
-        self.forget_output()
         self.life += 1
 
     def forget_output(self) -> None:

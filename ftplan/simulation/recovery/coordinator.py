@@ -12,7 +12,7 @@ from ftplan.simulation.recovery.agenda import Agenda, Kind
 from ftplan.simulation.recovery.controlled_tasks import ControlledTasks
 from ftplan.simulation.recovery.hosts import Hosts
 from ftplan.simulation.recovery.pending_starts import PendingStarts
-from ftplan.simulation.recovery.rollback import all_keep_pace, batch_of_job, batch_of_task
+from ftplan.simulation.recovery.rollback import all_keep_pace, batch_of_job
 from ftplan.simulation.recovery.setting import NodeFailure, RecoverySetting, RecoveryStart
 from ftplan.simulation.recovery.utilisation import busy_cores
 
@@ -131,17 +131,14 @@ class Coordinator:
         for task in tasks:
             self.starts.remove(task)
         self.failed_s[tasks], self.known[tasks] = now, False
-        self.agenda.add(now + self.timing.detection_s, Kind.DETECTION, partial(self._detect, tasks, now))
+        self.agenda.add(now + self.timing.detection_s, Kind.DETECTION, partial(self._detect, tasks))
 
-    def _detect(self, tasks: list[int], failed_s: float) -> None:
-        """Learn of failed tasks, but those that were struck again since."""
+    def _detect(self, tasks: list[int]) -> None:
+        """Learn of failed tasks; none of them starts before."""
         if not self.hosts.there.any():
             again_s = self.hosts.next_arrival_s()
             if np.isfinite(again_s):
-                self.agenda.add(again_s, Kind.DETECTION, partial(self._detect, tasks, failed_s))
-            return
-        tasks = [task for task in tasks if self.failed_s[task] == failed_s]
-        if not tasks:
+                self.agenda.add(again_s, Kind.DETECTION, partial(self._detect, tasks))
             return
         self.known[tasks] = True
         self.tasks.note("detected", tasks)
@@ -219,7 +216,7 @@ class Coordinator:
         start = self.starts.remove(task)
         assert start is not None
         if not self.mode.coordinated and not self.forced:
-            batch = batch_of_task(self.setting.job, self.plane, task)
+            batch = self.plane.own_checkpoint(task)
         self.known[task], self.last_node[task] = False, start.node
         self.whole_from = int(np.ceil((self.tasks.now_s - self.setting.begin_s) / self.setting.job.batch_s - 1e-9))
         self.tasks.start(task, start.node, batch, loaded_s)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from ftplan.model.topology import IntArray
-from ftplan.simulation.dataflow.job import StreamJob
 from ftplan.simulation.dataflow.plane import DataPlane
 from ftplan.simulation.recovery.setting import RecoverySetting
 
@@ -22,19 +21,6 @@ def batch_of_job(setting: RecoverySetting, plane: DataPlane, target: IntArray) -
     processed = plane.processed()
     least = int(np.where(processed < 0, target, processed).min())
     return max(0, least - round(window_s / setting.job.batch_s))
-
-
-def batch_of_task(job: StreamJob, plane: DataPlane, task: int) -> int:
-    """Return the batches in the state of a task that goes back alone, to a checkpoint of its own.
-
-    It is the oldest of the last checkpoints of the task and of all that it feeds. What it kept for others was lost with
-    it: it has to make again all that any of them might have to read again.
-    """
-    fed = {task}
-    for item in job.order.tolist():
-        if item in fed:
-            fed.update(job.receiver[job.sender == item].tolist())
-    return min(plane.own_checkpoint(item) for item in fed)
 
 
 def all_keep_pace(setting: RecoverySetting, processed: IntArray) -> bool:

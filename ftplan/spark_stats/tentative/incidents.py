@@ -74,9 +74,9 @@ class IncidentJoin:
         """What ``jams`` puts out, and ``report`` gathers: ``plan``, ``window``, ``entry`` and the ``lane``."""
         last, slides = self.windows - 1, self.window_s // self.slide_s
         known = self.incidents.join(live_lanes(self.spark, live[REPORTS]), "lane")
+        after = F.sequence(F.col("began"), F.col("began") + F.lit(self.window_s - 1))
         driven = self.speeds.select("second", "segment", "speed", "records")
-        near = (F.col("second") >= F.col("began")) & (F.col("second") < F.col("began") + self.window_s)
-        met = F.broadcast(known).join(driven, "segment").filter(near)
+        met = known.select("*", F.explode(after).alias("second")).join(driven, ["segment", "second"])
         # a plan that has lost the speeds of a segment finds no partner there
         joined = met.join(live_lanes(self.spark, live[LOCATIONS]), ["plan", "lane"])
         by_slide = joined.groupBy("plan", "lane", "segment", "began", self._slide("second").alias("slide")).agg(

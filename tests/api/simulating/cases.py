@@ -68,8 +68,8 @@ def schedule(*steps: tuple[float, str | None, Mapping[str, str | None]]) -> dict
     """Return a plan made by hand: steps of a time, a trigger, and the node of each task that starts."""
     made = []
     for at_s, trigger, tasks in steps:
-        names = [(*name.split("/"), node) for name, node in tasks.items()]
-        entries = [{"operator": operator, "index": int(index), "node": node} for operator, index, node in names]
+        named = [(name.split("/"), node) for name, node in tasks.items()]
+        entries = [{"operator": operator, "index": int(index), "node": node} for (operator, index), node in named]
         made.append({"at_s": at_s, "recover": entries} | ({} if trigger is None else {"trigger": trigger}))
     body = {"steps": made}
     return {"format": "ftplan/plan", "format_version": "1.0", "kind": "recovery-schedule", "plan": body}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,9 @@ from ftplan.io.recovery_costs_file import load_recovery_costs
 from ftplan.metrics.recovery_time import input_rate
 from ftplan.model.rates import rates
 from ftplan.model.task_graph import TaskGraph
-from tests.api.simulating.cases import COSTS, TOPOLOGY, scene
+from tests.api.simulating.cases import COSTS, TOPOLOGY, problem, scene
 
-OPTIONS = JobOptions(batch_s=0.5, record_bytes=80.0, headroom=1.25)
+OPTIONS = JobOptions(batch_s=0.5, record_bytes=80.0, headroom=1.25, window_s=10.0)
 
 
 def _graph(topology: Any = TOPOLOGY) -> TaskGraph:
@@ -77,3 +78,17 @@ def test_a_job_without_input_is_refused() -> None:
     graph = _graph({**TOPOLOGY, "operators": [{"id": "a", "rate_out": 0}], "edges": []})
     with pytest.raises(FtplanError, match="no source emits anything"):
         running_job(graph, np.ones(1), np.zeros(1), None, OPTIONS)
+
+
+def test_a_query_with_too_few_records_is_left_out() -> None:
+    sources = [{**TOPOLOGY["operators"][0], "rate_out": [50, 0.1]}, *TOPOLOGY["operators"][1:]]
+    topology = {**TOPOLOGY, "operators": sources}
+    of_slow = scene(given=problem(topology=topology))
+    assert np.flatnonzero(of_slow.running.job.output).tolist() == [2]
+    assert [w.message for w in of_slow.warnings if w.code == "QUERIES_NOT_JUDGED"] == [
+        "query:sink/1 gets fewer than 2 records in 10 s (--window), too few to judge latency: left out"
+    ]
+    longer = scene(given=problem(topology=topology), window_s=20.0)
+    assert np.flatnonzero(longer.running.job.output).tolist() == [2, 3]
+    with pytest.raises(FtplanError, match=r"every query gets fewer than 2 records in 0\.01 s"):
+        running_job(_graph(topology), np.ones(6), np.zeros(6), None, replace(OPTIONS, window_s=0.01))

@@ -227,6 +227,8 @@ def test_time_that_does_not_last_for_one_run() -> None:
     ("asked", "said"),
     [
         ({"mode": "incrementel"}, "--mode: 'incrementel' is not one of incremental, blocking, source-replay"),
+        ({"plan": 5}, "--plan: 5 is not a plan, the path of one, or its document"),
+        ({"plan": ""}, "--plan: '' is not a plan, the path of one, or its document"),
         ({"runs": 0}, "--runs: 0 is not a whole number"),
         ({"until": 5.0}, "simulate recovery: unknown option 'until'"),
         ({"headroom": 1.0}, "--headroom: 1.0 is not a number above 1"),
@@ -258,3 +260,13 @@ def test_an_unknown_simulation_is_refused() -> None:
         FtplanError, match=r"simulate: 'recoverie' is not one of recovery.* \(did you mean 'recovery'\?\)"
     ):
         ftplan.simulate("recoverie", problem())
+
+
+def test_a_replica_that_never_takes_over_keeps_its_cores_busy() -> None:
+    """Of a task on a node that lives; that of a task on a failed one takes over, and counts as a task from then on."""
+    plan = {"format": "ftplan/plan", "format_version": "1.0", "kind": "task-replication"}
+    lives = {**plan, "plan": {"replicas": [{"operator": "sink", "index": 0, "node": "n2"}]}}
+    fails = {**plan, "plan": {"replicas": [{"operator": "source", "index": 0, "node": "n3"}]}}
+    assert scene().cores[:3] == (1.0, 1.0, 1.0)
+    assert scene(replicas=lives).cores[:3] == pytest.approx((1.0, 0.8, 1.0))
+    assert scene(replicas=fails).cores[:3] == (1.0, 1.0, 1.0)

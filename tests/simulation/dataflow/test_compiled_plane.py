@@ -57,7 +57,7 @@ def test_tasks_with_cores_enough_follow_a_max_plus_recursion(of: StreamJob) -> N
     seen = observed(of, 6.0, FlowOptions(queue_batches=1000, delay_s=0.003, bin_s=0.137))
     done = completion_s(of, 70, 0.003)
     ends = (np.arange(len(seen.trimmed)) + 1) * 0.137
-    np.testing.assert_array_equal(seen.processed, (done[None] < ends[:, None, None]).sum(axis=2))
+    np.testing.assert_array_equal(seen.processed, (done[None] < ends[:, None, None] - 1e-9).sum(axis=2))
     records = np.diff(of.records_in(70), axis=0).T
     waited = np.where(done < ends[-1], records * (done - (np.arange(70) + 1) * of.batch_s), 0.0).sum(axis=1)
     np.testing.assert_allclose(seen.latency_s.sum(axis=0), np.where(of.output, waited, 0.0), atol=1e-7)

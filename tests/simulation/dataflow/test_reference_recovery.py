@@ -206,6 +206,26 @@ def test_tasks_with_checkpoints_of_their_own_restart_alone() -> None:
     assert plane.history(2) == failure_free(chain(), 11)[2]
 
 
+def test_what_was_kept_outlives_a_task_with_checkpoints_of_its_own() -> None:
+    """Task 2 goes back further than task 1, which fed it and failed as well; whichever of them starts first."""
+    for order in ((1, 2), (2, 1)):
+        options = FlowOptions(delay_s=0.1, checkpoint_s=4.0, coordinated=False, phase=np.array([0, 1, 3]))
+        plane = ReferencePlane(chain(), options)
+        begin(plane, 3)
+        plane.buffer(True)
+        plane.advance(7.0)
+        plane.stop([1, 2])
+        for task in order:
+            plane.start(task, task, plane.own_checkpoint(task))
+        plane.advance(7.05)
+        assert plane.processed().tolist() == [6, 5, 3]
+        assert plane.ledger().under_way.tolist() == [10, 20]  # batch 5; batches 3 and 4
+        plane.advance(12.0)
+        assert plane.processed().tolist() == [11, 11, 11]
+        assert not plane.observed().duplicates.any()
+        assert plane.history(2) == failure_free(chain(), 11)[2]
+
+
 def alone(deterministic: bool) -> ReferencePlane:
     """Task 1 fails and starts from its own checkpoint, while the task that it feeds has more of its output."""
     of = chain(share=0.5, deterministic=np.array([True, deterministic, True]))

@@ -21,7 +21,7 @@ from tests.simulation.jobs import jobs
 
 #: From then on nothing fails and all that is down is started.
 LAST_S = 3.0
-UNTIL_S = 7.0
+UNTIL_S = 6.5
 
 
 @st.composite

@@ -107,6 +107,17 @@ def test_a_time_out_delays_the_replay_but_not_the_restart() -> None:
     assert late.caught_up_s[2] == pytest.approx(25.5, abs=1.0)
 
 
+def test_what_has_loaded_and_waits_for_the_replay_can_fail() -> None:
+    """Of a task that starts on node 3 and, when this is lost, on node 4, before the first time-out is over."""
+    failures, plan = [failure([2]), failure([3], at_s=10.0)], starts((0.0, 2, 3), (13.0, 2, 4))
+    made = setting("source-replay", chain(), failures, (-1.0, -1.0), starts=plan, until_s=60.0)
+    trace = simulated(timing(made, timeout_s=20.0))
+    assert [(e.at_s, e.tasks, e.node) for e in events(trace, "failure")] == [(0.0, (2,), 2), (10.0, (2,), 3)]
+    assert times(trace, "detected") == [2.0, 12.0]
+    assert times(trace, "rolled-back") == [20.0]
+    assert running(trace) == {2: 20.0}
+
+
 def test_nothing_is_noticed_before_the_first_node_is_there() -> None:
     plan = starts((0.0, 0, 3), (0.0, 1, 3), (0.0, 2, 4))
     trace = simulated(setting("incremental", chain(), [failure([0, 1, 2])], (50.0, 70.0), starts=plan))

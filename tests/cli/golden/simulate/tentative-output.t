@@ -69,7 +69,7 @@ What a query keeps of its output when only some of its tasks have a replica.
     -v, --verbose                   Say on standard error what is read and how long it takes.
     --debug                         Show the trace of an error.
     -h, --help                      Show this message and exit.
-  $ ftplan simulate tentative-output -q --engine sail --rate 40 --users 200 --segments 30 --duration 60s --window 20s --slide 5s --ratios .3,.7 --algorithm structure-aware --format markdown --topology-output query.yaml
+  $ ftplan simulate tentative-output -q --engine sail --rate 40 --users 200 --segments 30 --duration 60s --window 20s --slide 5s --ratios .3,.7 --algorithm structure-aware --format markdown --topology-output query.yaml --plot kept.svg
   **what sets of replicas keep**
   | replicated | replicas | algorithm | metric | accuracy | output fidelity | key-aligned fidelity | internal completeness |
   |---|---:|---|---|---:|---:|---:|---:|
@@ -87,6 +87,8 @@ What a query keeps of its output when only some of its tasks have a replica.
   best ranks (Spearman): output fidelity, key-aligned fidelity
   best ranks (Kendall): output fidelity, key-aligned fidelity
   least error: output fidelity, key-aligned fidelity
+  $ grep -c '</svg>' kept.svg
+  1
   $ ftplan check query.yaml -q --format markdown
   | file | kind | holds | warnings |
   |---|---|---|---:|
@@ -105,3 +107,8 @@ What a query keeps of its output when only some of its tasks have a replica.
   | internal completeness | – | – | 0.0865 | -0.0865 |
   incidents: 59 entries in 9 windows, 1 different sets of replicas
   least error: output fidelity, key-aligned fidelity
+  $ ftplan simulate tentative-output -q --engine sail --rate 40 --users 200 --segments 30 --duration 60s --window 20s --slide 5s --replicas plan.json -o out.json
+  $ ftplan check out.json -q --format markdown
+  | file | kind | holds | warnings |
+  |---|---|---|---:|
+  | out.json | simulation | 0 warnings | 0 |
