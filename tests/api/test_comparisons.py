@@ -15,7 +15,9 @@ STORM = Path(__file__).resolve().parents[2] / "examples" / "storm-recovery"
 HELD_AGAINST = {"recovery-schedule": ("before", "random", "sampled"), "replicate-tasks": ("random",)}
 
 
-@pytest.mark.parametrize(("command", "options"), [("recovery-schedule", {}), ("replicate-tasks", {"budget": "20%"})])
+@pytest.mark.parametrize(
+    ("command", "options"), [("recovery-schedule", {}), ("replicate-tasks", {"budget": "20%", "iterations": 3})]
+)
 def test_only_comparisons_are_left_out(command: str, options: dict[str, Any]) -> None:
     problem = ftplan.load(**{role: STORM / f"{role}.yaml" for role in ("topology", "cluster", "failure")})  # type: ignore[arg-type]
     whole = ftplan.plan(command, problem, **options).to_dict()

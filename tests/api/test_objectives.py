@@ -106,7 +106,17 @@ def test_holdout_splits_whole_windows(problem: ftplan.Problem, share: float) -> 
     assert np.allclose(seen.mean_load, seen.loads.mean(axis=0))
 
 
-def test_holdout_plans_on_the_first_part_and_judges_on_the_rest(problem: ftplan.Problem) -> None:
+@pytest.fixture(scope="module")
+def evens(problem: ftplan.Problem) -> list[Any]:
+    """The assignments of the twenty even plans that know three fifths of the time."""
+    plans = [
+        ftplan.plan("allocate-checkpoints", problem, algorithm="even", seed=seed, holdout=0.4).plan
+        for seed in range(20)
+    ]
+    return [plan["assignments"] for plan in plans if plan is not None]
+
+
+def test_holdout_plans_on_the_first_part_and_judges_on_the_rest(problem: ftplan.Problem, evens: list[Any]) -> None:
     """A plan with a holdout is the plan of a trace that ends there; its figures on the rest are those of that rest."""
     import pandas as pd
     import pyarrow.parquet as pq
@@ -138,18 +148,13 @@ def test_holdout_plans_on_the_first_part_and_judges_on_the_rest(problem: ftplan.
     assert held["plan"] == {"usable_share": score.usable_share, "usable": score.value}
     assert held["random"]["usable_share"] == score.random_usable_share
     assert held["even"]["plans"] == 20
-    plans = [
-        ftplan.plan("allocate-checkpoints", problem, algorithm="even", seed=seed, holdout=0.4).plan
-        for seed in range(20)
-    ]
-    evens = [plan["assignments"] for plan in plans if plan is not None]
     values = [objective_value(yardstick, even, rest, problem.cluster) for even in evens]
     shares = [allocation_score(even, problem.cluster, rest, yardstick).usable_share for even in evens]
     assert held["even"]["usable"] == pytest.approx(np.mean(values))
     assert held["even"]["usable_share"] == pytest.approx(np.mean(shares))
 
 
-def test_holdout_interval_comes_from_splits_that_see_all_before_them(problem: ftplan.Problem) -> None:
+def test_holdout_interval_comes_from_splits_that_see_all_before_them(problem: ftplan.Problem, evens: list[Any]) -> None:
     """Five parts of the unseen time, each judged by a plan on all windows before it, against the mean of even."""
     plan = ftplan.plan("allocate-checkpoints", problem, algorithm="exact", objective="usable", holdout=0.4)
     held = plan.summary["holdout"]
@@ -174,11 +179,8 @@ def test_holdout_interval_comes_from_splits_that_see_all_before_them(problem: ft
         assert known is not None
         score = allocation_score(known["assignments"], problem.cluster, part, yardstick)
         assert split["plan"] == score.usable_share
-        shares = []
-        for seed in range(20):
-            even = ftplan.plan("allocate-checkpoints", problem, algorithm="even", seed=seed, holdout=0.4).plan
-            assert even is not None
-            shares.append(allocation_score(even["assignments"], problem.cluster, part, yardstick).usable_share)
+        assert len(evens) == 20
+        shares = [allocation_score(even, problem.cluster, part, yardstick).usable_share for even in evens]
         if None in shares:
             assert split["gain"] is None
             continue
