@@ -106,6 +106,22 @@ def test_holdout_splits_whole_windows(problem: ftplan.Problem, share: float) -> 
     assert np.allclose(seen.mean_load, seen.loads.mean(axis=0))
 
 
+def ending(windows: int) -> ftplan.Problem:
+    """Load the job with statistics that end after some of their 48 windows of an hour."""
+    import pandas as pd
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(SMALL / "stats" / "key_groups.parquet").to_pandas()
+    manifest = json.loads((SMALL / "stats" / "manifest.json").read_text())
+    end = pd.Timestamp(manifest["end"]) - pd.Timedelta(hours=48 - windows)
+    short = manifest | {"end": end.isoformat().replace("+00:00", "Z"), "windows": windows}
+    return ftplan.load(
+        topology=SMALL / "topology.yaml",
+        cluster=SMALL / "cluster.yaml",
+        stats={"manifest": short, "key_groups": table[table.window_start < end]},
+    )
+
+
 @pytest.fixture(scope="module")
 def evens(problem: ftplan.Problem) -> list[Any]:
     """The assignments of the twenty even plans that know three fifths of the time."""
@@ -118,18 +134,7 @@ def evens(problem: ftplan.Problem) -> list[Any]:
 
 def test_holdout_plans_on_the_first_part_and_judges_on_the_rest(problem: ftplan.Problem, evens: list[Any]) -> None:
     """A plan with a holdout is the plan of a trace that ends there; its figures on the rest are those of that rest."""
-    import pandas as pd
-    import pyarrow.parquet as pq
-
-    table = pq.read_table(SMALL / "stats" / "key_groups.parquet").to_pandas()
-    manifest = json.loads((SMALL / "stats" / "manifest.json").read_text())
-    end = pd.Timestamp(manifest["end"]) - pd.Timedelta(hours=19)
-    short = manifest | {"end": end.isoformat().replace("+00:00", "Z"), "windows": 29}
-    first = ftplan.load(
-        topology=SMALL / "topology.yaml",
-        cluster=SMALL / "cluster.yaml",
-        stats={"manifest": short, "key_groups": table[table.window_start < end]},
-    )
+    first = ending(29)
     plan = ftplan.plan("allocate-checkpoints", problem, algorithm="exact", objective="usable", holdout=0.4)
     alone = ftplan.plan("allocate-checkpoints", first, algorithm="exact", objective="usable")
     assert plan.plan == alone.plan
@@ -175,7 +180,7 @@ def test_holdout_interval_comes_from_splits_that_see_all_before_them(problem: ft
         first = split["windows"]["planned"]
         part = dataclasses.replace(series, loads=series.loads[first : first + split["windows"]["unseen"]])
         asked: dict[str, Any] = {"algorithm": "exact", "capacity_per_core": plan.options["capacity_per_core"]}
-        known = ftplan.plan("allocate-checkpoints", problem, holdout=(48 - first) / 48, **asked).plan
+        known = ftplan.plan("allocate-checkpoints", ending(first), **asked).plan
         assert known is not None
         score = allocation_score(known["assignments"], problem.cluster, part, yardstick)
         assert split["plan"] == score.usable_share
