@@ -65,7 +65,10 @@ class Coordinator:
 
     @property
     def forced(self) -> bool:
-        """Whether each failure takes the whole job back, as a task might not do the same again."""
+        """Whether each failure takes the whole job back, as a task might not do the same again.
+
+        Tasks with checkpoints of their own have none in common: they go back to the oldest and build their states.
+        """
         return not self.mode.logs_order and not bool(self.setting.job.deterministic.all())
 
     def recover(self) -> None:

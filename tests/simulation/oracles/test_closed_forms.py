@@ -54,7 +54,13 @@ def test_without_failure_rates_are_the_derived_ones(seed: int) -> None:
     """Records processed over 100 s, on every task of a random topology, against the rates that planners use."""
     knobs = TopologyKnobs(seed=seed, operators=(4, 7), parallelism=(1, 4), full=0.3, joins=0.5, selectivity=(0.5, 1.5))
     graph = TaskGraph(topology(knobs))
-    made = running_job(graph, graph.per_task("cpu"), np.zeros(graph.tasks), None, JobOptions(0.5, 100.0, 1.25)).job
+    made = running_job(
+        graph,
+        graph.per_task("cpu"),
+        np.zeros(graph.tasks),
+        None,
+        JobOptions(batch_s=0.5, record_bytes=100.0, headroom=1.25, window_s=10.0),
+    ).job
     plane = CompiledPlane(made, FlowOptions(checkpoint_s=np.inf))
     for task in range(made.tasks):
         plane.start(task, plane.add_node(made.threads[task]), 0)
