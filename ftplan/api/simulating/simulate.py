@@ -79,16 +79,18 @@ def simulate_recovery(
         up with its input.
     """
     from ftplan.api.simulating.answer import RecoverySimulation, compared, recovery_document
+    from ftplan.api.simulating.horizon import until_back
     from ftplan.api.simulating.options import RecoverySimulationOptions
-    from ftplan.api.simulating.runs import all_runs, cell_ends
+    from ftplan.api.simulating.runs import all_runs, cell_ends, deadline
     from ftplan.api.simulating.scene import scene_of
 
     problem = a_problem(problem)
     asked = RecoverySimulationOptions.of("simulate recovery", options)
     plans = [GivenPlan.of(given, role) for given, role in ((plan, "plan"), (asked.against, "against"))]
     scene = scene_of(problem, plans[0].plan, asked)
-    contenders = _contenders(scene, plans)
-    by_contender = all_runs(scene, contenders, progress)
+    contenders, ends = _contenders(scene, plans), deadline(asked)
+    scene = until_back(scene, contenders, ends)
+    by_contender = all_runs(scene, contenders, progress, ends)
     documents = [recovery_document(one, runs, scene) for one, runs in zip(contenders, by_contender, strict=True)]
     done = len(by_contender[0].summaries)
     said = [warning for one in contenders if one.schedule is not None for warning in one.schedule.warnings]
