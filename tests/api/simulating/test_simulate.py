@@ -202,7 +202,7 @@ def test_queries_that_are_not_back_are_told() -> None:
 def test_runs_count_that_all_contenders_have_finished_in_whatever_order(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of four runs of two modes, the third is cut: the others count, as if they came in order."""
     asked: dict[str, Any] = {"runs": 4, "mode": ["incremental", "blocking"], "until_s": 60.0}
-    every, texts = runs._outcomes, set()
+    every, texts = runs.simulated, set()
     order = [7, 0, 3, 5, 6, 1, 2]
     for kept in (order, sorted(order)):
 
@@ -210,7 +210,7 @@ def test_runs_count_that_all_contenders_have_finished_in_whatever_order(monkeypa
             made = {one.number: one for outcomes in every(*given) for one in outcomes}
             yield from ([made[number]] for number in kept)
 
-        monkeypatch.setattr(runs, "_outcomes", some)
+        monkeypatch.setattr(runs, "simulated", some)
         answer = simulated(**asked)
         assert answer.runs == 3
         assert [w.message for w in answer.warnings if w.code == "RUNS_CUT"] == ["the time limit left out 1 of 4 runs"]
