@@ -68,5 +68,4 @@ def _worst(scene: Scene) -> Scene:
 
 
 def _ending(scene: Scene, until_s: float) -> Scene:
-    every_s = resolution(until_s) if scene.options.every_s is None else scene.options.every_s
-    return replace(scene, until_s=until_s, every_s=every_s)
+    return replace(scene, until_s=until_s, every_s=resolution(until_s, scene.options.every_s))

@@ -58,7 +58,7 @@ def checkpoint_interval(
     Raises
     ------
     FtplanError
-        If the last checkpoint shall be older than that.
+        If a batch is longer than that, or the last checkpoint shall be older.
     """
     asked = options.checkpoint_interval_s
     stated = longest_interval(question.graph) if asked is None else asked
@@ -66,7 +66,9 @@ def checkpoint_interval(
     if stated is None:
         text = f"no operator states checkpoint.interval_s: one every {INTERVAL_S:g} s is simulated"
         stated, warnings = INTERVAL_S, (Warn("INTERVAL_UNKNOWN", f"{text} (--checkpoint-interval says better)"),)
-    batches = max(1, round(stated / options.batch_s))
+    if options.batch_s > stated:
+        raise FtplanError(f"--batch: {options.batch_s:g} s is more than the {stated:g} s between checkpoints")
+    batches = round(stated / options.batch_s)
     if options.checkpoint_age_s is not None and options.checkpoint_age_s > stated:
         raise FtplanError(
             f"--checkpoint-age: {options.checkpoint_age_s:g} s is more than the {stated:g} s between checkpoints"
@@ -98,6 +100,16 @@ def until(
     return float(np.ceil((last + AFTER_S) / 60.0) * 60.0)
 
 
-def resolution(until_s: float) -> float:
-    """Return a round number of seconds of which few enough cells make the simulated time."""
+def resolution(until_s: float, every_s: float | None) -> float:
+    """Return *every_s*, or where nobody asks a round number of seconds of which few enough cells make the time.
+
+    Raises
+    ------
+    FtplanError
+        If it is longer than the simulated time.
+    """
+    if every_s is not None:
+        if every_s > until_s:
+            raise FtplanError(f"--every: {every_s:g} s is more than the {until_s:g} s that are simulated")
+        return every_s
     return next((seconds for seconds in ROUND_S if until_s <= CELLS * seconds), until_s / CELLS)

@@ -232,6 +232,8 @@ def test_time_that_does_not_last_for_one_run() -> None:
         ({"runs": 0}, "--runs: 0 is not a whole number"),
         ({"until": 5.0}, "simulate recovery: unknown option 'until'"),
         ({"headroom": 1.0}, "--headroom: 1.0 is not a number above 1"),
+        ({"every_s": 91.0}, "--every: 91 s is more than the 90 s that are simulated"),
+        ({"batch_s": 11.0}, "--batch: 11 s is more than the 10 s between checkpoints"),
         (
             {"against": {**schedule(), "kind": "task-replication", "plan": {"replicas": []}}},
             "against: is a plan of kind",
@@ -253,6 +255,13 @@ def test_a_job_that_does_not_keep_up_is_refused_in_this_process_and_in_others() 
     for jobs in (1, 2):
         with pytest.raises(FtplanError, match=said):
             simulated(given=given, runs=2, jobs=jobs)
+
+
+def test_a_node_without_cores_hides_no_job_that_does_not_keep_up() -> None:
+    cluster = {**CLUSTER, "nodes": [{"id": "n1", "cpu": 1, "used_cpu": 0.5}, *CLUSTER["nodes"][1:]]}
+    asked: dict[str, Any] = {"complete_failure": True, "coordinator_cpu": 5.0}
+    with pytest.raises(FtplanError, match=r"node n1 is busy 140% of its time before anything fails"):
+        simulated(given=problem(cluster=cluster), **asked)
 
 
 def test_an_unknown_simulation_is_refused() -> None:
