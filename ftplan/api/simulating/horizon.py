@@ -52,9 +52,9 @@ def _one_is_not_back(down_s: Sequence[float], back_s: Sequence[float | None]) ->
 
 
 def _batches(scene: Scene) -> float:
-    """Return how many batches go over streams."""
+    """Return how many batches tasks and streams get at most; before the failure lies a whole interval, or more."""
     job = scene.running.job
-    return (job.tasks + len(job.sender)) * scene.until_s / job.batch_s
+    return (job.tasks + len(job.sender)) * (scene.options.warm_up_s + scene.checkpoint_s + scene.until_s) / job.batch_s
 
 
 def _worst(scene: Scene) -> Scene:
