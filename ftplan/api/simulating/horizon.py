@@ -15,6 +15,8 @@ from ftplan.api.simulating.times import MOST_TIMES, resolution
 
 #: Seconds from when the last query is back to the end.
 REST_S = 60.0
+#: Runs that are tried, and how much longer those may take that are not.
+FIRST, MARGIN = 5, 1.25
 #: Batches on streams that are simulated within a few seconds: no other process has to be able to end that.
 QUICK = 20_000_000
 
@@ -23,8 +25,8 @@ def until_back(scene: Scene, contenders: Sequence[Contender], ends: float | None
     """Return the scene with an end such that all queries are back by then, whoever recovers.
 
     Each contender is tried to the scene's own end, then twice as long while a query is not back, and so on, to
-    :data:`MOST_TIMES` as long: in the one run that there is, or with all arrivals at their latest and the oldest
-    checkpoint. What does not come back by then does not count. A scene that is told when to end stays as it is.
+    :data:`MOST_TIMES` as long: in all runs, or the first :data:`FIRST`; others get a quarter more. What does not come
+    back by then does not count. A scene that is told when to end stays as it is.
 
     Raises
     ------
@@ -33,18 +35,21 @@ def until_back(scene: Scene, contenders: Sequence[Contender], ends: float | None
     """
     if scene.options.until_s is not None:
         return scene
-    tried, until_s, last_s = _worst(scene), scene.until_s, 0.0
-    left = list(range(len(contenders)))
+    runs, many = min(scene.options.runs, FIRST), len(contenders)
+    tried, until_s, last_s = scene, scene.until_s, 0.0
+    left = set(range(many))
     while left and until_s <= min(MOST_TIMES * scene.until_s, LONGEST_S):
         tried = _ending(tried, until_s)
-        limit = None if _batches(tried) * len(left) <= QUICK else ends
-        runs = [run for runs in simulated(tried, contenders, left, limit) for run in runs]
-        if len(runs) < len(left):
+        numbers = [run * many + which for run in range(runs) for which in sorted(left)]
+        limit = None if _batches(tried) * len(numbers) <= QUICK else ends
+        done = [one for several in simulated(tried, contenders, numbers, limit) for one in several]
+        if len(done) < len(numbers):
             raise too_short(scene)
-        last_s = max([last_s, *(moment for run in runs for moment in run.summary.back_s if moment is not None)])
-        left = [run.number for run in runs if _one_is_not_back(run.summary.down_s, run.summary.back_s)]
+        last_s = max([last_s, *(moment for one in done for moment in one.summary.back_s if moment is not None)])
+        left = {one.number % many for one in done if _one_is_not_back(one.summary.down_s, one.summary.back_s)}
         until_s *= 2.0
-    return _ending(scene, max(scene.until_s, float(np.ceil((last_s + REST_S) / 60.0) * 60.0)))
+    margin = 1.0 if runs == scene.options.runs else MARGIN
+    return _ending(scene, max(scene.until_s, float(np.ceil((margin * last_s + REST_S) / 60.0) * 60.0)))
 
 
 def _one_is_not_back(down_s: Sequence[float], back_s: Sequence[float | None]) -> bool:
@@ -55,16 +60,6 @@ def _batches(scene: Scene) -> float:
     """Return how many batches tasks and streams get at most; before the failure lies a whole interval, or more."""
     job = scene.running.job
     return (job.tasks + len(job.sender)) * (scene.options.warm_up_s + scene.checkpoint_s + scene.until_s) / job.batch_s
-
-
-def _worst(scene: Scene) -> Scene:
-    """Return a scene of one run: as it is, or the slowest of several."""
-    options = scene.options
-    if options.runs == 1:
-        return scene
-    arrivals = tuple(replace(item, at_s=(item.at_s[1], item.at_s[1])) for item in scene.arrivals)
-    age_s = scene.checkpoint_s if options.checkpoint_age_s is None else options.checkpoint_age_s
-    return replace(scene, arrivals=arrivals, options=replace(options, runs=1, checkpoint_age_s=age_s))
 
 
 def _ending(scene: Scene, until_s: float) -> Scene:
