@@ -6,14 +6,17 @@ the first compiled call. ``kernel(...)`` compiles, ``kernel.plain(...)`` never d
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
 import threading
 import time
+import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import update_wrapper
-from types import CellType, FrameType, FunctionType
+from types import CellType, FrameType, FunctionType, ModuleType
 from typing import Any
 
 #: Steps of a kernel, about, up to which it is run as it is: a tenth of a second.
@@ -145,11 +148,28 @@ class Kernel:
             function = _copied(self._function, _FAST, lambda kernel: kernel.fast)
             if self._fast is not None:  # made with the others of its module
                 return self._fast
+            function.__qualname__ += _stamp(self._function.__globals__)
             try:
                 self._fast = njit(cache=True, error_model="numpy", **self._options)(function)
             except RuntimeError:
                 self._fast = njit(error_model="numpy", **self._options)(function)
         return self._fast
+
+
+def _stamp(names: dict[str, Any]) -> str:
+    """Return what changes with the modules whose kernels, or constants as ``module.NAME``, a module compiles in.
+
+    numba keeps machine code by the name of a function and the state of its own file.
+    """
+    used = {value.__name__ for value in names.values() if isinstance(value, ModuleType)}
+    used |= {value.__module__ for value in names.values() if isinstance(value, Kernel)}
+    package = __name__.partition(".")[0]
+    stamp = 0
+    for name in sorted(name for name in used - {names["__name__"]} if name.partition(".")[0] == package):
+        with suppress(OSError):  # a module without a file
+            state = os.stat(getattr(sys.modules[name], "__file__", None) or "")
+            stamp = zlib.crc32(f"{name} {state.st_mtime_ns} {state.st_size}".encode(), stamp)
+    return f"_{stamp:08x}" if stamp else ""
 
 
 def _copied(function: Any, worlds: dict[int, dict[str, Any]], way: Callable[[Kernel], Any]) -> Any:

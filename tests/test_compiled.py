@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -18,6 +20,7 @@ from ftplan.planners.recovery.horizon import ruin_and_recreate_moves as moves
 from ftplan.planners.recovery.knapsack import density_growth, tabu_moves
 from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack
 from ftplan.planners.recovery.knapsack.residual import fitting
+from ftplan.simulation.dataflow import kernel as flow_kernel
 from tests.planners.recovery.instances import knapsack_of, knapsacks
 from tests.planners.recovery.time_indexed_cases import shared_repair
 
@@ -58,6 +61,22 @@ def test_what_it_takes_to_compile_is_set_apart_once(monkeypatch: pytest.MonkeyPa
     assert kernel(3.0) == kernel(3.0) == 1.5
     assert len(apart) == 1
     assert apart[0] > 0.0
+
+
+def test_machine_code_is_made_anew_where_a_module_that_it_uses_changes(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    names = {"__name__": "ftplan.mine", "theirs": ModuleType("ftplan.theirs"), "np": np, "own": 7}
+    monkeypatch.setitem(sys.modules, "ftplan.theirs", names["theirs"])
+    assert compiled_module._stamp(names) == ""
+    source = tmp_path / "theirs.py"
+    names["theirs"].__file__ = str(source)
+    stamps = set()
+    for text in ("FIRST = 0", "FIRST = 10"):
+        source.write_text(text)
+        stamps |= {compiled_module._stamp(names) for _ in range(2)}
+    assert len(stamps) == 2
+    assert compiled_module._stamp(vars(flow_kernel)) != ""
 
 
 def test_runs_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -189,7 +189,8 @@ class RecoverySimulationOptions(Options):
     until_s: float | None = option(
         None,
         optional(number(1.0, LONGEST_S)),
-        "Simulated after the failure.  [default: five minutes more than the last arrival]",
+        "Simulated after the failure.  [default: five minutes more than the last arrival, or failure; longer if "
+        "queries are not back by then, at most eight times as long]",
         metavar="TIME",
         unit="time",
     )

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ftplan.api.processes import cores, in_processes
+from ftplan.api.simulating.options import RecoverySimulationOptions
 from ftplan.api.simulating.scene import Scene
 from ftplan.api.simulating.settings import Contender, setting_of
 from ftplan.errors import FtplanError
@@ -151,8 +152,10 @@ def in_cells(series: QuerySeries, ends: FloatArray, every_s: float) -> OverTime:
     )  # fmt: skip
 
 
-def all_runs(scene: Scene, contenders: Sequence[Contender], report: Report | None) -> list[SimulatedRuns]:
-    """Return what the runs of each contender were like.
+def all_runs(
+    scene: Scene, contenders: Sequence[Contender], report: Report | None, ends: float | None = None
+) -> list[SimulatedRuns]:
+    """Return what the runs of each contender were like; what is not done at *ends* (:func:`deadline`) is left out.
 
     A run counts where all contenders have finished it within the time limit, so that they are compared on the same
     ones. What comes out is the same however many processes carry the runs out.
@@ -175,7 +178,7 @@ def all_runs(scene: Scene, contenders: Sequence[Contender], report: Report | Non
             one.add(waiting.pop(number))
         return True
 
-    for outcomes in _outcomes(scene, contenders, runs * many):
+    for outcomes in simulated(scene, contenders, range(runs * many), ends):
         finished += len(outcomes)
         waiting.update((outcome.number, outcome) for outcome in outcomes)
         while following < runs and tell(following):
@@ -185,18 +188,29 @@ def all_runs(scene: Scene, contenders: Sequence[Contender], report: Report | Non
     for run in range(following, runs if waiting else 0):  # beyond a run that the time limit cut
         tell(run)
     if not told[0].summaries:
-        raise FtplanError(f"--time-limit: {scene.options.time_limit_s:g} s do not last for one run")
+        raise too_short(scene)
     return told
 
 
-def _outcomes(scene: Scene, contenders: Sequence[Contender], total: int) -> Iterator[list[SimulatedRun]]:
+def deadline(options: RecoverySimulationOptions) -> float | None:
+    """Return when the time limit ends, by ``time.monotonic``; None without one."""
+    return None if options.time_limit_s is None else time.monotonic() + options.time_limit_s
+
+
+def too_short(scene: Scene) -> FtplanError:
+    """Return what is said where no run is done within the time limit."""
+    return FtplanError(f"--time-limit: {scene.options.time_limit_s:g} s do not last for one run")
+
+
+def simulated(
+    scene: Scene, contenders: Sequence[Contender], numbers: Sequence[int], ends: float | None
+) -> Iterator[list[SimulatedRun]]:
     """Yield runs as they are done, in processes where these pay or a time limit may have to end one."""
-    options, limit_s = scene.options, scene.options.time_limit_s
-    ends = None if limit_s is None else time.monotonic() + limit_s
-    jobs = min(options.jobs or (cores() if total >= FEW else 1), total)
+    options = scene.options
+    jobs = min(options.jobs or (cores() if len(numbers) >= FEW else 1), len(numbers))
     one = partial(carry_out, scene, contenders)
     if jobs > 1 or ends is not None:
-        yield from in_processes(one, range(total), jobs, ends=ends, named=("the simulation", "run"))
+        yield from in_processes(one, numbers, jobs, ends=ends, named=("the simulation", "run"))
         return
-    for number in range(total):
+    for number in numbers:
         yield [one(number)]

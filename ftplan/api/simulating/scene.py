@@ -133,7 +133,7 @@ def scene_of(problem: Problem, plan: Plan | None, options: RecoverySimulationOpt
         timing=timing(question, cluster, asked, options),
         checkpoint_s=interval,
         until_s=until_s,
-        every_s=resolution(until_s) if options.every_s is None else options.every_s,
+        every_s=resolution(until_s, options.every_s),
         inputs=(*problem.inputs, *(file for file in given if file is not None)),
         warnings=tuple(dict.fromkeys(warnings)),
     )

@@ -79,8 +79,9 @@ def simulate_recovery(
         up with its input.
     """
     from ftplan.api.simulating.answer import RecoverySimulation, compared, recovery_document
+    from ftplan.api.simulating.horizon import until_back
     from ftplan.api.simulating.options import RecoverySimulationOptions
-    from ftplan.api.simulating.runs import all_runs, cell_ends
+    from ftplan.api.simulating.runs import all_runs, cell_ends, deadline
     from ftplan.api.simulating.scene import scene_of
 
     problem = a_problem(problem)
@@ -88,8 +89,9 @@ def simulate_recovery(
     given = checked("simulate recovery", {"plan": PLAN}, {"plan": plan})["plan"]
     plans = [GivenPlan.of(given, "plan"), GivenPlan.of(asked.against, "against")]
     scene = scene_of(problem, plans[0].plan, asked)
-    contenders = _contenders(scene, plans)
-    by_contender = all_runs(scene, contenders, progress)
+    contenders, ends = _contenders(scene, plans), deadline(asked)
+    scene = until_back(scene, contenders, ends)
+    by_contender = all_runs(scene, contenders, progress, ends)
     documents = [recovery_document(one, runs, scene) for one, runs in zip(contenders, by_contender, strict=True)]
     done = len(by_contender[0].summaries)
     said = [warning for one in contenders if one.schedule is not None for warning in one.schedule.warnings]

@@ -6,7 +6,7 @@ import numpy as np
 
 from ftplan.api.recovery.options import RecoveryScheduleOptions
 from ftplan.api.recovery.problem import RecoveryQuestion
-from ftplan.api.simulating.options import LONGEST_S, RecoverySimulationOptions
+from ftplan.api.simulating.options import BEST_CASE, LONGEST_S, RecoverySimulationOptions
 from ftplan.errors import FtplanError
 from ftplan.metrics.recovery_time import longest_interval
 from ftplan.model.cluster import Cluster
@@ -17,6 +17,8 @@ from ftplan.simulation.recovery.setting import RecoveryTiming
 
 #: Seconds between checkpoints where nobody says, and from the last arrival or failure to the end of a simulation.
 INTERVAL_S, AFTER_S = 10.0, 300.0
+#: How many times as long a simulation lasts at most, where nobody says, for queries that are not back.
+MOST_TIMES = 8
 #: Cells of time that an answer tells of at most where nobody asks for more, and how long they may be, in seconds.
 CELLS, ROUND_S = 120, (1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0, 3600.0)
 #: Seconds from a task to the next where the cluster names no delay.
@@ -56,7 +58,7 @@ def checkpoint_interval(
     Raises
     ------
     FtplanError
-        If the last checkpoint shall be older than that.
+        If a batch is longer than that, or the last checkpoint shall be older.
     """
     asked = options.checkpoint_interval_s
     stated = longest_interval(question.graph) if asked is None else asked
@@ -64,7 +66,9 @@ def checkpoint_interval(
     if stated is None:
         text = f"no operator states checkpoint.interval_s: one every {INTERVAL_S:g} s is simulated"
         stated, warnings = INTERVAL_S, (Warn("INTERVAL_UNKNOWN", f"{text} (--checkpoint-interval says better)"),)
-    batches = max(1, round(stated / options.batch_s))
+    if options.batch_s > stated:
+        raise FtplanError(f"--batch: {options.batch_s:g} s is more than the {stated:g} s between checkpoints")
+    batches = round(stated / options.batch_s)
     if options.checkpoint_age_s is not None and options.checkpoint_age_s > stated:
         raise FtplanError(
             f"--checkpoint-age: {options.checkpoint_age_s:g} s is more than the {stated:g} s between checkpoints"
@@ -75,7 +79,7 @@ def checkpoint_interval(
 def until(
     arrivals: tuple[Arrival, ...], question: RecoveryQuestion, plan: Plan | None, options: RecoverySimulationOptions
 ) -> float:
-    """Return when simulations end: as asked, else in the full minute five minutes after what happens last.
+    """Return when simulations end: as asked, else first of all in the full minute five minutes after what happens last.
 
     Raises
     ------
@@ -89,12 +93,23 @@ def until(
         return options.until_s
     steps = (plan.plan or {})["steps"] if plan is not None else []
     planned = [float(step["at_s"]) for step in steps]
-    last = max([0.0, *failures, *planned, *(item.at_s[1] for item in arrivals)])
+    best = [options.best_case_s] if BEST_CASE in options.modes and arrivals else []
+    last = max([0.0, *failures, *planned, *best, *(item.at_s[1] for item in arrivals)])
     if last > LONGEST_S:
         raise FtplanError(f"something happens at {last:g} s only: --until says when the simulation ends")
     return float(np.ceil((last + AFTER_S) / 60.0) * 60.0)
 
 
-def resolution(until_s: float) -> float:
-    """Return a round number of seconds of which few enough cells make the simulated time."""
+def resolution(until_s: float, every_s: float | None) -> float:
+    """Return *every_s*, or where nobody asks a round number of seconds of which few enough cells make the time.
+
+    Raises
+    ------
+    FtplanError
+        If it is longer than the simulated time.
+    """
+    if every_s is not None:
+        if every_s > until_s:
+            raise FtplanError(f"--every: {every_s:g} s is more than the {until_s:g} s that are simulated")
+        return every_s
     return next((seconds for seconds in ROUND_S if until_s <= CELLS * seconds), until_s / CELLS)

@@ -43,7 +43,8 @@ def require_keeping_up(setting: RecoverySetting) -> None:
             f"task {name} is busy {fullest:.0%} of its time before anything fails: it cannot keep up with its input"
         )
     work = np.bincount(setting.home, weights=busy, minlength=len(setting.nodes))
-    used = work / np.array([node.cores for node in setting.nodes])
+    cores = np.array([node.cores for node in setting.nodes])
+    used = np.divide(work, cores, out=np.where(work > 0.0, np.inf, 0.0), where=cores > 0.0)
     node = int(np.argmax(used))
     if used[node] >= 1.0:
         task = int(np.argmax(np.where(setting.home == node, busy, -1.0)))

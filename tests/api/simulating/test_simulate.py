@@ -202,7 +202,7 @@ def test_queries_that_are_not_back_are_told() -> None:
 def test_runs_count_that_all_contenders_have_finished_in_whatever_order(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of four runs of two modes, the third is cut: the others count, as if they came in order."""
     asked: dict[str, Any] = {"runs": 4, "mode": ["incremental", "blocking"], "until_s": 60.0}
-    every, texts = runs._outcomes, set()
+    every, texts = runs.simulated, set()
     order = [7, 0, 3, 5, 6, 1, 2]
     for kept in (order, sorted(order)):
 
@@ -210,7 +210,7 @@ def test_runs_count_that_all_contenders_have_finished_in_whatever_order(monkeypa
             made = {one.number: one for outcomes in every(*given) for one in outcomes}
             yield from ([made[number]] for number in kept)
 
-        monkeypatch.setattr(runs, "_outcomes", some)
+        monkeypatch.setattr(runs, "simulated", some)
         answer = simulated(**asked)
         assert answer.runs == 3
         assert [w.message for w in answer.warnings if w.code == "RUNS_CUT"] == ["the time limit left out 1 of 4 runs"]
@@ -232,6 +232,8 @@ def test_time_that_does_not_last_for_one_run() -> None:
         ({"runs": 0}, "--runs: 0 is not a whole number"),
         ({"until": 5.0}, "simulate recovery: unknown option 'until'"),
         ({"headroom": 1.0}, "--headroom: 1.0 is not a number above 1"),
+        ({"every_s": 91.0}, "--every: 91 s is more than the 90 s that are simulated"),
+        ({"batch_s": 11.0}, "--batch: 11 s is more than the 10 s between checkpoints"),
         (
             {"against": {**schedule(), "kind": "task-replication", "plan": {"replicas": []}}},
             "against: is a plan of kind",
@@ -253,6 +255,13 @@ def test_a_job_that_does_not_keep_up_is_refused_in_this_process_and_in_others() 
     for jobs in (1, 2):
         with pytest.raises(FtplanError, match=said):
             simulated(given=given, runs=2, jobs=jobs)
+
+
+def test_a_node_without_cores_hides_no_job_that_does_not_keep_up() -> None:
+    cluster = {**CLUSTER, "nodes": [{"id": "n1", "cpu": 1, "used_cpu": 0.5}, *CLUSTER["nodes"][1:]]}
+    asked: dict[str, Any] = {"complete_failure": True, "coordinator_cpu": 5.0}
+    with pytest.raises(FtplanError, match=r"node n1 is busy 140% of its time before anything fails"):
+        simulated(given=problem(cluster=cluster), **asked)
 
 
 def test_an_unknown_simulation_is_refused() -> None:

@@ -79,7 +79,8 @@
                                     [default: all of it]
     --warm-up TIME                  Simulated before the failure.  [default: 30s]
     --until TIME                    Simulated after the failure.  [default: five minutes more than the last
-                                    arrival]
+                                    arrival, or failure; longer if queries are not back by then, at most eight
+                                    times as long]
     --every TIME                    Resolution of what the answer tells over time.  [default: a round time, at
                                     most 120 in all]
     --threshold X                   A query is available while its latency is below so many times its usual
