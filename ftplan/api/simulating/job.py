@@ -18,8 +18,6 @@ from ftplan.simulation.dataflow.job import StreamJob
 LEAST_CORES = 1e-9
 #: Records that a query gets in the time over which its latency is a mean, at least.
 LEAST_RECORDS = 2.0
-#: Most streams between two tasks that a simulation takes.
-MOST_STREAMS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -30,6 +28,7 @@ class JobOptions:
     record_bytes: float
     headroom: float
     window_s: float
+    max_streams: int = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +64,7 @@ def running_job(
         If the job has too many streams, no input at all, or no query that can be judged.
     """
     flow = rates(graph)
-    sender, receiver, rate = _streams(graph, flow)
+    sender, receiver, rate = _streams(graph, flow, options.max_streams)
     fed = np.bincount(receiver, minlength=graph.tasks) > 0
     processed = np.where(fed, flow.into, flow.out)
     if not processed[~fed].any():
@@ -109,17 +108,17 @@ def running_job(
     return RunningJob(job, usual, factor, tuple(np.flatnonzero(graph.output & ~judged).tolist()))
 
 
-def _streams(graph: TaskGraph, flow: Rates) -> tuple[IntArray, IntArray, FloatArray]:
-    """Return sender, receiver and records per second of all streams, by (receiver, sender)."""
+def _streams(graph: TaskGraph, flow: Rates, most: int) -> tuple[IntArray, IntArray, FloatArray]:
+    """Return sender, receiver and records per second of all streams, at most so many, by (receiver, sender)."""
     operators = graph.topology.operators
     count = sum(
         operators[s.source].parallelism * operators[s.target].parallelism if isinstance(s, FullStream) else len(s.rate)
         for s in flow.streams
     )
-    if count > MOST_STREAMS:
+    if count > most:
         raise FtplanError(
-            f"topology: its tasks exchange records on {count:,} streams, more than the {MOST_STREAMS:,} that are "
-            "simulated one by one"
+            f"topology: its tasks exchange records on {count:,} streams, each simulated for itself; --max-streams is "
+            f"{most:,}"
         )
     sender, receiver, rate = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)], [np.zeros(0)]
     for stream in flow.streams:

@@ -168,8 +168,15 @@ class RecoverySimulationOptions(Options):
     batch_s: float = option(
         0.1, number(1e-3, 60.0), "Input that goes through the job as one batch.", metavar="TIME", unit="time"
     )
-    queue_batches: int = option(
-        10, whole(1, 100_000), "Batches that a task may be ahead of those that it feeds (back-pressure).", metavar="N"
+    queue_s: float = option(
+        1.0,
+        number(1e-3, 1e6),
+        "Input that a task may be ahead of those that it feeds (back-pressure), two batches at least.",
+        metavar="TIME",
+        unit="time",
+    )
+    max_streams: int = option(
+        1_000_000, whole(1, 100_000_000), "Most streams between two tasks; more take long, and memory.", metavar="N"
     )
     headroom: float | None = option(
         None,

@@ -108,7 +108,7 @@ def scene_of(problem: Problem, plan: Plan | None, options: RecoverySimulationOpt
         )
     graph, costs = question.graph, question.recovery.costs
     headroom = 1.0 / asked.max_cpu if options.headroom is None else options.headroom
-    job = JobOptions(options.batch_s, options.record_bytes, headroom, options.window_s)
+    job = JobOptions(options.batch_s, options.record_bytes, headroom, options.window_s, options.max_streams)
     running = running_job(graph, question.costs.cost, question.state.total, costs, job)
     cluster = problem.cluster
     assert cluster is not None

@@ -65,7 +65,7 @@ def setting_of(scene: Scene, contender: Contender, run: int | None) -> tuple[Rec
         checkpoint_s=scene.checkpoint_s,
         checkpoint_age_s=age_s,
         delay_s=scene.cluster.network.delay_s or DELAY_S,
-        queue_batches=options.queue_batches,
+        queue_batches=max(2, round(options.queue_s / options.batch_s)),
         warm_up_s=max(options.warm_up_s, 2.0 * options.window_s),
         until_s=scene.until_s,
         bin_s=min(1.0, scene.every_s),

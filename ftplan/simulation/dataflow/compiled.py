@@ -10,14 +10,15 @@ import numpy as np
 
 from ftplan.compiled import pays_to_compile
 from ftplan.errors import FtplanError
+from ftplan.model.memory import GB, VARIABLE, available_bytes
 from ftplan.model.topology import IntArray
 from ftplan.simulation.dataflow import kernel
 from ftplan.simulation.dataflow import rows as k
 from ftplan.simulation.dataflow.job import StreamJob
 from ftplan.simulation.dataflow.plane import CompletedCheckpoint, FlowOptions, Observed
 
-#: Numbers that are held at once, of 8 bytes: records by batch and task, and what is observed by bin.
-MOST_NUMBERS = 1.2e8
+#: Bytes of a number that is held: records by batch and task, and what is observed by bin; each for a moment twice.
+HELD = 16.0
 #: Events between two looks at signals, at most; a tenth of a second.
 EVENTS = 200_000
 #: Steps, of 40 µs as it is, for a batch that a task processes and for one on a stream: measured. Compiling pays after
@@ -272,10 +273,12 @@ class CompiledPlane:
             else:
                 _plain_steps += steps * (until_s - self.now_s)
         if batches > self._batches:
-            if job.tasks * batches + (5 * job.tasks + job.streams) * far_s / bin_s > MOST_NUMBERS:
+            needed = HELD * (job.tasks * batches + (5 * job.tasks + job.streams) * far_s / bin_s)
+            if needed > (available := available_bytes()):
                 raise FtplanError(
-                    f"{far_s:g} s of {job.tasks} tasks and {job.streams} streams are too much to simulate in batches "
-                    f"of {job.batch_s:g} s, seen every {bin_s:g} s: take longer ones"
+                    f"{far_s:g} s of {job.tasks} tasks and {job.streams} streams in batches of {job.batch_s:g} s, seen "
+                    f"every {bin_s:g} s, need about {needed / GB:.1f} GiB and {available / GB:.1f} GiB are available: "
+                    f"take longer batches, simulate less, or set {VARIABLE} to what may be used"
                 )
             self._batches = max(batches, 2 * self._batches)
             counted = job.records_in(self._batches).ravel()

@@ -128,7 +128,7 @@ EFFECTS: dict[str, tuple[Any, Any]] = {
     "checkpoint_interval_s": (20.0, lambda s, _: s.checkpoint_s),
     "checkpoint_age_s": (9.0, lambda s, _: s.checkpoint_age_s),
     "batch_s": (0.5, lambda s, _: s.job.batch_s),
-    "queue_batches": (3, lambda s, _: s.queue_batches),
+    "queue_s": (7.0, lambda s, _: s.queue_batches),
     "headroom": (3.0, lambda s, _: s.job.threads.tolist()),
     "record_bytes": (7.0, lambda s, _: s.job.record_bytes),
     "warm_up_s": (50.0, lambda s, _: s.warm_up_s),
@@ -138,7 +138,7 @@ EFFECTS: dict[str, tuple[Any, Any]] = {
 #: Options that other tests are about, or that bound the work alone.
 ELSEWHERE = {
     "coordinator_cpu", "mode", "best_case_s", "against", "runs", "jobs", "time_limit_s", "iterations", "threshold",
-    "window_s", "buffer_memory", "max_down",
+    "window_s", "buffer_memory", "max_down", "max_streams",
 }  # fmt: skip
 
 
@@ -279,3 +279,9 @@ def test_a_replica_that_never_takes_over_keeps_its_cores_busy() -> None:
     assert scene().cores[:3] == (1.0, 1.0, 1.0)
     assert scene(replicas=lives).cores[:3] == pytest.approx((1.0, 0.8, 1.0))
     assert scene(replicas=fails).cores[:3] == (1.0, 1.0, 1.0)
+
+
+def test_more_streams_than_asked_for_are_refused() -> None:
+    with pytest.raises(FtplanError, match=r"on 4 streams, each simulated for itself; --max-streams is 3"):
+        scene(max_streams=3)
+    assert scene(max_streams=4).running.job.streams == 4

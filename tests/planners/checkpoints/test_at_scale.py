@@ -13,6 +13,7 @@ from ftplan.generators.loads import daily_loads
 from ftplan.metrics.checkpoint_objective import CheckpointObjective
 from ftplan.model.checkpoint_rules import CheckpointRules
 from ftplan.model.cluster import Cluster, Node, Placement
+from ftplan.model.memory import VARIABLE
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.topology import Operator, Topology
 from ftplan.planners.budget import Budget
@@ -24,7 +25,7 @@ from ftplan.planners.checkpoints.models.exact_at_scale import price_guided
 from ftplan.planners.checkpoints.problem import AllocationOptions, CheckpointProblem, build
 from ftplan.planners.checkpoints.rules.least_limit import longest_first
 from ftplan.planners.checkpoints.rules.limits import limits_of
-from ftplan.planners.checkpoints.rules.memory import VARIABLE, needed_bytes
+from ftplan.planners.checkpoints.rules.memory import needed_bytes
 from ftplan.planners.checkpoints.search.repair import repair
 from ftplan.planners.checkpoints.search.repair_in_bulk import repair_in_bulk
 from ftplan.planners.checkpoints.search.working_allocation import WorkingAllocation

@@ -70,8 +70,10 @@
     --checkpoint-age TIME           How old the last checkpoint's begin is at the failure.  [default: half an
                                     interval in one run, uniform within it in several]
     --batch TIME                    Input that goes through the job as one batch.  [default: 0.1s]
-    --queue-batches N               Batches that a task may be ahead of those that it feeds (back-pressure).
-                                    [default: 10; 1<=x<=100000]
+    --queue TIME                    Input that a task may be ahead of those that it feeds (back-pressure), two
+                                    batches at least.  [default: 1s]
+    --max-streams N                 Most streams between two tasks; more take long, and memory.  [default:
+                                    1000000; 1<=x<=100000000]
     --headroom X                    How much faster than usual a task can work at least.  [default: 1 / --max-
                                     cpu]
     --record-bytes SIZE             Of a record in a buffer.  [default: 100.0]
