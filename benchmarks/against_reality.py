@@ -1,9 +1,9 @@
 """Simulated beside measured recoveries of real Flink jobs: time to recover, and the curve of the lag.
 
-Run from the project's root: ``python benchmarks/against_reality.py [FOLDER] [--quick] [--drill FILE]``. FOLDER holds
+Run from the project's root: ``python benchmarks/against_reality.py [FOLDER] [--quick] [--drill DIR]``. FOLDER holds
 ``recoveries.csv`` and ``curves.parquet`` of [Geldenhuys2022] (github dos-group/khaos, data/ysb); FTPLAN_RECOVERIES
 names it too, and without it the one curve of ``examples/recoveries`` stands in. ``--drill`` names what
-``benchmarks/flink_drill.py`` has written (default: ``benchmarks/data/flink-drill``). Prints Markdown tables.
+``benchmarks/flink_drill.py`` has written (default: ``benchmarks/flink-drill``). Prints Markdown tables.
 
 Of each interval every other rate calibrates; recoveries at the others are held out and simulated, batch by
 batch, by the simulator of ``ftplan simulate recovery`` in its mode ``task-local``: the job stops, starts again, goes
@@ -43,7 +43,7 @@ from ftplan.simulation.recovery.setting import (
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLE = ROOT / "examples" / "recoveries"
-DRILL = ROOT / "benchmarks" / "data" / "flink-drill"
+DRILL = ROOT / "benchmarks" / "flink-drill"
 #: A failure in a curve and a row of the table are one where their rates differ by less than this share.
 SAME_RATE = 0.005
 #: Parallelism of the measured job.
@@ -139,7 +139,8 @@ def as_calibrated(half: Sequence[Measured]) -> Costs:
     """Return what ``ftplan calibrate`` fits to the times; the lag's unit is fitted to the peaks afterwards."""
     values = _fitted((item.recovery_s, item.rate, item.interval_s) for item in half)
     stopped = values.get("detection_s", 0.0) + values["restart_s"]
-    costs = Costs(stopped, values["replay_share"], values["capacity_records_s"], 0.0, 1.0, 0.0, 1.0)
+    # recoveries at one interval do not tell the replay from the stop
+    costs = Costs(stopped, values.get("replay_share", 0.0), values["capacity_records_s"], 0.0, 1.0, 0.0, 1.0)
     rate, interval, _, peak, _ = _columns(half)
     return costs._replace(lag_unit=float(np.median(peak / (rate * (costs.replay_share * interval + stopped)))))
 
