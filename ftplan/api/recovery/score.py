@@ -34,8 +34,8 @@ def score(plan: Plan, problem: Problem, asked: Asked) -> Scores:
     return Scores(values, failures, _warnings(values))
 
 
-def require_known_tasks(plan: Plan, incident: Incident) -> None:
-    """Refuse a recovery schedule that names a task which the topology does not have.
+def require_known_tasks(plan: Plan, incident: Incident, name: str = "plan") -> None:
+    """Refuse a recovery schedule, called *name*, that names a task which the topology does not have.
 
     Raises
     ------
@@ -47,8 +47,13 @@ def require_known_tasks(plan: Plan, incident: Incident) -> None:
         for item in step["recover"]:
             if item["operator"] not in topology.position:
                 near = suggestion(item["operator"], topology.position)
-                raise FtplanError(f"plan: unknown operator {item['operator']!r}{near}: verify names all that is wrong")
-            incident.graph.number(item["operator"], item["index"])
+                raise FtplanError(
+                    f"{name}: unknown operator {item['operator']!r}{near}: verify names all that is wrong"
+                )
+            try:
+                incident.graph.number(item["operator"], item["index"])
+            except FtplanError as error:
+                raise FtplanError(f"{name}: {error}") from error
 
 
 def _warnings(values: dict[str, float | None]) -> tuple[Warn, ...]:

@@ -25,8 +25,8 @@ def until_back(scene: Scene, contenders: Sequence[Contender], ends: float | None
     """Return the scene with an end such that all queries are back by then, whoever recovers.
 
     Each contender is tried to the scene's own end, then twice as long while a query is not back, and so on, to
-    :data:`MOST_TIMES` as long: in all runs, or the first :data:`FIRST`; others get a quarter more. What does not come
-    back by then does not count. A scene that is told when to end stays as it is.
+    :data:`MOST_TIMES` as long: in all runs, or the first :data:`FIRST` (one under a time limit); others get a quarter
+    more. What does not come back by then does not count. A scene that is told when to end stays as it is.
 
     Raises
     ------
@@ -35,7 +35,8 @@ def until_back(scene: Scene, contenders: Sequence[Contender], ends: float | None
     """
     if scene.options.until_s is not None:
         return scene
-    runs, many = min(scene.options.runs, FIRST), len(contenders)
+    asked = scene.options.runs if scene.options.time_limit_s is None else 1
+    runs, many = min(asked, FIRST), len(contenders)
     tried, until_s, last_s = scene, scene.until_s, 0.0
     left = set(range(many))
     while left and until_s <= min(MOST_TIMES * scene.until_s, LONGEST_S):

@@ -51,7 +51,7 @@ class GivenSchedule:
         """
         assert plan.plan is not None
         incident = incident_of(replace(plan, options=scene.schedule_options.recorded()), scene.problem)
-        require_known_tasks(plan, incident)
+        require_known_tasks(plan, incident, name)
         steps = plan.plan["steps"]
         _require_known_nodes(steps, incident, name)
         return cls(name, steps, replay(steps, incident))

@@ -143,7 +143,7 @@ def test_after_a_complete_failure_the_first_node_hosts_the_coordinator() -> None
             "plan: plan.steps[0] starts source/0 on no node: a simulation needs",
         ),
         (schedule((0.0, None, {"sourc/0": "n3"})), "plan: unknown operator 'sourc' (did you mean 'source'?)"),
-        (schedule((0.0, None, {"source/7": "n3"})), "task:source/7: 'source' has 2 tasks"),
+        (schedule((0.0, None, {"source/7": "n3"})), "plan: task:source/7: 'source' has 2 tasks"),
     ],
 )
 def test_a_plan_that_does_not_fit_is_refused(plan: dict[str, Any], said: str) -> None:
