@@ -96,8 +96,8 @@ def test_messages(tmp_path: Path) -> None:
     assert said(check_file, save("a.json", {"a": 1})) == (
         "a.json: format: is missing; expected 'format: ftplan/topology'"
     )
-    assert said(check_file, save("a.json", {"format": "ftplan/simulation"})) == (
-        "a.json: format: ftplan/simulation files cannot be checked yet"
+    assert said(check_file, save("a.json", {"format": "ftplan/what-if-result"})) == (
+        "a.json: format: ftplan/what-if-result files cannot be checked yet"
     )
     assert said(check_file, save("stats.json", manifest())) == (
         "stats.json: is a statistics manifest; give its folder instead"
