@@ -210,6 +210,25 @@ ASSUMED = (
     "a task starts in 1 s; a replica sends again what it put out in a synchronisation period, which "
     "takes no time here; each task checkpoints by itself; latency counts from detection"
 )
+#: What the text says of the failure of one node and of all alike.
+_MUCH_FASTER = Claim(
+    "active replicas are much faster than checkpoints",
+    "section VI-A",
+    "in each setting the slowest active is below the fastest checkpoint",
+    partial(_below, "active", "checkpoint"),
+)
+_GROWS_WITH_RATE = Claim(
+    "latency by checkpoints grows with the input rate",
+    "section VI-A",
+    "it does at each interval and window",
+    partial(_grows, "rate", "checkpoint"),
+)
+_GROWS_WITH_INTERVAL = Claim(
+    "latency by checkpoints grows with their interval",
+    "section VI-A",
+    "it does in each setting",
+    partial(_by_interval, "checkpoint"),
+)
 ROWS = (
     Row(
         "replication-figure-7",
@@ -218,24 +237,14 @@ ROWS = (
         "recovery latency of a single node",
         make_figure_7,
         (
-            Claim(
-                "active replicas are much faster than checkpoints",
-                "section VI-A",
-                "in each setting the slowest active is below the fastest checkpoint",
-                partial(_below, "active", "checkpoint"),
-            ),
+            _MUCH_FASTER,
             Claim(
                 "source replay is slower than checkpoints in most cases",
                 "section VI-A",
                 "it is in more than half of the pairs of a setting and an interval",
                 _mostly_slower,
             ),
-            Claim(
-                "latency by checkpoints grows with the input rate",
-                "section VI-A",
-                "it does at each interval and window",
-                partial(_grows, "rate", "checkpoint"),
-            ),
+            _GROWS_WITH_RATE,
             Claim(
                 "latency by source replay grows with the input rate",
                 "section VI-A",
@@ -248,12 +257,7 @@ ROWS = (
                 "it does at each rate",
                 partial(_grows, "window_s", "source"),
             ),
-            Claim(
-                "latency by checkpoints grows with their interval",
-                "section VI-A",
-                "it does in each setting",
-                partial(_by_interval, "checkpoint"),
-            ),
+            _GROWS_WITH_INTERVAL,
         ),
         f"{ASSUMED}; the mean over the first task of each operator",
     ),
@@ -264,12 +268,7 @@ ROWS = (
         "recovery latency of a correlated failure",
         make_figure_8,
         (
-            Claim(
-                "active replicas are much faster than checkpoints",
-                "section VI-A",
-                "in each setting the slowest active is below the fastest checkpoint",
-                partial(_below, "active", "checkpoint"),
-            ),
+            _MUCH_FASTER,
             Claim(
                 "active replicas are much faster than source replay",
                 "section VI-A",
@@ -282,18 +281,8 @@ ROWS = (
                 "it does in each setting",
                 partial(_by_interval, "active"),
             ),
-            Claim(
-                "latency by checkpoints grows with the input rate",
-                "section VI-A",
-                "it does at each interval and window",
-                partial(_grows, "rate", "checkpoint"),
-            ),
-            Claim(
-                "latency by checkpoints grows with their interval",
-                "section VI-A",
-                "it does in each setting",
-                partial(_by_interval, "checkpoint"),
-            ),
+            _GROWS_WITH_RATE,
+            _GROWS_WITH_INTERVAL,
             Claim(
                 "source replay is faster than checkpoints every 30 seconds",
                 "section VI-A",
