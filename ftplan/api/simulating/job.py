@@ -70,14 +70,7 @@ def running_job(
     if not processed[~fed].any():
         raise FtplanError("topology: no source emits anything: give the sources rate_out above 0")
     share = np.divide(rate, processed[sender], out=np.zeros(len(rate)), where=processed[sender] > 0.0)
-    stated = np.concatenate(
-        [
-            np.full(o.parallelism, np.nan if o.record_time_s is None else o.record_time_s)
-            for o in (graph.topology.operators[i] for i in graph.by_id)
-        ]
-    )
-    derived = np.divide(cost, processed, out=np.zeros(graph.tasks), where=processed > 0.0)
-    record_time = np.where(np.isnan(stated), derived, stated)
+    record_time = _record_time_s(graph, cost, processed)
     usual = record_time * processed
     factor = None
     if costs is not None and costs.capacity_records_s is not None:
@@ -106,6 +99,14 @@ def running_job(
         batch_s=options.batch_s,
     )
     return RunningJob(job, usual, factor, tuple(np.flatnonzero(graph.output & ~judged).tolist()))
+
+
+def _record_time_s(graph: TaskGraph, cost: FloatArray, processed: FloatArray) -> FloatArray:
+    """Return the core-seconds that each task takes for a record: stated, else cores over input rate, shape (tasks,)."""
+    operators = graph.topology.operators
+    stated = np.array([np.nan if item.record_time_s is None else item.record_time_s for item in operators])
+    derived = np.divide(cost, processed, out=np.zeros(graph.tasks), where=processed > 0.0)
+    return np.where(np.isnan(stated[graph.operator_of]), derived, stated[graph.operator_of])
 
 
 def _streams(graph: TaskGraph, flow: Rates, most: int) -> tuple[IntArray, IntArray, FloatArray]:

@@ -19,7 +19,7 @@ from ftplan.planners import registry
 
 if TYPE_CHECKING:
     from ftplan.api.simulating.answer import RecoverySimulation
-    from ftplan.api.simulating.runs import Report
+    from ftplan.api.simulating.runs import Report, SimulatedRuns
     from ftplan.api.simulating.scene import Scene
     from ftplan.api.simulating.settings import Contender
     from ftplan.model.problem import Problem
@@ -94,11 +94,7 @@ def simulate_recovery(
     by_contender = all_runs(scene, contenders, progress, ends)
     documents = [recovery_document(one, runs, scene) for one, runs in zip(contenders, by_contender, strict=True)]
     done = len(by_contender[0].summaries)
-    said = [warning for one in contenders if one.schedule is not None for warning in one.schedule.warnings]
-    said += [warning for runs in by_contender for warning in runs.warnings]
-    if done < asked.runs:
-        said.append(Warn("RUNS_CUT", f"the time limit left out {asked.runs - done:,} of {asked.runs:,} runs"))
-    said += _not_back(documents, done, scene.until_s)
+    said = [*_of_runs(contenders, by_contender, asked.runs), *_not_back(documents, done, scene.until_s)]
     return RecoverySimulation(
         options=scene.options,
         files=scene.files | {"against": recorded(asked.against, plans[1].path)},
@@ -158,6 +154,17 @@ def _contenders(scene: Scene, plans: Sequence[GivenPlan]) -> list[Contender]:
     schedules = [first] if other is None else [first, other]
     algorithm = scene.options.algorithm or registry.row(RECOVERY_SCHEDULE.command, None).name
     return [Contender(mode, schedule, algorithm) for mode in scene.options.modes for schedule in schedules]
+
+
+def _of_runs(contenders: Sequence[Contender], by_contender: Sequence[SimulatedRuns], runs: int) -> Iterator[Warn]:
+    """Say what is wrong with plans that were given, what was said when plans were made, and which runs are missing."""
+    for one in contenders:
+        yield from one.schedule.warnings if one.schedule is not None else ()
+    for own in by_contender:
+        yield from own.warnings
+    done = len(by_contender[0].summaries)
+    if done < runs:
+        yield Warn("RUNS_CUT", f"the time limit left out {runs - done:,} of {runs:,} runs")
 
 
 def _not_back(recoveries: Sequence[Mapping[str, Any]], runs: int, until_s: float) -> Iterator[Warn]:
