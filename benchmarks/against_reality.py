@@ -215,7 +215,7 @@ def simulated(rate: float, interval_s: float, age_s: float, costs: Costs, from_s
         nodes=tuple(SimulatedNode(f"n{i}", 2.0) for i in range(n)),
         home=np.tile(np.arange(n), 2),
         failures=(NodeFailure(0.0, frozenset(), np.array(killed)),),
-        starts=tuple(RecoveryStart(0, 0.0, task, 0) for task in killed),
+        starts=tuple(RecoveryStart(0.0, task, 0) for task in killed),
         mode=MODES["task-local"],
         timing=RecoveryTiming(restart_s=costs.stopped_s, warming_s=costs.warming_s, warming_pace=costs.warming_pace),
         checkpoint_s=interval_s,

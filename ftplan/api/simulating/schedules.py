@@ -168,7 +168,7 @@ def starts(
             if name in arriving and (node < 0 or gone_s.get(name, np.inf) <= at_s):
                 node = arriving[name]
             begins = at_s if failed_s is None else max(at_s, float(failed_s[number][task]))
-            made.append(RecoveryStart(number, begins, task, node, local.get((task, node), 0.0)))
+            made.append(RecoveryStart(begins, task, node, local.get((task, node), 0.0)))
     return tuple(made)
 
 

@@ -189,7 +189,7 @@ class Coordinator:
         """Place failed tasks on the nodes that are there, each on the one with the least work for its cores."""
         failed = [task for task in np.flatnonzero(self.known).tolist() if task not in self.starts.placed]
         for task, node in self.hosts.emptiest(failed, self.tasks.node, self.busy).items():
-            self.starts.place(RecoveryStart(0, self.tasks.now_s, task, node))
+            self.starts.place(RecoveryStart(self.tasks.now_s, task, node))
 
     def _start_placed(self) -> None:
         """Start the tasks that have a place, together once all that is to come has come, or each for itself."""

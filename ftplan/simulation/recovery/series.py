@@ -42,7 +42,7 @@ def query_series(
     time_s: FloatArray = observed.start_s + np.arange(1.0, len(observed.processed) + 1.0) * observed.bin_s
     latency_sum, finished = observed.latency_s[:, query], observed.finished[:, query]
     flow = Flow(job, observed, time_s)
-    before = _before(trace, query, time_s, latency_sum, finished)
+    before = _before(trace, query, time_s, latency_sum, finished, flow)
     wait_s = 0.5 * (max(1.0, 10.0 * job.batch_s) if slide_s is None else slide_s)
     latency_s = _ratio(latency_sum, finished)
     mean_s = _ratio(_moving(latency_sum, observed.bin_s, window_s), _moving(finished, observed.bin_s, window_s))
@@ -104,6 +104,13 @@ class Flow:
         """Return how many records each stream carries when its sender has processed so many."""
         return np.asarray(np.floor(self._job.share * processed + 1e-9))
 
+    def got(self, since_s: float) -> FloatArray:
+        """Return how many records of the batches before a time, at least of the first, each task gets, shape (tasks,).
+
+        The time is in seconds from the begin.
+        """
+        return np.asarray(self._before[max(1, int(since_s / self._job.batch_s))])
+
     def log_end(self) -> FloatArray:
         """Return how many records each source's log has, 0 for other tasks, shape (bins, tasks)."""
         place = np.minimum(self._since_s / self._job.batch_s, len(self._before) - 1.0)
@@ -145,15 +152,20 @@ class Flow:
 
 
 def _before(
-    trace: RecoveryTrace, query: IntArray, time_s: FloatArray, latency_sum: FloatArray, finished: FloatArray
+    trace: RecoveryTrace,
+    query: IntArray,
+    time_s: FloatArray,
+    latency_sum: FloatArray,
+    finished: FloatArray,
+    flow: Flow,
 ) -> FloatArray:
     """Return each query's mean latency before the failure, 0 for one that had no records."""
-    job, begin_s, names = trace.setting.job, trace.observed.start_s, trace.setting.names
+    begin_s = trace.observed.start_s
     settled = (time_s <= 0.0) & (time_s > begin_s * (1.0 - SETTLED))
     total = finished[settled].sum(axis=0)
-    had_records = _records_in(job, max(1, int(-0.5 * begin_s / job.batch_s)))[-1, query] >= 1.0
+    had_records = flow.got(-0.5 * begin_s)[query] >= 1.0
     for task in query[had_records & (total == 0.0)].tolist():
-        name = names[task] if names is not None else str(task)
+        name = trace.setting.task_name(task)
         raise FtplanError(f"task {name} has no output in the {-begin_s:g} s before the failure: simulate more of them")
     return np.asarray(latency_sum[settled].sum(axis=0) / np.maximum(total, 1.0))
 

@@ -31,12 +31,11 @@ class NodeFailure:
 
 @dataclass(frozen=True, slots=True)
 class RecoveryStart:
-    """A step of the schedule starts a task: on a node (number), not before *at_s*, nor before the node is there.
+    """The schedule starts a task: on a node (number), not before *at_s*, nor before the node is there.
 
     *local_bytes* of its state lie there already. A task that a schedule splits over nodes runs on the first of them.
     """
 
-    step: int
     at_s: float
     task: int
     node: int
@@ -130,6 +129,10 @@ class RecoverySetting:
     until_s: float = 600.0
     bin_s: float = 1.0
     names: tuple[str, ...] | None = None
+
+    def task_name(self, task: int) -> str:
+        """Return what errors call a task."""
+        return str(task) if self.names is None else self.names[task]
 
     @property
     def begin_s(self) -> float:

@@ -53,8 +53,8 @@ class QuerySeries:
     relative_latency
         The same divided by the query's mean before the failure ([SuZhouTR], section 7.2).
     available
-        Whether the mean of the relative latency over the window that ends with the bin is below the threshold, and
-        there was output in it.
+        Whether the mean of the relative latency over the window that ends with the bin is below the threshold; where
+        nothing came out in it, the latency of the next batch counts.
     queue_records
         Records that wait for any task of the query, the sources' logs included.
     buffered_bytes

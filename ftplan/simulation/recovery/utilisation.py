@@ -36,11 +36,11 @@ def require_keeping_up(setting: RecoverySetting) -> None:
     if setting.snapshot_core_s is not None:
         busy = busy + setting.snapshot_core_s / setting.checkpoint_s
     task = int(np.argmax(busy / job.threads))
-    name = setting.names[task] if setting.names is not None else str(task)
     fullest = float(busy[task] / job.threads[task])
     if fullest >= 1.0:
         raise FtplanError(
-            f"task {name} is busy {fullest:.0%} of its time before anything fails: it cannot keep up with its input"
+            f"task {setting.task_name(task)} is busy {fullest:.0%} of its time before anything fails: it cannot keep "
+            "up with its input"
         )
     work = np.bincount(setting.home, weights=busy, minlength=len(setting.nodes))
     cores = np.array([node.cores for node in setting.nodes])
@@ -48,8 +48,7 @@ def require_keeping_up(setting: RecoverySetting) -> None:
     node = int(np.argmax(used))
     if used[node] >= 1.0:
         task = int(np.argmax(np.where(setting.home == node, busy, -1.0)))
-        name = setting.names[task] if setting.names is not None else str(task)
         raise FtplanError(
             f"node {setting.nodes[node].id} is busy {used[node]:.0%} of its time before anything fails, most with task "
-            f"{name}: its tasks cannot keep up with their input"
+            f"{setting.task_name(task)}: its tasks cannot keep up with their input"
         )

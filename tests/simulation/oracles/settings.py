@@ -37,7 +37,7 @@ def settings_of(draw: st.DrawFn, mode: Mode, deterministic: bool = True) -> Reco
     failures = tuple(draw(_failure(job, len(nodes), tick * LAST_S / 30.0)) for tick in ticks)
     home = np.array([draw(st.sampled_from(there)) for _ in range(job.tasks)])
     starts = [draw(_start(task, len(nodes))) for task in range(job.tasks) for _ in range(draw(st.integers(0, 2)))]
-    starts += [RecoveryStart(len(starts) + task, LAST_S, task, 0) for task in range(job.tasks)]
+    starts += [RecoveryStart(LAST_S, task, 0) for task in range(job.tasks)]
     return RecoverySetting(
         job,
         nodes,
@@ -78,7 +78,6 @@ def _failure(draw: st.DrawFn, job: StreamJob, nodes: int, at_s: float) -> NodeFa
 def _start(task: int, nodes: int) -> st.SearchStrategy[RecoveryStart]:
     return st.builds(
         RecoveryStart,
-        step=st.just(0),
         at_s=st.floats(0.0, LAST_S),
         task=st.just(task),
         node=st.integers(0, nodes - 1),

@@ -168,7 +168,7 @@ def chains_that_fail(draw: st.DrawFn) -> RecoverySetting:
         nodes,
         np.arange(tasks),
         (NodeFailure(0.0, frozenset({failed}), np.zeros(0, dtype=np.int64)),),
-        (RecoveryStart(0, 0.0, failed, tasks),),
+        (RecoveryStart(0.0, failed, tasks),),
         mode=MODES[draw(st.sampled_from(["task-local", "blocking"]))],
         timing=RecoveryTiming(
             detection_s=detection_s,

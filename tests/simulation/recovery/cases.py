@@ -49,8 +49,8 @@ def failure(nodes: Iterable[int], at_s: float = 0.0, tasks: Sequence[int] = ()) 
 
 
 def starts(*at: tuple[float, int, int]) -> tuple[RecoveryStart, ...]:
-    """Starts by (time, task, node), a step each."""
-    return tuple(RecoveryStart(step, *item) for step, item in enumerate(at))
+    """Starts by (time, task, node)."""
+    return tuple(RecoveryStart(*item) for item in at)
 
 
 def setting(
