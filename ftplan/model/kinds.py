@@ -81,10 +81,17 @@ DRAIN_SCHEDULE = KindRow(
     plans=(("replicas", "task-replication"), ("checkpoints", "checkpoint-allocation")),
     files=("costs",),
 )
+REBALANCE = KindRow(
+    "rebalance",
+    "rebalance",
+    "moves",
+    needs=("topology", "cluster", "stats"),
+    plans=(("checkpoints", "checkpoint-allocation"),),
+    files=("costs",),
+)
 
 #: The main table of kinds that have no planner yet, whose plans are only read.
 _TABLES: tuple[tuple[Kind, str], ...] = (
-    ("rebalance", "moves"),
     ("peer-ring", "ring"),
     ("scale-out", "operators"),
 )
@@ -93,6 +100,7 @@ ROWS: tuple[KindRow, ...] = (
     TASK_REPLICATION,
     RECOVERY_SCHEDULE,
     DRAIN_SCHEDULE,
+    REBALANCE,
     *(KindRow(name, name, table) for name, table in _TABLES),
 )
 

@@ -1,0 +1,1 @@
+"""Rebalances: moving key groups over the checkpoints that are already there."""
