@@ -45,9 +45,7 @@ def answer(plan: Plan) -> Answer:
         tables += _moves([move for move in moves if move.get("protocol") not in AFTER_LOSS], "key group")
         tables += _moves([move for move in moves if move.get("protocol") in AFTER_LOSS], "recovered in this order")
         copies = [(_group(c), c["from"], c["to"], c.get("bytes")) for c in body.get("new_copies") or []]
-        tables += (
-            [capped(("checkpoint made anew", "on", "of the state on", "bytes"), _swapped(copies))] if copies else []
-        )
+        tables += [capped(("checkpoint made anew", "on", "of the state on", "bytes"), copies)] if copies else []
     tables += _nodes(summary.get("nodes") or [], plan.options.get("overload"))
     tables += _front(summary.get("front") or [])
     tables += _suggestion(summary.get("suggestion"))
