@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from ftplan.api.rebalance.problem import PreparedRebalance
 from ftplan.api.rebalance.options import RebalanceOptions
+from ftplan.api.rebalance.problem import PreparedRebalance
 from ftplan.api.rebalance.reasons import reason
-from ftplan.api.rebalance.suggest import suggestion
 from ftplan.metrics.migration_costs import PROTOCOLS
 from ftplan.metrics.migration_phases import phase_figures
 from ftplan.metrics.rebalance_effects import places_after
 from ftplan.metrics.rebalance_figures import NOTHING, figures, nodes, otherwise, payback
 from ftplan.metrics.rebalance_problem import Migration, Rebalance, RebalanceProblem
-from ftplan.metrics.rebalance_rollback import rollback
 from ftplan.metrics.rebalance_rules import copies_after
 from ftplan.model.topology import BoolArray
 
@@ -49,9 +46,7 @@ def moves_of(problem: RebalanceProblem, answer: Rebalance, protocol: str) -> lis
             "pause_s": _finite(pause),
             "reason": reason(problem, move, protocol),
         }
-        for number, (phase, item) in enumerate(
-            zip(answer.phases, phase_figures(problem, answer.phases), strict=True)
-        )
+        for number, (phase, item) in enumerate(zip(answer.phases, phase_figures(problem, answer.phases), strict=True))
         for move, pause in zip(phase, item.pause_s.tolist(), strict=True)
     ]
 
@@ -86,9 +81,7 @@ def phases_of(problem: RebalanceProblem, answer: Rebalance) -> list[dict[str, An
             "longest_pause_s": _finite(item.longest_pause_s),
             "highest_utilisation": _finite(item.highest_utilisation),
         }
-        for number, (phase, item) in enumerate(
-            zip(answer.phases, phase_figures(problem, answer.phases), strict=True)
-        )
+        for number, (phase, item) in enumerate(zip(answer.phases, phase_figures(problem, answer.phases), strict=True))
     ]
 
 
@@ -128,8 +121,6 @@ def summary(prepared: PreparedRebalance, options: RebalanceOptions, answer: Reba
     """Return the figures before and after, None for none, and what follows from question and moves alone."""
     problem, series = prepared.problem, prepared.series
     known: dict[str, Any] = {"before": _figures(prepared, options, NOTHING), "after": None, "random": None}
-    if options.suggest:
-        known["suggestion"] = suggestion(prepared, options)
     if answer is None:
         return known
     return {

@@ -10,7 +10,6 @@ import numpy as np
 
 from ftplan.api.rebalance.asked import asked_of, group_numbers, moves_listed, numbered
 from ftplan.api.rebalance.body import (
-    checkpoints_of,
     moves_of,
     named,
     new_copies_of,
@@ -29,18 +28,22 @@ from ftplan.api.statements import (
     judge_objective,
     judge_options,
     judge_summary,
+    same,
     shown,
     unknown_objective,
 )
-from ftplan.metrics.migration_costs import AFTER_LOSS, PROTOCOLS
-from ftplan.metrics.rebalance_effects import places_after, surviving_copies
+from ftplan.metrics.migration_costs import PROTOCOLS
+from ftplan.metrics.node_load import capacity_of
+from ftplan.metrics.rebalance_effects import places_after
 from ftplan.metrics.rebalance_problem import Migration, Rebalance, RebalanceProblem
 from ftplan.metrics.rebalance_rules import (
+    A_COPY,
     BALANCE,
     CAPACITY,
     COPIES,
     DRAINED,
     FILLED,
+    ITS_GROUP,
     MEMORY,
     MOST_BYTES,
     MOST_MOVES,
@@ -50,9 +53,11 @@ from ftplan.metrics.rebalance_rules import (
     PROTOCOL,
     RULES,
     WITHIN,
+    ZONE,
     broken,
     copies_after,
     memory_used,
+    name_of,
     rules,
 )
 from ftplan.model.plan import Plan, canonical
@@ -61,7 +66,7 @@ from ftplan.model.tolerances import LEAST_SCALE, ROUNDING
 from ftplan.model.violation import Violation
 
 OBJECTIVES = (*CRITERIA, *(f"{name}-and-traffic" for name in CRITERIA))
-#: The code of each broken rule; of ``copies-apart`` see :func:`_apart`.
+#: The code of each broken rule.
 CODES: Mapping[str, str] = {
     CAPACITY: "OVER_CAPACITY",
     MEMORY: "OVER_CAPACITY",
@@ -69,7 +74,6 @@ CODES: Mapping[str, str] = {
     FILLED: "NOT_FILLED",
     DRAINED: "NOT_DRAINED",
     PHASE_CAPACITY: "OVER_PHASE_CAPACITY",
-    COPIES: "COPY_IN_SAME_ZONE",
     MOST_MOVES: "OVER_BUDGET",
     MOST_BYTES: "OVER_BUDGET",
     PHASE_BYTES: "OVER_BUDGET",
@@ -227,7 +231,10 @@ def _body(plan: Plan, problem: RebalanceProblem, answer: Rebalance, protocol: st
                 if said is not None and not place.endswith(".reason"):
                     yield Violation(code, f"{place} states {shown(said)}, it is {shown(is_so)}", place)
     yield from _checkpoints(plan, problem, answer)
-    for name, nodes in (("add_nodes", named(problem, problem.added)), ("remove_nodes", named(problem, problem.removed))):
+    for name, nodes in (
+        ("add_nodes", named(problem, problem.added)),
+        ("remove_nodes", named(problem, problem.removed)),
+    ):
         if stated.get(name) is not None and sorted(stated[name]) != sorted(nodes):
             text = f"{name} states {', '.join(stated[name]) or 'none'}, it is {', '.join(nodes) or 'none'}"
             yield Violation("CHANGES_DIFFER", text, name)
@@ -272,7 +279,7 @@ def _checkpoints(plan: Plan, problem: RebalanceProblem, answer: Rebalance) -> It
         if len(after[copy.group]) > len(problem.copies[copy.group]):
             text = f"new copies of {where}: {len(after[copy.group])} afterwards, {len(problem.copies[copy.group])} now"
             yield Violation("WRONG_CHECKPOINTS", text, where)
-    if (plan.plan or {}).get("new_copies") is not None:
+    if (plan.plan or {}).get("new_copies") is not None and not problem.remote:
         yield from _not_renewed(problem, answer)
 
 
@@ -301,9 +308,7 @@ def _objective(plan: Plan, problem: RebalanceProblem, moves: Sequence[Migration]
         text = f"objective names {stated.name}, the plan's options ask for {name}"
         return [Violation("OBJECTIVE_DIFFERS", text, "objective.name")]
     value = problem.value(moves)
-    return judge_objective(
-        stated, Recomputed(value, "min", ROUNDING * max(abs(value), LEAST_SCALE)), plan.status
-    )
+    return judge_objective(stated, Recomputed(value, "min", ROUNDING * max(abs(value), LEAST_SCALE)), plan.status)
 
 
 JUDGES = Judges(judge_rebalance, judge_question, RULES, OBJECTIVES)
