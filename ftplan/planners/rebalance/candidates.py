@@ -38,7 +38,7 @@ class Tariff(NamedTuple):
 
     def with_rows(self, problem: RebalanceProblem, moves: Iterable[Migration], at_hand: Iterable[int]) -> Tariff:
         """Return the tariff with the protocols of some moves, whose rows here are *at_hand*."""
-        other = Tariff(*(array.copy() for array in self))
+        other = Tariff(self.price.copy(), self.row.copy(), self.bytes.copy(), self.charge.copy())
         for move, near in zip(moves, at_hand, strict=True):
             protocol = PROTOCOLS.index(move.protocol)
             extra = other.charge[near, move.group] - other.price[near, move.group]
@@ -100,7 +100,8 @@ class Candidates:
 
     def hosts_of(self, group: int) -> IntArray:
         """Return the other nodes that take groups and hold a checkpoint of this one."""
-        return self.spread[self._first[group] : self._first[group + 1], 1]
+        hosts: IntArray = self.spread[self._first[group] : self._first[group + 1], 1]
+        return hosts
 
     def near(self, groups: IntArray) -> BoolArray:
         """Return which nodes hold a checkpoint of some groups, or are as good as that, (G, N)."""
@@ -116,7 +117,7 @@ class Candidates:
         Infinite where they cannot go; on a node that has to be left too.
         """
         prices = (tariff or self.tariff).charge[:, groups]
-        cost = np.where(self.near(groups), prices[AT_HAND][:, None], prices[AWAY][:, None])
+        cost: FloatArray = np.where(self.near(groups), prices[AT_HAND][:, None], prices[AWAY][:, None])
         cost[:, ~self.problem.hosts] = np.inf
         rows, home = np.arange(len(groups)), self.problem.home[groups]
         if self.problem.traffic is not None:

@@ -17,7 +17,7 @@ from ftplan.planners.rebalance.candidates import Candidates, memory_changes
 from ftplan.planners.rebalance.working_placement import WorkingPlacement
 
 #: Units in which CP-SAT counts the load of all nodes, and what all moves cost, together.
-UNITS, COST_UNITS = 2.0**40, 2.0**34
+UNITS, COST_UNITS = 2.0**40, 2.0**46
 #: Choices up to which a whole problem is put into one model.
 WHOLE = 20_000
 
@@ -107,7 +107,7 @@ class _Model:
             price = candidates.price[near, :, group]
             order = sorted(np.flatnonzero(np.isfinite(price)).tolist(), key=lambda r: (price[r], r))
             best = np.inf
-            rows = []
+            rows: list[int] = []
             for row in order:
                 if sizes[row] < best and (frugal or not rows):
                     rows.append(row)
@@ -130,9 +130,7 @@ class _Model:
         problem, candidates = self.problem, self.candidates
         others = np.ones(candidates.groups, dtype=np.bool_)
         others[self.free] = False
-        fixed = problem.foreign + np.bincount(
-            self.now.place[others], problem.load[others], minlength=candidates.nodes
-        )
+        fixed = problem.foreign + np.bincount(self.now.place[others], problem.load[others], minlength=candidates.nodes)
         unit = max(float(problem.load[self.free].sum()), TINY) / UNITS
         size = np.floor(problem.load / unit).astype(np.int64)
         on: dict[int, list[int]] = {}

@@ -111,7 +111,7 @@ class WorkingPlacement:
 def _memory(candidates: Candidates) -> tuple[FloatArray, FloatArray]:
     """Return the bytes on nodes where no group moves, and how many there may be: never less than at the start."""
     problem = candidates.problem
-    start = np.bincount(problem.home, problem.state, minlength=candidates.nodes)
+    start: FloatArray = np.bincount(problem.home, problem.state, minlength=candidates.nodes).astype(np.float64)
     held = [(node, size) for copies, size in zip(problem.copies, problem.state, strict=True) for node in copies]
     if held:
         nodes, sizes = zip(*held, strict=True)
