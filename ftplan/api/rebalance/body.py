@@ -15,13 +15,13 @@ from ftplan.metrics.migration_phases import phase_figures
 from ftplan.metrics.rebalance_effects import places_after
 from ftplan.metrics.rebalance_figures import NOTHING, figures, nodes, otherwise, payback
 from ftplan.metrics.rebalance_problem import Migration, Rebalance, RebalanceProblem
+from ftplan.metrics.rebalance_rollback import rollback
 from ftplan.metrics.rebalance_rules import copies_after
 from ftplan.model.topology import BoolArray
 
 
-def body(prepared: PreparedRebalance, answer: Rebalance, protocol: str) -> dict[str, Any]:
+def body(problem: RebalanceProblem, answer: Rebalance, protocol: str) -> dict[str, Any]:
     """Return the body of a plan; *protocol* is what was asked for."""
-    problem = prepared.problem
     return {
         "moves": moves_of(problem, answer, protocol),
         "phases": phases_of(problem, answer),
@@ -29,7 +29,7 @@ def body(prepared: PreparedRebalance, answer: Rebalance, protocol: str) -> dict[
         "new_copies": new_copies_of(problem, answer),
         "add_nodes": named(problem, problem.added),
         "remove_nodes": named(problem, problem.removed),
-        "rollback": rollback_of(problem, answer, protocol),
+        "rollback": rollback_of(problem, answer),
     }
 
 
@@ -142,6 +142,11 @@ def _figures(prepared: PreparedRebalance, options: RebalanceOptions, answer: Reb
     return known
 
 
-def rollback_of(problem: RebalanceProblem, answer: Rebalance, protocol: str) -> list[dict[str, Any]]:
-    """Return the moves that undo a rebalance, the last phase first."""
-    raise NotImplementedError
+def rollback_of(problem: RebalanceProblem, answer: Rebalance) -> list[dict[str, Any]]:
+    """Return the moves that undo a rebalance, the last phase first; their phases count from 0 too."""
+    place = places_after(problem, answer.moves)
+    return [
+        _move(problem, number, move, int(place[move.group]))
+        for number, phase in enumerate(rollback(problem, answer))
+        for move in phase
+    ]

@@ -14,6 +14,7 @@ from ftplan.api.rebalance.options import RebalanceOptions
 from ftplan.api.rebalance.problem import PreparedRebalance, prepare
 from ftplan.api.recovery_costs import recorded_costs
 from ftplan.metrics.rebalance_problem import Rebalance
+from ftplan.metrics.rebalance_rules import rules
 from ftplan.model.kinds import REBALANCE
 from ftplan.model.plan import Objective, Plan
 from ftplan.model.problem import Problem
@@ -56,7 +57,7 @@ def make(problem: Problem, planner: registry.Row, options: RebalanceOptions) -> 
         status=result.status,
         reason=result.reason or _nothing_to_do(answer, options),
         objective=Objective.of(objective_name(question), "min", value, result.bound),
-        rules=result.rules,
+        rules=rules(question),
         summary=summary(prepared, options, answer),
         warnings=of_command(warnings, command.time_limit_s),
         infeasible=result.infeasible,
