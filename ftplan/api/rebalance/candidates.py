@@ -173,10 +173,10 @@ def _of_the_way(planned: Planned, group: int, node: int) -> Iterator[Breach]:
         text = "no protocol that may be used can bring it there"
         yield Breach(PROTOCOL, None, None, None, None, text)
         return
-    costs, lost = problem.costs, [protocol in AFTER_LOSS for protocol, _ in ways]
-    shortest = min(
-        0.0 if gone else float(costs.latency_s[row, group]) for (_, row), gone in zip(ways, lost, strict=True)
-    )
+    costs = problem.costs
+    moves = [row for protocol, row in ways if protocol not in AFTER_LOSS]
+    lost = len(moves) < len(ways)  # what comes back after a loss waits for nobody's consent
+    shortest = 0.0 if lost else min(float(costs.latency_s[row, group]) for row in moves)
     if limits.max_pause_s is not None and over(shortest, limits.max_pause_s):
         yield Breach(MOST_PAUSE, limits.max_pause_s, shortest, shortest, None, "it would be paused for longer")
     soonest = 0.0 if lost else min(float(costs.completion_s[row, group]) for row in moves)

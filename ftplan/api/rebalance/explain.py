@@ -26,7 +26,7 @@ _OF_NODE = ("node", "utilisation before", "after", "comes", "goes", "copies befo
 
 
 def explain(plan: Plan, problem: Problem, what: Selector) -> Explanation:
-    """Explain a key group (``key-group:OP/N``), or a node, zone or operator (``node:ID``, ``zone:ID``, ``operator:ID``).
+    """Explain ``key-group:OP/N``, ``node:ID``, ``zone:ID`` or ``operator:ID``.
 
     A key group: why it moves or stays, and every node with what each protocol costs there, and the rule that rules it
     out with by how much. A node: its load, what comes and goes, and what it would take to relieve it. A zone: its
