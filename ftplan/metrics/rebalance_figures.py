@@ -83,21 +83,23 @@ def _excess(problem: RebalanceProblem, place: IntArray, loads: FloatArray, windo
 def _utilisation(problem: RebalanceProblem, place: IntArray) -> FloatArray:
     """Return the utilisation of each node by the planned load, (N,); NaN where it has no capacity or does not count."""
     known = _present(problem, place) & (problem.capacity > 0.0)
-    return np.divide(problem.loads(place), problem.capacity, out=np.full(len(known), np.nan), where=known)
+    use = np.full(len(known), np.nan)
+    np.divide(problem.loads(place), problem.capacity, out=use, where=known)
+    return use
 
 
 def _load(problem: RebalanceProblem, place: IntArray, loads: FloatArray, window_s: float) -> dict[str, Any]:
     load, use = problem.loads(place), _utilisation(problem, place)
     known = use == use
     over = _present(problem, place) & (load > problem.ceiling * (1.0 + ROUNDING))
-    windows = (_over(problem, place, loads) > 0.0).any(axis=1)
+    windows = np.flatnonzero((_over(problem, place, loads) > 0.0).any(axis=1))
     return {
         "highest_utilisation": float(use[known].max(initial=0.0)),
         "busiest_node": problem.nodes[int(np.nanargmax(use))] if known.any() else None,
         "lowest_utilisation": float(use[known].min()) if known.any() else 0.0,
         "overloaded_nodes": int(over.sum()),
         "imbalance": _imbalance(problem, load),
-        "overload_share": float(windows.mean()) if len(windows) else 0.0,
+        "overload_share": len(windows) / len(loads) if len(loads) else 0.0,
         "excess": _excess(problem, place, loads, window_s),
     }
 

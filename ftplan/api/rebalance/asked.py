@@ -34,7 +34,8 @@ def asked_of(plan: Plan, problem: Problem, **instead: Any) -> PreparedRebalance:
     if not plan.options:
         add, remove = (_listed(plan, name, problem) for name in ("add_nodes", "remove_nodes"))
         options = replace(options, add=add, remove=remove, tolerance="none")
-    return prepare(problem, replace(options, **instead), fill)
+    prepared = prepare(problem, replace(options, **instead))
+    return prepared if fill is None else prepared.filled(fill)
 
 
 def _listed(plan: Plan, name: str, problem: Problem) -> tuple[str, ...]:
@@ -66,7 +67,7 @@ def numbered(plan: Plan, problem: RebalanceProblem) -> Rebalance:
         name = (item["operator"], item["key_group"])
         if name not in groups:
             where = f"key-group:{item['operator']}/{item['key_group']}"
-            raise FtplanError(f"plan: {where} is not among those that are planned: verify names everything that is wrong")
+            raise FtplanError(f"plan: there is no {where}: verify names everything that is wrong")
         return groups[name]
 
     def node(name: str) -> int:

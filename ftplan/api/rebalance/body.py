@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from ftplan.api.rebalance.problem import PreparedRebalance
 from ftplan.api.rebalance.options import RebalanceOptions
+from ftplan.api.rebalance.problem import PreparedRebalance
 from ftplan.api.rebalance.reasons import reason
-from ftplan.api.rebalance.suggest import suggestion
 from ftplan.metrics.migration_costs import PROTOCOLS
 from ftplan.metrics.migration_phases import phase_figures
 from ftplan.metrics.rebalance_effects import places_after
@@ -22,9 +20,8 @@ from ftplan.metrics.rebalance_rules import copies_after
 from ftplan.model.topology import BoolArray
 
 
-def body(prepared: PreparedRebalance, answer: Rebalance, protocol: str) -> dict[str, Any]:
+def body(problem: RebalanceProblem, answer: Rebalance, protocol: str) -> dict[str, Any]:
     """Return the body of a plan; *protocol* is what was asked for."""
-    problem = prepared.problem
     return {
         "moves": moves_of(problem, answer, protocol),
         "phases": phases_of(problem, answer),
@@ -32,7 +29,7 @@ def body(prepared: PreparedRebalance, answer: Rebalance, protocol: str) -> dict[
         "new_copies": new_copies_of(problem, answer),
         "add_nodes": named(problem, problem.added),
         "remove_nodes": named(problem, problem.removed),
-        "rollback": rollback_of(problem, answer, protocol),
+        "rollback": rollback_of(problem, answer),
     }
 
 
@@ -49,9 +46,7 @@ def moves_of(problem: RebalanceProblem, answer: Rebalance, protocol: str) -> lis
             "pause_s": _finite(pause),
             "reason": reason(problem, move, protocol),
         }
-        for number, (phase, item) in enumerate(
-            zip(answer.phases, phase_figures(problem, answer.phases), strict=True)
-        )
+        for number, (phase, item) in enumerate(zip(answer.phases, phase_figures(problem, answer.phases), strict=True))
         for move, pause in zip(phase, item.pause_s.tolist(), strict=True)
     ]
 
@@ -86,9 +81,7 @@ def phases_of(problem: RebalanceProblem, answer: Rebalance) -> list[dict[str, An
             "longest_pause_s": _finite(item.longest_pause_s),
             "highest_utilisation": _finite(item.highest_utilisation),
         }
-        for number, (phase, item) in enumerate(
-            zip(answer.phases, phase_figures(problem, answer.phases), strict=True)
-        )
+        for number, (phase, item) in enumerate(zip(answer.phases, phase_figures(problem, answer.phases), strict=True))
     ]
 
 
@@ -128,8 +121,6 @@ def summary(prepared: PreparedRebalance, options: RebalanceOptions, answer: Reba
     """Return the figures before and after, None for none, and what follows from question and moves alone."""
     problem, series = prepared.problem, prepared.series
     known: dict[str, Any] = {"before": _figures(prepared, options, NOTHING), "after": None, "random": None}
-    if options.suggest:
-        known["suggestion"] = suggestion(prepared, options)
     if answer is None:
         return known
     return {
@@ -151,6 +142,11 @@ def _figures(prepared: PreparedRebalance, options: RebalanceOptions, answer: Reb
     return known
 
 
-def rollback_of(problem: RebalanceProblem, answer: Rebalance, protocol: str) -> list[dict[str, Any]]:
-    """Return the moves that undo a rebalance, the last phase first."""
-    raise NotImplementedError
+def rollback_of(problem: RebalanceProblem, answer: Rebalance) -> list[dict[str, Any]]:
+    """Return the moves that undo a rebalance, the last phase first; their phases count from 0 too."""
+    place = places_after(problem, answer.moves)
+    return [
+        _move(problem, number, move, int(place[move.group]))
+        for number, phase in enumerate(rollback(problem, answer))
+        for move in phase
+    ]

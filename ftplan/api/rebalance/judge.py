@@ -6,41 +6,34 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from ftplan.api.rebalance.asked import asked_of, group_numbers, moves_listed, numbered
 from ftplan.api.rebalance.body import (
-    checkpoints_of,
-    moves_of,
-    named,
-    new_copies_of,
     objective_name,
-    phases_of,
-    rollback_of,
     summary,
 )
+from ftplan.api.rebalance.judge_body import judge_body
 from ftplan.api.rebalance.options import CRITERIA, RebalanceOptions
 from ftplan.api.rebalance.problem import PreparedRebalance
 from ftplan.api.statements import (
     Judged,
     Judges,
     Recomputed,
-    differences,
     judge_objective,
     judge_options,
     judge_summary,
-    shown,
     unknown_objective,
 )
-from ftplan.metrics.migration_costs import AFTER_LOSS, PROTOCOLS
-from ftplan.metrics.rebalance_effects import places_after, surviving_copies
+from ftplan.metrics.migration_costs import PROTOCOLS
+from ftplan.metrics.node_load import capacity_of
 from ftplan.metrics.rebalance_problem import Migration, Rebalance, RebalanceProblem
 from ftplan.metrics.rebalance_rules import (
+    A_COPY,
     BALANCE,
     CAPACITY,
     COPIES,
     DRAINED,
     FILLED,
+    ITS_GROUP,
     MEMORY,
     MOST_BYTES,
     MOST_MOVES,
@@ -50,18 +43,18 @@ from ftplan.metrics.rebalance_rules import (
     PROTOCOL,
     RULES,
     WITHIN,
+    ZONE,
     broken,
-    copies_after,
-    memory_used,
+    name_of,
     rules,
 )
-from ftplan.model.plan import Plan, canonical
+from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
 from ftplan.model.tolerances import LEAST_SCALE, ROUNDING
 from ftplan.model.violation import Violation
 
 OBJECTIVES = (*CRITERIA, *(f"{name}-and-traffic" for name in CRITERIA))
-#: The code of each broken rule; of ``copies-apart`` see :func:`_apart`.
+#: The code of each broken rule.
 CODES: Mapping[str, str] = {
     CAPACITY: "OVER_CAPACITY",
     MEMORY: "OVER_CAPACITY",
@@ -69,7 +62,6 @@ CODES: Mapping[str, str] = {
     FILLED: "NOT_FILLED",
     DRAINED: "NOT_DRAINED",
     PHASE_CAPACITY: "OVER_PHASE_CAPACITY",
-    COPIES: "COPY_IN_SAME_ZONE",
     MOST_MOVES: "OVER_BUDGET",
     MOST_BYTES: "OVER_BUDGET",
     PHASE_BYTES: "OVER_BUDGET",
@@ -79,16 +71,6 @@ CODES: Mapping[str, str] = {
 }
 #: Of ``copies-apart``, by what a new copy is too near to.
 _NEAR = {ITS_GROUP: "COPY_WITH_PRIMARY", A_COPY: "COPIES_ON_ONE_NODE", ZONE: "COPY_IN_SAME_ZONE"}
-#: What a move states beside its nodes, and the code where that is not so.
-_STATED = {
-    "phase": "WRONG_PHASE",
-    "latency_s": "WRONG_COST",
-    "completion_s": "WRONG_COST",
-    "bytes": "WRONG_COST",
-    "pause_s": "WRONG_COST",
-}
-#: Lists of the body whose entries follow from the moves, one by one, and the code where they are not so.
-_FOLLOWING = {"phases": "WRONG_PHASE", "new_copies": "WRONG_CHECKPOINTS", "rollback": "WRONG_ROLLBACK"}
 
 
 def judge_rebalance(plan: Plan, problem: Problem, strict: bool) -> Judged:
@@ -124,7 +106,7 @@ def judge_rebalance(plan: Plan, problem: Problem, strict: bool) -> Judged:
         if breach.rule in held:
             code = _NEAR[breach.current] if breach.rule == COPIES else CODES[breach.rule]
             wrong.append(Violation(code, breach.message, breach.where))
-    wrong += _body(plan, question, answer, options.protocol)
+    wrong += judge_body(plan, question, answer, options.protocol)
     wrong += _objective(plan, question, answer.moves)
     wrong += judge_options(plan, _derived(plan, prepared))
     left: tuple[str, ...] = ()
@@ -212,85 +194,6 @@ def _endless(problem: RebalanceProblem, answer: Rebalance) -> Iterator[Violation
             yield Violation("WRONG_PROTOCOL", f"{where} cannot move by {move.protocol}: it never ends", where)
 
 
-def _body(plan: Plan, problem: RebalanceProblem, answer: Rebalance, protocol: str) -> Iterator[Violation]:
-    """Hold what the body states beside its decisions to what follows from them."""
-    stated = plan.plan or {}
-    yield from _statements(plan, moves_of(problem, answer, protocol))
-    following = {
-        "phases": phases_of(problem, answer),
-        "new_copies": new_copies_of(problem, answer),
-        "rollback": rollback_of(problem, answer),
-    }
-    for name, code in _FOLLOWING.items():
-        if stated.get(name) is not None:
-            for place, said, is_so in differences(canonical(stated[name]), canonical(following[name]), name):
-                if said is not None and not place.endswith(".reason"):
-                    yield Violation(code, f"{place} states {shown(said)}, it is {shown(is_so)}", place)
-    yield from _checkpoints(plan, problem, answer)
-    for name, nodes in (("add_nodes", named(problem, problem.added)), ("remove_nodes", named(problem, problem.removed))):
-        if stated.get(name) is not None and sorted(stated[name]) != sorted(nodes):
-            text = f"{name} states {', '.join(stated[name]) or 'none'}, it is {', '.join(nodes) or 'none'}"
-            yield Violation("CHANGES_DIFFER", text, name)
-
-
-def _statements(plan: Plan, true: Sequence[Mapping[str, Any]]) -> Iterator[Violation]:
-    """Hold what moves state to *true*, which stands in the order of phases."""
-    listed = moves_listed(plan)
-    phases = [item.get("phase") for item in listed]
-    order = list(range(len(listed)))
-    if None not in phases:
-        order.sort(key=lambda k: phases[k])
-        if order != list(range(len(listed))):
-            yield Violation("WRONG_PHASE", "moves are not listed phase by phase", "moves")
-    for k, known in zip(order, canonical(true), strict=True):
-        item = listed[k]
-        for name, code in _STATED.items():
-            if item.get(name) is None:
-                continue
-            if not same(canonical(item[name]), known[name]):
-                text = f"moves[{k}].{name} states {shown(item[name])}, it is {shown(known[name])}"
-                yield Violation(code, text, f"key-group:{item['operator']}/{item['key_group']}")
-
-
-def _checkpoints(plan: Plan, problem: RebalanceProblem, answer: Rebalance) -> Iterator[Violation]:
-    """Hold the checkpoints afterwards to what moves and new copies leave, and new copies to what is missing."""
-    stated = (plan.plan or {}).get("checkpoints")
-    after = copies_after(problem, answer)
-    if stated is not None:
-        said = {(item["operator"], item["key_group"]): sorted(item["nodes"]) for item in stated}
-        for (operator, group), number in group_numbers(problem).items():
-            where, is_so = f"key-group:{operator}/{group}", sorted(problem.nodes[node] for node in after[number])
-            if said.get((operator, group)) != is_so:
-                held = said.get((operator, group))
-                states = "nothing" if held is None else ", ".join(held) or "no copy"
-                text = f"checkpoints of {where} state {states}, it is {', '.join(is_so) or 'no copy'}"
-                yield Violation("WRONG_CHECKPOINTS", text, where)
-    for copy in answer.new_copies:
-        where, node = name_of(problem, copy.group), problem.nodes[copy.target]
-        if not problem.keeps[copy.target]:
-            yield Violation("WRONG_CHECKPOINTS", f"new copy of {where} on {node}, which takes no checkpoints", where)
-        if len(after[copy.group]) > len(problem.copies[copy.group]):
-            text = f"new copies of {where}: {len(after[copy.group])} afterwards, {len(problem.copies[copy.group])} now"
-            yield Violation("WRONG_CHECKPOINTS", text, where)
-    if (plan.plan or {}).get("new_copies") is not None:
-        yield from _not_renewed(problem, answer)
-
-
-def _not_renewed(problem: RebalanceProblem, answer: Rebalance) -> Iterator[Violation]:
-    """Name key groups that lose a copy although a node could take it."""
-    place, after = places_after(problem, answer.moves), copies_after(problem, answer)
-    free = problem.memory - memory_used(problem, place, after)
-    for group, copies in enumerate(after):
-        if len(copies) >= len(problem.copies[group]):
-            continue
-        taken = problem.domain[[int(place[group]), *copies]]
-        able = problem.keeps & ~np.isin(problem.domain, taken) & (free >= problem.state[group])
-        if able.any():
-            where, node = name_of(problem, group), problem.nodes[int(np.argmax(able))]
-            text = f"{where} keeps {len(copies)} of {len(problem.copies[group])} copies, and {node} could take one"
-            yield Violation("WRONG_CHECKPOINTS", text, where)
-
-
 def _objective(plan: Plan, problem: RebalanceProblem, moves: Sequence[Migration]) -> list[Violation]:
     stated, name = plan.objective, objective_name(problem)
     if stated is None or stated.value is None:
@@ -301,9 +204,7 @@ def _objective(plan: Plan, problem: RebalanceProblem, moves: Sequence[Migration]
         text = f"objective names {stated.name}, the plan's options ask for {name}"
         return [Violation("OBJECTIVE_DIFFERS", text, "objective.name")]
     value = problem.value(moves)
-    return judge_objective(
-        stated, Recomputed(value, "min", ROUNDING * max(abs(value), LEAST_SCALE)), plan.status
-    )
+    return judge_objective(stated, Recomputed(value, "min", ROUNDING * max(abs(value), LEAST_SCALE)), plan.status)
 
 
 JUDGES = Judges(judge_rebalance, judge_question, RULES, OBJECTIVES)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import Any
 
 import ftplan
@@ -14,13 +14,12 @@ from ftplan.api.rebalance.options import RebalanceOptions
 from ftplan.api.rebalance.problem import PreparedRebalance, prepare
 from ftplan.api.recovery_costs import recorded_costs
 from ftplan.metrics.rebalance_problem import Rebalance
-from ftplan.metrics.stats_summary import trust_warnings
+from ftplan.metrics.rebalance_rules import rules
 from ftplan.model.kinds import REBALANCE
 from ftplan.model.plan import Objective, Plan
 from ftplan.model.problem import Problem
 from ftplan.planners import registry
 from ftplan.planners.budget import Budget, of_command
-from ftplan.planners.rebalance.front import front
 from ftplan.planners.rebalance.options import RebalanceSearch
 from ftplan.planners.result import Result
 
@@ -43,14 +42,12 @@ def make(problem: Problem, planner: registry.Row, options: RebalanceOptions) -> 
     """
     command = Budget(options.time_limit_s, options.iterations)
     started = time.perf_counter()
-    prepared, fill, result = _searched(problem, planner, options, command)
+    prepared, fill, result = _searched(prepare(problem, options), planner, options, command)
     question, answer = prepared.problem, result.answer
     shape = f"{len(question.home)} key groups x {len(question.nodes)} nodes"
     _log.info("%s: %s, planned by %s in %.2f s", shape, result.status, planner.name, time.perf_counter() - started)
     value = None if answer is None else question.value(answer.moves)
     warnings = (*problem.warnings, *question.warnings, *prepared.costs.warnings, *result.warnings)
-    if problem.stats is not None:
-        warnings += tuple(trust_warnings(problem.stats.manifest))
     return Plan(
         kind=REBALANCE.name,
         algorithm=planner.name,
@@ -60,7 +57,7 @@ def make(problem: Problem, planner: registry.Row, options: RebalanceOptions) -> 
         status=result.status,
         reason=result.reason or _nothing_to_do(answer, options),
         objective=Objective.of(objective_name(question), "min", value, result.bound),
-        rules=result.rules,
+        rules=rules(question),
         summary=summary(prepared, options, answer),
         warnings=of_command(warnings, command.time_limit_s),
         infeasible=result.infeasible,
@@ -70,26 +67,23 @@ def make(problem: Problem, planner: registry.Row, options: RebalanceOptions) -> 
 
 
 def _searched(
-    problem: Problem, planner: registry.Row, options: RebalanceOptions, command: Budget
+    prepared: PreparedRebalance, planner: registry.Row, options: RebalanceOptions, command: Budget
 ) -> tuple[PreparedRebalance, float | None, Result[Rebalance]]:
     """Return the question, how far below its fair share an added node may stay in it, and the planner's answer."""
-    plan = registry.load(planner)
-    for fill in _fills(problem, options):
-        prepared = prepare(problem, options, fill)
-        last = fill is None or fill == LADDER[-1]
-        limit_s = command.left_s * PLANNED * (1.0 if last else EACH)
-        result: Result[Rebalance] = plan(prepared.problem, RebalanceSearch(options.seed, limit_s, options.iterations))
-        if result.answer is not None or last:
+    plan: Callable[..., Result[Rebalance]] = registry.load(planner)
+
+    def answered(asked: PreparedRebalance, share: float) -> Result[Rebalance]:
+        limit_s = command.left_s * PLANNED * share
+        return plan(asked.problem, RebalanceSearch(options.seed, limit_s, options.iterations))
+
+    if options.tolerance != "auto" or not prepared.problem.added.any():
+        return prepared, None, answered(prepared, 1.0)
+    for fill in LADDER:
+        filled = prepared.filled(fill)
+        result = answered(filled, 1.0 if fill == LADDER[-1] else EACH)
+        if result.answer is not None:
             break
-    return prepared, fill, result
-
-
-def _fills(problem: Problem, options: RebalanceOptions) -> Iterator[float | None]:
-    """Yield what added nodes may lack of their fair share, from little to all of it, None where nobody asks."""
-    if options.tolerance == "auto" and options.add:
-        yield from LADDER
-    else:
-        yield None
+    return filled, fill, result
 
 
 def _nothing_to_do(answer: Rebalance | None, options: RebalanceOptions) -> str | None:
