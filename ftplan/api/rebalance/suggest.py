@@ -5,20 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from ftplan.api.rebalance.options import RebalanceOptions
+from ftplan.api.rebalance.problem import PreparedRebalance
 from ftplan.metrics.cluster_sizing import Sizing
 from ftplan.metrics.rebalance_problem import RebalanceProblem
 from ftplan.model.cluster import Cluster
 from ftplan.planners.rebalance.cluster_size import Suggestion, suggest
 
 
-def suggestion(sizing: Sizing, cluster: Cluster, add: Sequence[str] = (), remove: Sequence[str] = ()) -> dict[str, Any]:
-    """Return a suggestion as a plan's summary keeps it; *add* and *remove* are what the plan was asked for already."""
-    made, problem = suggest(sizing), sizing.problem
+def suggestion(prepared: PreparedRebalance, options: RebalanceOptions) -> dict[str, Any]:
+    """Return a suggestion as a plan's summary keeps it, on top of the nodes that are added and removed already."""
+    problem, cluster = prepared.problem, prepared.cluster
+    low, high = options.band
+    sizing = Sizing(problem, prepared.series.loads.sum(axis=1), (low, high))
+    made = suggest(sizing)
     after = sizing.in_use.copy()
     after[list(made.nodes)] = made.action == "add"
     new = [_new_node(cluster, made, number) for number in range(made.more)]
     more = 0.0 if made.like is None else made.more * float(problem.capacity[made.like])
-    low, high = sizing.band
     return {
         "band": [low, high],
         "action": made.action,
@@ -33,7 +37,7 @@ def suggestion(sizing: Sizing, cluster: Cluster, add: Sequence[str] = (), remove
         "utilisation_after": sizing.utilisation(after, sizing.demand, more),
         "p95_before": sizing.utilisation(sizing.in_use, sizing.peak),
         "p95_after": sizing.utilisation(after, sizing.peak, more),
-        "next": _commands(made, problem, new, add, remove),
+        "next": _commands(made, problem, new, options.add, options.remove),
     }
 
 
