@@ -14,6 +14,7 @@ from ftplan.api.rebalance.nodes import Nodes, asked_nodes, load_limits
 from ftplan.api.rebalance.options import RebalanceOptions
 from ftplan.api.rebalance.pricing import migration_setting
 from ftplan.api.rebalance.traffic import priced_traffic
+from ftplan.api.rebalance.unknowns import unknown_warnings
 from ftplan.api.recovery_costs import GivenCosts
 from ftplan.errors import FtplanError
 from ftplan.metrics.key_group_demand import demand
@@ -92,6 +93,8 @@ def prepare(problem: Problem, options: RebalanceOptions, fill: float | None = No
     priced = migration_setting(options, graph, cluster.network, stats, records, rate, given)
     copies, copy_file = checkpoint_copies(options.checkpoints, topology, cluster)
     places = tuple(_places(copies, load, cluster))
+    copied = np.array([any(copies.get(operator, ())) for operator in load.operators], dtype=np.bool_)
+    unknown = unknown_warnings(options, topology.keyed_operators, records, priced.known, priced.setting, copied)
     traffic = None
     if options.cross_zone_cost is not None:
         traffic = priced_traffic(options.cross_zone_cost, graph, cluster, home, rate, priced.record_bytes)
@@ -133,6 +136,7 @@ def prepare(problem: Problem, options: RebalanceOptions, fill: float | None = No
                 *measured.warnings,
                 *_statistics(topology, stats, load),
                 *priced.warnings,
+                *unknown,
                 *(() if traffic is None else traffic.warnings),
                 *_standing(topology, cluster, nodes, places, given),
             ))

@@ -49,8 +49,16 @@ def unknown_warnings(
     records: KeyGroupSeries,
     known: Known,
     setting: MigrationSetting,
+    copied: BoolArray,
 ) -> Iterator[Warn]:
-    """Yield one warning for each thing that is not known, with the operators concerned and the remedy."""
+    """Yield one warning for each thing that is not known and matters, with the operators concerned and the remedy.
+
+    Parameters
+    ----------
+    copied
+        Which operators have a checkpoint on a node, (O,).
+    """
+    replaying = copied | np.array([operator.checkpoint.kind == "full" for operator in operators]) | setting.remote
 
     def of(flags: BoolArray) -> str:
         return ", ".join(operator.id for operator, flag in zip(operators, flags.tolist(), strict=True) if flag)
@@ -63,16 +71,18 @@ def unknown_warnings(
             "seem to cost nothing; give state_bytes in the topology, or statistics with state"
         )
         yield Warn("STATE_UNKNOWN", text)
-    if np.isnan(known.interval_s).any() and options.checkpoint_age_s is None:
+    ageless = np.isnan(known.interval_s) & replaying
+    if ageless.any() and options.checkpoint_age_s is None:
         text = (
-            f"no checkpoint.interval_s in the topology for {of(np.isnan(known.interval_s))}: its checkpoints count as "
-            "new, so that nothing is replayed after assisted moves; --checkpoint-age would tell"
+            f"no checkpoint.interval_s in the topology for {of(ageless)}: its checkpoints count as new, so that "
+            "nothing is replayed after assisted moves; --checkpoint-age would tell"
         )
         yield Warn("INTERVAL_UNKNOWN", text)
-    if np.isnan(known.record_bytes).any() and not setting.remote:
+    sizeless = np.isnan(known.record_bytes) & replaying
+    if sizeless.any() and not setting.remote:
         text = (
-            f"the statistics have no bytes of {of(np.isnan(known.record_bytes))}: its records count 0 bytes in "
-            "upstream buffers; give --record-bytes"
+            f"the statistics have no bytes of {of(sizeless)}: its records count 0 bytes in upstream buffers; give "
+            "--record-bytes"
         )
         yield Warn("RECORD_BYTES_UNKNOWN", text)
     if known.assumed_times.any():
