@@ -102,7 +102,7 @@ def migration_setting(
         **{name: np.full(len(rate), float(value)) for name, value in numbers.items()},
         remote=given.remote,
     )
-    known = Known(state, size, interval, taken.assumed & (rho == 0.0))
+    known = Known(state, size, interval, full, taken.assumed & (rho == 0.0))
     bytes_of = {name: known for name, known in zip(names, size.tolist(), strict=True) if not np.isnan(known)}
     if options.record_bytes is not None:
         bytes_of = dict.fromkeys(graph.topology.position, float(options.record_bytes))

@@ -21,12 +21,13 @@ NAMED = 3
 
 
 class Known(NamedTuple):
-    """What is known, NaN where it is not: state (K,), record bytes and checkpoint intervals (O,), and assumed times."""
+    """What is known of K key groups and O operators, NaN where it is not."""
 
-    state: FloatArray
-    record_bytes: FloatArray
-    interval_s: FloatArray
-    assumed_times: BoolArray  # (O,)
+    state: FloatArray  # (K,)
+    record_bytes: FloatArray  # (O,)
+    interval_s: FloatArray  # (O,) between checkpoints
+    full: BoolArray  # (O,) whether these are full
+    assumed_times: BoolArray  # (O,) whether the time per record is that of the cpu reserved
 
 
 def cost_warnings(graph: TaskGraph, given: GivenCosts) -> Iterator[Warn]:
@@ -58,7 +59,7 @@ def unknown_warnings(
     copied
         Which operators have a checkpoint on a node, (O,).
     """
-    replaying = copied | np.array([operator.checkpoint.kind == "full" for operator in operators]) | setting.remote
+    replaying = copied | known.full | setting.remote
 
     def of(flags: BoolArray) -> str:
         return ", ".join(operator.id for operator, flag in zip(operators, flags.tolist(), strict=True) if flag)
@@ -67,8 +68,8 @@ def unknown_warnings(
     if unknown.any() and not setting.remote:
         some = np.bincount(records.operator[unknown], minlength=len(operators)) > 0
         text = (
-            f"the state of {int(unknown.sum()):,} key groups of {of(some)} is unknown and counts 0 bytes: direct moves "
-            "seem to cost nothing; give state_bytes in the topology, or statistics with state"
+            f"the state of key groups of {of(some)} is unknown ({int(unknown.sum()):,} in all) and counts 0 bytes: "
+            "direct moves seem to cost nothing; give state_bytes in the topology, or statistics with state"
         )
         yield Warn("STATE_UNKNOWN", text)
     ageless = np.isnan(known.interval_s) & replaying
