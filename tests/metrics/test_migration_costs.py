@@ -101,6 +101,12 @@ def test_groups_are_priced_one_by_one() -> None:
             assert table[:, k] == pytest.approx(single[:, 0])
 
 
+def test_an_idle_group_has_nothing_to_replay() -> None:
+    costs = migration_costs(SETTING._replace(rate=0.0, rho=0.5))
+    assert row(costs, CPA)[0] == pytest.approx(0.25 + 2 * 1)
+    assert row(costs, LAZY)[0] == pytest.approx(0.25 + 2 * 1)
+
+
 def test_remote_state_is_fetched_and_not_sent() -> None:
     costs = migration_costs(SETTING._replace(remote=True, age_s=0.0))
     assert row(costs, CPA) == pytest.approx((0.25 + 2 * (1 + 2), 0.25 + 2 * (1 + 2), 0.0, 0.0))
@@ -148,7 +154,7 @@ def test_the_checkpoint_at_hand_wins_exactly_where_its_replay_is_shorter_than_th
 ) -> None:
     s: Any = setting._replace(remote=False, rho=setting.rho or 0.0)
     costs, rho = migration_costs(s), max(s.rate * s.record_time_s, s.rho)
-    replay = s.rate * s.age_s * s.record_bytes / (s.bandwidth_mb_s * MB) + s.age_s * rho
+    replay = s.rate * s.age_s * s.record_bytes / (s.bandwidth_mb_s * MB) + (s.age_s * rho if s.rate else 0.0)
     transfer = s.state_bytes / MB * (1 / s.bandwidth_mb_s + 2 / s.serialisation_mb_s)
     cpa, direct = row(costs, CPA)[0], row(costs, DIRECT)[0]
     if abs(replay - transfer) > 1e-9 * (1 + s.restart_s + replay):

@@ -86,7 +86,8 @@ def prepare(problem: Problem, options: RebalanceOptions, fill: float | None = No
     nodes = asked_nodes(options, cluster)
     measured = measured_topology(topology, stats)
     graph = TaskGraph(measured.topology)
-    load, records = _series(stats, topology, options.load), _series(stats, topology, "records")
+    load = _series(stats, topology, options.load)
+    records = load if options.load == "records" else _series(stats, topology, "records")
     planned, rate = demand(load, options.demand), demand(records, options.demand) / records.window_s
     home = _homes(topology, cluster)
     given = GivenCosts.of(options.costs)
@@ -215,7 +216,7 @@ def _standing(
     staying = [o.id for o in topology.operators if not o.key_groups and not gone.isdisjoint(tasks.get(o.id, ()))]
     if staying:
         text = (
-            f"{', '.join(sorted(staying))} without key groups runs on nodes that are removed: a rebalance moves key "
-            "groups only, and these tasks have to be started elsewhere"
+            f"tasks of {', '.join(sorted(staying))}, without key groups, run on nodes that are removed: a rebalance "
+            "moves key groups only; start these tasks elsewhere"
         )
         yield Warn("UNKEYED_TASKS_STAY", text)

@@ -106,7 +106,7 @@ def test_removed_nodes_host_and_keep_nothing() -> None:
     assert answer.problem.limits.within_s == 120
     assert "UNKEYED_TASKS_STAY" in codes(answer)
     text = next(w.message for w in answer.problem.warnings if w.code == "UNKEYED_TASKS_STAY")
-    assert text.startswith("clicks, sink without key groups")
+    assert text.startswith("tasks of clicks, sink, without key groups, run on nodes that are removed")
     assert prepared(remove=("zone:b", "node:n2")).problem.removed.tolist() == [False, True, True, True]
 
 
