@@ -35,7 +35,7 @@ _OF_MOVES = {
     "after_loss": "recovered after the loss of their node",
     "new_copies": "checkpoints made anew",
     "new_copies_bytes": "their bytes",
-    "copies_lost": "checkpoints that no node can hold",
+    "copies_lost": "checkpoints fewer than before",
 }
 
 
@@ -51,7 +51,7 @@ def answer(plan: Plan) -> Answer:
         tables += _phases(body.get("phases") or [])
         tables += _moves([move for move in moves if move.get("protocol") not in AFTER_LOSS], "key group")
         tables += _moves([move for move in moves if move.get("protocol") in AFTER_LOSS], "recovered in this order")
-        copies = [(_group(c), c["to"], c["from"], c.get("bytes")) for c in body.get("new_copies") or []]
+        copies = [(_group(c), c["to"], c["from"], _figure(c, "bytes")) for c in body.get("new_copies") or []]
         tables += [capped(("checkpoint made anew", "on", "of the state on", "bytes"), copies)] if copies else []
     tables += _nodes(summary.get("nodes") or [], plan.options.get("overload"))
     tables += _front(summary.get("front") or [])
@@ -117,11 +117,20 @@ def _takes(summary: Mapping[str, Any]) -> list[Table]:
     if not shown[""].get("moves") and not shown[""].get("new_copies"):
         return []
     rows = [
-        (text, *(figures.get(name) for figures in shown.values()))
+        (text, *(_figure(figures, name) for figures in shown.values()))
         for name, text in _OF_MOVES.items()
         if shown[""].get(name) or name in ("moves", "latency_s")
     ]
     return [Table(("what it takes", "this plan", *list(shown)[1:]), rows)]
+
+
+def _figure(record: Mapping[str, Any], name: str) -> Any:
+    """Return a figure of a record, bytes as a whole number."""
+    return _whole(record.get(name)) if name.endswith("bytes") else record.get(name)
+
+
+def _whole(value: float | None) -> int | None:
+    return None if value is None else round(value)
 
 
 def _by_protocol(moves: Sequence[Mapping[str, Any]]) -> Table:
@@ -130,7 +139,7 @@ def _by_protocol(moves: Sequence[Mapping[str, Any]]) -> Table:
     for move in moves:
         kinds.setdefault((move.get("protocol"), move.get("reason")), []).append(move)
     rows = [
-        (protocol, len(some), *(_total(some, name) for name in ("latency_s", "bytes")), why)
+        (protocol, len(some), _total(some, "latency_s"), _whole(_total(some, "bytes")), why)
         for (protocol, why), some in kinds.items()
     ]
     return Table(("protocol", "moves", "latency, s", "bytes", "why"), rows)
@@ -144,7 +153,7 @@ def _total(moves: Sequence[Mapping[str, Any]], name: str) -> float | None:
 def _phases(phases: Sequence[Mapping[str, Any]]) -> list[Table]:
     names = ("phase", "moves", "bytes", "duration_s", "longest_pause_s", "highest_utilisation")
     columns = ("phase", "moves", "bytes", "duration, s", "longest pause, s", "highest utilisation")
-    rows = [tuple(phase.get(name) for name in names) for phase in phases]
+    rows = [tuple(_figure(phase, name) for name in names) for phase in phases]
     return [capped(columns, rows)] if rows else []
 
 
@@ -152,7 +161,7 @@ def _moves(moves: Sequence[Mapping[str, Any]], called: str) -> list[Table]:
     """Return moves as a list to tick off, phase by phase."""
     names = ("phase", "from", "to", "protocol", "latency_s", "pause_s", "completion_s", "bytes", "reason")
     columns = ("done", called, "phase", "from", "to", "by", "latency, s", "pause, s", "completion, s", "bytes", "why")
-    rows = [("[ ]", _group(move), *(move.get(name) for name in names)) for move in moves]
+    rows = [("[ ]", _group(move), *(_figure(move, name) for name in names)) for move in moves]
     return [capped(columns, rows, tick=True)] if rows else []
 
 
@@ -176,7 +185,7 @@ def _what(node: Mapping[str, Any], overload: Any) -> str:
 def _front(front: Sequence[Mapping[str, Any]]) -> list[Table]:
     """Return what other sizes of phases would take, where there is a choice."""
     names = ("phases", "longest_pause_s", "duration_s", "bytes")
-    rows = [tuple(point.get(name) for name in names) for point in front]
+    rows = [tuple(_figure(point, name) for name in names) for point in front]
     columns = ("in so many phases", "longest pause, s", "all phases, s", "largest phase, bytes")
     return [capped(columns, rows)] if len(rows) > 1 else []
 
@@ -193,7 +202,6 @@ def _suggestion(suggestion: Mapping[str, Any] | None) -> list[Table]:
 
 
 _SUGGESTED = (
-    ("nodes", "nodes"),
     ("why", "why"),
     ("utilisation_before", "mean utilisation now"),
     ("utilisation_after", "then"),
