@@ -106,7 +106,8 @@ def _load(problem: RebalanceProblem, place: IntArray, loads: FloatArray, window_
 
 def _imbalance(problem: RebalanceProblem, load: FloatArray) -> float | None:
     hosts = problem.hosts & (problem.capacity > 0.0)
-    total = float(problem.load.sum() + problem.foreign[hosts].sum())
+    movable = (problem.hosts | problem.removed)[problem.home]
+    total = float(problem.load[movable].sum() + problem.foreign[hosts].sum())
     if not hosts.any() or total <= 0.0:
         return None
     fair = total * problem.capacity[hosts] / problem.capacity[hosts].sum()
