@@ -73,7 +73,7 @@ def _home(problem: RebalanceProblem, move: Migration, cpal: bool) -> Migration:
 def _arriving(problem: RebalanceProblem, moves: Sequence[Migration]) -> FloatArray:
     targets = np.array([move.target for move in moves], dtype=np.int64)
     groups = np.array([move.group for move in moves], dtype=np.int64)
-    return np.bincount(targets, problem.load[groups], minlength=len(problem.nodes))
+    return np.asarray(np.bincount(targets, problem.load[groups], minlength=len(problem.nodes)), dtype=np.float64)
 
 
 def _leaving(

@@ -43,13 +43,14 @@ def suggestion(prepared: PreparedRebalance, options: RebalanceOptions) -> dict[s
 
 def _text(made: Suggestion, problem: RebalanceProblem) -> str:
     if made.action == "none":
-        return "neither add nor remove nodes"
+        return "neither add nor remove nodes" + ("" if made.in_band else ": the band is not reached")
     names = ", ".join(problem.nodes[node] for node in made.nodes)
     count = len(made.nodes)
     said = [f"{made.action} {count} {'node' if count == 1 else 'nodes'}: {names}"] if count else []
     if made.more and made.like is not None:
         said.append(f"add {made.more} new {'node' if made.more == 1 else 'nodes'} like {problem.nodes[made.like]}")
-    return ", and ".join(said)
+    proof = " (no fewer do)" if made.proven and made.in_band else "" if made.in_band else " (the band is not reached)"
+    return ", and ".join(said) + proof
 
 
 def _new_node(cluster: Cluster, made: Suggestion, number: int) -> dict[str, Any]:
