@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -16,10 +17,12 @@ from ftplan.planners.rebalance.local_search import improved
 from ftplan.planners.rebalance.options import RebalanceSearch
 from ftplan.planners.rebalance.outcome import outcome, rules
 from ftplan.planners.rebalance.pairing import assisted_share, pairing
-from ftplan.planners.rebalance.repair import repaired
+from ftplan.planners.rebalance.repair import MODELS, repaired
 from ftplan.planners.rebalance.working_placement import WorkingPlacement
 from ftplan.planners.result import Result
 
+#: Choices up to which a problem is solved as a whole at once.
+SMALL = 1000
 #: Deterministic seconds of CP-SAT on a small problem as a whole.
 WORK_S = 4.0
 #: What moves, and bytes, cost besides while their number is to become less: multiples of the mean price of a move.
@@ -41,29 +44,29 @@ def adaptive(problem: RebalanceProblem, search: RebalanceSearch) -> Result[Rebal
     candidates = Candidates(problem)
     pairings = [pairing(candidates, prefer) for prefer in (True, False)]
     shares = (assisted_share(pairings[0]), assisted_share(pairings[1]))
-    pool = _improved_starts(pairings, search.seed, budget)
-    dual = lower_bound(candidates, budget)
-    if pool and _own_value(pool[0]) > dual.bound:
-        pool = _by_value([*pool, *_improved_starts([_at_prices(candidates, dual)], search.seed, budget)])
-    bound = dual.bound
+    small = choices(candidates) <= SMALL
+    pool = _improved_starts(pairings, search.seed, budget, models=not small)
+    bound = -np.inf
+    if not small:
+        dual = lower_bound(candidates, _own_value(pool[0]) if pool else np.inf, budget)
+        bound, at_prices = dual.bound, [_at_prices(candidates, dual)]
+        pool = _by_value(pool + _improved_starts(at_prices, search.seed, budget, models=not pool))
     if choices(candidates) <= WHOLE and not (pool and _closed(pool[0], bound)):
         now = pool[0] if pool else WorkingPlacement(candidates)
         answer = chosen(now, np.arange(candidates.groups), Goal(), budget, WORK_S)
-        bound = max(bound, -np.inf if answer.bound is None else answer.bound)
         if answer.placement is not None and answer.placement.feasible():
             pool = _by_value([answer.placement, *pool])
-        elif answer.placement is None and answer.proven and not pool:
-            bound = np.inf
+        bound = np.inf if answer.proven and not pool else max(bound, answer.bound or -np.inf)
     if not pool:
         return _without_plan(problem, bound, budget)
     return _in_phases(problem, pool, bound, shares, budget)
 
 
-def _improved_starts(starts: list[WorkingPlacement], seed: int, budget: Budget) -> list[WorkingPlacement]:
+def _improved_starts(starts: list[WorkingPlacement], seed: int, budget: Budget, models: bool) -> list[WorkingPlacement]:
     """Return placements that keep all limits, the cheapest first, from some that need not."""
     free = []
     for start in starts:
-        now = start if not start.over().any() else repaired(start.copy(), seed, budget)
+        now = start if not start.over().any() else repaired(start.copy(), seed, budget, MODELS * models)
         if now.within_limits():
             free.append(improved(now.copy(), budget, limited=False))
     pool = [now for now in free if now.within_budget()]
@@ -106,7 +109,13 @@ def _at_prices(candidates: Candidates, dual: Dual) -> WorkingPlacement:
 
 def _own_value(now: WorkingPlacement) -> float:
     """Return what the moves cost, without the traffic that there is anyway."""
-    return float(sum(now.problem.cost(move) for move in now.moves))
+    moved = now.moved
+    near = now.candidates.near(moved)[np.arange(len(moved)), now.place[moved]].astype(np.int64)
+    own = math.fsum(now.tariff.price[near, moved].tolist())
+    if now.problem.traffic is None:
+        return own
+    traffic = now.problem.traffic
+    return own + math.fsum((traffic[moved, now.place[moved]] - traffic[moved, now.problem.home[moved]]).tolist())
 
 
 def _by_value(pool: list[WorkingPlacement]) -> list[WorkingPlacement]:

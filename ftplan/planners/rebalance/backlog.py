@@ -11,11 +11,8 @@ import numpy as np
 
 from ftplan.metrics.migration_phases import NOWHERE, MoveTable, hot_first, move_table, waits
 from ftplan.metrics.rebalance_problem import Migration, RebalanceProblem
-from ftplan.model.tolerances import ROUNDING
+from ftplan.model.tolerances import NOISE, ROUNDING
 from ftplan.model.topology import FloatArray, IntArray
-
-#: Moves in a row that do not fit, before all that are left are looked at in one go; doubles each time.
-MISSES = 32
 
 
 class PhaseSize(NamedTuple):
@@ -40,15 +37,21 @@ class Backlog:
         self.table: MoveTable = move_table(problem, self.moves)
         self.left: IntArray = np.arange(len(self.moves))
         self.load: FloatArray = problem.start_load.copy()
-        self.most: FloatArray = problem.transient + ROUNDING * np.maximum(1.0, np.abs(problem.transient))
+        self.most: FloatArray = problem.transient * (1.0 + ROUNDING) + NOISE
 
     def make(self, chosen: Sequence[int]) -> tuple[Migration, ...]:
         """Carry out moves as one phase, and return them."""
         table, nodes, some = self.table, len(self.load), list(chosen)
         self.load = self.load + np.bincount(table.target[some], table.load[some], minlength=nodes)
         self.load -= np.bincount(table.home[some], table.load[some], minlength=nodes)
-        self.left = np.setdiff1d(self.left, np.array(some, dtype=np.int64), assume_unique=True)
+        self.drop(some)
         return tuple(self.moves[k] for k in chosen)
+
+    def drop(self, some: Sequence[int]) -> None:
+        """Leave out moves."""
+        stays = np.ones(len(self.moves), dtype=np.bool_)
+        stays[some] = False
+        self.left = self.left[stays[self.left]]
 
     def change(self, moves: Mapping[int, Migration]) -> None:
         """Make some moves by other protocols."""
@@ -95,11 +98,11 @@ class OpenPhase:
     def able(self, some: IntArray) -> IntArray:
         """Return those of some moves that could be taken next."""
         t = self._table
-        if self.chosen and len(self.chosen) >= self._most_moves:
-            return some[:0]
+        if self.chosen:
+            some = some[t.bytes[some] <= self._bytes] if len(self.chosen) < self._most_moves else some[:0]
         wait = np.maximum(self._inward[t.target[some]], self._outward[t.outlet[some]]) * (t.link_s[some] > 0.0)
         fits = (t.load[some] <= self._room[t.target[some]]) & (wait <= self._longest[some])
-        return some[fits & (t.bytes[some] <= self._bytes)] if self.chosen else some[fits]
+        return some[fits]
 
     def take(self, k: int) -> bool:
         """Take a move, to be served after those taken before, if it fits; return whether it did."""
@@ -122,8 +125,11 @@ class OpenPhase:
         return True
 
     def fill(self, some: IntArray) -> None:
-        """Take what fits of some moves, in their order. Cost O(moves)."""
-        waiting, patience = self.able(some), MISSES
+        """Take what fits of some moves, in their order.
+
+        All that wait are looked at in one go after 1, 2, 4, ... did not fit. Cost O(moves).
+        """
+        waiting, patience = some, 1
         while len(waiting):
             misses = 0
             for position, k in enumerate(waiting.tolist()):

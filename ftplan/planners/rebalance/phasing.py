@@ -70,8 +70,9 @@ def fill_phases(backlog: Backlog, size: PhaseSize) -> Phasing:
     """Return all that is left of a backlog in phases, see :func:`phased`."""
     phases: list[tuple[Migration, ...]] = []
     slowed: list[Migration] = []
+    longest_wait = backlog.longest_wait(size.pause_s)
     while len(backlog.left):
-        phase = OpenPhase(backlog, backlog.longest_wait(size.pause_s), size)
+        phase = OpenPhase(backlog, longest_wait, size)
         phase.fill(backlog.left)
         chosen = phase.chosen
         if not chosen:
@@ -80,6 +81,8 @@ def fill_phases(backlog: Backlog, size: PhaseSize) -> Phasing:
                 stuck = tuple(backlog.moves[k] for k in backlog.left)
                 return Phasing(tuple(phases), stuck, tuple(slowed), together.limit, together.needed)
             chosen = together.chosen
-            slowed += together.slowed
+            if together.slowed:
+                slowed += together.slowed
+                longest_wait = backlog.longest_wait(size.pause_s)
         phases.append(backlog.make(chosen))
     return Phasing(tuple(phases), slowed=tuple(slowed))

@@ -18,16 +18,16 @@ STEPS, WORST, PAIRS = 2000, 4, 1_000_000
 MODELS, CHOICES, WORK_S = 8, 600, 0.5
 
 
-def repaired(now: WorkingPlacement, seed: int, budget: Budget) -> WorkingPlacement:
+def repaired(now: WorkingPlacement, seed: int, budget: Budget, models: int = MODELS) -> WorkingPlacement:
     """Return a placement that is less outside its limits of load, not at all where that is seen to be possible.
 
     Steepest descent in the sum of what nodes have too much or too little: a group goes to another node, or two change
     places. Where that ends early, integer programs place all groups of a few nodes anew: those outside of their limits
-    and others drawn at random, more each time. The limits of moves and bytes are left aside.
+    and others drawn at random, more each time, *models* of them. The limits of moves and bytes are left aside.
     """
     _descend(now, budget)
     rng, size = np.random.default_rng(seed), CHOICES
-    for _ in range(budget.passes(MODELS)):
+    for _ in range(budget.passes(models)):
         if not now.over().any() or budget.over():
             break
         now = _placed_anew(now, rng, size, budget)
