@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from ftplan.api.answers import Explanation
-from ftplan.api.rebalance.asked import asked_of, group_numbers
+from ftplan.api.rebalance.asked import asked_of, group_numbers, numbered
 from ftplan.api.rebalance.candidates import Planned, candidate_rows, way_columns
 from ftplan.api.rebalance.judge import CODES
+from ftplan.api.rebalance.options import RebalanceOptions
 from ftplan.errors import FtplanError
 from ftplan.metrics.migration_costs import ASSISTED
 from ftplan.metrics.rebalance_effects import places_after
@@ -40,7 +41,8 @@ def explain(plan: Plan, problem: Problem, what: Selector) -> Explanation:
         If the selector is of another kind or names what is not there.
     """
     prepared = asked_of(plan, problem)
-    planned = Planned.of(plan, prepared)
+    answer, protocol = numbered(plan, prepared.problem), RebalanceOptions.of_plan(plan).protocol
+    planned = Planned.of(prepared.problem, prepared.cluster, answer, protocol)
     if what.kind == "key-group":
         return _key_group(what, planned)
     if what.kind == "node":
