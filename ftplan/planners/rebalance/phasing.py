@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ftplan.metrics.migration_costs import AFTER_LOSS, CPAL
-from ftplan.metrics.migration_phases import hot_first, move_table, phase_figures
+from ftplan.metrics.migration_phases import hot_first, move_table
 from ftplan.metrics.rebalance_problem import Migration, RebalanceProblem
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray
@@ -25,7 +25,8 @@ class Phasing(NamedTuple):
 
     ``slowed`` are moves that do without ``cpal``, which would load two nodes at once, though it is cheaper; they stand
     in the phases by the protocol that they have now. ``limit`` and ``needed`` name the rule that keeps the ``stuck``
-    moves from being made, and the value with which it would not (None where no value would).
+    moves from being made, and the value with which it would not (None where no value would). ``excess_s`` is the
+    longest pause of moves that have to begin together, where that exceeds the size of a phase.
     """
 
     phases: tuple[tuple[Migration, ...], ...]
@@ -33,6 +34,7 @@ class Phasing(NamedTuple):
     slowed: tuple[Migration, ...] = ()
     limit: str | None = None
     needed: float | None = None
+    excess_s: float = 0.0
 
     @property
     def moves(self) -> tuple[Migration, ...]:
@@ -64,8 +66,7 @@ def phased(problem: RebalanceProblem, moves: Iterable[Migration], size: PhaseSiz
     size = size or usual_size(problem, made)
     best = fill_phases(Backlog(problem, first), size)
     if len(best.phases) > 2 or best.stuck or best.slowed:
-        others = [best, *_others(problem, first, size)]
-        best = min(others, key=lambda phasing: _rank(problem, phasing, size))
+        best = min([best, *_others(problem, first, size)], key=lambda phasing: _rank(problem, phasing))
     return best._replace(phases=(*best.phases, last)) if last and not best.stuck else best
 
 
@@ -85,7 +86,7 @@ def fill_phases(backlog: Backlog, size: PhaseSize, key: FloatArray | None = None
     """
     phases: list[tuple[Migration, ...]] = []
     slowed: list[Migration] = []
-    longest_wait = backlog.longest_wait(size.pause_s)
+    longest_wait, excess = backlog.longest_wait(size.pause_s), 0.0
     kind = OpenPhase if key is None else SortedPhase
     while len(backlog.left):
         phase = kind(backlog, longest_wait, size)
@@ -97,11 +98,13 @@ def fill_phases(backlog: Backlog, size: PhaseSize, key: FloatArray | None = None
                 stuck = tuple(backlog.moves[k] for k in backlog.left)
                 return Phasing(tuple(phases), stuck, tuple(slowed), together.limit, together.needed)
             chosen = together.chosen
+            pause, _ = backlog.figures(chosen)
+            excess = max(excess, pause if pause > size.pause_s * (1.0 + ROUNDING) else 0.0)
             if together.slowed:
                 slowed += together.slowed
                 longest_wait = backlog.longest_wait(size.pause_s)
         phases.append(backlog.make(chosen))
-    return Phasing(tuple(phases[:: -1 if backlog.backward else 1]), slowed=tuple(slowed))
+    return Phasing(tuple(phases[:: -1 if backlog.backward else 1]), slowed=tuple(slowed), excess_s=excess)
 
 
 def _others(problem: RebalanceProblem, moves: Sequence[Migration], size: PhaseSize) -> Iterator[Phasing]:
@@ -121,10 +124,7 @@ def _others(problem: RebalanceProblem, moves: Sequence[Migration], size: PhaseSi
                 yield phasing
 
 
-def _rank(problem: RebalanceProblem, phasing: Phasing, size: PhaseSize) -> tuple[int, float, float, int, float]:
-    """Return how bad phases are: moves that are stuck, moves that had to be slower, pauses above the size, number."""
-    figures = phase_figures(problem, phasing.phases)
+def _rank(problem: RebalanceProblem, phasing: Phasing) -> tuple[int, float, float, int]:
+    """Return how bad phases are: moves that are stuck, what slower moves cost, pauses above the size, number."""
     slower = math.fsum(problem.cost(move) - problem.cost(move._replace(protocol=CPAL)) for move in phasing.slowed)
-    longest = max((item.longest_pause_s for item in figures), default=0.0)
-    over = longest if longest > size.pause_s * (1.0 + ROUNDING) else 0.0
-    return len(phasing.stuck), slower, over, len(phasing.phases), math.fsum(item.duration_s for item in figures)
+    return len(phasing.stuck), slower, phasing.excess_s, len(phasing.phases)
