@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ftplan.metrics.migration_costs import PROTOCOLS, MigrationSetting, migration_costs
+from ftplan.metrics.migration_costs import PROTOCOLS, MigrationSetting, ProtocolCosts, migration_costs
 from ftplan.metrics.rebalance_effects import places_after, surviving_copies
 from ftplan.metrics.rebalance_problem import Migration, RebalanceLimits, RebalanceProblem
 from ftplan.model.tolerances import ROUNDING
@@ -66,7 +66,7 @@ def random_problem(
 ) -> RebalanceProblem:
     """Return a random problem of every sort: full nodes, nodes that come and go, memory, tolerance, zones, limits.
 
-    *tightness* is the total load over what all hosts may have (drawn from 0.4 to 0.95 where None). Some problems have no
+    *tightness* is the total load over what all hosts may have (None: from 0.4 to 0.95). Some problems have no
     solution. *fields* replace what was drawn.
     """
     rng = np.random.default_rng([15, seed])
@@ -107,7 +107,7 @@ def random_problem(
         interval_s=30.0, full=float(rng.random() < 0.2), bandwidth_mb_s=5.0, delay_s=0.01,
         restart_s=rng.choice([0.0, 0.2]), queue_s=0.05, detection_s=1.0, remote=remote,
     )  # fmt: skip
-    protocols = PROTOCOLS[:4]
+    protocols: tuple[str, ...] = PROTOCOLS[:4]
     if rng.random() < 0.2:
         protocols = (("cpa",), ("cpal",), ("direct",), ("cpa", "direct"))[int(rng.integers(0, 4))]
     within = float(rng.choice([2.0, 30.0])) if removed.any() and rng.random() < 0.3 else None
@@ -173,7 +173,7 @@ def shuffled(problem: RebalanceProblem, seed: int) -> tuple[RebalanceProblem, An
         load=problem.load[order],
         rate=problem.rate[order],
         state=problem.state[order],
-        costs=type(costs)(*tables, costs.catch_up[order]),
+        costs=ProtocolCosts(tables[0], tables[1], tables[2], tables[3], costs.catch_up[order]),
         traffic=None if problem.traffic is None else problem.traffic[order],
     ), order
 
