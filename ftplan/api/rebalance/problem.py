@@ -105,7 +105,7 @@ def prepare(problem: Problem, options: RebalanceOptions, fill: float | None = No
     movable = nodes.hosts | nodes.removed
     limits = load_limits(options, nodes, cluster.cpu, capacity, foreign, float(planned[movable[home]].sum()), fill)
     criterion: Any = options.objective
-    built = RebalanceProblem(
+    built = RebalanceProblem(  # the function is long because the problem has many fields
         nodes=tuple(node.id for node in cluster.nodes),
         zone=cluster.zone_index,
         domain=cluster.zone_index if options.anti_affinity == "zone" else np.arange(len(cluster.nodes)),
