@@ -234,6 +234,7 @@ def test_without_checkpoints_moves_have_none_to_use() -> None:
     answer = prepared(job(placement=bare))
     assert "NO_CHECKPOINTS" in codes(answer)
     assert answer.problem.copies == ((),) * 7
+    assert "NO_CHECKPOINTS" not in codes(prepared(job(placement=bare), protocol="direct"))
     assert "NO_CHECKPOINTS" not in codes(prepared())
 
 
