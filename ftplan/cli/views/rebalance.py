@@ -12,6 +12,8 @@ from ftplan.metrics.migration_costs import AFTER_LOSS
 from ftplan.model.names import natural_key
 from ftplan.model.plan import Plan
 
+#: Characters of a command that a table shows.
+LONGEST = 240
 #: Figures of the load of nodes, and of moves, in ``before`` and ``after`` of the summary.
 _OF_LOAD = {
     "highest_utilisation": "highest utilisation",
@@ -197,8 +199,15 @@ def _suggestion(suggestion: Mapping[str, Any] | None) -> list[Table]:
     low, high = suggestion["band"]
     rows: list[tuple[str, Any]] = [("suggestion", suggestion["text"])]
     rows += [(text, suggestion.get(name)) for name, text in _SUGGESTED if suggestion.get(name) not in (None, [], "")]
-    rows += [("run next", command) for command in suggestion.get("next") or ()]
+    peaks = suggestion.get("for_peaks")
+    if peaks:
+        rows.append(("for the busiest", f"{peaks:,} nodes more would keep 95 % of the windows at most at {high:.0%}"))
+    rows += [("run next", _fitting(step)) for step in suggestion.get("next") or ()]
     return [Table((f"for {low:.0%} to {high:.0%}", ""), rows)]
+
+
+def _fitting(command: str) -> str:
+    return command if len(command) <= LONGEST else f"{command[:LONGEST]} … (the JSON has all of it)"
 
 
 _SUGGESTED = (
