@@ -169,7 +169,7 @@ class Replay:
                     assert len({self.zone[node] for node in spots}) == len(spots)
 
 
-@pytest.mark.parametrize("seed", (*range(15), 36))
+@pytest.mark.parametrize("seed", [*range(15), 36])
 def test_a_rebalance_carried_out_keeps_every_limit(seed: int) -> None:
     documents, options = drawn(seed), ASKED[seed % len(ASKED)]
     problem = ftplan.load(**documents)
