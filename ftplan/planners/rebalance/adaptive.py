@@ -56,7 +56,7 @@ def adaptive(problem: RebalanceProblem, search: RebalanceSearch) -> Result[Rebal
             pool = by_value([answer.placement, *pool])
         bound = np.inf if answer.proven and not pool else max(bound, answer.bound or -np.inf)
     if not pool:
-        return _without_plan(problem, bound, search.seed, budget)
+        return _without_plan(problem, bound, search, budget)
     return _in_phases(problem, pool, bound, shares, budget)
 
 
@@ -114,10 +114,14 @@ def _candidates_for_phases(pool: list[WorkingPlacement], budget: Budget) -> Iter
             yield answer.placement
 
 
-def _without_plan(problem: RebalanceProblem, bound: float, seed: int, budget: Budget) -> Result[Rebalance]:
+def _without_plan(
+    problem: RebalanceProblem, bound: float, search: RebalanceSearch, budget: Budget
+) -> Result[Rebalance]:
     """Return why there is no plan: proven where the bound is infinite."""
-    why = why_infeasible(problem, seed, budget) if np.isposinf(bound) else None
     warnings = (*problem.warnings, *budget.warnings())
+    if np.isposinf(bound) and not search.explain:
+        return Result("infeasible", None, rules(problem), reason="no placement keeps all limits", warnings=warnings)
+    why = why_infeasible(problem, search.seed, budget) if np.isposinf(bound) else None
     if why is None:
         reason = "no placement was seen that keeps all limits"
         return Result("no-plan-in-time", None, rules(problem), reason=reason, warnings=warnings)
