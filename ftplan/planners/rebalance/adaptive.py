@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ftplan.metrics.rebalance_problem import Rebalance, RebalanceProblem
+from ftplan.metrics.rebalance_rules import rules
 from ftplan.model.tolerances import LEAST_SCALE, ROUNDING
 from ftplan.planners.budget import Budget
 from ftplan.planners.rebalance.bounds import Dual, lower_bound
@@ -15,7 +16,7 @@ from ftplan.planners.rebalance.candidates import Candidates
 from ftplan.planners.rebalance.choice_model import WHOLE, Goal, choices, chosen
 from ftplan.planners.rebalance.local_search import improved
 from ftplan.planners.rebalance.options import RebalanceSearch
-from ftplan.planners.rebalance.outcome import outcome, rules
+from ftplan.planners.rebalance.outcome import outcome
 from ftplan.planners.rebalance.pairing import assisted_share, pairing
 from ftplan.planners.rebalance.repair import MODELS, repaired
 from ftplan.planners.rebalance.working_placement import WorkingPlacement
