@@ -11,7 +11,7 @@ from ftplan.metrics.migration_costs import AFTER_LOSS, ASSISTED, CPAL, PROTOCOLS
 from ftplan.metrics.migration_phases import hot_first
 from ftplan.metrics.rebalance_effects import places_after, surviving_copies
 from ftplan.metrics.rebalance_problem import Migration, Rebalance, RebalanceProblem
-from ftplan.model.tolerances import ROUNDING
+from ftplan.model.tolerances import NOISE, ROUNDING
 from ftplan.model.topology import FloatArray
 
 Phases = tuple[tuple[Migration, ...], ...]
@@ -37,7 +37,7 @@ def rollback(problem: RebalanceProblem, rebalance: Rebalance) -> Phases:
 
 def _back(problem: RebalanceProblem, phase: Sequence[Migration], load: FloatArray) -> list[Migration]:
     """Return the moves that undo a phase, from the load of nodes, (N,), after it."""
-    most = problem.transient + ROUNDING * np.maximum(1.0, problem.transient)
+    most = problem.transient * (1.0 + ROUNDING) + NOISE
     back = [_home(problem, move, cpal=True) for move in phase if move.protocol not in AFTER_LOSS]
     source = {move.group: move.target for move in phase}
     while back:
@@ -51,7 +51,10 @@ def _back(problem: RebalanceProblem, phase: Sequence[Migration], load: FloatArra
             back = [move for move in back if move.group not in slow]
             back += [_home(problem, move, cpal=False) for move in again]
         else:
-            back = [move for move in back if not over[move.target]]
+            kept = [move for move in back if not over[move.target]]
+            if len(kept) == len(back):  # what is too full is so whatever goes back
+                break
+            back = kept
     return back
 
 

@@ -27,6 +27,8 @@ from ftplan.planners.rebalance.covers import cheapest_cover
 COARSE, FINE = 1000, 20_000
 #: Steps of the subgradient ascent, and rounds in which groups are added to the linear program.
 STEPS, ROUNDS = 60, 6
+#: Steps without a gain that end the ascent, and a gap, relative, for which it is not worth while.
+PATIENCE, CLOSE = 12, 0.005
 #: Groups that a round adds.
 ADDED = 3000
 
@@ -53,16 +55,16 @@ class Dual(NamedTuple):
     target: IntArray
 
 
-def lower_bound(candidates: Candidates, budget: Budget) -> Dual:
-    """Return the best bound that a linear program and a short subgradient ascent find.
+def lower_bound(candidates: Candidates, upper: float, budget: Budget) -> Dual:
+    """Return the best bound that a linear program and a short subgradient ascent find, no more needed than *upper*.
 
     Cost: a linear program over the groups on nodes that are outside of their limits, and O(K + excess units x groups
     there) for each of a few dozen steps.
     """
     relaxation = Relaxation(candidates)
-    best = relaxation.dual(Prices(np.zeros(candidates.nodes)), COARSE)
-    best = max((best, _linear_prices(relaxation, budget)), key=lambda dual: dual.bound)
-    best = _ascent(relaxation, best, budget)
+    best = _linear_prices(relaxation, budget)
+    if upper - best.bound > CLOSE * abs(upper):
+        best = _ascent(relaxation, best, upper, budget)
     fine = relaxation.dual(best.prices, FINE)
     return max((best, fine), key=lambda dual: dual.bound)
 
@@ -74,7 +76,7 @@ class Relaxation:
         self.candidates, self.problem = candidates, candidates.problem
         problem = self.problem
         self.hosts = np.flatnonzero(problem.hosts)
-        self.excess = np.where(problem.removed, 0.0, problem.start_load - candidates.most)
+        self.excess = problem.start_load - candidates.most
         self.full = np.flatnonzero(self.excess > 0.0)
         self.on = {node: np.flatnonzero(problem.home == node) for node in self.full.tolist()}
         self.traffic: FloatArray | None = None
@@ -156,24 +158,25 @@ class Relaxation:
         return np.where(p > 0.0, above, np.where(p < 0.0, below, np.maximum(above, 0.0) + np.minimum(below, 0.0)))
 
 
-def _ascent(relaxation: Relaxation, best: Dual, budget: Budget) -> Dual:
-    """Improve prices by subgradient steps [Polyak1969] towards a value a little above the best one."""
-    now, reach, stalled = best, 0.02, 0
+def _ascent(relaxation: Relaxation, best: Dual, upper: float, budget: Budget) -> Dual:
+    """Improve prices by subgradient steps [Polyak1969] towards *upper*, shorter ones where that does not help."""
+    now, stalled = best, 0
+    reach = (upper - best.bound) / 2.0 if np.isfinite(upper) else abs(best.bound)
     for _ in range(budget.passes(STEPS)):
-        if budget.over() or not np.isfinite(now.bound) or reach < 1e-5:
+        if budget.over() or not np.isfinite(now.bound) or stalled >= PATIENCE:
             break
         slope = relaxation.slope(now)
         norm = float(slope @ slope)
         if norm <= 0.0:
             break
-        step = (best.bound + reach * max(abs(best.bound), ROUNDING) - now.bound) / norm
+        step = (best.bound + reach - now.bound) / norm
         now = relaxation.dual(replace(now.prices, load=_kept_signs(now.prices.load, step * slope)), COARSE)
         if now.bound > best.bound:
             best, stalled = now, 0
         else:
             stalled += 1
-            if stalled % 5 == 0:
-                reach, now = reach / 2.0, best
+            if stalled % 3 == 0:
+                reach, now = reach / 4.0, best
     return best
 
 
@@ -228,9 +231,7 @@ class _Program:
         infinity = solver.infinity()
         self.scale = max(float(candidates.least_price) / ROUNDING, NOISE)
         self.unit = max(float(problem.load.mean()) if candidates.groups else 1.0, NOISE)
-        # a node that is above its limit though nothing can leave it is somebody else's problem
-        most = np.where(problem.removed, np.inf, candidates.most) - problem.start_load
-        least = np.where(problem.removed, -np.inf, candidates.least) - problem.start_load
+        most, least = candidates.most - problem.start_load, candidates.least - problem.start_load
         self.rows = [
             solver.Constraint(
                 float(low) / self.unit if np.isfinite(low) else -infinity,

@@ -13,8 +13,8 @@ from ftplan.planners.rebalance.working_placement import WorkingPlacement
 
 #: Passes over all moves, where each helps.
 PASSES = 30
-#: Groups that a neighbourhood looks at for each move, the most promising first, and changes that it tries of each.
-PARTNERS, TRIES = 64, 3
+#: Changes that a neighbourhood tries of each group, the best first.
+TRIES = 3
 #: Units in which the load that leaves a node is counted.
 COVER_UNITS = 10_000
 
@@ -22,11 +22,11 @@ COVER_UNITS = 10_000
 def improved(now: WorkingPlacement, budget: Budget, limited: bool = True) -> WorkingPlacement:
     """Return a placement that costs no more by its tariff, from one that keeps all limits; changed in place.
 
-    Neighbourhoods, for each move in turn, the dearest first: it is dropped or goes elsewhere; others of its node leave
-    instead of it, one or two; two moves of a node give way to one; and the hosts of its checkpoints make room by
-    sending something cheaper away (ejection chains of two). First improvement, until a pass gains nothing. Where
-    traffic is priced, or nothing has moved, groups at home are looked at too. Cost of a pass O(moves x groups on a node
-    x nodes).
+    Neighbourhoods: all departures from a node are chosen anew, as the cheapest cover of its excess; and for each move
+    in turn, the dearest first: it is dropped or goes elsewhere; another of its node leaves instead; and a cheaper node
+    makes room by sending something away (ejection chains). First improvement, until a pass gains nothing. Where
+    traffic is priced, groups at home are looked at too. Cost of a pass O(moves x groups on a node x nodes), and
+    O(groups x units) for each node's cover.
 
     Parameters
     ----------
@@ -135,7 +135,6 @@ class _Search:
         yield from self._relocations(group)
         if self.now.place[group] != self.problem.home[group]:
             yield from self._exchanges(group)
-            yield from self._mergers(group)
         yield from self._ejections(group)
 
     def _relocations(self, group: int) -> Iterator[tuple[list[tuple[int, int]], float]]:
@@ -146,7 +145,7 @@ class _Search:
             yield [(group, node)], float(gain[node])
 
     def _exchanges(self, group: int) -> Iterator[tuple[list[tuple[int, int]], float]]:
-        """The group goes home, and one or two others of that home leave it instead."""
+        """The group goes home, and another of that home leaves it instead."""
         if self.candidates.must[group]:
             return
         now, load = self.now, self.problem.load
@@ -156,38 +155,6 @@ class _Search:
         gain = np.where(load[others] >= need, cost - best, -np.inf)
         for i in _best(gain, self.least_gain):
             yield [(group, home), (int(others[i]), int(target[i]))], float(gain[i])
-        cheap = np.flatnonzero((best < cost) & (load[others] > 0.0))
-        cheap = cheap[np.argsort(best[cheap] / load[others[cheap]], kind="stable")][:PARTNERS]
-        pair = cost - best[cheap][:, None] - best[cheap]
-        enough = load[others[cheap]][:, None] + load[others[cheap]] >= need
-        pair = np.where(np.triu(enough, 1), pair, -np.inf)
-        for flat in _best(pair.ravel(), self.least_gain):
-            i, j = (int(cheap[x]) for x in np.unravel_index(flat, pair.shape))
-            both = [(int(others[i]), int(target[i])), (int(others[j]), int(target[j]))]
-            yield [(group, home), *both], float(pair.ravel()[flat])
-
-    def _mergers(self, group: int) -> Iterator[tuple[list[tuple[int, int]], float]]:
-        """The group and another of its home go home, and one leaves instead of both."""
-        if self.candidates.must[group]:
-            return
-        now, load = self.now, self.problem.load
-        home, cost = int(self.problem.home[group]), self._cost(group, int(now.place[group]))
-        mates = np.flatnonzero((self.problem.home == home) & (now.place != home))
-        mates = mates[mates != group]
-        if not len(mates):
-            return
-        rows = self.candidates.costs(mates, now.tariff)
-        theirs = rows[np.arange(len(mates)), now.place[mates]]
-        others, best, target = self._departures(home, group)
-        need = now.load[home] + load[group] + load[mates] - self.candidates.most[home]
-        gain = cost + theirs[:, None] - best
-        gain = np.where(load[others] >= need[:, None], gain, -np.inf)
-        for flat in _best(gain.ravel(), self.least_gain):
-            m, i = np.unravel_index(flat, gain.shape)
-            yield (
-                [(group, home), (int(mates[m]), home), (int(others[i]), int(target[i]))],
-                float(gain.ravel()[flat]),
-            )
 
     def _ejections(self, group: int) -> Iterator[tuple[list[tuple[int, int]], float]]:
         """Cheaper nodes that are too full send something away, to where the group is now or elsewhere."""

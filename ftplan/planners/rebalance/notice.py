@@ -143,7 +143,7 @@ def _leave(problem: RebalanceProblem, moves: Sequence[Migration], size: PhaseSiz
         phases.append(backlog.make(chosen))
         begin += phase_figures(problem, [phase])[0].duration_s
     late = [k for k in backlog.left.tolist() if k in recovered]
-    backlog.left = np.setdiff1d(backlog.left, late)
+    backlog.drop(late)
     rest = fill_phases(backlog, size)
     last = [recovered[k] or backlog.moves[k] for k in late] + [m for m in moves if m.protocol in AFTER_LOSS]
     phases += [*rest.phases, *([hot_first(problem, last)] if last else [])]

@@ -9,7 +9,7 @@ import numpy as np
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.rebalance.choice_model import WHOLE, Goal, chosen
+from ftplan.planners.rebalance.choice_model import WHOLE, chosen
 from ftplan.planners.rebalance.working_placement import WorkingPlacement
 
 #: Steps of the descent, nodes that each looks at, and pairs of groups that it may exchange.
@@ -18,16 +18,16 @@ STEPS, WORST, PAIRS = 2000, 4, 1_000_000
 MODELS, CHOICES, WORK_S = 8, 600, 0.5
 
 
-def repaired(now: WorkingPlacement, seed: int, budget: Budget) -> WorkingPlacement:
+def repaired(now: WorkingPlacement, seed: int, budget: Budget, models: int = MODELS) -> WorkingPlacement:
     """Return a placement that is less outside its limits of load, not at all where that is seen to be possible.
 
     Steepest descent in the sum of what nodes have too much or too little: a group goes to another node, or two change
     places. Where that ends early, integer programs place all groups of a few nodes anew: those outside of their limits
-    and others drawn at random, more each time. The limits of moves and bytes are left aside.
+    and others drawn at random, more each time, *models* of them. The limits of moves and bytes are left aside.
     """
     _descend(now, budget)
     rng, size = np.random.default_rng(seed), CHOICES
-    for _ in range(budget.passes(MODELS)):
+    for _ in range(budget.passes(models)):
         if not now.over().any() or budget.over():
             break
         now = _placed_anew(now, rng, size, budget)
@@ -138,5 +138,5 @@ def _placed_anew(now: WorkingPlacement, rng: np.random.Generator, size: int, bud
     free = np.flatnonzero(targets[now.place])
     if len(free) * len(picked) > 4 * WHOLE:
         return now
-    answer = chosen(now, free, Goal("none"), budget, WORK_S, targets)
+    answer = chosen(now, free, budget, WORK_S, targets, feasible=True)
     return answer.placement or now
