@@ -5,14 +5,15 @@ A node that is drained: no key group and no checkpoint stays on it.
   $ ftplan allocate-checkpoints -t topology.yaml -c cluster.yaml -s stats --objective correlation -o copies.json -q
   $ ftplan rebalance -t topology.yaml -c cluster.yaml -s stats --checkpoints copies.json --record-bytes 100 --remove n3 --iterations 20 --format table -q
   rebalance
-  algorithm      adaptive
-  status         optimal
-  latency (min)  1.141
-  proven bound   1.141
-  gap            0.0000%
-  drains         n3
-  pays back      never: no overload is saved
-  rules          capacity, drained, phase-capacity, copies-apart, memory, protocol
+  algorithm              adaptive
+  status                 optimal
+  latency (min)          1.141
+  proven bound           1.141
+  gap                    0.0000%
+  drains                 n3
+  moves to a checkpoint  100.0% where these are preferred, 100.0% where not
+  pays back              never: no overload is saved
+  rules                  capacity, drained, phase-capacity, copies-apart, memory, protocol
                                    before   after
   highest utilisation              1.265    0.8432
   of node                          n6       n1
@@ -65,18 +66,19 @@ A node that is drained: no key group and no checkpoint stays on it.
   n6                 1.265  0.8312  was overloaded
   9 moves undo it, the last phase first, 1.635 s of pauses in all: rollback in the JSON
 
-One that is gone after half a minute: what cannot leave before is recovered from its checkpoint.
+One that is gone almost at once: what cannot leave before is recovered from its checkpoint, hot key groups first.
 
-  $ ftplan rebalance -t topology.yaml -c cluster.yaml -s stats --checkpoints copies.json --record-bytes 100 --remove n3 --within 3s --iterations 20 --format table -q
+  $ ftplan rebalance -t topology.yaml -c cluster.yaml -s stats --checkpoints copies.json --record-bytes 100 --remove n3 --within 400ms --iterations 20 --format table -q
   rebalance
-  algorithm      adaptive
-  status         feasible
-  latency (min)  1.655
-  proven bound   1.141
-  gap            31.0578%
-  drains         n3
-  pays back      never: no overload is saved
-  rules          capacity, drained, phase-capacity, copies-apart, memory, within, protocol
+  algorithm              adaptive
+  status                 feasible
+  latency (min)          1.655
+  proven bound           1.141
+  gap                    31.0578%
+  drains                 n3
+  moves to a checkpoint  100.0% where these are preferred, 100.0% where not
+  pays back              never: no overload is saved
+  rules                  capacity, drained, phase-capacity, copies-apart, memory, within, protocol
                                    before   after
   highest utilisation              1.265    0.8432
   of node                          n6       n1
@@ -135,15 +137,16 @@ A new node gets its share.
   $ sed "s/^  - {id: n1,/  - {id: n7, cpu: 4, memory_mb: 64, zone: b}\n  - {id: n1,/" cluster.yaml > seven.yaml
   $ ftplan rebalance -t topology.yaml -c seven.yaml -s stats --checkpoints copies.json --record-bytes 100 --add n7 --iterations 20 --format table -q
   rebalance
-  algorithm        adaptive
-  status           optimal
-  latency (min)    0.1018
-  proven bound     0.1018
-  gap              0.0000%
-  fills            n7
-  tolerance        0.1 (the smallest feasible, for the nodes that are filled)
-  pays back after  0.1026 s (0.004052 paused, 0.0395 of overload saved a second)
-  rules            capacity, filled, phase-capacity, copies-apart, memory, protocol
+  algorithm              adaptive
+  status                 optimal
+  latency (min)          0.1018
+  proven bound           0.1018
+  gap                    0.0000%
+  fills                  n7
+  tolerance              0.1 (the smallest feasible, for the nodes that are filled)
+  moves to a checkpoint  50.0% where these are preferred, 0.0% where not
+  pays back after        0.1026 s (0.004052 paused, 0.0395 of overload saved a second)
+  rules                  capacity, filled, phase-capacity, copies-apart, memory, protocol
                                    before  after
   highest utilisation              1.476   0.8432
   of node                          n6      n1
@@ -158,26 +161,25 @@ A new node gets its share.
   all pauses, each moved alone, s     0.1018       3.676            2.245
   all moves, each alone, s             250.3       3.676            205.1
   bytes moved                          1,752   3,670,016        2,184,908
-  phases                                   3           –                –
+  phases                                   2           –                –
   longest pause, s                   0.01338           –                –
-  all phases, s                        65.32           –                –
+  all phases, s                         63.2           –                –
   protocol  moves  latency, s  bytes  why
   cpal          5     0.05151  1,750  checkpoint on target
   lazy          4     0.05025      2  full checkpoints: the next one goes to the target
   phase  moves  bytes  duration, s  longest pause, s  highest utilisation
-      0      6    552        60.26           0.01338                1.476
-      1      2    650        2.119           0.01034                1.476
-      2      1    550        2.933           0.01048                1.476
+      0      6    452        60.26           0.01338                1.476
+      1      3  1,300        2.933           0.01048                1.476
   done  key group   phase  from  to  by    latency, s  pause, s  completion, s  bytes  why
-  [ ]   sessions/3      0  n4    n2  cpal      0.0103    0.0103          1.853    350  checkpoint on target
+  [ ]   sessions/1      0  n3    n2  cpal     0.01021   0.01021          1.327    250  checkpoint on target
   [ ]   sessions/0      0  n3    n1  cpal     0.01017   0.01017          1.067    200  checkpoint on target
   [ ]   alerts/2        0  n2    n7  lazy     0.01338   0.01338          60.26      1  full checkpoints: the next one goes to the target
   [ ]   alerts/1        0  n1    n7  lazy     0.01295   0.01295          60.26      1  full checkpoints: the next one goes to the target
   [ ]   alerts/0        0  n1    n7  lazy     0.01253   0.01253          60.26      0  full checkpoints: the next one goes to the target
   [ ]   alerts/3        0  n2    n7  lazy      0.0114    0.0114          60.26      0  full checkpoints: the next one goes to the target
+  [ ]   sessions/7      1  n6    n3  cpal     0.01048   0.01048          2.933    550  checkpoint on target
   [ ]   sessions/4      1  n5    n1  cpal     0.01034   0.01034          2.119    400  checkpoint on target
-  [ ]   sessions/1      1  n3    n2  cpal     0.01021   0.01021          1.327    250  checkpoint on target
-  [ ]   sessions/7      2  n6    n3  cpal     0.01048   0.01048          2.933    550  checkpoint on target
+  [ ]   sessions/3      1  n4    n2  cpal      0.0103    0.0103          1.853    350  checkpoint on target
   node  utilisation before   after
   n1                0.3654  0.8432
   n2                0.3185  0.8432

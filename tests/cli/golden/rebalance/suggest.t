@@ -58,16 +58,17 @@ How many nodes would be enough: none, fewer, one that stands idle, new ones.
   in 95 % of windows at most, now  0.3362
   then                             0.6725
   run next                         ftplan rebalance --remove n1 --remove n2 --remove n3
-  $ ftplan rebalance -t topology.yaml -c cluster.yaml -s stats --checkpoints copies.json --record-bytes 100 --capacity-per-core 0.08 --remove n4 --remove n5 --iterations 20 --format table -q
+  $ ftplan rebalance -t topology.yaml -c cluster.yaml -s stats --checkpoints copies.json --record-bytes 100 --capacity-per-core 0.08 --remove n1 --remove n2 --remove n3 --iterations 20 --format table -q
   rebalance
-  algorithm      adaptive
-  status         optimal
-  latency (min)  0.5539
-  proven bound   0.5539
-  gap            0.0000%
-  drains         n4, n5
-  pays back      never: no overload is saved
-  rules          capacity, drained, phase-capacity, copies-apart, memory, protocol
+  algorithm              adaptive
+  status                 optimal
+  latency (min)          0.5539
+  proven bound           0.5539
+  gap                    0.0000%
+  drains                 n4, n5
+  moves to a checkpoint  75.0% where these are preferred, 25.0% where not
+  pays back              never: no overload is saved
+  rules                  capacity, drained, phase-capacity, copies-apart, memory, protocol
                                    before  after
   highest utilisation              0.5469  0.7812
   of node                          n6      n6
