@@ -9,6 +9,7 @@ import numpy as np
 
 from ftplan.metrics.rebalance_problem import Rebalance, RebalanceProblem
 from ftplan.metrics.rebalance_rules import rules
+from ftplan.model.plan import Warn
 from ftplan.model.tolerances import LEAST_SCALE, ROUNDING
 from ftplan.planners.budget import Budget
 from ftplan.planners.rebalance.bounds import Dual, lower_bound
@@ -26,6 +27,10 @@ from ftplan.planners.result import Result
 SMALL = 1000
 #: Deterministic seconds of CP-SAT on a small problem as a whole.
 WORK_S = 4.0
+#: The bound leaves out what other moves cost more, which are taken since those of least cost have no good phases.
+DEARER = Warn(
+    "BOUND_WITHOUT_PHASES", "moves of least cost have worse phases: the bound is one for moves without phases"
+)
 
 
 def adaptive(problem: RebalanceProblem, search: RebalanceSearch) -> Result[Rebalance]:
@@ -96,7 +101,9 @@ def _in_phases(
         if not any(warning.code == "BOUND_WITHOUT_PHASES" for warning in result.warnings):
             break
     if results:
-        return min(results, key=lambda result: problem.value(result.answer.moves) if result.answer else np.inf)
+        best = min(results, key=lambda result: problem.value(result.answer.moves) if result.answer else np.inf)
+        dearer = best is not results[0] and best.status != "optimal"
+        return replace(best, warnings=(*best.warnings, DEARER)) if dearer else best
     assert stuck is not None  # the pool is not empty
     why = f"{stuck.reason}; {stuck.infeasible.smallest_fix} would do" if stuck.infeasible else stuck.reason
     return replace(stuck, status="no-plan-in-time", infeasible=None, bound=None, reason=why)
