@@ -28,11 +28,13 @@ if TYPE_CHECKING:
 SIMULATIONS = {
     "recovery": "ftplan.api.simulating.simulate:simulate_recovery",
     "tentative-output": "ftplan.api.tentative.simulate:simulate_tentative_output",
+    "migration": "ftplan.api.migrating.simulate:simulate_migration",
 }
 
 
 def simulate(what: str, *given: Any, **options: Any) -> Any:
-    """Simulate something: ``"recovery"`` (:func:`simulate_recovery`) or ``"tentative-output"``
+    """Simulate something: ``"recovery"`` (:func:`simulate_recovery`), ``"migration"``
+    (:func:`ftplan.api.migrating.simulate.simulate_migration`) or ``"tentative-output"``
     (:func:`ftplan.api.tentative.simulate.simulate_tentative_output`), with the parameters of that.
 
     Raises

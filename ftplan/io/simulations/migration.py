@@ -1,0 +1,18 @@
+"""Simulated migrations as documents."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from ftplan.io.simulations.document import SimulationModel
+
+
+class MigrationSimulationModel(SimulationModel):
+    """Migrations: a plan's moves message by message, or adaptation over time."""
+
+    kind: Literal["migration"] = Field(description="What was simulated")
+    level: Literal["messages", "trace"] = Field(description="How: which of the two that follow is there")
+    messages: dict[str, Any] | None = Field(None, description="The moves of a plan")
+    trace: dict[str, Any] | None = Field(None, description="Adaptation over time")
