@@ -1,0 +1,253 @@
+"""Where some key groups go, and by which protocol, while others stay where they are meant to be: an integer program."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ftplan.metrics.migration_costs import PROTOCOLS
+from ftplan.metrics.rebalance_problem import Migration
+from ftplan.model.tolerances import TINY
+from ftplan.model.topology import FloatArray, IntArray
+from ftplan.planners.budget import SOLVER_SECONDS_PER_ITERATION, Budget
+from ftplan.planners.interrupts import solve_sat
+from ftplan.planners.rebalance.candidates import Candidates, memory_changes
+from ftplan.planners.rebalance.working_placement import WorkingPlacement
+
+#: Units in which CP-SAT counts the load of all nodes, and what all moves cost, together.
+UNITS, COST_UNITS = 2.0**40, 2.0**46
+#: Choices up to which a whole problem is put into one model.
+WHOLE = 20_000
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What is least: the cost of moves, their number (``moves``), their bytes (``bytes``), or how far limits stretch.
+
+    With ``stretch`` nodes may have more, and less, load than their limits by a multiple of *unit*, (N,), up to *most*
+    of it, and the multiple is least.
+    """
+
+    name: str = "cost"
+    unit: FloatArray | None = None
+    most: float = 0.0
+
+
+class Chosen(NamedTuple):
+    """Moves of all groups, None where there are none or none were seen in time; and what is proven of the goal.
+
+    ``proven`` says that the moves are the best, or that there are none. ``bound`` is a proven bound of the goal.
+    """
+
+    placement: WorkingPlacement | None
+    proven: bool
+    bound: float | None = None
+
+
+def choices(candidates: Candidates) -> int:
+    """Return about how many choices a whole problem has."""
+    return candidates.groups * int(candidates.problem.hosts.sum())
+
+
+def chosen(now: WorkingPlacement, free: IntArray, goal: Goal, budget: Budget, work_s: float, seed: int = 0) -> Chosen:
+    """Choose the best places and protocols of some groups, the others' as they are, by CP-SAT.
+
+    Loads are rounded down and limits up: a relaxation by the last digits, so that what is infeasible here is proven to
+    be. *work_s* bounds the deterministic seconds of the solver.
+    """
+    if budget.over():
+        return Chosen(None, proven=False)
+    return _Model(now, free, goal).solved(budget, work_s, seed)
+
+
+class _Choice(NamedTuple):
+    group: int
+    target: int
+    protocol: int  # row, -1 where it is at home
+    cost: float
+    bytes: float
+
+
+class _Model:
+    def __init__(self, now: WorkingPlacement, free: IntArray, goal: Goal) -> None:
+        from ortools.sat.python import cp_model
+
+        self.now, self.goal, self.candidates, self.problem = now, goal, now.candidates, now.problem
+        self.free = np.sort(free)
+        self.model = cp_model.CpModel()
+        self.choices: list[_Choice] = []
+        self.taken: list[Any] = []
+        self.of: dict[int, list[int]] = {}
+        for group in self.free.tolist():
+            mine = self._choices_of(group)
+            self.of[group] = list(range(len(self.choices), len(self.choices) + len(mine)))
+            self.choices += mine
+            self.taken += [self.model.new_bool_var("") for _ in mine]
+            self.model.add_exactly_one(self.taken[c] for c in self.of[group])
+            current = int(now.place[group])
+            for c in self.of[group]:
+                self.model.add_hint(self.taken[c], self.choices[c].target == current)
+        self._loads()
+        if now.by_memory:
+            self._memory()
+        self._budgets()
+
+    def _choices_of(self, group: int) -> list[_Choice]:
+        """Return the places of a group, by each protocol that no other beats in cost and bytes."""
+        candidates, problem = self.candidates, self.problem
+        home, kept = int(problem.home[group]), []
+        if not candidates.must[group]:
+            kept.append(_Choice(group, home, -1, 0.0, 0.0))
+        frugal = problem.limits.max_bytes is not None or self.goal.name == "bytes"
+        sizes = problem.costs.bytes[:, group]
+        undominated: list[list[int]] = []
+        for near in (0, 1):
+            price = candidates.price[near, :, group]
+            order = sorted(np.flatnonzero(np.isfinite(price)).tolist(), key=lambda r: (price[r], r))
+            best = np.inf
+            rows: list[int] = []
+            for row in order:
+                if sizes[row] < best and (frugal or not rows):
+                    rows.append(row)
+                    best = sizes[row]
+            undominated.append(rows)
+        traffic = np.zeros(candidates.nodes)
+        if problem.traffic is not None:
+            traffic = problem.traffic[group] - problem.traffic[group, home]
+        near_hosts = set(candidates.hosts_of(group).tolist())
+        for target in np.flatnonzero(problem.hosts).tolist():
+            near = int(problem.remote or target in near_hosts)
+            if target != home:
+                kept += [
+                    _Choice(group, target, row, float(candidates.price[near, row, group] + traffic[target]), sizes[row])
+                    for row in undominated[near]
+                ]
+        return kept
+
+    def _loads(self) -> None:
+        problem, candidates = self.problem, self.candidates
+        others = np.ones(candidates.groups, dtype=np.bool_)
+        others[self.free] = False
+        fixed = problem.foreign + np.bincount(self.now.place[others], problem.load[others], minlength=candidates.nodes)
+        unit = max(float(problem.load[self.free].sum()), TINY) / UNITS
+        size = np.floor(problem.load / unit).astype(np.int64)
+        on: dict[int, list[int]] = {}
+        for c, choice in enumerate(self.choices):
+            on.setdefault(choice.target, []).append(c)
+        whole = UNITS + 1.0
+        self.stretch: Any = None
+        if self.goal.unit is not None:
+            self.stretch = self.model.new_int_var(0, int(STRETCHES), "")
+        for node in range(candidates.nodes):
+            mine = on.get(node, [])
+            most, least = (candidates.most[node] - fixed[node]) / unit, (candidates.least[node] - fixed[node]) / unit
+            total: Any = sum(int(size[self.choices[c].group]) * self.taken[c] for c in mine)
+            give: Any = 0
+            if self.stretch is not None and self.goal.unit is not None and self.goal.unit[node] > 0.0:
+                step = int(np.ceil(self.goal.unit[node] * self.goal.most / unit / STRETCHES))
+                give = step * self.stretch
+            slack = len(mine)  # what rounding took off the sizes, where load has to be enough
+            if most < whole or self.stretch is not None:
+                self.model.add(total <= int(np.ceil(min(most, whole))) + give) if most > -1e18 else None
+            if least > 0.0:
+                self.model.add(total + slack >= int(np.floor(min(least, whole))) - give)
+
+    def _memory(self) -> None:
+        now, problem = self.now, self.problem
+        size = max(float(problem.state[self.free].sum()) * 3.0, TINY) / UNITS
+        rows: dict[int, list[tuple[int, int]]] = {}
+        used = now.used.copy()
+        for c, choice in enumerate(self.choices):
+            for node, by in memory_changes(problem, choice.group, self._move(choice)).items():
+                rows.setdefault(node, []).append((c, int(np.floor(by / size))))
+        for group in self.free.tolist():
+            current = int(now.place[group])
+            move = None if current == problem.home[group] else now.candidates.move(group, current, now.tariff)
+            for node, by in memory_changes(problem, group, move).items():
+                used[node] -= by
+        for node, terms in rows.items():
+            if np.isfinite(now.room[node]):
+                room = int(np.ceil((now.room[node] - used[node]) / size))
+                self.model.add(sum(by * self.taken[c] for c, by in terms) <= room)
+
+    def _budgets(self) -> None:
+        limits, moved = self.problem.limits, self.now.moved
+        fixed = moved[~np.isin(moved, self.free)]
+        away = [c for c, choice in enumerate(self.choices) if choice.protocol >= 0]
+        if limits.max_moves is not None and self.goal.name != "moves":
+            self.model.add(sum(self.taken[c] for c in away) <= limits.max_moves - len(fixed))
+        sizes = np.array([choice.bytes for choice in self.choices])
+        self.byte_unit = max(float(sizes.max(initial=0.0)) * len(self.free), TINY) / UNITS
+        self.sizes = np.floor(sizes / self.byte_unit).astype(np.int64)
+        if limits.max_bytes is not None and self.goal.name != "bytes":
+            spent = sum(
+                float(self.now.tariff.bytes[self.now.row(k, int(self.now.place[k])), k]) for k in fixed.tolist()
+            )
+            room = (limits.max_bytes * (1.0 + 1e-9) - spent) / self.byte_unit
+            self.model.add(sum(int(self.sizes[c]) * self.taken[c] for c in away) <= int(min(np.ceil(room), UNITS * 2)))
+
+    def _move(self, choice: _Choice) -> Migration | None:
+        if choice.protocol < 0:
+            return None
+        return Migration(choice.group, choice.target, PROTOCOLS[choice.protocol])
+
+    def _objective(self) -> tuple[Any, float, float]:
+        """Return what is least, its unit, and what rounding may take off a bound in that unit."""
+        away = [c for c, choice in enumerate(self.choices) if choice.protocol >= 0]
+        if self.goal.name == "moves":
+            return sum(self.taken[c] for c in away), 1.0, 0.0
+        if self.goal.name == "bytes":
+            return sum(int(self.sizes[c]) * self.taken[c] for c in away), self.byte_unit, 0.0
+        if self.stretch is not None:
+            return self.stretch, self.goal.most / STRETCHES, 0.0
+        cost = np.array([choice.cost for choice in self.choices])
+        unit = max(float(np.abs(cost).max(initial=0.0)) * len(self.free), TINY) / COST_UNITS
+        rounded = np.floor(cost / unit).astype(np.int64)
+        count = len(self.free) + 1
+        terms = (
+            (int(rounded[c]) * count + int(self.choices[c].protocol >= 0)) * self.taken[c]
+            for c in range(len(self.choices))
+        )
+        return sum(terms), unit / count, float(len(self.free))
+
+    def solved(self, budget: Budget, work_s: float, seed: int) -> Chosen:
+        from ortools.sat.python import cp_model
+
+        target, unit, moves = self._objective()
+        if self.choices and self.goal.name != "none":
+            self.model.minimize(target)
+        solver = cp_model.CpSolver()
+        solver.parameters.num_workers = 1
+        solver.parameters.random_seed = seed
+        if budget.iterations is not None:
+            work_s = min(work_s, budget.iterations * SOLVER_SECONDS_PER_ITERATION)
+        solver.parameters.max_deterministic_time = work_s
+        status = solve_sat(self.model, solver, budget.left_s)
+        if status == cp_model.INFEASIBLE:
+            return Chosen(None, proven=True)
+        if status is None:
+            budget.unfinished()
+            return Chosen(None, proven=False)
+        if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE) and budget.left_s <= 0.0:
+            budget.unfinished()
+        bound = (float(solver.best_objective_bound) - moves) * unit
+        if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+            return Chosen(None, proven=False, bound=bound)
+        picked = [self.choices[c] for c in range(len(self.choices)) if solver.value(self.taken[c])]
+        return Chosen(self._placement(picked), status == cp_model.OPTIMAL, bound)
+
+    def _placement(self, picked: list[_Choice]) -> WorkingPlacement:
+        moves = [move for choice in picked if (move := self._move(choice)) is not None]
+        near = [self.candidates.at_hand(move.group, move.target) for move in moves]
+        after = self.now.copy()
+        for choice in picked:  # by memory as the protocols until now have it
+            after.put(choice.group, choice.target)
+        after.tariff = self.now.tariff.with_rows(self.problem, moves, near)
+        after.recount()
+        return after
+
+
+#: Steps of a stretch.
+STRETCHES = 2.0**20
