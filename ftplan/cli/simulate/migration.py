@@ -33,6 +33,7 @@ def command(plan: str | None, **given: Any) -> int:
     \b
     $ ftplan simulate migration rebalance.json
     $ ftplan simulate migration rebalance.json --runs 20 --seed 7
+    $ ftplan simulate migration --level trace --stats stats --runs 10
     """
     from ftplan.api.migrating.simulate import simulate_migration
     from ftplan.cli.simulate.migration_view import tables

@@ -10,11 +10,13 @@ from ftplan.metrics.migration_costs import DIRECT, PROTOCOLS, MigrationSetting
 from ftplan.metrics.rebalance_problem import Migration, NewCopy, RebalanceProblem
 from ftplan.model.topology import FloatArray, IntArray
 
+#: Nodes of the copies of each key group, ascending, (K,).
+CopyPlaces = tuple[tuple[int, ...], ...]
 #: Moves away from overloaded nodes: the adaptation under study.
 Adaptation = Callable[[RebalanceProblem], Sequence[Migration]]
-#: Copies of each key group, (K,) ascending nodes, from the number of the period and the problem that it begins with.
-Upkeep = Callable[[int, RebalanceProblem], Sequence[tuple[int, ...]]]
-#: Copies made anew where moves leave a key group fewer than it had.
+#: The copies from the number of the period and the problem that it begins with.
+Upkeep = Callable[[int, RebalanceProblem], CopyPlaces]
+#: CopyPlaces made anew where moves leave a key group fewer than it had.
 Renewal = Callable[[RebalanceProblem, Sequence[Migration]], Sequence[NewCopy]]
 
 
@@ -60,7 +62,7 @@ class PeriodFigures(NamedTuple):
     excess_before, excess_after
         Load above the ceilings of all nodes before the moves, and after them, in load units per window.
     wanted, usable
-        Copies of key groups on overloaded nodes before the moves; those of them whose host could take the key group
+        CopyPlaces of key groups on overloaded nodes before the moves; those of them whose host could take the key group
         without being overloaded ([Madsen2015], figure 8).
     by_protocol
         Moves by protocol, in the order of :data:`ftplan.metrics.migration_costs.PROTOCOLS`.
@@ -69,7 +71,7 @@ class PeriodFigures(NamedTuple):
     bytes
         That moves transferred.
     copies_moved, copy_bytes
-        Copies that were placed anew by upkeep, or since a move took one away; and their state.
+        CopyPlaces that were placed anew by upkeep, or since a move took one away; and their state.
     """
 
     overloaded_before: int
@@ -102,11 +104,11 @@ class AdaptationTrace:
 
     periods: tuple[PeriodFigures, ...]
     place: IntArray
-    copies: tuple[tuple[int, ...], ...]
+    copies: CopyPlaces
 
     def total(self, name: str) -> float:
         """Return the sum of a figure over all periods."""
-        return sum(getattr(period, name) for period in self.periods)
+        return float(sum(getattr(period, name) for period in self.periods))
 
     @property
     def assisted_share(self) -> float | None:

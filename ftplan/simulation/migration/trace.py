@@ -17,9 +17,13 @@ from ftplan.metrics.rebalance_effects import places_after, surviving_copies
 from ftplan.metrics.rebalance_problem import Migration, RebalanceProblem
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import BoolArray, FloatArray
-from ftplan.simulation.migration.load_trace import AdaptationPolicy, AdaptationTrace, LoadTrace, PeriodFigures
-
-Copies = tuple[tuple[int, ...], ...]
+from ftplan.simulation.migration.load_trace import (
+    AdaptationPolicy,
+    AdaptationTrace,
+    CopyPlaces,
+    LoadTrace,
+    PeriodFigures,
+)
 
 
 def adapted(problem: RebalanceProblem, trace: LoadTrace, policy: AdaptationPolicy) -> AdaptationTrace:
@@ -112,7 +116,7 @@ def _check(now: RebalanceProblem, moves: Sequence[Migration]) -> None:
         moved.add(move.group)
 
 
-def _kept_up(now: RebalanceProblem, copies: Sequence[tuple[int, ...]]) -> Copies:
+def _kept_up(now: RebalanceProblem, copies: CopyPlaces) -> CopyPlaces:
     """Return copies as upkeep placed them, if they are as many as before and none is with its key group."""
     for before, after, home in zip(now.copies, copies, now.home.tolist(), strict=True):
         if len(set(after)) != len(before) or home in after:
@@ -122,7 +126,7 @@ def _kept_up(now: RebalanceProblem, copies: Sequence[tuple[int, ...]]) -> Copies
 
 def _copies_after(
     now: RebalanceProblem, moves: Sequence[Migration], policy: AdaptationPolicy
-) -> tuple[Copies, list[int]]:
+) -> tuple[CopyPlaces, list[int]]:
     """Return the copies after moves, and the group of each that is made anew."""
     after = list(now.copies)
     for move in moves:
@@ -133,6 +137,6 @@ def _copies_after(
     return tuple(after), [copy.group for copy in new]
 
 
-def _arrived(before: Sequence[tuple[int, ...]], after: Sequence[tuple[int, ...]]) -> list[int]:
+def _arrived(before: CopyPlaces, after: CopyPlaces) -> list[int]:
     """Return the group of each copy that lies where none lay before."""
     return [group for group, nodes in enumerate(after) for node in nodes if node not in before[group]]
