@@ -35,10 +35,10 @@ def _figures(body: Document) -> Table:
         (item["allocation"], item["preferred"], *(_figure(item["summary"][name], share) for name, _, share in _FIGURES))
         for item in body["adaptations"]
     ]
-    idle = cell(body["without_adaptation"]["overloaded_nodes"])
+    idle = f"{body['without_adaptation']['overloaded_nodes']:,} node-periods"
     most = max(item["runs"] for item in body["adaptations"])
     several = f"; mean ± 95 % confidence over {most:,} draws" if most > 1 else ""
-    title = f"{body['periods']:,} periods of {cell(body['period_s'])} s; without moves {idle} node-periods of overload{several}"
+    title = f"{body['periods']:,} periods of {cell(body['period_s'])} s; without moves {idle} of overload{several}"
     return Table(("allocation", "hosts of copies preferred", *(text for _, text, _ in _FIGURES)), rows, title)
 
 
