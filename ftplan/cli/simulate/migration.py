@@ -30,9 +30,14 @@ def command(plan: str | None, **given: Any) -> int:
     statistics, phase by phase. Each move's pause and completion stand beside what formulas foretell of them, and every
     record is followed: exit code 1 where one is lost, counts twice or comes out of order.
 
+    With --level trace no plan, but an adaptation over the load of the statistics: period by period it moves key groups
+    away from overloaded nodes. Checkpoints are allocated on the first part of the windows, in several ways; the others
+    tell how many moves they assist, how many copies are usable, and how long key groups are paused in all.
+
     \b
     $ ftplan simulate migration rebalance.json
     $ ftplan simulate migration rebalance.json --runs 20 --seed 7
+    $ ftplan simulate migration --level trace --stats stats --runs 10
     """
     from ftplan.api.migrating.simulate import simulate_migration
     from ftplan.cli.simulate.migration_view import tables

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from ftplan.io.simulations.adaptation import AdaptationTraceModel
 from ftplan.io.simulations.document import SimulationModel
 
 
@@ -15,4 +16,4 @@ class MigrationSimulationModel(SimulationModel):
     kind: Literal["migration"] = Field(description="What was simulated")
     level: Literal["messages", "trace"] = Field(description="How: which of the two that follow is there")
     messages: dict[str, Any] | None = Field(None, description="The moves of a plan")
-    trace: dict[str, Any] | None = Field(None, description="Adaptation over time")
+    trace: AdaptationTraceModel | None = Field(None, description="Adaptation over time")

@@ -1,1 +1,1 @@
-"""Key groups that migrate: message by message ([Madsen2015], algorithms 1 and 2). Knows no planner."""
+"""Migrations of key groups simulated: message by message, and period by period over load traces."""

@@ -1,81 +1,78 @@
-"""Migrations under random timing, and in the paper's units."""
+"""Small rebalance problems and load traces, and an adaptation that is easy to follow by hand."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ftplan.simulation.migration.setting import Arrival, MoveSetting, Waiting
-from ftplan.simulation.migration.simulate import Make, SimulatedMove, simulate_moves
+from ftplan.metrics.migration_costs import MigrationSetting, migration_costs
+from ftplan.metrics.rebalance_problem import Migration, RebalanceProblem
+from ftplan.model.topology import FloatArray
+from ftplan.simulation.migration.load_trace import LoadTrace
+
+#: 1 ms a record, a replay of 10 s of input, state that takes 4 s to send at 1 MB/s.
+SETTING = MigrationSetting(
+    rate=0.0, record_time_s=0.001, state_bytes=4.0 * 2**20, age_s=10.0, interval_s=10.0, bandwidth_mb_s=1.0
+)
 
 
-def random_setting(protocol: str, seed: int, noise: bool = True, **changed: Any) -> MoveSetting:
-    """Return a move with records in bursts, delays, waiting times and ages that depend on a seed alone.
+def problem(
+    home: Sequence[int], copies: Sequence[Sequence[int]], ceiling: Sequence[float], **other: Any
+) -> RebalanceProblem:
+    """Return groups of one operator on nodes without foreign load, whose loads and rates a trace says."""
+    nodes, groups = len(ceiling), len(home)
+    yes, no = np.ones(nodes, dtype=np.bool_), np.zeros(nodes, dtype=np.bool_)
+    limit = np.array(ceiling, dtype=np.float64)
+    made = RebalanceProblem(
+        nodes=tuple(f"n{i}" for i in range(nodes)),
+        zone=np.arange(nodes),
+        domain=np.arange(nodes),
+        hosts=yes,
+        keeps=yes,
+        removed=no,
+        added=no,
+        capacity=limit,
+        foreign=np.zeros(nodes),
+        ceiling=limit,
+        upper=limit,
+        lower=np.full(nodes, -np.inf),
+        memory=np.full(nodes, np.inf),
+        operators=("op",) * groups,
+        key_group=np.arange(groups),
+        home=np.array(home, dtype=np.int64),
+        copies=tuple(tuple(sorted(nodes)) for nodes in copies),
+        load=np.zeros(groups),
+        rate=np.zeros(groups),
+        state=np.full(groups, 4.0 * 2**20),
+        costs=migration_costs(SETTING._replace(rate=np.zeros(groups))),
+        protocols=("cpa", "direct"),
+    )
+    return replace(made, **other)
 
-    Without *noise* all messages take equally long, so that none is held up by another.
+
+def trace(*loads: Sequence[float], setting: MigrationSetting = SETTING) -> LoadTrace:
+    """Return a trace whose rates in records per second are its loads."""
+    values: FloatArray = np.array(loads, dtype=np.float64)
+    return LoadTrace(values, values, 60.0, setting)
+
+
+def relieve(problem: RebalanceProblem, prefer: bool = True) -> list[Migration]:
+    """Move the heaviest groups away from overloaded nodes: to a copy's host that has room, else to the most room.
+
+    Without *prefer* to the most room. By the first protocol that is possible there.
     """
-    rng = np.random.default_rng(seed)
-    upstreams = int(rng.integers(1, 5))
-    gap_s, burst = 0.1, float(rng.choice([1.0, 5.0, 20.0]))
-    delay_s, queue_s = rng.choice([0.0, 0.001, 0.1, 1.0], 2).tolist()
-    messages = np.random.default_rng((seed, 99))
-
-    def records(upstream: int) -> Iterator[Arrival]:
-        own = np.random.default_rng((seed, upstream))
-        while True:
-            quiet = own.random() < 1.0 / burst
-            # never two at one moment, or their order would be anyone's guess
-            yield Arrival(own.exponential(gap_s * burst if quiet else 1e-6), *drawn(own))
-
-    def drawn(rng: np.random.Generator) -> tuple[float, float]:
-        return (rng.exponential(delay_s), rng.exponential(queue_s)) if noise else (delay_s, queue_s)
-
-    def waiting() -> Waiting:
-        return Waiting(*drawn(messages))
-
-    settings: dict[str, Any] = {
-        "protocol": protocol,
-        "source": 0,
-        "target": 1,
-        "upstreams": upstreams,
-        "records": records,
-        "waiting": waiting,
-        "record_time_s": gap_s / upstreams * float(rng.choice([0.05, 0.4, 0.8])),
-        "record_bytes": float(rng.choice([0.0, 1.0, 10.0])),
-        "state_bytes": float(rng.choice([0.0, 100.0, 1000.0])),
-        "age_s": float(rng.uniform(0.0, 10.0)),
-        "interval_s": float(rng.choice([0.5, 3.0, 20.0])),
-        "bytes_s": float(rng.choice([200.0, 1000.0, np.inf])),
-        "serialisation_s": float(rng.choice([500.0, np.inf])),
-        "restart_s": float(rng.choice([0.0, 0.5])),
-        "detection_s": 1.0,
-        "store_s": float(rng.choice([0.0, 0.5, 4.0])),
-        "catch_up_first": bool(rng.random() < 0.5),
-        "warm_up_s": float(rng.uniform(0.0, 3.0)),
-        "tail": 10,
-        "most_records": 3000.0,
-    }
-    return MoveSetting(**{**settings, **changed})
-
-
-def in_messages(
-    protocol: str, buffers: tuple[int, ...], record_time: float, queue: float, state: int = 0
-) -> MoveSetting:
-    """Return a move in units of one small message: each buffer holds so many, and nothing comes in meanwhile."""
-
-    def records(upstream: int) -> Iterator[Arrival]:
-        yield from itertools.repeat(Arrival(0.1, 1.0, queue), buffers[upstream])
-
-    return MoveSetting(
-        protocol, 0, 1, len(buffers), records, lambda: Waiting(1.0, queue), record_time, 1.0, float(state),
-        age_s=1000.0, bytes_s=1.0,
-    )  # fmt: skip
-
-
-def simulated(setting: MoveSetting, protocols: Mapping[str, Make] | None = None) -> SimulatedMove:
-    """Simulate one move by itself, each transfer on a link of its own."""
-    (move,) = simulate_moves([setting], shared_links=False, **({} if protocols is None else {"protocols": protocols}))
-    return move
+    load, moves = problem.start_load.copy(), []
+    for node in range(len(problem.nodes)):
+        for group in sorted(np.flatnonzero(problem.home == node).tolist(), key=lambda g: (-problem.load[g], g)):
+            if load[node] <= problem.ceiling[node]:
+                break
+            fits = [n for n in range(len(load)) if n != node and load[n] + problem.load[group] <= problem.ceiling[n]]
+            near = [n for n in fits if n in problem.copies[group]] if prefer else []
+            if fits and problem.load[group] > 0:
+                target = max(near or fits, key=lambda n: (problem.ceiling[n] - load[n], -n))
+                load[[node, target]] += (-problem.load[group], problem.load[group])
+                moves.append(Migration(group, target, problem.possible(group, target)[0]))
+    return moves

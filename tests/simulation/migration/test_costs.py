@@ -16,7 +16,7 @@ from ftplan.metrics.migration_messages import cpa_costs, cpal_costs, direct_cost
 from ftplan.model.units import MB
 from ftplan.simulation.migration.setting import Arrival, MoveSetting, Waiting
 from ftplan.simulation.migration.simulate import simulate_moves
-from tests.simulation.migration.cases import in_messages, simulated
+from tests.simulation.migration.message_cases import in_messages, simulated
 
 BUFFERS = st.lists(st.integers(1, 40), min_size=1, max_size=5).map(tuple)
 

@@ -20,7 +20,7 @@ from ftplan.simulation.migration.protocol import Links, Protocol
 from ftplan.simulation.migration.protocols import PROTOCOLS, Cpal, Direct
 from ftplan.simulation.migration.setting import MoveSetting
 from ftplan.simulation.migration.simulate import simulate_moves
-from tests.simulation.migration.cases import random_setting, simulated
+from tests.simulation.migration.message_cases import random_setting, simulated
 
 SEEDS = st.integers(0, 2**32 - 1)
 
