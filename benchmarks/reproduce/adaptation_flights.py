@@ -41,7 +41,7 @@ def _log() -> pd.DataFrame:
         LOG, usecols=["Month", "DayofMonth", "DepTime", "UniqueCarrier", "FlightNum", "TailNum", "DepDelay"]
     )
     log = log.dropna(subset=["DepTime", "TailNum"])
-    day = pd.to_datetime({"year": 2011, "month": log.Month, "day": log.DayofMonth}).dt.dayofyear - 1
+    day = pd.to_datetime({"year": 2011, "month": log.Month, "day": log.DayofMonth}).dt.day_of_year - 1
     return pd.DataFrame(
         {
             "hour": day * 24 + (log.DepTime // 100).astype(int) % 24,
@@ -134,22 +134,30 @@ def _factor(column: str, low: float, high: float, preferred: bool, table: Table)
 
 def _grows(column: str, names: tuple[str, ...], table: Table) -> Iterator[Check]:
     for name in names:
-        values = table.column(column, allocation=name, preferred=True)
-        yield rising(f"{name}, fewest and most key groups", [values[0], values[-1]])
+        values = [table.value(column, key_groups=n, allocation=name, preferred=True) for n in _ends(table)]
+        yield rising(f"{name}, fewest and most key groups", values)
+
+
+def _ends(table: Table) -> list[int]:
+    """Return the fewest and the most key groups."""
+    return [table.keys("key_groups")[i] for i in (0, -1)]
 
 
 def _flat(column: str, table: Table) -> Iterator[Check]:
     for name in ("even", "baseline"):
-        values = table.column(column, allocation=name, preferred=True)
+        values = [table.value(column, key_groups=n, allocation=name, preferred=True) for n in table.keys("key_groups")]
         yield at_most(f"{name}: largest over least", max(values) / max(min(values), 1e-9), 1.25)
 
 
 def _saved(table: Table) -> Iterator[Check]:
     """Yield whether the latency that optimised saves grows with the number of key groups."""
-    best = table.column("latency_s", allocation="optimised", preferred=True)
+
+    def latency(groups: int, name: str) -> float:
+        return float(table.value("latency_s", key_groups=groups, allocation=name, preferred=True))
+
     for other in ("even", "baseline"):
-        than = table.column("latency_s", allocation=other, preferred=True)
-        yield rising(f"saved against {other}", [than[0] - best[0], than[-1] - best[-1]], ("fewest", "most"))
+        saved = [latency(groups, other) - latency(groups, "optimised") for groups in _ends(table)]
+        yield rising(f"saved against {other}", saved, ("fewest", "most"))
 
 
 JOB = (
