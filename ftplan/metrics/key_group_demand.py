@@ -50,7 +50,9 @@ class RecordTimes(NamedTuple):
     assumed: BoolArray
 
 
-def record_times(stats: StatsTables, operators: Sequence[Operator], records: KeyGroupSeries) -> RecordTimes:
+def record_times(
+    stats: StatsTables, operators: Sequence[Operator], records: KeyGroupSeries, rate: FloatArray
+) -> RecordTimes:
     """Return the time per record of keyed operators.
 
     In this order: ``cpu_ms`` of their key groups by records; that of their tasks by ``records_in``; the topology's
@@ -61,6 +63,8 @@ def record_times(stats: StatsTables, operators: Sequence[Operator], records: Key
     ----------
     records
         Records in each window, of the key groups of *operators*.
+    rate
+        Records per second into each group that is planned with, (K,).
     """
     names = [operator.id for operator in operators]
     measured = _per_record(stats.tables["key_groups"], names, "cpu_ms", "records")
@@ -69,14 +73,14 @@ def record_times(stats: StatsTables, operators: Sequence[Operator], records: Key
         measured = np.where(np.isnan(measured), by_task, measured)
     stated = np.array([np.nan if o.record_time_s is None else o.record_time_s for o in operators], dtype=np.float64)
     known = np.where(np.isnan(measured), stated, measured / MS_PER_CORE_SECOND)
-    rate = np.bincount(records.operator, records.mean_load, minlength=len(names)) / records.window_s
+    mean = np.bincount(records.operator, records.mean_load, minlength=len(names)) / records.window_s
     heaviest = np.zeros(len(names))
-    np.maximum.at(heaviest, records.operator, records.mean_load / records.window_s)
+    np.maximum.at(heaviest, records.operator, rate)
     cpu = np.array([operator.cpu.sum() for operator in operators], dtype=np.float64)
-    reserved = np.divide(cpu, rate, out=np.zeros(len(names)), where=rate > 0.0)
+    reserved = np.divide(cpu, mean, out=np.zeros(len(names)), where=mean > 0.0)
     most = np.divide(OVERLOAD, heaviest, out=np.zeros(len(names)), where=heaviest > 0.0)
     assumed = np.isnan(known)
-    return RecordTimes(np.where(assumed, np.minimum(reserved, most), known), assumed & (rate > 0.0))
+    return RecordTimes(np.where(assumed, np.minimum(reserved, most), known), assumed & (mean > 0.0))
 
 
 def record_bytes(stats: StatsTables, operators: Sequence[str]) -> FloatArray:

@@ -55,7 +55,7 @@ class MigrationSetting(NamedTuple):
     restart_s, detection_s
         From the start of a task until it runs, and until a failure is noticed, as recoveries were measured.
     rho
-        Utilisation while catching up, where it is more than that of the group alone: each second of input then takes
+        Utilisation while catching up, where it is more than that of the group alone: a second of its input then takes
         so long to replay.
     remote
         State is fetched from a store whose distance is the same for all nodes: no move transfers anything.
@@ -116,7 +116,7 @@ def migration_costs(setting: MigrationSetting) -> ProtocolCosts:
     and sending the state takes. In seconds, with n = rate x age the records that upstream buffers hold, all of them
     sent over the link into the target, and rho the share of a thread that the group takes:
 
-    - replay = n record_bytes / bandwidth + age rho
+    - replay = n record_bytes / bandwidth + age rho, nothing for a group without input
     - ``cpa``: latency = completion = delay + (restart + replay) / (1 - rho)
     - ``cpal``: latency = queue / (1 - rho), completion = that of ``cpa`` + 2 delay + 2 queue
     - ``direct``: latency = completion = delay + (restart + S) / (1 - rho), S = state (1 / serialisation + 1 / bandwidth
@@ -155,10 +155,10 @@ def migration_costs(setting: MigrationSetting) -> ProtocolCosts:
         work = s.restart_s + sum(parts, start=none)
         return np.asarray(s.delay_s + np.multiply(work, catch_up, out=np.full(rho.shape, np.inf), where=keeps_up))
 
-    replay = replayed / speed + s.age_s * rho
+    replay = replayed / speed + np.where(s.rate > 0.0, s.age_s * rho, 0.0)
     cpa, direct = resumed(loading, replay), resumed(sent)
     cpal = np.multiply(s.queue_s, catch_up, out=np.full(rho.shape, np.inf), where=keeps_up)
-    lazy = np.where(s.full > 0.0, resumed(replayed_lazily / speed, sent * rho), np.inf)
+    lazy = np.where(s.full > 0.0, resumed(replayed_lazily / speed, np.where(s.rate > 0.0, sent * rho, 0.0)), np.inf)
     recover = resumed(loading, replay, s.detection_s)
     fetch = resumed(fetched, replay, s.detection_s)
     if setting.remote:

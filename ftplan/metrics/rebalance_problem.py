@@ -129,15 +129,18 @@ class RebalanceProblem:
         """Return whether a copy of a group lies on a node that is not removed."""
         return any(not self.removed[node] for node in self.copies[group])
 
-    def priced(self, protocol: str) -> FloatArray:
-        """Return what moves by a protocol cost by the criterion, without traffic, (K,)."""
+    @cached_property
+    def _prices(self) -> FloatArray:
         table = {
             "latency": self.costs.latency_s,
             "completion": self.costs.completion_s,
             "bytes": self.costs.bytes,
         }[self.criterion]
-        row = PROTOCOLS.index(protocol)
-        return np.where(np.isfinite(self.costs.latency_s[row]), table[row], np.inf)
+        return np.where(np.isfinite(self.costs.latency_s), table, np.inf)
+
+    def priced(self, protocol: str) -> FloatArray:
+        """Return what moves by a protocol cost by the criterion, without traffic, (K,)."""
+        return np.asarray(self._prices[PROTOCOLS.index(protocol)])
 
     def cost(self, move: Migration) -> float:
         """Return what a move costs by the criterion, with the traffic that it adds or saves."""

@@ -167,6 +167,23 @@ ROWS: tuple[Row, ...] = (
         source="branch and bound, integer program (CP-SAT), column generation (Mehrotra & Trick 1996)",
         default=True,
     ),
+    Row(
+        name="adaptive",
+        kind="rebalance",
+        function="ftplan.planners.rebalance.adaptive:adaptive",
+        exact=False,
+        guarantee="no needless move; phases in which no node is overloaded; a proven bound",
+        source="Madsen & Zhou, CIKM 2015, section 6: the most with the least loaded node (Flux); local search",
+        default=True,
+    ),
+    Row(
+        name="exact",
+        kind="rebalance",
+        function="ftplan.planners.rebalance.exact:exact",
+        exact=True,
+        guarantee="least cost of all moves, or the proven gap at the time limit",
+        source="integer program over key groups and nodes; moves that no phase can take are cut off",
+    ),
 )
 
 

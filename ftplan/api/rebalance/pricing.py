@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ftplan.api.rebalance.options import RebalanceOptions
-from ftplan.api.rebalance.unknowns import Known, cost_warnings, unknown_warnings
+from ftplan.api.rebalance.unknowns import Known, cost_warnings
 from ftplan.api.recovery_costs import GivenCosts
 from ftplan.errors import FtplanError
 from ftplan.metrics.key_group_demand import queue_lengths, record_bytes, record_times
@@ -34,6 +34,7 @@ class Pricing(NamedTuple):
     setting: MigrationSetting
     protocols: tuple[str, ...]
     record_bytes: Mapping[str, float]
+    known: Known
     warnings: tuple[Warn, ...]
 
 
@@ -62,7 +63,7 @@ def migration_setting(
     """
     operators = graph.topology.keyed_operators
     rho = _utilisation(graph, given)
-    taken = record_times(stats, operators, records)
+    taken = record_times(stats, operators, records, rate)
     # what the costs say of the whole job is nearer than what follows from the cpu that is reserved
     times = np.where(taken.assumed & (rho > 0.0), 0.0, taken.seconds)
     names = [operator.id for operator in operators]
@@ -101,12 +102,11 @@ def migration_setting(
         **{name: np.full(len(rate), float(value)) for name, value in numbers.items()},
         remote=given.remote,
     )
-    known = Known(state, size, interval, taken.assumed & (rho == 0.0))
-    warnings = (*said, *cost_warnings(graph, given), *unknown_warnings(options, operators, records, known, setting))
+    known = Known(state, size, interval, full, taken.assumed & (rho == 0.0))
     bytes_of = {name: known for name, known in zip(names, size.tolist(), strict=True) if not np.isnan(known)}
     if options.record_bytes is not None:
         bytes_of = dict.fromkeys(graph.topology.position, float(options.record_bytes))
-    return Pricing(setting, _protocols(options, given, lazily), bytes_of, warnings)
+    return Pricing(setting, _protocols(options, given, lazily), bytes_of, known, (*said, *cost_warnings(graph, given)))
 
 
 def _state(operators: Sequence[Operator], records: KeyGroupSeries) -> FloatArray:

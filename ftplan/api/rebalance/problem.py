@@ -14,6 +14,7 @@ from ftplan.api.rebalance.nodes import Nodes, asked_nodes, load_limits
 from ftplan.api.rebalance.options import RebalanceOptions
 from ftplan.api.rebalance.pricing import migration_setting
 from ftplan.api.rebalance.traffic import priced_traffic
+from ftplan.api.rebalance.unknowns import unknown_warnings
 from ftplan.api.recovery_costs import GivenCosts
 from ftplan.errors import FtplanError
 from ftplan.metrics.key_group_demand import demand
@@ -85,13 +86,16 @@ def prepare(problem: Problem, options: RebalanceOptions, fill: float | None = No
     nodes = asked_nodes(options, cluster)
     measured = measured_topology(topology, stats)
     graph = TaskGraph(measured.topology)
-    load, records = _series(stats, topology, options.load), _series(stats, topology, "records")
+    load = _series(stats, topology, options.load)
+    records = load if options.load == "records" else _series(stats, topology, "records")
     planned, rate = demand(load, options.demand), demand(records, options.demand) / records.window_s
     home = _homes(topology, cluster)
     given = GivenCosts.of(options.costs)
     priced = migration_setting(options, graph, cluster.network, stats, records, rate, given)
     copies, copy_file = checkpoint_copies(options.checkpoints, topology, cluster)
     places = tuple(_places(copies, load, cluster))
+    copied = np.array([any(copies.get(operator, ())) for operator in load.operators], dtype=np.bool_)
+    unknown = unknown_warnings(options, topology.keyed_operators, records, priced.known, priced.setting, copied)
     traffic = None
     if options.cross_zone_cost is not None:
         traffic = priced_traffic(options.cross_zone_cost, graph, cluster, home, rate, priced.record_bytes)
@@ -133,6 +137,7 @@ def prepare(problem: Problem, options: RebalanceOptions, fill: float | None = No
                 *measured.warnings,
                 *_statistics(topology, stats, load),
                 *priced.warnings,
+                *unknown,
                 *(() if traffic is None else traffic.warnings),
                 *_standing(topology, cluster, nodes, places, given),
             ))
@@ -211,7 +216,7 @@ def _standing(
     staying = [o.id for o in topology.operators if not o.key_groups and not gone.isdisjoint(tasks.get(o.id, ()))]
     if staying:
         text = (
-            f"{', '.join(sorted(staying))} without key groups runs on nodes that are removed: a rebalance moves key "
-            "groups only, and these tasks have to be started elsewhere"
+            f"tasks of {', '.join(sorted(staying))}, without key groups, run on nodes that are removed: a rebalance "
+            "moves key groups only; start these tasks elsewhere"
         )
         yield Warn("UNKEYED_TASKS_STAY", text)

@@ -52,9 +52,7 @@ def _said(graph: TaskGraph, left_out: Sequence[Edge]) -> Iterator[Warn]:
     operators = graph.topology.operators
     if left_out:
         names = ", ".join(f"{operators[edge.source].id} -> {operators[edge.target].id}" for edge in left_out)
-        text = (
-            f"--cross-zone-cost does not count {names}: no measured substreams, no bytes of a record, or no placement"
-        )
+        text = f"--cross-zone-cost leaves out {names}: no measured substreams, no bytes of a record, or no placement"
         yield Warn("TRAFFIC_UNKNOWN", text)
     text = (
         "--cross-zone-cost takes the neighbours of each key group where they are now: what it saves is not exact where "

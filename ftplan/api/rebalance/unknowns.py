@@ -21,12 +21,13 @@ NAMED = 3
 
 
 class Known(NamedTuple):
-    """What is known, NaN where it is not: state (K,), record bytes and checkpoint intervals (O,), and assumed times."""
+    """What is known of K key groups and O operators, NaN where it is not."""
 
-    state: FloatArray
-    record_bytes: FloatArray
-    interval_s: FloatArray
-    assumed_times: BoolArray  # (O,)
+    state: FloatArray  # (K,)
+    record_bytes: FloatArray  # (O,)
+    interval_s: FloatArray  # (O,) between checkpoints
+    full: BoolArray  # (O,) whether these are full
+    assumed_times: BoolArray  # (O,) whether the time per record is that of the cpu reserved
 
 
 def cost_warnings(graph: TaskGraph, given: GivenCosts) -> Iterator[Warn]:
@@ -49,8 +50,16 @@ def unknown_warnings(
     records: KeyGroupSeries,
     known: Known,
     setting: MigrationSetting,
+    copied: BoolArray,
 ) -> Iterator[Warn]:
-    """Yield one warning for each thing that is not known, with the operators concerned and the remedy."""
+    """Yield one warning for each thing that is not known and matters, with the operators concerned and the remedy.
+
+    Parameters
+    ----------
+    copied
+        Which operators have a checkpoint on a node, (O,).
+    """
+    replaying = copied | known.full | setting.remote
 
     def of(flags: BoolArray) -> str:
         return ", ".join(operator.id for operator, flag in zip(operators, flags.tolist(), strict=True) if flag)
@@ -59,20 +68,22 @@ def unknown_warnings(
     if unknown.any() and not setting.remote:
         some = np.bincount(records.operator[unknown], minlength=len(operators)) > 0
         text = (
-            f"the state of {int(unknown.sum()):,} key groups of {of(some)} is unknown and counts 0 bytes: direct moves "
-            "seem to cost nothing; give state_bytes in the topology, or statistics with state"
+            f"the state of key groups of {of(some)} is unknown ({int(unknown.sum()):,} in all) and counts 0 bytes: "
+            "direct moves seem to cost nothing; give state_bytes in the topology, or statistics with state"
         )
         yield Warn("STATE_UNKNOWN", text)
-    if np.isnan(known.interval_s).any() and options.checkpoint_age_s is None:
+    ageless = np.isnan(known.interval_s) & replaying
+    if ageless.any() and options.checkpoint_age_s is None:
         text = (
-            f"no checkpoint.interval_s in the topology for {of(np.isnan(known.interval_s))}: its checkpoints count as "
-            "new, so that nothing is replayed after assisted moves; --checkpoint-age would tell"
+            f"no checkpoint.interval_s in the topology for {of(ageless)}: its checkpoints count as new, so that "
+            "nothing is replayed after assisted moves; --checkpoint-age would tell"
         )
         yield Warn("INTERVAL_UNKNOWN", text)
-    if np.isnan(known.record_bytes).any() and not setting.remote:
+    sizeless = np.isnan(known.record_bytes) & replaying
+    if sizeless.any() and not setting.remote:
         text = (
-            f"the statistics have no bytes of {of(np.isnan(known.record_bytes))}: its records count 0 bytes in "
-            "upstream buffers; give --record-bytes"
+            f"the statistics have no bytes of {of(sizeless)}: its records count 0 bytes in upstream buffers; give "
+            "--record-bytes"
         )
         yield Warn("RECORD_BYTES_UNKNOWN", text)
     if known.assumed_times.any():

@@ -22,6 +22,7 @@ class KeyGroupMoveModel(FileModel):
     completion_s: NonNegative | None = Field(None, description="Seconds until it is moved, alone")
     bytes: NonNegative | None = Field(None, description="What goes over the network for it")
     pause_s: NonNegative | None = Field(None, description="Seconds for which it is paused in its phase")
+    reason: str | None = Field(None, description="Why by this protocol")
 
 
 class CopiesAfterModel(FileModel):
