@@ -18,6 +18,7 @@ from ftplan.io.simulations.document import load_simulation
 from ftplan.metrics.allocation_score import allocation_score
 from ftplan.metrics.checkpoint_objective import CheckpointObjective
 from ftplan.model.cluster import Node
+from ftplan.model.plan import InputFile, Warn
 from ftplan.simulation.migration.load_trace import AdaptationPolicy
 from ftplan.simulation.migration.trace import adapted
 from tests.api.migrating.trace_cases import AT_THE_CEILING, MB, against_each_other, day, job
@@ -163,6 +164,49 @@ def test_after_upkeep_without_a_threshold_the_copies_are_those_of_a_fresh_plan()
     first = replace(start, copies=seen.allocator.copies(TECHNIQUES["baseline"], start, seen.planned))
     assert upkeep(0, first) == first.copies
     assert upkeep(3, first) == seen.allocator.copies(technique, start, seen.planned + 3)
+
+
+COSTS = {
+    "format": "ftplan/recovery-costs",
+    "format_version": "1.0",
+    "state": "local",
+    "parameters": {"restart_s": {"value": 2.0}, "bandwidth_mb_s": {"value": 0.5}},
+}
+
+
+@pytest.mark.parametrize("options", [{"copies": 2}, {"copies": 2, "anti_affinity": "zone"}, {"balance": "count"}])
+def test_copies_stay_as_many_as_they_were_and_apart(options: dict[str, Any]) -> None:
+    problem = day(seed=4, nodes=6)
+    assert problem.cluster is not None
+    zones = tuple(replace(node, zone="abcd"[i % 4]) for i, node in enumerate(problem.cluster.nodes))
+    zoned = replace(problem, cluster=replace(problem.cluster, nodes=zones))
+    seen = scene(zoned, **options, upkeep_every_s=5.0, threshold=0.0)
+    domain, count = seen.prepared.problem.domain, options.get("copies", 1)
+    for name in ("even", "correlated"):
+        done = seen.run(TECHNIQUES[name], prefer=True, seed=1)
+        assert done.total("moves") > 0
+        for home, copies in zip(done.place.tolist(), done.copies, strict=True):
+            assert len(copies) == count
+            if name == "correlated":  # random ones look at nodes alone
+                assert len(set(domain[[home, *copies]].tolist())) == count + 1
+
+
+def test_recovery_costs_price_pauses_and_are_recorded() -> None:
+    asked = {"allocation": "even", "prefer": "no"}
+    without, by_costs = simulated(day(), **asked), simulated(day(), costs=COSTS, **asked)
+    assert by_costs["options"]["costs"] is not None
+    before, after = of(without, "even", False), of(by_costs, "even", False)
+    assert before["moves"] == after["moves"]
+    assert after["latency_s"] > before["latency_s"] + 2.0  # tasks start, and the bandwidth is half
+
+
+def test_inputs_and_what_was_said_of_them_are_told() -> None:
+    problem = replace(day(), warnings=(Warn("SPREAD", "placed"),), inputs=(InputFile("stats", "stats", "00"),))
+    document = simulated(problem, allocation="even")
+    assert [item["role"] for item in document["inputs"]] == ["stats"]
+    codes = {item["code"] for item in document["warnings"]}
+    assert "SPREAD" in codes
+    assert "NO_CHECKPOINTS" not in codes  # they are allocated here
 
 
 def test_key_groups_that_never_catch_up_stay() -> None:
