@@ -12,6 +12,7 @@ from ftplan.api.other_plans import recorded
 from ftplan.api.rebalance.body import body, objective_name, summary
 from ftplan.api.rebalance.options import RebalanceOptions
 from ftplan.api.rebalance.problem import PreparedRebalance, prepare
+from ftplan.api.rebalance.suggest import suggestion
 from ftplan.api.recovery_costs import recorded_costs
 from ftplan.metrics.rebalance_problem import Rebalance
 from ftplan.metrics.rebalance_rules import rules
@@ -47,6 +48,9 @@ def make(problem: Problem, planner: registry.Row, options: RebalanceOptions) -> 
     shape = f"{len(question.home)} key groups x {len(question.nodes)} nodes"
     _log.info("%s: %s, planned by %s in %.2f s", shape, result.status, planner.name, time.perf_counter() - started)
     value = None if answer is None else question.value(answer.moves)
+    compared = summary(prepared, options, answer)
+    if options.suggest:
+        compared["suggestion"] = suggestion(prepared, options)
     warnings = (*problem.warnings, *question.warnings, *prepared.costs.warnings, *result.warnings)
     return Plan(
         kind=REBALANCE.name,
@@ -58,7 +62,7 @@ def make(problem: Problem, planner: registry.Row, options: RebalanceOptions) -> 
         reason=result.reason or _nothing_to_do(answer, options),
         objective=Objective.of(objective_name(question), "min", value, result.bound),
         rules=rules(question),
-        summary=summary(prepared, options, answer),
+        summary=compared,
         warnings=of_command(warnings, command.time_limit_s),
         infeasible=result.infeasible,
         plan=None if answer is None else body(question, answer, options.protocol),
