@@ -32,7 +32,7 @@ class PhaseFigures(NamedTuple):
     end_s
         When each move is done, (M,).
     highest_utilisation, highest_node
-        Of all nodes while the phase lasts, and the first node that has it.
+        Of all nodes of any capacity while the phase lasts, and the first node that has it.
     """
 
     begin_s: float
@@ -94,9 +94,9 @@ def move_table(problem: RebalanceProblem, moves: Sequence[Migration]) -> MoveTab
 
 
 def hot_first(problem: RebalanceProblem, moves: Sequence[Migration]) -> tuple[Migration, ...]:
-    """Return moves in the order in which those of a phase are served: most records per second first [Meces].
+    """Return moves in the order in which those of a phase are served: most records per second first.
 
-    Ties go by operator and number.
+    Ties go by operator and number. Source: [Gu2022], which moves hot keys first.
     """
     return tuple(sorted(moves, key=lambda move: (-problem.rate[move.group], move.group)))
 
@@ -139,7 +139,7 @@ def phase_figures(problem: RebalanceProblem, phases: Sequence[Sequence[Migration
         pause = table.latency_s + _stretched(wait, table.catch_up)
         end = table.completion_s + _stretched(wait, table.delay)
         duration = float(end.max(initial=0.0)) + problem.limits.phase_overhead_s
-        used = np.divide(during, capacity, out=np.where(during > 0.0, np.inf, 0.0), where=capacity > 0.0)
+        used = np.divide(during, capacity, out=np.zeros(len(during)), where=capacity > 0.0)
         node = int(np.argmax(used))
         transferred = float(table.bytes.sum())
         figures.append(PhaseFigures(begin, duration, transferred, wait, pause, begin + end, float(used[node]), node))

@@ -165,11 +165,13 @@ class Rebalance:
     """Moves by phase, those of a phase in the order in which they are served, and the copies that are made anew.
 
     Each group moves at most once. Groups that are recovered or fetched stand in a last phase of their own: removed
-    nodes are gone then.
+    nodes are gone then. ``assisted`` are the shares of moves to hosts of checkpoints when the most is paired with the
+    least loaded node, with such hosts preferred and without; None where nothing moves, and where nothing was paired.
     """
 
     phases: tuple[tuple[Migration, ...], ...]
     new_copies: tuple[NewCopy, ...] = ()
+    assisted: tuple[float | None, float | None] | None = None
 
     @property
     def moves(self) -> tuple[Migration, ...]:

@@ -11,7 +11,7 @@ from ftplan.metrics.migration_costs import AFTER_LOSS, ASSISTED, CPAL, PROTOCOLS
 from ftplan.metrics.migration_phases import hot_first
 from ftplan.metrics.rebalance_effects import places_after, surviving_copies
 from ftplan.metrics.rebalance_problem import Migration, Rebalance, RebalanceProblem
-from ftplan.model.tolerances import ROUNDING
+from ftplan.model.tolerances import NOISE, ROUNDING
 from ftplan.model.topology import FloatArray
 
 Phases = tuple[tuple[Migration, ...], ...]
@@ -37,7 +37,7 @@ def rollback(problem: RebalanceProblem, rebalance: Rebalance) -> Phases:
 
 def _back(problem: RebalanceProblem, phase: Sequence[Migration], load: FloatArray) -> list[Migration]:
     """Return the moves that undo a phase, from the load of nodes, (N,), after it."""
-    most = problem.transient + ROUNDING * np.maximum(1.0, problem.transient)
+    most = problem.transient * (1.0 + ROUNDING) + NOISE
     back = [_home(problem, move, cpal=True) for move in phase if move.protocol not in AFTER_LOSS]
     source = {move.group: move.target for move in phase}
     while back:
@@ -73,7 +73,7 @@ def _home(problem: RebalanceProblem, move: Migration, cpal: bool) -> Migration:
 def _arriving(problem: RebalanceProblem, moves: Sequence[Migration]) -> FloatArray:
     targets = np.array([move.target for move in moves], dtype=np.int64)
     groups = np.array([move.group for move in moves], dtype=np.int64)
-    return np.bincount(targets, problem.load[groups], minlength=len(problem.nodes))
+    return np.asarray(np.bincount(targets, problem.load[groups], minlength=len(problem.nodes)), dtype=np.float64)
 
 
 def _leaving(

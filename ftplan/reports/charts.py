@@ -205,7 +205,13 @@ def _marks(axes: Axes, marks: Sequence[Mark]) -> list[Shape]:
     return shapes
 
 
-def gantt(rows: Sequence[tuple[str, Sequence[Span]]], width: float, *, marks: Sequence[Mark] = ()) -> Drawing:
+def gantt(
+    rows: Sequence[tuple[str, Sequence[Span]]],
+    width: float,
+    *,
+    marks: Sequence[Mark] = (),
+    axis: str = "time since the failure",
+) -> Drawing:
     """Return stretches of time in rows over one axis; those without length are as wide as a line."""
     listed = rows[:ROWS]
     names = min(max(text_width(name) for name, _ in listed) + 10, 0.32 * width)
@@ -217,7 +223,7 @@ def gantt(rows: Sequence[tuple[str, Sequence[Span]]], width: float, *, marks: Se
     for k in range(len(listed)):
         y = 26.0 + tall * k
         shapes.append(Line(((names, y + tall - 0.5), (axes.right, y + tall - 0.5)), "grid"))
-    shapes += axes.horizontal(Axis("time since the failure", duration, times=True))
+    shapes += axes.horizontal(Axis(axis, duration, times=True))
     shapes += _marks(axes, marks)
     for k, (name, spans) in enumerate(listed):
         y = 26.0 + tall * k

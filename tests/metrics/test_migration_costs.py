@@ -149,6 +149,13 @@ def test_more_state_age_or_rate_costs_no_less_and_more_bandwidth_no_more(
 
 
 @given(SETTINGS)
+def test_a_move_is_done_when_its_pause_is_over(setting: MigrationSetting) -> None:
+    costs = migration_costs(setting)
+    assert (costs.completion_s >= costs.latency_s).all()
+    assert (costs.latency_s >= 0.0).all()
+
+
+@given(SETTINGS)
 def test_the_checkpoint_at_hand_wins_exactly_where_its_replay_is_shorter_than_the_transfer(
     setting: MigrationSetting,
 ) -> None:

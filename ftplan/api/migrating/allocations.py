@@ -71,9 +71,8 @@ class Allocator:
         """
         _, result = self._fresh(technique, now, windows, seed)
         if result.answer is None:
-            blocked = result.infeasible
-            what = result.reason if blocked is None else f"{blocked.reason}: {blocked.smallest_fix}"
-            raise FtplanError(f"the checkpoints cannot be allocated: {what}")
+            why = result.reason if result.infeasible is None else result.infeasible.reason
+            raise FtplanError(f"the checkpoints cannot be allocated by {technique.planner}: {why}")
         return _copies(result.answer, now)
 
     def upkeep(

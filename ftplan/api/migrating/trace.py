@@ -16,6 +16,7 @@ from ftplan.api.migrating.result import MigrationSimulation
 from ftplan.api.migrating.trace_figures import adaptation_document
 from ftplan.api.rebalance.options import RebalanceOptions
 from ftplan.api.rebalance.problem import PreparedRebalance, prepare
+from ftplan.api.recovery_costs import recorded_costs
 from ftplan.errors import FtplanError
 from ftplan.metrics.checkpoint_objective import CheckpointObjective
 from ftplan.metrics.key_group_series import key_group_series, of_operators
@@ -78,7 +79,10 @@ def simulate_trace(
         },
         "adaptations": adaptations,
     }
-    return MigrationSimulation(options, body, scene.prepared.inputs, tuple(dict.fromkeys(warnings)))
+    inputs = (*(item for item in problem.inputs if item.role != "failure"), *scene.prepared.inputs)
+    paths = {item.role: item.path for item in inputs}
+    options = replace(options, costs=recorded_costs(options.costs, paths.get("costs")))
+    return MigrationSimulation(options, body, inputs, tuple(dict.fromkeys(warnings)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,9 +115,7 @@ class TraceScene:
             upkeep = self.allocator.upkeep(
                 technique, lambda number: self.planned + number * self.period, self.every, self.options.threshold, seed
             )
-        policy = AdaptationPolicy(
-            partial(paired, prefer=prefer), upkeep, lambda now, moves: new_copies(now, moves).made
-        )
+        policy = AdaptationPolicy(partial(paired, prefer=prefer), upkeep, _renewed)
         setting = self.trace.setting._replace(full=technique.full)
         return adapted(start, self.trace._replace(setting=setting), policy)
 
@@ -154,7 +156,7 @@ def trace_scene(problem: Problem, options: MigrationSimulationOptions) -> TraceS
         planned,
         period,
         every if options.upkeep_every_s is not None else 0,
-        prepared.problem.warnings,
+        (*problem.warnings, *(said for said in prepared.problem.warnings if said.code != "NO_CHECKPOINTS")),
     )
 
 

@@ -8,20 +8,23 @@ from typing import Any
 import numpy as np
 
 from ftplan.api.answers import Explanation
-from ftplan.api.rebalance.asked import asked_of, group_numbers
+from ftplan.api.rebalance.asked import asked_of, group_numbers, numbered
 from ftplan.api.rebalance.candidates import Planned, candidate_rows, way_columns
 from ftplan.api.rebalance.judge import CODES
+from ftplan.api.rebalance.options import RebalanceOptions
 from ftplan.errors import FtplanError
 from ftplan.metrics.migration_costs import ASSISTED
+from ftplan.metrics.rebalance_effects import places_after
 from ftplan.metrics.rebalance_problem import Migration, Rebalance
 from ftplan.metrics.rebalance_rules import broken, over
 from ftplan.model.names import Selector
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
 from ftplan.model.tolerances import ROUNDING
+from ftplan.model.topology import FloatArray
 
 #: Rows of what comes to a node and goes.
-_PASSING = ("key group", "", "from", "to", "by", "phase", "load", "latency, s", "pause, s")
+_PASSING = ("key group", "way", "from", "to", "by", "phase", "load", "latency, s", "pause, s")
 _OF_NODE = ("node", "utilisation before", "after", "comes", "goes", "copies before", "after all")
 
 
@@ -38,11 +41,12 @@ def explain(plan: Plan, problem: Problem, what: Selector) -> Explanation:
         If the selector is of another kind or names what is not there.
     """
     prepared = asked_of(plan, problem)
-    planned = Planned.of(plan, prepared)
+    answer, protocol = numbered(plan, prepared.problem), RebalanceOptions.of_plan(plan).protocol
+    planned = Planned.of(prepared.problem, prepared.cluster, answer, protocol)
     if what.kind == "key-group":
         return _key_group(what, planned)
     if what.kind == "node":
-        return _node(what, planned, prepared.cluster.position[prepared.cluster.node(what.name).id])
+        return _node(what, planned, prepared.series.loads)
     if what.kind == "zone":
         return _zone(what, planned)
     if what.kind == "operator":
@@ -99,7 +103,7 @@ def _why(planned: Planned, group: int) -> Iterator[str]:
     without = Rebalance(tuple(phase for phase in left if phase), own)
     before = {(breach.rule, breach.where) for breach in broken(problem, planned.answer)}
     new = [breach for breach in broken(problem, without) if (breach.rule, breach.where) not in before]
-    for breach in new[:3]:
+    for breach in {breach.rule: breach for breach in reversed(new)}.values():
         yield f"if it stayed: {CODES.get(breach.rule, breach.rule)}: {breach.message}"
     saved = problem.value(planned.answer.moves) - problem.value(without.moves)
     if not new and saved < 0.0:
@@ -124,14 +128,14 @@ def _cheaper(planned: Planned, group: int, rows: list[dict[str, Any]]) -> Iterat
         yield f"{count}, and none is cheaper than {own:.6g} ({problem.criterion})"
 
 
-def _node(what: Selector, planned: Planned, node: int) -> Explanation:
-    problem = planned.problem
+def _node(what: Selector, planned: Planned, loads: FloatArray) -> Explanation:
+    problem, node = planned.problem, planned.cluster.position[planned.cluster.node(what.name).id]
     rows = [row for row in _passing(planned) if node in (row["_from"], row["_to"])]
     for row in rows:
-        row[""] = "comes" if row["_to"] == node else "goes"
-    rows.sort(key=lambda row: (row[""], -row["load"]))
+        row["way"] = "comes" if row["_to"] == node else "goes"
+    rows.sort(key=lambda row: (row["way"], -row["load"]))
     before, after = float(problem.start_load[node]), float(planned.load[node])
-    ways = [sum(row[""] == way for row in rows) for way in ("comes", "goes")]
+    ways = [sum(row["way"] == way for row in rows) for way in ("comes", "goes")]
     title = f"{what}: {ways[0]:,} key groups come, {ways[1]:,} go"
     held = [sum(node in copies for copies in some) for some in (problem.copies, planned.copies)]
     foreign = float(problem.foreign[node])
@@ -139,6 +143,7 @@ def _node(what: Selector, planned: Planned, node: int) -> Explanation:
         f"load {_load(planned, node, before)}, afterwards {_load(planned, node, after)}"
         + (f"; of it {foreign:.6g} of other work" if foreign else ""),
         *_limits(planned, node),
+        *_windows(planned, node, loads),
         f"{held[0]:,} checkpoints lie on it, afterwards {held[1]:,}",
         *_relief(planned, node, before, "it has to give up" if before != after else "it would have to give up"),
     ]
@@ -158,6 +163,16 @@ def _limits(planned: Planned, node: int) -> Iterator[str]:
         return
     least = f", at least {lower:.6g}" if np.isfinite(lower) else ""
     yield f"at most {upper:.6g} may be{least}" + ("" if problem.hosts[node] else "; it takes no key groups")
+
+
+def _windows(planned: Planned, node: int, loads: FloatArray) -> Iterator[str]:
+    """Say in which share of the windows a node is overloaded, from the load of key groups in each, (W, K)."""
+    problem = planned.problem
+    shares = []
+    for place in (problem.home, places_after(problem, planned.answer.moves)):
+        load = loads[:, place == node].sum(axis=1) + problem.foreign[node]
+        shares.append(float((load > problem.ceiling[node] * (1.0 + ROUNDING)).mean()) if len(load) else 0.0)
+    yield f"it is overloaded in {shares[0]:.1%} of the windows, afterwards in {shares[1]:.1%}"
 
 
 def _relief(planned: Planned, node: int, load: float, gives: str) -> Iterator[str]:
@@ -182,7 +197,7 @@ def _passing(planned: Planned) -> list[dict[str, Any]]:
     return [
         {
             "key group": f"{problem.operators[move.group]}/{int(problem.key_group[move.group])}",
-            "": None,
+            "way": None,
             "from": problem.nodes[int(problem.home[move.group])],
             "to": problem.nodes[move.target],
             "by": move.protocol,
@@ -234,7 +249,7 @@ def _operator(what: Selector, planned: Planned) -> Explanation:
         raise FtplanError(f"{what}: has no key groups that could move, or there is no such operator")
     own = set(groups)
     moves: list[Migration] = [move for move in planned.answer.moves if move.group in own]
-    columns = (*(name for name in _PASSING if name), "why")
+    columns = (*(name for name in _PASSING if name != "way"), "why")
     rows = [_shown(row, columns) for row in _passing(planned) if row["_group"] in own]
     assisted = sum(move.protocol in ASSISTED for move in moves)
     notes = [f"{len(groups) - len(moves):,} of its {len(groups):,} key groups stay"]

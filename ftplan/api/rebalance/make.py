@@ -12,6 +12,7 @@ from ftplan.api.other_plans import recorded
 from ftplan.api.rebalance.body import body, objective_name, summary
 from ftplan.api.rebalance.options import RebalanceOptions
 from ftplan.api.rebalance.problem import PreparedRebalance, prepare
+from ftplan.api.rebalance.suggest import suggestion
 from ftplan.api.recovery_costs import recorded_costs
 from ftplan.metrics.rebalance_problem import Rebalance
 from ftplan.metrics.rebalance_rules import rules
@@ -20,6 +21,7 @@ from ftplan.model.plan import Objective, Plan
 from ftplan.model.problem import Problem
 from ftplan.planners import registry
 from ftplan.planners.budget import Budget, of_command
+from ftplan.planners.rebalance.front import front
 from ftplan.planners.rebalance.options import RebalanceSearch
 from ftplan.planners.result import Result
 
@@ -58,7 +60,7 @@ def make(problem: Problem, planner: registry.Row, options: RebalanceOptions) -> 
         reason=result.reason or _nothing_to_do(answer, options),
         objective=Objective.of(objective_name(question), "min", value, result.bound),
         rules=rules(question),
-        summary=summary(prepared, options, answer),
+        summary=_summary(prepared, options, answer),
         warnings=of_command(warnings, command.time_limit_s),
         infeasible=result.infeasible,
         plan=None if answer is None else body(question, answer, options.protocol),
@@ -84,6 +86,18 @@ def _searched(
         if result.answer is not None:
             break
     return filled, fill, result
+
+
+def _summary(prepared: PreparedRebalance, options: RebalanceOptions, answer: Rebalance | None) -> dict[str, Any]:
+    """Return what follows from question and moves, and what planners know besides."""
+    known = summary(prepared, options, answer)
+    if options.suggest:
+        known["suggestion"] = suggestion(prepared, options)
+    if answer is not None:
+        known["front"] = [point._asdict() for point in front(prepared.problem, answer)]
+    if answer is not None and answer.assisted is not None:
+        known["assisted"] = dict(zip(("preferred", "not_preferred"), answer.assisted, strict=True))
+    return known
 
 
 def _nothing_to_do(answer: Rebalance | None, options: RebalanceOptions) -> str | None:

@@ -12,6 +12,9 @@ from ftplan.metrics.rebalance_problem import RebalanceProblem
 from ftplan.model.cluster import Cluster
 from ftplan.planners.rebalance.cluster_size import Suggestion, suggest
 
+#: New nodes that a sentence lists.
+NAMED = 3
+
 
 def suggestion(prepared: PreparedRebalance, options: RebalanceOptions) -> dict[str, Any]:
     """Return a suggestion as a plan's summary keeps it, on top of the nodes that are added and removed already."""
@@ -31,6 +34,7 @@ def suggestion(prepared: PreparedRebalance, options: RebalanceOptions) -> dict[s
         "new_nodes": new,
         "in_band": made.in_band,
         "fewest": made.proven,
+        "for_peaks": made.for_peaks,
         "why": made.why,
         "text": _text(made, problem),
         "utilisation_before": sizing.utilisation(sizing.in_use, sizing.demand),
@@ -43,13 +47,14 @@ def suggestion(prepared: PreparedRebalance, options: RebalanceOptions) -> dict[s
 
 def _text(made: Suggestion, problem: RebalanceProblem) -> str:
     if made.action == "none":
-        return "neither add nor remove nodes"
+        return "neither add nor remove nodes" + ("" if made.in_band else ": the band is not reached")
     names = ", ".join(problem.nodes[node] for node in made.nodes)
     count = len(made.nodes)
     said = [f"{made.action} {count} {'node' if count == 1 else 'nodes'}: {names}"] if count else []
     if made.more and made.like is not None:
         said.append(f"add {made.more} new {'node' if made.more == 1 else 'nodes'} like {problem.nodes[made.like]}")
-    return ", and ".join(said)
+    proof = " (no fewer do)" if made.proven and made.in_band else "" if made.in_band else " (the band is not reached)"
+    return ", and ".join(said) + proof
 
 
 def _new_node(cluster: Cluster, made: Suggestion, number: int) -> dict[str, Any]:
@@ -89,8 +94,9 @@ def _commands(
     named = [problem.nodes[node] for node in made.nodes]
     steps = []
     if new:
-        entries = ", ".join("{" + ", ".join(f"{k}: {_plain(v)}" for k, v in entry.items()) + "}" for entry in new)
-        steps.append(f"add to the nodes of the cluster file: {entries}")
+        entries = ["{" + ", ".join(f"{k}: {_plain(v)}" for k, v in entry.items()) + "}" for entry in new[:NAMED]]
+        more = f" and {len(new) - NAMED:,} more, see new_nodes" if len(new) > NAMED else ""
+        steps.append(f"add to the nodes of the cluster file: {', '.join(entries)}{more}")
         named += [entry["id"] for entry in new]
     added = [*add, *(named if made.action == "add" else ())]
     removed = [*remove, *(named if made.action == "remove" else ())]

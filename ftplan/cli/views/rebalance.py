@@ -12,23 +12,32 @@ from ftplan.metrics.migration_costs import AFTER_LOSS
 from ftplan.model.names import natural_key
 from ftplan.model.plan import Plan
 
-#: Figures of ``before`` and ``after`` in the summary; the others follow by their own names.
-_FIGURES = {
+#: Characters of a command that a table shows.
+LONGEST = 240
+#: Figures of the load of nodes, and of moves, in ``before`` and ``after`` of the summary.
+_OF_LOAD = {
     "highest_utilisation": "highest utilisation",
+    "busiest_node": "of node",
     "lowest_utilisation": "lowest utilisation",
-    "mean_utilisation": "mean utilisation",
+    "imbalance": "farthest from the fair share",
     "overloaded_nodes": "overloaded nodes",
+    "overload_share": "windows with an overloaded node",
     "excess": "load above the limit, per s",
     "cross_zone_mb_s": "traffic between zones, MB/s",
+}
+_OF_MOVES = {
     "moves": "moves",
     "assisted_share": "with a checkpoint on the target",
-    "bytes": "bytes moved",
     "latency_s": "all pauses, each moved alone, s",
     "completion_s": "all moves, each alone, s",
+    "bytes": "bytes moved",
     "phases": "phases",
     "longest_pause_s": "longest pause, s",
     "duration_s": "all phases, s",
+    "after_loss": "recovered after the loss of their node",
     "new_copies": "checkpoints made anew",
+    "new_copies_bytes": "their bytes",
+    "copies_lost": "checkpoints fewer than before",
 }
 
 
@@ -36,7 +45,7 @@ def answer(plan: Plan) -> Answer:
     """Return a rebalance as JSON and as tables."""
     summary = plan.summary
     tables = [_headline(plan)]
-    tables += _beside(summary)
+    tables += [*_loads(summary), *_takes(summary)]
     if plan.plan is not None:
         body = plan.plan
         moves = body["moves"]
@@ -44,7 +53,7 @@ def answer(plan: Plan) -> Answer:
         tables += _phases(body.get("phases") or [])
         tables += _moves([move for move in moves if move.get("protocol") not in AFTER_LOSS], "key group")
         tables += _moves([move for move in moves if move.get("protocol") in AFTER_LOSS], "recovered in this order")
-        copies = [(_group(c), c["from"], c["to"], c.get("bytes")) for c in body.get("new_copies") or []]
+        copies = [(_group(c), c["to"], c["from"], _figure(c, "bytes")) for c in body.get("new_copies") or []]
         tables += [capped(("checkpoint made anew", "on", "of the state on", "bytes"), copies)] if copies else []
     tables += _nodes(summary.get("nodes") or [], plan.options.get("overload"))
     tables += _front(summary.get("front") or [])
@@ -88,20 +97,42 @@ def _payback(plan: Plan) -> list[tuple[str, Any]]:
     return [("pays back after", f"{cell(seconds)} s ({cell(paused)} paused, {cell(saved)} of overload saved a second)")]
 
 
-def _beside(summary: Mapping[str, Any]) -> list[Table]:
-    """Return the figures after the moves beside those before."""
+def _loads(summary: Mapping[str, Any]) -> list[Table]:
+    """Return the load of nodes after the moves beside that before."""
     before, after = (summary.get(name) or {} for name in ("before", "after"))
-    names = [name for name in {**_FIGURES, **before, **after} if name in before or name in after]
-    shown = [name for name in names if not isinstance((after if name in after else before)[name], (Mapping, list))]
-    if not shown:
+    columns = ("", "before", "after") if after else ("", "before")
+    rows = [
+        (text, before.get(name), after.get(name))[: len(columns)]
+        for name, text in _OF_LOAD.items()
+        if name in before or name in after
+    ]
+    return [Table(columns, rows)] if rows else []
+
+
+def _takes(summary: Mapping[str, Any]) -> list[Table]:
+    """Return what the moves take, beside the same key groups sent as they are, and to nodes at random."""
+    others = {
+        "all direct": (summary.get("peers") or {}).get("all_direct"),
+        "to random nodes": summary.get("random"),
+    }
+    shown = {"": summary.get("after") or {}, **{text: figures for text, figures in others.items() if figures}}
+    if not shown[""].get("moves") and not shown[""].get("new_copies"):
         return []
-    if not after:
-        return [Table(("", "before"), [(_called(name), before[name]) for name in shown])]
-    return [Table(("", "before", "after"), [(_called(name), before.get(name), after.get(name)) for name in shown])]
+    rows = [
+        (text, *(_figure(figures, name) for figures in shown.values()))
+        for name, text in _OF_MOVES.items()
+        if shown[""].get(name) or name in ("moves", "latency_s")
+    ]
+    return [Table(("what it takes", "this plan", *list(shown)[1:]), rows)]
 
 
-def _called(name: str) -> str:
-    return _FIGURES.get(name, name.replace("_", " "))
+def _figure(record: Mapping[str, Any], name: str) -> Any:
+    """Return a figure of a record, bytes as a whole number."""
+    return _whole(record.get(name)) if name.endswith("bytes") else record.get(name)
+
+
+def _whole(value: float | None) -> int | None:
+    return None if value is None else round(value)
 
 
 def _by_protocol(moves: Sequence[Mapping[str, Any]]) -> Table:
@@ -110,7 +141,7 @@ def _by_protocol(moves: Sequence[Mapping[str, Any]]) -> Table:
     for move in moves:
         kinds.setdefault((move.get("protocol"), move.get("reason")), []).append(move)
     rows = [
-        (protocol, len(some), *(_total(some, name) for name in ("latency_s", "bytes")), why)
+        (protocol, len(some), _total(some, "latency_s"), _whole(_total(some, "bytes")), why)
         for (protocol, why), some in kinds.items()
     ]
     return Table(("protocol", "moves", "latency, s", "bytes", "why"), rows)
@@ -124,7 +155,7 @@ def _total(moves: Sequence[Mapping[str, Any]], name: str) -> float | None:
 def _phases(phases: Sequence[Mapping[str, Any]]) -> list[Table]:
     names = ("phase", "moves", "bytes", "duration_s", "longest_pause_s", "highest_utilisation")
     columns = ("phase", "moves", "bytes", "duration, s", "longest pause, s", "highest utilisation")
-    rows = [tuple(phase.get(name) for name in names) for phase in phases]
+    rows = [tuple(_figure(phase, name) for name in names) for phase in phases]
     return [capped(columns, rows)] if rows else []
 
 
@@ -132,7 +163,7 @@ def _moves(moves: Sequence[Mapping[str, Any]], called: str) -> list[Table]:
     """Return moves as a list to tick off, phase by phase."""
     names = ("phase", "from", "to", "protocol", "latency_s", "pause_s", "completion_s", "bytes", "reason")
     columns = ("done", called, "phase", "from", "to", "by", "latency, s", "pause, s", "completion, s", "bytes", "why")
-    rows = [("[ ]", _group(move), *(move.get(name) for name in names)) for move in moves]
+    rows = [("[ ]", _group(move), *(_figure(move, name) for name in names)) for move in moves]
     return [capped(columns, rows, tick=True)] if rows else []
 
 
@@ -156,7 +187,7 @@ def _what(node: Mapping[str, Any], overload: Any) -> str:
 def _front(front: Sequence[Mapping[str, Any]]) -> list[Table]:
     """Return what other sizes of phases would take, where there is a choice."""
     names = ("phases", "longest_pause_s", "duration_s", "bytes")
-    rows = [tuple(point.get(name) for name in names) for point in front]
+    rows = [tuple(_figure(point, name) for name in names) for point in front]
     columns = ("in so many phases", "longest pause, s", "all phases, s", "largest phase, bytes")
     return [capped(columns, rows)] if len(rows) > 1 else []
 
@@ -168,13 +199,19 @@ def _suggestion(suggestion: Mapping[str, Any] | None) -> list[Table]:
     low, high = suggestion["band"]
     rows: list[tuple[str, Any]] = [("suggestion", suggestion["text"])]
     rows += [(text, suggestion.get(name)) for name, text in _SUGGESTED if suggestion.get(name) not in (None, [], "")]
-    rows += [("run next", command) for command in suggestion.get("next") or ()]
+    peaks = suggestion.get("for_peaks")
+    if peaks:
+        rows.append(("for the busiest", f"{peaks:,} nodes more would keep 95 % of the windows at most at {high:.0%}"))
+    rows += [("run next", _fitting(step)) for step in suggestion.get("next") or ()]
     return [Table((f"for {low:.0%} to {high:.0%}", ""), rows)]
 
 
+def _fitting(command: str) -> str:
+    return command if len(command) <= LONGEST else f"{command[:LONGEST]} … (the JSON has all of it)"
+
+
 _SUGGESTED = (
-    ("nodes", "nodes"),
-    ("why", "why so many"),
+    ("why", "why"),
     ("utilisation_before", "mean utilisation now"),
     ("utilisation_after", "then"),
     ("p95_before", "in 95 % of windows at most, now"),
@@ -195,7 +232,7 @@ def difference(changed: RebalanceDifference) -> tuple[list[Table], list[str]]:
     """Return the tables of a difference, and the notes below them."""
     rows = [(f"key-group:{_group(c)}", c["what"], c["from"], c["to"]) for c in changed.changes]
     tables = [capped(("key group", "what", "from", "to"), rows)] if rows else []
-    figures = [(_called(name), was, becomes) for name, (was, becomes) in changed.figures.items() if was != becomes]
+    figures = [(_OF_MOVES[name], was, becomes) for name, (was, becomes) in changed.figures.items() if was != becomes]
     tables += [Table(("", "before", "after"), figures)] if figures else []
     tables += changed_options(changed)
     groups = len({row[0] for row in rows})

@@ -126,6 +126,19 @@ class Candidates:
         cost[rows, home] = np.where(self.must[groups], np.inf, 0.0)
         return cost
 
+    def column(self, node: int, tariff: Tariff | None = None) -> FloatArray:
+        """Return what each group costs on one node, as :meth:`costs` does, (K,)."""
+        charge, home = (tariff or self.tariff).charge, self.problem.home
+        cost: FloatArray = charge[AT_HAND if self.problem.remote else AWAY].copy()
+        near = self.spread[self.spread[:, 1] == node, 0]
+        cost[near] = charge[AT_HAND, near]
+        if not self.problem.hosts[node]:
+            cost[:] = np.inf
+        if self.problem.traffic is not None:
+            cost += self.problem.traffic[:, node] - self.problem.traffic[np.arange(self.groups), home]
+        cost[home == node] = np.where(self.must[home == node], np.inf, 0.0)
+        return cost
+
     def at_hand(self, group: int, target: int) -> int:
         """Return the row of the tariff for a group's move to a node."""
         return AT_HAND if self.problem.remote or target in self.problem.copies[group] else AWAY

@@ -9,8 +9,8 @@ import numpy as np
 
 from ftplan.metrics.migration_costs import PROTOCOLS
 from ftplan.metrics.rebalance_problem import Migration
-from ftplan.model.tolerances import TINY
-from ftplan.model.topology import FloatArray, IntArray
+from ftplan.model.tolerances import ROUNDING, TINY
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import SOLVER_SECONDS_PER_ITERATION, Budget
 from ftplan.planners.interrupts import solve_sat
 from ftplan.planners.rebalance.candidates import Candidates, memory_changes
@@ -51,15 +51,26 @@ def choices(candidates: Candidates) -> int:
     return candidates.groups * int(candidates.problem.hosts.sum())
 
 
-def chosen(now: WorkingPlacement, free: IntArray, goal: Goal, budget: Budget, work_s: float, seed: int = 0) -> Chosen:
+def chosen(
+    now: WorkingPlacement, free: IntArray, goal: Goal, budget: Budget, work_s: float, targets: BoolArray | None = None
+) -> Chosen:
     """Choose the best places and protocols of some groups, the others' as they are, by CP-SAT.
 
     Loads are rounded down and limits up: a relaxation by the last digits, so that what is infeasible here is proven to
-    be. *work_s* bounds the deterministic seconds of the solver.
+    be. From a placement that keeps all limits, what costs more than all of it is left out.
+
+    Parameters
+    ----------
+    free
+        Groups that are placed anew.
+    work_s
+        Deterministic seconds of the solver.
+    targets
+        Nodes that they may go to, (N,); where they are, and their homes, are among them anyway.
     """
     if budget.over():
         return Chosen(None, proven=False)
-    return _Model(now, free, goal).solved(budget, work_s, seed)
+    return _Model(now, free, goal, targets).solved(budget, work_s)
 
 
 class _Choice(NamedTuple):
@@ -71,11 +82,13 @@ class _Choice(NamedTuple):
 
 
 class _Model:
-    def __init__(self, now: WorkingPlacement, free: IntArray, goal: Goal) -> None:
+    def __init__(self, now: WorkingPlacement, free: IntArray, goal: Goal, targets: BoolArray | None) -> None:
         from ortools.sat.python import cp_model
 
         self.now, self.goal, self.candidates, self.problem = now, goal, now.candidates, now.problem
         self.free = np.sort(free)
+        self.targets = self.problem.hosts if targets is None else targets & self.problem.hosts
+        self.cutoff = self._cutoff()
         self.model = cp_model.CpModel()
         self.choices: list[_Choice] = []
         self.taken: list[Any] = []
@@ -94,10 +107,18 @@ class _Model:
             self._memory()
         self._budgets()
 
+    def _cutoff(self) -> float:
+        """Return the most that a single move can cost in a placement that costs no more than the present one."""
+        if self.goal.name != "cost" or self.problem.traffic is not None or not self.now.feasible():
+            return np.inf
+        moves = [move for move in self.now.moves if move.group in set(self.free.tolist())]
+        own = sum(self.problem.cost(move) for move in moves)
+        return own * (1.0 + ROUNDING) + self.candidates.least_price
+
     def _choices_of(self, group: int) -> list[_Choice]:
         """Return the places of a group, by each protocol that no other beats in cost and bytes."""
         candidates, problem = self.candidates, self.problem
-        home, kept = int(problem.home[group]), []
+        home, now_at, kept = int(problem.home[group]), int(self.now.place[group]), []
         if not candidates.must[group]:
             kept.append(_Choice(group, home, -1, 0.0, 0.0))
         frugal = problem.limits.max_bytes is not None or self.goal.name == "bytes"
@@ -117,13 +138,14 @@ class _Model:
         if problem.traffic is not None:
             traffic = problem.traffic[group] - problem.traffic[group, home]
         near_hosts = set(candidates.hosts_of(group).tolist())
-        for target in np.flatnonzero(problem.hosts).tolist():
+        allowed = self.targets.copy()
+        allowed[now_at] = now_at != home
+        for target in np.flatnonzero(allowed).tolist():
             near = int(problem.remote or target in near_hosts)
-            if target != home:
-                kept += [
-                    _Choice(group, target, row, float(candidates.price[near, row, group] + traffic[target]), sizes[row])
-                    for row in undominated[near]
-                ]
+            for row in undominated[near] if target != home else ():
+                cost = float(candidates.price[near, row, group] + traffic[target])
+                if cost <= self.cutoff:
+                    kept.append(_Choice(group, target, row, cost, float(sizes[row])))
         return kept
 
     def _loads(self) -> None:
@@ -212,7 +234,7 @@ class _Model:
         )
         return sum(terms), unit / count, float(len(self.free))
 
-    def solved(self, budget: Budget, work_s: float, seed: int) -> Chosen:
+    def solved(self, budget: Budget, work_s: float) -> Chosen:
         from ortools.sat.python import cp_model
 
         target, unit, moves = self._objective()
@@ -220,7 +242,6 @@ class _Model:
             self.model.minimize(target)
         solver = cp_model.CpSolver()
         solver.parameters.num_workers = 1
-        solver.parameters.random_seed = seed
         if budget.iterations is not None:
             work_s = min(work_s, budget.iterations * SOLVER_SECONDS_PER_ITERATION)
         solver.parameters.max_deterministic_time = work_s

@@ -59,7 +59,7 @@ def new_copies(problem: RebalanceProblem, moves: Iterable[Migration]) -> Copies:
     return Copies(tuple(sorted(made)), tuple(sorted(fewer)))
 
 
-def lost(problem: RebalanceProblem, fewer: tuple[int, ...]) -> tuple[Warn, ...]:
+def copies_lost(problem: RebalanceProblem, fewer: tuple[int, ...]) -> tuple[Warn, ...]:
     """Return the warning that key groups keep fewer copies than before, which names the first."""
     if not fewer:
         return ()

@@ -16,8 +16,8 @@ def paired(problem: RebalanceProblem, prefer: bool, candidates: Candidates | Non
     [Madsen2015], section 7.1, balances "through active repartitioning", similar to [Shah2003]: the most is paired with
     the least loaded node, and a group moves where that helps. Removed nodes are drained first, their largest groups
     before others; nodes below their lower limit are filled last. Each group moves once. What is left above a limit,
-    or below one, is for others to repair. Of groups, the smallest that relieves its node alone is taken, else the
-    largest.
+    or below one, is for others to repair, and so are limits of moves and bytes. Of groups, the smallest that relieves
+    its node alone is taken, else the largest.
 
     Parameters
     ----------
@@ -48,8 +48,6 @@ class _Pairing:
         self.candidates, self.problem, self.prefer = candidates, candidates.problem, prefer
         self.now = WorkingPlacement(candidates)
         self.capacity = np.where(self.problem.capacity > 0.0, self.problem.capacity, np.inf)
-        most = self.problem.limits.max_moves
-        self.moves_left = candidates.groups if most is None else most
 
     def carried_out(self) -> WorkingPlacement:
         self._drain()
@@ -68,7 +66,7 @@ class _Pairing:
 
     def _relieve(self) -> None:
         stuck = np.zeros(self.candidates.nodes, dtype=np.bool_)
-        while self.moves_left > 0:
+        while True:
             excess = np.where(stuck | self.problem.removed, 0.0, self.now.load - self.candidates.most)
             node = int(np.argmax(excess / self.capacity))
             if excess[node] <= 0.0:
@@ -79,7 +77,7 @@ class _Pairing:
 
     def _fill(self) -> None:
         stuck = np.zeros(self.candidates.nodes, dtype=np.bool_)
-        while self.moves_left > 0:
+        while True:
             lack = np.where(stuck, 0.0, self.candidates.least - self.now.load)
             node = int(np.argmax(lack / self.capacity))
             if lack[node] <= 0.0:
@@ -128,7 +126,6 @@ class _Pairing:
         for node in np.argsort(np.where(targets, after, np.inf), kind="stable")[: int(targets.sum())].tolist():
             if self.now.holds(group, node):
                 self.now.put(group, node)
-                self.moves_left -= 1
                 return True
         return False
 

@@ -55,9 +55,17 @@ class WorkingPlacement:
         return np.asarray(above - np.maximum(self.candidates.least - self.load, 0.0))
 
     def feasible(self) -> bool:
+        """Return whether all limits are kept, but for phases."""
+        return self.within_limits() and self.within_budget()
+
+    def within_limits(self) -> bool:
         """Return whether all nodes are within their limits, and all groups that have to leave their node did."""
         left = bool((self.place[self.candidates.must] != self.problem.home[self.candidates.must]).all())
-        return left and not self.over().any() and self.within_budget()
+        reached = all(
+            np.isfinite(self.tariff.price[self.row(k, int(self.place[k])), k]) and self.problem.hosts[self.place[k]]
+            for k in self.moved.tolist()
+        )
+        return left and reached and not self.over().any() and not (self.by_memory and (self.used > self.room).any())
 
     def within_budget(self) -> bool:
         """Return whether no more groups move, and no more bytes, than may."""

@@ -44,22 +44,20 @@ def adapted(problem: RebalanceProblem, trace: LoadTrace, policy: AdaptationPolic
     """
     periods = []
     for number, (load, rate) in enumerate(zip(trace.loads, trace.rates, strict=True)):
-        costs = migration_costs(trace.setting._replace(rate=rate))
-        now = replace(problem, load=load, rate=rate, costs=costs)
-        copies = now.copies
-        if policy.upkeep is not None:
-            copies = _kept_up(now, policy.upkeep(number, now))
+        now = replace(problem, load=load, rate=rate)
+        copies = now.copies if policy.upkeep is None else _kept_up(now, policy.upkeep(number, now))
         came = _arrived(now.copies, copies)
         now = replace(now, copies=copies)
         overloaded = overloaded_nodes(now, now.start_load)
         moves: Sequence[Migration] = ()
         if overloaded.any():
+            now = replace(now, costs=migration_costs(trace.setting._replace(rate=rate)))
             moves = policy.adapt(now)
             _check(now, moves)
-        after, new = _copies_after(now, moves, policy)
+        copies, new = _copies_after(now, moves, policy)
         place = places_after(now, moves)
         periods.append(_figures(now, overloaded, moves, now.loads(place), came + new))
-        problem = replace(problem, home=place, copies=after)
+        problem = replace(problem, home=place, copies=copies)
     return AdaptationTrace(tuple(periods), problem.home, problem.copies)
 
 
@@ -93,10 +91,10 @@ def _figures(
 
 def _use(now: RebalanceProblem, overloaded: BoolArray) -> tuple[int, int]:
     """Return how many copies belong to groups on overloaded nodes, and how many of these are usable, each alone."""
+    if not overloaded.any():
+        return 0, 0
     count = np.array([len(nodes) for nodes in now.copies], dtype=np.int64)
     wanted = int(count[overloaded[now.home]].sum())
-    if not wanted:
-        return 0, 0
     host = np.array([node for nodes in now.copies for node in nodes], dtype=np.int64)
     group = np.repeat(np.arange(count.size), count)
     nodes = NodeLoad(now.start_load[None], now.ceiling, 1.0 + ROUNDING)
@@ -117,9 +115,9 @@ def _check(now: RebalanceProblem, moves: Sequence[Migration]) -> None:
 
 
 def _kept_up(now: RebalanceProblem, copies: CopyPlaces) -> CopyPlaces:
-    """Return copies as upkeep placed them, if they are as many as before and none is with its key group."""
+    """Return copies as upkeep placed them, if they are no fewer than before and none is with its key group."""
     for before, after, home in zip(now.copies, copies, now.home.tolist(), strict=True):
-        if len(set(after)) != len(before) or home in after:
+        if not len(before) <= len(set(after)) == len(after) or home in after:
             raise ValueError("upkeep loses a copy, or puts it on the node of its key group")
     return tuple(tuple(sorted(nodes)) for nodes in copies)
 
@@ -131,7 +129,8 @@ def _copies_after(
     after = list(now.copies)
     for move in moves:
         after[move.group] = surviving_copies(now, move.group, move)
-    new = () if policy.renew is None or not moves else policy.renew(now, moves)
+    fewer = any(len(after[move.group]) < len(now.copies[move.group]) for move in moves)
+    new = policy.renew(now, moves) if fewer and policy.renew is not None else ()
     for copy in new:
         after[copy.group] = tuple(sorted((*after[copy.group], copy.target)))
     return tuple(after), [copy.group for copy in new]

@@ -101,7 +101,7 @@ def test_upkeep_moves_copies_before_the_load_is_seen() -> None:
     assert done.place.tolist() == [1, 0, 1]
 
 
-@pytest.mark.parametrize("wrong", [[(0,), (2,)], [(), (2,)], [(1, 2), (2,)]])
+@pytest.mark.parametrize("wrong", [[(0,), (2,)], [(), (2,)], [(1, 1), (2,)]])
 def test_upkeep_that_breaks_the_rules_is_a_fault(wrong: list[tuple[int, ...]]) -> None:
     start = problem([0, 0], [[1], [2]], [10.0, 10.0, 10.0])
     with pytest.raises(ValueError, match="upkeep"):

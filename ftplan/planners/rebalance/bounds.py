@@ -1,0 +1,300 @@
+"""A proven lower bound of what a rebalance costs, from prices of load on nodes.
+
+The limits of nodes are taken into the objective: a unit of load on node n costs p(n), at least 0 where only an upper
+limit is in force, at most 0 where only a lower one is. At given prices each group chooses its cheapest place by
+itself; what that costs, less what the limits are worth at these prices, is never more than the optimum: the Lagrangian
+relaxation of a generalised assignment [Geoffrion1974]. Besides, enough has to leave each node that is above its limit:
+the groups that leave it are a knapsack cover of the excess, and the cheapest cover is found by dynamic programming.
+Prices come from a linear program over groups that may have to move. Any prices give a bound, so that the rounding of a
+solver cannot make it too large.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ftplan.model.tolerances import NOISE, ROUNDING
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
+from ftplan.planners.budget import Budget
+from ftplan.planners.interrupts import SolverStuck, solve_linear
+from ftplan.planners.rebalance.candidates import AT_HAND, AWAY, Candidates
+from ftplan.planners.rebalance.covers import cheapest_cover
+
+#: Units in which the excess of a node is counted: while prices are sought, and at last.
+COARSE, FINE = 1000, 20_000
+#: Steps of the subgradient ascent, and rounds in which groups are added to the linear program.
+STEPS, ROUNDS = 60, 6
+#: Steps without a gain that end the ascent, and a gap, relative, for which it is not worth while.
+PATIENCE, CLOSE = 12, 0.005
+#: Groups that a round adds.
+ADDED = 3000
+
+
+@dataclass(frozen=True)
+class Prices:
+    """Of a unit of load on each node (N,), of a move, and of a byte."""
+
+    load: FloatArray
+    move: float = 0.0
+    byte: float = 0.0
+
+
+class Dual(NamedTuple):
+    """A proven bound, without the traffic that there is before any move, and the prices that prove it.
+
+    ``leaves`` are the groups that leave their node at these prices, (K,), and ``target`` the node to which each would
+    go first, (K,).
+    """
+
+    bound: float
+    prices: Prices
+    leaves: BoolArray
+    target: IntArray
+
+
+def lower_bound(candidates: Candidates, upper: float, budget: Budget) -> Dual:
+    """Return the best bound that a linear program and a short subgradient ascent find, no more needed than *upper*.
+
+    Cost: a linear program over the groups on nodes that are outside of their limits, and O(K + excess units x groups
+    there) for each of a few dozen steps.
+    """
+    relaxation = Relaxation(candidates)
+    best = _linear_prices(relaxation, budget)
+    if upper - best.bound > CLOSE * abs(upper):
+        best = _ascent(relaxation, best, upper, budget)
+    fine = relaxation.dual(best.prices, FINE)
+    return max((best, fine), key=lambda dual: dual.bound)
+
+
+class Relaxation:
+    """The Lagrangian relaxation of a problem."""
+
+    def __init__(self, candidates: Candidates) -> None:
+        self.candidates, self.problem = candidates, candidates.problem
+        problem = self.problem
+        self.hosts = np.flatnonzero(problem.hosts)
+        self.excess = np.where(problem.removed, 0.0, problem.start_load - candidates.most)
+        self.full = np.flatnonzero(self.excess > 0.0)
+        self.on = {node: np.flatnonzero(problem.home == node) for node in self.full.tolist()}
+        self.traffic: FloatArray | None = None
+        if problem.traffic is not None:
+            here = problem.traffic[np.arange(candidates.groups), problem.home]
+            self.traffic = problem.traffic - here[:, None]
+
+    def rates(self, prices: Prices) -> FloatArray:
+        """Return the price of the cheapest protocol with that of the move and its bytes, (2, K): away, at hand."""
+        sizes = np.where(np.isfinite(self.candidates.price), self.problem.costs.bytes, 0.0)
+        return np.asarray((self.candidates.price + prices.byte * sizes).min(axis=1) + prices.move)
+
+    def leaving(self, prices: Prices) -> tuple[FloatArray, IntArray]:
+        """Return what each group costs if it leaves its node, and where it goes then, both (K,)."""
+        problem, candidates = self.problem, self.candidates
+        rates, load, p = self.rates(prices), problem.load, prices.load
+        if not len(self.hosts):
+            return np.full(candidates.groups, np.inf), np.zeros(candidates.groups, dtype=np.int64)
+        order = self.hosts[np.argsort(p[self.hosts], kind="stable")]
+        target = np.where(problem.home == order[0], order[min(1, len(order) - 1)], order[0])
+        cost = rates[AWAY] + load * p[target]
+        cost[problem.home == target] = np.inf
+        if self.traffic is not None:
+            dense = self.traffic[:, self.hosts] + load[:, None] * p[self.hosts]
+            dense[problem.home[:, None] == self.hosts] = np.inf
+            target = self.hosts[np.argmin(dense, axis=1)]
+            cost = rates[AWAY] + dense.min(axis=1)
+        group, node = candidates.spread[:, 0], candidates.spread[:, 1]
+        near = rates[AT_HAND, group] + load[group] * p[node]
+        if self.traffic is not None:
+            near = near + self.traffic[group, node]
+        order = np.lexsort((node, -near, group))  # the cheapest of a group last
+        last = np.append(np.diff(group[order]) > 0, True)[: len(order)] if len(order) else np.zeros(0, dtype=np.bool_)
+        cheapest = order[last]
+        better = near[cheapest] <= cost[group[cheapest]]
+        cost[group[cheapest[better]]] = near[cheapest[better]]
+        target[group[cheapest[better]]] = node[cheapest[better]]
+        return cost, target
+
+    def dual(self, prices: Prices, units: int) -> Dual:
+        """Return the bound at some prices, with covers of the excess in so many units."""
+        problem, candidates = self.problem, self.candidates
+        p = self.allowed(prices.load)
+        prices = replace(prices, load=p)
+        leave, target = self.leaving(prices)
+        stay = np.where(candidates.must, np.inf, p[problem.home] * problem.load)
+        leaves = leave < stay
+        own = np.minimum(leave, stay)
+        total = float(own.sum())
+        for node in self.full.tolist():
+            on = self.on[node]
+            extra, chosen = cheapest_cover(leave[on] - stay[on], problem.load[on], float(self.excess[node]), units)
+            total += extra
+            leaves[on] = chosen
+        limits = problem.limits
+        bought = np.where(p > 0.0, -p * np.where(p > 0.0, candidates.most, 0.0), 0.0)
+        bought -= np.where(p < 0.0, p * np.where(p < 0.0, candidates.least, 0.0), 0.0)
+        bought += p * problem.foreign
+        size = float(np.abs(own[np.isfinite(own)]).sum() + np.abs(bought).sum())
+        total += float(bought.sum())
+        if prices.move:
+            total -= prices.move * (limits.max_moves or 0)
+        if prices.byte:
+            total -= prices.byte * (limits.max_bytes or 0.0) * (1.0 + ROUNDING)
+        return Dual(total - NOISE * size if np.isfinite(total) else total, prices, leaves, target)
+
+    def allowed(self, p: FloatArray) -> FloatArray:
+        """Return prices without those of limits that are not in force."""
+        p = np.where((p > 0.0) & ~np.isfinite(self.candidates.most), 0.0, p)
+        return np.where((p < 0.0) & ~np.isfinite(self.candidates.least), 0.0, p)
+
+    def slope(self, dual: Dual) -> FloatArray:
+        """Return by how much the load of each node is above its limit if groups do as at some prices, (N,)."""
+        problem = self.problem
+        load = problem.loads(np.where(dual.leaves, dual.target, problem.home))
+        above = load - self.candidates.most
+        below = load - self.candidates.least
+        p = dual.prices.load
+        return np.where(p > 0.0, above, np.where(p < 0.0, below, np.maximum(above, 0.0) + np.minimum(below, 0.0)))
+
+
+def _ascent(relaxation: Relaxation, best: Dual, upper: float, budget: Budget) -> Dual:
+    """Improve prices by subgradient steps [Polyak1969] towards *upper*, shorter ones where that does not help."""
+    now, stalled = best, 0
+    reach = (upper - best.bound) / 2.0 if np.isfinite(upper) else abs(best.bound)
+    for _ in range(budget.passes(STEPS)):
+        if budget.over() or not np.isfinite(now.bound) or stalled >= PATIENCE:
+            break
+        slope = relaxation.slope(now)
+        norm = float(slope @ slope)
+        if norm <= 0.0:
+            break
+        step = (best.bound + reach - now.bound) / norm
+        now = relaxation.dual(replace(now.prices, load=_kept_signs(now.prices.load, step * slope)), COARSE)
+        if now.bound > best.bound:
+            best, stalled = now, 0
+        else:
+            stalled += 1
+            if stalled % 3 == 0:
+                reach, now = reach / 4.0, best
+    return best
+
+
+def _kept_signs(prices: FloatArray, change: FloatArray) -> FloatArray:
+    """Return changed prices; one that would change its sign is 0, since another limit is in force beyond."""
+    after = prices + change
+    return np.where((prices != 0.0) & (np.sign(after) != np.sign(prices)), 0.0, after)
+
+
+def _linear_prices(relaxation: Relaxation, budget: Budget) -> Dual:
+    """Return the bound at the prices of a linear program, to which groups are added as these make them move."""
+    problem, candidates = relaxation.problem, relaxation.candidates
+    inside: BoolArray = candidates.must.copy()
+    inside[np.isin(problem.home, relaxation.full)] = True
+    best = relaxation.dual(Prices(np.zeros(candidates.nodes)), COARSE)
+    for _ in range(ROUNDS):
+        prices = _solved(relaxation, np.flatnonzero(inside), budget)
+        if prices is None:
+            break
+        dual = relaxation.dual(prices, COARSE)
+        best = max((best, dual), key=lambda item: item.bound)
+        leave, _ = relaxation.leaving(dual.prices)
+        gain = dual.prices.load[problem.home] * problem.load - leave
+        new = np.flatnonzero(~inside & (gain > NOISE * (1.0 + np.abs(leave))))
+        if not len(new) or budget.over():
+            break
+        inside[new[np.argsort(-gain[new], kind="stable")][:ADDED]] = True
+    return best
+
+
+def _solved(relaxation: Relaxation, groups: IntArray, budget: Budget) -> Prices | None:
+    """Return the prices of the linear program over the moves of some groups; None where it has none in time."""
+    from ortools.linear_solver import pywraplp
+
+    solver: Any = pywraplp.Solver.CreateSolver("GLOP")
+    program = _Program(solver, relaxation)
+    for group in groups.tolist():
+        program.add(group)
+    try:
+        status = solve_linear(solver, budget.left_s)
+    except SolverStuck:
+        return None
+    return program.prices() if status == solver.OPTIMAL else None
+
+
+class _Program:
+    """Load that moves to hosts of checkpoints, each by itself, and to other nodes, by way of one pool."""
+
+    def __init__(self, solver: Any, relaxation: Relaxation) -> None:
+        candidates, problem = relaxation.candidates, relaxation.problem
+        self.solver, self.relaxation, self.candidates, self.problem = solver, relaxation, candidates, problem
+        infinity = solver.infinity()
+        self.scale = max(float(candidates.least_price) / ROUNDING, NOISE)
+        self.unit = max(float(problem.load.mean()) if candidates.groups else 1.0, NOISE)
+        # a node that is above its limit though nothing can leave it is somebody else's problem
+        most = np.where(problem.removed, np.inf, candidates.most) - problem.start_load
+        least = np.where(problem.removed, -np.inf, candidates.least) - problem.start_load
+        self.rows = [
+            solver.Constraint(
+                float(low) / self.unit if np.isfinite(low) else -infinity,
+                float(up) / self.unit if np.isfinite(up) else infinity,
+            )
+            for low, up in zip(least, most, strict=True)
+        ]
+        self.pool = solver.Constraint(0.0, 0.0)
+        self.objective = solver.Objective()
+        self.objective.SetMinimization()
+        for node in relaxation.hosts.tolist():
+            arrives = solver.NumVar(0.0, infinity, "")
+            self.rows[node].SetCoefficient(arrives, 1.0)
+            self.pool.SetCoefficient(arrives, -1.0)
+        limits = problem.limits
+        self.moves = None if limits.max_moves is None else solver.Constraint(-infinity, float(limits.max_moves))
+        self.byte_unit = max(float(limits.max_bytes or 0.0), 1.0)
+        self.bytes = None
+        if limits.max_bytes is not None:
+            self.bytes = solver.Constraint(-infinity, float(limits.max_bytes) / self.byte_unit)
+
+    def add(self, group: int) -> None:
+        """Add the ways in which a group may leave its node."""
+        least = 1.0 if self.candidates.must[group] else 0.0
+        row = self.solver.Constraint(least, 1.0)
+        size = float(self.problem.load[group]) / self.unit
+        home = self.rows[int(self.problem.home[group])]
+        traffic = self.relaxation.traffic
+        anywhere = 0.0 if traffic is None else float(traffic[group, self.relaxation.hosts].min(initial=0.0))
+        ways = [(AWAY, self.pool, anywhere)]
+        ways += [
+            (AT_HAND, self.rows[node], 0.0 if traffic is None else float(traffic[group, node]))
+            for node in self.candidates.hosts_of(group).tolist()
+        ]
+        for near, into, extra in ways:
+            for protocol in self._protocols(near, group):
+                leaves = self.solver.NumVar(0.0, 1.0, "")
+                row.SetCoefficient(leaves, 1.0)
+                home.SetCoefficient(leaves, -size)
+                into.SetCoefficient(leaves, size)
+                price = float(self.candidates.price[near, protocol, group]) + extra
+                self.objective.SetCoefficient(leaves, price / self.scale)
+                if self.moves is not None:
+                    self.moves.SetCoefficient(leaves, 1.0)
+                if self.bytes is not None:
+                    self.bytes.SetCoefficient(leaves, float(self.problem.costs.bytes[protocol, group]) / self.byte_unit)
+
+    def _protocols(self, near: int, group: int) -> list[int]:
+        """Return the cheapest protocol, and where bytes are limited that with the fewest."""
+        price = self.candidates.price[near, :, group]
+        if not np.isfinite(price).any():
+            return []
+        rows = [int(np.argmin(price))]
+        if self.bytes is not None:
+            sizes = np.where(np.isfinite(price), self.problem.costs.bytes[:, group], np.inf)
+            rows.append(int(np.argmin(sizes)))
+        return sorted(set(rows))
+
+    def prices(self) -> Prices:
+        """Return the prices that the solution tells."""
+        load = -np.array([row.dual_value() for row in self.rows]) * self.scale / self.unit
+        move = 0.0 if self.moves is None else max(0.0, -self.moves.dual_value() * self.scale)
+        byte = 0.0 if self.bytes is None else max(0.0, -self.bytes.dual_value() * self.scale / self.byte_unit)
+        return Prices(load, move, byte)

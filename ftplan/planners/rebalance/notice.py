@@ -1,0 +1,151 @@
+"""What leaves nodes that will be gone after a notice, in time, and what is recovered from checkpoints instead."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ftplan.metrics.migration_costs import AFTER_LOSS, PROTOCOLS
+from ftplan.metrics.migration_phases import hot_first, phase_figures
+from ftplan.metrics.rebalance_problem import Migration, RebalanceProblem
+from ftplan.model.tolerances import ROUNDING
+from ftplan.planners.rebalance.backlog import Backlog, PhaseSize
+from ftplan.planners.rebalance.departures import Departures, most_saved
+from ftplan.planners.rebalance.phasing import Phasing, fill_phases, phased, usual_size
+from ftplan.planners.rebalance.simultaneous import law, simultaneous
+
+#: Longest pauses that are tried beside those that are allowed, in longest pauses of the usual phases.
+PAUSES = (1.0, 2.0, 4.0, 8.0, 16.0)
+#: What a second of pause is worth where moves and recoveries cost the same by the criterion.
+TIE = 1e-9
+
+
+class Notice(NamedTuple):
+    """Phases that keep the notice as far as they can.
+
+    ``late`` are the moves that do not make it, as the planner chose them; in the last phase stands what they have
+    become. ``lost`` are those of them that have no copy left to recover from: then there is no plan.
+    """
+
+    phasing: Phasing
+    late: tuple[Migration, ...] = ()
+    lost: tuple[Migration, ...] = ()
+
+
+def under_notice(problem: RebalanceProblem, moves: Iterable[Migration]) -> Notice:
+    """Return phases in which what is worth most leaves the removed nodes before the notice ends.
+
+    A move is worth what it would cost more to recover its group on the same node. The usual phases are taken if they
+    keep the notice. Otherwise what has to leave goes first, and other moves before it only where they make room; of
+    several sizes of phases those count that save most, then those with the shortest pause. What does not leave in time
+    is recovered in the last phase, from the copy on the node that it was to go to, or from one that is sent there.
+
+    Not proven to save most: see :func:`most_saved`. Cost O(moves) a phase and a size.
+    """
+    made = tuple(moves)
+    usual = phased(problem, made)
+    if not usual.stuck and not _late(problem, usual.phases, 0.0):
+        return Notice(usual)
+    smallest, allowed = usual_size(problem, made), law(problem)
+    pauses = {min(allowed.pause_s, factor * smallest.pause_s) for factor in PAUSES} | {allowed.pause_s}
+    notices = [_leave(problem, made, PhaseSize(pause, allowed.bytes)) for pause in sorted(pauses)]
+    return min(notices, key=lambda notice: _rank(problem, notice))
+
+
+def notice_needed(problem: RebalanceProblem, moves: Iterable[Migration]) -> float:
+    """Return a notice in seconds with which every group that has no copy leaves in time, if those go first."""
+    must = [m for m in moves if not _leaves(problem, m) or after_loss(problem, m) is None]
+    unlimited = replace(problem, limits=replace(problem.limits, within_s=math.inf))
+    phases = _leave(unlimited, must, law(problem)).phasing.phases
+    return max(_ends(problem, phases, 0.0), default=0.0)
+
+
+def after_loss(problem: RebalanceProblem, move: Migration) -> Migration | None:
+    """Return how a group comes to its target after the loss of its node; None where no copy of it is left."""
+    most = law(problem).pause_s
+    rows = [PROTOCOLS.index(name) for name in problem.possible(move.group, move.target) if name in AFTER_LOSS]
+    able = [row for row in rows if problem.costs.latency_s[row, move.group] <= most]
+    if not able:
+        return None
+    best = min(able, key=lambda row: (float(problem.priced(PROTOCOLS[row])[move.group]), row))
+    return move._replace(protocol=PROTOCOLS[best])
+
+
+def _leaves(problem: RebalanceProblem, move: Migration) -> bool:
+    """Return whether a move has to end before the notice does."""
+    return bool(problem.removed[problem.home[move.group]]) and move.protocol not in AFTER_LOSS
+
+
+def _ends(problem: RebalanceProblem, phases: Sequence[Sequence[Migration]], begin_s: float) -> list[float]:
+    """Return when each move that leaves a removed node ends, if the first of some phases begins at *begin_s*."""
+    return [
+        begin_s + end
+        for phase, figures in zip(phases, phase_figures(problem, phases), strict=True)
+        for move, end in zip(phase, figures.end_s.tolist(), strict=True)
+        if _leaves(problem, move)
+    ]
+
+
+def _late(problem: RebalanceProblem, phases: Sequence[Sequence[Migration]], begin_s: float) -> bool:
+    """Return whether a group leaves a removed node too late."""
+    most = _within(problem) * (1.0 + ROUNDING)
+    return any(end > most for end in _ends(problem, phases, begin_s))
+
+
+def _within(problem: RebalanceProblem) -> float:
+    return math.inf if problem.limits.within_s is None else problem.limits.within_s
+
+
+def _rank(problem: RebalanceProblem, notice: Notice) -> tuple[int, int, float, float, int]:
+    """Return how bad phases under notice are."""
+    phases = notice.phasing.phases
+    pause = max((figures.longest_pause_s for figures in phase_figures(problem, phases)), default=0.0)
+    cost = math.fsum(problem.cost(move) for move in notice.phasing.moves)
+    return len(notice.phasing.stuck), len(notice.lost), cost, pause, len(phases)
+
+
+def _worth(problem: RebalanceProblem, move: Migration, other: Migration | None) -> float:
+    """Return what a move saves against a recovery, an infinity where there is none; 0 or less if nothing."""
+    if other is None:
+        return math.inf
+    saved = problem.cost(other) - problem.cost(move)
+    rows = PROTOCOLS.index(other.protocol), PROTOCOLS.index(move.protocol)
+    pause = float(problem.costs.latency_s[rows[0], move.group] - problem.costs.latency_s[rows[1], move.group])
+    return saved + TIE * (1.0 + max(0.0, pause)) if saved >= 0.0 else saved
+
+
+def _leave(problem: RebalanceProblem, moves: Sequence[Migration], size: PhaseSize) -> Notice:
+    """Return phases of a size in which what has to leave goes first."""
+    backlog = Backlog(problem, [move for move in moves if move.protocol not in AFTER_LOSS])
+    recovered = {k: after_loss(problem, move) for k, move in enumerate(backlog.moves) if _leaves(problem, move)}
+    worth = np.zeros(len(backlog.moves))
+    for k, other in recovered.items():
+        worth[k] = _worth(problem, backlog.moves[k], other)
+    phases: list[tuple[Migration, ...]] = []
+    slowed: tuple[Migration, ...] = ()
+    begin = 0.0
+    while begin <= _within(problem):
+        going = [k for k in backlog.left.tolist() if worth[k] > 0.0]
+        if not going:
+            break
+        departures = Departures(backlog, size, worth, _within(problem) - begin)
+        chosen = most_saved(departures, going)
+        if not chosen and departures.without_room(going):
+            together = simultaneous(backlog, size)
+            chosen, slowed = together.chosen, slowed + together.slowed
+        phase = tuple(backlog.moves[k] for k in chosen)
+        if not phase or _late(problem, [phase], begin):
+            break
+        phases.append(backlog.make(chosen))
+        begin += phase_figures(problem, [phase])[0].duration_s
+    late = [k for k in backlog.left.tolist() if k in recovered]
+    backlog.drop(late)
+    rest = fill_phases(backlog, size)
+    last = [recovered[k] or backlog.moves[k] for k in late] + [m for m in moves if m.protocol in AFTER_LOSS]
+    phases += [*rest.phases, *([hot_first(problem, last)] if last else [])]
+    lates, lost = (tuple(backlog.moves[k] for k in some) for some in (late, [k for k in late if not recovered[k]]))
+    return Notice(rest._replace(phases=tuple(phases), slowed=slowed + rest.slowed), lates, lost)
