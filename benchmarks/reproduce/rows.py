@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from reproduce import (
+    adaptation_flights,
+    adaptation_toy,
     checkpoint_shares,
     checkpoints,
     recovery_plans,
@@ -18,6 +20,8 @@ from reproduce import (
 MODULES = (
     checkpoints,
     checkpoint_shares,
+    adaptation_toy,
+    adaptation_flights,
     recovery_plans,
     recovery_proofs,
     recovery_replays,

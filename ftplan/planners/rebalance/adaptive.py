@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ftplan.metrics.rebalance_problem import Rebalance, RebalanceProblem
+from ftplan.metrics.rebalance_rules import rules
 from ftplan.model.plan import Warn
 from ftplan.model.tolerances import LEAST_SCALE, ROUNDING
 from ftplan.planners.budget import Budget
@@ -16,7 +17,7 @@ from ftplan.planners.rebalance.candidates import Candidates
 from ftplan.planners.rebalance.choice_model import WHOLE, choices, chosen
 from ftplan.planners.rebalance.infeasibility import why_infeasible
 from ftplan.planners.rebalance.options import RebalanceSearch
-from ftplan.planners.rebalance.outcome import outcome, rules
+from ftplan.planners.rebalance.outcome import outcome
 from ftplan.planners.rebalance.pairing import assisted_share, pairing
 from ftplan.planners.rebalance.starts import by_value, improved_starts, own_value
 from ftplan.planners.rebalance.working_placement import WorkingPlacement
