@@ -38,7 +38,7 @@ def lead(plan: Plan) -> Sequence[str]:
     if lost:
         said.append(f"{lost:,} of them come back from checkpoints after their node is gone.")
     if is_number(after.get("longest_pause_s")):
-        said.append(f"None is paused for longer than {duration(after['longest_pause_s'])}.")
+        said.append(f"No pause is longer than {duration(after['longest_pause_s'])}.")
     before = figures_in(plan.summary.get("before"))
     if "highest_utilisation" in before and "highest_utilisation" in after:
         was, becomes = (share(some["highest_utilisation"]) for some in (before, after))
