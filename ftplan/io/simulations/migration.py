@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
 from ftplan.io.simulations.adaptation import AdaptationTraceModel
 from ftplan.io.simulations.document import SimulationModel
+from ftplan.io.simulations.move_messages import MigrationMessagesModel
 
 
 class MigrationSimulationModel(SimulationModel):
@@ -15,5 +16,5 @@ class MigrationSimulationModel(SimulationModel):
 
     kind: Literal["migration"] = Field(description="What was simulated")
     level: Literal["messages", "trace"] = Field(description="How: which of the two that follow is there")
-    messages: dict[str, Any] | None = Field(None, description="The moves of a plan")
+    messages: MigrationMessagesModel | None = Field(None, description="The moves of a plan")
     trace: AdaptationTraceModel | None = Field(None, description="Adaptation over time")

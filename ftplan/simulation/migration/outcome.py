@@ -92,9 +92,9 @@ def figures(move: Protocol) -> MoveFigures:
     late = {at_s: at_s - usual[j][number] for (j, number), at_s in first.items()}
     level_s = max([move.level_s, *(at_s for at_s, by_s in late.items() if by_s > rounding_s)])
     ended = np.isfinite(level_s) and np.isfinite(move.converted_s)
-    longest_s = max(late.values(), default=0.0)
+    pause_s, longest_s = level_s - move.paused_s, max(late.values(), default=0.0)
     return MoveFigures(
-        pause_s=float(max(level_s - move.paused_s, 0.0)) if ended else None,
+        pause_s=(float(pause_s) if pause_s > rounding_s else 0.0) if ended else None,
         completion_s=float(max(level_s, move.converted_s)) if ended else None,
         longest_delay_s=longest_s if longest_s > rounding_s else 0.0,
         replayed=move.replayed,
