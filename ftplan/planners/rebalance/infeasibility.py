@@ -72,7 +72,7 @@ def why_infeasible(problem: RebalanceProblem, seed: int, budget: Budget) -> Infe
     if not raised:  # the solver saw no plan for the whole, and does now
         return None
     knob, value, placement = raised[0]
-    fixes = " ".join(item.fix(amount) for item, amount, _ in raised)
+    fixes = " and ".join(item.fix(amount) for item, amount, _ in raised)
     return Infeasible(knob.reason(value, placement), knob.name, knob.said(knob.current), knob.said(value), fixes)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ftplan.metrics.migration_costs import PROTOCOLS, MigrationSetting, ProtocolCosts, migration_costs
+from ftplan.metrics.migration_costs import AFTER_LOSS, PROTOCOLS, MigrationSetting, ProtocolCosts, migration_costs
 from ftplan.metrics.rebalance_effects import places_after, surviving_copies
 from ftplan.metrics.rebalance_problem import Migration, RebalanceLimits, RebalanceProblem
 from ftplan.model.tolerances import ROUNDING
@@ -164,8 +164,7 @@ def scaled_problem(seed: int, groups: int = 32768, nodes: int = 400, overloaded:
 
 def fixed(problem: RebalanceProblem, fix: str) -> RebalanceProblem:
     """Return the problem with a smallest fix applied as a user would read it."""
-    words = fix.split()
-    given = dict(zip(words[::2], words[1::2], strict=True)) if fix.startswith("--") else {}
+    given = dict(re.findall(r"(--[a-z-]+) (\S+)", fix))
     near = None
     if np.isfinite(problem.lower[problem.hosts]).all() and not problem.added[problem.hosts].all():
         node = int(np.argmax(fair_load(problem)))
@@ -260,6 +259,9 @@ def breaks(problem: RebalanceProblem, moves: Sequence[Migration]) -> str | None:
             return "target"
         if move.protocol not in problem.possible(move.group, move.target):
             return "protocol"
+        late = limits.within_s is not None and problem.costs.completion_s[row, move.group] > limits.within_s
+        if late and problem.removed[problem.home[move.group]] and move.protocol not in AFTER_LOSS:
+            return "within"
         if limits.max_pause_s is not None and problem.costs.latency_s[row, move.group] > limits.max_pause_s:
             return "max-pause"
     if limits.max_moves is not None and len(moves) > limits.max_moves:
@@ -305,6 +307,10 @@ def _undominated(problem: RebalanceProblem, moves: list[Migration]) -> list[Migr
     rows = {move: PROTOCOLS.index(move.protocol) for move in moves}
     for move in sorted(moves, key=lambda m: (m.target, problem.cost(m), rows[m])):
         if most is not None and problem.costs.latency_s[rows[move], move.group] > most:
+            continue
+        notice = problem.limits.within_s if problem.removed[problem.home[move.group]] else None
+        late = notice is not None and problem.costs.completion_s[rows[move], move.group] > notice
+        if late and move.protocol not in AFTER_LOSS:
             continue
         figures = (problem.cost(move), float(problem.costs.bytes[rows[move], move.group]))
         before = seen.setdefault(move.target, [])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import replace
 
@@ -38,7 +39,7 @@ def close(value: float) -> float:
     return 1e-9 * max(1.0, abs(value))
 
 
-@settings(max_examples=80)
+@settings(max_examples=50)
 @given(seeds)
 def test_is_feasible_exactly_when_trying_all_is_and_never_cheaper(seed: int) -> None:
     problem = random_problem(seed)
@@ -60,7 +61,7 @@ def test_is_feasible_exactly_when_trying_all_is_and_never_cheaper(seed: int) -> 
         assert len(moves) <= len(optimum[1])
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(seeds)
 def test_no_move_is_needless(seed: int) -> None:
     problem = random_problem(seed, groups=12, nodes=5)
@@ -72,7 +73,7 @@ def test_no_move_is_needless(seed: int) -> None:
         assert not cheaper or breaks(problem, fewer) is not None
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(seeds)
 def test_the_smallest_fix_works_and_less_does_not(seed: int) -> None:
     problem = random_problem(seed)
@@ -89,10 +90,10 @@ def test_the_smallest_fix_works_and_less_does_not(seed: int) -> None:
         assert brute_force(fixed(problem, f"--{only[1]} {amount}")) is None
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(seeds)
 def test_more_budget_is_never_worse(seed: int) -> None:
-    problem = random_problem(seed, max_moves=None)
+    problem = random_problem(seed)
     limits = problem.limits
     values = []
     for share in (0.5, 1.0, 2.0, None):
@@ -101,10 +102,10 @@ def test_more_budget_is_never_worse(seed: int) -> None:
         asked = replace(problem, limits=replace(limits, max_moves=moves, max_bytes=size, within_s=None))
         result = adaptive(replace(asked, protocols=("cpa", "lazy", "direct")), SEARCH)
         values.append(np.inf if result.answer is None else problem.value(result.answer.moves))
-    assert all(less >= more - close(more) for less, more in zip(values, values[1:], strict=False))
+    assert all(more <= less + close(less) for less, more in itertools.pairwise(values))
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(seeds)
 def test_a_higher_ceiling_is_never_worse(seed: int) -> None:
     problem = random_problem(seed, protocols=("cpa", "direct"), lower=np.full(4, -np.inf))
@@ -113,12 +114,11 @@ def test_a_higher_ceiling_is_never_worse(seed: int) -> None:
         raised = factor * problem.capacity
         result = adaptive(replace(problem, ceiling=raised, upper=raised), SEARCH)
         values.append(np.inf if result.answer is None else problem.value(result.answer.moves))
-    assert values[0] >= values[1] - close(values[1])
-    assert values[1] >= values[2] - close(values[2])
+    assert all(more <= less + close(less) for less, more in itertools.pairwise(values))
 
 
 def full_node() -> RebalanceProblem:
-    """One node has 60 too much of 5 groups of 30; the copies of the first two lie on n01, which n02 has less load than."""
+    """n00 has 60 too much, of 5 groups of 30; the first two have copies on n01, and n02 has less load than that."""
     return rebalance_problem([30.0] * 5 + [20.0], [0] * 5 + [1], [[1], [1], [], [], [], []], [112.5, 112.5, 112.5])
 
 
@@ -205,3 +205,11 @@ def test_share_of_no_moves_is_none() -> None:
     assert assisted_share(pairing(Candidates(problem), True)) is None
     assert paired(problem, prefer=True) == ()
     assert problem.value([Migration(0, 1, "cpa")]) > 0.0
+
+
+def test_the_solver_keeps_the_optimum() -> None:
+    # presolving of OR-Tools 9.15 cuts off the optimum of this problem if it may
+    problem = random_problem(1016)
+    optimum, result = brute_force(problem), adaptive(problem, SEARCH)
+    assert optimum is not None
+    assert result.bound == pytest.approx(optimum[0])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
@@ -50,9 +51,12 @@ def test_the_bound_is_below_the_optimum_and_often_there(seed: int) -> None:
 def test_a_wrong_bound_does_not_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = scaled_problem(0, groups=256, nodes=8)
     honest = lower_bound(Candidates(problem), np.inf, Budget(3600.0)).bound
-    monkeypatch.setattr(
-        bounds, "cheapest_cover", lambda *args: (1.1 * cheapest_cover(*args)[0], cheapest_cover(*args)[1])
-    )
+
+    def dearer(*args: Any) -> Any:
+        cost, chosen = cheapest_cover(*args)
+        return 1.1 * cost, chosen
+
+    monkeypatch.setattr(bounds, "cheapest_cover", dearer)
     wrong = lower_bound(Candidates(problem), np.inf, Budget(3600.0)).bound
     assert wrong > honest
     with pytest.raises(RuntimeError, match="reported as proven"):
