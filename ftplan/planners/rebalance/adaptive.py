@@ -9,6 +9,7 @@ import numpy as np
 
 from ftplan.metrics.rebalance_problem import Rebalance, RebalanceProblem
 from ftplan.metrics.rebalance_rules import rules
+from ftplan.model.plan import Warn
 from ftplan.model.tolerances import LEAST_SCALE, ROUNDING
 from ftplan.planners.budget import Budget
 from ftplan.planners.rebalance.bounds import Dual, lower_bound
@@ -26,6 +27,10 @@ from ftplan.planners.result import Result
 SMALL = 1000
 #: Deterministic seconds of CP-SAT on a small problem as a whole.
 WORK_S = 4.0
+#: The bound leaves out what other moves cost more, which are taken since those of least cost have no good phases.
+DEARER = Warn(
+    "BOUND_WITHOUT_PHASES", "moves of least cost have worse phases: the bound is one for moves without phases"
+)
 
 
 def adaptive(problem: RebalanceProblem, search: RebalanceSearch) -> Result[Rebalance]:
@@ -57,7 +62,7 @@ def adaptive(problem: RebalanceProblem, search: RebalanceSearch) -> Result[Rebal
             pool = by_value([answer.placement, *pool])
         bound = np.inf if answer.proven and not pool else max(bound, answer.bound or -np.inf)
     if not pool:
-        return _without_plan(problem, bound, search.seed, budget)
+        return _without_plan(problem, bound, search, budget)
     return _in_phases(problem, pool, bound, shares, budget)
 
 
@@ -96,7 +101,9 @@ def _in_phases(
         if not any(warning.code == "BOUND_WITHOUT_PHASES" for warning in result.warnings):
             break
     if results:
-        return min(results, key=lambda result: problem.value(result.answer.moves) if result.answer else np.inf)
+        best = min(results, key=lambda result: problem.value(result.answer.moves) if result.answer else np.inf)
+        dearer = best is not results[0] and best.status != "optimal"
+        return replace(best, warnings=(*best.warnings, DEARER)) if dearer else best
     assert stuck is not None  # the pool is not empty
     why = f"{stuck.reason}; {stuck.infeasible.smallest_fix} would do" if stuck.infeasible else stuck.reason
     return replace(stuck, status="no-plan-in-time", infeasible=None, bound=None, reason=why)
@@ -115,10 +122,14 @@ def _candidates_for_phases(pool: list[WorkingPlacement], budget: Budget) -> Iter
             yield answer.placement
 
 
-def _without_plan(problem: RebalanceProblem, bound: float, seed: int, budget: Budget) -> Result[Rebalance]:
+def _without_plan(
+    problem: RebalanceProblem, bound: float, search: RebalanceSearch, budget: Budget
+) -> Result[Rebalance]:
     """Return why there is no plan: proven where the bound is infinite."""
-    why = why_infeasible(problem, seed, budget) if np.isposinf(bound) else None
     warnings = (*problem.warnings, *budget.warnings())
+    if np.isposinf(bound) and not search.explain:
+        return Result("infeasible", None, rules(problem), reason="no placement keeps all limits", warnings=warnings)
+    why = why_infeasible(problem, search.seed, budget) if np.isposinf(bound) else None
     if why is None:
         reason = "no placement was seen that keeps all limits"
         return Result("no-plan-in-time", None, rules(problem), reason=reason, warnings=warnings)

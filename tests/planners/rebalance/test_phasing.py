@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from dataclasses import replace
 
@@ -140,6 +141,20 @@ def test_limits_are_kept_or_named(seed: int, pause: float, size: float) -> None:
     for phase, item in zip(phasing.phases, seen, strict=True):
         assert max(item.pause_s.values()) <= pause * (1.0 + 1e-9)
         assert len(phase) == 1 or item.bytes <= size * (1.0 + 1e-9)
+
+
+def test_every_order_is_searched_before_low_latency_gives_way() -> None:
+    """Where moves by ``cpal`` can be made one by one in any order at all, they are."""
+    outcomes = Counter[bool]()
+    for seed in range(120):
+        problem, some = tight_moves(seed, groups=6)
+        problem = replace(problem, copies=tuple((move.target,) for move in some), protocols=("cpal",))
+        moves = tuple(move._replace(protocol="cpal") for move in some)
+        can_be = any(fault(problem, [[move] for move in order]) is None for order in itertools.permutations(moves))
+        assert (not phased(problem, moves).stuck) == can_be
+        assert (not phased(replace(problem, protocols=("cpa", "cpal")), moves).slowed) == can_be
+        outcomes[can_be] += 1
+    assert outcomes[False] >= 1
 
 
 def test_a_broken_phase_is_caught() -> None:

@@ -11,9 +11,9 @@ import numpy as np
 from ftplan.metrics.rebalance_problem import Migration
 from ftplan.model.tolerances import ROUNDING, TINY
 from ftplan.planners.budget import Budget
-from ftplan.planners.rebalance.models.choices import Choices, ChoiceTable
+from ftplan.planners.rebalance.models.choices import STAY, Choices, ChoiceTable
 from ftplan.planners.rebalance.models.neighbourhoods import Guide, Moves, Search, roughly_placed
-from ftplan.planners.rebalance.models.node_model import Goal, NodeModel
+from ftplan.planners.rebalance.models.node_model import Goal, NodeModel, fixed_choices
 from ftplan.planners.rebalance.models.rows import program_of
 from ftplan.planners.rebalance.models.solving import branch_and_cut, linear_prices
 
@@ -22,6 +22,8 @@ FEW_COLUMNS, MOST_COLUMNS = 2_500, 20_000
 #: Shares of the time that is left for each step: the model of classes, placing those who move, moves near to these,
 #: and neighbourhoods.
 CLASSES, PLACED, NEAR, SEARCH = 0.4, 0.2, 0.5, 0.8
+#: Share for each look for fewer moves.
+FEWER = 0.3
 
 
 class Proven(NamedTuple):
@@ -134,3 +136,24 @@ class _Classes:
         wide = self.wide.where(self.linear.bound + np.maximum(self.reduced, 0.0) <= most)
         few = int((wide.place >= 0).sum()) + int((wide.place < 0).sum()) * len(self.table.problem.nodes)
         return self.table.in_class(wide) if few <= 2 * MOST_COLUMNS else None
+
+
+def fewest(table: ChoiceTable, proven: Proven, goal: Goal, budget: Budget) -> Moves:
+    """Return moves that cost no more than the best, and are fewer if that is seen to be possible.
+
+    No move of them can be left out. That there are no fewer is proven in time where there are few columns, or moves
+    that cost nothing, or fewer moves of equal cost would be a coincidence.
+    """
+    moves = proven.moves or ()
+    value = math.fsum(table.problem.cost(move) for move in moves)
+    counting = Goal(goal.seed, value, goal.cuts)
+    known = fixed_choices(table, moves)
+    with_stays = Choices.joined([known, table.stays(known.group[known.row != STAY])])
+    left, _ = NodeModel(table, with_stays, counting).best(budget.part(FEWER), moves)
+    moves = moves if left is None else left
+    few = len(known) * len(table.problem.nodes) <= FEW_COLUMNS
+    free = bool((known.cost[known.row != STAY] <= 0.0).any())
+    if not moves or not (few or free) or not is_closed(value, proven.bound):
+        return moves
+    part = budget.part(FEWER)
+    return least_cost(table, moves, counting, part).moves or moves

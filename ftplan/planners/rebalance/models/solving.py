@@ -68,9 +68,8 @@ def branch_and_cut(
 ) -> Searched:
     """Minimise a program by SCIP, one thread and so deterministic, from a solution (V,) if there is one.
 
-    The tree is bounded by *tree_nodes* or the budget's iterations; *gap* is relative. A search with *tree_nodes* of its own
-    separates few cuts. The bound holds within SCIP's
-    tolerances: :data:`DOUBT` is taken off for them.
+    The tree is bounded by *tree_nodes* or the budget's iterations; *gap* is relative. A search with *tree_nodes* of its
+    own separates few cuts. The bound holds within SCIP's tolerances: :data:`DOUBT` is taken off for them.
     """
     from ortools.linear_solver import pywraplp
 
