@@ -7,6 +7,7 @@ from reproduce import (
     adaptation_toy,
     checkpoint_shares,
     checkpoints,
+    migrations,
     recovery_plans,
     recovery_proofs,
     recovery_replays,
@@ -20,6 +21,7 @@ from reproduce import (
 MODULES = (
     checkpoints,
     checkpoint_shares,
+    migrations,
     adaptation_toy,
     adaptation_flights,
     recovery_plans,

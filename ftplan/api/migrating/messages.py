@@ -33,6 +33,8 @@ TRACE_ONLY = (
     "allocation", "prefer", "plan_on", "period_s", "upkeep_every_s", "threshold", "balance", "copies", "anti_affinity",
     "protocol", "load", "capacity_per_core", "overload",
 )  # fmt: skip
+#: Messages of each move and of all moves together where no number is asked for, and the least of each.
+MESSAGES, ALL_MESSAGES, LEAST_MESSAGES = 2_000, 200_000, 100
 _FIGURES = ("pause_s", "completion_s", "longest_delay_s")
 
 Document = dict[str, Any]
@@ -67,7 +69,8 @@ def simulate_messages(
     prepared = asked_of(given.plan, problem, **instead)
     rebalance = numbered(given.plan, prepared.problem)
     age = instead.get("checkpoint_age_s", RebalanceOptions.of_plan(given.plan).checkpoint_age_s)
-    moves = planned_moves(prepared, rebalance, options.messages, options.seed, age is not None)
+    messages = options.messages or min(MESSAGES, max(LEAST_MESSAGES, ALL_MESSAGES // max(len(rebalance.moves), 1)))
+    moves = planned_moves(prepared, rebalance, messages, options.seed, age is not None)
     runs = _runs(moves, options, progress)
     body = _document(prepared, moves, runs)
     inputs = (*problem.inputs, *prepared.inputs, *(() if given.file is None else (given.file,)))

@@ -53,10 +53,11 @@ class MigrationSimulationOptions(Options):
         "expected ones. trace: draw so many random allocations.",
         metavar="N",
     )
-    messages: int = option(
-        2_000,
-        whole(10, 10_000_000),
-        "messages: about so many for each move; records are bundled where there are more.",
+    messages: int | None = option(
+        None,
+        optional(whole(10, 10_000_000)),
+        "messages: about so many for each move; records are bundled where there are more.  [default: 2000, fewer where "
+        "a plan has more than 100 moves]",
         metavar="N",
     )
     seed: int = option(0, whole(0, MOST), "Seed of every random choice.")
