@@ -15,6 +15,9 @@ from ftplan.metrics.rebalance_problem import Migration, RebalanceProblem
 from ftplan.model.tolerances import NOISE, ROUNDING
 from ftplan.model.topology import FloatArray, IntArray
 
+#: Moves that are looked at one by one before the next are.
+CHUNK = 256
+
 
 class PhaseSize(NamedTuple):
     """How large a phase may be: longest pause in seconds, bytes (a single move may have more), number of moves."""
@@ -73,9 +76,9 @@ class Backlog:
         waits_long = np.where(spare >= 0.0, np.inf, -1.0)
         return np.divide(spare, table.catch_up, out=waits_long, where=table.catch_up > 0.0)
 
-    def figures(self, some: Sequence[int]) -> tuple[float, float]:
-        """Return longest pause and bytes of moves as one phase, served in that order."""
-        moves = [self.moves[k] for k in some]
+    def figures(self, some: Sequence[int], changed: Mapping[int, Migration] | None = None) -> tuple[float, float]:
+        """Return longest pause and bytes of moves as one phase, served in that order, some of them *changed* before."""
+        moves = [(changed or {}).get(k, self.moves[k]) for k in some]
         table = move_table(self.problem, moves)
         pause = table.latency_s + waits(self.problem, moves, table) * table.catch_up
         return float(pause.max(initial=0.0)), float(table.bytes.sum())
@@ -141,15 +144,15 @@ class OpenPhase:
         """
         waiting, patience = some, 1
         while len(waiting):
-            misses = 0
-            for position, k in enumerate(waiting.tolist()):
+            misses = looks = 0
+            for k in waiting[:CHUNK].tolist():
+                looks += 1
                 misses += not self.take(k)
                 if misses == patience:
-                    waiting = self.able(waiting[position + 1 :])
                     break
-            else:
-                return
-            patience *= 2
+            waiting = waiting[looks:]
+            if misses == patience:
+                waiting, patience = self.able(waiting), 2 * patience
 
 
 class SortedPhase(OpenPhase):

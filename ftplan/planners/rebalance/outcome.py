@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from ftplan.metrics.migration_phases import phase_figures
 from ftplan.metrics.rebalance_problem import Migration, Rebalance, RebalanceProblem
+from ftplan.metrics.rebalance_rules import name_of, rules
 from ftplan.model.plan import Infeasible, Status, Warn
 from ftplan.model.tolerances import LEAST_SCALE, ROUNDING
 from ftplan.planners.budget import Budget
@@ -111,32 +112,16 @@ def rounded_up(value: float) -> float:
 
 def _dearer(phasing: Phasing, notice: Notice, cost: float) -> tuple[Warn, ...]:
     """Return the warning that phases or the notice cost something that the bound leaves out."""
-    why = [f"{len(phasing.slowed)} moves do without cpal"] if phasing.slowed else []
-    why += [f"{len(notice.late)} groups do not leave in time"] if notice.late else []
-    text = f"{' and '.join(why)}, which costs {cost:.6g} more: the bound is one for moves without phases"
+    why = [f"moves that do without cpal: {len(phasing.slowed)}"] if phasing.slowed else []
+    why += [f"groups that do not leave in time: {len(notice.late)}"] if notice.late else []
+    why = why or ["moves by other protocols, to leave in time"]
+    text = f"{', '.join(why)}; this costs {cost:.6g} more, and the bound is one for moves without phases"
     return (Warn("BOUND_WITHOUT_PHASES", text),)
 
 
 def _named(problem: RebalanceProblem, moves: Sequence[Migration]) -> str:
-    names = [f"key-group:{problem.operators[m.group]}/{int(problem.key_group[m.group])}" for m in moves[:NAMED]]
+    names = [name_of(problem, move.group) for move in moves[:NAMED]]
     return ", ".join(names) + (f" and {len(moves) - NAMED} more" if len(moves) > NAMED else "")
-
-
-def rules(problem: RebalanceProblem) -> tuple[str, ...]:
-    """Return the names of the rules in force."""
-    limits = problem.limits
-    given = {
-        "capacity": True,
-        "drained": bool(problem.removed.any()),
-        "phase-capacity": True,
-        "max-moves": limits.max_moves is not None,
-        "max-bytes": limits.max_bytes is not None,
-        "max-pause": limits.max_pause_s is not None,
-        "phase-bytes": limits.phase_bytes is not None,
-        "within": limits.within_s is not None,
-        "protocol": True,
-    }
-    return tuple(rule for rule, is_given in given.items() if is_given)
 
 
 def _slack(first: float, second: float) -> float:

@@ -14,10 +14,11 @@ from ftplan.metrics.rebalance_problem import Migration, RebalanceProblem
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray
 from ftplan.planners.rebalance.backlog import Backlog, OpenPhase, PhaseSize, SortedPhase
+from ftplan.planners.rebalance.one_by_one import MOST, joined, one_by_one
 from ftplan.planners.rebalance.simultaneous import Simultaneous, simultaneous
 
-#: Moves up to which phases are filled in several orders.
-FEW = 200
+#: Moves up to which phases are filled in several orders, and moves times phases up to which in both directions.
+FEW, LOOKS = 200, 2_000_000
 
 
 class Phasing(NamedTuple):
@@ -54,9 +55,9 @@ def phased(problem: RebalanceProblem, moves: Iterable[Migration], size: PhaseSiz
     phase has more bytes than its limit.
 
     Guarantee: moves that keep ``problem.transient`` in the end always find their phases unless a limit was given, or
-    only ``cpal`` is allowed. The number of phases is the least where it is 1 or 2; else several orders are tried in
-    both directions, more of them for up to :data:`FEW` moves. Cost O(moves) a phase, plus O(moves x nodes) where moves
-    have to begin together.
+    only ``cpal`` is allowed; of few moves every order is searched before any does without it. The number of phases is
+    the least where it is 1 or 2; else several orders are tried in both directions, more of them for up to :data:`FEW`
+    moves. Cost O(moves) a phase, plus O(moves x nodes) where moves have to begin together.
 
     Source: phases of moves [Hoffmann2019], hot first [Gu2022].
     """
@@ -65,8 +66,10 @@ def phased(problem: RebalanceProblem, moves: Iterable[Migration], size: PhaseSiz
     first = [move for move in made if move.protocol not in AFTER_LOSS]
     size = size or usual_size(problem, made)
     best = fill_phases(Backlog(problem, first), size)
-    if len(best.phases) > 2 or best.stuck or best.slowed:
+    if (len(best.phases) > 2 or best.stuck or best.slowed) and len(best.phases) * len(first) <= LOOKS:
         best = min([best, *_others(problem, first, size)], key=lambda phasing: _rank(problem, phasing))
+    if (best.stuck or best.slowed) and len(first) <= MOST:
+        best = _in_single_file(Backlog(problem, first), size) or best
     return best._replace(phases=(*best.phases, last)) if last and not best.stuck else best
 
 
@@ -122,6 +125,14 @@ def _others(problem: RebalanceProblem, moves: Sequence[Migration], size: PhaseSi
             phasing = fill_phases(Backlog(problem, moves, backward), size, key)
             if not (backward and phasing.stuck):
                 yield phasing
+
+
+def _in_single_file(backlog: Backlog, size: PhaseSize) -> Phasing | None:
+    """Return phases that follow an order in which moves can be made one by one, if there is any."""
+    order = one_by_one(backlog)
+    if order is None or backlog.longest_wait(size.pause_s).min() < 0.0:
+        return None
+    return Phasing(tuple(tuple(backlog.moves[k] for k in some) for some in joined(backlog, order, size)))
 
 
 def _rank(problem: RebalanceProblem, phasing: Phasing) -> tuple[int, float, float, int]:

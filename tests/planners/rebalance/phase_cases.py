@@ -85,7 +85,7 @@ def leaving_moves(seed: int, groups: int = 6) -> tuple[RebalanceProblem, tuple[M
     moves = []
     for group in range(groups):
         target = int(rng.choice(np.flatnonzero(~removed)))
-        able = [name for name in problem.possible(group, target) if name in ("cpa", "direct")]
+        able = [name for name in problem.possible(group, target) if name not in ("recover", "fetch")]
         moves.append(min((Migration(group, target, name) for name in able), key=problem.cost))
     return problem, tuple(moves)
 
@@ -159,22 +159,23 @@ def fewest_phases(problem: RebalanceProblem, moves: Sequence[Migration]) -> tupl
 def least_cost(problem: RebalanceProblem, moves: Sequence[Migration]) -> float | None:
     """Return the least that groups cost which leave in one phase, in time, or come back after the loss of their nodes.
 
-    Over all sets of moves and all orders of them; None where a group without a copy is left behind in all of them.
+    Over all sets of groups, protocols, and orders; None where a group without a copy is left behind in all of them.
     """
-    after = [
+    ways = [
         [Migration(move.group, move.target, name) for name in problem.possible(move.group, move.target)]
         for move in moves
     ]
-    recovered = [
-        min((problem.cost(m) for m in able if m.protocol in ("recover", "fetch")), default=math.inf) for able in after
-    ]
+    after = {m[0].group: [way for way in m if way.protocol in ("recover", "fetch")] for m in ways if m}
+    before = {m[0].group: [way for way in m if way.protocol not in ("recover", "fetch")] for m in ways if m}
+    recovered = {group: min(map(problem.cost, some), default=math.inf) for group, some in after.items()}
     least = math.inf
     for size in range(len(moves) + 1):
-        for order in itertools.permutations(range(len(moves)), size):
-            if order:
-                seen, _ = replay(problem, [[moves[k] for k in order]])
-                if max(seen[0].ends_s.values()) > (problem.limits.within_s or math.inf) * (1.0 + 1e-9):
-                    continue
-            rest = [k for k in range(len(moves)) if k not in order]
-            least = min(least, math.fsum([problem.cost(moves[k]) for k in order] + [recovered[k] for k in rest]))
+        for order in itertools.permutations(before, size):
+            for some in itertools.product(*(before[group] for group in order)):
+                rest = [group for group in before if group not in order]
+                cost = math.fsum([problem.cost(move) for move in some] + [recovered[group] for group in rest])
+                if cost < least:
+                    seen = replay(problem, [some])[0] if some else []
+                    if all(max(s.ends_s.values()) <= (problem.limits.within_s or 0.0) * (1.0 + 1e-9) for s in seen):
+                        least = cost
     return least if math.isfinite(least) else None

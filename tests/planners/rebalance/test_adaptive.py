@@ -205,3 +205,11 @@ def test_share_of_no_moves_is_none() -> None:
     assert assisted_share(pairing(Candidates(problem), True)) is None
     assert paired(problem, prefer=True) == ()
     assert problem.value([Migration(0, 1, "cpa")]) > 0.0
+
+
+def test_the_solver_keeps_the_optimum() -> None:
+    # presolving of OR-Tools 9.15 cuts off the optimum of this problem if it may
+    problem = random_problem(1016)
+    optimum, result = brute_force(problem), adaptive(problem, SEARCH)
+    assert optimum is not None
+    assert result.bound == pytest.approx(optimum[0])

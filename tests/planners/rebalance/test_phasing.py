@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ftplan.metrics.rebalance_problem import Migration, RebalanceLimits
@@ -127,6 +128,7 @@ def test_phases_keep_what_is_asked(seed: int, groups: int) -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(seed=st.integers(0, 10**6), pause=st.sampled_from([0.5, 2.0, 10.0]), size=st.sampled_from([1e6, 3e7]))
+@example(seed=237, pause=10.0, size=1e6)
 def test_limits_are_kept_or_named(seed: int, pause: float, size: float) -> None:
     limits = RebalanceLimits(max_pause_s=pause, phase_bytes=size)
     problem, moves = tight_moves(seed, groups=8, nodes=5, limits=limits)
@@ -140,6 +142,20 @@ def test_limits_are_kept_or_named(seed: int, pause: float, size: float) -> None:
     for phase, item in zip(phasing.phases, seen, strict=True):
         assert max(item.pause_s.values()) <= pause * (1.0 + 1e-9)
         assert len(phase) == 1 or item.bytes <= size * (1.0 + 1e-9)
+
+
+def test_every_order_is_searched_before_low_latency_gives_way() -> None:
+    """Where moves by ``cpal`` can be made one by one in any order at all, they are."""
+    outcomes = Counter[bool]()
+    for seed in range(120):
+        problem, some = tight_moves(seed, groups=6)
+        problem = replace(problem, copies=tuple((move.target,) for move in some), protocols=("cpal",))
+        moves = tuple(move._replace(protocol="cpal") for move in some)
+        can_be = any(fault(problem, [[move] for move in order]) is None for order in itertools.permutations(moves))
+        assert (not phased(problem, moves).stuck) == can_be
+        assert (not phased(replace(problem, protocols=("cpa", "cpal")), moves).slowed) == can_be
+        outcomes[can_be] += 1
+    assert outcomes[False] >= 1
 
 
 def test_a_broken_phase_is_caught() -> None:
