@@ -113,9 +113,10 @@ def rounded_up(value: float) -> float:
 
 def _dearer(phasing: Phasing, notice: Notice, cost: float) -> tuple[Warn, ...]:
     """Return the warning that phases or the notice cost something that the bound leaves out."""
-    why = [f"{len(phasing.slowed)} moves do without cpal"] if phasing.slowed else []
-    why += [f"{len(notice.late)} groups do not leave in time"] if notice.late else []
-    text = f"{' and '.join(why)}, which costs {cost:.6g} more: the bound is one for moves without phases"
+    why = [f"moves that do without cpal: {len(phasing.slowed)}"] if phasing.slowed else []
+    why += [f"groups that do not leave in time: {len(notice.late)}"] if notice.late else []
+    why = why or ["moves by other protocols, to leave in time"]
+    text = f"{', '.join(why)}; this costs {cost:.6g} more, and the bound is one for moves without phases"
     return (Warn("BOUND_WITHOUT_PHASES", text),)
 
 
