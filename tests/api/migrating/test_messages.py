@@ -86,6 +86,7 @@ def test_many_records_are_bundled() -> None:
     body = simulated(by_hand(MOVES[0]), messages=100).body
     (move,) = body["moves"]
     assert move["records_a_message"] > 1
+    assert move["upstream_instances"] == 2  # of 3: few messages are divided among few
     assert move["simulated"]["pause_s"]["mean"] == pytest.approx(move["predicted"]["pause_s"], rel=0.2)
     assert body["exactly_once"]
 
