@@ -30,7 +30,7 @@ def toy_problem(control: bool) -> Problem:
 
 def make_toy(quick: bool) -> Outcome:
     """Return what an adaptation makes of the synthetic job, with the control node as a host of copies and without."""
-    asked = {"plan_on": 0.2, "runs": 5 if quick else 200, "overload": OVERLOAD, "capacity_per_core": 1000.0}
+    asked = {"plan_on": 0.2, "runs": 5 if quick else 100, "overload": OVERLOAD, "capacity_per_core": 1000.0}
     rows = []
     for control in (False, True):
         where = ", control node too" if control else ""

@@ -53,21 +53,7 @@ def simulate_trace(
     if plan is not None:
         raise FtplanError("--level trace simulates adaptation over the statistics: leave out the plan")
     scene = trace_scene(problem, options)
-    ends = math.inf if options.time_limit_s is None else now() + options.time_limit_s
-    cells = [(name, prefer) for name in options.allocations for prefer in options.preferences]
-    adaptations, warnings = [], list(scene.warnings)
-    for number, (name, prefer) in enumerate(cells):
-        technique = TECHNIQUES[name]
-        runs: list[AdaptationTrace] = []
-        for seed in range(options.runs if technique.random else 1):
-            if runs and now() > ends:
-                cut = f"{name}: the time limit left out {options.runs - seed:,} of {options.runs:,} runs"
-                warnings.append(Warn("RUNS_CUT", cut))
-                break
-            if progress is not None:
-                progress(f"{name}, run {seed + 1}", number / len(cells))
-            runs.append(scene.run(technique, prefer, options.seed + seed))
-        adaptations.append(adaptation_document(name, prefer, runs))
+    adaptations, cut = _adaptations(scene, progress)
     idle = adapted(scene.prepared.problem, scene.trace, AdaptationPolicy(lambda _: ()))
     body = {
         "periods": len(scene.trace.loads),
@@ -82,7 +68,32 @@ def simulate_trace(
     inputs = (*(item for item in problem.inputs if item.role != "failure"), *scene.prepared.inputs)
     paths = {item.role: item.path for item in inputs}
     options = replace(options, costs=recorded_costs(options.costs, paths.get("costs")))
-    return MigrationSimulation(options, body, inputs, tuple(dict.fromkeys(warnings)))
+    return MigrationSimulation(options, body, inputs, tuple(dict.fromkeys((*scene.warnings, *cut))))
+
+
+def _adaptations(scene: TraceScene, progress: Report | None) -> tuple[list[dict[str, Any]], list[Warn]]:
+    """Return each allocation with each preference, and which runs the time limit left out; one run is always there."""
+    options = scene.options
+    ends = math.inf if options.time_limit_s is None else now() + options.time_limit_s
+    cells = [(name, prefer) for name in options.allocations for prefer in options.preferences]
+    adaptations: list[dict[str, Any]] = []
+    cut = []
+    for number, (name, prefer) in enumerate(cells):
+        technique, runs = TECHNIQUES[name], list[AdaptationTrace]()
+        wanted = options.runs if technique.random else 1
+        for seed in range(wanted):
+            if (runs or adaptations) and now() > ends:
+                break
+            if progress is not None:
+                progress(f"{name}, run {seed + 1}", number / len(cells))
+            runs.append(scene.run(technique, prefer, options.seed + seed))
+        if len(runs) < wanted:
+            how = "preferred" if prefer else "not preferred"
+            text = f"{name}, hosts of copies {how}: the time limit left out {wanted - len(runs):,} of {wanted:,} runs"
+            cut.append(Warn("RUNS_CUT", text))
+        if runs:
+            adaptations.append(adaptation_document(name, prefer, runs))
+    return adaptations, cut
 
 
 @dataclass(frozen=True, eq=False)

@@ -136,7 +136,7 @@ def _node(what: Selector, planned: Planned, loads: FloatArray) -> Explanation:
     rows.sort(key=lambda row: (row["way"], -row["load"]))
     before, after = float(problem.start_load[node]), float(planned.load[node])
     ways = [sum(row["way"] == way for row in rows) for way in ("comes", "goes")]
-    title = f"{what}: {ways[0]:,} key groups come, {ways[1]:,} go"
+    title = f"{what}: key groups that come: {ways[0]:,}, that go: {ways[1]:,}"
     held = [sum(node in copies for copies in some) for some in (problem.copies, planned.copies)]
     foreign = float(problem.foreign[node])
     notes = [
@@ -234,7 +234,7 @@ def _zone(what: Selector, planned: Planned) -> Explanation:
     inside = set(nodes)
     ends = [(row["_from"] in inside, row["_to"] in inside) for row in passing]
     come, go, within = (sum(end == some for end in ends) for some in ((False, True), (True, False), (True, True)))
-    notes = [f"{come:,} key groups come from other zones, {go:,} go to them, {within:,} move within it"]
+    notes = [f"key groups that come from other zones: {come:,}, that go to them: {go:,}, within the zone: {within:,}"]
     return Explanation(str(what), f"{what}: what its nodes carry", _OF_NODE, tuple(rows), tuple(notes), ())
 
 

@@ -74,15 +74,15 @@ def _searched(
     """Return the question, how far below its fair share an added node may stay in it, and the planner's answer."""
     plan: Callable[..., Result[Rebalance]] = registry.load(planner)
 
-    def answered(asked: PreparedRebalance, share: float) -> Result[Rebalance]:
-        limit_s = command.left_s * PLANNED * share
-        return plan(asked.problem, RebalanceSearch(options.seed, limit_s, options.iterations))
+    def answered(asked: PreparedRebalance, last: bool) -> Result[Rebalance]:
+        limit_s = command.left_s * PLANNED * (1.0 if last else EACH)
+        return plan(asked.problem, RebalanceSearch(options.seed, limit_s, options.iterations, explain=last))
 
     if options.tolerance != "auto" or not prepared.problem.added.any():
-        return prepared, None, answered(prepared, 1.0)
+        return prepared, None, answered(prepared, last=True)
     for fill in LADDER:
         filled = prepared.filled(fill)
-        result = answered(filled, 1.0 if fill == LADDER[-1] else EACH)
+        result = answered(filled, last=fill == LADDER[-1])
         if result.answer is not None:
             break
     return filled, fill, result

@@ -38,7 +38,8 @@ def _figures(body: Document) -> Table:
     idle = f"{body['without_adaptation']['overloaded_nodes']:,} node-periods"
     most = max(item["runs"] for item in body["adaptations"])
     several = f"; mean ± 95 % confidence over {most:,} draws" if most > 1 else ""
-    title = f"{body['periods']:,} periods of {cell(body['period_s'])} s; without moves {idle} of overload{several}"
+    periods = f"{body['periods']:,} period{'s' if body['periods'] > 1 else ''}"
+    title = f"{periods} of {cell(body['period_s'])} s; without moves {idle} of overload{several}"
     return Table(("allocation", "hosts of copies preferred", *(text for _, text, _ in _FIGURES)), rows, title)
 
 

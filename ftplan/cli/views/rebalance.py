@@ -232,7 +232,11 @@ def difference(changed: RebalanceDifference) -> tuple[list[Table], list[str]]:
     """Return the tables of a difference, and the notes below them."""
     rows = [(f"key-group:{_group(c)}", c["what"], c["from"], c["to"]) for c in changed.changes]
     tables = [capped(("key group", "what", "from", "to"), rows)] if rows else []
-    figures = [(_OF_MOVES[name], was, becomes) for name, (was, becomes) in changed.figures.items() if was != becomes]
+    figures = [
+        (_OF_MOVES[name], *(_figure({name: value}, name) for value in values))
+        for name, values in changed.figures.items()
+        if values[0] != values[1]
+    ]
     tables += [Table(("", "before", "after"), figures)] if figures else []
     tables += changed_options(changed)
     groups = len({row[0] for row in rows})

@@ -76,7 +76,7 @@ class Relaxation:
         self.candidates, self.problem = candidates, candidates.problem
         problem = self.problem
         self.hosts = np.flatnonzero(problem.hosts)
-        self.excess = np.where(problem.removed, 0.0, problem.start_load - candidates.most)
+        self.excess = problem.start_load - candidates.most
         self.full = np.flatnonzero(self.excess > 0.0)
         self.on = {node: np.flatnonzero(problem.home == node) for node in self.full.tolist()}
         self.traffic: FloatArray | None = None
@@ -231,9 +231,7 @@ class _Program:
         infinity = solver.infinity()
         self.scale = max(float(candidates.least_price) / ROUNDING, NOISE)
         self.unit = max(float(problem.load.mean()) if candidates.groups else 1.0, NOISE)
-        # a node that is above its limit though nothing can leave it is somebody else's problem
-        most = np.where(problem.removed, np.inf, candidates.most) - problem.start_load
-        least = np.where(problem.removed, -np.inf, candidates.least) - problem.start_load
+        most, least = candidates.most - problem.start_load, candidates.least - problem.start_load
         self.rows = [
             solver.Constraint(
                 float(low) / self.unit if np.isfinite(low) else -infinity,

@@ -60,8 +60,7 @@ class Candidates:
     tariff
         The cheapest protocols; the first of equals in the order of ``PROTOCOLS``.
     most, least
-        Load that a node may have afterwards, with what rounding may add, (N,); the upper limit of nodes that take no
-        groups is that of the problem too, since some may stay there.
+        Load that a node may have afterwards, with what rounding may add, (N,); any on removed nodes.
     must
         Whether a group has to leave its node, (K,).
     spread
@@ -76,8 +75,8 @@ class Candidates:
         finite = self.price[np.isfinite(self.price)]
         self.least_price = ROUNDING * max(float(finite.mean()) if len(finite) else 0.0, LEAST_SCALE)
         self.tariff = self.tariff_at(0.0)
-        self.most = problem.upper + ROUNDING * np.maximum(1.0, np.abs(problem.upper))
-        self.least = problem.lower - ROUNDING * np.maximum(1.0, np.abs(problem.lower))
+        self.most = np.where(problem.removed, np.inf, problem.upper + ROUNDING * np.abs(problem.upper))
+        self.least = np.where(problem.removed, -np.inf, problem.lower - ROUNDING * np.abs(problem.lower))
         self.must = problem.removed[problem.home]
         pairs = [] if problem.remote else [(k, n) for k, held in enumerate(problem.copies) for n in held]
         spread: IntArray = np.array(pairs, dtype=np.int64).reshape(-1, 2)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from ftplan.metrics.migration_costs import PROTOCOLS
 from ftplan.metrics.rebalance_problem import Migration
 from ftplan.model.tolerances import ROUNDING, TINY
-from ftplan.model.topology import BoolArray, FloatArray, IntArray
+from ftplan.model.topology import BoolArray, IntArray
 from ftplan.planners.budget import SOLVER_SECONDS_PER_ITERATION, Budget
 from ftplan.planners.interrupts import solve_sat
 from ftplan.planners.rebalance.candidates import Candidates, memory_changes
@@ -22,23 +21,10 @@ UNITS, COST_UNITS = 2.0**40, 2.0**46
 WHOLE = 20_000
 
 
-@dataclass(frozen=True)
-class Goal:
-    """What is least: the cost of moves, their number (``moves``), their bytes (``bytes``), or how far limits stretch.
-
-    With ``stretch`` nodes may have more, and less, load than their limits by a multiple of *unit*, (N,), up to *most*
-    of it, and the multiple is least.
-    """
-
-    name: str = "cost"
-    unit: FloatArray | None = None
-    most: float = 0.0
-
-
 class Chosen(NamedTuple):
-    """Moves of all groups, None where there are none or none were seen in time; and what is proven of the goal.
+    """A placement, None where there is none or none was seen in time.
 
-    ``proven`` says that the moves are the best, or that there are none. ``bound`` is a proven bound of the goal.
+    ``proven`` says that it is the cheapest, or that there is none. ``bound`` is a proven bound of what moves cost.
     """
 
     placement: WorkingPlacement | None
@@ -52,7 +38,13 @@ def choices(candidates: Candidates) -> int:
 
 
 def chosen(
-    now: WorkingPlacement, free: IntArray, goal: Goal, budget: Budget, work_s: float, targets: BoolArray | None = None
+    now: WorkingPlacement,
+    free: IntArray,
+    budget: Budget,
+    work_s: float,
+    targets: BoolArray | None = None,
+    feasible: bool = False,
+    in_any_order: bool = False,
 ) -> Chosen:
     """Choose the best places and protocols of some groups, the others' as they are, by CP-SAT.
 
@@ -67,10 +59,14 @@ def chosen(
         Deterministic seconds of the solver.
     targets
         Nodes that they may go to, (N,); where they are, and their homes, are among them anyway.
+    feasible
+        Any placement will do.
+    in_any_order
+        Nodes have room for all that arrive before anything leaves them: one phase will do.
     """
     if budget.over():
         return Chosen(None, proven=False)
-    return _Model(now, free, goal, targets).solved(budget, work_s)
+    return _Model(now, free, targets, feasible, in_any_order).solved(budget, work_s)
 
 
 class _Choice(NamedTuple):
@@ -82,10 +78,12 @@ class _Choice(NamedTuple):
 
 
 class _Model:
-    def __init__(self, now: WorkingPlacement, free: IntArray, goal: Goal, targets: BoolArray | None) -> None:
+    def __init__(
+        self, now: WorkingPlacement, free: IntArray, targets: BoolArray | None, feasible: bool, in_any_order: bool
+    ) -> None:
         from ortools.sat.python import cp_model
 
-        self.now, self.goal, self.candidates, self.problem = now, goal, now.candidates, now.problem
+        self.now, self.feasible, self.candidates, self.problem = now, feasible, now.candidates, now.problem
         self.free = np.sort(free)
         self.targets = self.problem.hosts if targets is None else targets & self.problem.hosts
         self.cutoff = self._cutoff()
@@ -102,14 +100,14 @@ class _Model:
             current = int(now.place[group])
             for c in self.of[group]:
                 self.model.add_hint(self.taken[c], self.choices[c].target == current)
-        self._loads()
+        self._loads(in_any_order)
         if now.by_memory:
             self._memory()
         self._budgets()
 
     def _cutoff(self) -> float:
         """Return the most that a single move can cost in a placement that costs no more than the present one."""
-        if self.goal.name != "cost" or self.problem.traffic is not None or not self.now.feasible():
+        if self.feasible or self.problem.traffic is not None or not self.now.feasible():
             return np.inf
         moves = [move for move in self.now.moves if move.group in set(self.free.tolist())]
         own = sum(self.problem.cost(move) for move in moves)
@@ -121,7 +119,7 @@ class _Model:
         home, now_at, kept = int(problem.home[group]), int(self.now.place[group]), []
         if not candidates.must[group]:
             kept.append(_Choice(group, home, -1, 0.0, 0.0))
-        frugal = problem.limits.max_bytes is not None or self.goal.name == "bytes"
+        frugal = problem.limits.max_bytes is not None
         sizes = problem.costs.bytes[:, group]
         undominated: list[list[int]] = []
         for near in (0, 1):
@@ -148,7 +146,7 @@ class _Model:
                     kept.append(_Choice(group, target, row, cost, float(sizes[row])))
         return kept
 
-    def _loads(self) -> None:
+    def _loads(self, in_any_order: bool) -> None:
         problem, candidates = self.problem, self.candidates
         others = np.ones(candidates.groups, dtype=np.bool_)
         others[self.free] = False
@@ -159,22 +157,20 @@ class _Model:
         for c, choice in enumerate(self.choices):
             on.setdefault(choice.target, []).append(c)
         whole = UNITS + 1.0
-        self.stretch: Any = None
-        if self.goal.unit is not None:
-            self.stretch = self.model.new_int_var(0, int(STRETCHES), "")
         for node in range(candidates.nodes):
             mine = on.get(node, [])
             most, least = (candidates.most[node] - fixed[node]) / unit, (candidates.least[node] - fixed[node]) / unit
             total: Any = sum(int(size[self.choices[c].group]) * self.taken[c] for c in mine)
-            give: Any = 0
-            if self.stretch is not None and self.goal.unit is not None and self.goal.unit[node] > 0.0:
-                step = int(np.ceil(self.goal.unit[node] * self.goal.most / unit / STRETCHES))
-                give = step * self.stretch
             slack = len(mine)  # what rounding took off the sizes, where load has to be enough
-            if most < whole or self.stretch is not None:
-                self.model.add(total <= int(np.ceil(min(most, whole))) + give) if most > -1e18 else None
+            if most < whole:
+                self.model.add(total <= int(np.ceil(most)))
+            if in_any_order:
+                room = max(0.0, float(problem.transient[node] - problem.start_load[node])) / unit
+                arriving = [c for c in mine if problem.home[self.choices[c].group] != node]
+                load = sum(int(size[self.choices[c].group]) * self.taken[c] for c in arriving)
+                self.model.add(load <= int(min(np.floor(room), whole)))
             if least > 0.0:
-                self.model.add(total + slack >= int(np.floor(min(least, whole))) - give)
+                self.model.add(total + slack >= int(np.floor(min(least, whole))))
 
     def _memory(self) -> None:
         now, problem = self.now, self.problem
@@ -198,12 +194,12 @@ class _Model:
         limits, moved = self.problem.limits, self.now.moved
         fixed = moved[~np.isin(moved, self.free)]
         away = [c for c, choice in enumerate(self.choices) if choice.protocol >= 0]
-        if limits.max_moves is not None and self.goal.name != "moves":
+        if limits.max_moves is not None:
             self.model.add(sum(self.taken[c] for c in away) <= limits.max_moves - len(fixed))
         sizes = np.array([choice.bytes for choice in self.choices])
         self.byte_unit = max(float(sizes.max(initial=0.0)) * len(self.free), TINY) / UNITS
         self.sizes = np.floor(sizes / self.byte_unit).astype(np.int64)
-        if limits.max_bytes is not None and self.goal.name != "bytes":
+        if limits.max_bytes is not None:
             spent = sum(
                 float(self.now.tariff.bytes[self.now.row(k, int(self.now.place[k])), k]) for k in fixed.tolist()
             )
@@ -215,15 +211,8 @@ class _Model:
             return None
         return Migration(choice.group, choice.target, PROTOCOLS[choice.protocol])
 
-    def _objective(self) -> tuple[Any, float, float]:
-        """Return what is least, its unit, and what rounding may take off a bound in that unit."""
-        away = [c for c, choice in enumerate(self.choices) if choice.protocol >= 0]
-        if self.goal.name == "moves":
-            return sum(self.taken[c] for c in away), 1.0, 0.0
-        if self.goal.name == "bytes":
-            return sum(int(self.sizes[c]) * self.taken[c] for c in away), self.byte_unit, 0.0
-        if self.stretch is not None:
-            return self.stretch, self.goal.most / STRETCHES, 0.0
+    def _objective(self) -> tuple[Any, float]:
+        """Return what moves cost, of as much the number of moves, and the unit in which that is counted."""
         cost = np.array([choice.cost for choice in self.choices])
         unit = max(float(np.abs(cost).max(initial=0.0)) * len(self.free), TINY) / COST_UNITS
         rounded = np.floor(cost / unit).astype(np.int64)
@@ -232,16 +221,19 @@ class _Model:
             (int(rounded[c]) * count + int(self.choices[c].protocol >= 0)) * self.taken[c]
             for c in range(len(self.choices))
         )
-        return sum(terms), unit / count, float(len(self.free))
+        return sum(terms), unit / count
 
     def solved(self, budget: Budget, work_s: float) -> Chosen:
         from ortools.sat.python import cp_model
 
-        target, unit, moves = self._objective()
-        if self.choices and self.goal.name != "none":
-            self.model.minimize(target)
+        cost, unit = self._objective()
+        if self.choices and not self.feasible:
+            self.model.minimize(cost)
         solver = cp_model.CpSolver()
         solver.parameters.num_workers = 1
+        # OR-Tools 9.15 loses solutions when it merges "at most one" with linear rows, and then calls others optimal:
+        # google/or-tools issue 5293, and test_the_solver_keeps_the_optimum here.
+        solver.parameters.presolve_inclusion_work_limit = 0
         if budget.iterations is not None:
             work_s = min(work_s, budget.iterations * SOLVER_SECONDS_PER_ITERATION)
         solver.parameters.max_deterministic_time = work_s
@@ -253,7 +245,7 @@ class _Model:
             return Chosen(None, proven=False)
         if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE) and budget.left_s <= 0.0:
             budget.unfinished()
-        bound = (float(solver.best_objective_bound) - moves) * unit
+        bound = None if self.feasible else (float(solver.best_objective_bound) - len(self.free)) * unit
         if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
             return Chosen(None, proven=False, bound=bound)
         picked = [self.choices[c] for c in range(len(self.choices)) if solver.value(self.taken[c])]
@@ -268,7 +260,3 @@ class _Model:
         after.tariff = self.now.tariff.with_rows(self.problem, moves, near)
         after.recount()
         return after
-
-
-#: Steps of a stretch.
-STRETCHES = 2.0**20

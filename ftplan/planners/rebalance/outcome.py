@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from ftplan.metrics.migration_phases import phase_figures
 from ftplan.metrics.rebalance_problem import Migration, Rebalance, RebalanceProblem
+from ftplan.metrics.rebalance_rules import name_of, rules
 from ftplan.model.plan import Infeasible, Status, Warn
 from ftplan.model.tolerances import LEAST_SCALE, ROUNDING
 from ftplan.planners.budget import Budget
@@ -118,25 +119,8 @@ def _dearer(phasing: Phasing, notice: Notice, cost: float) -> tuple[Warn, ...]:
 
 
 def _named(problem: RebalanceProblem, moves: Sequence[Migration]) -> str:
-    names = [f"key-group:{problem.operators[m.group]}/{int(problem.key_group[m.group])}" for m in moves[:NAMED]]
+    names = [name_of(problem, move.group) for move in moves[:NAMED]]
     return ", ".join(names) + (f" and {len(moves) - NAMED} more" if len(moves) > NAMED else "")
-
-
-def rules(problem: RebalanceProblem) -> tuple[str, ...]:
-    """Return the names of the rules in force."""
-    limits = problem.limits
-    given = {
-        "capacity": True,
-        "drained": bool(problem.removed.any()),
-        "phase-capacity": True,
-        "max-moves": limits.max_moves is not None,
-        "max-bytes": limits.max_bytes is not None,
-        "max-pause": limits.max_pause_s is not None,
-        "phase-bytes": limits.phase_bytes is not None,
-        "within": limits.within_s is not None,
-        "protocol": True,
-    }
-    return tuple(rule for rule, is_given in given.items() if is_given)
 
 
 def _slack(first: float, second: float) -> float:

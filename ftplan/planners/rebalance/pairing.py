@@ -67,7 +67,7 @@ class _Pairing:
     def _relieve(self) -> None:
         stuck = np.zeros(self.candidates.nodes, dtype=np.bool_)
         while True:
-            excess = np.where(stuck | self.problem.removed, 0.0, self.now.load - self.candidates.most)
+            excess = np.where(stuck, 0.0, np.maximum(self.now.load - self.candidates.most, 0.0))
             node = int(np.argmax(excess / self.capacity))
             if excess[node] <= 0.0:
                 return
@@ -78,7 +78,7 @@ class _Pairing:
     def _fill(self) -> None:
         stuck = np.zeros(self.candidates.nodes, dtype=np.bool_)
         while True:
-            lack = np.where(stuck, 0.0, self.candidates.least - self.now.load)
+            lack = np.where(stuck, 0.0, np.maximum(self.candidates.least - self.now.load, 0.0))
             node = int(np.argmax(lack / self.capacity))
             if lack[node] <= 0.0:
                 return

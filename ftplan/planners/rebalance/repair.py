@@ -9,7 +9,7 @@ import numpy as np
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.rebalance.choice_model import WHOLE, Goal, chosen
+from ftplan.planners.rebalance.choice_model import WHOLE, chosen
 from ftplan.planners.rebalance.working_placement import WorkingPlacement
 
 #: Steps of the descent, nodes that each looks at, and pairs of groups that it may exchange.
@@ -138,5 +138,5 @@ def _placed_anew(now: WorkingPlacement, rng: np.random.Generator, size: int, bud
     free = np.flatnonzero(targets[now.place])
     if len(free) * len(picked) > 4 * WHOLE:
         return now
-    answer = chosen(now, free, Goal("none"), budget, WORK_S, targets)
+    answer = chosen(now, free, budget, WORK_S, targets, feasible=True)
     return answer.placement or now

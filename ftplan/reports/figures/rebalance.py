@@ -49,7 +49,8 @@ def lead(plan: Plan) -> Sequence[str]:
 def highlights(plan: Plan) -> Sequence[Highlight]:
     """Return moves, pauses, time and utilisation."""
     before, after = (figures_in(plan.summary.get(name)) for name in ("before", "after"))
-    direct = figures_in((plan.summary.get("peers") or {}).get("all_direct"))
+    peers = plan.summary.get("peers")
+    direct = figures_in(peers.get("all_direct")) if isinstance(peers, Mapping) else {}
     listed = [Highlight("Key groups that move", number(len(_listed(plan, "moves"))))]
     if "longest_pause_s" in after:
         listed.append(Highlight("Longest pause", duration(after["longest_pause_s"])))
@@ -83,7 +84,7 @@ def figures(plan: Plan) -> Sequence[Figure]:
 
 
 def _utilisation(plan: Plan) -> Figure | None:
-    nodes = [item for item in plan.summary.get("nodes") or [] if isinstance(item, Mapping)]
+    nodes = [item for item in plan.summary.get("nodes") or [] if isinstance(item, Mapping) and "node" in item]
     known = [node for node in nodes if is_number(node.get("before")) or is_number(node.get("after"))]
     if not known:
         return None

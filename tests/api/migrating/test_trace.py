@@ -85,6 +85,17 @@ def test_equal_questions_have_equal_answers_and_other_seeds_other_draws() -> Non
     )
 
 
+def test_what_the_time_limit_leaves_out_is_said() -> None:
+    asked = {"allocation": ["even", "usable"], "runs": 3, "prefer": "yes"}
+    document = simulated(day(), time_limit_s=1e-9, **asked)  # clock: a limit in seconds is what is tested
+    assert [(item["allocation"], item["runs"]) for item in document["trace"]["adaptations"]] == [("even", 1)]
+    cut = [item["message"] for item in document["warnings"] if item["code"] == "RUNS_CUT"]
+    assert [text.rpartition(": ")[2] for text in cut] == [
+        "the time limit left out 2 of 3 runs",
+        "the time limit left out 1 of 1 runs",
+    ]
+
+
 def test_lazy_moves_go_anywhere_by_the_next_checkpoint() -> None:
     document = simulated(day(), allocation=["baseline", "lazy-move"])
     for preferred in (True, False):

@@ -96,7 +96,9 @@ def job(placement: Mapping[str, Any] | None = None, factor: float = 1.0, **chang
 
 
 def planned(problem: ftplan.Problem, **options: Any) -> Plan:
-    return ftplan.plan("rebalance", problem, **{"iterations": 50, "time_limit_s": 3600.0, "capacity_per_core": PER_CORE, **options})
+    return ftplan.plan(
+        "rebalance", problem, **{"iterations": 50, "time_limit_s": 3600.0, "capacity_per_core": PER_CORE, **options}
+    )
 
 
 def document(plan: Plan) -> dict[str, Any]:

@@ -15,7 +15,7 @@ import ftplan
 from ftplan.api import verify
 from ftplan.errors import FtplanError
 from ftplan.io.plan_file import load_plan
-from tests.api.rebalance.cases import document, job, planned
+from tests.api.rebalance.cases import job, planned
 
 Document = dict[str, Any]
 Change = Callable[[Document], Any]
@@ -27,9 +27,9 @@ PLANS: dict[str, dict[str, Any]] = {
     "direct": {"protocol": "direct"},
     "even": {"tolerance": 0.4},
     "filled": {"add": ["n7"]},
-    "drained": {"remove": ["n2", "n6"], "tolerance": "none"},
+    "drained": {"remove": ["n6"], "tolerance": "none"},
     "zones": {"remove": ["n3"], "anti_affinity": "zone"},
-    "phases": {"phase_bytes": 2e5, "max_moves": 6, "max_bytes": 1e9, "max_pause_s": 10.0},
+    "phases": {"protocol": "direct", "phase_bytes": 6e6, "max_moves": 6, "max_bytes": 1e9, "max_pause_s": 10.0},
     "notice": {"remove": ["n2"], "within_s": 60.0, "protocol": "direct"},
 }
 
@@ -120,15 +120,19 @@ WRONGS: dict[str, tuple[str, Change, str]] = {
         lambda p: p["plan"].update(moves=[m for m in moves(p) if m["to"] != "n7"]),
         "NOT_FILLED",
     ),
-    "a group on a node to be drained": ("drained", lambda p: moves(p).pop(), "NOT_DRAINED"),
-    "a copy on a node to be drained": ("drained", lambda p: copied(p).update(to="n2"), "NOT_DRAINED"),
+    "a group on a node to be drained": ("drained", lambda p: moves(p).clear(), "NOT_DRAINED"),
+    "a copy on a node to be drained": ("drained", lambda p: copied(p).update(to="n6"), "NOT_DRAINED"),
     "a node too full in a phase": (
         "direct",
         lambda p: p["plan"].update(moves=tour(p)),
         "OVER_PHASE_CAPACITY",
     ),
     "a copy with its group": ("drained", lambda p: copied(p).update(to=node_of(p, copied(p))), "COPY_WITH_PRIMARY"),
-    "two copies on one node": ("drained", lambda p: of_join(p).update(to=other_copy(p, of_join(p))), "COPIES_ON_ONE_NODE"),
+    "two copies on one node": (
+        "drained",
+        lambda p: of_join(p).update(to=other_copy(p, of_join(p))),
+        "COPIES_ON_ONE_NODE",
+    ),
     "a copy in the zone of its group": ("zones", beside, "COPY_IN_SAME_ZONE"),
     "too many moves": ("phases", lambda p: p["options"].update(max_moves=1), "OVER_BUDGET"),
     "too many bytes": ("phases", lambda p: p["options"].update(max_bytes=1.0), "OVER_BUDGET"),
@@ -147,7 +151,7 @@ WRONGS: dict[str, tuple[str, Change, str]] = {
     "from where it is not": ("direct", lambda p: first(p).update({"from": "n6"}), "WRONG_MOVE"),
     "to where it is": ("direct", lambda p: first(p).update(to=first(p)["from"]), "WRONG_MOVE"),
     "to a node that takes no tasks": ("direct", lambda p: first(p).update(to="n8"), "WRONG_MOVE"),
-    "to a node to be drained": ("drained", lambda p: first(p).update(to="n1"), "WRONG_MOVE"),
+    "to a node to be drained": ("drained", lambda p: first(p).update(to="n6"), "WRONG_MOVE"),
     "a group twice": ("direct", lambda p: moves(p).append(dict(first(p))), "ASSIGNED_TWICE"),
     "checkpoints of a group twice": (
         "direct",
@@ -155,7 +159,7 @@ WRONGS: dict[str, tuple[str, Change, str]] = {
         "ASSIGNED_TWICE",
     ),
     "a node that is not there": ("direct", lambda p: first(p).update(to="n99"), "UNKNOWN_NODE"),
-    "a copy where there is no node": ("direct", lambda p: p["plan"]["checkpoints"][0].update(nodes=["x"]), "UNKNOWN_NODE"),
+    "a copy nowhere": ("direct", lambda p: p["plan"]["checkpoints"][0].update(nodes=["x"]), "UNKNOWN_NODE"),
     "no such node to be drained": ("drained", lambda p: p["plan"].update(remove_nodes=["n99"]), "UNKNOWN_NODE"),
     "a group that is not there": ("direct", lambda p: first(p).update(key_group=99), "UNKNOWN_KEY_GROUP"),
     "an operator without key groups": ("direct", lambda p: first(p).update(operator="source"), "UNKNOWN_KEY_GROUP"),
@@ -200,8 +204,17 @@ WRONGS: dict[str, tuple[str, Change, str]] = {
 
 def tour(given: Document) -> list[Document]:
     """Return moves that fill n2 above its limit before it is relieved, and end as those of the plan do."""
-    more = [("agg", 4, "n3"), ("agg", 5, "n3"), ("join", 2, "n3"), ("join", 3, "n3"), ("agg", 6, "n4"), ("agg", 7, "n4")]
-    fill = [{"operator": o, "key_group": g, "from": a, "to": "n2", "phase": 0, "protocol": "direct"} for o, g, a in more]
+    more = [
+        ("agg", 4, "n3"),
+        ("agg", 5, "n3"),
+        ("join", 2, "n3"),
+        ("join", 3, "n3"),
+        ("agg", 6, "n4"),
+        ("agg", 7, "n4"),
+    ]
+    fill = [
+        {"operator": o, "key_group": g, "from": a, "to": "n2", "phase": 0, "protocol": "direct"} for o, g, a in more
+    ]
     return [*fill, *({**move, "phase": move["phase"] + 1} for move in moves(given))]
 
 
@@ -223,3 +236,81 @@ def test_a_plan_is_held_to_the_rules_that_it_names(name: str) -> None:
     assert code in codes(given, strict=True)
     del given["rules"]
     assert code in codes(given)
+
+
+def test_a_plan_made_by_hand() -> None:
+    """It needs only moves, is carried out one by one by the cheapest protocols, and asks for no overload."""
+    rescue = (("agg", 0, "n1", "n7"), ("join", 0, "n1", "n4"))
+    roomy = {"options": {"capacity_per_core": 9.0}}
+    assert codes(by_hand(*rescue)) == ["OVER_CAPACITY"]  # of n5, at a mean utilisation of 0.7
+    assert codes({**by_hand(*rescue), **roomy}) == []
+    assert codes({**by_hand(), **roomy}) == ["OVER_CAPACITY"]
+    assert codes({**by_hand(), "options": {"overload": 1.6, "capacity_per_core": 9.0}}) == []
+    found = ftplan.evaluate(load_plan(by_hand(*rescue)).value, job())
+    assert (found["moves"], found["phases"], found["assisted-share"]) == (2.0, 2.0, 0.0)
+    assert found["latency-s"] == pytest.approx(moves(plan("direct"))[0]["latency_s"] + 0.008, abs=1e-3)  # and lazily
+    emptied = by_hand(*rescue, remove_nodes=["n6"], add_nodes=["n7"])
+    assert codes(emptied).count("NOT_DRAINED") == 1
+    assert codes(by_hand(("agg", 0, "n2", "n3"))).count("WRONG_MOVE") == 1
+    assert codes(by_hand(*rescue, remove_nodes=["n99"])) == ["UNKNOWN_NODE"]
+
+
+def test_keys_that_nobody_knows_are_ignored() -> None:
+    given = plan("plain")
+    given["later"] = given["plan"]["later"] = first(given)["later"] = {"a": 1}
+    assert codes(given) == []
+
+
+def test_planning_again_proves_the_bound() -> None:
+    given = plan("plain")
+    assert codes(given, prove=True, time_limit_s=3600.0) == []
+    low = copy.deepcopy(given)
+    low["plan"] = {"moves": moves(plan("direct"))}  # far worse than the bound, with a bound of its own
+    low["summary"], low["status"] = {}, "feasible"
+    value = sum(move["latency_s"] for move in moves(low))
+    low["objective"] = {**given["objective"], "value": value, "bound": value, "scale": None, "gap": None}
+    assert codes(low) == []
+    assert codes(low, prove=True, time_limit_s=3600.0) == ["BOUND_REFUTED"]
+
+
+#: What may be changed without saying anything false: the question, words, and figures of other plans.
+FREE = ("options", "inputs", "warnings", "reason", "rules", "tool_version", "algorithm", "seed", "format_version")
+FREE_PARTS = (("objective", "bound"), ("summary", "front"), ("summary", "assisted"))
+
+
+def places(item: Any, place: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Return the places of numbers and texts."""
+    if isinstance(item, dict):
+        return [spot for key, value in item.items() for spot in places(value, (*place, key))]
+    if isinstance(item, list):
+        return [spot for number, value in enumerate(item) for spot in places(value, (*place, number))]
+    counts = isinstance(item, (int, float, str)) and not isinstance(item, bool)
+    return [place] if counts and place[0] not in FREE and place[:2] not in FREE_PARTS and place[-1] != "reason" else []
+
+
+def test_whatever_number_or_node_is_changed_is_noticed() -> None:
+    """One at random, in plans of every sort."""
+    documents = {name: plan(name) for name in PLANS}
+    spots = {name: places(given) for name, given in documents.items()}
+    problem, kept = job(), []
+    for seed in range(200):
+        rng = random.Random(seed)
+        name = rng.choice(list(PLANS))
+        given = copy.deepcopy(documents[name])
+        *way, last = rng.choice(spots[name])
+        inside: Any = given
+        for key in way:
+            inside = inside[key]
+        before = inside[last]
+        if isinstance(before, str):
+            nodes = [node for node in ("n1", "n2", "n3", "n4", "n5", "n6", "n7", "n99") if node != before]
+            inside[last] = rng.choice(nodes) if before.startswith("n") else f"{before}x"
+        else:
+            inside[last] = before + rng.choice([1, -1, 5]) if isinstance(before, int) else before * 1.01 + 1e-3
+        try:
+            right = codes(given, problem) == []
+        except FtplanError:
+            right = False
+        if right:
+            kept.append((name, way, last, before, inside[last]))
+    assert kept == []

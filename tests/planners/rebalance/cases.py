@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ftplan.metrics.migration_costs import PROTOCOLS, MigrationSetting, ProtocolCosts, migration_costs
+from ftplan.metrics.migration_costs import AFTER_LOSS, PROTOCOLS, MigrationSetting, ProtocolCosts, migration_costs
 from ftplan.metrics.rebalance_effects import places_after, surviving_copies
 from ftplan.metrics.rebalance_problem import Migration, RebalanceLimits, RebalanceProblem
 from ftplan.model.tolerances import ROUNDING
+from ftplan.model.units import MB
 
 
 def rebalance_problem(
@@ -83,12 +85,13 @@ def random_problem(
     if rng.random() < 0.3 and not removed[nodes - 1]:
         added[nodes - 1] = True
     hosts = ~removed & (rng.random(nodes) < 0.95)
+    hosts[0 if not removed[0] else 1] = True
     keeps = ~removed & (rng.random(nodes) < 0.95)
     foreign = np.where(rng.random(nodes) < 0.2, 8.0, 0.0)
     share = rng.choice([1.0, 1.0, 2.0], nodes)
-    total = float(load.sum() + foreign.sum())
-    fair = total * share / max(1.0, float(share[hosts].sum()))
-    capacity = fair / (rng.uniform(0.4, 0.95) if tightness is None else tightness)
+    movable = load[(hosts | removed)[home]].sum()
+    fair = share * (movable + foreign[hosts].sum()) / max(1.0, float(share[hosts].sum()))
+    capacity = np.maximum(fair, 1.0) / (rng.uniform(0.4, 0.95) if tightness is None else tightness)
     upper, lower = capacity.copy(), np.full(nodes, -np.inf)
     if rng.random() < 0.25:
         tolerance = float(rng.choice([0.2, 0.4, 0.7]))
@@ -159,6 +162,46 @@ def scaled_problem(seed: int, groups: int = 32768, nodes: int = 400, overloaded:
     )  # fmt: skip
 
 
+def fixed(problem: RebalanceProblem, fix: str) -> RebalanceProblem:
+    """Return the problem with a smallest fix applied as a user would read it."""
+    given = dict(re.findall(r"(--[a-z-]+) (\S+)", fix))
+    near = None
+    if np.isfinite(problem.lower[problem.hosts]).all() and not problem.added[problem.hosts].all():
+        node = int(np.argmax(fair_load(problem)))
+        near = float(1.0 - problem.lower[node] / fair_load(problem)[node])
+    if "--overload" in given:
+        ceiling = float(given["--overload"]) * problem.capacity
+        problem = replace(problem, ceiling=ceiling, upper=ceiling)
+    if "--tolerance" in given:
+        near = None if given["--tolerance"] == "none" else float(given["--tolerance"])
+        problem = replace(problem, upper=problem.ceiling, lower=np.full(len(problem.nodes), -np.inf))
+    if near is not None:
+        fair, hosts = fair_load(problem), problem.hosts
+        upper = np.where(hosts, np.minimum(problem.ceiling, (1.0 + near) * fair), problem.ceiling)
+        problem = replace(problem, upper=upper, lower=np.where(hosts, (1.0 - near) * fair, -np.inf))
+    if "--protocol" in given:
+        problem = replace(problem, protocols=PROTOCOLS[:4])
+    for option, name in (("--max-bytes", "max_bytes"), ("--max-pause", "max_pause_s"), ("--within", "within_s")):
+        if option in given:
+            problem = replace(problem, limits=replace(problem.limits, **{name: float(given[option].rstrip("s"))}))
+    if "--max-moves" in given:
+        problem = replace(problem, limits=replace(problem.limits, max_moves=int(given["--max-moves"])))
+    if more := re.search(r"raise memory_mb of every node by (\d+)", fix):
+        problem = replace(problem, memory=problem.memory + int(more[1]) * MB)
+    if kept := re.search(r"leave out (.*)", fix):
+        names = kept[1].replace("--remove", "").split()
+        stays = np.isin(problem.nodes, names)
+        problem = replace(problem, removed=problem.removed & ~stays, hosts=problem.hosts | stays)
+    return problem
+
+
+def fair_load(problem: RebalanceProblem) -> Any:
+    """Return the fair share of each host in all load that may be there, by its capacity, (N,)."""
+    movable = problem.load[(problem.hosts | problem.removed)[problem.home]].sum()
+    capacity = np.where(problem.hosts, problem.capacity, 0.0)
+    return capacity * (movable + problem.foreign[problem.hosts].sum()) / capacity.sum()
+
+
 def shuffled(problem: RebalanceProblem, seed: int) -> tuple[RebalanceProblem, Any]:
     """Return the problem with its key groups in another order, and that order: for costs that must not depend on it."""
     order = np.random.default_rng(seed).permutation(len(problem.home))
@@ -195,12 +238,14 @@ def breaks(problem: RebalanceProblem, moves: Sequence[Migration]) -> str | None:
     limits, load = problem.limits, problem.loads(places_after(problem, moves))
     place = places_after(problem, moves)
     for node in range(len(problem.nodes)):
+        if problem.removed[node]:
+            continue
         if load[node] > problem.upper[node] + ROUNDING * max(1.0, abs(problem.upper[node])):
             return "upper"
         if load[node] < problem.lower[node] - ROUNDING * max(1.0, abs(problem.lower[node])):
             return "lower"
-        if problem.removed[node] and (place == node).any():
-            return "drained"
+    if problem.removed[place].any():
+        return "drained"
     start = np.zeros(len(problem.nodes))
     for group, held in enumerate(problem.copies):
         for node in (int(problem.home[group]), *held):
@@ -214,6 +259,9 @@ def breaks(problem: RebalanceProblem, moves: Sequence[Migration]) -> str | None:
             return "target"
         if move.protocol not in problem.possible(move.group, move.target):
             return "protocol"
+        late = limits.within_s is not None and problem.costs.completion_s[row, move.group] > limits.within_s
+        if late and problem.removed[problem.home[move.group]] and move.protocol not in AFTER_LOSS:
+            return "within"
         if limits.max_pause_s is not None and problem.costs.latency_s[row, move.group] > limits.max_pause_s:
             return "max-pause"
     if limits.max_moves is not None and len(moves) > limits.max_moves:
@@ -259,6 +307,10 @@ def _undominated(problem: RebalanceProblem, moves: list[Migration]) -> list[Migr
     rows = {move: PROTOCOLS.index(move.protocol) for move in moves}
     for move in sorted(moves, key=lambda m: (m.target, problem.cost(m), rows[m])):
         if most is not None and problem.costs.latency_s[rows[move], move.group] > most:
+            continue
+        notice = problem.limits.within_s if problem.removed[problem.home[move.group]] else None
+        late = notice is not None and problem.costs.completion_s[rows[move], move.group] > notice
+        if late and move.protocol not in AFTER_LOSS:
             continue
         figures = (problem.cost(move), float(problem.costs.bytes[rows[move], move.group]))
         before = seen.setdefault(move.target, [])

@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 
 from ftplan.metrics.migration_costs import PROTOCOLS
 from ftplan.metrics.rebalance_problem import Migration, NewCopy, RebalanceProblem
+from ftplan.planners.rebalance.new_copies import new_copies
+from ftplan.planners.rebalance.pairing import paired
 from ftplan.simulation.migration.load_trace import AdaptationPolicy
 from ftplan.simulation.migration.trace import adapted
 from tests.simulation.migration.cases import SETTING, problem, relieve, trace
@@ -162,6 +164,20 @@ def test_it_is_what_an_independent_replay_says(case: tuple[RebalanceProblem, lis
         assert period.overloaded_after == len(replayed.overloaded(load))
     assert done.place.tolist() == replayed.home
     assert [set(nodes) for nodes in done.copies] == replayed.copies
+    assert [len(nodes) for nodes in done.copies] == [len(nodes) for nodes in start.copies]
+    assert all(home not in nodes for home, nodes in zip(done.place.tolist(), done.copies, strict=True))
+
+
+@given(cases())
+def test_pairing_only_ever_relieves(case: tuple[RebalanceProblem, list[list[int]], bool]) -> None:
+    start, loads, prefer = case
+    policy = AdaptationPolicy(partial(paired, prefer=prefer), renew=lambda now, moves: new_copies(now, moves).made)
+    done = adapted(start, trace(*loads), policy)
+    for period in done.periods:
+        assert period.overloaded_after <= period.overloaded_before
+        assert period.excess_after <= period.excess_before
+        assert not period.moves or period.excess_after < period.excess_before
+        assert period.usable <= period.wanted
     assert [len(nodes) for nodes in done.copies] == [len(nodes) for nodes in start.copies]
     assert all(home not in nodes for home, nodes in zip(done.place.tolist(), done.copies, strict=True))
 

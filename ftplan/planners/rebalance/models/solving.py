@@ -68,8 +68,8 @@ def branch_and_cut(
 ) -> Searched:
     """Minimise a program by SCIP, one thread and so deterministic, from a solution (V,) if there is one.
 
-    The tree is bounded by *tree_nodes* or the budget's iterations; *gap* is relative. The bound holds within SCIP's
-    tolerances: :data:`DOUBT` is taken off for them.
+    The tree is bounded by *tree_nodes* or the budget's iterations; *gap* is relative. A search with *tree_nodes* of its
+    own separates few cuts. The bound holds within SCIP's tolerances: :data:`DOUBT` is taken off for them.
     """
     from ortools.linear_solver import pywraplp
 
@@ -79,10 +79,13 @@ def branch_and_cut(
     if not len(program.cost):
         kept = bool((program.low <= 0.0).all() and (program.high >= 0.0).all())
         return Searched(np.zeros(0), 0.0, True) if kept else Searched(None, np.inf, True)
+    quick = tree_nodes is not None
     if tree_nodes is None and budget.iterations is not None:
         tree_nodes = budget.iterations * TREE_NODES_PER_ITERATION
     solver = pywraplp.Solver.CreateSolver("SCIP")
     settings = f"misc/catchctrlc = FALSE\nnumerics/feastol = 1e-9\nrandomization/randomseedshift = {seed % 2**31}\n"
+    if quick:
+        settings += "separating/maxroundsroot = 5\nseparating/maxrounds = 1\n"
     if tree_nodes is not None:
         settings += f"limits/totalnodes = {tree_nodes}\n"
     solver.SetSolverSpecificParametersAsString(settings)
