@@ -79,7 +79,8 @@ def _key_group(what: Selector, planned: Planned) -> Explanation:
         "limit",
         "would be",
     )
-    return Explanation(str(what), title, columns, tuple(rows), tuple(notes), problem.warnings)
+    listed = tuple({name: row[name] for name in columns} for row in rows)
+    return Explanation(str(what), title, columns, listed, tuple(notes), ())
 
 
 def _why(planned: Planned, group: int) -> Iterator[str]:

@@ -103,7 +103,8 @@ One that is gone almost at once: what cannot leave before is recovered from its 
   direct        2       1.061  1,048,576  no checkpoint on target
   cpal          2     0.02031        367  checkpoint on target
   lazy          3     0.03886          2  full checkpoints: the next one goes to the target
-  recover       2       2.314        450  after loss of its node, checkpoint on target
+  recover       1       1.287        250  after loss of its node, checkpoint on target: by direct it would take 0.5206 s to leave
+  recover       1       1.027        200  after loss of its node, checkpoint on target: by direct it would take 0.5185 s to leave
   phase  moves    bytes  duration, s  longest pause, s  highest utilisation
       0      1  524,288       0.5295            0.5295                1.265
       1      1      300        1.589           0.01026                1.265
@@ -120,8 +121,8 @@ One that is gone almost at once: what cannot leave before is recovered from its 
   [ ]   sessions/6      3  n6    n1  direct      0.5317    0.5317         0.5317  524,288  no checkpoint on target
   [ ]   alerts/1        4  n1    n6  lazy       0.01295   0.01295          60.26        1  full checkpoints: the next one goes to the target
   done  recovered in this order  phase  from  to  by       latency, s  pause, s  completion, s  bytes  down, s  why
-  [ ]   sessions/1                   5  n3    n2  recover       1.287     1.287          1.287    250    124.1  after loss of its node, checkpoint on target
-  [ ]   sessions/0                   5  n3    n1  recover       1.027     1.027          1.027    200    123.8  after loss of its node, checkpoint on target
+  [ ]   sessions/1                   5  n3    n2  recover       1.287     1.287          1.287    250    124.1  after loss of its node, checkpoint on target: by direct it would take 0.5206 s to leave
+  [ ]   sessions/0                   5  n3    n1  recover       1.027     1.027          1.027    200    123.8  after loss of its node, checkpoint on target: by direct it would take 0.5185 s to leave
   checkpoint made anew  on  of the state on    bytes
   sessions/0            n6  n1               524,288
   sessions/1            n5  n2               524,288
