@@ -103,8 +103,7 @@ One that is gone almost at once: what cannot leave before is recovered from its 
   direct        2       1.061  1,048,576  no checkpoint on target
   cpal          2     0.02031        367  checkpoint on target
   lazy          3     0.03886          2  full checkpoints: the next one goes to the target
-  recover       1       1.287        250  after loss of its node, checkpoint on target: by direct it would take 0.5206 s to leave
-  recover       1       1.027        200  after loss of its node, checkpoint on target: by direct it would take 0.5185 s to leave
+  recover       2       2.314        450  after loss of its node, checkpoint on target
   phase  moves    bytes  duration, s  longest pause, s  highest utilisation
       0      1  524,288       0.5295            0.5295                1.265
       1      1      300        1.589           0.01026                1.265
