@@ -141,7 +141,10 @@ def _by_protocol(moves: Sequence[Mapping[str, Any]]) -> Table:
     """Return how many key groups move by each protocol, and why by this one."""
     kinds: dict[tuple[Any, Any], list[Mapping[str, Any]]] = {}
     for move in moves:
-        kinds.setdefault((move.get("protocol"), move.get("reason")), []).append(move)
+        protocol, why = move.get("protocol"), move.get("reason")
+        if protocol in AFTER_LOSS and isinstance(why, str):
+            why = why.partition(":")[0]  # when it would have left stands with the move
+        kinds.setdefault((protocol, why), []).append(move)
     rows = [
         (protocol, len(some), _total(some, "latency_s"), _whole(_total(some, "bytes")), why)
         for (protocol, why), some in kinds.items()

@@ -120,8 +120,8 @@ One that is gone almost at once: what cannot leave before is recovered from its 
   [ ]   sessions/6      3  n6    n1  direct      0.5317    0.5317         0.5317  524,288  no checkpoint on target
   [ ]   alerts/1        4  n1    n6  lazy       0.01295   0.01295          60.26        1  full checkpoints: the next one goes to the target
   done  recovered in this order  phase  from  to  by       latency, s  pause, s  completion, s  bytes  down, s  why
-  [ ]   sessions/1                   5  n3    n2  recover       1.287     1.287          1.287    250    124.1  after loss of its node, checkpoint on target
-  [ ]   sessions/0                   5  n3    n1  recover       1.027     1.027          1.027    200    123.8  after loss of its node, checkpoint on target
+  [ ]   sessions/1                   5  n3    n2  recover       1.287     1.287          1.287    250    124.1  after loss of its node, checkpoint on target: by direct it would take 0.5206 s to leave
+  [ ]   sessions/0                   5  n3    n1  recover       1.027     1.027          1.027    200    123.8  after loss of its node, checkpoint on target: by direct it would take 0.5185 s to leave
   checkpoint made anew  on  of the state on    bytes
   sessions/0            n6  n1               524,288
   sessions/1            n5  n2               524,288
