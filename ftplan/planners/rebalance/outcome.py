@@ -35,6 +35,7 @@ def outcome(
     more. Cost: see :func:`phased` and :func:`under_notice`.
     """
     chosen = tuple(moves)
+    bound = None if bound is None else max(bound, 0.0)  # nothing costs less
     said = (*problem.warnings, *warnings)
     notice = Notice(phased(problem, chosen)) if problem.limits.within_s is None else under_notice(problem, chosen)
     why = not_phased(problem, chosen, notice)

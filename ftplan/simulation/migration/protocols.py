@@ -1,4 +1,9 @@
-"""How key groups are moved: algorithms 1 (CPA) and 2 (CPAL) of [Madsen2015], and what is built on them."""
+"""How key groups are moved: algorithms 1 (CPA) and 2 (CPAL) of [Madsen2015], and what is built on them.
+
+No node fails in the midst of a migration here. CPA needs the old node no more once it is ordered. With CPAL the outputs
+that the new node withheld would be needed; direct and lazy migrations whose checkpoint has not come yet, and any whose
+new node fails, have to be followed by a recovery. With ``recover`` and ``fetch`` the old node is lost first.
+"""
 
 from __future__ import annotations
 

@@ -69,6 +69,23 @@ def test_moves_of_a_phase_share_links(protocols: list[str], seed: int) -> None:
     assert [move.faults for move in simulate_moves(phase)] == [()] * len(phase)
 
 
+class LosesTheOldNode(Protocol):
+    """Algorithm 1, whose old node fails at some moment after the order."""
+
+    complete_checkpoint = False
+
+    def begin(self) -> None:
+        super().begin()
+        after(self.env, self.setting.detection_s, self.old.fail)
+
+
+@given(SEEDS, st.floats(0.0, 10.0))
+@settings(max_examples=20)
+def test_cpa_needs_the_old_node_no_more_once_it_is_ordered(seed: int, failed_s: float) -> None:
+    """What it had not put out is replayed from the buffers."""
+    assert faults(carried_out(LosesTheOldNode, random_setting("cpa", seed, detection_s=failed_s))) == []
+
+
 class Stay(Protocol):
     """No migration."""
 
