@@ -12,11 +12,8 @@ from ftplan.simulation.migration.setting import Arrival, MoveSetting, Waiting
 from ftplan.simulation.migration.simulate import Make, SimulatedMove, simulate_moves
 
 
-def random_setting(protocol: str, seed: int, noise: bool = True, **changed: Any) -> MoveSetting:
-    """Return a move with records in bursts, delays, waiting times and ages that depend on a seed alone.
-
-    Without *noise* all messages take equally long, so that none is held up by another.
-    """
+def random_setting(protocol: str, seed: int, **changed: Any) -> MoveSetting:
+    """Return a move with records in bursts, delays, waiting times and ages that depend on a seed alone."""
     rng = np.random.default_rng(seed)
     upstreams = int(rng.integers(1, 5))
     gap_s, burst = 0.1, float(rng.choice([1.0, 5.0, 20.0]))
@@ -31,7 +28,7 @@ def random_setting(protocol: str, seed: int, noise: bool = True, **changed: Any)
             yield Arrival(own.exponential(gap_s * burst if quiet else 1e-6), *drawn(own))
 
     def drawn(rng: np.random.Generator) -> tuple[float, float]:
-        return (rng.exponential(delay_s), rng.exponential(queue_s)) if noise else (delay_s, queue_s)
+        return rng.exponential(delay_s), rng.exponential(queue_s)
 
     def waiting() -> Waiting:
         return Waiting(*drawn(messages))

@@ -45,18 +45,6 @@ def test_each_record_counts_once_and_in_order(protocol: str, seed: int) -> None:
         assert made.duplicates == move.new.duplicates
 
 
-@given(st.sampled_from(sorted(PROTOCOLS)), SEEDS)
-@settings(max_examples=40)
-def test_after_the_pause_records_are_no_later_than_without_the_migration(protocol: str, seed: int) -> None:
-    move = carried_out(PROTOCOLS[protocol], random_setting(protocol, seed, noise=False))
-    usual = usual_s([upstream.sent for upstream in move.upstreams], move.setting.record_time_s)
-    first = {(o.record.upstream, o.record.number): o.at_s for o in reversed(move.outputs)}
-    since = [r for upstream in move.upstreams for r in upstream.sent if r.sent_s > move.level_s]
-    assert len(since) >= move.setting.upstreams
-    assert all(first[r.upstream, r.number] <= usual[r.upstream][r.number] + 1e-9 for r in since)
-    assert (figures(move).pause_s or 0.0) >= move.level_s - move.paused_s - 1e-6
-
-
 @given(st.lists(st.sampled_from(sorted(PROTOCOLS)), min_size=2, max_size=5), SEEDS)
 @settings(max_examples=20)
 def test_moves_of_a_phase_share_links(protocols: list[str], seed: int) -> None:
