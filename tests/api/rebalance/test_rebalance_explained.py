@@ -37,6 +37,7 @@ def test_every_move_and_every_node_has_its_reason() -> None:
         assert {row["node"] for row in said.rows} == {node["id"] for node in CLUSTER["nodes"]}
         assert any(note.startswith("if it stayed") for note in said.notes)
         assert any(move["reason"] in note for note in said.notes)
+        assert json.loads(said.to_json())["rows"][0].keys() == set(said.columns)
 
 
 def test_a_key_group_that_stays_says_so() -> None:

@@ -89,7 +89,7 @@ class _Classes:
             best = self._placed(chosen, best)
             if not self._closed(best):
                 best = self._near(chosen, best)
-        if best.moves is not None and not self._closed(best):
+        if not self._closed(best):
             best = self._searched(best)
         self.budget.cut = self.budget.cut or (any(part.cut for part in self.parts) and not self._closed(best))
         return best
@@ -114,9 +114,8 @@ class _Classes:
     def _searched(self, best: Proven) -> Proven:
         """Improve the best moves: by all columns that may be part of better ones if these are few, else by a few nodes
         at a time before that."""
-        assert best.moves is not None
         open_ = self._open(best)
-        if open_ is None or len(open_) > FEW_COLUMNS:
+        if best.moves is not None and (open_ is None or len(open_) > FEW_COLUMNS):
             best = best._replace(moves=self._search(best).improved(best.moves, self._part(SEARCH)))
             open_ = self._open(best)
         if open_ is None or len(open_) > MOST_COLUMNS or self._closed(best):
