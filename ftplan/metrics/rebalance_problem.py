@@ -44,7 +44,7 @@ class RebalanceLimits:
     max_pause_s
         Longest pause of a key group in any phase, waiting for others of the phase included.
     phase_bytes
-        Bytes that the moves of one phase transfer; a phase of a single move may have more.
+        Bytes that the moves of one phase transfer; a single move may have more, and so may what is recovered.
     within_s
         Notice after which the removed nodes are gone: what has not left them by then is recovered.
     phase_overhead_s

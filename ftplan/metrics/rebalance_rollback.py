@@ -51,7 +51,10 @@ def _back(problem: RebalanceProblem, phase: Sequence[Migration], load: FloatArra
             back = [move for move in back if move.group not in slow]
             back += [_home(problem, move, cpal=False) for move in again]
         else:
-            back = [move for move in back if not over[move.target]]
+            kept = [move for move in back if not over[move.target]]
+            if len(kept) == len(back):  # what is too full is so whatever goes back
+                break
+            back = kept
     return back
 
 

@@ -171,8 +171,8 @@ def _budgets(problem: RebalanceProblem, answer: Rebalance, figures: Sequence[Pha
         text = f"moves transfer {size:.6g} bytes, at most {limits.max_bytes:.6g} may"
         yield Breach(MOST_BYTES, limits.max_bytes, size, size, None, text)
     for number, (phase, item) in enumerate(zip(answer.phases, figures, strict=True)):
-        most = limits.phase_bytes
-        if most is not None and len(phase) > 1 and over(item.bytes, most):
+        most = limits.phase_bytes if len(phase) > 1 and not AFTER_LOSS.intersection(m.protocol for m in phase) else None
+        if most is not None and over(item.bytes, most):
             text = f"phase {number} transfers {item.bytes:.6g} bytes, at most {most:.6g} may"
             yield Breach(PHASE_BYTES, most, item.bytes, item.bytes, None, text)
         longest = limits.max_pause_s

@@ -9,10 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ftplan.api.rebalance.asked import numbered
-from ftplan.api.rebalance.options import RebalanceOptions
-from ftplan.api.rebalance.problem import PreparedRebalance
-from ftplan.api.rebalance.reasons import reason
+from ftplan.api.rebalance.reasons import reasons
 from ftplan.metrics.breach import Breach
 from ftplan.metrics.migration_costs import AFTER_LOSS, PROTOCOLS
 from ftplan.metrics.migration_phases import phase_figures
@@ -35,7 +32,6 @@ from ftplan.metrics.rebalance_rules import (
     over,
 )
 from ftplan.model.cluster import Cluster
-from ftplan.model.plan import Plan
 from ftplan.model.topology import FloatArray
 
 #: What a node that takes no key groups breaks.
@@ -69,25 +65,19 @@ class Planned:
     during: Sequence[FloatArray]  # load of nodes in each phase
 
     @classmethod
-    def of(cls, plan: Plan, prepared: PreparedRebalance) -> Planned:
-        """Return what a plan does on the inputs that it was prepared for."""
-        problem, protocol = prepared.problem, RebalanceOptions.of_plan(plan).protocol
-        answer = numbered(plan, problem)
+    def of(cls, problem: RebalanceProblem, cluster: Cluster, answer: Rebalance, protocol: str) -> Planned:
+        """Return what follows from an answer; *protocol* is what was asked for."""
         place, copies = places_after(problem, answer.moves), copies_after(problem, answer)
-        figures = phase_figures(problem, answer.phases)
+        figures, why = phase_figures(problem, answer.phases), reasons(problem, answer, protocol)
         return cls(
             problem,
-            prepared.cluster,
+            cluster,
             answer,
             problem.loads(place),
             (memory_used(problem, problem.home, problem.copies), memory_used(problem, place, copies)),
             copies,
             {move.group: move for move in answer.moves},
-            {
-                move.group: Stated(number, reason(problem, move, protocol))
-                for number, phase in enumerate(answer.phases)
-                for move in phase
-            },
+            {move.group: Stated(number, why[move]) for number, phase in enumerate(answer.phases) for move in phase},
             {
                 move.group: pause
                 for phase, item in zip(answer.phases, figures, strict=True)

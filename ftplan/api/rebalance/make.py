@@ -21,6 +21,7 @@ from ftplan.model.plan import Objective, Plan
 from ftplan.model.problem import Problem
 from ftplan.planners import registry
 from ftplan.planners.budget import Budget, of_command
+from ftplan.planners.rebalance.front import front
 from ftplan.planners.rebalance.options import RebalanceSearch
 from ftplan.planners.result import Result
 
@@ -48,9 +49,6 @@ def make(problem: Problem, planner: registry.Row, options: RebalanceOptions) -> 
     shape = f"{len(question.home)} key groups x {len(question.nodes)} nodes"
     _log.info("%s: %s, planned by %s in %.2f s", shape, result.status, planner.name, time.perf_counter() - started)
     value = None if answer is None else question.value(answer.moves)
-    compared = summary(prepared, options, answer)
-    if options.suggest:
-        compared["suggestion"] = suggestion(prepared, options)
     warnings = (*problem.warnings, *question.warnings, *prepared.costs.warnings, *result.warnings)
     return Plan(
         kind=REBALANCE.name,
@@ -60,9 +58,9 @@ def make(problem: Problem, planner: registry.Row, options: RebalanceOptions) -> 
         inputs=(*(item for item in problem.inputs if item.role != "failure"), *prepared.inputs),
         status=result.status,
         reason=result.reason or _nothing_to_do(answer, options),
-        objective=Objective.of(objective_name(question), "min", value, result.bound),
+        objective=Objective.of(objective_name(question), "min", value, None if answer is None else result.bound),
         rules=rules(question),
-        summary=compared,
+        summary=_summary(prepared, options, answer),
         warnings=of_command(warnings, command.time_limit_s),
         infeasible=result.infeasible,
         plan=None if answer is None else body(question, answer, options.protocol),
@@ -76,18 +74,30 @@ def _searched(
     """Return the question, how far below its fair share an added node may stay in it, and the planner's answer."""
     plan: Callable[..., Result[Rebalance]] = registry.load(planner)
 
-    def answered(asked: PreparedRebalance, share: float) -> Result[Rebalance]:
-        limit_s = command.left_s * PLANNED * share
-        return plan(asked.problem, RebalanceSearch(options.seed, limit_s, options.iterations))
+    def answered(asked: PreparedRebalance, last: bool) -> Result[Rebalance]:
+        limit_s = command.left_s * PLANNED * (1.0 if last else EACH)
+        return plan(asked.problem, RebalanceSearch(options.seed, limit_s, options.iterations, explain=last))
 
     if options.tolerance != "auto" or not prepared.problem.added.any():
-        return prepared, None, answered(prepared, 1.0)
+        return prepared, None, answered(prepared, last=True)
     for fill in LADDER:
         filled = prepared.filled(fill)
-        result = answered(filled, 1.0 if fill == LADDER[-1] else EACH)
+        result = answered(filled, last=fill == LADDER[-1])
         if result.answer is not None:
             break
     return filled, fill, result
+
+
+def _summary(prepared: PreparedRebalance, options: RebalanceOptions, answer: Rebalance | None) -> dict[str, Any]:
+    """Return what follows from question and moves, and what planners know besides."""
+    known = summary(prepared, options, answer)
+    if options.suggest:
+        known["suggestion"] = suggestion(prepared, options)
+    if answer is not None:
+        known["front"] = [point._asdict() for point in front(prepared.problem, answer)]
+    if answer is not None and answer.assisted is not None:
+        known["assisted"] = dict(zip(("preferred", "not_preferred"), answer.assisted, strict=True))
+    return known
 
 
 def _nothing_to_do(answer: Rebalance | None, options: RebalanceOptions) -> str | None:

@@ -85,7 +85,7 @@ class LoadLimits(NamedTuple):
     fair: FloatArray
 
 
-def load_limits(
+def load_limits(  # seven parameters: they are what the load of nodes follows from
     options: RebalanceOptions,
     nodes: Nodes,
     cpu: FloatArray,

@@ -19,7 +19,6 @@ from ftplan.model.defaults import BANDWIDTH_MB_S, DELAY_S
 from ftplan.model.key_group_state import key_group_state
 from ftplan.model.plan import Warn
 from ftplan.model.problem import StatsTables
-from ftplan.model.recovery_costs import Estimate
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import BoolArray, FloatArray, Operator
@@ -38,7 +37,7 @@ class Pricing(NamedTuple):
     warnings: tuple[Warn, ...]
 
 
-def migration_setting(
+def migration_setting(  # seven parameters: what moves cost follows from every input
     options: RebalanceOptions,
     graph: TaskGraph,
     network: Network,
@@ -77,23 +76,21 @@ def migration_setting(
     delay = DELAY_S if network.delay_s is None else network.delay_s
     bandwidth, said = _bandwidth(options, given, network)
     queue = queue_lengths(stats, names) * taken.seconds
-    queue = np.where(np.isnan(queue), delay, queue)
+    queue = np.where(np.isnan(queue), delay, queue) if options.queue_s is None else np.full(len(names), options.queue_s)
     by_operator = {
         "record_time_s": times,
         "record_bytes": np.nan_to_num(size),
         "age_s": _age(options, given, interval),
         "interval_s": np.nan_to_num(interval),
         "full": lazily,
-        "queue_s": queue if options.queue_s is None else np.full(len(operators), float(options.queue_s)),
+        "queue_s": queue,
     }
-    costs = given.costs
     numbers = {
         "bandwidth_mb_s": bandwidth,
         "serialisation_mb_s": np.inf if options.serialisation is None else options.serialisation,
         "delay_s": delay,
-        "restart_s": 0.0 if costs is None else _value(costs.restart_s),
-        "detection_s": 0.0 if costs is None else _value(costs.detection_s),
         "rho": rho,
+        **_restarts(given),
     }
     setting = MigrationSetting(
         rate=rate,
@@ -103,10 +100,10 @@ def migration_setting(
         remote=given.remote,
     )
     known = Known(state, size, interval, full, taken.assumed & (rho == 0.0))
-    bytes_of = {name: known for name, known in zip(names, size.tolist(), strict=True) if not np.isnan(known)}
+    measured = {name: item for name, item in zip(names, size.tolist(), strict=True) if not np.isnan(item)}
     if options.record_bytes is not None:
-        bytes_of = dict.fromkeys(graph.topology.position, float(options.record_bytes))
-    return Pricing(setting, _protocols(options, given, lazily), bytes_of, known, (*said, *cost_warnings(graph, given)))
+        measured = dict.fromkeys(graph.topology.position, float(options.record_bytes))
+    return Pricing(setting, _protocols(options, given, lazily), measured, known, (*said, *cost_warnings(graph, given)))
 
 
 def _state(operators: Sequence[Operator], records: KeyGroupSeries) -> FloatArray:
@@ -114,8 +111,10 @@ def _state(operators: Sequence[Operator], records: KeyGroupSeries) -> FloatArray
     return np.concatenate([np.zeros(0), *(key_group_state(operator, records) for operator in operators)])
 
 
-def _value(estimate: Estimate | None) -> float:
-    return 0.0 if estimate is None else estimate.value
+def _restarts(given: GivenCosts) -> dict[str, float]:
+    """Return what starting tasks and noticing failures take, nothing where no costs say."""
+    known = {} if given.costs is None else given.costs.estimates
+    return {name: known[name].value if name in known else 0.0 for name in ("restart_s", "detection_s")}
 
 
 def _bandwidth(options: RebalanceOptions, given: GivenCosts, network: Network) -> tuple[float, tuple[Warn, ...]]:

@@ -105,7 +105,7 @@ def prepare(problem: Problem, options: RebalanceOptions, fill: float | None = No
     movable = nodes.hosts | nodes.removed
     limits = load_limits(options, nodes, cluster.cpu, capacity, foreign, float(planned[movable[home]].sum()), fill)
     criterion: Any = options.objective
-    built = RebalanceProblem(
+    built = RebalanceProblem(  # the function is long because the problem has many fields
         nodes=tuple(node.id for node in cluster.nodes),
         zone=cluster.zone_index,
         domain=cluster.zone_index if options.anti_affinity == "zone" else np.arange(len(cluster.nodes)),
@@ -139,7 +139,7 @@ def prepare(problem: Problem, options: RebalanceOptions, fill: float | None = No
                 *priced.warnings,
                 *unknown,
                 *(() if traffic is None else traffic.warnings),
-                *_standing(topology, cluster, nodes, places, given),
+                *_standing(topology, cluster, nodes, places, given, options.protocol),
             ))
         ),
     )  # fmt: skip
@@ -202,13 +202,19 @@ def _statistics(topology: Topology, stats: StatsTables, load: KeyGroupSeries) ->
 
 
 def _standing(
-    topology: Topology, cluster: Cluster, nodes: Nodes, places: tuple[tuple[int, ...], ...], given: GivenCosts
+    topology: Topology,
+    cluster: Cluster,
+    nodes: Nodes,
+    places: tuple[tuple[int, ...], ...],
+    given: GivenCosts,
+    protocol: str,
 ) -> Iterator[Warn]:
     """Yield what the placement means for moves: no copies to move over, and tasks that are not moved."""
-    if places and not any(places) and not given.remote:
+    if places and not any(places) and not given.remote and protocol not in ("direct", "lazy"):
         text = (
-            "no checkpoint of any key group is known to lie on a node: moves can use none; give --checkpoints PLAN "
-            "(see allocate-checkpoints), or placement.checkpoints in the cluster file"
+            "no checkpoint of any key group is known to lie on a node: every move is direct, or waits for a full "
+            "checkpoint; give --checkpoints PLAN (see allocate-checkpoints), or placement.checkpoints in the cluster "
+            "file"
         )
         yield Warn("NO_CHECKPOINTS", text)
     gone = {cluster.nodes[i].id for i in np.flatnonzero(nodes.removed).tolist()}

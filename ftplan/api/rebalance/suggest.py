@@ -12,6 +12,9 @@ from ftplan.metrics.rebalance_problem import RebalanceProblem
 from ftplan.model.cluster import Cluster
 from ftplan.planners.rebalance.cluster_size import Suggestion, suggest
 
+#: New nodes that a sentence lists.
+NAMED = 3
+
 
 def suggestion(prepared: PreparedRebalance, options: RebalanceOptions) -> dict[str, Any]:
     """Return a suggestion as a plan's summary keeps it, on top of the nodes that are added and removed already."""
@@ -31,6 +34,7 @@ def suggestion(prepared: PreparedRebalance, options: RebalanceOptions) -> dict[s
         "new_nodes": new,
         "in_band": made.in_band,
         "fewest": made.proven,
+        "for_peaks": made.for_peaks,
         "why": made.why,
         "text": _text(made, problem),
         "utilisation_before": sizing.utilisation(sizing.in_use, sizing.demand),
@@ -90,8 +94,9 @@ def _commands(
     named = [problem.nodes[node] for node in made.nodes]
     steps = []
     if new:
-        entries = ", ".join("{" + ", ".join(f"{k}: {_plain(v)}" for k, v in entry.items()) + "}" for entry in new)
-        steps.append(f"add to the nodes of the cluster file: {entries}")
+        entries = ["{" + ", ".join(f"{k}: {_plain(v)}" for k, v in entry.items()) + "}" for entry in new[:NAMED]]
+        more = f" and {len(new) - NAMED:,} more, see new_nodes" if len(new) > NAMED else ""
+        steps.append(f"add to the nodes of the cluster file: {', '.join(entries)}{more}")
         named += [entry["id"] for entry in new]
     added = [*add, *(named if made.action == "add" else ())]
     removed = [*remove, *(named if made.action == "remove" else ())]

@@ -11,7 +11,10 @@ from ftplan.cli.views import SHOWN, capped, changed_objective, changed_options, 
 from ftplan.metrics.migration_costs import AFTER_LOSS
 from ftplan.model.names import natural_key
 from ftplan.model.plan import Plan
+from ftplan.reports.figures.rebalance import outages
 
+#: Characters of a command that a table shows.
+LONGEST = 240
 #: Figures of the load of nodes, and of moves, in ``before`` and ``after`` of the summary.
 _OF_LOAD = {
     "highest_utilisation": "highest utilisation",
@@ -50,7 +53,8 @@ def answer(plan: Plan) -> Answer:
         tables += [_by_protocol(moves)] if moves else []
         tables += _phases(body.get("phases") or [])
         tables += _moves([move for move in moves if move.get("protocol") not in AFTER_LOSS], "key group")
-        tables += _moves([move for move in moves if move.get("protocol") in AFTER_LOSS], "recovered in this order")
+        lost = [move for move in moves if move.get("protocol") in AFTER_LOSS]
+        tables += _moves(lost, "recovered in this order", outages(plan))
         copies = [(_group(c), c["to"], c["from"], _figure(c, "bytes")) for c in body.get("new_copies") or []]
         tables += [capped(("checkpoint made anew", "on", "of the state on", "bytes"), copies)] if copies else []
     tables += _nodes(summary.get("nodes") or [], plan.options.get("overload"))
@@ -137,7 +141,10 @@ def _by_protocol(moves: Sequence[Mapping[str, Any]]) -> Table:
     """Return how many key groups move by each protocol, and why by this one."""
     kinds: dict[tuple[Any, Any], list[Mapping[str, Any]]] = {}
     for move in moves:
-        kinds.setdefault((move.get("protocol"), move.get("reason")), []).append(move)
+        protocol, why = move.get("protocol"), move.get("reason")
+        if protocol in AFTER_LOSS and isinstance(why, str):
+            why = why.partition(":")[0]  # when it would have left stands with the move
+        kinds.setdefault((protocol, why), []).append(move)
     rows = [
         (protocol, len(some), _total(some, "latency_s"), _whole(_total(some, "bytes")), why)
         for (protocol, why), some in kinds.items()
@@ -157,11 +164,15 @@ def _phases(phases: Sequence[Mapping[str, Any]]) -> list[Table]:
     return [capped(columns, rows)] if rows else []
 
 
-def _moves(moves: Sequence[Mapping[str, Any]], called: str) -> list[Table]:
-    """Return moves as a list to tick off, phase by phase."""
+def _moves(moves: Sequence[Mapping[str, Any]], called: str, down: Sequence[float | None] | None = None) -> list[Table]:
+    """Return moves as a list to tick off, phase by phase; *down* is for how long each key group is down in all."""
     names = ("phase", "from", "to", "protocol", "latency_s", "pause_s", "completion_s", "bytes", "reason")
-    columns = ("done", called, "phase", "from", "to", "by", "latency, s", "pause, s", "completion, s", "bytes", "why")
-    rows = [("[ ]", _group(move), *(_figure(move, name) for name in names)) for move in moves]
+    columns = ["done", called, "phase", "from", "to", "by", "latency, s", "pause, s", "completion, s", "bytes", "why"]
+    rows = [["[ ]", _group(move), *(_figure(move, name) for name in names)] for move in moves]
+    if down is not None:
+        columns.insert(-1, "down, s")
+        for row, seconds in zip(rows, down, strict=True):
+            row.insert(-1, seconds)
     return [capped(columns, rows, tick=True)] if rows else []
 
 
@@ -197,8 +208,15 @@ def _suggestion(suggestion: Mapping[str, Any] | None) -> list[Table]:
     low, high = suggestion["band"]
     rows: list[tuple[str, Any]] = [("suggestion", suggestion["text"])]
     rows += [(text, suggestion.get(name)) for name, text in _SUGGESTED if suggestion.get(name) not in (None, [], "")]
-    rows += [("run next", command) for command in suggestion.get("next") or ()]
+    peaks = suggestion.get("for_peaks")
+    if peaks:
+        rows.append(("for the busiest", f"{peaks:,} nodes more would keep 95 % of the windows at most at {high:.0%}"))
+    rows += [("run next", _fitting(step)) for step in suggestion.get("next") or ()]
     return [Table((f"for {low:.0%} to {high:.0%}", ""), rows)]
+
+
+def _fitting(command: str) -> str:
+    return command if len(command) <= LONGEST else f"{command[:LONGEST]} … (the JSON has all of it)"
 
 
 _SUGGESTED = (
@@ -223,7 +241,11 @@ def difference(changed: RebalanceDifference) -> tuple[list[Table], list[str]]:
     """Return the tables of a difference, and the notes below them."""
     rows = [(f"key-group:{_group(c)}", c["what"], c["from"], c["to"]) for c in changed.changes]
     tables = [capped(("key group", "what", "from", "to"), rows)] if rows else []
-    figures = [(_OF_MOVES[name], was, becomes) for name, (was, becomes) in changed.figures.items() if was != becomes]
+    figures = [
+        (_OF_MOVES[name], *(_figure({name: value}, name) for value in values))
+        for name, values in changed.figures.items()
+        if values[0] != values[1]
+    ]
     tables += [Table(("", "before", "after"), figures)] if figures else []
     tables += changed_options(changed)
     groups = len({row[0] for row in rows})

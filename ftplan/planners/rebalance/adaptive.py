@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ftplan.metrics.rebalance_problem import Rebalance, RebalanceProblem
+from ftplan.metrics.rebalance_rules import rules
 from ftplan.model.plan import Warn
 from ftplan.model.tolerances import LEAST_SCALE, ROUNDING
 from ftplan.planners.budget import Budget
@@ -17,7 +18,7 @@ from ftplan.planners.rebalance.choice_model import WHOLE, choices, chosen
 from ftplan.planners.rebalance.infeasibility import why_infeasible
 from ftplan.planners.rebalance.large_neighbourhood import placed_anew
 from ftplan.planners.rebalance.options import RebalanceSearch
-from ftplan.planners.rebalance.outcome import outcome, rules
+from ftplan.planners.rebalance.outcome import outcome
 from ftplan.planners.rebalance.pairing import assisted_share, pairing
 from ftplan.planners.rebalance.starts import by_value, improved_starts, own_value
 from ftplan.planners.rebalance.working_placement import WorkingPlacement
@@ -62,7 +63,7 @@ def adaptive(problem: RebalanceProblem, search: RebalanceSearch) -> Result[Rebal
             pool = by_value([answer.placement, *pool])
         bound = np.inf if answer.proven and not pool else max(bound, answer.bound or -np.inf)
     if not pool:
-        return _without_plan(problem, bound, search.seed, budget)
+        return _without_plan(problem, bound, search, budget)
     return _in_phases(problem, pool, bound, shares, budget)
 
 
@@ -122,10 +123,14 @@ def _candidates_for_phases(pool: list[WorkingPlacement], budget: Budget) -> Iter
             yield answer.placement
 
 
-def _without_plan(problem: RebalanceProblem, bound: float, seed: int, budget: Budget) -> Result[Rebalance]:
+def _without_plan(
+    problem: RebalanceProblem, bound: float, search: RebalanceSearch, budget: Budget
+) -> Result[Rebalance]:
     """Return why there is no plan: proven where the bound is infinite."""
-    why = why_infeasible(problem, seed, budget) if np.isposinf(bound) else None
     warnings = (*problem.warnings, *budget.warnings())
+    if np.isposinf(bound) and not search.explain:
+        return Result("infeasible", None, rules(problem), reason="no placement keeps all limits", warnings=warnings)
+    why = why_infeasible(problem, search.seed, budget) if np.isposinf(bound) else None
     if why is None:
         reason = "no placement was seen that keeps all limits"
         return Result("no-plan-in-time", None, rules(problem), reason=reason, warnings=warnings)

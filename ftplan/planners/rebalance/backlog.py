@@ -10,9 +10,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ftplan.metrics.migration_phases import NOWHERE, MoveTable, hot_first, move_table, waits
+from ftplan.metrics.rebalance_effects import places_after
 from ftplan.metrics.rebalance_problem import Migration, RebalanceProblem
 from ftplan.model.tolerances import NOISE, ROUNDING
 from ftplan.model.topology import FloatArray, IntArray
+
+#: Moves that are looked at one by one before the next are.
+CHUNK = 256
 
 
 class PhaseSize(NamedTuple):
@@ -29,21 +33,27 @@ class PhaseSize(NamedTuple):
 
 
 class Backlog:
-    """Moves by number in the order in which a phase serves them, those that are left, and the load of nodes by now."""
+    """Moves by number in the order in which a phase serves them, those that are left, and the load of nodes by now.
 
-    def __init__(self, problem: RebalanceProblem, moves: Sequence[Migration]) -> None:
-        self.problem = problem
+    A phase is safe in every order if what is on a node and what arrives does not exceed its limit; and then so is the
+    phase that undoes it. Hence phases can as well be filled *backward*, from the last to the first: there ``gets`` is
+    the old node of a move and ``loses`` its target.
+    """
+
+    def __init__(self, problem: RebalanceProblem, moves: Sequence[Migration], backward: bool = False) -> None:
+        self.problem, self.backward = problem, backward
         self.moves = list(hot_first(problem, moves))
         self.table: MoveTable = move_table(problem, self.moves)
         self.left: IntArray = np.arange(len(self.moves))
-        self.load: FloatArray = problem.start_load.copy()
+        self.gets, self.loses = (self.table.target, self.table.home)[:: -1 if backward else 1]
+        self.load: FloatArray = problem.loads(places_after(problem, self.moves if backward else ()))
         self.most: FloatArray = problem.transient * (1.0 + ROUNDING) + NOISE
 
     def make(self, chosen: Sequence[int]) -> tuple[Migration, ...]:
         """Carry out moves as one phase, and return them."""
-        table, nodes, some = self.table, len(self.load), list(chosen)
-        self.load = self.load + np.bincount(table.target[some], table.load[some], minlength=nodes)
-        self.load -= np.bincount(table.home[some], table.load[some], minlength=nodes)
+        load, nodes, some = self.table.load, len(self.load), list(chosen)
+        self.load = self.load + np.bincount(self.gets[some], load[some], minlength=nodes)
+        self.load -= np.bincount(self.loses[some], load[some], minlength=nodes)
         self.drop(some)
         return tuple(self.moves[k] for k in chosen)
 
@@ -66,9 +76,9 @@ class Backlog:
         waits_long = np.where(spare >= 0.0, np.inf, -1.0)
         return np.divide(spare, table.catch_up, out=waits_long, where=table.catch_up > 0.0)
 
-    def figures(self, some: Sequence[int]) -> tuple[float, float]:
-        """Return longest pause and bytes of moves as one phase, served in that order."""
-        moves = [self.moves[k] for k in some]
+    def figures(self, some: Sequence[int], changed: Mapping[int, Migration] | None = None) -> tuple[float, float]:
+        """Return longest pause and bytes of moves as one phase, served in that order, some of them *changed* before."""
+        moves = [(changed or {}).get(k, self.moves[k]) for k in some]
         table = move_table(self.problem, moves)
         pause = table.latency_s + waits(self.problem, moves, table) * table.catch_up
         return float(pause.max(initial=0.0)), float(table.bytes.sum())
@@ -81,8 +91,8 @@ class OpenPhase:
     """
 
     def __init__(self, backlog: Backlog, longest_wait: FloatArray, size: PhaseSize) -> None:
-        self._table, self._longest, self._most_moves = backlog.table, longest_wait, size.moves
-        self._bytes = size.bytes * (1.0 + ROUNDING)
+        self._table, self._gets, self._longest = backlog.table, backlog.gets, longest_wait
+        self._bytes, self._moves = size.bytes * (1.0 + ROUNDING), size.moves
         self._room = backlog.most - backlog.load
         self._inward = np.zeros(len(self._room))
         self._outward = np.zeros(len(self._room) + 1)  # the last stands for NOWHERE, and stays free
@@ -99,25 +109,28 @@ class OpenPhase:
         """Return those of some moves that could be taken next."""
         t = self._table
         if self.chosen:
-            some = some[t.bytes[some] <= self._bytes] if len(self.chosen) < self._most_moves else some[:0]
+            some = some[t.bytes[some] <= self._bytes] if len(self.chosen) < self._moves else some[:0]
         wait = np.maximum(self._inward[t.target[some]], self._outward[t.outlet[some]]) * (t.link_s[some] > 0.0)
-        fits = (t.load[some] <= self._room[t.target[some]]) & (wait <= self._longest[some])
-        return some[fits]
+        return some[(t.load[some] <= self._room[self._gets[some]]) & (wait <= self._longest[some])]
 
     def take(self, k: int) -> bool:
-        """Take a move, to be served after those taken before, if it fits; return whether it did."""
+        """Take a move if it fits; return whether it did."""
+        load, size, node = self._table.load[k], self._table.bytes[k], self._gets[k]
+        full = self.chosen and (size > self._bytes or len(self.chosen) >= self._moves)
+        if full or load > self._room[node] or not self._serves(k):
+            return False
+        self.chosen.append(k)
+        self._room[node] -= load
+        self._bytes -= size
+        return True
+
+    def _serves(self, k: int) -> bool:
+        """Serve a move after those taken, unless it would wait for too long; return whether it did."""
         t = self._table
         target, outlet, link_s = t.target[k], t.outlet[k], t.link_s[k]
         wait = max(self._inward[target], self._outward[outlet]) if link_s > 0.0 else 0.0
-        if (
-            t.load[k] > self._room[target]
-            or wait > self._longest[k]
-            or (self.chosen and (t.bytes[k] > self._bytes or len(self.chosen) >= self._most_moves))
-        ):
+        if wait > self._longest[k]:
             return False
-        self.chosen.append(k)
-        self._room[target] -= t.load[k]
-        self._bytes -= t.bytes[k]
         if link_s > 0.0:
             self._inward[target] = wait + link_s
             if outlet != NOWHERE:
@@ -131,12 +144,32 @@ class OpenPhase:
         """
         waiting, patience = some, 1
         while len(waiting):
-            misses = 0
-            for position, k in enumerate(waiting.tolist()):
+            misses = looks = 0
+            for k in waiting[:CHUNK].tolist():
+                looks += 1
                 misses += not self.take(k)
                 if misses == patience:
-                    waiting = self.able(waiting[position + 1 :])
                     break
-            else:
-                return
-            patience *= 2
+            waiting = waiting[looks:]
+            if misses == patience:
+                waiting, patience = self.able(waiting), 2 * patience
+
+
+class SortedPhase(OpenPhase):
+    """A phase that serves its moves hot first, in whatever order it takes them. A look costs O(moves taken)."""
+
+    def _serves(self, k: int) -> bool:
+        t = self._table
+        inward: dict[int, float] = {}
+        outward: dict[int, float] = {}
+        for member in sorted((*self.chosen, k)):
+            target, outlet, link_s = int(t.target[member]), int(t.outlet[member]), float(t.link_s[member])
+            if link_s <= 0.0:
+                continue
+            wait = max(inward.get(target, 0.0), outward.get(outlet, 0.0))
+            if wait > self._longest[member]:
+                return False
+            inward[target] = wait + link_s
+            if outlet != NOWHERE:
+                outward[outlet] = wait + link_s
+        return bool(self._longest[k] >= 0.0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -28,7 +29,11 @@ _KEEPS = {
 
 
 class Suggestion(NamedTuple):
-    """Nodes to add or to remove, by number, and how many more are needed that the cluster does not have yet."""
+    """Nodes to add or to remove, by number, and how many more are needed that the cluster does not have yet.
+
+    ``in_band`` is about the mean; ``for_peaks`` is how many nodes would keep 95 % of the windows below the band's high
+    end too, where they would leave the mean below its low end: load swings more than the band is wide.
+    """
 
     action: str  # none, add or remove
     nodes: tuple[int, ...] = ()
@@ -37,6 +42,7 @@ class Suggestion(NamedTuple):
     in_band: bool = True
     proven: bool = True
     why: str = ""
+    for_peaks: int = 0
 
 
 def suggest(sizing: Sizing) -> Suggestion:
@@ -45,15 +51,24 @@ def suggest(sizing: Sizing) -> Suggestion:
     Above the band, nodes without any key group are added first (those with checkpoints of most load before others),
     then new ones like the commonest in use. Below it, those are removed whose key groups cost least to move, each by
     its cheapest protocol to any node; those are left that hold what else the rules would not, as far as is seen
-    without planning: ceilings in sum, room for the heaviest key group, memory in sum, domains of copies.
+    without planning: ceilings in sum, room for the heaviest key group, memory in sum, domains of copies. Nodes are
+    never removed at the cost of the busiest windows; where load swings more than the band is wide, nodes are added
+    for the mean alone.
     """
     low, high = sizing.band
     slack = ROUNDING * max(sizing.peak, float(sizing.problem.capacity.sum())) + NOISE
+    below = sizing.above(sizing.in_use, sizing.demand, low) < -slack
     if sizing.above(sizing.in_use, sizing.peak, high) > slack:
-        return _add(sizing)
-    if sizing.above(sizing.in_use, sizing.demand, low) < -slack:
-        return _remove(sizing)
-    return Suggestion("none", why="utilisation is in the band")
+        made = _add(sizing)
+        if made.in_band:
+            return made
+        alone = replace(sizing, window_load=np.zeros(0))
+        why = f"utilisation is {'below' if below else 'in'} the band on average, above it in the busiest windows"
+        by_mean = Suggestion("none", in_band=not below, why=why)
+        if sizing.above(sizing.in_use, sizing.demand, high) > slack:
+            by_mean = _add(alone)
+        return by_mean._replace(for_peaks=len(made.nodes) + made.more)
+    return _remove(sizing) if below else Suggestion("none", why="utilisation is in the band")
 
 
 def _add(sizing: Sizing) -> Suggestion:

@@ -17,7 +17,8 @@ LOOKS, MOST = 20_000, 60
 class Departures:
     """Moves of a backlog that are worth something, (M,), if they end within some seconds after a phase begins.
 
-    What cannot be recovered is worth an infinity.
+    A group may stand in the backlog more than once, with other protocols: it leaves by one of them. What cannot be
+    recovered is worth an infinity.
     """
 
     def __init__(self, backlog: Backlog, size: PhaseSize, worth: FloatArray, left_s: float) -> None:
@@ -31,15 +32,27 @@ class Departures:
             backlog.longest_wait(size.pause_s), np.where(leaving, in_time, np.inf)
         )
 
-    def phase(self) -> OpenPhase:
-        """Return a phase that has taken nothing yet."""
-        return OpenPhase(self.backlog, self.longest_wait, self.size)
+    def filled(self, order: Iterable[int]) -> OpenPhase:
+        """Return a phase that has taken what fits of some moves, in their order, each group once."""
+        phase, groups = OpenPhase(self.backlog, self.longest_wait, self.size), set[int]()
+        for k in order:
+            if (group := int(self.backlog.table.group[k])) not in groups and phase.take(k):
+                groups.add(group)
+        return phase
 
     def saved(self, some: Iterable[int]) -> tuple[int, float]:
         """Return how many of some moves cannot be recovered, and what the others are worth."""
         worth = self.worth[list(some)]
         endless = np.isinf(worth)
         return int(endless.sum()), float(worth[~endless].sum())
+
+    def most(self, some: Iterable[int]) -> tuple[int, float]:
+        """Return what :meth:`saved` would be at most if all groups of some moves left."""
+        best: dict[int, int] = {}
+        for k in some:
+            group = int(self.backlog.table.group[k])
+            best[group] = max(best.get(group, k), k, key=lambda move: float(self.worth[move]))
+        return self.saved(best.values())
 
     def without_room(self, some: Iterable[int]) -> list[int]:
         """Return those of some moves whose target is too full, for now."""
@@ -57,18 +70,16 @@ def most_saved(departures: Departures, going: list[int]) -> list[int]:
     t, worth = departures.backlog.table, departures.worth
     latest = departures.longest_wait + t.link_s
     density = worth / np.maximum(t.link_s, 1e-9)
-    keys = (np.zeros(len(worth)), latest, -density, -worth)
     best: OpenPhase | None = None
-    for key in keys:
-        order = sorted(going, key=lambda k: (not np.isinf(worth[k]), key[k], k))
-        phase = departures.phase()
-        phase.fill(np.array(order, dtype=np.int64))
+    for key in (np.zeros(len(worth)), latest, -density, -worth):
+        phase = departures.filled(sorted(going, key=lambda k: (not np.isinf(worth[k]), key[k], k)))
         if best is None or departures.saved(phase.chosen) > departures.saved(best.chosen):
             best = phase
     assert best is not None
-    if len(best.chosen) < len(going) <= MOST:
+    if len(going) <= MOST and departures.saved(best.chosen) < departures.most(going):
         best = _searched(departures, sorted(going, key=lambda k: (-density[k], k)), best)
-    blocked = departures.without_room(k for k in going if k not in set(best.chosen))
+    left = {int(t.group[k]) for k in best.chosen}
+    blocked = departures.without_room(k for k in going if int(t.group[k]) not in left)
     if blocked:
         full = {int(t.target[k]) for k in blocked}
         making_room = [k for k in departures.backlog.left.tolist() if worth[k] <= 0.0 and int(t.home[k]) in full]
@@ -92,7 +103,7 @@ def _searched(departures: Departures, going: list[int], best: OpenPhase) -> Open
     def extend(phase: OpenPhase, rest: list[int]) -> None:
         nonlocal best, most, looks
         able = phase.able(np.array(rest, dtype=np.int64)).tolist()
-        if departures.saved([*phase.chosen, *able]) <= most:
+        if departures.most([*phase.chosen, *able]) <= most:
             return
         for k in able:
             last = phase.chosen[-1] if phase.chosen else None
@@ -104,7 +115,7 @@ def _searched(departures: Departures, going: list[int], best: OpenPhase) -> Open
             longer.take(k)
             if (value := departures.saved(longer.chosen)) > most:
                 best, most = longer, value
-            extend(longer, [other for other in able if other != k])
+            extend(longer, [other for other in able if t.group[other] != t.group[k]])
 
-    extend(departures.phase(), going)
+    extend(departures.filled(()), going)
     return best

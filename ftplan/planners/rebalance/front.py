@@ -17,7 +17,7 @@ from ftplan.planners.rebalance.phasing import phased, usual_size
 #: Most points of a front, and moves that are put into phases for it in all, whatever the number of sizes.
 POINTS, WORK = 12, 150_000
 #: Sizes of each sort.
-STEPS = 8
+STEPS = 6
 
 
 class FrontPoint(NamedTuple):

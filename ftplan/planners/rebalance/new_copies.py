@@ -9,6 +9,7 @@ import numpy as np
 
 from ftplan.metrics.rebalance_effects import places_after, surviving_copies
 from ftplan.metrics.rebalance_problem import Migration, NewCopy, RebalanceProblem
+from ftplan.metrics.rebalance_rules import name_of
 from ftplan.model.plan import Warn
 from ftplan.model.tolerances import ROUNDING
 
@@ -63,7 +64,7 @@ def copies_lost(problem: RebalanceProblem, fewer: tuple[int, ...]) -> tuple[Warn
     """Return the warning that key groups keep fewer copies than before, which names the first."""
     if not fewer:
         return ()
-    names = [f"key-group:{problem.operators[group]}/{int(problem.key_group[group])}" for group in fewer[:NAMED]]
+    names = [name_of(problem, group) for group in fewer[:NAMED]]
     more = f" and {len(fewer) - NAMED} more" if len(fewer) > NAMED else ""
     text = f"no node can keep a new copy, so that {len(fewer)} key groups have fewer than before"
     return (Warn("COPY_LOST", f"{text}: {', '.join(names)}{more}"),)

@@ -13,9 +13,10 @@ from ftplan.metrics.migration_costs import AFTER_LOSS, PROTOCOLS
 from ftplan.metrics.migration_phases import hot_first, phase_figures
 from ftplan.metrics.rebalance_problem import Migration, RebalanceProblem
 from ftplan.model.tolerances import ROUNDING
+from ftplan.model.topology import FloatArray
 from ftplan.planners.rebalance.backlog import Backlog, PhaseSize
 from ftplan.planners.rebalance.departures import Departures, most_saved
-from ftplan.planners.rebalance.phasing import Phasing, fill_phases, phased, usual_size
+from ftplan.planners.rebalance.phasing import Phasing, fill_phases, least_size, phased
 from ftplan.planners.rebalance.simultaneous import law, simultaneous
 
 #: Longest pauses that are tried beside those that are allowed, in longest pauses of the usual phases.
@@ -39,10 +40,11 @@ class Notice(NamedTuple):
 def under_notice(problem: RebalanceProblem, moves: Iterable[Migration]) -> Notice:
     """Return phases in which what is worth most leaves the removed nodes before the notice ends.
 
-    A move is worth what it would cost more to recover its group on the same node. The usual phases are taken if they
-    keep the notice. Otherwise what has to leave goes first, and other moves before it only where they make room; of
-    several sizes of phases those count that save most, then those with the shortest pause. What does not leave in time
-    is recovered in the last phase, from the copy on the node that it was to go to, or from one that is sent there.
+    A move is worth what it would cost more to recover its group on the same node; it may go by another protocol if that
+    gets it out in time. The usual phases are taken if they keep the notice. Otherwise what has to leave goes first, and
+    other moves before it only where they make room; of several sizes of phases those count that save most, then those
+    with the shortest pause. What does not leave in time is recovered in the last phase, from the copy on the node that
+    it was to go to, or from one that is sent there.
 
     Not proven to save most: see :func:`most_saved`. Cost O(moves) a phase and a size.
     """
@@ -50,7 +52,7 @@ def under_notice(problem: RebalanceProblem, moves: Iterable[Migration]) -> Notic
     usual = phased(problem, made)
     if not usual.stuck and not _late(problem, usual.phases, 0.0):
         return Notice(usual)
-    smallest, allowed = usual_size(problem, made), law(problem)
+    smallest, allowed = least_size(problem, made), law(problem)
     pauses = {min(allowed.pause_s, factor * smallest.pause_s) for factor in PAUSES} | {allowed.pause_s}
     notices = [_leave(problem, made, PhaseSize(pause, allowed.bytes)) for pause in sorted(pauses)]
     return min(notices, key=lambda notice: _rank(problem, notice))
@@ -113,18 +115,39 @@ def _worth(problem: RebalanceProblem, move: Migration, other: Migration | None) 
     if other is None:
         return math.inf
     saved = problem.cost(other) - problem.cost(move)
-    rows = PROTOCOLS.index(other.protocol), PROTOCOLS.index(move.protocol)
-    pause = float(problem.costs.latency_s[rows[0], move.group] - problem.costs.latency_s[rows[1], move.group])
+    pause = _row(problem.costs.latency_s, other) - _row(problem.costs.latency_s, move)
     return saved + TIE * (1.0 + max(0.0, pause)) if saved >= 0.0 else saved
+
+
+def _ways(problem: RebalanceProblem, move: Migration) -> list[Migration]:
+    """Return a move, and then those by other protocols that may do instead, the cheapest first."""
+    limits = problem.limits
+    transferred = math.inf if limits.max_bytes is None else _row(problem.costs.bytes, move)
+    others = [
+        move._replace(protocol=name)
+        for name in problem.possible(move.group, move.target)
+        if name not in AFTER_LOSS and name != move.protocol
+    ]
+    pause = law(problem).pause_s
+    able = [m for m in others if _row(problem.costs.latency_s, m) <= pause]
+    able = [m for m in able if _row(problem.costs.bytes, m) <= transferred]
+    return [move, *sorted(able, key=lambda m: (problem.cost(m), PROTOCOLS.index(m.protocol)))]
+
+
+def _row(table: FloatArray, move: Migration) -> float:
+    return float(table[PROTOCOLS.index(move.protocol), move.group])
 
 
 def _leave(problem: RebalanceProblem, moves: Sequence[Migration], size: PhaseSize) -> Notice:
     """Return phases of a size in which what has to leave goes first."""
-    backlog = Backlog(problem, [move for move in moves if move.protocol not in AFTER_LOSS])
-    recovered = {k: after_loss(problem, move) for k, move in enumerate(backlog.moves) if _leaves(problem, move)}
+    leaving = {move.group: move for move in moves if _leaves(problem, move)}
+    recovered = {group: after_loss(problem, move) for group, move in leaving.items()}
+    staying = [move for move in moves if move.protocol not in AFTER_LOSS and move.group not in leaving]
+    backlog = Backlog(problem, [*staying, *(way for move in leaving.values() for way in _ways(problem, move))])
     worth = np.zeros(len(backlog.moves))
-    for k, other in recovered.items():
-        worth[k] = _worth(problem, backlog.moves[k], other)
+    for k, move in enumerate(backlog.moves):
+        if move.group in leaving:
+            worth[k] = _worth(problem, move, recovered[move.group])
     phases: list[tuple[Migration, ...]] = []
     slowed: tuple[Migration, ...] = ()
     begin = 0.0
@@ -135,17 +158,21 @@ def _leave(problem: RebalanceProblem, moves: Sequence[Migration], size: PhaseSiz
         departures = Departures(backlog, size, worth, _within(problem) - begin)
         chosen = most_saved(departures, going)
         if not chosen and departures.without_room(going):
+            backlog.drop([k for k in going if backlog.moves[k] != leaving[backlog.moves[k].group]])
             together = simultaneous(backlog, size)
             chosen, slowed = together.chosen, slowed + together.slowed
         phase = tuple(backlog.moves[k] for k in chosen)
         if not phase or _late(problem, [phase], begin):
             break
         phases.append(backlog.make(chosen))
+        gone = {move.group for move in phase}
+        backlog.drop([k for k in backlog.left.tolist() if backlog.moves[k].group in gone])
         begin += phase_figures(problem, [phase])[0].duration_s
-    late = [k for k in backlog.left.tolist() if k in recovered]
-    backlog.drop(late)
+    late = {backlog.moves[k].group for k in backlog.left.tolist()} & leaving.keys()
+    backlog.drop([k for k in backlog.left.tolist() if backlog.moves[k].group in late])
     rest = fill_phases(backlog, size)
-    last = [recovered[k] or backlog.moves[k] for k in late] + [m for m in moves if m.protocol in AFTER_LOSS]
+    last = [recovered[group] or leaving[group] for group in late] + [m for m in moves if m.protocol in AFTER_LOSS]
     phases += [*rest.phases, *([hot_first(problem, last)] if last else [])]
-    lates, lost = (tuple(backlog.moves[k] for k in some) for some in (late, [k for k in late if not recovered[k]]))
-    return Notice(rest._replace(phases=tuple(phases), slowed=slowed + rest.slowed), lates, lost)
+    lost = sorted(group for group in late if recovered[group] is None)
+    lates, losts = (tuple(leaving[group] for group in some) for some in (sorted(late), lost))
+    return Notice(rest._replace(phases=tuple(phases), slowed=slowed + rest.slowed), lates, losts)

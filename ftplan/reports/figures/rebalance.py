@@ -36,9 +36,11 @@ def lead(plan: Plan) -> Sequence[str]:
     said[0] += f" in {count(len(phases), 'phase')}" if phases else ""
     said[0] += f", {assisted:,} of them to a node that has a checkpoint of theirs." if assisted else "."
     if lost:
-        said.append(f"{lost:,} of them come back from checkpoints after their node is gone.")
+        down = [seconds for seconds in outages(plan) if seconds is not None]
+        late = f", the last {duration(max(down))} later" if down else ""
+        said.append(f"{lost:,} of them come back from checkpoints after their node is gone{late}.")
     if is_number(after.get("longest_pause_s")):
-        said.append(f"None is paused for longer than {duration(after['longest_pause_s'])}.")
+        said.append(f"No pause is longer than {duration(after['longest_pause_s'])}.")
     before = figures_in(plan.summary.get("before"))
     if "highest_utilisation" in before and "highest_utilisation" in after:
         was, becomes = (share(some["highest_utilisation"]) for some in (before, after))
@@ -46,10 +48,30 @@ def lead(plan: Plan) -> Sequence[str]:
     return said
 
 
+def outages(plan: Plan) -> Sequence[float | None]:
+    """Return for how long each key group is down that comes back after the loss of its node, in their order.
+
+    From the end of the notice until its pause is over; None where the plan does not state what that takes.
+    """
+    notice = plan.options.get("within_s")
+    begins, end = {}, 0.0
+    for number_of, phase in enumerate(_listed(plan, "phases")):
+        begins[phase.get("phase", number_of)] = end
+        end += phase["duration_s"] if is_number(phase.get("duration_s")) else float("nan")
+    down = []
+    for move in _listed(plan, "moves"):
+        if move.get("protocol") in AFTER_LOSS:
+            begin, pause = begins.get(move.get("phase")), move.get("pause_s")
+            known = is_number(begin) and is_number(pause) and is_number(notice)
+            down.append(max(0.0, begin - notice) + pause if known else None)  # type: ignore[operator]
+    return down
+
+
 def highlights(plan: Plan) -> Sequence[Highlight]:
     """Return moves, pauses, time and utilisation."""
     before, after = (figures_in(plan.summary.get(name)) for name in ("before", "after"))
-    direct = figures_in((plan.summary.get("peers") or {}).get("all_direct"))
+    peers = plan.summary.get("peers")
+    direct = figures_in(peers.get("all_direct")) if isinstance(peers, Mapping) else {}
     listed = [Highlight("Key groups that move", number(len(_listed(plan, "moves"))))]
     if "longest_pause_s" in after:
         listed.append(Highlight("Longest pause", duration(after["longest_pause_s"])))
@@ -83,7 +105,7 @@ def figures(plan: Plan) -> Sequence[Figure]:
 
 
 def _utilisation(plan: Plan) -> Figure | None:
-    nodes = [item for item in plan.summary.get("nodes") or [] if isinstance(item, Mapping)]
+    nodes = [item for item in plan.summary.get("nodes") or [] if isinstance(item, Mapping) and "node" in item]
     known = [node for node in nodes if is_number(node.get("before")) or is_number(node.get("after"))]
     if not known:
         return None

@@ -234,6 +234,7 @@ def test_without_checkpoints_moves_have_none_to_use() -> None:
     answer = prepared(job(placement=bare))
     assert "NO_CHECKPOINTS" in codes(answer)
     assert answer.problem.copies == ((),) * 7
+    assert "NO_CHECKPOINTS" not in codes(prepared(job(placement=bare), protocol="direct"))
     assert "NO_CHECKPOINTS" not in codes(prepared())
 
 
@@ -263,3 +264,19 @@ def test_a_job_without_key_groups_has_nothing_to_move() -> None:
     assert answer.problem.traffic is not None
     assert answer.problem.traffic.shape == (0, 4)
     assert "NO_KEY_GROUPS" in codes(answer)
+
+
+def test_traffic_between_zones_is_priced_by_node() -> None:
+    """All that runs is in zone a (n1 and n2), and of three edges only that from sums to ranks is measured."""
+    answer = prepared(cross_zone_cost=2.0, record_bytes=float(MB))
+    crossing = [3, 0, 3, 2, 2, 2 / 3, 4 / 3]  # MB/s of each group
+    assert answer.problem.traffic is not None
+    assert answer.problem.traffic == pytest.approx(np.array([[0, 0, 2 * mb, 2 * mb] for mb in crossing]))
+    said = {warning.code: warning.message for warning in answer.problem.warnings}
+    assert "leaves out clicks -> sums, ranks -> sink:" in said["TRAFFIC_UNKNOWN"]
+    assert "NEIGHBOURS_STAY" in said
+    unsized = prepared(cross_zone_cost=2.0)
+    assert unsized.problem.traffic is not None
+    assert not unsized.problem.traffic.any()
+    assert "clicks -> sums, sums -> ranks, ranks -> sink:" in str(unsized.problem.warnings)
+    assert prepared().problem.traffic is None

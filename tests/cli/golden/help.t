@@ -19,6 +19,7 @@ What ftplan can do.
     allocate-checkpoints  Plan where each key group's checkpoint goes.
     replicate-tasks       Plan which tasks get an active replica.
     recovery-schedule     Plan which failed tasks come back first.
+    rebalance             Plan which key groups move where, with short pauses.
     drain-schedule        Plan which nodes restart together, in how few rounds.
     checkpoint-interval   Find the interval that loses least time.
     calibrate             Fit what a recovery costs to measured recoveries.

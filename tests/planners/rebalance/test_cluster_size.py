@@ -115,25 +115,39 @@ def test_no_fewer_nodes_bring_utilisation_into_the_band(seed: int) -> None:
 
 
 def check_added(sizing: Sizing, made: Any, own: list[int], demand: float, peak: float) -> None:
+    """The fewest spare nodes, or the fewest new ones; for the mean alone where no number of them is in the band."""
+    low, high = sizing.band
+    fewest = fewest_added(sizing, own, demand, peak)
+    if not fewest[1] and utilisation(sizing.problem, own, demand) <= high + CLOSE:
+        assert (made.action, made.for_peaks) == ("none", fewest[0])
+        assert made.in_band == (utilisation(sizing.problem, own, demand) >= low - CLOSE)
+        return
+    if not fewest[1] and fewest[0]:
+        assert made.for_peaks == fewest[0]
+        fewest = fewest_added(sizing, own, demand, demand)
+    assert (len(made.nodes) + made.more, made.in_band) == fewest
+    assert made.action == ("add" if fewest[0] else "none")
+    spare = [n for n in range(len(sizing.problem.nodes)) if sizing.problem.hosts[n] and n not in own]
+    assert set(made.nodes) <= set(spare)
+
+
+def fewest_added(sizing: Sizing, own: list[int], demand: float, load: float) -> tuple[int, bool]:
+    """Return how many nodes bring a load below the high end, 0 for never, and whether the mean stays in the band."""
     problem, (low, high) = sizing.problem, sizing.band
     spare = [n for n in range(len(problem.nodes)) if problem.hosts[n] and n not in own]
-    enough = [s for s in subsets(spare) if utilisation(problem, [*own, *s], peak) <= high + CLOSE]
+    enough = [s for s in subsets(spare) if utilisation(problem, [*own, *s], load) <= high + CLOSE]
     inside = [s for s in enough if utilisation(problem, [*own, *s], demand) >= low - CLOSE]
     if enough:
-        assert made.action == "add"
-        assert made.more == 0
-        assert len(made.nodes) == min(map(len, inside or enough))
-        assert made.nodes in (inside or enough)
-        assert made.in_band == bool(inside)
-        return
-    if made.like is None:
-        assert made.action == "none"
-        return
-    capacity = sum(float(problem.capacity[n]) for n in (*own, *made.nodes))
-    load = peak + sum(float(problem.foreign[n]) for n in (*own, *made.nodes))
-    each = float(problem.capacity[made.like])
-    assert load / (capacity + made.more * each) <= high + CLOSE
-    assert load / (capacity + (made.more - 1) * each) > high - CLOSE
+        return min(map(len, inside or enough)), bool(inside)
+    useful = [n for n in spare if high * problem.capacity[n] > problem.foreign[n]]
+    sizes = [(float(problem.capacity[n]), float(problem.memory[n])) for n in own if problem.capacity[n] > 0.0]
+    if not sizes:
+        return 0, False
+    each = max(sizes, key=lambda size: (sizes.count(size), size[0]))[0]
+    nodes = [*own, *useful]
+    capacity, other = (sum(float(some[n]) for n in nodes) for some in (problem.capacity, problem.foreign))
+    more = next(k for k in range(1, 10_000) if load + other <= high * (capacity + k * each) + CLOSE)
+    return len(useful) + more, (demand + other) / (capacity + more * each) >= low - CLOSE
 
 
 def test_a_cluster_at_a_third_gives_up_the_cheapest_nodes() -> None:
@@ -153,9 +167,12 @@ def test_a_full_cluster_takes_the_node_that_has_checkpoints() -> None:
 def test_busy_windows_count() -> None:
     """On average 50 %, in one window in ten 90 %: the band's high end holds for 95 % of the windows."""
     problem = rebalance_problem([50.0], [0], [()], [100.0])
-    made = suggest(Sizing(problem, np.array([40.0] * 18 + [90.0] * 2), (0.4, 0.6)))
-    assert (made.action, made.more, made.like) == ("add", 1, 0)
+    windows = np.array([40.0] * 18 + [90.0] * 2)
+    made = suggest(Sizing(problem, windows, (0.2, 0.6)))
+    assert (made.action, made.more, made.like, made.for_peaks) == ("add", 1, 0, 0)
     assert "busiest" in made.why
+    made = suggest(Sizing(problem, windows, (0.4, 0.6)))
+    assert (made.action, made.in_band, made.for_peaks) == ("none", True, 1)
 
 
 def test_the_cost_of_a_drain_is_that_of_the_cheapest_protocol_of_each_group() -> None:

@@ -38,13 +38,17 @@ class Choices:
 
     @staticmethod
     def joined(parts: Iterable[Choices]) -> Choices:
-        """Return the columns of all parts, ordered by group."""
+        """Return the columns of all parts once each, ordered by group, place and protocol."""
         several = list(parts)
-        whole = Choices(
-            *(np.concatenate([getattr(part, column.name) for part in several]) for column in fields(Choices))
+        group, place, row, cost = (
+            np.concatenate([getattr(part, column.name) for part in several]) for column in fields(Choices)
         )
-        order = np.argsort(whole.group, kind="stable")
-        return Choices(*(getattr(whole, column.name)[order] for column in fields(Choices)))
+        if not len(group):
+            return Choices(group, place, row, cost)
+        low, width = int(place.min()), int(place.max() - place.min()) + 1
+        keys = (group * width + (place - low)) * (len(PROTOCOLS) + 1) + row - STAY
+        _, first = np.unique(keys, return_index=True)
+        return Choices(group[first], place[first], row[first], cost[first])
 
     def moves(self, chosen: IntArray) -> tuple[Migration, ...]:
         """Return the moves of chosen columns, all on nodes; by group."""
@@ -125,9 +129,7 @@ class ChoiceTable:
         wanted = set(zip(wide.group.tolist(), (-1 - wide.place).tolist(), wide.row.tolist(), strict=True))
         of = zip(narrow.group.tolist(), self.classes[narrow.place].tolist(), narrow.row.tolist(), strict=True)
         kept = np.fromiter((key in wanted for key in of), dtype=np.bool_, count=len(narrow))
-        both = Choices.joined([choices.where(~away), narrow.where(kept)])
-        _, first = np.unique(np.stack([both.group, both.place, both.row]), axis=1, return_index=True)
-        return both.where(np.isin(np.arange(len(both)), first))
+        return Choices.joined([choices.where(~away), narrow.where(kept)])
 
     def _moving(self, group: IntArray, place: IntArray, node: IntArray, row: int, at: int) -> Choices:
         """Return columns of moves by one protocol; *node* is one that stands for the traffic of the place."""

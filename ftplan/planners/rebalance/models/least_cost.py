@@ -10,21 +10,20 @@ import numpy as np
 
 from ftplan.metrics.rebalance_problem import Migration
 from ftplan.model.tolerances import ROUNDING, TINY
-from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.rebalance.models.choices import Choices, ChoiceTable
+from ftplan.planners.rebalance.models.choices import STAY, Choices, ChoiceTable
+from ftplan.planners.rebalance.models.neighbourhoods import Guide, Moves, Search, roughly_placed
 from ftplan.planners.rebalance.models.node_model import Goal, NodeModel, fixed_choices
 from ftplan.planners.rebalance.models.rows import program_of
 from ftplan.planners.rebalance.models.solving import branch_and_cut, linear_prices
 
 #: Columns up to which all choices are solved at once, and up to which a model of nodes is solved at all.
 FEW_COLUMNS, MOST_COLUMNS = 2_500, 20_000
-#: Shares of the time for the model of classes, and of what is then left for each model of nodes.
-CLASSES, NODES = 0.5, 0.4
-#: Columns of the first neighbourhood; the next ones are larger by a factor. Relative gap at which one is left.
-NEAR_COLUMNS, GROWTH, NEAR_GAP = 2_000, 2, 1e-6
-
-Moves = tuple[Migration, ...]
+#: Shares of the time that is left for each step: the model of classes, placing those who move, moves near to these,
+#: and neighbourhoods.
+CLASSES, PLACED, NEAR, SEARCH = 0.4, 0.2, 0.5, 0.8
+#: Share for each look for fewer moves.
+FEWER = 0.3
 
 
 class Proven(NamedTuple):
@@ -85,14 +84,13 @@ class _Classes:
         best = Proven(start, max(self.linear.bound, searched.bound))
         if best.bound == math.inf:
             return Proven(None, math.inf)
-        chosen: Choices | None = None
-        if searched.x is not None:
+        if searched.x is not None and not self._closed(best):
             chosen = self.wide.where(searched.x[: len(self.wide)] > 0.5)
-        elif start is not None:
-            chosen = fixed_choices(self.table, start)
-        if chosen is not None and not self._closed(best):
             best = self._placed(chosen, best)
-            best = self._neighbourhoods(chosen, best)
+            if not self._closed(best):
+                best = self._near(chosen, best)
+        if not self._closed(best):
+            best = self._searched(best)
         self.budget.cut = self.budget.cut or (any(part.cut for part in self.parts) and not self._closed(best))
         return best
 
@@ -106,51 +104,55 @@ class _Classes:
     def _placed(self, chosen: Choices, best: Proven) -> Proven:
         """Return those that move on nodes of their classes, if they find such."""
         model = NodeModel(self.table, self.table.in_class(chosen), self.goal)
-        return _better(self.table, self.goal, best, model.best(self._part(NODES), best.moves)[0])
+        return _better(self.table, self.goal, best, model.best(self._part(PLACED), best.moves)[0])
 
-    def _neighbourhoods(self, chosen: Choices, best: Proven) -> Proven:
-        """Decide anew, with all their nodes, the groups that are nearest to a tie, and more of them each time.
+    def _near(self, chosen: Choices, best: Proven) -> Proven:
+        """Return moves near to what was chosen, which itself finds no nodes."""
+        rough = roughly_placed(self.table, chosen)
+        return _better(self.table, self.goal, best, self._search(best).within_limits(rough, self._part(NEAR)))
 
-        All others do as was chosen for classes until that gives moves, then as in the best moves.
-        """
-        size, order, base = NEAR_COLUMNS, self._nearest(chosen), chosen
-        width = max(1, int(self.table.problem.hosts.sum()))
-        while not self.budget.over() and not self._closed(best):
+    def _searched(self, best: Proven) -> Proven:
+        """Improve the best moves: by all columns that may be part of better ones if these are few, else by a few nodes
+        at a time before that."""
+        open_ = self._open(best)
+        if best.moves is not None and (open_ is None or len(open_) > FEW_COLUMNS):
+            best = best._replace(moves=self._search(best).improved(best.moves, self._part(SEARCH)))
             open_ = self._open(best)
-            if open_ is not None and (len(open_) <= size or size >= MOST_COLUMNS):
-                moves, bound = NodeModel(self.table, open_, self.goal).best(self.budget, best.moves)
-                value = value_of(self.table, self.goal, best.moves)
-                # What was left out costs at least as much as the best known when it was left out.
-                return _better(self.table, self.goal, best._replace(bound=max(best.bound, min(bound, value))), moves)
-            if size > MOST_COLUMNS:
-                break
-            groups = order[: max(1, size // width)]
-            others = self.table.in_class(base.where(~np.isin(base.group, groups)))
-            model = NodeModel(self.table, Choices.joined([others, self.table.to_nodes(groups)]), self.goal)
-            moves, _ = model.best(self._part(NODES), best.moves, NEAR_GAP)
-            best = _better(self.table, self.goal, best, moves)
-            base = base if best.moves is None or moves is None else fixed_choices(self.table, best.moves)
-            size *= GROWTH
-        return best
+        if open_ is None or len(open_) > MOST_COLUMNS or self._closed(best):
+            return best
+        moves, bound = NodeModel(self.table, open_, self.goal).best(self.budget, best.moves)
+        value = value_of(self.table, self.goal, best.moves)
+        # What was left out costs at least as much as the best known when it was left out.
+        return _better(self.table, self.goal, best._replace(bound=max(best.bound, min(bound, value))), moves)
 
-    def _nearest(self, chosen: Choices) -> IntArray:
-        """Return the groups, those that go to classes first, then by what another choice costs more."""
-        count = len(self.table.problem.home)
-        least, second = np.full(count, np.inf), np.full(count, np.inf)
-        for group, cost in zip(self.wide.group.tolist(), self.reduced.tolist(), strict=True):
-            if cost < least[group]:
-                least[group], second[group] = cost, least[group]
-            elif cost < second[group]:
-                second[group] = cost
-        regret: FloatArray = np.where(np.isfinite(second), second - np.where(np.isfinite(least), least, 0.0), np.inf)
-        first: BoolArray = np.ones(count, dtype=np.bool_)
-        first[chosen.group[chosen.place < 0]] = False
-        return np.lexsort((np.arange(count), regret, first))
+    def _search(self, best: Proven) -> Search:
+        return Search(self.table, self.goal, Guide(self.table, self.wide, self.reduced), best.bound)
 
     def _open(self, best: Proven) -> Choices | None:
         """Return the columns to nodes that may be part of something better than the best, None where they are many."""
         value = value_of(self.table, self.goal, best.moves)
-        most = value + ROUNDING * max(abs(value), TINY) if best.moves is not None else math.inf
+        most = value + ROUNDING * max(abs(value), TINY)
         wide = self.wide.where(self.linear.bound + np.maximum(self.reduced, 0.0) <= most)
         few = int((wide.place >= 0).sum()) + int((wide.place < 0).sum()) * len(self.table.problem.nodes)
         return self.table.in_class(wide) if few <= 2 * MOST_COLUMNS else None
+
+
+def fewest(table: ChoiceTable, proven: Proven, goal: Goal, budget: Budget) -> Moves:
+    """Return moves that cost no more than the best, and are fewer if that is seen to be possible.
+
+    No move of them can be left out. That there are no fewer is proven in time where there are few columns, or moves
+    that cost nothing, or fewer moves of equal cost would be a coincidence.
+    """
+    moves = proven.moves or ()
+    value = math.fsum(table.problem.cost(move) for move in moves)
+    counting = Goal(goal.seed, value, goal.cuts)
+    known = fixed_choices(table, moves)
+    with_stays = Choices.joined([known, table.stays(known.group[known.row != STAY])])
+    left, _ = NodeModel(table, with_stays, counting).best(budget.part(FEWER), moves)
+    moves = moves if left is None else left
+    few = len(known) * len(table.problem.nodes) <= FEW_COLUMNS
+    free = bool((known.cost[known.row != STAY] <= 0.0).any())
+    if not moves or not (few or free) or not is_closed(value, proven.bound):
+        return moves
+    part = budget.part(FEWER)
+    return least_cost(table, moves, counting, part).moves or moves

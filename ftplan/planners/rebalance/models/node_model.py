@@ -47,15 +47,20 @@ class Goal:
 
 
 class NodeModel:
-    """A program whose variables are choices of nodes, a column each."""
+    """A program whose first J variables are choices of nodes.
 
-    def __init__(self, table: ChoiceTable, choices: Choices, goal: Goal) -> None:
+    With a *penalty* above 0 rows other than one choice a group may be broken, for so much each 1 of a scaled row.
+    """
+
+    def __init__(self, table: ChoiceTable, choices: Choices, goal: Goal, penalty: float = 0.0) -> None:
         self.table, self.choices, self.goal = table, choices, goal
+        self.groups = len(table.problem.home)
         program = program_of(table, choices)
         for cut in goal.cuts:
             agreeing = np.flatnonzero(self._agrees(cut))
-            program = program.with_row(agreeing, 1.0, -np.inf, len(table.problem.home) - 1.0)
-        self.program = goal.aimed(program, choices)
+            program = program.with_row(agreeing, 1.0, -np.inf, self.groups - 1.0)
+        self.strict = goal.aimed(program, choices)
+        self.program = self.strict.elastic(self.groups, penalty) if penalty > 0.0 else self.strict
 
     def _agrees(self, cut: frozenset[Migration]) -> BoolArray:
         """Return which choices are part of a cut, or have nothing to do with its nodes, (J,)."""
@@ -68,21 +73,29 @@ class NodeModel:
         return np.array([of[k] == (n, row) if k in of else other for k, n, row, other in columns], dtype=np.bool_)
 
     def values(self, moves: Iterable[Migration]) -> FloatArray | None:
-        """Return moves as values of the variables, (J,); None where one of them has no column."""
+        """Return moves as values of the variables, (V,); None where one of them has no column."""
         c, home = self.choices, self.table.problem.home
         place, row = home.copy(), np.full(len(home), STAY)
         for move in moves:
             place[move.group], row[move.group] = move.target, PROTOCOLS.index(move.protocol)
-        x = ((c.place == place[c.group]) & (c.row == row[c.group])).astype(np.float64)
-        return x if int(x.sum()) == len(home) else None
+        x = (c.place == place[c.group]) & (c.row == row[c.group])
+        return self._completed(x.astype(np.float64)) if int(x.sum()) == len(home) else None
+
+    def moves(self, x: FloatArray) -> tuple[Migration, ...]:
+        """Return the moves that whole values, (V,), stand for."""
+        return self.choices.moves(np.flatnonzero(x[: len(self.choices)] > 0.5))
+
+    def value(self, x: FloatArray) -> float:
+        """Return the objective of values, (V,), with what they pay for broken rows."""
+        return float(self.program.cost @ x)
 
     def kept(self, x: FloatArray) -> bool:
-        """Return whether whole values, (J,), keep all rows, and loads their limits."""
-        used, program = self.program.activity(x), self.program
+        """Return whether whole values, (V,), keep all rows, and loads their limits."""
+        used, program = self.strict.activity(x[: len(self.choices)]), self.strict
         if ((used < program.low - ROUNDING) | (used > program.high + ROUNDING)).any():
             return False
         problem, candidates = self.table.problem, self.table.candidates
-        load = problem.loads(places_after(problem, self.choices.moves(np.flatnonzero(x > 0.5))))
+        load = problem.loads(places_after(problem, self.moves(x)))
         return bool((load <= candidates.most).all() and (load >= candidates.least).all())
 
     def best(
@@ -94,50 +107,57 @@ class NodeModel:
         costs too much to be part of anything better is left out, and the rest is solved once more.
         """
         live = np.ones(len(self.choices), dtype=np.bool_)
-        best: FloatArray | None = None if start is None else self.values(start)
+        best = None if start is None else self.values(start)
         if best is not None and not self.kept(best):
             best = None
         while True:
-            x, bound = self._solved(live, best, budget, gap)
-            if x is None:
+            x, bound = self.solved(live, best, budget, gap)
+            if x is None or not self.kept(x):
                 break
-            best = x if best is None or self._value(x) < self._value(best) else best
-            value, cost = self._value(best), self.program.cost[live]
+            best = x if best is None or self.value(x) < self.value(best) else best
+            value, cost = self.value(best), self.program.cost[: len(live)]
             kept = live & (self._excess() <= value + ROUNDING * abs(value))
-            if np.abs(self.program.cost[kept]).max(initial=0.0) * SPREAD >= np.abs(cost).max(initial=0.0):
+            if np.abs(cost[kept]).max(initial=0.0) * SPREAD >= np.abs(cost[live]).max(initial=0.0):
                 break
             live = kept
-        return None if best is None else self.choices.moves(np.flatnonzero(best > 0.5)), bound
+        return None if best is None else self.moves(best), bound
 
-    def _value(self, x: FloatArray) -> float:
-        return float(self.program.cost @ x)
-
-    def _excess(self) -> FloatArray:
-        """Return what moves with each choice cost at least, (J,)."""
-        cost = self.program.cost
-        least = np.full(len(self.table.problem.home), np.inf)
-        np.minimum.at(least, self.choices.group, cost)
-        return np.asarray(cost - least[self.choices.group] + float(least[np.isfinite(least)].sum()))
-
-    def _solved(
-        self, live: BoolArray, start: FloatArray | None, budget: Budget, gap: float
+    def solved(
+        self, live: BoolArray, start: FloatArray | None, budget: Budget, gap: float, tree_nodes: int | None = None
     ) -> tuple[FloatArray | None, float]:
-        """Return the best values, or None, and a bound for live choices; groups with a single one are not searched."""
-        single = np.bincount(self.choices.group[live], minlength=len(self.table.problem.home)) == 1
-        given = live & single[self.choices.group]
-        free = live & ~given
-        fixed = given.astype(np.float64)
+        """Return the best values, (V,), or None, and a bound, for live choices, (J,).
+
+        Groups with a single live choice are no part of the search.
+        """
+        count = len(self.choices)
+        single = np.bincount(self.choices.group[live], minlength=self.groups) == 1
+        free = np.ones(len(self.program.cost), dtype=np.bool_)
+        free[:count] = live & ~single[self.choices.group]
+        fixed = np.zeros(len(free))
+        fixed[:count] = live & single[self.choices.group]
+        known = None if start is None or start[:count][~live].any() else start[free]
         inner = self.program.restricted(free, fixed)
-        known = start is not None and not start[~live].any()
-        searched = branch_and_cut(
-            inner, self.goal.seed, budget, start[free] if start is not None and known else None, gap
-        )
-        bound = searched.bound + float((self.program.cost * fixed).sum())
+        searched = branch_and_cut(inner, self.goal.seed, budget, known, gap, tree_nodes)
+        bound = searched.bound + self.value(fixed)
         if searched.x is None:
             return None, bound
         x = fixed.copy()
         x[free] = np.round(searched.x)
-        return (x if self.kept(x) else None), bound
+        return self._completed(x[:count]), bound
+
+    def _completed(self, x: FloatArray) -> FloatArray:
+        """Return values of the choices, (J,), with what they break, (V,)."""
+        if self.program is self.strict:
+            return x
+        used, low, high = (side[self.groups :] for side in (self.strict.activity(x), self.strict.low, self.strict.high))
+        return np.concatenate([x, np.maximum(low - used, 0.0), np.maximum(used - high, 0.0)])
+
+    def _excess(self) -> FloatArray:
+        """Return what moves with each choice cost at least, (J,)."""
+        cost = self.strict.cost
+        least = np.full(self.groups, np.inf)
+        np.minimum.at(least, self.choices.group, cost)
+        return np.asarray(cost - least[self.choices.group] + float(least[np.isfinite(least)].sum()))
 
 
 def fixed_choices(table: ChoiceTable, moves: Iterable[Migration]) -> Choices:

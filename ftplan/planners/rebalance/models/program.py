@@ -10,6 +10,9 @@ from numpy.typing import ArrayLike
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 
+#: Most by which a scaled row may be broken where that is allowed.
+MOST_SLACK = 1e3
+
 
 @dataclass(frozen=True, eq=False)
 class Program:
@@ -29,8 +32,8 @@ class Program:
 
     def activity(self, x: FloatArray) -> FloatArray:
         """Return A x, (R,)."""
-        used: FloatArray = np.bincount(self.row, self.entry * x[self.column], minlength=len(self.low))
-        return used
+        used = np.bincount(self.row, self.entry * x[self.column], minlength=len(self.low))
+        return np.asarray(used, dtype=np.float64)
 
     def reduced_costs(self, prices: FloatArray) -> FloatArray:
         """Return the costs (V,) with each row's price paid for what a variable takes of it."""
@@ -60,6 +63,22 @@ class Program:
             self.cost[free], self.most[free], self.whole[free],
             number[self.row[kept]], position[self.column[kept]], self.entry[kept],
             (self.low - used)[live], (self.high - used)[live],
+        )  # fmt: skip
+
+    def elastic(self, first: int, penalty: float) -> Program:
+        """Return the program in which rows from *first* on may be broken, at a *penalty* for each 1 of a scaled row.
+
+        Two variables a row follow the others, those that fill what is too little and those that take what is too much.
+        """
+        rows = np.arange(first, len(self.low))
+        count, both = len(rows), np.concatenate([rows, rows])
+        new = len(self.cost) + np.arange(2 * count)
+        sides = np.where(np.isfinite(np.concatenate([self.low[rows], self.high[rows]])), MOST_SLACK, 0.0)
+        return Program(
+            np.append(self.cost, np.full(2 * count, penalty)), np.append(self.most, sides),
+            np.append(self.whole, np.zeros(2 * count, dtype=np.bool_)),
+            np.append(self.row, both), np.append(self.column, new),
+            np.append(self.entry, np.repeat([1.0, -1.0], count)), self.low, self.high,
         )  # fmt: skip
 
     def with_row(self, columns: IntArray, entries: ArrayLike, low: float, high: float) -> Program:

@@ -14,8 +14,9 @@ from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.rebalance.models.choices import STAY, Choices, ChoiceTable
 from ftplan.planners.rebalance.models.program import Builder, Program
 
-#: Part of the rounding that limits allow which is given to the model; the solver needs the rest.
-SLACK = 0.5
+#: What limits may be exceeded by in a model, in what rounding may add: more, since the solver rounds too. What exceeds
+#: them by more than rounding is not taken.
+SLACK = 2.0
 _LOST_ROWS = [PROTOCOLS.index(protocol) for protocol in AFTER_LOSS]
 
 
@@ -43,34 +44,46 @@ def program_of(table: ChoiceTable, choices: Choices) -> Program:
 def _loads(builder: Builder, table: ChoiceTable, choices: Choices, x: IntArray) -> None:
     """``lower <= foreign + load of the groups there <= upper`` of each node."""
     problem, load = table.problem, table.problem.load[choices.group]
-    nodes = len(problem.nodes)
-    scale = np.maximum(np.where(np.isfinite(problem.upper), np.abs(problem.upper), 0.0), np.abs(problem.foreign))
+    upper, lower = np.where(problem.removed, np.inf, problem.upper), np.where(problem.removed, -np.inf, problem.lower)
+    size = np.where(np.isfinite(upper), np.abs(upper), 0.0)
+    scale = np.maximum(size, np.abs(problem.foreign))
     scale = np.where(scale > 0.0, scale, max(float(problem.load.max(initial=0.0)), TINY))
-    slack = SLACK * ROUNDING * np.maximum(1.0, np.abs(np.where(np.isfinite(problem.upper), problem.upper, 0.0)))
     here = choices.place >= 0
     parts = [(choices.place[here], x[here], load[here])]
-    parts += _inflow(builder, table, choices, x, load, table.candidates.most - problem.foreign)
-    down, up = problem.lower - problem.foreign - slack, problem.upper - problem.foreign + slack
-    assert len(up) == nodes
-    builder.rows(down, up, scale, *parts)
+    parts += _inflow(builder, table, choices, x, load, np.minimum(table.candidates.most, load.sum()) - problem.foreign)
+    slack = SLACK * ROUNDING
+    down = lower - problem.foreign - slack * np.where(np.isfinite(lower), np.abs(lower), 0.0)
+    builder.rows(down, upper - problem.foreign + slack * size, scale, *parts)
 
 
 def _bytes(builder: Builder, table: ChoiceTable, choices: Choices, x: IntArray) -> None:
     """``state and copies there <= memory`` of each node; one that has more already must not get worse."""
     problem = table.problem
     state = problem.state[choices.group]
-    start = np.bincount(problem.home, problem.state, minlength=len(problem.nodes))
+    limits = memory_limits(problem)
+    here = choices.place >= 0
+    holder, column = _survivors(table, choices)
+    parts = [(choices.place[here], x[here], state[here]), (holder, x[column], state[column])]
+    # A node where memory is not limited takes no more than there is.
+    parts += _inflow(builder, table, choices, x, state, np.minimum(limits, float(problem.state.sum())))
+    most = limits * (1.0 + SLACK * ROUNDING)
+    builder.rows(-np.inf, most, np.maximum(np.where(np.isfinite(most), most, 1.0), 1.0), *parts)
+
+
+def memory_limits(problem: RebalanceProblem) -> FloatArray:
+    """Return how many bytes each node may hold, (N,): what it has already at least, and any once it is removed."""
+    start = np.bincount(problem.home, problem.state, minlength=len(problem.nodes)).astype(np.float64)
     for group, held in enumerate(problem.copies):
         start[list(held)] += problem.state[group]
-    most = np.maximum(problem.memory, start)
-    here = choices.place >= 0
-    parts = [(choices.place[here], x[here], state[here])]
+    return np.where(problem.removed, np.inf, np.maximum(problem.memory, start))
+
+
+def memory_used(table: ChoiceTable, choices: Choices) -> FloatArray:
+    """Return the bytes on each node, (N,), after the choice of every group, all of them nodes."""
+    state, nodes = table.problem.state[choices.group], len(table.problem.nodes)
     holder, column = _survivors(table, choices)
-    parts.append((holder, x[column], state[column]))
-    # A node where memory is not limited takes no more than there is.
-    parts += _inflow(builder, table, choices, x, state, np.minimum(most, float(problem.state.sum())))
-    limit = np.where(np.isfinite(problem.memory), most * (1.0 + SLACK * ROUNDING), np.inf)
-    builder.rows(-np.inf, limit, np.maximum(np.where(np.isfinite(limit), limit, 1.0), 1.0), *parts)
+    used = np.bincount(choices.place, state, minlength=nodes) + np.bincount(holder, state[column], minlength=nodes)
+    return np.asarray(used, dtype=np.float64)
 
 
 def _inflow(
@@ -79,13 +92,13 @@ def _inflow(
     """Spread what goes to classes, *size* (J,) each, over their nodes; return what each node gets, as entries."""
     parts = []
     hosts = np.flatnonzero(table.problem.hosts)
+    unit = max(float(size.max(initial=0.0)), TINY)
     for z in np.unique(-1 - choices.place[choices.place < 0]).tolist():
         nodes = hosts[table.classes[hosts] == z]
-        unit = max(float(size.max(initial=0.0)), TINY)
         share = builder.add(np.zeros(len(nodes)), np.maximum(room[nodes], 0.0) / unit, False)
         into = np.flatnonzero(choices.place == -1 - z)
-        zero = np.zeros(len(into), dtype=np.int64)
-        builder.rows(0.0, 0.0, unit, (zero, x[into], size[into]), (np.zeros(len(nodes), dtype=np.int64), share, -unit))
+        zero, all_nodes = np.zeros(len(into), dtype=np.int64), np.zeros(len(nodes), dtype=np.int64)
+        builder.rows(0.0, 0.0, unit, (zero, x[into], size[into]), (all_nodes, share, -unit))
         parts.append((nodes, share, np.full(len(nodes), unit)))
     return parts
 
