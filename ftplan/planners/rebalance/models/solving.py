@@ -113,7 +113,7 @@ def _parameters(seed: int, gap: float, tree_nodes: int | None, budget: Budget) -
 
     parameters = mathopt.SolveParameters(relative_gap_tolerance=gap, absolute_gap_tolerance=0.0, threads=1)
     settings = parameters.gscip
-    settings.real_params["numerics/feastol"] = settings.real_params["numerics/dualfeastol"] = 1e-9
+    settings.real_params["numerics/feastol"] = 1e-9
     settings.int_params["randomization/randomseedshift"] = seed % 2**31
     settings.bool_params["misc/catchctrlc"] = False
     if tree_nodes is not None:
