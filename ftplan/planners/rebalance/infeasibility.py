@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ftplan.metrics.migration_costs import PROTOCOLS
+from ftplan.metrics.migration_costs import AFTER_LOSS, PROTOCOLS
 from ftplan.metrics.rebalance_problem import RebalanceLimits, RebalanceProblem
 from ftplan.metrics.rebalance_rules import (
     BALANCE,
@@ -25,7 +25,7 @@ from ftplan.metrics.rebalance_rules import (
     name_of,
 )
 from ftplan.model.plan import Infeasible, canonical_number
-from ftplan.model.tolerances import ROUNDING
+from ftplan.model.tolerances import NOISE, ROUNDING
 from ftplan.model.topology import FloatArray
 from ftplan.model.units import MB
 from ftplan.planners.budget import Budget
@@ -37,9 +37,13 @@ from ftplan.planners.rebalance.starts import improved_starts
 from ftplan.planners.rebalance.working_placement import WorkingPlacement
 
 #: Halvings of the interval in which a limit is looked for, and how far from the least it may be, relative.
-HALVINGS, CLOSE = 40, 1e-5
+HALVINGS, CLOSE = 40, 1e-4
+#: Where in the interval it is looked for first: the sums that bound it from below are often nearly reached.
+FIRST = 0.02
 #: Deterministic seconds of CP-SAT for one question.
 WORK_S = 1.0
+#: Limits that depend on phases too, not on the placement alone.
+IN_PHASES = (MOST_PAUSE, WITHIN)
 #: A limit that is none.
 FREE = 1e15
 
@@ -62,7 +66,8 @@ def why_infeasible(problem: RebalanceProblem, seed: int, budget: Budget) -> Infe
         return _stranded(problem, seed, budget)
     for knob in knobs:
         asked = knob.at(relaxed, knob.current)
-        kept = _seen(asked, seed, budget)
+        keeps = knob.name not in IN_PHASES and knob.used(placement) <= knob.current
+        kept = placement if keeps else _seen(asked, seed, budget)
         if kept is not None:
             relaxed, placement = asked, kept
             continue
@@ -80,7 +85,7 @@ class _Knob(NamedTuple):
     """A limit that can be raised.
 
     ``none`` is the value at which it limits nothing, ``used`` the least value that a placement keeps, ``fix`` says it
-    as options, ``values`` are all that matter where they are few.
+    as options; no value below ``low`` can do.
     """
 
     name: str
@@ -92,6 +97,7 @@ class _Knob(NamedTuple):
     reason: Callable[[float, WorkingPlacement], str]
     said: Callable[[float], Any] = lambda value: value
     whole: bool = False
+    low: float = 0.0
 
 
 def _seen(problem: RebalanceProblem, seed: int, budget: Budget) -> WorkingPlacement | None:
@@ -122,12 +128,12 @@ def _least(
     knob: _Knob, relaxed: RebalanceProblem, placement: WorkingPlacement, seed: int, budget: Budget
 ) -> tuple[float, WorkingPlacement]:
     """Return the least value of a limit that works, all others being as they are, and a placement that keeps it."""
-    low, high = knob.current, _printed(knob, knob.used(placement))
+    low, high = max(knob.current, knob.low), _printed(knob, knob.used(placement))
     high = high if high > low else knob.none
-    for _ in range(HALVINGS):
+    for step in range(HALVINGS):
         if budget.over() or high - low <= (1.0 if knob.whole else CLOSE * abs(high)):
             break
-        middle = (low + high) / 2.0
+        middle = low + (high - low) * (0.5 if step else FIRST)
         middle = float(math.floor(middle)) if knob.whole else middle
         seen = _seen(knob.at(relaxed, middle), seed, budget)
         if seen is None:
@@ -135,8 +141,9 @@ def _least(
         else:
             high, placement = min(middle, max(knob.used(seen), low)), seen
     value = _printed(knob, high)
-    seen = _seen(knob.at(relaxed, value), seed, budget)
-    return (value, seen) if seen is not None else (knob.none, placement)
+    if knob.name in IN_PHASES and _seen(knob.at(relaxed, value), seed, budget) is None:
+        return knob.none, placement
+    return value, placement
 
 
 def _printed(knob: _Knob, value: float) -> float:
@@ -198,7 +205,10 @@ def _overload(problem: RebalanceProblem) -> _Knob:
     def fix(value: float) -> str:
         return f"--overload {value:g}" if value < FREE else "add nodes that take tasks and have cpu"
 
-    return _Knob(CAPACITY, current, FREE, at, used, fix, reason, _or_none)
+    stays = ~problem.removed
+    total = float(problem.load.sum() + problem.foreign[stays].sum())
+    low = total / max(float(problem.capacity[stays].sum()), NOISE) * (1.0 - ROUNDING)
+    return _Knob(CAPACITY, current, FREE, at, used, fix, reason, _or_none, low=min(low, FREE))
 
 
 def fair_load(problem: RebalanceProblem) -> FloatArray:
@@ -240,7 +250,8 @@ def _evenness(problem: RebalanceProblem) -> _Knob:
 
     def used(placement: WorkingPlacement) -> float:
         if filling:
-            return math.inf
+            least = problem.lower - ROUNDING * np.abs(problem.lower)
+            return math.inf if (placement.load < least).any() else current
         return float(np.abs(placement.load[able] / fair[able] - 1.0).max(initial=0.0))
 
     def reason(value: float, placement: WorkingPlacement) -> str:
@@ -290,7 +301,10 @@ def _protocol(problem: RebalanceProblem) -> _Knob:
     def said(value: float) -> str:
         return "auto" if value else ",".join(problem.protocols)
 
-    return _Knob(PROTOCOL, 0.0, 1.0, at, lambda _: 1.0, lambda _: "--protocol auto", reason, said, whole=True)
+    def used(placement: WorkingPlacement) -> float:
+        return float(any(move.protocol not in (*problem.protocols, *AFTER_LOSS) for move in placement.moves))
+
+    return _Knob(PROTOCOL, 0.0, 1.0, at, used, lambda _: "--protocol auto", reason, said, whole=True)
 
 
 def _budgeted(name: str, field: str, none: float, used: Any, fix: Any, reason: Any, problem: RebalanceProblem) -> _Knob:
