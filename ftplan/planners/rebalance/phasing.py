@@ -140,12 +140,13 @@ def _in_single_file(backlog: Backlog, size: PhaseSize) -> Phasing | None:
 
 
 def _best(problem: RebalanceProblem, phasings: Sequence[Phasing], shortest: bool) -> Phasing:
-    """Return the best of phasings: the first of equals, or the *shortest*."""
+    """Return the best of phasings: the first of equals, or the *shortest* if it is so by more than rounding."""
     ranks = [_rank(problem, phasing) for phasing in phasings]
     equals = [phasing for phasing, rank in zip(phasings, ranks, strict=True) if rank == min(ranks)]
     if not shortest or len(equals) == 1:
         return equals[0]
-    return min(equals, key=lambda one: math.fsum(item.duration_s for item in phase_figures(problem, one.phases)))
+    lengths = [math.fsum(item.duration_s for item in phase_figures(problem, one.phases)) for one in equals]
+    return next(one for one, length in zip(equals, lengths, strict=True) if length <= min(lengths) * (1.0 + ROUNDING))
 
 
 def _rank(problem: RebalanceProblem, phasing: Phasing) -> tuple[int, float, float, int]:
