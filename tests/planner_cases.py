@@ -273,9 +273,9 @@ def rebalance() -> Questions:
             "few-drained": question(few, remove=["n2"], protocol="direct", objective="completion"),
         },
         impossible={
-            "overload": question(job, overload=0.3),
+            "overload": question(few, overload=0.4),
+            "tolerance": question(few, tolerance=0.05),
             "moves": question(job, remove=["n6"], max_moves=1),
-            "pause": question(job, protocol="direct", max_pause_s=0.01),
         },
         nothing={"roomy": question(job, overload=3.0)},
         strict=True,

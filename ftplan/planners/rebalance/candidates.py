@@ -118,7 +118,11 @@ class Candidates:
         """Return whether each node holds a checkpoint of the group at the same place, or is as good, (G,)."""
         if self.problem.remote:
             return np.ones(len(groups), dtype=np.bool_)
-        return np.isin(groups * self.nodes + nodes, self._pairs)
+        if not len(self._pairs):
+            return np.zeros(len(groups), dtype=np.bool_)
+        asked = groups * self.nodes + nodes
+        at = np.minimum(np.searchsorted(self._pairs, asked), len(self._pairs) - 1)
+        return np.asarray(self._pairs[at] == asked)
 
     def costs(self, groups: IntArray, tariff: Tariff | None = None) -> FloatArray:
         """Return what a search counts for some groups on each node, traffic included, 0 where they are, (G, N).

@@ -321,7 +321,7 @@ def _bytes(problem: RebalanceProblem) -> _Knob:
         return f"moves transfer {value:.6g} bytes at least, at most {problem.limits.max_bytes:.6g} may be"
 
     def fix(value: float) -> str:
-        return f"--max-bytes {value:.0f}"
+        return f"--max-bytes {math.ceil(value)}"
 
     knob = _budgeted(MOST_BYTES, "max_bytes", FREE, lambda now: now.bytes(), fix, reason, problem)
     return knob._replace(whole=False)
@@ -371,10 +371,29 @@ def _stranded(problem: RebalanceProblem, seed: int, budget: Budget) -> Infeasibl
     nodes = sorted({int(free.home[group]) for group in stuck.tolist()})
     names = ", ".join(problem.nodes[node] for node in nodes)
     reason = f"{name_of(problem, int(stuck[0]))} cannot leave {problem.nodes[int(problem.home[stuck[0]])]}"
+    kept = _keeping(problem, nodes)
+    fix = ["leave out " + " ".join(f"--remove {problem.nodes[node]}" for node in nodes)]
+    if kept.limits.within_s != problem.limits.within_s:
+        fix[0] += " --within"
+    more = None if _seen(kept, seed, budget) is not None else why_infeasible(kept, seed, budget)
+    fix += [] if more is None else [more.smallest_fix]
     return Infeasible(
         f"{reason}: no protocol brings it to another node, since it would never catch up or has no checkpoint",
         DRAINED,
         names,
         None,
-        "leave out " + " ".join(f"--remove {problem.nodes[node]}" for node in nodes),
+        " and ".join(fix),
     )
+
+
+def _keeping(problem: RebalanceProblem, nodes: list[int]) -> RebalanceProblem:
+    """Return a problem in which some of the removed nodes are kept, as nodes that take groups and copies."""
+    back = np.isin(np.arange(len(problem.nodes)), nodes)
+    removed, near = problem.removed & ~back, _tolerance(problem)
+    limits = problem.limits if removed.any() else replace(problem.limits, within_s=None)
+    kept = replace(problem, hosts=problem.hosts | back, keeps=problem.keeps | back, removed=removed, limits=limits)
+    if near is not None:
+        return _even(kept, near)
+    was = fair_load(problem)
+    share = np.divide(fair_load(kept), was, out=np.ones(len(was)), where=was > 0.0)
+    return replace(kept, lower=np.where(np.isfinite(problem.lower), problem.lower * share, problem.lower))
