@@ -3,8 +3,8 @@
 Run from the project's root: ``python benchmarks/rebalance.py [--seeds 3] [--only TEXT ...] [--quick]``. Prints Markdown
 tables. A tenth of the nodes are 95 % to 120 % full, the others 50 % to 80 %; no node may be above 85 % afterwards. Each
 key group has a checkpoint on one other node, its load follows the day with lognormal sizes, and eight operators have
-16 MB to 2 GB of state. Asked is that alone; that load is within 20 % of even; that 1 % of the nodes are drained; and
-that 5 % more nodes, which are empty, are filled.
+16 MB to 2 GB of state. Asked is that alone; that load is within 20 % of even; that the least is transferred; that 1 %
+of the nodes are drained; and that 5 % more nodes, which are empty, are filled.
 
 Each row is a process of its own: seconds are those of the command from start to end, reading its files included, and
 the peak is that of its memory. Cold is the first command of all on a machine, with no compiled function in the cache
@@ -254,9 +254,7 @@ def runs(asked: argparse.Namespace) -> Iterator[tuple[Case, int, bool]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Rebalances at size.")
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument(
-        "--only", nargs="*", metavar="TEXT", help="cases whose size, question and algorithm hold a text"
-    )
+    parser.add_argument("--only", nargs="*", metavar="TEXT", help="cases whose size, question or algorithm has it")
     parser.add_argument("--quick", action="store_true", help="one seed")
     asked = parser.parse_args()
     print(
