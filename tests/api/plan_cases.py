@@ -129,7 +129,7 @@ def rebalanced(folder: Path) -> tuple[ftplan.Plan, ftplan.Problem]:
 
 def unrelieved(folder: Path) -> tuple[ftplan.Plan, ftplan.Problem]:
     problem = rebalance_cases.job()
-    return rebalance_cases.planned(problem, overload=0.3), problem
+    return rebalance_cases.planned(problem, remove=["n6"], max_moves=1), problem
 
 
 CASES = [

@@ -74,7 +74,12 @@ def simulate_messages(
     runs = _runs(moves, options, progress)
     body = _document(prepared, moves, runs)
     inputs = (*problem.inputs, *prepared.inputs, *(() if given.file is None else (given.file,)))
-    warnings = (*problem.warnings, *prepared.problem.warnings, *_said(body, len(runs), options.runs))
+    warnings = (
+        *problem.warnings,
+        *prepared.problem.warnings,
+        *prepared.costs.warnings,
+        *_said(body, len(runs), options.runs),
+    )
     return MigrationSimulation(options, body, inputs, tuple(dict.fromkeys(warnings)), _unmet(body))
 
 

@@ -15,10 +15,10 @@ from ftplan.metrics.migration_phases import phase_figures
 from ftplan.metrics.rebalance_problem import Migration, Rebalance
 from ftplan.model.topology import Topology
 from ftplan.model.units import MB
-from ftplan.simulation.migration.setting import Arrival, MoveSetting, Waiting
+from ftplan.simulation.migration.setting import MessageTiming, MoveSetting, RecordTiming
 
-#: Most upstream instances that are simulated of a key group.
-UPSTREAMS = 16
+#: Most upstream instances that are simulated of a key group, and the messages that one is worth.
+UPSTREAMS, WORTH = 16, 100
 #: Records of an upstream instance before the last checkpoint and after the move.
 BEFORE, AFTER = 5, 10
 #: So many times as many messages as were expected are simulated of a move at most.
@@ -75,7 +75,8 @@ def planned_moves(
         ends = (figures.end_s - figures.begin_s).tolist()
         planned = []
         for move, pause_s, end_s in zip(moves, figures.pause_s.tolist(), ends, strict=True):
-            upstreams = upstream_tasks(prepared.topology, problem.operators[move.group])
+            most = min(UPSTREAMS, max(2, messages // WORTH))
+            upstreams = min(upstream_tasks(prepared.topology, problem.operators[move.group]), most)
             bundle = _bundle(setting, move, end_s, messages, upstreams)
             source = int(problem.home[move.group])
             planned.append(PlannedMove(number, move, source, pause_s, end_s, upstreams, bundle))
@@ -85,11 +86,11 @@ def planned_moves(
 
 
 def upstream_tasks(topology: Topology, operator: str) -> int:
-    """Return how many tasks feed an operator, at least 1 (its log), and at most so many as are simulated."""
+    """Return how many tasks feed an operator, at least 1: its log."""
     own = topology.position[operator]
     feeding = {edge.source for edge in topology.edges if edge.target == own}
     tasks = sum(topology.operators[number].parallelism for number in feeding)
-    return min(max(tasks, 1), UPSTREAMS)
+    return max(tasks, 1)
 
 
 def move_settings(moves: PlannedMoves, phase: Sequence[PlannedMove], run: int | None) -> list[MoveSetting]:
@@ -119,13 +120,13 @@ def _setting(moves: PlannedMoves, item: PlannedMove, run: int | None) -> MoveSet
     def drawn(rng: np.random.Generator | None) -> tuple[float, float]:
         return (delay_s, queue_s) if rng is None else (delay_s * rng.uniform(0.5, 1.5), queue_s * rng.uniform())
 
-    def records(upstream: int) -> Iterator[Arrival]:
+    def records(upstream: int) -> Iterator[RecordTiming]:
         if not np.isfinite(gap_s):
             return
         rng = _rng(moves.seed, run, group, upstream)
         first = 1.0 + upstream / item.upstreams  # not all at one moment
         while True:
-            yield Arrival(gap_s * (first if rng is None else rng.exponential()), *drawn(rng))
+            yield RecordTiming(gap_s * (first if rng is None else rng.exponential()), *drawn(rng))
             first = 1.0
 
     age_s, next_s = value("age_s"), np.inf
@@ -141,7 +142,7 @@ def _setting(moves: PlannedMoves, item: PlannedMove, run: int | None) -> MoveSet
         item.move.target,
         item.upstreams,
         records,
-        lambda: Waiting(*drawn(messages)),
+        lambda: MessageTiming(*drawn(messages)),
         record_time_s=record_time_s(of, group) * item.bundle,
         record_bytes=0.0 if of.remote else value("record_bytes") * item.bundle,
         state_bytes=value("state_bytes"),

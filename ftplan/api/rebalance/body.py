@@ -9,7 +9,7 @@ import numpy as np
 
 from ftplan.api.rebalance.options import RebalanceOptions
 from ftplan.api.rebalance.problem import PreparedRebalance
-from ftplan.api.rebalance.reasons import reason
+from ftplan.api.rebalance.reasons import reasons
 from ftplan.metrics.migration_costs import PROTOCOLS
 from ftplan.metrics.migration_phases import phase_figures
 from ftplan.metrics.rebalance_effects import places_after
@@ -40,11 +40,12 @@ def named(problem: RebalanceProblem, which: BoolArray) -> list[str]:
 
 def moves_of(problem: RebalanceProblem, answer: Rebalance, protocol: str) -> list[dict[str, Any]]:
     """Return the moves in the order in which they are carried out."""
+    why = reasons(problem, answer, protocol)
     return [
         {
             **_move(problem, number, move, int(problem.home[move.group])),
             "pause_s": _finite(pause),
-            "reason": reason(problem, move, protocol),
+            "reason": why[move],
         }
         for number, (phase, item) in enumerate(zip(answer.phases, phase_figures(problem, answer.phases), strict=True))
         for move, pause in zip(phase, item.pause_s.tolist(), strict=True)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ftplan.api.rebalance.reasons import reason
+from ftplan.api.rebalance.reasons import reasons
 from ftplan.metrics.breach import Breach
 from ftplan.metrics.migration_costs import AFTER_LOSS, PROTOCOLS
 from ftplan.metrics.migration_phases import phase_figures
@@ -68,7 +68,7 @@ class Planned:
     def of(cls, problem: RebalanceProblem, cluster: Cluster, answer: Rebalance, protocol: str) -> Planned:
         """Return what follows from an answer; *protocol* is what was asked for."""
         place, copies = places_after(problem, answer.moves), copies_after(problem, answer)
-        figures = phase_figures(problem, answer.phases)
+        figures, why = phase_figures(problem, answer.phases), reasons(problem, answer, protocol)
         return cls(
             problem,
             cluster,
@@ -77,11 +77,7 @@ class Planned:
             (memory_used(problem, problem.home, problem.copies), memory_used(problem, place, copies)),
             copies,
             {move.group: move for move in answer.moves},
-            {
-                move.group: Stated(number, reason(problem, move, protocol))
-                for number, phase in enumerate(answer.phases)
-                for move in phase
-            },
+            {move.group: Stated(number, why[move]) for number, phase in enumerate(answer.phases) for move in phase},
             {
                 move.group: pause
                 for phase, item in zip(answer.phases, figures, strict=True)

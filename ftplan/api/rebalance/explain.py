@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
-
-import numpy as np
 
 from ftplan.api.answers import Explanation
 from ftplan.api.rebalance.asked import asked_of, group_numbers, numbered
 from ftplan.api.rebalance.candidates import Planned, candidate_rows, way_columns
+from ftplan.api.rebalance.explain_moves import explain_node, explain_operator, explain_zone, said
 from ftplan.api.rebalance.judge import CODES
 from ftplan.api.rebalance.options import RebalanceOptions
 from ftplan.errors import FtplanError
-from ftplan.metrics.migration_costs import ASSISTED
-from ftplan.metrics.rebalance_effects import places_after
-from ftplan.metrics.rebalance_problem import Migration, Rebalance
-from ftplan.metrics.rebalance_rules import broken, over
+from ftplan.metrics.rebalance_problem import Rebalance
+from ftplan.metrics.rebalance_rules import broken
 from ftplan.model.names import Selector
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
 from ftplan.model.tolerances import ROUNDING
-from ftplan.model.topology import FloatArray
-
-#: Rows of what comes to a node and goes.
-_PASSING = ("key group", "way", "from", "to", "by", "phase", "load", "latency, s", "pause, s")
-_OF_NODE = ("node", "utilisation before", "after", "comes", "goes", "copies before", "after all")
 
 
 def explain(plan: Plan, problem: Problem, what: Selector) -> Explanation:
@@ -46,11 +38,11 @@ def explain(plan: Plan, problem: Problem, what: Selector) -> Explanation:
     if what.kind == "key-group":
         return _key_group(what, planned)
     if what.kind == "node":
-        return _node(what, planned, prepared.series.loads)
+        return explain_node(what, planned, prepared.series.loads)
     if what.kind == "zone":
-        return _zone(what, planned)
+        return explain_zone(what, planned)
     if what.kind == "operator":
-        return _operator(what, planned)
+        return explain_operator(what, planned)
     text = "a rebalance explains key-group:OPERATOR/NUMBER, node:ID, zone:ID and operator:ID"
     raise FtplanError(f"{what}: {text}")
 
@@ -72,8 +64,8 @@ def _key_group(what: Selector, planned: Planned) -> Explanation:
     after = ", ".join(problem.nodes[node] for node in planned.copies[group]) or "no node"
     state = float(problem.state[group])
     notes = [
-        f"load {problem.load[group]:.6g} per window, {problem.rate[group]:.6g} records/s, state {state:,.0f} bytes; "
-        f"checkpoints on {copies}, afterwards on {after}",
+        f"load {said(problem.load[group])} per window, {said(problem.rate[group])} records/s, "
+        f"state {state:,.0f} bytes; checkpoints on {copies}, afterwards on {after}",
         *_why(planned, group),
         *_cheaper(planned, group, rows),
     ]
@@ -87,7 +79,8 @@ def _key_group(what: Selector, planned: Planned) -> Explanation:
         "limit",
         "would be",
     )
-    return Explanation(str(what), title, columns, tuple(rows), tuple(notes), problem.warnings)
+    listed = tuple({name: row[name] for name in columns} for row in rows)
+    return Explanation(str(what), title, columns, listed, tuple(notes), ())
 
 
 def _why(planned: Planned, group: int) -> Iterator[str]:
@@ -96,7 +89,7 @@ def _why(planned: Planned, group: int) -> Iterator[str]:
     home = int(problem.home[group])
     if move is None:
         load, upper = float(planned.load[home]), float(problem.upper[home])
-        yield f"{problem.nodes[home]} has a load of {load:.6g} with it, at most {upper:.6g} may be: it can stay"
+        yield f"{problem.nodes[home]} has a load of {said(load)} with it, at most {said(upper)} may be: it can stay"
         return
     left = [tuple(m for m in phase if m.group != group) for phase in planned.answer.phases]
     own = tuple(copy for copy in planned.answer.new_copies if copy.group != group)
@@ -126,140 +119,3 @@ def _cheaper(planned: Planned, group: int, rows: list[dict[str, Any]]) -> Iterat
     else:
         count = f"{len(others):,} other {'node breaks' if len(others) == 1 else 'nodes break'} no rule"
         yield f"{count}, and none is cheaper than {own:.6g} ({problem.criterion})"
-
-
-def _node(what: Selector, planned: Planned, loads: FloatArray) -> Explanation:
-    problem, node = planned.problem, planned.cluster.position[planned.cluster.node(what.name).id]
-    rows = [row for row in _passing(planned) if node in (row["_from"], row["_to"])]
-    for row in rows:
-        row["way"] = "comes" if row["_to"] == node else "goes"
-    rows.sort(key=lambda row: (row["way"], -row["load"]))
-    before, after = float(problem.start_load[node]), float(planned.load[node])
-    ways = [sum(row["way"] == way for row in rows) for way in ("comes", "goes")]
-    title = f"{what}: key groups that come: {ways[0]:,}, that go: {ways[1]:,}"
-    held = [sum(node in copies for copies in some) for some in (problem.copies, planned.copies)]
-    foreign = float(problem.foreign[node])
-    notes = [
-        f"load {_load(planned, node, before)}, afterwards {_load(planned, node, after)}"
-        + (f"; of it {foreign:.6g} of other work" if foreign else ""),
-        *_limits(planned, node),
-        *_windows(planned, node, loads),
-        f"{held[0]:,} checkpoints lie on it, afterwards {held[1]:,}",
-        *_relief(planned, node, before, "it has to give up" if before != after else "it would have to give up"),
-    ]
-    return Explanation(str(what), title, _PASSING, tuple(_shown(row, _PASSING) for row in rows), tuple(notes), ())
-
-
-def _load(planned: Planned, node: int, load: float) -> str:
-    capacity = float(planned.problem.capacity[node])
-    return f"{load:.6g}" + (f" ({load / capacity:.3f} of its capacity)" if capacity > 0.0 else "")
-
-
-def _limits(planned: Planned, node: int) -> Iterator[str]:
-    problem = planned.problem
-    upper, lower = float(problem.upper[node]), float(problem.lower[node])
-    if problem.removed[node]:
-        yield "it is drained: nothing may stay on it"
-        return
-    least = f", at least {lower:.6g}" if np.isfinite(lower) else ""
-    yield f"at most {upper:.6g} may be{least}" + ("" if problem.hosts[node] else "; it takes no key groups")
-
-
-def _windows(planned: Planned, node: int, loads: FloatArray) -> Iterator[str]:
-    """Say in which share of the windows a node is overloaded, from the load of key groups in each, (W, K)."""
-    problem = planned.problem
-    shares = []
-    for place in (problem.home, places_after(problem, planned.answer.moves)):
-        load = loads[:, place == node].sum(axis=1) + problem.foreign[node]
-        shares.append(float((load > problem.ceiling[node] * (1.0 + ROUNDING)).mean()) if len(load) else 0.0)
-    yield f"it is overloaded in {shares[0]:.1%} of the windows, afterwards in {shares[1]:.1%}"
-
-
-def _relief(planned: Planned, node: int, load: float, gives: str) -> Iterator[str]:
-    """Say how many key groups have to go at least, by arithmetic: the heaviest ones first."""
-    problem = planned.problem
-    limit = 0.0 if problem.removed[node] else float(problem.upper[node])
-    own = np.flatnonzero(problem.home == node)
-    if not over(load, limit) and not (problem.removed[node] and len(own)):
-        yield f"it could take {max(0.0, limit - float(planned.load[node])):.6g} more"
-        return
-    heaviest = np.sort(problem.load[own])[::-1]
-    excess = load - limit
-    enough = np.flatnonzero(np.cumsum(heaviest) >= excess * (1.0 - ROUNDING))
-    count = len(own) if problem.removed[node] else None if not len(enough) else int(enough[0]) + 1
-    many = "more than all of its key groups" if count is None else f"{count:,} of its {len(own):,} key groups at least"
-    yield f"to be relieved of {excess:.6g} {gives} {many}"
-
-
-def _passing(planned: Planned) -> list[dict[str, Any]]:
-    """Return a row for each move, with the numbers of its nodes."""
-    problem = planned.problem
-    return [
-        {
-            "key group": f"{problem.operators[move.group]}/{int(problem.key_group[move.group])}",
-            "way": None,
-            "from": problem.nodes[int(problem.home[move.group])],
-            "to": problem.nodes[move.target],
-            "by": move.protocol,
-            "phase": planned.stated[move.group].phase,
-            "load": float(problem.load[move.group]),
-            "latency, s": planned.latency_s(move),
-            "pause, s": planned.pause_s[move.group],
-            "why": planned.stated[move.group].reason,
-            "_from": int(problem.home[move.group]),
-            "_to": move.target,
-            "_group": move.group,
-        }
-        for move in planned.answer.moves
-    ]
-
-
-def _shown(row: Mapping[str, Any], columns: tuple[str, ...]) -> dict[str, Any]:
-    return {name: row[name] for name in columns}
-
-
-def _zone(what: Selector, planned: Planned) -> Explanation:
-    problem = planned.problem
-    ids = planned.cluster.nodes_of(what)
-    nodes = [k for k, name in enumerate(problem.nodes) if name in ids]
-    if not nodes:
-        raise FtplanError(f"{what}: no node of the cluster is in this zone")
-    passing = _passing(planned)
-    rows = []
-    for node in nodes:
-        uses = [_share(load, float(problem.capacity[node])) for load in (problem.start_load[node], planned.load[node])]
-        counts = [sum(row[end] == node for row in passing) for end in ("_to", "_from")]
-        held = [sum(node in copies for copies in some) for some in (problem.copies, planned.copies)]
-        rows.append(dict(zip(_OF_NODE, (problem.nodes[node], *uses, *counts, *held), strict=True)))
-    inside = set(nodes)
-    ends = [(row["_from"] in inside, row["_to"] in inside) for row in passing]
-    come, go, within = (sum(end == some for end in ends) for some in ((False, True), (True, False), (True, True)))
-    notes = [f"key groups that come from other zones: {come:,}, that go to them: {go:,}, within the zone: {within:,}"]
-    return Explanation(str(what), f"{what}: what its nodes carry", _OF_NODE, tuple(rows), tuple(notes), ())
-
-
-def _share(load: float, capacity: float) -> float | None:
-    return float(load) / capacity if capacity > 0.0 else None
-
-
-def _operator(what: Selector, planned: Planned) -> Explanation:
-    problem = planned.problem
-    groups = [k for k, operator in enumerate(problem.operators) if operator == what.name]
-    if not groups:
-        raise FtplanError(f"{what}: has no key groups that could move, or there is no such operator")
-    own = set(groups)
-    moves: list[Migration] = [move for move in planned.answer.moves if move.group in own]
-    columns = (*(name for name in _PASSING if name != "way"), "why")
-    rows = [_shown(row, columns) for row in _passing(planned) if row["_group"] in own]
-    assisted = sum(move.protocol in ASSISTED for move in moves)
-    notes = [f"{len(groups) - len(moves):,} of its {len(groups):,} key groups stay"]
-    if moves:
-        latency = sum(planned.latency_s(move) for move in moves)
-        notes.append(
-            f"{assisted:,} of {len(moves):,} moves use a checkpoint on their target; {latency:.6g} s of pauses"
-        )
-        load = sum(float(problem.load[move.group]) for move in moves)
-        whole = float(problem.load[groups].sum())
-        notes.append(f"load {load:.6g} per window moves, of {whole:.6g}")
-    title = f"{what}: {len(moves):,} of its key groups move"
-    return Explanation(str(what), title, columns, tuple(rows), tuple(notes), ())

@@ -58,7 +58,7 @@ def make(problem: Problem, planner: registry.Row, options: RebalanceOptions) -> 
         inputs=(*(item for item in problem.inputs if item.role != "failure"), *prepared.inputs),
         status=result.status,
         reason=result.reason or _nothing_to_do(answer, options),
-        objective=Objective.of(objective_name(question), "min", value, result.bound),
+        objective=Objective.of(objective_name(question), "min", value, None if answer is None else result.bound),
         rules=rules(question),
         summary=_summary(prepared, options, answer),
         warnings=of_command(warnings, command.time_limit_s),

@@ -42,7 +42,7 @@ def _band(value: Any) -> Any:
     low, high = (float(item) for item in (value.split("-") if isinstance(value, str) else value))
     if not 0.0 < low < high <= 1.0:
         raise ValueError
-    return [low, high]
+    return low, high
 
 
 @dataclass(frozen=True, kw_only=True)

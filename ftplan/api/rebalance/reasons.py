@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from ftplan.metrics.migration_costs import AFTER_LOSS, ASSISTED, LAZY
-from ftplan.metrics.rebalance_problem import Migration, RebalanceProblem
+from ftplan.metrics.rebalance_notice import Unsaved, unsaved
+from ftplan.metrics.rebalance_problem import Migration, Rebalance, RebalanceProblem
 from ftplan.model.tolerances import ROUNDING
 
 ON_TARGET = "checkpoint on target"
@@ -15,6 +16,24 @@ NEXT_ONE = "full checkpoints: the next one goes to the target"
 REMOTE = "remote state"
 LOST = "after loss of its node"
 NO_ROOM = "a cheaper way takes longer, or loads both nodes"
+
+
+def reasons(problem: RebalanceProblem, answer: Rebalance, protocol: str = "auto") -> dict[Migration, str]:
+    """Return why each move is by its protocol, and when a group that is recovered would have left at the soonest."""
+    why = {move: reason(problem, move, protocol) for move in answer.moves}
+    for group in unsaved(problem, answer):
+        why[group.move] += _too_late(group, problem.limits.within_s)
+    return why
+
+
+def _too_late(group: Unsaved, within_s: float | None) -> str:
+    if within_s is None or group.protocol is None:
+        return ""
+    if group.alone_s > within_s:
+        return f": by {group.protocol} it would take {group.alone_s:.4g} s to leave"
+    if group.end_s > within_s:
+        return f": by {group.protocol}, after the others, it would have left at {group.end_s:.4g} s"
+    return f": to leave by {group.protocol} costs more, or other limits stop it"
 
 
 def reason(problem: RebalanceProblem, move: Migration, protocol: str = "auto") -> str:

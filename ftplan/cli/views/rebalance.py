@@ -11,6 +11,7 @@ from ftplan.cli.views import SHOWN, capped, changed_objective, changed_options, 
 from ftplan.metrics.migration_costs import AFTER_LOSS
 from ftplan.model.names import natural_key
 from ftplan.model.plan import Plan
+from ftplan.reports.figures.rebalance import outages
 
 #: Characters of a command that a table shows.
 LONGEST = 240
@@ -52,7 +53,8 @@ def answer(plan: Plan) -> Answer:
         tables += [_by_protocol(moves)] if moves else []
         tables += _phases(body.get("phases") or [])
         tables += _moves([move for move in moves if move.get("protocol") not in AFTER_LOSS], "key group")
-        tables += _moves([move for move in moves if move.get("protocol") in AFTER_LOSS], "recovered in this order")
+        lost = [move for move in moves if move.get("protocol") in AFTER_LOSS]
+        tables += _moves(lost, "recovered in this order", outages(plan))
         copies = [(_group(c), c["to"], c["from"], _figure(c, "bytes")) for c in body.get("new_copies") or []]
         tables += [capped(("checkpoint made anew", "on", "of the state on", "bytes"), copies)] if copies else []
     tables += _nodes(summary.get("nodes") or [], plan.options.get("overload"))
@@ -139,7 +141,10 @@ def _by_protocol(moves: Sequence[Mapping[str, Any]]) -> Table:
     """Return how many key groups move by each protocol, and why by this one."""
     kinds: dict[tuple[Any, Any], list[Mapping[str, Any]]] = {}
     for move in moves:
-        kinds.setdefault((move.get("protocol"), move.get("reason")), []).append(move)
+        protocol, why = move.get("protocol"), move.get("reason")
+        if protocol in AFTER_LOSS and isinstance(why, str):
+            why = why.partition(":")[0]  # when it would have left stands with the move
+        kinds.setdefault((protocol, why), []).append(move)
     rows = [
         (protocol, len(some), _total(some, "latency_s"), _whole(_total(some, "bytes")), why)
         for (protocol, why), some in kinds.items()
@@ -159,11 +164,15 @@ def _phases(phases: Sequence[Mapping[str, Any]]) -> list[Table]:
     return [capped(columns, rows)] if rows else []
 
 
-def _moves(moves: Sequence[Mapping[str, Any]], called: str) -> list[Table]:
-    """Return moves as a list to tick off, phase by phase."""
+def _moves(moves: Sequence[Mapping[str, Any]], called: str, down: Sequence[float | None] | None = None) -> list[Table]:
+    """Return moves as a list to tick off, phase by phase; *down* is for how long each key group is down in all."""
     names = ("phase", "from", "to", "protocol", "latency_s", "pause_s", "completion_s", "bytes", "reason")
-    columns = ("done", called, "phase", "from", "to", "by", "latency, s", "pause, s", "completion, s", "bytes", "why")
-    rows = [("[ ]", _group(move), *(_figure(move, name) for name in names)) for move in moves]
+    columns = ["done", called, "phase", "from", "to", "by", "latency, s", "pause, s", "completion, s", "bytes", "why"]
+    rows = [["[ ]", _group(move), *(_figure(move, name) for name in names)] for move in moves]
+    if down is not None:
+        columns.insert(-1, "down, s")
+        for row, seconds in zip(rows, down, strict=True):
+            row.insert(-1, seconds)
     return [capped(columns, rows, tick=True)] if rows else []
 
 

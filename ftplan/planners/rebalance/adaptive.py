@@ -16,6 +16,7 @@ from ftplan.planners.rebalance.bounds import Dual, lower_bound
 from ftplan.planners.rebalance.candidates import Candidates
 from ftplan.planners.rebalance.choice_model import WHOLE, choices, chosen
 from ftplan.planners.rebalance.infeasibility import why_infeasible
+from ftplan.planners.rebalance.large_neighbourhood import placed_anew
 from ftplan.planners.rebalance.options import RebalanceSearch
 from ftplan.planners.rebalance.outcome import outcome
 from ftplan.planners.rebalance.pairing import assisted_share, pairing
@@ -28,9 +29,7 @@ SMALL = 1000
 #: Deterministic seconds of CP-SAT on a small problem as a whole.
 WORK_S = 4.0
 #: The bound leaves out what other moves cost more, which are taken since those of least cost have no good phases.
-DEARER = Warn(
-    "BOUND_WITHOUT_PHASES", "moves of least cost have worse phases: the bound is one for moves without phases"
-)
+DEARER = Warn("BOUND_WITHOUT_PHASES", "cheaper moves have worse phases: the bound is one for moves without phases")
 
 
 def adaptive(problem: RebalanceProblem, search: RebalanceSearch) -> Result[Rebalance]:
@@ -39,7 +38,8 @@ def adaptive(problem: RebalanceProblem, search: RebalanceSearch) -> Result[Rebal
     The paper's outline ([Madsen2015], section 7.1) is carried out twice, with hosts of checkpoints preferred as
     targets and without; the share of assisted moves of both goes with the answer. What pairing leaves outside of its
     limits is repaired. Local search makes both cheaper, and the groups that leave their nodes at the prices of the
-    bound. A small problem is solved as one integer program at last.
+    bound. Where a gap is left, integer programs place the groups of a few nodes anew, and at last all groups of a
+    small problem.
 
     Guarantee: all limits kept, no needless move, and a proven bound; infeasible only with a proof. Deterministic unless
     the clock cuts it short. Cost: see :func:`improved` and :func:`lower_bound`.
@@ -55,6 +55,7 @@ def adaptive(problem: RebalanceProblem, search: RebalanceSearch) -> Result[Rebal
         dual = lower_bound(candidates, own_value(pool[0]) if pool else np.inf, budget)
         bound, at_prices = dual.bound, [_at_prices(candidates, dual)]
         pool = by_value(pool + improved_starts(at_prices, search.seed, budget, models=not pool))
+        pool = by_value([placed_anew(now, bound, search.seed, budget) for now in pool[:1]] + pool)
     if choices(candidates) <= WHOLE and not (pool and _closed(pool[0], bound)):
         now = pool[0] if pool else WorkingPlacement(candidates)
         answer = chosen(now, np.arange(candidates.groups), budget, WORK_S)

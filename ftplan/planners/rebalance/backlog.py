@@ -76,9 +76,9 @@ class Backlog:
         waits_long = np.where(spare >= 0.0, np.inf, -1.0)
         return np.divide(spare, table.catch_up, out=waits_long, where=table.catch_up > 0.0)
 
-    def figures(self, some: Sequence[int]) -> tuple[float, float]:
-        """Return longest pause and bytes of moves as one phase, served in that order."""
-        moves = [self.moves[k] for k in some]
+    def figures(self, some: Sequence[int], changed: Mapping[int, Migration] | None = None) -> tuple[float, float]:
+        """Return longest pause and bytes of moves as one phase, served in that order, some of them *changed* before."""
+        moves = [(changed or {}).get(k, self.moves[k]) for k in some]
         table = move_table(self.problem, moves)
         pause = table.latency_s + waits(self.problem, moves, table) * table.catch_up
         return float(pause.max(initial=0.0)), float(table.bytes.sum())

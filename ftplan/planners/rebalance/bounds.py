@@ -29,6 +29,9 @@ COARSE, FINE = 1000, 20_000
 STEPS, ROUNDS = 60, 6
 #: Steps without a gain that end the ascent, and a gap, relative, for which it is not worth while.
 PATIENCE, CLOSE = 12, 0.005
+#: What load outside of a limit costs in the linear program, in mean prices and loads; and multiples of prices that are
+#: tried where no placement is known.
+OUTSIDE, RAYS = 1e3, (1.0, 1e3, 1e6)
 #: Groups that a round adds.
 ADDED = 3000
 
@@ -58,6 +61,8 @@ class Dual(NamedTuple):
 def lower_bound(candidates: Candidates, upper: float, budget: Budget) -> Dual:
     """Return the best bound that a linear program and a short subgradient ascent find, no more needed than *upper*.
 
+    Infinite where no placement is possible, as far as prices prove it: a bound above what any placement can cost.
+
     Cost: a linear program over the groups on nodes that are outside of their limits, and O(K + excess units x groups
     there) for each of a few dozen steps.
     """
@@ -66,7 +71,24 @@ def lower_bound(candidates: Candidates, upper: float, budget: Budget) -> Dual:
     if upper - best.bound > CLOSE * abs(upper):
         best = _ascent(relaxation, best, upper, budget)
     fine = relaxation.dual(best.prices, FINE)
-    return max((best, fine), key=lambda dual: dual.bound)
+    best = max((best, fine), key=lambda dual: dual.bound)
+    return best if np.isfinite(upper) or not _impossible(relaxation, best.prices) else best._replace(bound=np.inf)
+
+
+def _impossible(relaxation: Relaxation, prices: Prices) -> bool:
+    """Return whether a multiple of some prices proves more than any placement can cost: then there is none."""
+    candidates, problem = relaxation.candidates, relaxation.problem
+    dearest = np.where(np.isfinite(candidates.price), candidates.price, 0.0).max(axis=(0, 1))
+    if relaxation.traffic is not None:
+        dearest = dearest + np.maximum(relaxation.traffic.max(axis=1, initial=0.0), 0.0)
+    most = float(dearest.sum())
+    level = np.where(problem.removed, 0.0, 1.0) * (1.0 + most) / max(float(problem.load.sum()), NOISE)
+    for ray in (prices, Prices(level), Prices(-level)):
+        for factor in RAYS:
+            longer = Prices(factor * ray.load, factor * ray.move, factor * ray.byte)
+            if relaxation.dual(longer, COARSE).bound > most * (1.0 + ROUNDING):
+                return True
+    return False
 
 
 class Relaxation:
@@ -242,6 +264,11 @@ class _Program:
         self.pool = solver.Constraint(0.0, 0.0)
         self.objective = solver.Objective()
         self.objective.SetMinimization()
+        for row, low, up in zip(self.rows, least, most, strict=True):  # so that few groups have prices too
+            for sign in [-1.0] * bool(np.isfinite(up)) + [1.0] * bool(np.isfinite(low)):
+                outside = solver.NumVar(0.0, infinity, "")
+                row.SetCoefficient(outside, sign)
+                self.objective.SetCoefficient(outside, OUTSIDE)
         for node in relaxation.hosts.tolist():
             arrives = solver.NumVar(0.0, infinity, "")
             self.rows[node].SetCoefficient(arrives, 1.0)

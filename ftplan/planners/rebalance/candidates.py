@@ -81,6 +81,7 @@ class Candidates:
         pairs = [] if problem.remote else [(k, n) for k, held in enumerate(problem.copies) for n in held]
         spread: IntArray = np.array(pairs, dtype=np.int64).reshape(-1, 2)
         self.spread = spread[problem.hosts[spread[:, 1]] & (spread[:, 1] != problem.home[spread[:, 0]])]
+        self._pairs = self.spread[:, 0] * self.nodes + self.spread[:, 1]
         self._first = np.searchsorted(self.spread[:, 0], np.arange(self.groups + 1))
 
     def tariff_at(self, byte_price: float, move_price: float = 0.0) -> Tariff:
@@ -106,9 +107,22 @@ class Candidates:
         """Return which nodes hold a checkpoint of some groups, or are as good as that, (G, N)."""
         near = np.full((len(groups), self.nodes), self.problem.remote)
         if not self.problem.remote:
-            for row, group in enumerate(groups.tolist()):
-                near[row, self.hosts_of(group)] = True
+            first = self._first[groups]
+            count = self._first[groups + 1] - first
+            rows = np.repeat(np.arange(len(groups)), count)
+            within = np.arange(len(rows)) - np.repeat(np.cumsum(count) - count, count)
+            near[rows, self.spread[first[rows] + within, 1]] = True
         return near
+
+    def is_near(self, groups: IntArray, nodes: IntArray) -> BoolArray:
+        """Return whether each node holds a checkpoint of the group at the same place, or is as good, (G,)."""
+        if self.problem.remote:
+            return np.ones(len(groups), dtype=np.bool_)
+        if not len(self._pairs):
+            return np.zeros(len(groups), dtype=np.bool_)
+        asked = groups * self.nodes + nodes
+        at = np.minimum(np.searchsorted(self._pairs, asked), len(self._pairs) - 1)
+        return np.asarray(self._pairs[at] == asked)
 
     def costs(self, groups: IntArray, tariff: Tariff | None = None) -> FloatArray:
         """Return what a search counts for some groups on each node, traffic included, 0 where they are, (G, N).

@@ -8,7 +8,7 @@ import numpy as np
 
 from ftplan.metrics.migration_costs import PROTOCOLS
 from ftplan.metrics.rebalance_problem import Migration
-from ftplan.model.tolerances import ROUNDING, TINY
+from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import BoolArray, IntArray
 from ftplan.planners.budget import SOLVER_SECONDS_PER_ITERATION, Budget
 from ftplan.planners.interrupts import solve_sat
@@ -151,7 +151,7 @@ class _Model:
         others = np.ones(candidates.groups, dtype=np.bool_)
         others[self.free] = False
         fixed = problem.foreign + np.bincount(self.now.place[others], problem.load[others], minlength=candidates.nodes)
-        unit = max(float(problem.load[self.free].sum()), TINY) / UNITS
+        unit = (float(problem.load[self.free].sum()) or 1.0) / UNITS
         size = np.floor(problem.load / unit).astype(np.int64)
         on: dict[int, list[int]] = {}
         for c, choice in enumerate(self.choices):
@@ -174,7 +174,7 @@ class _Model:
 
     def _memory(self) -> None:
         now, problem = self.now, self.problem
-        size = max(float(problem.state[self.free].sum()) * 3.0, TINY) / UNITS
+        size = (3.0 * float(problem.state[self.free].sum()) or 1.0) / UNITS
         rows: dict[int, list[tuple[int, int]]] = {}
         used = now.used.copy()
         for c, choice in enumerate(self.choices):
@@ -197,7 +197,7 @@ class _Model:
         if limits.max_moves is not None:
             self.model.add(sum(self.taken[c] for c in away) <= limits.max_moves - len(fixed))
         sizes = np.array([choice.bytes for choice in self.choices])
-        self.byte_unit = max(float(sizes.max(initial=0.0)) * len(self.free), TINY) / UNITS
+        self.byte_unit = (float(sizes.max(initial=0.0)) * len(self.free) or 1.0) / UNITS
         self.sizes = np.floor(sizes / self.byte_unit).astype(np.int64)
         if limits.max_bytes is not None:
             spent = sum(
@@ -214,7 +214,7 @@ class _Model:
     def _objective(self) -> tuple[Any, float]:
         """Return what moves cost, of as much the number of moves, and the unit in which that is counted."""
         cost = np.array([choice.cost for choice in self.choices])
-        unit = max(float(np.abs(cost).max(initial=0.0)) * len(self.free), TINY) / COST_UNITS
+        unit = (float(np.abs(cost).max(initial=0.0)) * len(self.free) or 1.0) / COST_UNITS
         rounded = np.floor(cost / unit).astype(np.int64)
         count = len(self.free) + 1
         terms = (

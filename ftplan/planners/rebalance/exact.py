@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 
 from ftplan.metrics.rebalance_problem import Migration, Rebalance, RebalanceProblem
+from ftplan.metrics.rebalance_rules import rules
 from ftplan.model.plan import Status, Warn
 from ftplan.model.tolerances import LEAST_SCALE, ROUNDING
 from ftplan.planners.budget import Budget
@@ -16,7 +17,7 @@ from ftplan.planners.rebalance.models.least_cost import fewest, least_cost
 from ftplan.planners.rebalance.models.node_model import Goal
 from ftplan.planners.rebalance.models.phase_cuts import impossible_moves
 from ftplan.planners.rebalance.options import RebalanceSearch
-from ftplan.planners.rebalance.outcome import outcome, rules
+from ftplan.planners.rebalance.outcome import outcome
 from ftplan.planners.result import Result
 
 #: Share of the time for the first moves.

@@ -15,6 +15,8 @@ from ftplan.planners.rebalance.working_placement import WorkingPlacement
 PASSES = 30
 #: Changes that a neighbourhood tries of each group, the best first.
 TRIES = 3
+#: Groups that may come to a node instead of others, those with the least cost for their load.
+PARTNERS = 300
 #: Units in which the load that leaves a node is counted.
 COVER_UNITS = 10_000
 
@@ -22,11 +24,11 @@ COVER_UNITS = 10_000
 def improved(now: WorkingPlacement, budget: Budget, limited: bool = True) -> WorkingPlacement:
     """Return a placement that costs no more by its tariff, from one that keeps all limits; changed in place.
 
-    Neighbourhoods: all departures from a node are chosen anew, as the cheapest cover of its excess; and for each move
-    in turn, the dearest first: it is dropped or goes elsewhere; another of its node leaves instead; and a cheaper node
-    makes room by sending something away (ejection chains). First improvement, until a pass gains nothing. Where
-    traffic is priced, groups at home are looked at too. Cost of a pass O(moves x groups on a node x nodes), and
-    O(groups x units) for each node's cover.
+    Neighbourhoods: all departures from a node are chosen anew, as the cheapest cover of its excess, and all arrivals at
+    one that would lack load; and for each move in turn, the dearest first: it is dropped or goes elsewhere; another of
+    its node leaves instead; and a cheaper node makes room by sending something away (ejection chains). First
+    improvement, until a pass gains nothing. Where traffic is priced, groups at home are looked at too. Cost of a pass
+    O(moves x groups on a node x nodes), and O(groups x units) for each node's cover.
 
     Parameters
     ----------
@@ -52,6 +54,8 @@ class _Search:
         gained = False
         for node in np.unique(self.problem.home[self.now.moved]).tolist():
             gained = self._depart_anew(node) or gained
+        for node in np.unique(self.now.place[self.now.moved]).tolist():
+            gained = self._arrive_anew(node) or gained
         for group in self._order():
             if self.budget.over():
                 return False
@@ -112,11 +116,50 @@ class _Search:
             changes.append((int(own[i]), target))
         return self._attempt(changes, before - after)
 
+    def _arrive_anew(self, node: int) -> bool:
+        """Let the cheapest groups come to a node that would lack load without; return whether that was a gain.
+
+        A cover of what it would lack, by groups of nodes that can do without. What came and is not chosen goes home;
+        what has no room there stays.
+        """
+        now, load, home = self.now, self.problem.load, self.problem.home
+        here = np.flatnonzero((now.place == node) & (home != node))
+        lack = float(self.candidates.least[node] - now.load[node] + load[here].sum())
+        if not lack > 0.0 or self.budget.over():
+            return False
+        cost = self.candidates.column(node, now.tariff)
+        before, others = cost[here], np.flatnonzero((now.place != node) & (load > 0.0) & np.isfinite(cost))
+        others = others[now.load[now.place[others]] - load[others] >= self.candidates.least[now.place[others]]]
+        extra = cost[others] - self._current()[others]
+        some = np.sort(np.argsort(extra / load[others], kind="stable")[:PARTNERS])
+        items = np.concatenate([here, others[some]])
+        full = now.load[home[here]] + load[here] > self.candidates.most[home[here]]
+        stays = full | self.candidates.must[here]
+        worth = np.concatenate([np.where(stays, -1.0, before), extra[some]])
+        total, chosen = cheapest_cover(worth, load[items], lack, COVER_UNITS, enough=True)
+        if not np.isfinite(total):
+            return False
+        new, gone = items[len(here) :][chosen[len(here) :]], here[~chosen[: len(here)]]
+        gain = float(before[~chosen[: len(here)]].sum() - worth[len(here) :][chosen[len(here) :]].sum())
+        changes = [(k, int(home[k])) for k in gone.tolist()] + [(k, node) for k in new.tolist()]
+        return self._attempt(changes, gain)
+
+    def _current(self) -> FloatArray:
+        """Return what each group costs where it is, (K,)."""
+        now, moved = self.now, self.now.moved
+        cost = np.zeros(self.candidates.groups)
+        place = now.place[moved]
+        near = self.candidates.is_near(moved, place).astype(np.int64)
+        cost[moved] = now.tariff.charge[near, moved]
+        if self.problem.traffic is not None:
+            traffic = self.problem.traffic
+            cost[moved] += traffic[moved, place] - traffic[moved, self.problem.home[moved]]
+        return cost
+
     def _order(self) -> list[int]:
         """Return the groups to look at: those that moved, the dearest first, then those that traffic may draw."""
         moved = self.now.moved
-        cost = np.array([self._cost(group, int(self.now.place[group])) for group in moved.tolist()])
-        order = moved[np.argsort(-cost, kind="stable")].tolist() if len(moved) else []
+        order: list[int] = moved[np.argsort(-self._current()[moved], kind="stable")].tolist()
         if self.problem.traffic is not None:
             here = self.problem.traffic[np.arange(self.candidates.groups), self.problem.home]
             drawn = here - self.problem.traffic[:, self.problem.hosts].min(axis=1, initial=np.inf) > self.least_gain

@@ -16,7 +16,7 @@ from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray
 from ftplan.planners.rebalance.backlog import Backlog, PhaseSize
 from ftplan.planners.rebalance.departures import Departures, most_saved
-from ftplan.planners.rebalance.phasing import Phasing, fill_phases, phased, usual_size
+from ftplan.planners.rebalance.phasing import Phasing, fill_phases, least_size, phased
 from ftplan.planners.rebalance.simultaneous import law, simultaneous
 
 #: Longest pauses that are tried beside those that are allowed, in longest pauses of the usual phases.
@@ -52,7 +52,7 @@ def under_notice(problem: RebalanceProblem, moves: Iterable[Migration]) -> Notic
     usual = phased(problem, made)
     if not usual.stuck and not _late(problem, usual.phases, 0.0):
         return Notice(usual)
-    smallest, allowed = usual_size(problem, made), law(problem)
+    smallest, allowed = least_size(problem, made), law(problem)
     pauses = {min(allowed.pause_s, factor * smallest.pause_s) for factor in PAUSES} | {allowed.pause_s}
     notices = [_leave(problem, made, PhaseSize(pause, allowed.bytes)) for pause in sorted(pauses)]
     return min(notices, key=lambda notice: _rank(problem, notice))

@@ -35,6 +35,7 @@ def outcome(
     more. Cost: see :func:`phased` and :func:`under_notice`.
     """
     chosen = tuple(moves)
+    bound = None if bound is None else max(bound, 0.0)  # nothing costs less
     said = (*problem.warnings, *warnings)
     notice = Notice(phased(problem, chosen)) if problem.limits.within_s is None else under_notice(problem, chosen)
     why = not_phased(problem, chosen, notice)
@@ -60,9 +61,8 @@ def not_phased(problem: RebalanceProblem, moves: Sequence[Migration], notice: No
     limits, phasing = problem.limits, notice.phasing
     if notice.lost:
         needed = rounded_up(notice_needed(problem, moves))
-        text = (
-            f"{_named(problem, notice.lost)}: no checkpoint to recover from, and cannot leave in {limits.within_s:g} s"
-        )
+        who = _named(problem, notice.lost)
+        text = f"no checkpoint to recover from, and cannot leave in {limits.within_s:g} s: {who}"
         return Infeasible(text, "within", limits.within_s, needed, f"--within {needed:g}s")
     if phasing.limit == "phase-capacity":
         nodes = sorted({int(move.target) for move in phasing.stuck})
@@ -86,17 +86,17 @@ def _too_small(problem: RebalanceProblem, moves: Sequence[Migration], stuck: Seq
     """Return which limits of a phase are too small for moves that have to begin together."""
     limits = problem.limits
     unlimited = replace(problem, limits=replace(limits, max_pause_s=None, phase_bytes=None))
-    phases = (
-        phased(unlimited, moves).phases if limits.within_s is None else under_notice(unlimited, moves).phasing.phases
-    )
-    figures = phase_figures(problem, phases)
+    free = phased(unlimited, moves) if limits.within_s is None else under_notice(unlimited, moves).phasing
+    phases, figures = free.phases, phase_figures(problem, free.phases)
     pause = max((phase.longest_pause_s for phase in figures), default=0.0)
     most = max((f.bytes for phase, f in zip(phases, figures, strict=True) if len(phase) > 1), default=0.0)
-    fixes = []
+    fixes: list[tuple[str, float | None, float | None, str]] = []
     if limits.max_pause_s is not None and pause > limits.max_pause_s:
         fixes.append(("max-pause", limits.max_pause_s, rounded_up(pause), f"--max-pause {rounded_up(pause):g}s"))
     if limits.phase_bytes is not None and most > limits.phase_bytes:
         fixes.append(("phase-bytes", limits.phase_bytes, math.ceil(most), f"--phase-bytes {math.ceil(most)}"))
+    if not fixes:  # the order of phases stood in the way, not a limit alone
+        fixes.append(("max-pause", limits.max_pause_s, None, "leave out --max-pause and --phase-bytes"))
     rule, current, needed, _ = fixes[0]
     text = f"moves that have to begin together exceed the limit of a phase: {_named(problem, stuck or moves)}"
     return Infeasible(text, rule, current, needed, " and ".join(fix for *_, fix in fixes))
@@ -112,9 +112,10 @@ def rounded_up(value: float) -> float:
 
 def _dearer(phasing: Phasing, notice: Notice, cost: float) -> tuple[Warn, ...]:
     """Return the warning that phases or the notice cost something that the bound leaves out."""
-    why = [f"{len(phasing.slowed)} moves do without cpal"] if phasing.slowed else []
-    why += [f"{len(notice.late)} groups do not leave in time"] if notice.late else []
-    text = f"{' and '.join(why)}, which costs {cost:.6g} more: the bound is one for moves without phases"
+    why = [f"moves that do without cpal: {len(phasing.slowed)}"] if phasing.slowed else []
+    why += [f"groups that do not leave in time: {len(notice.late)}"] if notice.late else []
+    why = why or ["moves by other protocols, to leave in time"]
+    text = f"{', '.join(why)}; this costs {cost:.6g} more, and the bound is one for moves without phases"
     return (Warn("BOUND_WITHOUT_PHASES", text),)
 
 

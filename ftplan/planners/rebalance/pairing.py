@@ -39,8 +39,7 @@ def assisted_share(placement: WorkingPlacement) -> float | None:
     moved = placement.moved
     if not len(moved):
         return None
-    near = placement.candidates.near(moved)
-    return float(near[np.arange(len(moved)), placement.place[moved]].mean())
+    return float(placement.candidates.is_near(moved, placement.place[moved]).mean())
 
 
 class _Pairing:

@@ -15,7 +15,7 @@ from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray
 from ftplan.planners.rebalance.backlog import Backlog, OpenPhase, PhaseSize, SortedPhase
 from ftplan.planners.rebalance.one_by_one import MOST, joined, one_by_one
-from ftplan.planners.rebalance.simultaneous import Simultaneous, simultaneous
+from ftplan.planners.rebalance.simultaneous import Simultaneous, law, simultaneous
 
 #: Moves up to which phases are filled in several orders, and moves times phases up to which in both directions.
 FEW, LOOKS = 200, 2_000_000
@@ -68,18 +68,21 @@ def phased(problem: RebalanceProblem, moves: Iterable[Migration], size: PhaseSiz
     best = fill_phases(Backlog(problem, first), size)
     if (len(best.phases) > 2 or best.stuck or best.slowed) and len(best.phases) * len(first) <= LOOKS:
         best = min([best, *_others(problem, first, size)], key=lambda phasing: _rank(problem, phasing))
+    if best.stuck and size != least_size(problem, made):  # smaller phases fill nodes in another order
+        best = min(best, phased(problem, first, least_size(problem, made)), key=lambda phasing: _rank(problem, phasing))
     if (best.stuck or best.slowed) and len(first) <= MOST:
         best = _in_single_file(Backlog(problem, first), size) or best
     return best._replace(phases=(*best.phases, last)) if last and not best.stuck else best
 
 
+def least_size(problem: RebalanceProblem, moves: Sequence[Migration]) -> PhaseSize:
+    """Return the largest size of a phase with the least possible longest pause: that of a move alone."""
+    return PhaseSize(float(move_table(problem, moves).latency_s.max(initial=0.0)), law(problem).bytes)
+
+
 def usual_size(problem: RebalanceProblem, moves: Sequence[Migration]) -> PhaseSize:
-    """Return the largest size of a phase with the least possible longest pause, or as the problem's limits say."""
-    limits = problem.limits
-    most = math.inf if limits.phase_bytes is None else limits.phase_bytes
-    if limits.max_pause_s is not None:
-        return PhaseSize(limits.max_pause_s, most)
-    return PhaseSize(float(move_table(problem, moves).latency_s.max(initial=0.0)), most)
+    """Return the size that the limits of the problem give a phase; without one on pauses :func:`least_size`."""
+    return least_size(problem, moves) if problem.limits.max_pause_s is None else law(problem)
 
 
 def fill_phases(backlog: Backlog, size: PhaseSize, key: FloatArray | None = None) -> Phasing:

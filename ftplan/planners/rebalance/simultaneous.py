@@ -124,18 +124,24 @@ def _without_cpal(backlog: Backlog) -> Simultaneous:
     others = {k: _other(backlog, backlog.moves[k]) for k in backlog.left.tolist() if backlog.moves[k].protocol == CPAL}
     leaves = np.array([move.protocol != CPAL or others.get(k) is not None for k, move in enumerate(backlog.moves)])
     best: tuple[float, int, list[int], dict[int, Migration]] | None = None
+    refused: list[tuple[float, float, list[int]]] = []
     for tries, start in enumerate(backlog.left.tolist()):
         if tries >= STARTS and best is not None:
             break
         closed = _closed(backlog, start, (), leaves)
-        if closed is not None:
-            changed, cost = _changed(backlog, closed, others)
-            if best is None or (cost, len(closed)) < best[:2]:
-                best = (cost, len(closed), closed, changed)
+        if closed is None:
+            continue
+        some = sorted(closed)
+        changed, cost = _changed(backlog, some, others)
+        pause, transferred = backlog.figures(some, changed)
+        if not law(backlog.problem).holds(pause, transferred, len(some)):
+            refused.append((pause, transferred, some))
+        elif best is None or (cost, len(some)) < best[:2]:
+            best = (cost, len(some), some, changed)
     if best is None:
-        return Simultaneous([], limit="phase-capacity")
+        return _least(backlog, refused) if refused else Simultaneous([], limit="phase-capacity")
     backlog.change(best[3])
-    return Simultaneous(sorted(best[2]), tuple(best[3].values()))
+    return Simultaneous(best[2], tuple(best[3].values()))
 
 
 def _other(backlog: Backlog, move: Migration) -> Migration | None:

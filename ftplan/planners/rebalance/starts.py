@@ -55,7 +55,7 @@ def _within_budget(now: WorkingPlacement, budget: Budget) -> list[WorkingPlaceme
 def own_value(now: WorkingPlacement) -> float:
     """Return what the moves cost, without the traffic that there is anyway."""
     moved = now.moved
-    near = now.candidates.near(moved)[np.arange(len(moved)), now.place[moved]].astype(np.int64)
+    near = now.candidates.is_near(moved, now.place[moved]).astype(np.int64)
     own = math.fsum(now.tariff.price[near, moved].tolist())
     if now.problem.traffic is None:
         return own

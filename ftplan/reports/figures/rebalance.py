@@ -36,14 +36,35 @@ def lead(plan: Plan) -> Sequence[str]:
     said[0] += f" in {count(len(phases), 'phase')}" if phases else ""
     said[0] += f", {assisted:,} of them to a node that has a checkpoint of theirs." if assisted else "."
     if lost:
-        said.append(f"{lost:,} of them come back from checkpoints after their node is gone.")
+        down = [seconds for seconds in outages(plan) if seconds is not None]
+        late = f", the last {duration(max(down))} later" if down else ""
+        said.append(f"{lost:,} of them come back from checkpoints after their node is gone{late}.")
     if is_number(after.get("longest_pause_s")):
-        said.append(f"None is paused for longer than {duration(after['longest_pause_s'])}.")
+        said.append(f"No pause is longer than {duration(after['longest_pause_s'])}.")
     before = figures_in(plan.summary.get("before"))
     if "highest_utilisation" in before and "highest_utilisation" in after:
         was, becomes = (share(some["highest_utilisation"]) for some in (before, after))
         said.append(f"The fullest node is at {becomes}, before at {was}.")
     return said
+
+
+def outages(plan: Plan) -> Sequence[float | None]:
+    """Return for how long each key group is down that comes back after the loss of its node, in their order.
+
+    From the end of the notice until its pause is over; None where the plan does not state what that takes.
+    """
+    notice = plan.options.get("within_s")
+    begins, end = {}, 0.0
+    for number_of, phase in enumerate(_listed(plan, "phases")):
+        begins[phase.get("phase", number_of)] = end
+        end += phase["duration_s"] if is_number(phase.get("duration_s")) else float("nan")
+    down = []
+    for move in _listed(plan, "moves"):
+        if move.get("protocol") in AFTER_LOSS:
+            begin, pause = begins.get(move.get("phase")), move.get("pause_s")
+            known = is_number(begin) and is_number(pause) and is_number(notice)
+            down.append(max(0.0, begin - notice) + pause if known else None)  # type: ignore[operator]
+    return down
 
 
 def highlights(plan: Plan) -> Sequence[Highlight]:

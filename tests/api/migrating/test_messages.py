@@ -15,10 +15,10 @@ from ftplan.errors import FtplanError
 from ftplan.io.simulations.document import load_simulation
 from ftplan.simulation.migration import simulate
 from ftplan.simulation.migration.parts import Upstream
-from ftplan.simulation.migration.protocol import Protocol
-from ftplan.simulation.migration.protocols import PROTOCOLS, Cpal
+from ftplan.simulation.migration.protocol import MigrationProtocol
+from ftplan.simulation.migration.protocols import PROTOCOLS, CpalMigration
 from tests.api.migrating.message_cases import MOVES, by_hand
-from tests.api.rebalance.cases import JOB, job
+from tests.api.rebalance.cases import JOB, job, statistics
 
 
 def simulated(plan: Any, **options: Any) -> MigrationSimulation:
@@ -86,6 +86,7 @@ def test_many_records_are_bundled() -> None:
     body = simulated(by_hand(MOVES[0]), messages=100).body
     (move,) = body["moves"]
     assert move["records_a_message"] > 1
+    assert move["upstream_instances"] == 2  # of 3: few messages are divided among few
     assert move["simulated"]["pause_s"]["mean"] == pytest.approx(move["predicted"]["pause_s"], rel=0.2)
     assert body["exactly_once"]
 
@@ -104,7 +105,33 @@ def test_what_is_lost_with_its_node_is_recovered() -> None:
                 assert item["simulated"]["pause_s"]["mean"] == pytest.approx(item["predicted"]["pause_s"], rel=0.1)
 
 
-class ForgetsBuffers(Protocol):
+def test_where_state_is_remote_nothing_is_sent_between_nodes() -> None:
+    """The state is fetched from its store before the replay, by any node; recovery costs price that."""
+    estimates = {"detection_s": 5.0, "restart_s": 3.0, "bandwidth_mb_s": 8.0, "replay_share": 0.5}
+    costs = {
+        "format": "ftplan/recovery-costs", "format_version": "1.0", "state": "remote",
+        "parameters": {name: {"value": value, "low": value, "high": value} for name, value in estimates.items()},
+    }  # fmt: skip
+    answer = simulated(by_hand(("agg", 0, "n1", "n7", "cpa")), costs=costs)
+    (move,) = answer.body["moves"]
+    assert move["predicted"]["pause_s"] > 3.0
+    assert move["simulated"]["pause_s"]["mean"] == pytest.approx(move["predicted"]["pause_s"], rel=0.02)
+    assert "REMOTE_STATE" in {item.code for item in answer.warnings}
+
+
+def test_a_group_without_records_moves_too() -> None:
+    stats = statistics()
+    silent = (stats["key_groups"].operator == "agg") & (stats["key_groups"].key_group == 3)
+    stats["key_groups"].loc[silent, ["records", "bytes", "cpu_ms"]] = 0.0
+    problem = ftplan.load(topology=JOB["topology"], cluster=JOB["cluster"], stats=stats)
+    for runs in (1, 2):
+        (move,) = ftplan.simulate("migration", problem, by_hand(("agg", 3, "n2", "n6", "cpa")), runs=runs).body["moves"]
+        assert move["exactly_once"]
+        assert move["replayed"] == 0
+        assert move["simulated"]["completion_s"]["mean"] < 0.05
+
+
+class ForgetsBuffers(MigrationProtocol):
     """A broken protocol: upstream instances send nothing of what they keep."""
 
     def order(self, upstream: Upstream) -> None:
@@ -127,7 +154,7 @@ def test_a_broken_protocol_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     assert load_simulation(document).value == document
 
 
-class NeverEnds(Cpal):
+class NeverEnds(CpalMigration):
     """Nobody learns that all is replayed."""
 
     def _say_replayed(self) -> None:

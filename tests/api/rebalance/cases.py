@@ -10,7 +10,10 @@ import numpy as np
 import pandas as pd
 
 import ftplan
-from ftplan.model.plan import Plan
+from ftplan.api.rebalance.options import RebalanceOptions
+from ftplan.api.rebalance.problem import prepare
+from ftplan.model.plan import Objective, Plan
+from tests.planners.rebalance.cases import brute_force
 
 MB = 2**20
 AGG, JOIN, WINDOWS = 12, 6, 4
@@ -89,6 +92,27 @@ def statistics(factor: float = 1.0) -> dict[str, Any]:
 JOB: Mapping[str, Any] = {"topology": TOPOLOGY, "cluster": CLUSTER, "stats": statistics()}
 
 
+def few() -> Mapping[str, Any]:
+    """Return the job with few key groups on few nodes: all of its rebalances can be tried."""
+    agg = {**TOPOLOGY["operators"][1], "parallelism": 3, "key_groups": 5}
+    topology = {**TOPOLOGY, "operators": [TOPOLOGY["operators"][0], agg], "edges": TOPOLOGY["edges"][:1]}
+    placement = {
+        "tasks": {"source": ["n1", "n2", "n3"], "agg": ["n1", "n2", "n3"]},
+        "key_groups": {"agg": ["n1", "n1", "n1", "n2", "n3"]},
+        "checkpoints": {"agg": [["n2"], ["n4"], ["n3"], ["n4"], ["n1"]]},
+    }
+    stats = statistics()
+    rows = stats["key_groups"]
+    rows = rows[(rows["operator"] == "agg") & (rows["key_group"] < 5)].copy()
+    rows["records"] = [r * (1.0 if g > 2 else 0.9) for g, r in zip(rows["key_group"], rows["records"], strict=True)]
+    manifest = {**stats["manifest"], "operators": {"agg": {"key_groups": 5}}}
+    cluster = {**CLUSTER, "nodes": CLUSTER["nodes"][:4], "placement": placement}
+    return {"topology": topology, "cluster": cluster, "stats": {"manifest": manifest, "key_groups": rows}}
+
+
+FEW: Mapping[str, Any] = few()
+
+
 def job(placement: Mapping[str, Any] | None = None, factor: float = 1.0, **changes: Any) -> ftplan.Problem:
     """Return the job with another placement, heavier or lighter, or with other parts of the cluster."""
     cluster = {**CLUSTER, "placement": {**CLUSTER["placement"], **(placement or {})}, **changes}
@@ -106,3 +130,11 @@ def document(plan: Plan) -> dict[str, Any]:
     assert plan.plan is not None, plan.reason
     made: dict[str, Any] = json.loads(plan.to_json())
     return made
+
+
+def best(documents: Mapping[str, Any], options: Mapping[str, Any]) -> Plan:
+    """Return a plan whose objective is that of the best placement and protocols, by trying all."""
+    problem = prepare(ftplan.load(**documents), RebalanceOptions.of("rebalance", options)).problem
+    tried = brute_force(problem)
+    assert tried is not None
+    return Plan("rebalance", {"moves": []}, objective=Objective.of("latency", "min", tried[0], tried[0]))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import cache
+from typing import Any
+
 import pytest
 
 from ftplan.api.rebalance.candidates import Planned, candidate_rows
@@ -16,6 +19,7 @@ from tests.planners.rebalance.cases import random_problem
 TOGETHER = {"phase-capacity", "phase-bytes", "max-pause", "within", "copies-apart"}
 
 
+@cache
 def answered(seed: int) -> tuple[RebalanceProblem, Rebalance] | None:
     problem = random_problem(seed, groups=6, nodes=5)
     answer = adaptive(problem, RebalanceSearch(seed=seed, iterations=20, time_limit_s=3600.0)).answer
@@ -32,28 +36,30 @@ def instead(problem: RebalanceProblem, answer: Rebalance, group: int, move: Migr
     return {breach.rule for breach in broken(problem, Rebalance(tuple(p for p in kept if p), copies))}
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_rows_say_what_the_judge_says(seed: int) -> None:
+@pytest.mark.parametrize("first", [0, 8, 16])
+def test_rows_say_what_the_judge_says(first: int) -> None:
     """A node that nothing rules out breaks nothing by some protocol, but for what depends on the phase; others do."""
-    case = answered(seed)
-    if case is None:
-        pytest.skip("no plan to explain")
-    problem, answer = case
-    cluster = Cluster(tuple(Node(name, 1.0) for name in problem.nodes))
-    planned = Planned.of(problem, cluster, answer, "auto")
-    for group in range(len(problem.home)):
-        for row in candidate_rows(planned, group):
-            node = problem.nodes.index(row["node"])
-            if row["chosen"]:
-                assert row["ruled out by"] is None
-                continue
-            at_home = node == problem.home[group]
-            moves = [None] if at_home else [Migration(group, node, way) for way in problem.possible(group, node)]
-            outcomes = [instead(problem, answer, group, move) for move in moves if at_home or problem.hosts[node]]
-            if row["ruled out by"] is None:
-                assert any(not rules - TOGETHER for rules in outcomes), (row, outcomes)
-            else:
-                assert all(outcomes), (row, outcomes)
+    cases = [case for seed in range(first, first + 8) if (case := answered(seed)) is not None]
+    assert cases
+    for problem, answer in cases:
+        planned = Planned.of(problem, Cluster(tuple(Node(name, 1.0) for name in problem.nodes)), answer, "auto")
+        for group in range(len(problem.home)):
+            for row in candidate_rows(planned, group):
+                check(problem, answer, group, row)
+
+
+def check(problem: RebalanceProblem, answer: Rebalance, group: int, row: dict[str, Any]) -> None:
+    node = problem.nodes.index(row["node"])
+    if row["chosen"]:
+        assert row["ruled out by"] is None
+        return
+    at_home = node == problem.home[group]
+    moves = [None] if at_home else [Migration(group, node, way) for way in problem.possible(group, node)]
+    outcomes = [instead(problem, answer, group, move) for move in moves if at_home or problem.hosts[node]]
+    if row["ruled out by"] is None:
+        assert any(not rules - TOGETHER for rules in outcomes), (row, outcomes)
+    else:
+        assert all(outcomes), (row, outcomes)
 
 
 def test_costs_are_those_of_single_moves() -> None:

@@ -17,9 +17,11 @@ from ftplan.planners.budget import Budget
 from ftplan.planners.rebalance import adaptive as planner
 from ftplan.planners.rebalance.adaptive import adaptive
 from ftplan.planners.rebalance.candidates import Candidates
+from ftplan.planners.rebalance.choice_model import chosen
 from ftplan.planners.rebalance.options import RebalanceSearch
 from ftplan.planners.rebalance.pairing import assisted_share, paired, pairing
 from ftplan.planners.rebalance.repair import repaired
+from ftplan.planners.rebalance.working_placement import WorkingPlacement
 from tests.planners.rebalance.cases import (
     breaks,
     brute_force,
@@ -39,7 +41,7 @@ def close(value: float) -> float:
     return 1e-9 * max(1.0, abs(value))
 
 
-@settings(max_examples=50)
+@settings(max_examples=40)
 @given(seeds)
 def test_is_feasible_exactly_when_trying_all_is_and_never_cheaper(seed: int) -> None:
     problem = random_problem(seed)
@@ -90,13 +92,13 @@ def test_the_smallest_fix_works_and_less_does_not(seed: int) -> None:
         assert brute_force(fixed(problem, f"--{only[1]} {amount}")) is None
 
 
-@settings(max_examples=20)
+@settings(max_examples=8)
 @given(seeds)
 def test_more_budget_is_never_worse(seed: int) -> None:
     problem = random_problem(seed)
     limits = problem.limits
     values = []
-    for share in (0.5, 1.0, 2.0, None):
+    for share in (0.5, 1.0, None):
         size = None if share is None else share * (limits.max_bytes or 4e6)
         moves = None if share is None else int(4 * share)
         asked = replace(problem, limits=replace(limits, max_moves=moves, max_bytes=size, within_s=None))
@@ -105,7 +107,7 @@ def test_more_budget_is_never_worse(seed: int) -> None:
     assert all(more <= less + close(less) for less, more in itertools.pairwise(values))
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(seeds)
 def test_a_higher_ceiling_is_never_worse(seed: int) -> None:
     problem = random_problem(seed, protocols=("cpa", "direct"), lower=np.full(4, -np.inf))
@@ -158,19 +160,43 @@ def test_large_problems_have_small_gaps_without_solving_them_as_a_whole() -> Non
     assert (value - result.bound) / value <= 0.01
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_tight_limits_on_both_sides_are_met_by_repair(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def even_problem(seed: int, tolerance: float) -> RebalanceProblem:
+    """Return a problem of 60 groups on 5 nodes that has to be very even."""
     rng = np.random.default_rng(seed)
-    load, home = rng.gamma(3.0, 10.0, 120), rng.integers(0, 8, 120)
-    fair = np.full(8, load.sum() / 8)
-    even = {"ceiling": 1.01 * fair, "upper": 1.01 * fair, "lower": 0.99 * fair}
-    problem = rebalance_problem(load.tolist(), home.tolist(), [[]] * 120, fair.tolist(), **even)
-    assert not repaired(pairing(Candidates(problem), True), seed, Budget(3600.0)).over().any()
+    load, home = rng.gamma(3.0, 10.0, 60), rng.integers(0, 5, 60)
+    fair = np.full(5, load.sum() / 5)
+    most, least = (1.0 + tolerance) * fair, (1.0 - tolerance) * fair
+    return rebalance_problem(
+        load.tolist(), home.tolist(), [[]] * 60, fair.tolist(), ceiling=most, upper=most, lower=least
+    )
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_tight_limits_on_both_sides_are_met_by_repair(seed: int) -> None:
+    placement = pairing(Candidates(even_problem(seed, 1e-4)), True)
+    assert placement.over().any()
+    after = repaired(placement, seed, Budget(3600.0))
+    assert after.within_limits()
+    assert breaks(after.problem, after.moves) is None
+
+
+def test_large_problems_are_planned_without_one_model_of_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(planner, "WHOLE", 0)
     monkeypatch.setattr(planner, "SMALL", 0)
-    answer = adaptive(problem, SEARCH).answer
-    assert answer is not None
-    assert breaks(problem, answer.moves) is None
+    for seed in range(8):
+        problem = random_problem(seed, groups=14, nodes=4, limits=RebalanceLimits())
+        result, optimum = adaptive(problem, SEARCH), cheapest(problem)
+        assert (result.answer is None) == (optimum is None)
+        if result.answer is not None and optimum is not None:
+            assert breaks(problem, result.answer.moves) is None
+            assert problem.value(result.answer.moves) <= 1.05 * optimum + 1e-9
+
+
+def cheapest(problem: RebalanceProblem) -> float | None:
+    """Return the value of the cheapest placement, by the model that is held to trying all elsewhere."""
+    now = WorkingPlacement(Candidates(problem))
+    placement = chosen(now, np.arange(len(problem.home)), Budget(3600.0), 60.0).placement
+    return None if placement is None else problem.value(placement.moves)
 
 
 def test_infeasible_names_the_node_and_by_how_much() -> None:
@@ -212,7 +238,7 @@ def test_a_fix_in_bytes_is_rounded_up() -> None:
 
 
 def test_the_same_problem_has_the_same_answer() -> None:
-    for seed in range(5):
+    for seed in range(3):
         problem = random_problem(seed, groups=30, nodes=6, tightness=0.8)
         assert adaptive(problem, SEARCH) == adaptive(problem, SEARCH)
 

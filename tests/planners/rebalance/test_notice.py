@@ -7,12 +7,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from ftplan.metrics.rebalance_problem import Migration, RebalanceLimits
+from ftplan.metrics.rebalance_effects import places_after
+from ftplan.metrics.rebalance_problem import Migration, Rebalance, RebalanceLimits
+from ftplan.metrics.rebalance_rules import broken
 from ftplan.planners.budget import Budget
 from ftplan.planners.rebalance.notice import under_notice
 from ftplan.planners.rebalance.outcome import outcome
-from tests.planners.rebalance.phase_cases import by_hand, fault, least_cost, leaving_moves
+from tests.planners.rebalance.phase_cases import by_hand, fault, least_cost, leaving_moves, over, tight_moves
 from tests.planners.rebalance.replay import replay
 
 COSTS = {"cpa": (5.0, 5.0, 100.0, 3.0), "direct": (8.0, 8.0, 1000.0, 4.0), "recover": (6.0, 6.0, 100.0, 3.0),
@@ -94,3 +98,23 @@ def test_what_is_saved_against_all_sets_and_orders() -> None:
         assert {m.protocol in ("recover", "fetch") for phase in phases[:-1] for m in phase} <= {False}
         late += len(notice.late)
     assert late >= 10
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 10**6), within=st.sampled_from([1.0, 5.0, 20.0]), size=st.sampled_from([None, 3e7]))
+def test_rules_of_phases_are_kept_on_full_nodes(seed: int, within: float, size: float | None) -> None:
+    """Other moves make room, notices are short, phases small: what comes out keeps every rule that the judge knows."""
+    gone = np.arange(5) == 0
+    limits = RebalanceLimits(within_s=within, phase_bytes=size)
+    problem, some = tight_moves(seed, 9, 5, removed=gone, hosts=~gone, keeps=~gone, limits=limits)
+    moves = tuple(move for move in some if move.target != 0)
+    if over(problem, problem.loads(places_after(problem, moves))):
+        return
+    notice = under_notice(problem, moves)
+    if notice.lost or notice.phasing.stuck:
+        return
+    phases = notice.phasing.phases
+    assert fault(problem, phases) is None
+    assert sorted(move[:2] for phase in phases for move in phase) == sorted(move[:2] for move in moves)
+    breaches = {breach.rule for breach in broken(problem, Rebalance(phases))}
+    assert not breaches & {"phase-capacity", "phase-bytes", "within", "protocol", "max-pause"}

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ftplan.metrics.rebalance_problem import Migration, RebalanceLimits
@@ -128,6 +128,7 @@ def test_phases_keep_what_is_asked(seed: int, groups: int) -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(seed=st.integers(0, 10**6), pause=st.sampled_from([0.5, 2.0, 10.0]), size=st.sampled_from([1e6, 3e7]))
+@example(seed=237, pause=10.0, size=1e6)
 def test_limits_are_kept_or_named(seed: int, pause: float, size: float) -> None:
     limits = RebalanceLimits(max_pause_s=pause, phase_bytes=size)
     problem, moves = tight_moves(seed, groups=8, nodes=5, limits=limits)

@@ -16,6 +16,8 @@ from ftplan.planners.rebalance.models.neighbourhoods import Guide, Moves, Search
 from ftplan.planners.rebalance.models.node_model import Goal, NodeModel, fixed_choices
 from ftplan.planners.rebalance.models.rows import program_of
 from ftplan.planners.rebalance.models.solving import branch_and_cut, linear_prices
+from ftplan.planners.rebalance.starts import improved_starts
+from ftplan.planners.rebalance.working_placement import WorkingPlacement
 
 #: Columns up to which all choices are solved at once, and up to which a model of nodes is solved at all.
 FEW_COLUMNS, MOST_COLUMNS = 2_500, 20_000
@@ -89,7 +91,7 @@ class _Classes:
             best = self._placed(chosen, best)
             if not self._closed(best):
                 best = self._near(chosen, best)
-        if best.moves is not None and not self._closed(best):
+        if not self._closed(best):
             best = self._searched(best)
         self.budget.cut = self.budget.cut or (any(part.cut for part in self.parts) and not self._closed(best))
         return best
@@ -109,14 +111,19 @@ class _Classes:
     def _near(self, chosen: Choices, best: Proven) -> Proven:
         """Return moves near to what was chosen, which itself finds no nodes."""
         rough = roughly_placed(self.table, chosen)
+        now = WorkingPlacement(self.table.candidates)
+        for move in rough:
+            now.put(move.group, move.target)
+        starts = improved_starts([now], self.goal.seed, self._part(NEAR), models=False)
+        if starts:
+            return _better(self.table, self.goal, best, starts[0].moves)
         return _better(self.table, self.goal, best, self._search(best).within_limits(rough, self._part(NEAR)))
 
     def _searched(self, best: Proven) -> Proven:
         """Improve the best moves: by all columns that may be part of better ones if these are few, else by a few nodes
         at a time before that."""
-        assert best.moves is not None
         open_ = self._open(best)
-        if open_ is None or len(open_) > FEW_COLUMNS:
+        if best.moves is not None and (open_ is None or len(open_) > FEW_COLUMNS):
             best = best._replace(moves=self._search(best).improved(best.moves, self._part(SEARCH)))
             open_ = self._open(best)
         if open_ is None or len(open_) > MOST_COLUMNS or self._closed(best):

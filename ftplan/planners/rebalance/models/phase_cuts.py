@@ -91,14 +91,19 @@ def _duration(
     if (during + shift > most).any() or (after + shift > most).any():
         return math.inf
     figures = phase_figures(problem, [phase])[0]
-    if _over(figures.longest_pause_s, limits.max_pause_s):
-        return math.inf
     if len(phase) > 1 and _over(figures.bytes, limits.phase_bytes):
         return math.inf
-    for move, end in zip(phase, figures.end_s.tolist(), strict=True):
-        if problem.removed[problem.home[move.group]] and _over(begin_s + end, limits.within_s):
+    if limits.within_s is None:
+        return math.inf if _over(figures.longest_pause_s, limits.max_pause_s) else figures.duration_s
+    # Under notice a phase may serve in any order: what each move takes alone is the least that it can take.
+    alone = [phase_figures(problem, [[move]])[0] for move in phase]
+    for move, least in zip(phase, alone, strict=True):
+        leaves = bool(problem.removed[problem.home[move.group]])
+        if _over(least.longest_pause_s, limits.max_pause_s) or (
+            leaves and _over(begin_s + least.end_s[0], limits.within_s)
+        ):
             return math.inf
-    return figures.duration_s
+    return max(least.duration_s for least in alone)
 
 
 def _over(value: float, limit: float | None) -> bool:

@@ -14,8 +14,9 @@ from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.rebalance.models.choices import STAY, Choices, ChoiceTable
 from ftplan.planners.rebalance.models.program import Builder, Program
 
-#: Part of the rounding that limits allow which is given to the model; the solver needs the rest.
-SLACK = 0.5
+#: What limits may be exceeded by in a model, in what rounding may add: more, since the solver rounds too. What exceeds
+#: them by more than rounding is not taken.
+SLACK = 2.0
 _LOST_ROWS = [PROTOCOLS.index(protocol) for protocol in AFTER_LOSS]
 
 
@@ -43,16 +44,16 @@ def program_of(table: ChoiceTable, choices: Choices) -> Program:
 def _loads(builder: Builder, table: ChoiceTable, choices: Choices, x: IntArray) -> None:
     """``lower <= foreign + load of the groups there <= upper`` of each node."""
     problem, load = table.problem, table.problem.load[choices.group]
-    nodes = len(problem.nodes)
-    scale = np.maximum(np.where(np.isfinite(problem.upper), np.abs(problem.upper), 0.0), np.abs(problem.foreign))
+    upper, lower = np.where(problem.removed, np.inf, problem.upper), np.where(problem.removed, -np.inf, problem.lower)
+    size = np.where(np.isfinite(upper), np.abs(upper), 0.0)
+    scale = np.maximum(size, np.abs(problem.foreign))
     scale = np.where(scale > 0.0, scale, max(float(problem.load.max(initial=0.0)), TINY))
-    slack = SLACK * ROUNDING * np.maximum(1.0, np.abs(np.where(np.isfinite(problem.upper), problem.upper, 0.0)))
     here = choices.place >= 0
     parts = [(choices.place[here], x[here], load[here])]
-    parts += _inflow(builder, table, choices, x, load, table.candidates.most - problem.foreign)
-    down, up = problem.lower - problem.foreign - slack, problem.upper - problem.foreign + slack
-    assert len(up) == nodes
-    builder.rows(down, up, scale, *parts)
+    parts += _inflow(builder, table, choices, x, load, np.minimum(table.candidates.most, load.sum()) - problem.foreign)
+    slack = SLACK * ROUNDING
+    down = lower - problem.foreign - slack * np.where(np.isfinite(lower), np.abs(lower), 0.0)
+    builder.rows(down, upper - problem.foreign + slack * size, scale, *parts)
 
 
 def _bytes(builder: Builder, table: ChoiceTable, choices: Choices, x: IntArray) -> None:
@@ -70,11 +71,11 @@ def _bytes(builder: Builder, table: ChoiceTable, choices: Choices, x: IntArray) 
 
 
 def memory_limits(problem: RebalanceProblem) -> FloatArray:
-    """Return how many bytes each node may hold, (N,): what it has already at least."""
+    """Return how many bytes each node may hold, (N,): what it has already at least, and any once it is removed."""
     start = np.bincount(problem.home, problem.state, minlength=len(problem.nodes)).astype(np.float64)
     for group, held in enumerate(problem.copies):
         start[list(held)] += problem.state[group]
-    return np.maximum(problem.memory, start)
+    return np.where(problem.removed, np.inf, np.maximum(problem.memory, start))
 
 
 def memory_used(table: ChoiceTable, choices: Choices) -> FloatArray:

@@ -32,7 +32,7 @@ What draining a node changes.
                                     before      after
   moves                                  3          9
   all pauses, each moved alone, s   0.5522      1.141
-  bytes moved                      524,848  1.049e+06
+  bytes moved                      524,848  1,049,394
   phases                                 3          5
   all phases, s                      3.512      124.5
   checkpoints made anew                  0          3

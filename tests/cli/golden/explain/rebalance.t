@@ -29,7 +29,7 @@ Why a key group moves or stays, what becomes of a node and a zone, and how an op
   load 120 per window, 0.0333333 records/s, state 524,288 bytes; checkpoints on n1, afterwards on n1
   n3 has a load of 270 with it, at most 423.381 may be: it can stay
   $ ftplan explain plan.json node:n6 --format table
-  node:n6: 0 key groups come, 1 go
+  node:n6: key groups that come: 0, that go: 1
   key group   way   from  to  by      phase  load  latency, s  pause, s
   sessions/6  goes  n6    n2  direct      2   300      0.5317    0.5317
   load 630 (1.265 of its capacity), afterwards 330 (0.663 of its capacity)
@@ -42,7 +42,7 @@ Why a key group moves or stays, what becomes of a node and a zone, and how an op
   node  utilisation before   after  comes  goes  copies before  after all
   n5                 1.024  0.7348      1     1              3          3
   n6                 1.265  0.6625      0     1              2          3
-  1 key groups come from other zones, 2 go to them, 0 move within it
+  key groups that come from other zones: 1, that go to them: 2, within the zone: 0
   $ ftplan explain plan.json operator:sessions --format table
   operator:sessions: 2 of its key groups move
   key group   from  to  by      phase  load  latency, s  pause, s  why

@@ -71,10 +71,10 @@ One that is gone almost at once: what cannot leave before is recovered from its 
   $ ftplan rebalance -t topology.yaml -c cluster.yaml -s stats --checkpoints copies.json --record-bytes 100 --remove n3 --within 400ms --iterations 20 --format table -q
   rebalance
   algorithm              adaptive
-  status                 feasible
-  latency (min)          1.655
-  proven bound           1.141
-  gap                    31.0578%
+  status                 optimal
+  latency (min)          3.434
+  proven bound           3.434
+  gap                    0.0000%
   drains                 n3
   moves to a checkpoint  100.0% where these are preferred, 100.0% where not
   pays back              never: no overload is saved
@@ -87,38 +87,41 @@ One that is gone almost at once: what cannot leave before is recovered from its 
   overloaded nodes                 2        0
   windows with an overloaded node  1        1
   load above the limit, per s      0.08369  0.09489
-  what it takes                    this plan  all direct  to random nodes
-  moves                                    9           –                –
-  with a checkpoint on the target     0.2222           –           0.2389
-  all pauses, each moved alone, s      1.655       3.673            2.079
-  all moves, each alone, s               245       3.673            185.6
-  bytes moved                      1,573,316   3,670,016        2,019,034
-  phases                                   4           –                –
-  longest pause, s                    0.5317           –                –
-  all phases, s                        182.1           –                –
-  checkpoints made anew                    3           –                –
-  their bytes                      1,572,864           –                –
+  what it takes                           this plan  all direct  to random nodes
+  moves                                           9           –                –
+  with a checkpoint on the target            0.4444           –           0.2389
+  all pauses, each moved alone, s             3.434       3.673            2.079
+  all moves, each alone, s                    186.1       3.673            185.6
+  bytes moved                             1,049,394   3,670,016        2,019,034
+  phases                                          6           –                –
+  longest pause, s                            1.287           –                –
+  all phases, s                               124.5           –                –
+  recovered after the loss of their node          2           –                –
+  checkpoints made anew                           3           –                –
+  their bytes                             1,572,864           –                –
   protocol  moves  latency, s      bytes  why
-  cpal          2     0.02038        450  checkpoint on target
   direct        2       1.061  1,048,576  no checkpoint on target
-  direct        1      0.5228    524,288  checkpoint on target, cheaper without it
+  cpal          2     0.02031        367  checkpoint on target
   lazy          3     0.03886          2  full checkpoints: the next one goes to the target
-  lazy          1      0.0114          0  checkpoint on target, cheaper without it
-  phase  moves      bytes  duration, s  longest pause, s  highest utilisation
-      0      2        450        1.327           0.01021                1.265
-      1      4  1,048,577        60.26            0.5295                1.265
-      2      1          0        60.26           0.01253                1.265
-      3      2    524,289        60.26            0.5317               0.8432
+  recover       2       2.314        450  after loss of its node, checkpoint on target
+  phase  moves    bytes  duration, s  longest pause, s  highest utilisation
+      0      1  524,288       0.5295            0.5295                1.265
+      1      1      300        1.589           0.01026                1.265
+      2      3       68        60.26           0.01338                1.265
+      3      1  524,288       0.5317            0.5317               0.8432
+      4      1        1        60.26           0.01295               0.8432
+      5      2      450        1.287             1.287               0.8432
   done  key group   phase  from  to  by      latency, s  pause, s  completion, s    bytes  why
-  [ ]   sessions/1      0  n3    n2  cpal       0.01021   0.01021          1.327      250  checkpoint on target
-  [ ]   sessions/0      0  n3    n1  cpal       0.01017   0.01017          1.067      200  checkpoint on target
-  [ ]   sessions/5      1  n5    n2  direct      0.5295    0.5295         0.5295  524,288  no checkpoint on target
-  [ ]   sessions/2      1  n4    n5  direct      0.5228    0.5228         0.5228  524,288  checkpoint on target, cheaper without it
-  [ ]   alerts/2        1  n2    n4  lazy       0.01338   0.01338          60.26        1  full checkpoints: the next one goes to the target
-  [ ]   alerts/3        1  n2    n4  lazy        0.0114    0.0114          60.26        0  checkpoint on target, cheaper without it
+  [ ]   sessions/5      0  n5    n2  direct      0.5295    0.5295         0.5295  524,288  no checkpoint on target
+  [ ]   sessions/2      1  n4    n5  cpal       0.01026   0.01026          1.589      300  checkpoint on target
+  [ ]   alerts/2        2  n2    n4  lazy       0.01338   0.01338          60.26        1  full checkpoints: the next one goes to the target
   [ ]   alerts/0        2  n1    n4  lazy       0.01253   0.01253          60.26        0  full checkpoints: the next one goes to the target
+  [ ]   alerts/3        2  n2    n4  cpal       0.01006   0.01006         0.3853       67  checkpoint on target
   [ ]   sessions/6      3  n6    n1  direct      0.5317    0.5317         0.5317  524,288  no checkpoint on target
-  [ ]   alerts/1        3  n1    n6  lazy       0.01295   0.01295          60.26        1  full checkpoints: the next one goes to the target
+  [ ]   alerts/1        4  n1    n6  lazy       0.01295   0.01295          60.26        1  full checkpoints: the next one goes to the target
+  done  recovered in this order  phase  from  to  by       latency, s  pause, s  completion, s  bytes  down, s  why
+  [ ]   sessions/1                   5  n3    n2  recover       1.287     1.287          1.287    250    124.1  after loss of its node, checkpoint on target: by direct it would take 0.5206 s to leave
+  [ ]   sessions/0                   5  n3    n1  recover       1.027     1.027          1.027    200    123.8  after loss of its node, checkpoint on target: by direct it would take 0.5185 s to leave
   checkpoint made anew  on  of the state on    bytes
   sessions/0            n6  n1               524,288
   sessions/1            n5  n2               524,288
@@ -130,7 +133,6 @@ One that is gone almost at once: what cannot leave before is recovered from its 
   n4                 0.783  0.8392
   n5                 1.024  0.8432  was overloaded
   n6                 1.265  0.8312  was overloaded
-  9 moves undo it, the last phase first, 2.671 s of pauses in all: rollback in the JSON
 
 A new node gets its share.
 

@@ -53,6 +53,7 @@ As a table, with what there is to say of the inputs.
   n6                 1.265  0.6625  was overloaded
   3 moves undo it, the last phase first, 0.03091 s of pauses in all: rollback in the JSON
   2> ftplan: algorithm: adaptive (the default; exact proves the optimum)
+  2> ftplan: warning: cheaper moves have worse phases: the bound is one for moves without phases [BOUND_WITHOUT_PHASES]
 
 As a list to tick off.
 
@@ -144,13 +145,14 @@ Sent as they are, and proven to be the cheapest.
 
   $ ftplan rebalance -t topology.yaml -c cluster.yaml -s stats --checkpoints copies.json --record-bytes 100 --protocol direct --algorithm exact --format table -q
   rebalance
-  algorithm        exact
-  status           optimal
-  latency (min)    1.32
-  proven bound     1.32
-  gap              0.0000%
-  pays back after  2.404 s (0.08237 paused, 0.03426 of overload saved a second)
-  rules            capacity, phase-capacity, copies-apart, memory, protocol
+  algorithm              exact
+  status                 optimal
+  latency (min)          1.32
+  proven bound           1.32
+  gap                    0.0000%
+  moves to a checkpoint  100.0% where these are preferred, 0.0% where not
+  pays back after        2.404 s (0.08237 paused, 0.03426 of overload saved a second)
+  rules                  capacity, phase-capacity, copies-apart, memory, protocol
                                    before   after
   highest utilisation              1.265    0.795
   of node                          n6       n1

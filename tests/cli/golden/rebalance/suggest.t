@@ -62,59 +62,63 @@ How many nodes would be enough: none, fewer, one that stands idle, new ones.
   rebalance
   algorithm              adaptive
   status                 optimal
-  latency (min)          0.5539
-  proven bound           0.5539
+  latency (min)          1.08
+  proven bound           1.08
   gap                    0.0000%
-  drains                 n4, n5
-  moves to a checkpoint  75.0% where these are preferred, 25.0% where not
+  drains                 n1, n2, n3
+  moves to a checkpoint  66.7% where these are preferred, 50.0% where not
   pays back              never: no overload is saved
   rules                  capacity, drained, phase-capacity, copies-apart, memory, protocol
                                    before  after
-  highest utilisation              0.5469  0.7812
-  of node                          n6      n6
-  lowest utilisation               0.1181  0.3003
-  farthest from the fair share     0.74    0.7208
+  highest utilisation              0.5469  0.7031
+  of node                          n6      n5
+  lowest utilisation               0.1181  0.5035
+  farthest from the fair share     0.4407  0.1683
   overloaded nodes                 0       0
-  windows with an overloaded node  0       0.4167
-  load above the limit, per s      0       0.008924
+  windows with an overloaded node  0       0.08333
+  load above the limit, per s      0       0.00025
   what it takes                    this plan  all direct  to random nodes
-  moves                                    4           –                –
-  with a checkpoint on the target       0.75           –           0.1875
-  all pauses, each moved alone, s     0.5539       2.105            1.717
-  all moves, each alone, s             6.883       2.105            3.299
-  bytes moved                        525,488   2,097,152        1,704,236
-  phases                                   1           –                –
-  longest pause, s                    0.5228           –                –
-  all phases, s                        2.388           –                –
-  checkpoints made anew                    8           –                –
-  their bytes                      3,407,872           –                –
-  protocol  moves  latency, s    bytes  why
-  cpal          3     0.03103    1,200  checkpoint on target
-  direct        1      0.5228  524,288  no checkpoint on target
+  moves                                    6           –                –
+  with a checkpoint on the target     0.6667           –           0.2222
+  all pauses, each moved alone, s       1.08       2.089            1.086
+  all moves, each alone, s               3.7       2.089            162.6
+  bytes moved                      1,049,063   2,097,152        1,048,740
+  phases                                   2           –                –
+  longest pause, s                    0.5206           –                –
+  all phases, s                        1.407           –                –
+  checkpoints made anew                    9           –                –
+  their bytes                      3,670,016           –                –
+  protocol  moves  latency, s      bytes  why
+  direct        2       1.039  1,048,576  no checkpoint on target
+  cpal          4     0.04041        487  checkpoint on target
   phase  moves    bytes  duration, s  longest pause, s  highest utilisation
-      0      4  525,488        2.388            0.5228               0.7812
+      0      5  524,775       0.8881            0.5206               0.6094
+      1      1  524,288       0.5185            0.5185               0.7031
   done  key group   phase  from  to  by      latency, s  pause, s  completion, s    bytes  why
-  [ ]   sessions/5      0  n5    n6  cpal       0.01039   0.01039          2.388      450  checkpoint on target
-  [ ]   sessions/4      0  n5    n1  cpal       0.01034   0.01034          2.119      400  checkpoint on target
-  [ ]   sessions/3      0  n4    n2  cpal        0.0103    0.0103          1.853      350  checkpoint on target
-  [ ]   sessions/2      0  n4    n3  direct      0.5228    0.5228         0.5228  524,288  no checkpoint on target
+  [ ]   sessions/1      0  n3    n4  direct      0.5206    0.5206         0.5206  524,288  no checkpoint on target
+  [ ]   alerts/2        0  n2    n5  cpal       0.01014   0.01014          0.861      160  checkpoint on target
+  [ ]   alerts/1        0  n1    n5  cpal       0.01012   0.01012         0.7584      140  checkpoint on target
+  [ ]   alerts/0        0  n1    n6  cpal        0.0101    0.0101         0.6562      120  checkpoint on target
+  [ ]   alerts/3        0  n2    n4  cpal       0.01006   0.01006         0.3853       67  checkpoint on target
+  [ ]   sessions/0      1  n3    n5  direct      0.5185    0.5185         0.5185  524,288  no checkpoint on target
   checkpoint made anew  on  of the state on    bytes
-  alerts/1              n2  n1               262,144
-  alerts/2              n3  n2               262,144
-  alerts/3              n3  n2               262,144
-  sessions/2            n1  n3               524,288
-  sessions/3            n6  n2               524,288
-  sessions/4            n6  n1               524,288
-  sessions/5            n2  n6               524,288
-  sessions/6            n1  n6               524,288
+  alerts/0              n4  n6               262,144
+  alerts/1              n4  n5               262,144
+  alerts/2              n4  n5               262,144
+  alerts/3              n6  n4               262,144
+  sessions/0            n4  n5               524,288
+  sessions/1            n6  n4               524,288
+  sessions/3            n5  n4               524,288
+  sessions/4            n6  n5               524,288
+  sessions/7            n5  n6               524,288
   node  utilisation before   after
-  n1                0.1354  0.3438
-  n2                0.1181  0.3003
-  n3                0.2344  0.3906
-  n4                0.3385       –
-  n5                0.4427       –
-  n6                0.5469  0.7812
-  4 moves undo it, the last phase first, 2.105 s of pauses in all: rollback in the JSON
+  n1                0.1354       –
+  n2                0.1181       –
+  n3                0.2344       –
+  n4                0.3385  0.5035
+  n5                0.4427  0.7031
+  n6                0.5469  0.6094
+  6 moves undo it, the last phase first, 1.089 s of pauses in all: rollback in the JSON
   $ sed "s/^  - {id: n1,/  - {id: n7, cpu: 4, memory_mb: 64, zone: b}\n  - {id: n1,/" cluster.yaml > seven.yaml
   $ ftplan rebalance -t topology.yaml -c seven.yaml -s stats --checkpoints copies.json --record-bytes 100 --capacity-per-core 0.03 --suggest --iterations 20 -o more.json -q
   $ jq -r '.summary.suggestion | .text, .next[]' more.json
