@@ -1,10 +1,10 @@
 """Rebalances at size: 32,768 key groups on 400 nodes by adaptive, 1,024 on 50 by exact, as whole commands.
 
 Run from the project's root: ``python benchmarks/rebalance.py [--seeds 3] [--only TEXT ...] [--time-limit 30]
-[--quick]``. Prints Markdown tables. A tenth of the nodes are 95 % to 120 % full, the others 50 % to 80 %; no node may be above 85 % afterwards. Each
-key group has a checkpoint on one other node, its load follows the day with lognormal sizes, and eight operators have
-16 MB to 2 GB of state. Asked is that alone; that load is within 20 % of even; that the least is transferred; that 1 %
-of the nodes are drained; and that 5 % more nodes, which are empty, are filled.
+[--quick]``. Prints Markdown tables. A tenth of the nodes are 95 % to 120 % full, the others 50 % to 80 %; no node may
+be above 85 % afterwards. Each key group has a checkpoint on one other node, its load follows the day with lognormal
+sizes, and eight operators have 16 MB to 2 GB of state. Asked is that alone; that load is within 20 % of even; that the
+least is transferred; that 1 % of the nodes are drained; and that 5 % more nodes, which are empty, are filled.
 
 Each row is a process of its own: seconds are those of the command from start to end, reading its files included, and
 the peak is that of its memory. Cold is the first command of all on a machine, with no compiled function in the cache
