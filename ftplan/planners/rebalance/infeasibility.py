@@ -46,7 +46,7 @@ def why_infeasible(problem: RebalanceProblem, seed: int, budget: Budget) -> Infe
         relaxed = limit.at(relaxed, limit.none)
     placement = _seen(relaxed, seed, budget)
     if placement is None:
-        return _stranded(problem, seed, budget)
+        return _stranded(problem)
     for limit in limits:
         asked = limit.at(relaxed, limit.current)
         keeps = limit.name not in IN_PHASES and limit.used(placement) <= limit.current
@@ -98,7 +98,7 @@ def _least(
         if budget.over() or high - low <= (1.0 if limit.whole else CLOSE * abs(high)):
             break
         middle = low + (high - low) * (0.5 if step else FIRST)
-        middle = float(math.floor(middle)) if limit.whole else middle
+        middle = max(low + 1.0, float(math.floor(middle))) if limit.whole else middle
         seen = _seen(limit.at(relaxed, middle), seed, budget)
         if seen is None:
             low = middle
@@ -110,7 +110,7 @@ def _least(
     return value, placement
 
 
-def _stranded(problem: RebalanceProblem, seed: int, budget: Budget) -> Infeasible | None:
+def _stranded(problem: RebalanceProblem) -> Infeasible | None:
     """Return which groups cannot leave a removed node by any protocol, and which nodes to keep instead."""
     free = replace(problem, protocols=PROTOCOLS[:4], limits=RebalanceLimits())
     candidates = Candidates(free)

@@ -211,7 +211,7 @@ def _protocol(problem: RebalanceProblem) -> RaisableLimit:
 def _budgeted(
     name: str, field: str, none: float, used: Any, fix: Any, reason: Any, problem: RebalanceProblem
 ) -> RaisableLimit:
-    """Return the limit of a limit that is a field of :class:`RebalanceLimits`."""
+    """Return a limit that is a field of ``problem.limits``."""
     whole = field == "max_moves"
 
     def at(other: RebalanceProblem, value: float) -> RebalanceProblem:
