@@ -8,11 +8,11 @@ STAMP  := $(VENV)/.installed
 FLINK_VENV  := .venv-flink
 FLINK_STAMP := $(FLINK_VENV)/.installed
 
-.PHONY: help setup demo test test-flink lint types arrows unit coverage format bench reproduce clean
+.PHONY: help setup demo test test-thorough test-flink lint types arrows unit coverage format bench reproduce clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 setup: $(STAMP) ## make .venv with ftplan, all extras and the development tools
 
@@ -35,6 +35,9 @@ demo: $(STAMP) ## the main job on real data: statistics from a log, then four ch
 
 test: lint arrows ## lint, import arrows, types, all tests
 	@$(MAKE) --no-print-directory --jobs=2 --keep-going types unit
+
+test-thorough: export FTPLAN_TEST_EXAMPLES = 1.0
+test-thorough: test ## the same with every random example that a test names, not a third; takes longer
 
 test-flink: $(STAMP) $(FLINK_STAMP) ## kill task managers of a real Flink job and measure; downloads 0.6 GB the first time
 	FLINK_PYTHON=$(abspath $(FLINK_VENV))/bin/python $(BIN)/python -m pytest -m flink tests/live -s

@@ -7,8 +7,10 @@ import signal
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, is_hypothesis_test, settings
 from xdist.scheduler import LoadScopeScheduling
+
+from tests.effort import examples
 
 #: Checks of health that hold for every test; the one for slowness is a clock.
 UNHURRIED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow], "print_blob": True}
@@ -55,8 +57,19 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByEngine:
 LONG = ("test_readme.py", "test_joint_replication.py", "test_planner_contracts.py", "test_fuzz.py", "test_failover.py")
 
 
+def try_a_share(items: list[pytest.Item]) -> None:
+    """Let each test by Hypothesis try the share of its examples that ``tests/effort.py`` says.
+
+    Hypothesis has no public way to change settings that a test has; its own plugin for pytest does it like this.
+    """
+    for function in {item.obj for item in items if isinstance(item, pytest.Function) and is_hypothesis_test(item.obj)}:
+        given = function._hypothesis_internal_use_settings
+        function._hypothesis_internal_use_settings = settings(given, max_examples=examples(given.max_examples))
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the tests that share engines, one engine after the other; go on with what takes long."""
+    try_a_share(items)
 
     def order(item: pytest.Item) -> tuple[int, str]:
         file = item.path.as_posix()

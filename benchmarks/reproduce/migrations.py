@@ -14,7 +14,7 @@ from ftplan.metrics.migration_costs import CPA, CPAL, DIRECT, PROTOCOLS, Migrati
 from ftplan.metrics.migration_messages import cpa_costs, cpal_costs, direct_costs
 from ftplan.metrics.rebalance_problem import Migration
 from ftplan.model.units import MB
-from ftplan.simulation.migration.setting import Arrival, MoveSetting, Waiting
+from ftplan.simulation.migration.setting import MessageTiming, MoveSetting, RecordTiming
 from ftplan.simulation.migration.simulate import simulate_moves
 from reproduce.checks import at_most, mean, number, rising
 from reproduce.drawing import lines
@@ -161,11 +161,11 @@ def make_table_3(quick: bool) -> Outcome:
 def _in_messages(protocol: str, buffers: tuple[int, ...], record_time: float, queue: float) -> MoveSetting:
     """Return a move whose buffers are full and to which nothing comes any more, in units of a small message."""
 
-    def records(upstream: int) -> Iterator[Arrival]:
-        yield from repeat(Arrival(0.1, 1.0, queue), buffers[upstream])
+    def records(upstream: int) -> Iterator[RecordTiming]:
+        yield from repeat(RecordTiming(0.1, 1.0, queue), buffers[upstream])
 
     return MoveSetting(
-        protocol, 2, 4, len(buffers), records, lambda: Waiting(1.0, queue), record_time, 1.0, 500.0, age_s=2000.0,
+        protocol, 2, 4, len(buffers), records, lambda: MessageTiming(1.0, queue), record_time, 1.0, 500.0, age_s=2000.0,
         bytes_s=1.0,
     )  # fmt: skip
 

@@ -173,7 +173,7 @@ ROWS: tuple[Row, ...] = (
         function="ftplan.planners.rebalance.adaptive:adaptive",
         exact=False,
         guarantee="no needless move; phases in which no node is overloaded; a proven bound",
-        source="Madsen & Zhou, CIKM 2015, section 6: the most with the least loaded node (Flux); local search",
+        source="Madsen & Zhou, CIKM 2015, section 7.1: the most with the least loaded node; local search, dual bound",
         default=True,
     ),
     Row(
@@ -182,7 +182,7 @@ ROWS: tuple[Row, ...] = (
         function="ftplan.planners.rebalance.exact:exact",
         exact=True,
         guarantee="least cost of all moves, or the proven gap at the time limit",
-        source="integer program over key groups and nodes; moves that no phase can take are cut off",
+        source="integer programs over key groups and nodes; what no phase can take is cut off",
     ),
 )
 

@@ -19,12 +19,13 @@ from tests.api.joint_cases import SAME, Document, JointCase, Truth, random_case
 from tests.api.joint_checks import ALGORITHMS, CHECKS, EXACT, body, broken, is_best, value
 from tests.api.replication_cases import loaded, names
 from tests.cli.in_process import run_here
+from tests.effort import examples
 
 #: Growths that try to do better, where less than the default's is enough for what is asked.
 FEW: dict[str, Any] = {"iterations": 10}
 STORM = Path(__file__).resolve().parents[2] / "examples" / "storm-recovery"
 #: Random cases of each check and algorithm: no case is used twice.
-CASES = 10
+CASES = examples(200) // (len(CHECKS) * len(ALGORITHMS))
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ftplan.simulation.migration.protocol import Protocol
+from ftplan.simulation.migration.protocol import MigrationProtocol
 from tests.api.migrating.message_cases import MOVES, by_hand
 from tests.api.rebalance.cases import CLUSTER, TOPOLOGY, statistics
 
@@ -54,7 +54,7 @@ def test_a_plan_from_standard_input_over_runs(ftplan: Run, folder: Path) -> None
 
 def test_what_is_not_exactly_once_ends_with_1(ftplan: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The old node is told that no more data comes, and the new one gets none of what upstream instances keep."""
-    monkeypatch.setattr(Protocol, "_send_buffer", lambda self, upstream, fast: upstream.send(
+    monkeypatch.setattr(MigrationProtocol, "_send_buffer", lambda self, upstream, fast: upstream.send(
         "toState", self.new, self.setting.waiting(), fast=fast
     ))  # fmt: skip
     done = ftplan("simulate", "migration", "plan.json", *INPUTS, "--format", "table", "-q", cwd=folder)

@@ -12,6 +12,7 @@ import yaml
 
 import ftplan
 from ftplan.api import verify
+from tests.effort import examples
 from tests.fuzz.corpus import EXAMPLES, SMALL
 from tests.fuzz.judge import Judged
 from tests.fuzz.mutations import mutated
@@ -37,7 +38,7 @@ def test_whatever_the_costs_say() -> None:
     asked = {"fail": ["node:n1"], "algorithm": "best-density", "iterations": 1, "samples": 3, "time_limit_s": 3600.0}
     with warnings.catch_warnings(), np.errstate(divide="warn", over="warn", invalid="warn"):
         warnings.simplefilter("error")
-        for number in range(300):
+        for number in range(examples(300)):
             random = Random(number)
             document, done = mutated(COSTS, random)
             judged = Judged(number, done)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from tests.effort import examples
 from tests.fuzz.judge import judge
 
 #: Documents, and how many a test takes.
-DOCUMENTS, AT_ONCE = 300, 20
+DOCUMENTS, AT_ONCE = examples(300), 20
 
 
 @pytest.mark.parametrize("first", range(0, DOCUMENTS, AT_ONCE))

@@ -15,7 +15,7 @@ from ftplan.metrics.migration_phases import phase_figures
 from ftplan.metrics.rebalance_problem import Migration, Rebalance
 from ftplan.model.topology import Topology
 from ftplan.model.units import MB
-from ftplan.simulation.migration.setting import Arrival, MoveSetting, Waiting
+from ftplan.simulation.migration.setting import MessageTiming, MoveSetting, RecordTiming
 
 #: Most upstream instances that are simulated of a key group, and the messages that one is worth.
 UPSTREAMS, WORTH = 16, 100
@@ -120,13 +120,13 @@ def _setting(moves: PlannedMoves, item: PlannedMove, run: int | None) -> MoveSet
     def drawn(rng: np.random.Generator | None) -> tuple[float, float]:
         return (delay_s, queue_s) if rng is None else (delay_s * rng.uniform(0.5, 1.5), queue_s * rng.uniform())
 
-    def records(upstream: int) -> Iterator[Arrival]:
+    def records(upstream: int) -> Iterator[RecordTiming]:
         if not np.isfinite(gap_s):
             return
         rng = _rng(moves.seed, run, group, upstream)
         first = 1.0 + upstream / item.upstreams  # not all at one moment
         while True:
-            yield Arrival(gap_s * (first if rng is None else rng.exponential()), *drawn(rng))
+            yield RecordTiming(gap_s * (first if rng is None else rng.exponential()), *drawn(rng))
             first = 1.0
 
     age_s, next_s = value("age_s"), np.inf
@@ -142,7 +142,7 @@ def _setting(moves: PlannedMoves, item: PlannedMove, run: int | None) -> MoveSet
         item.move.target,
         item.upstreams,
         records,
-        lambda: Waiting(*drawn(messages)),
+        lambda: MessageTiming(*drawn(messages)),
         record_time_s=record_time_s(of, group) * item.bundle,
         record_bytes=0.0 if of.remote else value("record_bytes") * item.bundle,
         state_bytes=value("state_bytes"),

@@ -9,7 +9,7 @@ from typing import Any
 from ftplan.api.rebalance.options import RebalanceOptions
 from ftplan.api.rebalance.problem import PreparedRebalance, prepare
 from ftplan.errors import FtplanError, suggestion
-from ftplan.metrics.migration_costs import DIRECT
+from ftplan.metrics.migration_costs import DIRECT, PROTOCOLS
 from ftplan.metrics.rebalance_problem import Migration, NewCopy, Rebalance, RebalanceProblem
 from ftplan.metrics.rebalance_rules import cheapest
 from ftplan.model.plan import Plan
@@ -58,7 +58,7 @@ def numbered(plan: Plan, problem: RebalanceProblem) -> Rebalance:
     Raises
     ------
     FtplanError
-        If the plan names a key group or node that is not there.
+        If the plan names a key group, node or protocol that is not there, or moves a key group twice.
     """
     groups = group_numbers(problem)
     nodes = {name: number for number, name in enumerate(problem.nodes)}
@@ -79,7 +79,12 @@ def numbered(plan: Plan, problem: RebalanceProblem) -> Rebalance:
     listed = moves_listed(plan)
     alone = any(item.get("phase") is None for item in listed)
     phases: dict[int, list[Migration]] = {}
+    moved: set[int] = set()
     for number, item in enumerate(listed):
+        if group(item) in moved:
+            where = f"key-group:{item['operator']}/{item['key_group']}"
+            raise FtplanError(f"plan: {where} moves twice: verify names everything that is wrong")
+        moved.add(group(item))
         move = _migration(problem, group(item), node(item["to"]), item.get("protocol"))
         phases.setdefault(number if alone else item["phase"], []).append(move)
     copies = tuple(
@@ -89,6 +94,8 @@ def numbered(plan: Plan, problem: RebalanceProblem) -> Rebalance:
 
 
 def _migration(problem: RebalanceProblem, group: int, target: int, protocol: str | None) -> Migration:
+    if protocol is not None and protocol not in PROTOCOLS:
+        raise FtplanError(f"plan: {protocol!r} is no protocol: one of {', '.join(PROTOCOLS)}")
     if protocol is not None:
         return Migration(group, target, protocol)
     return cheapest(problem, group, target) or Migration(group, target, DIRECT)

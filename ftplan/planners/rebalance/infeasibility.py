@@ -19,7 +19,15 @@ from ftplan.planners.rebalance.candidates import Candidates
 from ftplan.planners.rebalance.choice_model import WHOLE, choices, chosen
 from ftplan.planners.rebalance.outcome import outcome
 from ftplan.planners.rebalance.pairing import pairing
-from ftplan.planners.rebalance.raisable_limits import IN_PHASES, RaisableLimit, printed, raisable_limits
+from ftplan.planners.rebalance.raisable_limits import (
+    IN_PHASES,
+    RaisableLimit,
+    fair_load,
+    made_even,
+    printed,
+    raisable_limits,
+    tolerance_of,
+)
 from ftplan.planners.rebalance.starts import improved_starts
 from ftplan.planners.rebalance.working_placement import WorkingPlacement
 
@@ -46,7 +54,7 @@ def why_infeasible(problem: RebalanceProblem, seed: int, budget: Budget) -> Infe
         relaxed = limit.at(relaxed, limit.none)
     placement = _seen(relaxed, seed, budget)
     if placement is None:
-        return _stranded(problem)
+        return _stranded(problem, seed, budget)
     for limit in limits:
         asked = limit.at(relaxed, limit.current)
         keeps = limit.name not in IN_PHASES and limit.used(placement) <= limit.current
@@ -110,7 +118,7 @@ def _least(
     return value, placement
 
 
-def _stranded(problem: RebalanceProblem) -> Infeasible | None:
+def _stranded(problem: RebalanceProblem, seed: int, budget: Budget) -> Infeasible | None:
     """Return which groups cannot leave a removed node by any protocol, and which nodes to keep instead."""
     free = replace(problem, protocols=PROTOCOLS[:4], limits=RebalanceLimits())
     candidates = Candidates(free)
@@ -121,10 +129,29 @@ def _stranded(problem: RebalanceProblem) -> Infeasible | None:
     nodes = sorted({int(free.home[group]) for group in stuck.tolist()})
     names = ", ".join(problem.nodes[node] for node in nodes)
     reason = f"{name_of(problem, int(stuck[0]))} cannot leave {problem.nodes[int(problem.home[stuck[0]])]}"
+    kept = _keeping(problem, nodes)
+    fix = ["leave out " + " ".join(f"--remove {problem.nodes[node]}" for node in nodes)]
+    if kept.limits.within_s != problem.limits.within_s:
+        fix[0] += " --within"
+    more = None if _seen(kept, seed, budget) is not None else why_infeasible(kept, seed, budget)
+    fix += [] if more is None else [more.smallest_fix]
     return Infeasible(
         f"{reason}: no protocol brings it to another node, since it would never catch up or has no checkpoint",
         DRAINED,
         names,
         None,
-        "leave out " + " ".join(f"--remove {problem.nodes[node]}" for node in nodes),
+        " and ".join(fix),
     )
+
+
+def _keeping(problem: RebalanceProblem, nodes: list[int]) -> RebalanceProblem:
+    """Return a problem in which some of the removed nodes are kept, as nodes that take groups and copies."""
+    back = np.isin(np.arange(len(problem.nodes)), nodes)
+    removed, near = problem.removed & ~back, tolerance_of(problem)
+    limits = problem.limits if removed.any() else replace(problem.limits, within_s=None)
+    kept = replace(problem, hosts=problem.hosts | back, keeps=problem.keeps | back, removed=removed, limits=limits)
+    if near is not None:
+        return made_even(kept, near)
+    was = fair_load(problem)
+    share = np.divide(fair_load(kept), was, out=np.ones(len(was)), where=was > 0.0)
+    return replace(kept, lower=np.where(np.isfinite(problem.lower), problem.lower * share, problem.lower))

@@ -120,7 +120,7 @@ def fair_load(problem: RebalanceProblem) -> FloatArray:
     return np.asarray(share * (total / max(float(share.sum()), 1e-300)))
 
 
-def _tolerance(problem: RebalanceProblem) -> float | None:
+def tolerance_of(problem: RebalanceProblem) -> float | None:
     """Return the tolerance of all hosts; None where load need not be even, or only added nodes are to be filled."""
     fair = fair_load(problem)
     even = np.isfinite(problem.lower) & (fair > 0.0)
@@ -130,14 +130,15 @@ def _tolerance(problem: RebalanceProblem) -> float | None:
     return canonical_number(float(1.0 - problem.lower[node] / fair[node]))
 
 
-def _even(problem: RebalanceProblem, near: float) -> RebalanceProblem:
+def made_even(problem: RebalanceProblem, near: float) -> RebalanceProblem:
+    """Return a problem in which all hosts have to be within a tolerance of their fair share."""
     fair, hosts = fair_load(problem), problem.hosts
     upper = np.where(hosts, np.minimum(problem.ceiling, (1.0 + near) * fair), problem.ceiling)
     return replace(problem, upper=upper, lower=np.where(hosts, (1.0 - near) * fair, -np.inf))
 
 
 def _evenness(problem: RebalanceProblem) -> RaisableLimit:
-    near, fair = _tolerance(problem), fair_load(problem)
+    near, fair = tolerance_of(problem), fair_load(problem)
     filling = near is None
     able = fair > 0.0
     current = 0.0 if near is None else near
@@ -147,7 +148,7 @@ def _evenness(problem: RebalanceProblem) -> RaisableLimit:
             return replace(other, upper=other.ceiling, lower=np.full(len(problem.nodes), -np.inf))
         if filling:
             return replace(other, lower=problem.lower)
-        return _even(other, value)
+        return made_even(other, value)
 
     def used(placement: WorkingPlacement) -> float:
         if filling:
@@ -238,7 +239,7 @@ def _bytes(problem: RebalanceProblem) -> RaisableLimit:
         return f"moves transfer {value:.6g} bytes at least, at most {problem.limits.max_bytes:.6g} may be"
 
     def fix(value: float) -> str:
-        return f"--max-bytes {value:.0f}"
+        return f"--max-bytes {math.ceil(value)}"
 
     limit = _budgeted(MOST_BYTES, "max_bytes", FREE, lambda now: now.bytes(), fix, reason, problem)
     return limit._replace(whole=False)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 _PRIME, _FACTOR = (1 << 61) - 1, 1_000_003
 
 
-class Record(NamedTuple):
+class GroupRecord(NamedTuple):
     """A record of a key group.
 
     ``number`` counts those of its upstream instance from 0 on. ``delay_s`` is how long it is on the way, and
@@ -39,15 +39,15 @@ class GroupState:
         self.last = [-1] * upstreams
         self.digest = [0] * upstreams
 
-    def covers(self, record: Record) -> bool:
+    def covers(self, record: GroupRecord) -> bool:
         """Return whether a record, or a later one of its upstream instance, has been applied."""
         return record.number <= self.last[record.upstream]
 
-    def follows(self, record: Record) -> bool:
+    def follows(self, record: GroupRecord) -> bool:
         """Return whether a record is the next of its upstream instance."""
         return record.number == self.last[record.upstream] + 1
 
-    def apply(self, record: Record) -> int:
+    def apply(self, record: GroupRecord) -> int:
         """Apply a record; return what the group puts out for it."""
         upstream = record.upstream
         self.digest[upstream] = (self.digest[upstream] * _FACTOR + record.value) % _PRIME
@@ -65,16 +65,16 @@ class GroupState:
         return self.digest == other.digest and self.last == other.last
 
 
-class Output(NamedTuple):
+class GroupOutput(NamedTuple):
     """What a node put out for a record, and when."""
 
-    record: Record
+    record: GroupRecord
     digest: int
     at_s: float
     new: bool  # by the new node
 
 
-class CheckpointStore:
+class NewestCheckpoint:
     """Where the checkpoint of a key group lies: the newest that has come, and none other once it is in use."""
 
     def __init__(self, upstreams: int) -> None:

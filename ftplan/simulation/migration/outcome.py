@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ftplan.simulation.migration.group import GroupState, Record
-from ftplan.simulation.migration.protocol import Protocol
+from ftplan.simulation.migration.group import GroupRecord, GroupState
+from ftplan.simulation.migration.protocol import MigrationProtocol
 
 #: What is later than usual by less than this, and this share of the time that a record takes, is so by rounding.
 _ROUNDING_S, _ROUNDING = 1e-9, 1e-6
@@ -50,7 +50,7 @@ class MoveFigures(NamedTuple):
     records: int
 
 
-class Fault(NamedTuple):
+class MigrationFault(NamedTuple):
     """What is wrong, how many records are concerned, and an example: upstream instance and number."""
 
     what: str
@@ -59,13 +59,13 @@ class Fault(NamedTuple):
     number: int
 
 
-def usual_s(records: Sequence[Sequence[Record]], record_time_s: float) -> list[list[float]]:
+def usual_s(records: Sequence[Sequence[GroupRecord]], record_time_s: float) -> list[list[float]]:
     """Return when the old node would put out each record of each upstream instance without a migration.
 
     On the way and in the input queue no record overtakes those of its upstream instance, or those that came before. No
     two may come at one moment.
     """
-    arrivals: list[tuple[float, Record]] = []
+    arrivals: list[tuple[float, GroupRecord]] = []
     for own in records:
         at_s = -np.inf
         for record in own:
@@ -81,7 +81,7 @@ def usual_s(records: Sequence[Sequence[Record]], record_time_s: float) -> list[l
     return out
 
 
-def figures(move: Protocol) -> MoveFigures:
+def figures(move: MigrationProtocol) -> MoveFigures:
     """Return a migration in numbers; nothing of it may be under way."""
     sent = [upstream.sent for upstream in move.upstreams]
     usual = usual_s(sent, move.setting.record_time_s)
@@ -104,7 +104,7 @@ def figures(move: Protocol) -> MoveFigures:
     )
 
 
-def faults(move: Protocol) -> list[Fault]:
+def faults(move: MigrationProtocol) -> list[MigrationFault]:
     """Return what keeps a migration from being exactly-once and in order, nothing if nothing does.
 
     - The state at the end, on the new node, is that of all records in the order of each upstream instance.
@@ -115,7 +115,7 @@ def faults(move: Protocol) -> list[Fault]:
     """
     expected = GroupState(move.setting.upstreams)
     digests = [[expected.apply(record) for record in upstream.sent] for upstream in move.upstreams]
-    wrong: list[tuple[str, list[Record]]] = []
+    wrong: list[tuple[str, list[GroupRecord]]] = []
     state = move.new.state
     missing = [
         record for upstream in move.upstreams for record in upstream.sent if state is None or not state.covers(record)
@@ -133,10 +133,10 @@ def faults(move: Protocol) -> list[Fault]:
     wrong.append(("out of order", [*move.old.disorder, *move.new.disorder]))
     if move.complete_checkpoint:
         wrong.append(("not in the old checkpoint", _left_out(move)))
-    return [Fault(what, len(some), some[0].upstream, some[0].number) for what, some in wrong if some]
+    return [MigrationFault(what, len(some), some[0].upstream, some[0].number) for what, some in wrong if some]
 
 
-def _left_out(move: Protocol) -> list[Record]:
+def _left_out(move: MigrationProtocol) -> list[GroupRecord]:
     """Return the records that the old node was sent and that its checkpoint does not have."""
     kept = move.left_behind
     return [

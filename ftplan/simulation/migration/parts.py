@@ -13,23 +13,23 @@ from simpy.events import ProcessGenerator
 from ftplan.simulation.engine.clock import DataEvent, data_timeout
 from ftplan.simulation.engine.network import FifoChannel
 from ftplan.simulation.engine.sources import arrivals
-from ftplan.simulation.migration.group import GroupState, Output, Record
-from ftplan.simulation.migration.setting import Arrival, Waiting
+from ftplan.simulation.migration.group import GroupOutput, GroupRecord, GroupState
+from ftplan.simulation.migration.setting import MessageTiming, RecordTiming
 
-Kind = Literal["data", "toState", "toCheckpoint", "syncGroup"]
+MessageKind = Literal["data", "toState", "toCheckpoint", "syncGroup"]
 
 
-class Message(NamedTuple):
+class GroupMessage(NamedTuple):
     """A message of an upstream instance to a node: fast ones do not wait in the input queue."""
 
-    kind: Kind
+    kind: MessageKind
     upstream: int
-    records: tuple[Record, ...] = ()
+    records: tuple[GroupRecord, ...] = ()
     fast: bool = False
     queue_s: float = 0.0
 
 
-class Instance:
+class GroupInstance:
     """The operator's instance on a node, as far as one key group goes: its input queue, its state, its output.
 
     Attributes
@@ -47,25 +47,25 @@ class Instance:
     """
 
     def __init__(
-        self, env: Environment, state: GroupState | None, record_time_s: float, emit: Callable[[Output], object]
+        self, env: Environment, state: GroupState | None, record_time_s: float, emit: Callable[[GroupOutput], object]
     ) -> None:
         self.env = env
         self.state = state
         self.record_time_s = record_time_s
         self.emit = emit
         self.new = state is None
-        self.handle: Callable[[Message], ProcessGenerator] = self.work_off
+        self.handle: Callable[[GroupMessage], ProcessGenerator] = self.work_off
         self.idle: Callable[[], object] = lambda: None
-        self.disorder: list[Record] = []
+        self.disorder: list[GroupRecord] = []
         self.duplicates = self.dropped = self.applied = 0
         self.down = False
-        self._fast: deque[Message] = deque()
-        self._normal: deque[Message] = deque()
-        self._input_queue = FifoChannel[Message](self._ready)
+        self._fast: deque[GroupMessage] = deque()
+        self._normal: deque[GroupMessage] = deque()
+        self._input_queue = FifoChannel[GroupMessage](self._ready)
         self._asleep: Event | None = None
         env.process(self._serve())
 
-    def receive(self, message: Message) -> None:
+    def receive(self, message: GroupMessage) -> None:
         """Take a message that has come over the network."""
         if message.fast:
             self._fast.append(message)
@@ -73,12 +73,12 @@ class Instance:
         else:
             self._input_queue.send(message, data_timeout(self.env, message.queue_s))
 
-    def work_off(self, message: Message) -> ProcessGenerator:
+    def work_off(self, message: GroupMessage) -> ProcessGenerator:
         """Work off the records of a message."""
         for record in message.records:
             yield from self.process(record)
 
-    def process(self, record: Record) -> ProcessGenerator:
+    def process(self, record: GroupRecord) -> ProcessGenerator:
         """Apply a record to the state, unless it has been, and put its output out."""
         if self.state is None:
             self.dropped += 1
@@ -93,7 +93,7 @@ class Instance:
         if not self.state.follows(record):
             self.disorder.append(record)
         self.applied += 1
-        self.emit(Output(record, self.state.apply(record), self.env.now, self.new))
+        self.emit(GroupOutput(record, self.state.apply(record), self.env.now, self.new))
 
     def fail(self) -> None:
         """Lose everything, for good."""
@@ -102,7 +102,7 @@ class Instance:
         self._fast.clear()
         self._normal.clear()
 
-    def _ready(self, message: Message) -> None:
+    def _ready(self, message: GroupMessage) -> None:
         self._normal.append(message)
         self._wake()
 
@@ -141,28 +141,34 @@ class Upstream:
     """
 
     def __init__(
-        self, env: Environment, number: int, records: Iterator[Arrival], target: Instance, wait_s: float, most: float
+        self,
+        env: Environment,
+        number: int,
+        records: Iterator[RecordTiming],
+        target: GroupInstance,
+        wait_s: float,
+        most: float,
     ) -> None:
         self.env = env
         self.number = number
-        self.buffer: deque[Record] = deque()
-        self.targets: tuple[Instance, ...] = (target,)
-        self.sent: list[Record] = []
-        self.sent_to: dict[Instance, int] = {}
+        self.buffer: deque[GroupRecord] = deque()
+        self.targets: tuple[GroupInstance, ...] = (target,)
+        self.sent: list[GroupRecord] = []
+        self.sent_to: dict[GroupInstance, int] = {}
         self.most = most
         self.stopped = False
         self._records = records
-        self._next = Arrival(0.0, 0.0, 0.0)
+        self._next = RecordTiming(0.0, 0.0, 0.0)
         self._wait_s = wait_s
-        self._channels: dict[Instance, FifoChannel[Message]] = {}
+        self._channels: dict[GroupInstance, FifoChannel[GroupMessage]] = {}
         arrivals(env, self._gaps(), self._make)
 
     def send(
-        self, kind: Kind, to: Instance, waiting: Waiting, *, fast: bool = False, records: Sequence[Record] = (),
-        there: Event | None = None,
+        self, kind: MessageKind, to: GroupInstance, waiting: MessageTiming, *, fast: bool = False,
+        records: Sequence[GroupRecord] = (), there: Event | None = None,
     ) -> None:  # fmt: skip
         """Send a message of the protocol; *there* says when it arrives, if not after its delay."""
-        message = Message(kind, self.number, tuple(records), fast, waiting.queue_s)
+        message = GroupMessage(kind, self.number, tuple(records), fast, waiting.queue_s)
         self._channel(to).send(message, there or data_timeout(self.env, waiting.delay_s))
 
     def trim(self, covered: Sequence[int]) -> None:
@@ -177,15 +183,15 @@ class Upstream:
         self.stopped = True
 
     def _make(self) -> None:
-        record = Record(self.number, len(self.sent), self.env.now, self._next.delay_s, self._next.queue_s)
+        record = GroupRecord(self.number, len(self.sent), self.env.now, self._next.delay_s, self._next.queue_s)
         self.sent.append(record)
         self.buffer.append(record)
         for to in self.targets:
             self.sent_to[to] = record.number
-            message = Message("data", self.number, (record,), False, record.queue_s)
+            message = GroupMessage("data", self.number, (record,), False, record.queue_s)
             self._channel(to).send(message, data_timeout(self.env, record.delay_s))
 
-    def _channel(self, to: Instance) -> FifoChannel[Message]:
+    def _channel(self, to: GroupInstance) -> FifoChannel[GroupMessage]:
         if to not in self._channels:
             self._channels[to] = FifoChannel(to.receive)
         return self._channels[to]

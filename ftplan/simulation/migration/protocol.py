@@ -14,8 +14,8 @@ from simpy.events import ProcessGenerator
 
 from ftplan.simulation.engine.clock import after, data_timeout
 from ftplan.simulation.engine.network import transfer
-from ftplan.simulation.migration.group import CheckpointStore, GroupState, Output
-from ftplan.simulation.migration.parts import Instance, Message, Upstream
+from ftplan.simulation.migration.group import GroupOutput, GroupState, NewestCheckpoint
+from ftplan.simulation.migration.parts import GroupInstance, GroupMessage, Upstream
 from ftplan.simulation.migration.setting import MoveSetting
 
 
@@ -36,7 +36,7 @@ class Links:
         return [self._links[direction, node]]
 
 
-class Protocol:
+class MigrationProtocol:
     """Algorithm 1 under way: the new node turns its checkpoint into state and replays what came in since.
 
     Time 0 is when it is ordered. Other protocols override steps of it.
@@ -64,11 +64,11 @@ class Protocol:
 
     def __init__(self, env: Environment, setting: MoveSetting, links: Links) -> None:
         self.env, self.setting, self.links = env, setting, links
-        self.outputs: list[Output] = []
+        self.outputs: list[GroupOutput] = []
         self.withheld = self.replayed = 0
         self.paused_s = self.level_s = self.converted_s = np.inf
-        self.old = Instance(env, GroupState(setting.upstreams), setting.record_time_s, self._put_out)
-        self.new = Instance(env, None, setting.record_time_s, self._put_out)
+        self.old = GroupInstance(env, GroupState(setting.upstreams), setting.record_time_s, self._put_out)
+        self.new = GroupInstance(env, None, setting.record_time_s, self._put_out)
         self.old.handle, self.new.handle, self.new.idle = self.at_old, self.at_new, self._idle
         wait_s = -setting.age_s - setting.warm_up_s - env.now
         most = setting.most_records / setting.upstreams
@@ -76,7 +76,7 @@ class Protocol:
             Upstream(env, j, setting.records(j), self.old, wait_s, most) for j in range(setting.upstreams)
         ]
         #: The newest checkpoint, where migrations that it assists find it.
-        self.store = CheckpointStore(setting.upstreams)
+        self.store = NewestCheckpoint(setting.upstreams)
         #: What the old node has once it has given the group away.
         self.left_behind: GroupState | None = None
         self._replayed_from: set[int] = set()
@@ -95,7 +95,7 @@ class Protocol:
         upstream.targets = (self.new,)
         upstream.send("toCheckpoint", self.old, self.setting.waiting())
 
-    def at_old(self, message: Message) -> ProcessGenerator:
+    def at_old(self, message: GroupMessage) -> ProcessGenerator:
         """Carry out lines 6 and 7, or work records off."""
         if message.kind == "toCheckpoint":
             self._no_more_from.add(message.upstream)
@@ -104,7 +104,7 @@ class Protocol:
             return
         yield from self.old.work_off(message)
 
-    def at_new(self, message: Message) -> ProcessGenerator:
+    def at_new(self, message: GroupMessage) -> ProcessGenerator:
         """Carry out lines 8 to 10, or work records off."""
         if message.kind == "toState" and self.new.state is None:
             yield from self.revive()
@@ -125,7 +125,7 @@ class Protocol:
             yield data_timeout(self.env, self.setting.restart_s)
         self.new.state = self.store.checkpoint.copy()
 
-    def kept_back(self, output: Output) -> bool:
+    def kept_back(self, output: GroupOutput) -> bool:
         """Return whether the new node has to keep an output to itself."""
         return False
 
@@ -137,7 +137,7 @@ class Protocol:
     def _pause(self) -> None:
         self.paused_s = min(self.paused_s, self.env.now)
 
-    def _put_out(self, output: Output) -> None:
+    def _put_out(self, output: GroupOutput) -> None:
         if output.new and self.kept_back(output):
             self.withheld += 1
         else:

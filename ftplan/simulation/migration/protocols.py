@@ -15,20 +15,20 @@ from simpy.events import ProcessGenerator
 
 from ftplan.metrics.migration_costs import CPA, CPAL, DIRECT, FETCH, LAZY, RECOVER
 from ftplan.simulation.engine.clock import after
-from ftplan.simulation.migration.group import GroupState, Output, Record
-from ftplan.simulation.migration.parts import Message, Upstream
-from ftplan.simulation.migration.protocol import Links, Protocol
+from ftplan.simulation.migration.group import GroupOutput, GroupRecord, GroupState
+from ftplan.simulation.migration.parts import GroupMessage, Upstream
+from ftplan.simulation.migration.protocol import Links, MigrationProtocol
 from ftplan.simulation.migration.setting import MoveSetting
 
 
-class Cpal(Protocol):
+class CpalMigration(MigrationProtocol):
     """Algorithm 2: the new node replays while the old one goes on; they are synchronised then."""
 
     single_output = True
 
     def __init__(self, env: Environment, setting: MoveSetting, links: Links) -> None:
         self._synchronising: set[int] = set()
-        self._held: list[Record] = []
+        self._held: list[GroupRecord] = []
         self._said = False
         super().__init__(env, setting, links)
 
@@ -45,7 +45,7 @@ class Cpal(Protocol):
         upstream.targets = (self.new,)
         upstream.send("toCheckpoint", self.old, self.setting.waiting())
 
-    def at_new(self, message: Message) -> ProcessGenerator:
+    def at_new(self, message: GroupMessage) -> ProcessGenerator:
         """Carry out lines 5 to 9 and 16 to 19, or work records off."""
         if message.kind == "syncGroup":
             self._synchronising.add(message.upstream)
@@ -59,7 +59,7 @@ class Cpal(Protocol):
             if message.kind == "toState" and not self.setting.catch_up_first:
                 self._say_replayed()
 
-    def kept_back(self, output: Output) -> bool:
+    def kept_back(self, output: GroupOutput) -> bool:
         """Return whether the old node still puts out what the new one does."""
         return not self.synchronised
 
@@ -81,7 +81,7 @@ class Cpal(Protocol):
             self._tell(self.synchronise)
 
 
-class Placed(Protocol):
+class AfterTransfer(MigrationProtocol):
     """The new node gets a checkpoint from the old one; when it is stored, buffers are trimmed, and CPA follows."""
 
     def place(self, checkpoint: GroupState) -> ProcessGenerator:
@@ -97,7 +97,7 @@ class Placed(Protocol):
         self.order(upstream)
 
 
-class Direct(Placed):
+class DirectMigration(AfterTransfer):
     """The old node stops, and makes a fresh checkpoint."""
 
     #: What the old node is sent after it has stopped is in the buffers.
@@ -115,7 +115,7 @@ class Direct(Placed):
         self.env.process(self.place(self.left_behind.copy()))
 
 
-class Lazy(Placed):
+class LazyMigration(AfterTransfer):
     """The next checkpoint goes to the new node, while the old one goes on."""
 
     def __init__(self, env: Environment, setting: MoveSetting, links: Links) -> None:
@@ -133,7 +133,7 @@ class Lazy(Placed):
             self.env.process(self.place(checkpoint))
 
 
-class Recover(Protocol):
+class RecoverAfterLoss(MigrationProtocol):
     """The old node is gone; when that is noticed, CPA without it."""
 
     complete_checkpoint = False
@@ -150,7 +150,7 @@ class Recover(Protocol):
         super().begin()
 
 
-class Fetch(Recover):
+class FetchAfterLoss(RecoverAfterLoss):
     """The same where the checkpoint lies on another node, which sends it first."""
 
     def notice(self) -> None:
@@ -163,11 +163,11 @@ class Fetch(Recover):
         super().notice()
 
 
-PROTOCOLS: Final[Mapping[str, type[Protocol]]] = {
-    CPA: Protocol,
-    CPAL: Cpal,
-    LAZY: Lazy,
-    DIRECT: Direct,
-    RECOVER: Recover,
-    FETCH: Fetch,
+PROTOCOLS: Final[Mapping[str, type[MigrationProtocol]]] = {
+    CPA: MigrationProtocol,
+    CPAL: CpalMigration,
+    LAZY: LazyMigration,
+    DIRECT: DirectMigration,
+    RECOVER: RecoverAfterLoss,
+    FETCH: FetchAfterLoss,
 }

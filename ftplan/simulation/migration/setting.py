@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 
-class Arrival(NamedTuple):
+class RecordTiming(NamedTuple):
     """A record that an upstream instance makes: seconds after its last one, on the way, and waiting at a node."""
 
     gap_s: float
@@ -17,7 +17,7 @@ class Arrival(NamedTuple):
     queue_s: float
 
 
-class Waiting(NamedTuple):
+class MessageTiming(NamedTuple):
     """How long a message of the protocol is on the way, and, unless it is fast, waits at its receiver."""
 
     delay_s: float
@@ -69,8 +69,8 @@ class MoveSetting:
     source: int
     target: int
     upstreams: int
-    records: Callable[[int], Iterator[Arrival]]
-    waiting: Callable[[], Waiting]
+    records: Callable[[int], Iterator[RecordTiming]]
+    waiting: Callable[[], MessageTiming]
     record_time_s: float
     record_bytes: float = 0.0
     state_bytes: float = 0.0

@@ -7,19 +7,19 @@ from typing import NamedTuple
 
 from simpy import Environment
 
-from ftplan.simulation.migration.outcome import Fault, MoveFigures, faults, figures
-from ftplan.simulation.migration.protocol import Links, Protocol
+from ftplan.simulation.migration.outcome import MigrationFault, MoveFigures, faults, figures
+from ftplan.simulation.migration.protocol import Links, MigrationProtocol
 from ftplan.simulation.migration.protocols import PROTOCOLS
 from ftplan.simulation.migration.setting import MoveSetting
 
-Make = Callable[[Environment, MoveSetting, Links], Protocol]
+Make = Callable[[Environment, MoveSetting, Links], MigrationProtocol]
 
 
 class SimulatedMove(NamedTuple):
     """What a move was like, and what went wrong; nothing should."""
 
     figures: MoveFigures
-    faults: tuple[Fault, ...]
+    faults: tuple[MigrationFault, ...]
 
 
 def simulate_moves(

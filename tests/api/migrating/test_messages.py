@@ -15,8 +15,8 @@ from ftplan.errors import FtplanError
 from ftplan.io.simulations.document import load_simulation
 from ftplan.simulation.migration import simulate
 from ftplan.simulation.migration.parts import Upstream
-from ftplan.simulation.migration.protocol import Protocol
-from ftplan.simulation.migration.protocols import PROTOCOLS, Cpal
+from ftplan.simulation.migration.protocol import MigrationProtocol
+from ftplan.simulation.migration.protocols import PROTOCOLS, CpalMigration
 from tests.api.migrating.message_cases import MOVES, by_hand
 from tests.api.rebalance.cases import JOB, job, statistics
 
@@ -131,7 +131,7 @@ def test_a_group_without_records_moves_too() -> None:
         assert move["simulated"]["completion_s"]["mean"] < 0.05
 
 
-class ForgetsBuffers(Protocol):
+class ForgetsBuffers(MigrationProtocol):
     """A broken protocol: upstream instances send nothing of what they keep."""
 
     def order(self, upstream: Upstream) -> None:
@@ -154,7 +154,7 @@ def test_a_broken_protocol_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     assert load_simulation(document).value == document
 
 
-class NeverEnds(Cpal):
+class NeverEnds(CpalMigration):
     """Nobody learns that all is replayed."""
 
     def _say_replayed(self) -> None:

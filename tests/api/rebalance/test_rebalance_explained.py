@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ftplan.api import diff, explain
+from ftplan.api import diff, evaluate, explain
 from ftplan.errors import FtplanError
 from ftplan.model.plan import Plan
 from tests.api.rebalance.cases import CLUSTER, job, planned
@@ -118,3 +118,20 @@ def test_a_suggestion_that_is_followed_reaches_the_band(factor: float, band: str
     used = used - set(named) if action == "remove" else used | set(named)
     load = sum((row["after"] or 0.0) * cpu[row["node"]] for row in plan.summary["nodes"])  # some may be on idle nodes
     assert load / sum(cpu[name] for name in used) == pytest.approx(said["utilisation_after"])
+
+
+@pytest.mark.parametrize(
+    ("moves", "says"),
+    [
+        ([{"to": "n9"}], "no node 'n9'"),
+        ([{"to": "n2", "operator": "source"}], "there is no key-group:source/6"),
+        ([{"to": "n2", "protocol": "teleport"}], "'teleport' is no protocol"),
+        ([{"to": "n2"}, {"to": "n3"}], "moves twice"),
+    ],
+)
+def test_a_plan_by_hand_that_names_what_is_not_there(moves: list[dict[str, Any]], says: str) -> None:
+    listed = [{"operator": "agg", "key_group": 6, "from": "n4", **move} for move in moves]
+    document = {"format": "ftplan/plan", "format_version": "1.0", "kind": "rebalance", "plan": {"moves": listed}}
+    for ask in (lambda: explain(document, job(), "node:n2"), lambda: evaluate(document, job())):
+        with pytest.raises(FtplanError, match=says):
+            ask()

@@ -67,7 +67,7 @@ def assert_least(problem: RebalanceProblem) -> None:
     assert len(moves) <= len(truth[1])
 
 
-@pytest.mark.parametrize("first", range(0, 320, 40))
+@pytest.mark.parametrize("first", range(0, 240, 40))
 def test_it_costs_as_little_as_the_best_of_all_placements(first: int) -> None:
     for seed in range(first, first + 40):
         assert_least(without_notice(random_problem(seed)))
@@ -80,7 +80,7 @@ def test_full_nodes_are_no_harder(tightness: float) -> None:
 
 
 def test_classes_of_nodes_lead_to_the_same_cost(monkeypatch: pytest.MonkeyPatch) -> None:
-    problems = [random_problem(seed, 5) for seed in range(120)] + [random_problem(seed, 14, 6) for seed in range(25)]
+    problems = [random_problem(seed, 5) for seed in range(90)] + [random_problem(seed, 14, 6) for seed in range(12)]
     whole = [solved(problem) for problem in problems]
     monkeypatch.setattr(search, "FEW_COLUMNS", 0)
     for problem, at_once in zip(problems, whole, strict=True):
@@ -164,7 +164,7 @@ def phase_problem(seed: int) -> RebalanceProblem:
 
 def test_it_costs_as_little_as_the_best_moves_that_have_phases() -> None:
     proven = 0
-    for seed in range(60):
+    for seed in range(45):
         problem = phase_problem(seed)
         truth, result = best_in_phases(problem), exact(problem, ITERATIONS)
         if truth is None:
@@ -222,7 +222,7 @@ def test_columns_are_what_the_problem_allows() -> None:
 
 
 def test_it_is_never_worse_than_adaptive_and_the_bound_is_none_above() -> None:
-    for seed in range(10):
+    for seed in range(6):
         problem = random_problem(seed, 12, 5)
         mine, theirs = exact(problem, ITERATIONS), adaptive(problem, ITERATIONS)
         if theirs.answer is None:
@@ -236,7 +236,7 @@ def test_it_is_never_worse_than_adaptive_and_the_bound_is_none_above() -> None:
 
 
 def test_more_moves_bytes_or_hosts_never_cost_more() -> None:
-    for seed in range(25):
+    for seed in range(15):
         problem = replace(random_problem(seed, 7, 4, 0.8, traffic=None, lower=np.full(4, -np.inf)))
         values = []
         for most in (1, 2, 4, None):

@@ -8,33 +8,30 @@ from typing import Any
 
 import numpy as np
 
-from ftplan.simulation.migration.setting import Arrival, MoveSetting, Waiting
+from ftplan.simulation.migration.setting import MessageTiming, MoveSetting, RecordTiming
 from ftplan.simulation.migration.simulate import Make, SimulatedMove, simulate_moves
 
 
-def random_setting(protocol: str, seed: int, noise: bool = True, **changed: Any) -> MoveSetting:
-    """Return a move with records in bursts, delays, waiting times and ages that depend on a seed alone.
-
-    Without *noise* all messages take equally long, so that none is held up by another.
-    """
+def random_setting(protocol: str, seed: int, **changed: Any) -> MoveSetting:
+    """Return a move with records in bursts, delays, waiting times and ages that depend on a seed alone."""
     rng = np.random.default_rng(seed)
     upstreams = int(rng.integers(1, 5))
     gap_s, burst = 0.1, float(rng.choice([1.0, 5.0, 20.0]))
     delay_s, queue_s = rng.choice([0.0, 0.001, 0.1, 1.0], 2).tolist()
     messages = np.random.default_rng((seed, 99))
 
-    def records(upstream: int) -> Iterator[Arrival]:
+    def records(upstream: int) -> Iterator[RecordTiming]:
         own = np.random.default_rng((seed, upstream))
         while True:
             quiet = own.random() < 1.0 / burst
             # never two at one moment, or their order would be anyone's guess
-            yield Arrival(own.exponential(gap_s * burst if quiet else 1e-6), *drawn(own))
+            yield RecordTiming(own.exponential(gap_s * burst if quiet else 1e-6), *drawn(own))
 
     def drawn(rng: np.random.Generator) -> tuple[float, float]:
-        return (rng.exponential(delay_s), rng.exponential(queue_s)) if noise else (delay_s, queue_s)
+        return rng.exponential(delay_s), rng.exponential(queue_s)
 
-    def waiting() -> Waiting:
-        return Waiting(*drawn(messages))
+    def waiting() -> MessageTiming:
+        return MessageTiming(*drawn(messages))
 
     settings: dict[str, Any] = {
         "protocol": protocol,
@@ -66,11 +63,11 @@ def in_messages(
 ) -> MoveSetting:
     """Return a move in units of one small message: each buffer holds so many, and nothing comes in meanwhile."""
 
-    def records(upstream: int) -> Iterator[Arrival]:
-        yield from itertools.repeat(Arrival(0.1, 1.0, queue), buffers[upstream])
+    def records(upstream: int) -> Iterator[RecordTiming]:
+        yield from itertools.repeat(RecordTiming(0.1, 1.0, queue), buffers[upstream])
 
     return MoveSetting(
-        protocol, 0, 1, len(buffers), records, lambda: Waiting(1.0, queue), record_time, 1.0, float(state),
+        protocol, 0, 1, len(buffers), records, lambda: MessageTiming(1.0, queue), record_time, 1.0, float(state),
         age_s=1000.0, bytes_s=1.0,
     )  # fmt: skip
 

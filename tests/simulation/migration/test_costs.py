@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ftplan.metrics.migration_costs import PROTOCOLS, MigrationSetting, migration_costs
 from ftplan.metrics.migration_messages import cpa_costs, cpal_costs, direct_costs
 from ftplan.model.units import MB
-from ftplan.simulation.migration.setting import Arrival, MoveSetting, Waiting
+from ftplan.simulation.migration.setting import MessageTiming, MoveSetting, RecordTiming
 from ftplan.simulation.migration.simulate import simulate_moves
 from tests.simulation.migration.message_cases import in_messages, simulated
 
@@ -57,14 +57,14 @@ def in_seconds(protocol: str, cost: MigrationSetting, upstreams: int) -> MoveSet
     """Return the move of the first key group of a cost model's setting: records at regular times, all alike."""
     given = {name: float(np.atleast_1d(value)[0]) for name, value in cost._asdict().items() if value is not None}
 
-    def records(upstream: int) -> Iterator[Arrival]:
+    def records(upstream: int) -> Iterator[RecordTiming]:
         gap_s = upstreams / given["rate"]
-        yield Arrival(gap_s * (1.0 + upstream / upstreams), given["delay_s"], given["queue_s"])
+        yield RecordTiming(gap_s * (1.0 + upstream / upstreams), given["delay_s"], given["queue_s"])
         while True:
-            yield Arrival(gap_s, given["delay_s"], given["queue_s"])
+            yield RecordTiming(gap_s, given["delay_s"], given["queue_s"])
 
     return MoveSetting(
-        protocol, 0, 1, upstreams, records, lambda: Waiting(given["delay_s"], given["queue_s"]),
+        protocol, 0, 1, upstreams, records, lambda: MessageTiming(given["delay_s"], given["queue_s"]),
         record_time_s=given["record_time_s"], record_bytes=given["record_bytes"], state_bytes=given["state_bytes"],
         age_s=given["age_s"], interval_s=given["interval_s"], bytes_s=given["bandwidth_mb_s"] * MB,
         serialisation_s=given["serialisation_mb_s"] * MB, restart_s=given["restart_s"],

@@ -16,6 +16,8 @@ from ftplan.planners.rebalance.models.neighbourhoods import Guide, Moves, Search
 from ftplan.planners.rebalance.models.node_model import Goal, NodeModel, fixed_choices
 from ftplan.planners.rebalance.models.rows import program_of
 from ftplan.planners.rebalance.models.solving import branch_and_cut, linear_prices
+from ftplan.planners.rebalance.starts import improved_starts
+from ftplan.planners.rebalance.working_placement import WorkingPlacement
 
 #: Columns up to which all choices are solved at once, and up to which a model of nodes is solved at all.
 FEW_COLUMNS, MOST_COLUMNS = 2_500, 20_000
@@ -109,6 +111,12 @@ class _Classes:
     def _near(self, chosen: Choices, best: Proven) -> Proven:
         """Return moves near to what was chosen, which itself finds no nodes."""
         rough = roughly_placed(self.table, chosen)
+        now = WorkingPlacement(self.table.candidates)
+        for move in rough:
+            now.put(move.group, move.target)
+        starts = improved_starts([now], self.goal.seed, self._part(NEAR), models=False)
+        if starts:
+            return _better(self.table, self.goal, best, starts[0].moves)
         return _better(self.table, self.goal, best, self._search(best).within_limits(rough, self._part(NEAR)))
 
     def _searched(self, best: Proven) -> Proven:

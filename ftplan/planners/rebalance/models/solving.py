@@ -36,11 +36,10 @@ class Prices(NamedTuple):
 
 
 class Searched(NamedTuple):
-    """What branch and cut says: values (V,) or None, a bound (inf: there is no solution), and whether it ended."""
+    """What branch and cut says: values (V,) or None, and a bound, infinite where there is no solution."""
 
     x: FloatArray | None
     bound: float
-    ended: bool
 
 
 def linear_prices(program: Program, budget: Budget) -> Prices:
@@ -84,10 +83,10 @@ def branch_and_cut(
 
     if budget.left_s < LEAST_TIME_S:
         budget.unfinished()
-        return Searched(None, -np.inf, False)
+        return Searched(None, -np.inf)
     if not len(program.cost):
         kept = bool((program.low <= 0.0).all() and (program.high >= 0.0).all())
-        return Searched(np.zeros(0), 0.0, True) if kept else Searched(None, np.inf, True)
+        return Searched(np.zeros(0), 0.0) if kept else Searched(None, np.inf)
     unit = max(float(np.abs(program.cost).max(initial=0.0)), TINY)
     model = _model(program, unit, True)
     variables = list(model.variables())
@@ -95,18 +94,18 @@ def branch_and_cut(
     result = _solved(model, mathopt.SolverType.GSCIP, parameters, start, budget)
     if result is None:
         budget.unfinished()
-        return Searched(None, -np.inf, False)
+        return Searched(None, -np.inf)
     reason = result.termination.reason
     if reason in (mathopt.TerminationReason.INFEASIBLE, mathopt.TerminationReason.INFEASIBLE_OR_UNBOUNDED):
-        return Searched(None, np.inf, True)
+        return Searched(None, np.inf)
     ended = reason == mathopt.TerminationReason.OPTIMAL
     if not ended and (tree_nodes is None or budget.left_s < LEAST_TIME_S):
         budget.unfinished()
     bound = result.termination.objective_bounds.dual_bound * unit
     bound = max(bound - DOUBT * max(abs(bound), unit), program.dual_bound(np.zeros(len(program.low))))
     if not result.has_primal_feasible_solution():
-        return Searched(None, bound, False)
-    return Searched(np.array(result.variable_values(variables)), bound, ended)
+        return Searched(None, bound)
+    return Searched(np.array(result.variable_values(variables)), bound)
 
 
 def _parameters(seed: int, gap: float, tree_nodes: int | None, budget: Budget) -> mathopt.SolveParameters:

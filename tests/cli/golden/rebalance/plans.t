@@ -53,7 +53,7 @@ As a table, with what there is to say of the inputs.
   n6                 1.265  0.6625  was overloaded
   3 moves undo it, the last phase first, 0.03091 s of pauses in all: rollback in the JSON
   2> ftplan: algorithm: adaptive (the default; exact proves the optimum)
-  2> ftplan: warning: moves of least cost have worse phases: the bound is one for moves without phases [BOUND_WITHOUT_PHASES]
+  2> ftplan: warning: cheaper moves have worse phases: the bound is one for moves without phases [BOUND_WITHOUT_PHASES]
 
 As a list to tick off.
 
