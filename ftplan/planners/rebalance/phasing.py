@@ -19,6 +19,8 @@ from ftplan.planners.rebalance.simultaneous import Simultaneous, law, simultaneo
 
 #: Moves up to which phases are filled in several orders, and moves times phases up to which in both directions.
 FEW, LOOKS = 200, 2_000_000
+#: Phases that take no more than this longer, relatively, count as the shortest too.
+SHORTER = 0.01
 
 
 class Phasing(NamedTuple):
@@ -140,12 +142,13 @@ def _in_single_file(backlog: Backlog, size: PhaseSize) -> Phasing | None:
 
 
 def _best(problem: RebalanceProblem, phasings: Sequence[Phasing], shortest: bool) -> Phasing:
-    """Return the best of phasings: the first of equals, or the *shortest*."""
+    """Return the best of phasings: the first of equals, or of those that are among the *shortest*."""
     ranks = [_rank(problem, phasing) for phasing in phasings]
     equals = [phasing for phasing, rank in zip(phasings, ranks, strict=True) if rank == min(ranks)]
     if not shortest or len(equals) == 1:
         return equals[0]
-    return min(equals, key=lambda one: math.fsum(item.duration_s for item in phase_figures(problem, one.phases)))
+    lengths = [math.fsum(item.duration_s for item in phase_figures(problem, one.phases)) for one in equals]
+    return next(one for one, length in zip(equals, lengths, strict=True) if length <= min(lengths) * (1.0 + SHORTER))
 
 
 def _rank(problem: RebalanceProblem, phasing: Phasing) -> tuple[int, float, float, int]:
