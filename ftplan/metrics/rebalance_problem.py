@@ -164,8 +164,8 @@ class RebalanceProblem:
 class Rebalance:
     """Moves by phase, those of a phase in the order in which they are served, and the copies that are made anew.
 
-    Each group moves at most once. Groups that are recovered or fetched stand in a last phase of their own: removed
-    nodes are gone then. ``assisted`` are the shares of moves to hosts of checkpoints when the most is paired with the
+    Each group moves at most once. Groups that are recovered or fetched stand in a phase of their own: removed nodes
+    are gone then. ``assisted`` are the shares of moves to hosts of checkpoints when the most is paired with the
     least loaded node, with such hosts preferred and without; None where nothing moves, and where nothing was paired.
     """
 

@@ -184,14 +184,16 @@ def _budgets(problem: RebalanceProblem, answer: Rebalance, figures: Sequence[Pha
 
 
 def _notice(problem: RebalanceProblem, answer: Rebalance, figures: Sequence[PhaseFigures]) -> Iterator[Breach]:
-    """What leaves a removed node does so in time; what does not stands in the last phase, alone."""
-    notice = problem.limits.within_s
+    """What leaves a removed node does so in time; what does not comes back in one phase, alone, when all have left."""
+    notice, gone = problem.limits.within_s, False
     for number, (phase, item) in enumerate(zip(answer.phases, figures, strict=True)):
         lost = [move for move in phase if move.protocol in AFTER_LOSS]
-        if lost and (number < len(answer.phases) - 1 or len(lost) < len(phase)):
-            where = name_of(problem, lost[0].group)
-            text = f"phase {number}: {where} comes back after the loss of its node, and moves follow or go with it"
+        leaves = any(problem.removed[problem.home[move.group]] for move in phase)
+        if (lost and len(lost) < len(phase)) or (gone and leaves):
+            where = name_of(problem, (lost or list(phase))[0].group)
+            text = f"phase {number}: {where} leaves a node with or after what comes back after its loss"
             yield Breach(WITHIN, None, None, None, where, text)
+        gone = gone or bool(lost)
         for move, end in zip(phase, item.end_s.tolist(), strict=True):
             leaving = move.protocol not in AFTER_LOSS and problem.removed[problem.home[move.group]]
             if notice is None or not leaving:

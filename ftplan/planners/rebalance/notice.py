@@ -11,8 +11,9 @@ import numpy as np
 
 from ftplan.metrics.migration_costs import AFTER_LOSS, PROTOCOLS
 from ftplan.metrics.migration_phases import hot_first, phase_figures
+from ftplan.metrics.rebalance_effects import loads_in_phases
 from ftplan.metrics.rebalance_problem import Migration, RebalanceProblem
-from ftplan.model.tolerances import ROUNDING
+from ftplan.model.tolerances import ROUNDING, TINY
 from ftplan.model.topology import FloatArray
 from ftplan.planners.rebalance.backlog import Backlog, PhaseSize
 from ftplan.planners.rebalance.departures import Departures, most_saved
@@ -28,7 +29,7 @@ TIE = 1e-9
 class Notice(NamedTuple):
     """Phases that keep the notice as far as they can.
 
-    ``late`` are the moves that do not make it, as the planner chose them; in the last phase stands what they have
+    ``late`` are the moves that do not make it, as the planner chose them; in a phase of its own stands what they have
     become. ``lost`` are those of them that have no copy left to recover from: then there is no plan.
     """
 
@@ -43,12 +44,19 @@ def under_notice(problem: RebalanceProblem, moves: Iterable[Migration]) -> Notic
     A move is worth what it would cost more to recover its group on the same node; it may go by another protocol if that
     gets it out in time. The usual phases are taken if they keep the notice. Otherwise what has to leave goes first, and
     other moves before it only where they make room, or, if that takes too long, at once with it; of several sizes of
-    phases those count that save most, then those with the shortest pause. What does not leave in time is recovered in
-    the last phase, from the copy on the node that it was to go to, or from one that is sent there.
+    phases those count that save most, then those with the shortest pause. What does not leave in time is recovered from
+    the copy on the node that it was to go to, or from one that is sent there, in a phase of its own, which comes as
+    soon after the last departure as there is room.
 
     Not proven to save most: see :func:`most_saved`. Cost O(moves) a phase and a size.
     """
-    made = tuple(moves)
+    notice = _kept(problem, tuple(moves))
+    phases = _recovered_soon(problem, notice.phasing.phases)
+    return notice._replace(phasing=notice.phasing._replace(phases=phases))
+
+
+def _kept(problem: RebalanceProblem, made: tuple[Migration, ...]) -> Notice:
+    """Return phases under notice in which what is recovered comes last."""
     usual = phased(problem, made)
     if not usual.stuck and in_time(problem, usual.phases):
         return Notice(usual)
@@ -60,6 +68,40 @@ def under_notice(problem: RebalanceProblem, moves: Iterable[Migration]) -> Notic
     if best.late:
         notices = [best, *(_leave(problem, made, size, at_once=True) for size in sizes)]
     return min(notices, key=lambda notice: _rank(problem, notice))
+
+
+def _recovered_soon(
+    problem: RebalanceProblem, phases: tuple[tuple[Migration, ...], ...]
+) -> tuple[tuple[Migration, ...], ...]:
+    """Return phases with the last of them, if it recovers, as early as no departure follows and no node is too full.
+
+    A phase that was safe in every order of its moves stays so. Cost O(phases^2 x nodes).
+    """
+    if not phases or not any(move.protocol in AFTER_LOSS for move in phases[-1]):
+        return phases
+    *others, last = phases
+    departing = [number for number, phase in enumerate(others) if any(_leaves(problem, move) for move in phase)]
+    was = _safe(problem, phases)
+    for at in range(departing[-1] + 1 if departing else 0, len(others)):
+        sooner = (*others[:at], last, *others[at:])
+        now = _safe(problem, sooner)
+        now = (*now[:at], *now[at + 1 :], now[at])  # in the order of the phases as they were
+        if all(new >= old for new, old in zip(now, was, strict=True)):
+            return sooner
+    return phases
+
+
+def _safe(problem: RebalanceProblem, phases: Sequence[Sequence[Migration]]) -> tuple[int, ...]:
+    """Return whether no node is too full in each phase: 2 in any order of its moves, 1 if they begin together, else 0."""
+    most = problem.transient + ROUNDING * np.maximum(problem.transient, TINY)
+    before, safe = problem.start_load, []
+    for phase, (during, after) in zip(phases, loads_in_phases(problem, phases), strict=True):
+        arrived = before.copy()
+        for move in phase:
+            arrived[move.target] += problem.load[move.group]
+        safe.append(2 if (arrived <= most).all() else int((during <= most).all()))
+        before = after
+    return tuple(safe)
 
 
 def notice_needed(problem: RebalanceProblem, moves: Iterable[Migration]) -> float:
