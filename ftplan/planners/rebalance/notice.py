@@ -50,7 +50,7 @@ def under_notice(problem: RebalanceProblem, moves: Iterable[Migration]) -> Notic
     """
     made = tuple(moves)
     usual = phased(problem, made)
-    if not usual.stuck and not _late(problem, usual.phases, 0.0):
+    if not usual.stuck and in_time(problem, usual.phases):
         return Notice(usual)
     smallest, allowed = least_size(problem, made), law(problem)
     pauses = {min(allowed.pause_s, factor * smallest.pause_s) for factor in PAUSES} | {allowed.pause_s}
@@ -96,10 +96,10 @@ def _ends(problem: RebalanceProblem, phases: Sequence[Sequence[Migration]], begi
     ]
 
 
-def _late(problem: RebalanceProblem, phases: Sequence[Sequence[Migration]], begin_s: float) -> bool:
-    """Return whether a group leaves a removed node too late."""
+def in_time(problem: RebalanceProblem, phases: Sequence[Sequence[Migration]], begin_s: float = 0.0) -> bool:
+    """Return whether all that leaves a removed node does so before the notice ends, if phases begin at *begin_s*."""
     most = _within(problem) * (1.0 + ROUNDING)
-    return any(end > most for end in _ends(problem, phases, begin_s))
+    return all(end <= most for end in _ends(problem, phases, begin_s))
 
 
 def _within(problem: RebalanceProblem) -> float:
@@ -166,7 +166,7 @@ def _leave(problem: RebalanceProblem, moves: Sequence[Migration], size: PhaseSiz
             together = simultaneous(backlog, size)
             chosen, slowed = together.chosen, slowed + together.slowed
         phase = tuple(backlog.moves[k] for k in chosen)
-        if not phase or _late(problem, [phase], begin):
+        if not phase or not in_time(problem, [phase], begin):
             break
         phases.append(backlog.make(chosen))
         gone = {move.group for move in phase}
