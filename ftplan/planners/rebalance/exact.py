@@ -21,7 +21,7 @@ from ftplan.planners.rebalance.outcome import outcome
 from ftplan.planners.result import Result
 
 #: Share of the time for the first moves.
-FIRST = 0.2
+FIRST = 0.1
 WITHOUT_PHASES = "BOUND_WITHOUT_PHASES"
 
 
@@ -35,7 +35,7 @@ def exact(problem: RebalanceProblem, search: RebalanceSearch) -> Result[Rebalanc
 
     Guarantee: ``optimal`` with phases and notice, else ``feasible`` with the proven gap; where phases made moves cost
     more and nobody proved that they have to, a warning ``BOUND_WITHOUT_PHASES``. Infeasible only with a proof. Never
-    worse than :func:`adaptive` in a fifth of the time. Deterministic unless the clock cuts it short (warning
+    worse than :func:`adaptive` in a tenth of the time. Deterministic unless the clock cuts it short (warning
     ``TIME_LIMIT``). Cost exponential in the worst case.
     """
     budget = Budget.of(search)

@@ -23,7 +23,7 @@ from ftplan.planners.rebalance.working_placement import WorkingPlacement
 FEW_COLUMNS, MOST_COLUMNS = 2_500, 20_000
 #: Shares of the time that is left for each step: the model of classes, placing those who move, moves near to these,
 #: and neighbourhoods.
-CLASSES, PLACED, NEAR, SEARCH = 0.4, 0.2, 0.5, 0.8
+CLASSES, PLACED, NEAR, SEARCH = 0.4, 0.1, 0.3, 0.9
 #: Share for each look for fewer moves.
 FEWER = 0.3
 
