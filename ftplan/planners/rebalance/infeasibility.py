@@ -22,11 +22,11 @@ from ftplan.planners.rebalance.pairing import pairing
 from ftplan.planners.rebalance.raisable_limits import (
     IN_PHASES,
     RaisableLimit,
-    even,
     fair_load,
+    made_even,
     printed,
     raisable_limits,
-    tolerance,
+    tolerance_of,
 )
 from ftplan.planners.rebalance.starts import improved_starts
 from ftplan.planners.rebalance.working_placement import WorkingPlacement
@@ -147,11 +147,11 @@ def _stranded(problem: RebalanceProblem, seed: int, budget: Budget) -> Infeasibl
 def _keeping(problem: RebalanceProblem, nodes: list[int]) -> RebalanceProblem:
     """Return a problem in which some of the removed nodes are kept, as nodes that take groups and copies."""
     back = np.isin(np.arange(len(problem.nodes)), nodes)
-    removed, near = problem.removed & ~back, tolerance(problem)
+    removed, near = problem.removed & ~back, tolerance_of(problem)
     limits = problem.limits if removed.any() else replace(problem.limits, within_s=None)
     kept = replace(problem, hosts=problem.hosts | back, keeps=problem.keeps | back, removed=removed, limits=limits)
     if near is not None:
-        return even(kept, near)
+        return made_even(kept, near)
     was = fair_load(problem)
     share = np.divide(fair_load(kept), was, out=np.ones(len(was)), where=was > 0.0)
     return replace(kept, lower=np.where(np.isfinite(problem.lower), problem.lower * share, problem.lower))

@@ -120,7 +120,7 @@ def fair_load(problem: RebalanceProblem) -> FloatArray:
     return np.asarray(share * (total / max(float(share.sum()), 1e-300)))
 
 
-def tolerance(problem: RebalanceProblem) -> float | None:
+def tolerance_of(problem: RebalanceProblem) -> float | None:
     """Return the tolerance of all hosts; None where load need not be even, or only added nodes are to be filled."""
     fair = fair_load(problem)
     even = np.isfinite(problem.lower) & (fair > 0.0)
@@ -130,14 +130,15 @@ def tolerance(problem: RebalanceProblem) -> float | None:
     return canonical_number(float(1.0 - problem.lower[node] / fair[node]))
 
 
-def even(problem: RebalanceProblem, near: float) -> RebalanceProblem:
+def made_even(problem: RebalanceProblem, near: float) -> RebalanceProblem:
+    """Return a problem in which all hosts have to be within a tolerance of their fair share."""
     fair, hosts = fair_load(problem), problem.hosts
     upper = np.where(hosts, np.minimum(problem.ceiling, (1.0 + near) * fair), problem.ceiling)
     return replace(problem, upper=upper, lower=np.where(hosts, (1.0 - near) * fair, -np.inf))
 
 
 def _evenness(problem: RebalanceProblem) -> RaisableLimit:
-    near, fair = tolerance(problem), fair_load(problem)
+    near, fair = tolerance_of(problem), fair_load(problem)
     filling = near is None
     able = fair > 0.0
     current = 0.0 if near is None else near
@@ -147,7 +148,7 @@ def _evenness(problem: RebalanceProblem) -> RaisableLimit:
             return replace(other, upper=other.ceiling, lower=np.full(len(problem.nodes), -np.inf))
         if filling:
             return replace(other, lower=problem.lower)
-        return even(other, value)
+        return made_even(other, value)
 
     def used(placement: WorkingPlacement) -> float:
         if filling:
