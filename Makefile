@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
+# What a JVM has read of Spark's classes: the tests start a dozen, each in half the processor time.
+CLASSES := $(VENV)/spark-classes.jsa
 
 # apache-flink cannot share an environment with ortools (protobuf); 2.3 runs on Python 3.9 to 3.12, and needs a JDK.
 FLINK_VENV  := .venv-flink
@@ -63,13 +65,16 @@ arrows: $(STAMP)
 	$(BIN)/lint-imports
 
 # Hundreds of processes start in the tests: compiled files are kept, whatever the environment says.
-unit: $(STAMP)
+unit: $(STAMP) $(CLASSES)
 	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto
 
 coverage: $(STAMP) ## lines of planners, metrics and simulation that their unit and contract tests run; takes a while
 	$(BIN)/python -m pytest -n auto -p tests.plain_kernels --cov=ftplan.planners --cov=ftplan.metrics \
 		--cov=ftplan.simulation --cov-report=term:skip-covered \
 		tests/planners tests/metrics tests/simulation tests/model tests/test_planner_contracts.py
+
+$(CLASSES): $(STAMP)
+	@$(BIN)/python -m tests.spark_classes $@ >/dev/null 2>&1 || touch $@
 
 format: $(STAMP) ## reformat the code
 	$(BIN)/ruff check --fix .

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, settings
 from xdist.scheduler import LoadScopeScheduling
 
+from tests import spark_classes
 from tests.effort import examples
 
 #: Checks of health that hold for every test; the one for slowness is a clock.
@@ -19,9 +20,8 @@ settings.register_profile("here", **UNHURRIED)
 settings.register_profile("ci", derandomize=True, **UNHURRIED)
 settings.load_profile("ci" if os.environ.get("CI") else "here")
 
-# Most of a short Spark run is compiling: the first compiler alone halves it. One thread is enough to collect garbage.
 for name in ("SPARK_SUBMIT_OPTS", "SPARK_DAEMON_JAVA_OPTS"):
-    os.environ.setdefault(name, "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+    os.environ.setdefault(name, spark_classes.options())
 
 
 # A job in the background of a shell begins with the signal ignored, and so would every command that the tests start.

@@ -38,7 +38,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "checkpoint-interval": ("ftplan.cli.checkpoint_interval", "Find the interval that loses least time."),
     "calibrate": ("ftplan.cli.calibrate", "Fit what a recovery costs to measured recoveries."),
     "what-if": ("ftplan.cli.what_if", "Plan or evaluate under many changed inputs, on all cores."),
-    "simulate": ("ftplan.cli.simulate", "See a recovery happen, or the output that a failure leaves."),
+    "simulate": ("ftplan.cli.simulate", "See recoveries and migrations happen, or what a failure leaves."),
     "evaluate": ("ftplan.cli.evaluate", "Score a plan, also under failures or on other statistics."),
     "verify": ("ftplan.cli.verify", "Hold a plan to its rules and to its inputs."),
     "explain": ("ftplan.cli.explain", "Say why a plan decided as it did."),

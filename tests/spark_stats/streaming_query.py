@@ -24,7 +24,6 @@ def main(folder: Path) -> None:
         "spark.log.level": "ERROR",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
         "spark.sql.shuffle.partitions": "3",
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
     }

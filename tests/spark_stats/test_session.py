@@ -74,7 +74,7 @@ executors.open_session = opened
 main()
 """
 #: The driver has those of tests/conftest.py.
-EXECUTOR = '--conf "spark.executor.extraJavaOptions=-XX:TieredStopAtLevel=1 -XX:+UseSerialGC" pyspark-shell'
+EXECUTOR = f'--conf "spark.executor.extraJavaOptions={os.environ["SPARK_SUBMIT_OPTS"]}" pyspark-shell'
 #: The same as options.
 OPTIONS = (
     "--time-column", "Year", "--time-column", "Month", "--time-column", "DayofMonth", "--time-column", "DepTime",

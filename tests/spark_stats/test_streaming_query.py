@@ -25,7 +25,8 @@ from tests.spark_stats.event_logs import events, progress
 def run_until(folder: Path, enough: Callable[[], bool], end: Callable[[int], object]) -> None:
     """Run the query until its log says *enough*, then *end* its process group."""
     command = [sys.executable, streaming_query.__file__, str(folder)]
-    own = {name: value for name, value in os.environ.items() if not name.startswith(("SPARK_", "PYSPARK_"))}
+    others = [name for name in os.environ if name.startswith(("SPARK_", "PYSPARK_")) and name != "SPARK_SUBMIT_OPTS"]
+    own = {name: value for name, value in os.environ.items() if name not in others}
     with (folder / "output.txt").open("ab") as output:
         query = subprocess.Popen(command, env=own, stdout=output, stderr=output, start_new_session=True)
         try:

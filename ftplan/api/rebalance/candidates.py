@@ -115,6 +115,7 @@ def candidate_rows(planned: Planned, group: int) -> list[dict[str, Any]]:
     problem, move = planned.problem, planned.moved.get(group)
     chosen = int(problem.home[group]) if move is None else move.target
     rows: list[dict[str, Any]] = []
+    columns = way_columns(problem, group)
     for node, name in enumerate(problem.nodes):
         ways = _ways(problem, group, node)
         prices = {protocol: problem.cost(Migration(group, node, protocol)) for protocol in ways}
@@ -127,7 +128,7 @@ def candidate_rows(planned: Planned, group: int) -> list[dict[str, Any]]:
                 "node": name,
                 "zone": planned.cluster.nodes[node].zone,
                 "utilisation then": there / capacity if capacity > 0.0 else None,
-                **dict.fromkeys(way_columns(problem, group)),
+                **dict.fromkeys(columns),
                 **{_column(problem, protocol): price for protocol, price in prices.items()},
                 "chosen": node == chosen,
                 "ruled out by": None if breach is None else f"{breach.rule}: {breach.message}",

@@ -24,6 +24,7 @@ from ftplan.api.statements import (
     unknown_objective,
 )
 from ftplan.metrics.migration_costs import PROTOCOLS
+from ftplan.metrics.migration_phases import phase_figures
 from ftplan.metrics.node_load import capacity_of
 from ftplan.metrics.rebalance_problem import Migration, Rebalance, RebalanceProblem
 from ftplan.metrics.rebalance_rules import (
@@ -46,6 +47,7 @@ from ftplan.metrics.rebalance_rules import (
     ZONE,
     broken,
     name_of,
+    over,
     rules,
 )
 from ftplan.model.plan import Plan
@@ -112,7 +114,7 @@ def judge_rebalance(plan: Plan, problem: Problem, strict: bool) -> Judged:
     left: tuple[str, ...] = ()
     if plan.summary:
         differing, left = judge_summary(plan, summary(prepared, options, answer))
-        wrong += differing
+        wrong += [*differing, *_front(plan, question, answer)]
     return Judged(wrong, held, left)
 
 
@@ -192,6 +194,31 @@ def _endless(problem: RebalanceProblem, answer: Rebalance) -> Iterator[Violation
         if not math.isfinite(problem.costs.latency_s[row, move.group]):
             where = name_of(problem, move.group)
             yield Violation("WRONG_PROTOCOL", f"{where} cannot move by {move.protocol}: it never ends", where)
+
+
+def _front(plan: Plan, problem: RebalanceProblem, answer: Rebalance) -> Iterator[Violation]:
+    """The front of phase sizes holds no point that another one, or the plan's own phases, beats in all respects."""
+    stated = plan.summary.get("front")
+    points = [_point(item) for item in stated] if isinstance(stated, list) else []
+    figures = phase_figures(problem, answer.phases)
+    own = (max((item.longest_pause_s for item in figures), default=0.0), math.fsum(f.duration_s for f in figures))
+    for number, point in enumerate(points):
+        others = [p for p in (own, *points) if p is not None]
+        better = [p for p in others if point is not None and over(point[0], p[0]) and over(point[1], p[1])]
+        if better:
+            place = f"summary.front[{number}]"
+            text = f"{place} is no choice: there is one of pauses of {better[0][0]:.6g} s in {better[0][1]:.6g} s"
+            yield Violation("SUMMARY_DIFFERS", text, place)
+
+
+def _point(item: Any) -> tuple[float, float] | None:
+    """Return longest pause and duration of a point of the front, None where it does not have both."""
+    if not isinstance(item, Mapping):
+        return None
+    pause, duration = item.get("longest_pause_s"), item.get("duration_s")
+    if not isinstance(pause, (int, float)) or not isinstance(duration, (int, float)):
+        return None
+    return float(pause), float(duration)
 
 
 def _objective(plan: Plan, problem: RebalanceProblem, moves: Sequence[Migration]) -> list[Violation]:

@@ -90,7 +90,7 @@ def _percent(share: float | None) -> str:
 
 def _payback(plan: Plan) -> list[tuple[str, Any]]:
     """Return after which time the overload that is saved outweighs the pauses."""
-    if plan.plan is None or "payback" not in plan.summary:
+    if not (plan.plan or {}).get("moves") or "payback" not in plan.summary:
         return []
     figures = plan.summary["payback"] or {}
     seconds, paused, saved = (figures.get(name) for name in ("payback_s", "paused", "saved_per_s"))

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from ftplan.metrics.migration_costs import AFTER_LOSS
 from ftplan.metrics.migration_phases import move_table, phase_figures
 from ftplan.metrics.rebalance_problem import Migration, Rebalance, RebalanceProblem
 from ftplan.model.tolerances import ROUNDING
 from ftplan.planners.rebalance.backlog import PhaseSize
+from ftplan.planners.rebalance.notice import in_time
 from ftplan.planners.rebalance.phasing import phased, usual_size
 
 #: Most points of a front, and moves that are put into phases for it in all, whatever the number of sizes.
@@ -47,7 +47,7 @@ def front(problem: RebalanceProblem, rebalance: Rebalance) -> tuple[FrontPoint, 
     most = max(3, WORK // len(rebalance.moves))
     for size in _sizes(free, rebalance.moves, most):
         phasing = phased(free, rebalance.moves, size)
-        if not phasing.stuck and not phasing.slowed and not _late(free, phasing.phases):
+        if not phasing.stuck and not phasing.slowed and in_time(free, phasing.phases):
             points.append(_point(free, phasing.phases))
     return thinned(non_dominated(points))
 
@@ -68,28 +68,18 @@ def thinned(points: tuple[FrontPoint, ...], most: int = POINTS) -> tuple[FrontPo
     return tuple(points[round(k * (len(points) - 1) / (most - 1))] for k in range(most))
 
 
-def _sizes(problem: RebalanceProblem, moves: tuple[Migration, ...], most: int) -> Iterator[PhaseSize]:
-    """Yield sizes of phases, the ends of the front first, at most so many."""
+def _sizes(problem: RebalanceProblem, moves: tuple[Migration, ...], most: int) -> Iterator[PhaseSize | None]:
+    """Yield sizes of phases, the ends of the front first, at most so many; None is the usual one."""
     usual = usual_size(problem, moves)
     transferred = float(move_table(problem, moves).bytes.sum())
     longest = max(item.longest_pause_s for item in phase_figures(problem, phased(problem, moves, PhaseSize()).phases))
     between = max(longest / usual.pause_s, 1.0) if usual.pause_s > 0.0 else 1.0
     steps = max(1, min(STEPS, most // 3))
-    sizes = [usual, PhaseSize()]
+    sizes: list[PhaseSize | None] = [None, PhaseSize()]
     sizes += [PhaseSize(usual.pause_s * between ** (step / steps)) for step in range(1, steps)]
     for step in range(1, STEPS + 1):
         sizes += [PhaseSize(moves=math.ceil(len(moves) / 2**step)), PhaseSize(bytes=transferred / 2**step)]
     yield from dict.fromkeys(sizes[:most])
-
-
-def _late(problem: RebalanceProblem, phases: tuple[tuple[Migration, ...], ...]) -> bool:
-    """Return whether a group leaves a removed node after the notice has ended."""
-    notice = math.inf if problem.limits.within_s is None else problem.limits.within_s * (1.0 + ROUNDING)
-    return any(
-        end > notice and problem.removed[problem.home[move.group]] and move.protocol not in AFTER_LOSS
-        for phase, figures in zip(phases, phase_figures(problem, phases), strict=True)
-        for move, end in zip(phase, figures.end_s.tolist(), strict=True)
-    )
 
 
 def _point(problem: RebalanceProblem, phases: tuple[tuple[Migration, ...], ...]) -> FrontPoint:

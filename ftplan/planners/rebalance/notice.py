@@ -42,19 +42,23 @@ def under_notice(problem: RebalanceProblem, moves: Iterable[Migration]) -> Notic
 
     A move is worth what it would cost more to recover its group on the same node; it may go by another protocol if that
     gets it out in time. The usual phases are taken if they keep the notice. Otherwise what has to leave goes first, and
-    other moves before it only where they make room; of several sizes of phases those count that save most, then those
-    with the shortest pause. What does not leave in time is recovered in the last phase, from the copy on the node that
-    it was to go to, or from one that is sent there.
+    other moves before it only where they make room, or, if that takes too long, at once with it; of several sizes of
+    phases those count that save most, then those with the shortest pause. What does not leave in time is recovered in
+    the last phase, from the copy on the node that it was to go to, or from one that is sent there.
 
     Not proven to save most: see :func:`most_saved`. Cost O(moves) a phase and a size.
     """
     made = tuple(moves)
     usual = phased(problem, made)
-    if not usual.stuck and not _late(problem, usual.phases, 0.0):
+    if not usual.stuck and in_time(problem, usual.phases):
         return Notice(usual)
     smallest, allowed = least_size(problem, made), law(problem)
     pauses = {min(allowed.pause_s, factor * smallest.pause_s) for factor in PAUSES} | {allowed.pause_s}
-    notices = [_leave(problem, made, PhaseSize(pause, allowed.bytes)) for pause in sorted(pauses)]
+    sizes = [PhaseSize(pause, allowed.bytes) for pause in sorted(pauses)]
+    notices = [_leave(problem, made, size) for size in sizes]
+    best = min(notices, key=lambda notice: _rank(problem, notice))
+    if best.late:
+        notices = [best, *(_leave(problem, made, size, at_once=True) for size in sizes)]
     return min(notices, key=lambda notice: _rank(problem, notice))
 
 
@@ -92,10 +96,10 @@ def _ends(problem: RebalanceProblem, phases: Sequence[Sequence[Migration]], begi
     ]
 
 
-def _late(problem: RebalanceProblem, phases: Sequence[Sequence[Migration]], begin_s: float) -> bool:
-    """Return whether a group leaves a removed node too late."""
+def in_time(problem: RebalanceProblem, phases: Sequence[Sequence[Migration]], begin_s: float = 0.0) -> bool:
+    """Return whether all that leaves a removed node does so before the notice ends, if phases begin at *begin_s*."""
     most = _within(problem) * (1.0 + ROUNDING)
-    return any(end > most for end in _ends(problem, phases, begin_s))
+    return all(end <= most for end in _ends(problem, phases, begin_s))
 
 
 def _within(problem: RebalanceProblem) -> float:
@@ -138,8 +142,8 @@ def _row(table: FloatArray, move: Migration) -> float:
     return float(table[PROTOCOLS.index(move.protocol), move.group])
 
 
-def _leave(problem: RebalanceProblem, moves: Sequence[Migration], size: PhaseSize) -> Notice:
-    """Return phases of a size in which what has to leave goes first."""
+def _leave(problem: RebalanceProblem, moves: Sequence[Migration], size: PhaseSize, at_once: bool = False) -> Notice:
+    """Return phases of a size in which what has to leave goes first, *at_once* with what makes room for it."""
     leaving = {move.group: move for move in moves if _leaves(problem, move)}
     recovered = {group: after_loss(problem, move) for group, move in leaving.items()}
     staying = [move for move in moves if move.protocol not in AFTER_LOSS and move.group not in leaving]
@@ -157,12 +161,12 @@ def _leave(problem: RebalanceProblem, moves: Sequence[Migration], size: PhaseSiz
             break
         departures = Departures(backlog, size, worth, _within(problem) - begin)
         chosen = most_saved(departures, going)
-        if not chosen and departures.without_room(going):
+        if (at_once or not chosen) and departures.without_room(going):
             backlog.drop([k for k in going if backlog.moves[k] != leaving[backlog.moves[k].group]])
             together = simultaneous(backlog, size)
             chosen, slowed = together.chosen, slowed + together.slowed
         phase = tuple(backlog.moves[k] for k in chosen)
-        if not phase or _late(problem, [phase], begin):
+        if not phase or not in_time(problem, [phase], begin):
             break
         phases.append(backlog.make(chosen))
         gone = {move.group for move in phase}

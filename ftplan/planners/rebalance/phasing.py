@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ftplan.metrics.migration_costs import AFTER_LOSS, CPAL
-from ftplan.metrics.migration_phases import hot_first, move_table
+from ftplan.metrics.migration_phases import hot_first, move_table, phase_figures
 from ftplan.metrics.rebalance_problem import Migration, RebalanceProblem
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray
@@ -19,6 +19,8 @@ from ftplan.planners.rebalance.simultaneous import Simultaneous, law, simultaneo
 
 #: Moves up to which phases are filled in several orders, and moves times phases up to which in both directions.
 FEW, LOOKS = 200, 2_000_000
+#: Phases that take no more than this longer, relatively, count as the shortest too.
+SHORTER = 0.01
 
 
 class Phasing(NamedTuple):
@@ -57,19 +59,20 @@ def phased(problem: RebalanceProblem, moves: Iterable[Migration], size: PhaseSiz
     Guarantee: moves that keep ``problem.transient`` in the end always find their phases unless a limit was given, or
     only ``cpal`` is allowed; of few moves every order is searched before any does without it. The number of phases is
     the least where it is 1 or 2; else several orders are tried in both directions, more of them for up to :data:`FEW`
-    moves. Cost O(moves) a phase, plus O(moves x nodes) where moves have to begin together.
+    moves, and without *size* the shortest of as many phases are taken. Cost O(moves) a phase, plus O(moves x nodes)
+    where moves have to begin together.
 
     Source: phases of moves [Hoffmann2019], hot first [Gu2022].
     """
     made = tuple(moves)
     last = tuple(move for move in hot_first(problem, made) if move.protocol in AFTER_LOSS)
     first = [move for move in made if move.protocol not in AFTER_LOSS]
-    size = size or usual_size(problem, made)
+    own, size = size is None, size or usual_size(problem, made)
     best = fill_phases(Backlog(problem, first), size)
     if (len(best.phases) > 2 or best.stuck or best.slowed) and len(best.phases) * len(first) <= LOOKS:
-        best = min([best, *_others(problem, first, size)], key=lambda phasing: _rank(problem, phasing))
+        best = _best(problem, [best, *_others(problem, first, size)], own)
     if best.stuck and size != least_size(problem, made):  # smaller phases fill nodes in another order
-        best = min(best, phased(problem, first, least_size(problem, made)), key=lambda phasing: _rank(problem, phasing))
+        best = _best(problem, [best, phased(problem, first, least_size(problem, made))], own)
     if (best.stuck or best.slowed) and len(first) <= MOST:
         best = _in_single_file(Backlog(problem, first), size) or best
     return best._replace(phases=(*best.phases, last)) if last and not best.stuck else best
@@ -136,6 +139,16 @@ def _in_single_file(backlog: Backlog, size: PhaseSize) -> Phasing | None:
     if order is None or backlog.longest_wait(size.pause_s).min() < 0.0:
         return None
     return Phasing(tuple(tuple(backlog.moves[k] for k in some) for some in joined(backlog, order, size)))
+
+
+def _best(problem: RebalanceProblem, phasings: Sequence[Phasing], shortest: bool) -> Phasing:
+    """Return the best of phasings: the first of equals, or of those that are among the *shortest*."""
+    ranks = [_rank(problem, phasing) for phasing in phasings]
+    equals = [phasing for phasing, rank in zip(phasings, ranks, strict=True) if rank == min(ranks)]
+    if not shortest or len(equals) == 1:
+        return equals[0]
+    lengths = [math.fsum(item.duration_s for item in phase_figures(problem, one.phases)) for one in equals]
+    return next(one for one, length in zip(equals, lengths, strict=True) if length <= min(lengths) * (1.0 + SHORTER))
 
 
 def _rank(problem: RebalanceProblem, phasing: Phasing) -> tuple[int, float, float, int]:

@@ -142,6 +142,29 @@ def test_state_in_a_remote_store_moves_for_nothing() -> None:
     assert verify(plan, job()).violations == ()
 
 
+def test_checkpoints_from_a_plan(tmp_path: Path) -> None:
+    """Given as a file, a document or a plan they are the same, and are recorded."""
+    nodes = {("agg", 0): "n7", ("agg", 1): "n6"}
+    listed = [{"operator": o, "key_group": g, "checkpoints": [n]} for (o, g), n in nodes.items()]
+    envelope = {"format": "ftplan/plan", "format_version": "1.0", "kind": "checkpoint-allocation"}
+    given = load_plan({**envelope, "plan": {"assignments": listed}}).value
+    (tmp_path / "given.json").write_text(given.to_json())
+    plans = [
+        planned(job(), checkpoints=source, protocol="cpa", overload=1.0)
+        for source in (given, json.loads(given.to_json()), tmp_path / "given.json")
+    ]
+    for plan in plans:
+        assert plan.plan == plans[0].plan
+        moves = document(plan)["plan"]["moves"]
+        assert all(nodes[m["operator"], m["key_group"]] == m["to"] for m in moves if m["operator"] == "agg")
+        assert any(m["operator"] == "agg" for m in moves)
+        assert verify(load_plan(document(plan)).value, job()).violations == ()
+    changed = json.loads((tmp_path / "given.json").read_text())
+    changed["plan"]["assignments"][0]["checkpoints"] = ["n6"]
+    (tmp_path / "given.json").write_text(json.dumps(changed))
+    assert "STALE_INPUT" in {violation.code for violation in verify(plans[-1], job()).violations}
+
+
 def test_evaluation_with_nodes_that_fail_and_on_other_statistics() -> None:
     plan = planned(job(), protocol="direct")
     moves, checkpoints = document(plan)["plan"]["moves"], document(plan)["plan"]["checkpoints"]

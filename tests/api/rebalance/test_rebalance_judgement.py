@@ -193,6 +193,11 @@ WRONGS: dict[str, tuple[str, Change, str]] = {
     "another figure": ("plain", lambda p: p["summary"]["after"].update(highest_utilisation=0.1), "SUMMARY_DIFFERS"),
     "another figure before": ("plain", lambda p: p["summary"]["before"].update(overloaded_nodes=9), "SUMMARY_DIFFERS"),
     "another pay-back": ("plain", lambda p: p["summary"]["payback"].update(payback_s=9.0), "SUMMARY_DIFFERS"),
+    "phases that nobody would choose": (
+        "phases",
+        lambda p: p["summary"]["front"].append({"phases": 9, "longest_pause_s": 9.0, "duration_s": 9.0, "bytes": 1.0}),
+        "SUMMARY_DIFFERS",
+    ),
     "another value": ("plain", lambda p: p["objective"].update(value=1.0), "OBJECTIVE_DIFFERS"),
     "a bound above the value": ("plain", lambda p: p["objective"].update(bound=1.0, gap=None), "OBJECTIVE_DIFFERS"),
     "another criterion": ("plain", lambda p: p["objective"].update(name="bytes"), "OBJECTIVE_DIFFERS"),

@@ -169,6 +169,15 @@ def fixed(problem: RebalanceProblem, fix: str) -> RebalanceProblem:
     if np.isfinite(problem.lower[problem.hosts]).all() and not problem.added[problem.hosts].all():
         node = int(np.argmax(fair_load(problem)))
         near = float(1.0 - problem.lower[node] / fair_load(problem)[node])
+    if "leave out" in fix:
+        stays = np.isin(problem.nodes, re.findall(r"--remove (\S+)", fix))
+        removed = problem.removed & ~stays
+        limits = problem.limits if removed.any() else replace(problem.limits, within_s=None)
+        hosts, keeps = problem.hosts | stays, problem.keeps | stays
+        lower = problem.lower
+        kept = replace(problem, removed=removed, hosts=hosts, keeps=keeps, limits=limits)
+        share = np.divide(fair_load(kept), fair_load(problem), out=np.ones(len(lower)), where=problem.hosts)
+        problem = replace(kept, lower=np.where(np.isfinite(lower), lower * share, lower))
     if "--overload" in given:
         ceiling = float(given["--overload"]) * problem.capacity
         problem = replace(problem, ceiling=ceiling, upper=ceiling)
@@ -182,16 +191,12 @@ def fixed(problem: RebalanceProblem, fix: str) -> RebalanceProblem:
     if "--protocol" in given:
         problem = replace(problem, protocols=PROTOCOLS[:4])
     for option, name in (("--max-bytes", "max_bytes"), ("--max-pause", "max_pause_s"), ("--within", "within_s")):
-        if option in given:
+        if given.get(option, "and") != "and":  # "leave out ... --within and ..." names no value
             problem = replace(problem, limits=replace(problem.limits, **{name: float(given[option].rstrip("s"))}))
     if "--max-moves" in given:
         problem = replace(problem, limits=replace(problem.limits, max_moves=int(given["--max-moves"])))
     if more := re.search(r"raise memory_mb of every node by (\d+)", fix):
         problem = replace(problem, memory=problem.memory + int(more[1]) * MB)
-    if kept := re.search(r"leave out (.*)", fix):
-        names = kept[1].replace("--remove", "").split()
-        stays = np.isin(problem.nodes, names)
-        problem = replace(problem, removed=problem.removed & ~stays, hosts=problem.hosts | stays)
     return problem
 
 

@@ -220,6 +220,23 @@ def test_infeasible_foreign_load_and_stranded_groups_are_named() -> None:
     assert (why.limit, why.smallest_fix) == ("drained", "leave out --remove n00")
 
 
+def test_the_fix_for_stranded_groups_says_all_that_has_to_change() -> None:
+    gone = np.array([True, False, False])
+    fields = {"removed": gone, "hosts": ~gone, "keeps": ~gone, "limits": RebalanceLimits(within_s=5.0)}
+    problem = rebalance_problem([2e4, 30.0, 30.0, 30.0], [0, 1, 1, 2], [[]] * 4, [2.5e4, 60.0, 60.0], **fields)
+    why = adaptive(problem, SEARCH).infeasible
+    assert why is not None
+    assert why.smallest_fix == "leave out --remove n00 --within and --overload 0.8012"  # n00 has 30 more then
+
+
+def test_a_fix_in_bytes_is_rounded_up() -> None:
+    problem = rebalance_problem([30.0, 30.0], [0, 0], [[], []], [60.0, 60.0], [10.4, 10.4])
+    problem = replace(problem, limits=RebalanceLimits(max_bytes=0.0), protocols=("direct",))
+    why = adaptive(problem, SEARCH).infeasible
+    assert why is not None
+    assert why.smallest_fix == "--max-bytes 11"
+
+
 def test_the_same_problem_has_the_same_answer() -> None:
     for seed in range(3):
         problem = random_problem(seed, groups=30, nodes=6, tightness=0.8)

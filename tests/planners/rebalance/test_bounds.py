@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 
 from ftplan.model.plan import Objective
 from ftplan.planners.budget import Budget
-from ftplan.planners.rebalance import bounds
-from ftplan.planners.rebalance.bounds import Prices, Relaxation, lower_bound
+from ftplan.planners.rebalance import relaxation as relaxations
+from ftplan.planners.rebalance.bounds import lower_bound
 from ftplan.planners.rebalance.candidates import Candidates
 from ftplan.planners.rebalance.covers import cheapest_cover
+from ftplan.planners.rebalance.relaxation import Prices, Relaxation
 from tests.planners.rebalance.cases import brute_force, random_problem, scaled_problem
 
 
@@ -56,7 +57,7 @@ def test_a_wrong_bound_does_not_pass(monkeypatch: pytest.MonkeyPatch) -> None:
         cost, chosen = cheapest_cover(*args)
         return 1.1 * cost, chosen
 
-    monkeypatch.setattr(bounds, "cheapest_cover", dearer)
+    monkeypatch.setattr(relaxations, "cheapest_cover", dearer)
     wrong = lower_bound(Candidates(problem), np.inf, Budget(3600.0)).bound
     assert wrong > honest
     with pytest.raises(RuntimeError, match="reported as proven"):

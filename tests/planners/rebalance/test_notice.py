@@ -58,6 +58,17 @@ def test_other_moves_wait_unless_they_make_room() -> None:
     moves = (Migration(0, 1, "cpa"), Migration(1, 2, "cpa"), Migration(2, 3, "direct"))
     notice = under_notice(replace(problem, limits=RebalanceLimits(within_s=10.0)), moves)
     assert notice.phasing.phases == ((moves[1],), (moves[0],), (moves[2],))
+
+
+def test_room_that_takes_too_long_is_made_at_once() -> None:
+    """Group 1 waits 30 s for its next checkpoint, but loads its target from the begin of the phase."""
+    costs = COSTS | {"lazy": (1.0, 30.0, 10.0, 0.1)}
+    problem = by_hand(
+        [0, 1], [[1], [2]], [30, 20], [100, 30, 200], costs, **AWAY, limits=RebalanceLimits(within_s=10.0)
+    )
+    moves = (Migration(0, 1, "direct"), Migration(1, 2, "lazy"))
+    notice = under_notice(problem, moves)
+    assert (notice.phasing.phases, notice.late) == ((moves,), ())
     assert notice.late == ()
 
 

@@ -7,7 +7,7 @@ Which node cannot be relieved, by how much, and what would help.
   rebalance
   algorithm     adaptive
   status        infeasible
-  reason        not all nodes can be relieved: at best n1 keeps a load of 360, 110.952 above its limit of 249.048; all nodes together may have 1494.29, the load is 2092
+  reason        not all nodes can be relieved: at best n2 keeps a load of 360, 110.952 above its limit of 249.048; all nodes together may have 1494.29, the load is 2092
   limit         capacity
   current       0.5
   needed        0.7228
@@ -21,7 +21,7 @@ Which node cannot be relieved, by how much, and what would help.
   overloaded nodes                 4
   windows with an overloaded node  1
   load above the limit, per s      0.2253
-  2> ftplan: no plan: not all nodes can be relieved: at best n1 keeps a load of 360, 110.952 above its limit of 249.048; all nodes together may have 1494.29, the load is 2092
+  2> ftplan: no plan: not all nodes can be relieved: at best n2 keeps a load of 360, 110.952 above its limit of 249.048; all nodes together may have 1494.29, the load is 2092
   2> ftplan: smallest fix: --overload 0.722754
   [1]
   $ ftplan rebalance -t topology.yaml -c cluster.yaml -s stats --checkpoints copies.json --record-bytes 100 --max-moves 1 --iterations 20 --format table -q

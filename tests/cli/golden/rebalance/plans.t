@@ -246,7 +246,6 @@ Nothing is above its limit: nothing moves, and the exit code of --detailed-exitc
   proven bound   0
   gap            0.0000%
   reason         no change: no node is above 1.5 of its capacity
-  pays back      never: no overload is saved
   rules          capacity, phase-capacity, copies-apart, memory, protocol
                                    before  after
   highest utilisation              1.265   1.265

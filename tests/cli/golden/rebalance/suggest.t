@@ -33,7 +33,6 @@ How many nodes would be enough: none, fewer, one that stands idle, new ones.
   proven bound   0
   gap            0.0000%
   reason         no change: no node is above 0.85 of its capacity
-  pays back      never: no overload is saved
   rules          capacity, phase-capacity, copies-apart, memory, protocol
                                    before  after
   highest utilisation              0.5469  0.5469
