@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ftplan.metrics.rebalance_problem import Migration, Rebalance, RebalanceProblem
 from ftplan.metrics.rebalance_rules import rules
-from ftplan.model.plan import Status, Warn
+from ftplan.model.plan import Status, Warn, sound_bound
 from ftplan.model.tolerances import LEAST_SCALE, ROUNDING
 from ftplan.planners.budget import Budget
 from ftplan.planners.rebalance.adaptive import adaptive
@@ -117,6 +117,8 @@ class _Exact:
         answer = replace(self.best.answer, assisted=self.assisted)
         warnings = (*said, *self.budget.warnings())
         bound = value if closed else self.bound
+        if math.isfinite(self.bound):
+            sound_bound("min", value, self.bound, self.elsewhere)
         return Result(status, answer, rules(self.problem), bound, warnings=warnings)
 
     def _without_plan(self) -> Result[Rebalance]:

@@ -39,9 +39,9 @@ def least_cost(table: ChoiceTable, start: Moves | None, goal: Goal, budget: Budg
     """Return the best moves, *start* or better, and a bound.
 
     Few columns are solved at once. With more, the model of classes says who moves, and bounds the cost; if those who
-    move find nodes, that is the optimum. Else groups whose choice is near a tie, by reduced costs, are decided anew
-    with all their nodes, in growing neighbourhoods; at last all columns that reduced costs leave open, which raises the
-    bound. Cost exponential in the worst case.
+    move find nodes, that is the optimum. Else moves near to these are looked for, and improved by a few nodes at a
+    time (:class:`Search`); at last all columns that reduced costs leave open are solved if they are few, which raises
+    the bound. Cost exponential in the worst case.
     """
     groups = np.arange(len(table.problem.home))
     if len(groups) * len(table.problem.nodes) <= FEW_COLUMNS:
@@ -109,7 +109,7 @@ class _Classes:
         return _better(self.table, self.goal, best, model.best(self._part(PLACED), best.moves)[0])
 
     def _near(self, chosen: Choices, best: Proven) -> Proven:
-        """Return moves near to what was chosen, which itself finds no nodes."""
+        """Return moves near to what was chosen, which itself finds no nodes: by local search, or neighbourhoods."""
         rough = roughly_placed(self.table, chosen)
         now = WorkingPlacement(self.table.candidates)
         for move in rough:
@@ -120,8 +120,7 @@ class _Classes:
         return _better(self.table, self.goal, best, self._search(best).within_limits(rough, self._part(NEAR)))
 
     def _searched(self, best: Proven) -> Proven:
-        """Improve the best moves: by all columns that may be part of better ones if these are few, else by a few nodes
-        at a time before that."""
+        """Improve the best moves by neighbourhoods, and by all columns that may be part of better ones if few are."""
         open_ = self._open(best)
         if best.moves is not None and (open_ is None or len(open_) > FEW_COLUMNS):
             best = best._replace(moves=self._search(best).improved(best.moves, self._part(SEARCH)))

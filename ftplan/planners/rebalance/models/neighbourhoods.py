@@ -65,8 +65,10 @@ class Search:
         self.penalty = PENALTY * max(float(finite.mean()) if len(finite) else 0.0, 1.0) * max(self.groups, 1.0)
 
     def within_limits(self, moves: Moves, budget: Budget) -> Moves | None:
-        """Return moves that keep all limits, from some that need not, None where none are seen; nodes that break
-        theirs are in every neighbourhood."""
+        """Return moves that keep all limits, from some that need not; None where none are seen.
+
+        Broken limits are paid for, and nodes that break theirs are in every neighbourhood.
+        """
         return self._searched(moves, budget, self.penalty)
 
     def improved(self, moves: Moves, budget: Budget) -> Moves:
