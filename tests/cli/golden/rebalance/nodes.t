@@ -107,18 +107,18 @@ One that is gone almost at once: what cannot leave before is recovered from its 
   phase  moves    bytes  duration, s  longest pause, s  highest utilisation
       0      1  524,288       0.5295            0.5295                1.265
       1      1      300        1.589           0.01026                1.265
-      2      1        0        60.26           0.01253                1.265
+      2      3       68        60.26           0.01338                1.265
       3      1  524,288       0.5317            0.5317               0.8432
-      4      3       68        60.26           0.01338               0.8432
+      4      1        1        60.26           0.01295               0.8432
       5      2      450        1.287             1.287               0.8432
   done  key group   phase  from  to  by      latency, s  pause, s  completion, s    bytes  why
   [ ]   sessions/5      0  n5    n2  direct      0.5295    0.5295         0.5295  524,288  no checkpoint on target
   [ ]   sessions/2      1  n4    n5  cpal       0.01026   0.01026          1.589      300  checkpoint on target
+  [ ]   alerts/2        2  n2    n4  lazy       0.01338   0.01338          60.26        1  full checkpoints: the next one goes to the target
   [ ]   alerts/0        2  n1    n4  lazy       0.01253   0.01253          60.26        0  full checkpoints: the next one goes to the target
+  [ ]   alerts/3        2  n2    n4  cpal       0.01006   0.01006         0.3853       67  checkpoint on target
   [ ]   sessions/6      3  n6    n1  direct      0.5317    0.5317         0.5317  524,288  no checkpoint on target
-  [ ]   alerts/2        4  n2    n4  lazy       0.01338   0.01338          60.26        1  full checkpoints: the next one goes to the target
   [ ]   alerts/1        4  n1    n6  lazy       0.01295   0.01295          60.26        1  full checkpoints: the next one goes to the target
-  [ ]   alerts/3        4  n2    n4  cpal       0.01006   0.01006         0.3853       67  checkpoint on target
   done  recovered in this order  phase  from  to  by       latency, s  pause, s  completion, s  bytes  down, s  why
   [ ]   sessions/1                   5  n3    n2  recover       1.287     1.287          1.287    250    124.1  after loss of its node, checkpoint on target: by direct it would take 0.5206 s to leave
   [ ]   sessions/0                   5  n3    n1  recover       1.027     1.027          1.027    200    123.8  after loss of its node, checkpoint on target: by direct it would take 0.5185 s to leave
