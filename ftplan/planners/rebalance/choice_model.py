@@ -231,9 +231,6 @@ class _Model:
             self.model.minimize(cost)
         solver = cp_model.CpSolver()
         solver.parameters.num_workers = 1
-        # OR-Tools 9.15 loses solutions when it merges "at most one" with linear rows, and then calls others optimal:
-        # google/or-tools issue 5293, and test_the_solver_keeps_the_optimum here.
-        solver.parameters.presolve_inclusion_work_limit = 0
         if budget.iterations is not None:
             work_s = min(work_s, budget.iterations * SOLVER_SECONDS_PER_ITERATION)
         solver.parameters.max_deterministic_time = work_s

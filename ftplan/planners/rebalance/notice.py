@@ -92,7 +92,7 @@ def _recovered_soon(
 
 
 def _safe(problem: RebalanceProblem, phases: Sequence[Sequence[Migration]]) -> tuple[int, ...]:
-    """Return whether no node is too full in each phase: 2 in any order of its moves, 1 if they begin together, else 0."""
+    """Return for each phase 2 where no node is too full in any order of its moves, 1 if they begin together, else 0."""
     most = problem.transient + ROUNDING * np.maximum(problem.transient, TINY)
     before, safe = problem.start_load, []
     for phase, (during, after) in zip(phases, loads_in_phases(problem, phases), strict=True):
