@@ -55,7 +55,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByEngine:
 
 
 #: Other files that take long, the longest first; begun last they would leave the other processes idle.
-LONG = ("test_readme.py", "test_joint_replication.py", "test_planner_contracts.py", "test_fuzz.py", "test_failover.py")
+LONG = (
+    "test_joint_replication.py", "test_readme.py", "test_planner_contracts.py", "test_golden.py", "test_failover.py",
+    "test_browser.py", "test_fuzz.py", "test_upkeep.py", "test_resume.py", "test_horizon.py", "test_compiled.py",
+    "test_interrupts.py", "test_what_if_examples.py", "test_then_recover.py", "test_mutated_plans.py",
+    "test_recovery_time.py", "test_schemas.py", "test_reproduce.py", "test_exact.py", "test_key_aligned.py",
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
