@@ -68,6 +68,21 @@ SECTIONS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
         "checkpoints, without a balance rule, for jobs whose operators are correlated by construction.",
     ),
     (
+        "adaptation-unseen",
+        "Adaptation on unseen time",
+        ("adaptation_unseen.py",),
+        "The same logs with the moves that follow: an adaptation takes key groups away from overloaded nodes window by "
+        "window, on the part that no allocation has seen, and checkpoints follow. Without preferring hosts of copies "
+        "all allocations see the same moves; what differs is how many of them a checkpoint assists.",
+    ),
+    (
+        "rebalance",
+        "Rebalances at scale",
+        ("rebalance.py",),
+        "To reach: adaptive on 32,768 key groups × 400 nodes in at most 10 s, the command included, and exact on "
+        "1,024 × 50 with a gap of at most 1 % in 30 s.",
+    ),
+    (
         "allocation-at-scale",
         "Checkpoint allocation at scale",
         ("allocation_at_scale.py",),

@@ -63,6 +63,7 @@ class Case:
 
 
 ALLOCATE, REPLICATE, RECOVER = "allocate-checkpoints", "replicate-tasks", "recovery-schedule"
+REBALANCE = "rebalance"
 PLANNERS = {
     ALLOCATE: ("baseline", "even", "correlated", "exact"),
     REPLICATE: ("greedy", "dynamic-programming", "structure-aware", "exact"),
@@ -80,7 +81,7 @@ def _job(name: str, *more: str) -> tuple[str, ...]:
 
 def cases() -> tuple[Case, ...]:
     """Return every case."""
-    exact, some = ("exact",), ("correlated", "exact")
+    exact, some, rebalancing = ("exact",), ("correlated", "exact"), ("adaptive", "exact")
     large, middle = _allocation("large"), _allocation("middle")
     placed = _job("placed", "-c", "placed-cluster.json", "-f", "placed-failure.json")
     arrivals = _job("placed", "-c", "placed-cluster.json", "-f", "placed-arrivals.json")
@@ -99,6 +100,13 @@ def cases() -> tuple[Case, ...]:
         Case("2,048 × 48, holdout", ALLOCATE, (*middle, "--holdout", "0.3"), ("correlated",)),
         Case("2,048 × 48, failover", ALLOCATE, (*middle, "--minimise", "failover"), some),
         Case("2,048 × 48, upkeep", ALLOCATE, (*middle, "--max-moves", "500"), some),
+        Case("32,768 × 400", REBALANCE, large, rebalancing, heavy=True),
+        Case("32,768 × 400, even", REBALANCE, (*large, "--tolerance", "0.1"), rebalancing, heavy=True),
+        Case("32,768 × 400, drained", REBALANCE, (*large, "--remove", "zone:z0", "--within", "60s"), rebalancing, True),
+        Case("2,048 × 48", REBALANCE, middle, rebalancing),
+        Case("2,048 × 48, even", REBALANCE, (*middle, "--tolerance", "0.1", "--suggest"), rebalancing),
+        Case("2,048 × 48, drained", REBALANCE, (*middle, "--remove", "zone:z0", "--within", "60s"), rebalancing),
+        Case("2,048 × 48, none", REBALANCE, (*middle, "--overload", "0.6"), rebalancing),
         Case("1,000 tasks, cluster", REPLICATE, (*placed, "--budget", "20%"), ("greedy", "structure-aware", "exact")),
         Case("1,000 tasks, cluster, curve", REPLICATE, (*placed, "--budget", "20%", "--curve"), growing),
         Case("1,000 tasks, cluster, target", REPLICATE, (*placed, "--target", "0.6"), growing),

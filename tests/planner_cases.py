@@ -16,6 +16,7 @@ import yaml
 import ftplan
 from tests.api import recovery_cases, replication_cases
 from tests.api.drain import cases as drain_cases
+from tests.api.rebalance import cases as rebalance_cases
 
 Documents = Mapping[str, Any]
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
@@ -250,10 +251,42 @@ def drain() -> Questions:
     )
 
 
+def rebalance() -> Questions:
+    job, few = rebalance_cases.JOB, rebalance_cases.FEW
+
+    def question(documents: Documents, more: tuple[str, tuple[Any, ...]] | None = None, **options: Any) -> Question:
+        usual = {"iterations": 100, "time_limit_s": 3600.0, "capacity_per_core": rebalance_cases.PER_CORE}
+        asked = {**usual, **options}
+        best = (lambda: rebalance_cases.best(documents, asked)) if documents is few else None
+        return Question(documents, asked, more, best)
+
+    return Questions(
+        {
+            "overload": question(job, ("overload", (0.8, 0.85, 0.95, 1.1))),
+            "completion": question(job, objective="completion"),
+            "bytes": question(job, objective="bytes", max_pause_s=2.0),
+            "direct": question(job, ("max_moves", (1, 2, 3, 4)), protocol="direct", max_moves=3),
+            "drained": question(job, remove=["n6"]),
+            "replaced": question(job, remove=["n2"], add=["n7"], anti_affinity="zone"),
+            "few": question(few),
+            "few-even": question(few, ("tolerance", (0.4, 0.5, 0.6, "none")), tolerance=0.6),
+            "few-drained": question(few, remove=["n2"], protocol="direct", objective="completion"),
+        },
+        impossible={
+            "overload": question(few, overload=0.4),
+            "tolerance": question(few, tolerance=0.05),
+            "moves": question(job, remove=["n6"], max_moves=1),
+        },
+        nothing={"roomy": question(job, overload=3.0)},
+        strict=True,
+    )
+
+
 #: By command: a planner of one of these is covered by its row in the registry alone.
 QUESTIONS: Mapping[str, Questions] = {
     "allocate-checkpoints": allocation(),
     "drain-schedule": drain(),
+    "rebalance": rebalance(),
     "recovery-schedule": recovery(),
     "replicate-tasks": replication(),
 }

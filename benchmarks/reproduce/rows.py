@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from reproduce import (
+    adaptation_flights,
+    adaptation_toy,
     checkpoint_shares,
     checkpoints,
+    migrations,
     recovery_plans,
     recovery_proofs,
     recovery_replays,
@@ -18,6 +21,9 @@ from reproduce import (
 MODULES = (
     checkpoints,
     checkpoint_shares,
+    migrations,
+    adaptation_toy,
+    adaptation_flights,
     recovery_plans,
     recovery_proofs,
     recovery_replays,

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 KINDS: Mapping[str, str] = {
     "checkpoint-allocation": "ftplan.api.checkpoints.kind:KIND",
     "drain-schedule": "ftplan.api.drain.kind:KIND",
+    "rebalance": "ftplan.api.rebalance.kind:KIND",
     "recovery-schedule": "ftplan.api.recovery.kind:KIND",
     "task-replication": "ftplan.api.replication.kind:KIND",
 }

@@ -232,6 +232,12 @@ class Options:
         return cls(**checked(command, {name: item.check for name, item in cls.options().items()}, asked))
 
 
+def option_of(kind: type[Options], name: str) -> Any:
+    """Return a dataclass field that is an option of another question, word for word."""
+    known = kind.__dataclass_fields__[name]
+    return field(default=known.default, metadata=known.metadata)
+
+
 @dataclass(frozen=True, kw_only=True)
 class PlanOptions(Options):
     """What can be asked of every kind of plan; kinds add fields.

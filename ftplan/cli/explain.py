@@ -21,10 +21,10 @@ from ftplan.cli.render import Answer, Table, check_output, emit_answer, warn
 def command(plan: str, selector: str, **given: Any) -> None:
     """Say why a plan decided as it did: every candidate, what it costs, and the rule that rules it out.
 
-    SELECTOR is key-group:OPERATOR/NUMBER for one key group of a checkpoint allocation, query:OPERATOR/INDEX or
-    task:OPERATOR/INDEX for one of a recovery schedule, task:OPERATOR/INDEX for one of a task replication,
-    query:OPERATOR/INDEX or zone:ID for one of a drain schedule, or node:ID for what lies on a node, or when it
-    restarts.
+    SELECTOR is key-group:OPERATOR/NUMBER for one key group of a checkpoint allocation or of a rebalance,
+    query:OPERATOR/INDEX or task:OPERATOR/INDEX for one of a recovery schedule, task:OPERATOR/INDEX for one of a task
+    replication, query:OPERATOR/INDEX or zone:ID for one of a drain schedule, zone:ID or operator:ID for what moves in
+    a rebalance, or node:ID for what lies on a node, what comes and goes, or when it restarts.
     """
     from ftplan.api import explain
     from ftplan.cli.inputs import problem_of_plan

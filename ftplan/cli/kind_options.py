@@ -49,6 +49,8 @@ def _option_of(name: str, item: Option, default: Any) -> Callable[..., Any]:
         return click.option(spelled, multiple=True, metavar=item.metavar, help=item.help)
     if item.unit == "time" and default is not None:
         default = f"{default:g}s"
+    if isinstance(default, tuple):
+        default = _shown(default)
     return click.option(spelled, type=_type_of(item), default=default, metavar=item.metavar, help=item.help)
 
 

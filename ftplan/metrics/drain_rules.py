@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
 
 import numpy as np
 
+from ftplan.metrics.breach import Breach
 from ftplan.metrics.drain_problem import DrainProblem, Move
 from ftplan.metrics.replica_hosts import ANYWHERE, NOWHERE
 from ftplan.model.tolerances import ROUNDING, SOLVED
@@ -18,22 +18,6 @@ COPIES, REPLICA = "copies-apart", "replica-apart"
 ROOM = "room"
 #: The rules that a drain schedule can name, in the order in which :func:`broken` looks at them.
 RULES = (COPIES, REPLICA, MOST, PER_ZONE, PRIORITY, FIDELITY, ROOM)
-
-
-class Breach(NamedTuple):
-    """A rule that a set of nodes breaks.
-
-    ``limit`` is what the rule asks for, ``current`` what the set has, and ``needed`` the value of the limit with which
-    the set would keep the rule (None where no value would). ``where`` is a selector: of a key group, task, query, zone
-    or node.
-    """
-
-    rule: str
-    limit: Any
-    current: Any
-    needed: Any
-    where: str | None
-    message: str
 
 
 def rules(problem: DrainProblem) -> tuple[str, ...]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -69,6 +70,45 @@ def key_group_series(stats: StatsTables, measure: Measure, topology: Topology | 
         measure=measure,
         window_s=stats.manifest.window_s,
         state_bytes=np.where(np.isneginf(state), np.nan, state),
+        estimated=estimated,
+    )
+
+
+def of_operators(series: KeyGroupSeries, operators: Sequence[Operator]) -> KeyGroupSeries:
+    """Return the series with all key groups of keyed operators, sorted by id, and no others.
+
+    A group that the statistics do not know has load 0 and unknown state. Cost O(W K).
+
+    Raises
+    ------
+    FtplanError
+        If the statistics have a key group that its operator does not have.
+    """
+    sizes = np.array([operator.key_groups or 0 for operator in operators], dtype=np.int64)
+    begin = np.cumsum(sizes) - sizes
+    total, windows = int(sizes.sum()), series.loads.shape[0]
+    loads, state = np.zeros((windows, total)), np.full(total, np.nan)
+    estimated = np.zeros(total, dtype=np.bool_)
+    for first, operator in zip(begin.tolist(), operators, strict=True):
+        if operator.id not in series.operators:
+            continue
+        known = np.flatnonzero(series.operator == series.operators.index(operator.id))
+        group, count = series.key_group[known], operator.key_groups or 0
+        if group.size and (group.min() < 0 or group.max() >= count):
+            raise FtplanError(
+                f"operator {operator.id!r}: the statistics have key group {int(group.max())}, the topology only "
+                f"{count} key groups: compute them with the same number of key groups"
+            )
+        loads[:, first + group] = series.loads[:, known]
+        state[first + group] = series.state_bytes[known]
+        estimated[first + group] = series.estimated[known]
+    return replace(
+        series,
+        operators=tuple(operator.id for operator in operators),
+        operator=np.repeat(np.arange(len(operators), dtype=np.int64), sizes),
+        key_group=np.arange(total, dtype=np.int64) - np.repeat(begin, sizes),
+        loads=loads,
+        state_bytes=state,
         estimated=estimated,
     )
 

@@ -55,7 +55,8 @@ class MigrationSetting(NamedTuple):
     restart_s, detection_s
         From the start of a task until it runs, and until a failure is noticed, as recoveries were measured.
     rho
-        Utilisation while catching up, where it is not that of the group alone.
+        Utilisation while catching up, where it is more than that of the group alone: a second of its input then takes
+        so long to replay.
     remote
         State is fetched from a store whose distance is the same for all nodes: no move transfers anything.
     """
@@ -106,43 +107,72 @@ class ProtocolCosts(NamedTuple):
 
 
 def migration_costs(setting: MigrationSetting) -> ProtocolCosts:
-    """Return what each group costs to move by each protocol, in seconds and bytes.
+    """Return what each group costs to move by each protocol, in seconds and bytes. Cost O(K).
 
-    The paper's formulas in seconds; with n = rate x age records to replay, rho = rate x record_time and
-    S = state (1 / serialisation + 1 / bandwidth + 1 / serialisation):
+    [Madsen2015], section 4, counts messages (table 2): a fast one takes 1, a normal one 1 + C with C the queueing, data
+    adds its size. With buffers of b_j records at upstream instances j and t per record that gives (table 3): ``cpa``
+    takes max_j b_j + sum_j t b_j; ``cpal`` is done after max_j (b_j + C) + sum_j t b_j + 2 + C and the work on what it
+    buffered, and pauses for that work and for the spread of the marks at which its inputs change over, at most C;
+    ``direct`` takes what serialising and sending the state takes. In seconds, with n = rate x age the records that
+    upstream buffers hold, all of them sent over the link into the target, and rho the share of a thread that the group
+    takes:
 
-    - ``cpa``: latency = completion = delay + (restart + n record_bytes / bandwidth + n record_time) / (1 - rho)
-    - ``cpal``: latency = queue / (1 - rho), completion = that of ``cpa`` + 2 delay + 2 queue
-    - ``direct``: latency = completion = delay + (restart + S) / (1 - rho): what arrives during the transfer has to be
-      caught up with, which the paper leaves out
-    - ``lazy``, full checkpoints only: the next checkpoint comes within ``interval``; then the latency of ``cpa`` with
-      an age of nothing but the transfer, completion = interval + latency
-    - ``recover``: latency = completion = that of ``cpa`` + detection / (1 - rho); ``fetch``: + S / (1 - rho) besides
+    - replay = n record_bytes / bandwidth + age rho, nothing for a group without input
+    - ``cpa``: latency = completion = delay + (restart + replay) / (1 - rho)
+    - ``cpal``: latency = queue / (1 - rho), completion = that of ``cpa`` + 2 delay + 2 queue, at least the latency; the
+      work on what was buffered, queue rho / (1 - rho), counts in the latency only
+    - ``direct``: latency = completion = delay + (restart + S) / (1 - rho), S = state (1 / serialisation + 1 / bandwidth
+      + 1 / serialisation)
+    - ``lazy``, full checkpoints only: the next one is stored on the target within ``interval`` + S, and then the group
+      moves by ``cpa`` with an age of S; completion = interval + S + latency
+    - ``recover``: latency = completion = that of ``cpa`` + detection / (1 - rho)
+    - ``fetch``: that of ``recover`` + F / (1 - rho), F = state (1 / bandwidth + 1 / serialisation): what is fetched is
+      serialised already
 
-    Where rho is 1 or more a group never catches up: infinite.
+    The paper leaves out what comes in during a pause, and with it that ``direct`` has anything to replay; here a second
+    of pause takes 1 / (1 - rho) with what comes in meanwhile. So but for the delay ``cpa``, ``recover`` and ``fetch``
+    take what :func:`ftplan.metrics.recovery_time.recovery_time` says of a recovery. Where rho is 1 or more a group
+    never catches up, and all is infinite. ``cpa`` is faster than ``direct`` exactly where replay < S; the pause of
+    ``cpal`` does not depend on the replay.
+
+    As in the paper, the work of the old node (state into checkpoint, beside the replay) takes no time that counts, and
+    turning a checkpoint that lies on the node into state is part of ``restart``. Its order of the controller to the
+    upstream instances is left out for all protocols. Where state is remote, each node fetches it from the store, which
+    takes state / bandwidth before the replay; no node sends anything to another, and only ``cpa``, ``cpal`` and
+    ``recover`` are there.
     """
     s = _columns(setting)
     rho = np.maximum(s.rate * s.record_time_s, s.rho)
-    catch_up = np.divide(1.0, 1.0 - rho, out=np.full(rho.shape, np.inf), where=rho < 1.0)
-    speed, n = s.bandwidth_mb_s * MB, s.rate * s.age_s
-    replayed = np.zeros(n.shape) if setting.remote else n * s.record_bytes
-    wire = replayed / speed
-    sent = s.state_bytes / speed + 2.0 * s.state_bytes / (s.serialisation_mb_s * MB)
-    none, nowhere = np.zeros(n.shape), np.full(n.shape, np.inf)
-    cpa = s.delay_s + (s.restart_s + wire + n * s.record_time_s) * catch_up
-    cpal = s.queue_s * catch_up
-    direct = s.delay_s + (s.restart_s + sent) * catch_up
-    lazy = np.where(s.full > 0.0, s.delay_s + s.restart_s * catch_up, np.inf)
-    recover = cpa + s.detection_s * catch_up
-    fetch = recover + sent * catch_up
+    keeps_up = rho < 1.0
+    catch_up = np.divide(1.0, 1.0 - rho, out=np.full(rho.shape, np.inf), where=keeps_up)
+    speed, serialising = s.bandwidth_mb_s * MB, s.state_bytes / (s.serialisation_mb_s * MB)
+    none = np.zeros(rho.shape)
+    fetched = s.state_bytes / speed + serialising
+    sent = fetched + serialising
+    replayed = none if setting.remote else s.rate * s.age_s * s.record_bytes
+    replayed_lazily = s.rate * sent * s.record_bytes
+    loading = s.state_bytes / speed if setting.remote else none
+
+    def resumed(*parts: FloatArray) -> FloatArray:
+        """Return how long a group is paused that a message starts again and that has *parts* to do, (K,)."""
+        work = s.restart_s + sum(parts, start=none)
+        return np.asarray(s.delay_s + np.multiply(work, catch_up, out=np.full(rho.shape, np.inf), where=keeps_up))
+
+    replay = replayed / speed + np.where(s.rate > 0.0, s.age_s * rho, 0.0)
+    cpa, direct = resumed(loading, replay), resumed(sent)
+    cpal = np.multiply(s.queue_s, catch_up, out=np.full(rho.shape, np.inf), where=keeps_up)
+    lazy = np.where(s.full > 0.0, resumed(replayed_lazily / speed, np.where(s.rate > 0.0, sent * rho, 0.0)), np.inf)
+    recover = resumed(loading, replay, s.detection_s)
+    fetch = resumed(fetched, replay, s.detection_s)
     if setting.remote:
-        direct, lazy, fetch = nowhere, nowhere, nowhere
-    cpal_done = np.where(np.isfinite(cpa), cpa + 2.0 * (s.delay_s + s.queue_s), np.inf)
+        direct, lazy, fetch = (np.full(rho.shape, np.inf) for _ in range(3))
+    link, lazy_link = replayed / speed, replayed_lazily / speed
+    cpal_done = np.maximum(cpa + 2.0 * (s.delay_s + s.queue_s), cpal)
     return ProtocolCosts(
         np.stack([cpa, cpal, lazy, direct, recover, fetch]),
-        np.stack([cpa, cpal_done, lazy + s.interval_s, direct, recover, fetch]),
-        np.stack([replayed, replayed, none, s.state_bytes, replayed, replayed + s.state_bytes]),
-        np.stack([wire, wire, none, sent, wire, wire + sent]),
+        np.stack([cpa, cpal_done, lazy + s.interval_s + sent, direct, recover, fetch]),
+        np.stack([replayed, replayed, replayed_lazily, s.state_bytes, replayed, replayed + s.state_bytes]),
+        np.stack([link, link, lazy_link, sent, link, link + fetched]),
         catch_up,
     )
 

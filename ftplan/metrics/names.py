@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from ftplan.model.kinds import CHECKPOINT_ALLOCATION, DRAIN_SCHEDULE, RECOVERY_SCHEDULE, TASK_REPLICATION
+from ftplan.model.kinds import CHECKPOINT_ALLOCATION, DRAIN_SCHEDULE, REBALANCE, RECOVERY_SCHEDULE, TASK_REPLICATION
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,7 @@ _ALLOCATION = CHECKPOINT_ALLOCATION.name
 _SCHEDULE = RECOVERY_SCHEDULE.name
 _REPLICATION = TASK_REPLICATION.name
 _DRAIN = DRAIN_SCHEDULE.name
+_REBALANCE = REBALANCE.name
 
 METRICS: tuple[Metric, ...] = (
     Metric(
@@ -165,6 +166,38 @@ METRICS: tuple[Metric, ...] = (
     Metric("nodes-at-once", _DRAIN, "min", "nodes", "most nodes that restart together"),
     Metric("moved-tasks", _DRAIN, "min", "moves", "tasks that move away for a round, over all rounds"),
     Metric("unplaced-nodes", _DRAIN, "min", "nodes", "nodes that should restart and are in no round"),
+    Metric("latency-s", _REBALANCE, "min", "s", "pauses of all key groups that move, each moved alone"),
+    Metric("completion-s", _REBALANCE, "min", "s", "time that all moves take, each alone"),
+    Metric("bytes", _REBALANCE, "min", "bytes", "what moves send over the network"),
+    Metric("moves", _REBALANCE, "min", "moves", "key groups that move"),
+    Metric("assisted-share", _REBALANCE, "max", "share", "of the moves, those over a checkpoint on their target"),
+    Metric("longest-pause-s", _REBALANCE, "min", "s", "longest pause of a key group, waiting in its phase included"),
+    Metric("duration-s", _REBALANCE, "min", "s", "all phases, one after another"),
+    Metric("phases", _REBALANCE, "min", "phases", "phases of moves"),
+    Metric("highest-utilisation", _REBALANCE, "min", "share", "load over capacity of the fullest node afterwards"),
+    Metric("overloaded-nodes", _REBALANCE, "min", "nodes", "nodes that are overloaded afterwards"),
+    Metric("overload-share", _REBALANCE, "min", "share", "windows in which a node is overloaded, with groups moved"),
+    Metric(
+        "imbalance",
+        _REBALANCE,
+        "min",
+        "share",
+        "largest deviation of a node's load from its fair share afterwards, relative to that share",
+    ),
+    Metric("new-copies-bytes", _REBALANCE, "min", "bytes", "checkpoints that are made anew"),
+    Metric("copies-lost", _REBALANCE, "min", "copies", "checkpoint copies that there are fewer afterwards"),
+    Metric(
+        "payback-s",
+        _REBALANCE,
+        "min",
+        "s",
+        "time after which the overload saved outweighs the load that was paused; undefined where none is saved",
+    ),
+    Metric("blocked-moves", _REBALANCE, "min", "moves", "moves whose target, or what their state comes from, is down"),
+    Metric("groups-down", _REBALANCE, "min", "key groups", "key groups that are on failed nodes afterwards"),
+    Metric(
+        "lost-groups", _REBALANCE, "min", "key groups", "those of them whose checkpoints are all on failed nodes too"
+    ),
 )
 
 

@@ -44,7 +44,7 @@ class RebalanceLimits:
     max_pause_s
         Longest pause of a key group in any phase, waiting for others of the phase included.
     phase_bytes
-        Bytes that the moves of one phase transfer; a phase of a single move may have more.
+        Bytes that the moves of one phase transfer; a single move may have more, and so may what is recovered.
     within_s
         Notice after which the removed nodes are gone: what has not left them by then is recovered.
     phase_overhead_s
@@ -129,15 +129,18 @@ class RebalanceProblem:
         """Return whether a copy of a group lies on a node that is not removed."""
         return any(not self.removed[node] for node in self.copies[group])
 
-    def priced(self, protocol: str) -> FloatArray:
-        """Return what moves by a protocol cost by the criterion, without traffic, (K,)."""
+    @cached_property
+    def _prices(self) -> FloatArray:
         table = {
             "latency": self.costs.latency_s,
             "completion": self.costs.completion_s,
             "bytes": self.costs.bytes,
         }[self.criterion]
-        row = PROTOCOLS.index(protocol)
-        return np.where(np.isfinite(self.costs.latency_s[row]), table[row], np.inf)
+        return np.where(np.isfinite(self.costs.latency_s), table, np.inf)
+
+    def priced(self, protocol: str) -> FloatArray:
+        """Return what moves by a protocol cost by the criterion, without traffic, (K,)."""
+        return np.asarray(self._prices[PROTOCOLS.index(protocol)])
 
     def cost(self, move: Migration) -> float:
         """Return what a move costs by the criterion, with the traffic that it adds or saves."""
@@ -161,12 +164,14 @@ class RebalanceProblem:
 class Rebalance:
     """Moves by phase, those of a phase in the order in which they are served, and the copies that are made anew.
 
-    Each group moves at most once. Groups that are recovered or fetched stand in a last phase of their own: removed
-    nodes are gone then.
+    Each group moves at most once. Groups that are recovered or fetched stand in a phase of their own: removed nodes
+    are gone then. ``assisted`` are the shares of moves to hosts of checkpoints when the most is paired with the
+    least loaded node, with such hosts preferred and without; None where nothing moves, and where nothing was paired.
     """
 
     phases: tuple[tuple[Migration, ...], ...]
     new_copies: tuple[NewCopy, ...] = ()
+    assisted: tuple[float | None, float | None] | None = None
 
     @property
     def moves(self) -> tuple[Migration, ...]:

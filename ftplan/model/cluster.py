@@ -10,7 +10,7 @@ import numpy as np
 
 from ftplan.errors import FtplanError, suggestion
 from ftplan.model.names import Selector, natural_key
-from ftplan.model.topology import FloatArray, IntArray, Topology
+from ftplan.model.topology import FloatArray, IntArray, Operator, Topology
 
 ACCEPTS = ("tasks", "checkpoints")
 
@@ -160,3 +160,24 @@ def primaries(operator_id: str, topology: Topology, placement: Placement) -> tup
     if tasks is None:
         return None
     return tuple(tasks[int(t)] for t in topology.operator(operator_id).task_of_key_groups())
+
+
+def key_group_homes(operator: Operator, topology: Topology, cluster: Cluster, placement: Placement | None) -> IntArray:
+    """Return the position in the cluster of the node that each key group of an operator is on, shape (key_groups,).
+
+    Raises
+    ------
+    FtplanError
+        If the placement does not say, names a number of nodes that is not that of key groups, or an unknown node.
+    """
+    where = None if placement is None else primaries(operator.id, topology, placement)
+    if where is None:
+        raise FtplanError(
+            f"operator {operator.id!r}: the cluster does not say on which nodes its key groups are: give "
+            f"placement.tasks.{operator.id} or placement.key_groups.{operator.id}, or place round robin with --spread"
+        )
+    if len(where) != operator.key_groups:
+        raise FtplanError(
+            f"placement.key_groups.{operator.id}: {len(where)} nodes for {operator.key_groups} key groups"
+        )
+    return np.array([cluster.position[cluster.node(node).id] for node in where], dtype=np.int64)

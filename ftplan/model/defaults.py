@@ -16,3 +16,7 @@ COORDINATOR_CPU = 0.5
 MAX_SUBSTREAMS = 10_000
 #: Seconds that a node takes to restart: the reboot of a machine and the start of what runs on it.
 RESTART_S = 120.0
+#: Bandwidth between two nodes, in units of 2^20 bytes per second, where nothing states one.
+BANDWIDTH_MB_S = 100.0
+#: Delay of a message between two nodes in seconds, where nothing states one.
+DELAY_S = 0.001

@@ -167,6 +167,23 @@ ROWS: tuple[Row, ...] = (
         source="branch and bound, integer program (CP-SAT), column generation (Mehrotra & Trick 1996)",
         default=True,
     ),
+    Row(
+        name="adaptive",
+        kind="rebalance",
+        function="ftplan.planners.rebalance.adaptive:adaptive",
+        exact=False,
+        guarantee="no needless move; phases in which no node is overloaded; a proven bound",
+        source="Madsen & Zhou, CIKM 2015, section 7.1: the most with the least loaded node; local search, dual bound",
+        default=True,
+    ),
+    Row(
+        name="exact",
+        kind="rebalance",
+        function="ftplan.planners.rebalance.exact:exact",
+        exact=True,
+        guarantee="least cost of all moves, or the proven gap at the time limit",
+        source="integer programs over key groups and nodes; what no phase can take is cut off",
+    ),
 )
 
 

@@ -86,7 +86,7 @@ def bars(rows: Sequence[Bar], width: float, limit: tuple[float, str] | None = No
         shapes += [
             Text(0.0, y + 15, fitted(row.name, names - 8)),
             Rect(begin, y + 3, max(end - begin, 1.5), 16, row.style, f"{row.name}: {row.text}", 2.0),
-            Text(max(end, begin + 1.5) + 6, y + 15, row.text),
+            Text(_beside(max(end, begin + 1.5) + 6, row.text, place(limit[0]) if limit else None), y + 15, row.text),
         ]
     bottom = top + 26.0 * len(rows)
     shapes.append(Line(((place(0.0), top), (place(0.0), bottom)), "axis"))
@@ -95,6 +95,12 @@ def bars(rows: Sequence[Bar], width: float, limit: tuple[float, str] | None = No
         anchor, at = ("end", x - 4) if x > width / 2 else ("start", x + 4)
         shapes += [Line(((x, 6.0), (x, bottom)), "limit-line"), Text(at, 13.0, limit[1], "small", anchor)]  # type: ignore[arg-type]
     return Drawing(width, bottom + 4, tuple(shapes))
+
+
+def _beside(at: float, text: str, line: float | None) -> float:
+    """Return where a text at the end of a bar stands so that no line crosses it."""
+    crossed = line is not None and at - 4 < line < at + text_width(text) + 4
+    return line + 6 if crossed and line is not None else at
 
 
 def ticks(low: float, high: float, most: int, times: bool = False) -> list[float]:
@@ -205,7 +211,13 @@ def _marks(axes: Axes, marks: Sequence[Mark]) -> list[Shape]:
     return shapes
 
 
-def gantt(rows: Sequence[tuple[str, Sequence[Span]]], width: float, *, marks: Sequence[Mark] = ()) -> Drawing:
+def gantt(
+    rows: Sequence[tuple[str, Sequence[Span]]],
+    width: float,
+    *,
+    marks: Sequence[Mark] = (),
+    axis: str = "time since the failure",
+) -> Drawing:
     """Return stretches of time in rows over one axis; those without length are as wide as a line."""
     listed = rows[:ROWS]
     names = min(max(text_width(name) for name, _ in listed) + 10, 0.32 * width)
@@ -217,7 +229,7 @@ def gantt(rows: Sequence[tuple[str, Sequence[Span]]], width: float, *, marks: Se
     for k in range(len(listed)):
         y = 26.0 + tall * k
         shapes.append(Line(((names, y + tall - 0.5), (axes.right, y + tall - 0.5)), "grid"))
-    shapes += axes.horizontal(Axis("time since the failure", duration, times=True))
+    shapes += axes.horizontal(Axis(axis, duration, times=True))
     shapes += _marks(axes, marks)
     for k, (name, spans) in enumerate(listed):
         y = 26.0 + tall * k

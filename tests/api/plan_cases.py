@@ -8,6 +8,7 @@ from typing import Any
 
 import ftplan
 from tests.api.drain import cases as drain_cases
+from tests.api.rebalance import cases as rebalance_cases
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL, FIGURE = ROOT / "tests" / "data" / "small", ROOT / "examples" / "figure-2"
@@ -120,7 +121,18 @@ def all_but_some(folder: Path) -> tuple[ftplan.Plan, ftplan.Problem]:
     return ftplan.plan("drain-schedule", problem, algorithm="greedy", min_fidelity=0.5, **chosen), problem
 
 
+def rebalanced(folder: Path) -> tuple[ftplan.Plan, ftplan.Problem]:
+    problem = rebalance_cases.job()
+    chosen: dict[str, Any] = {"remove": ["n6"], "add": ["n7"], "phase_bytes": 1e8, "max_pause_s": 10.0}
+    return rebalance_cases.planned(problem, objective="completion", anti_affinity="zone", **chosen), problem
+
+
+def unrelieved(folder: Path) -> tuple[ftplan.Plan, ftplan.Problem]:
+    problem = rebalance_cases.job()
+    return rebalance_cases.planned(problem, remove=["n6"], max_moves=1), problem
+
+
 CASES = [
     checkpoint, upkeep, failover, schedule, struck_again, replication, scenarios, target, no_room, drained, moved,
-    not_alone, all_but_some,
+    not_alone, all_but_some, rebalanced, unrelieved,
 ]  # fmt: skip

@@ -36,6 +36,8 @@ UNJUDGED: dict[str, str] = {
     r"objective\.bound": "where there is no value to hold it against",
     r"infeasible\.(current|needed|limit|smallest_fix|reason)": "only planning again tells (--prove)",
     r"summary\.ok_to_stop\.(bound|nodes).*": "another set of nodes may stop as well, and none larger: --prove",
+    r"summary\.front(\[\]\.(phases|bytes|\w+_s))?": "phases of other sizes, unless there are better ones: --prove",
+    r"summary\.assisted\..*": "of two other plans: --prove",
     r"summary\.peers\.(one_by_one|zone_by_zone)\.has_room": "only a planner looks for room: --prove",
 }
 #: Options that follow from others or from the inputs. All others are the question: where another one has the same

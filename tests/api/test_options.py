@@ -22,6 +22,7 @@ from ftplan.cli.environment import names_in_configuration
 from ftplan.cli.kind_options import parameter_of
 from ftplan.cli.main import cli, run
 from ftplan.io.configuration import find_configuration
+from ftplan.model import kinds
 from ftplan.planners.registry import rows
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -37,14 +38,15 @@ DEFAULTS: Mapping[str, Mapping[str, Any]] = {
 #: No option takes any of these.
 NEVER = (object(), b"x", {1, 2}.__iter__, complex(1, 1))
 _NUMBERS = {
-    "balance", "bandwidth", "budget_cpu", "budget_mb", "capacity", "capacity_per_core", "coordinator_cpu",
-    "failover_limit", "horizon", "keep_priority", "max_bytes", "max_stats_age_s", "overload", "restart_s",
-    "threshold",
+    "balance", "bandwidth", "budget_cpu", "budget_mb", "capacity", "capacity_per_core", "checkpoint_age_s",
+    "coordinator_cpu", "cross_zone_cost", "failover_limit", "horizon", "keep_priority", "max_bytes", "max_pause_s",
+    "max_stats_age_s", "overload", "phase_bytes", "phase_overhead_s", "queue_s", "record_bytes", "restart_s",
+    "serialisation", "threshold", "tolerance", "within_s",
 }  # fmt: skip
 _COUNTS = {"seed", "iterations", "copies", "max", "max_moves", "max_changes", "max_per_zone", "samples"}
 _FLAGS = {
     "arrivals", "bound", "complete_failure", "curve", "ignore_stale", "move", "parallel_recovery", "partial",
-    "prefetch", "spread", "by_probability", "prove", "strict", "then_recover", "worst_case",
+    "prefetch", "spread", "by_probability", "prove", "strict", "suggest", "then_recover", "worst_case",
 }  # fmt: skip
 _PLANS = {"current", "replicas", "checkpoints"}
 _INPUTS = {"topology", "cluster", "stats", "failure", "costs"}
@@ -56,7 +58,7 @@ WRONG: tuple[tuple[Any, set[str]], ...] = (
     (math.inf, set()),
     (-math.inf, set()),
     (True, _FLAGS),
-    ("no such word", {*_PLANS, *_INPUTS, "fail", "nodes", "budget", "fail_under", "selector"}),
+    ("no such word", {*_PLANS, *_INPUTS, "add", "remove", "fail", "nodes", "budget", "fail_under", "selector"}),
     (1e30, set()),
     (1.5, {*_NUMBERS, "time_limit_s"}),
     (
@@ -66,6 +68,9 @@ WRONG: tuple[tuple[Any, set[str]], ...] = (
             "budget_cpu",
             "capacity",
             "coordinator_cpu",
+            "cross_zone_cost",
+            "phase_bytes",
+            "record_bytes",
             "max_stats_age_s",
             "budget_mb",
             "capacity_per_core",
@@ -171,7 +176,13 @@ def test_the_command_line_gives_what_is_right(
 
     monkeypatch.setattr(ftplan, "plan", caught, raising=False)
     monkeypatch.chdir(SMALL)
-    files = ["-t", "topology.yaml", "-c", "cluster.yaml", *(["-s", "stats"] if kind.startswith("check") else [])]
+    files = [
+        "-t",
+        "topology.yaml",
+        "-c",
+        "cluster.yaml",
+        *(["-s", "stats"] if "stats" in kinds.row(kind).needs else []),
+    ]
     assert run([COMMANDS[kind], *files]) == 2
     assert "caught" in capsys.readouterr().err
     assert set(given) == set(DEFAULTS[kind])
@@ -194,15 +205,16 @@ def test_plans_record_every_option_and_verify_reads_it_back(
         "recovery-schedule": {"max_cpu": 0.7, "horizon": 900.0, "samples": 7, "prefetch": False},
         "task-replication": {"budget": 3, "weight": "priority", "fail": ["operator:p01"]},
         "drain-schedule": {"max": 2, "keep_copies": "none", "nodes": ["operator:p01"], "restart_s": 60.0},
+        "rebalance": {"tolerance": 0.9, "band": "0.4-0.6", "remove": ["n6"], "overload": 2.0, "capacity_per_core": 3.0},
     }
     given = {**asked_for[kind], "seed": 3, "time_limit_s": 9.0}
-    problem = small if kind == "checkpoint-allocation" else figure_2
+    problem = small if "stats" in kinds.row(kind).needs else figure_2
     plan = ftplan.plan(kind, problem, **given)
     options = kind_of(kind).options
     facts = {
         *options.recorded_facts,
         "cases",
-        *(f"{n}_requested" for n in ("balance", "objective", "capacity_per_core")),
+        *(f"{n}_requested" for n in ("balance", "objective", "capacity_per_core", "tolerance")),
     }
     assert set(plan.options) - facts == set(DEFAULTS[kind]) - {"seed"}
     assert options.of_plan(plan) == options.of("x", given)

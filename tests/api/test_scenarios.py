@@ -20,6 +20,8 @@ ROOT = Path(__file__).resolve().parents[2]
 SMALL = ROOT / "tests" / "data" / "small"
 FILES = {"topology": SMALL / "topology.yaml", "cluster": SMALL / "cluster.yaml"}
 STATS = {**FILES, "stats": SMALL / "stats"}
+#: Kinds that are scored with statistics.
+WITH_STATS = ("checkpoint-allocation", "rebalance")
 
 #: Weights that do not sum to 1, one of them 0, and one in which nothing more fails than in all.
 SCENARIOS: list[dict[str, Any]] = [
@@ -34,7 +36,9 @@ def failure(*fail: str, scenarios: Any = SCENARIOS) -> dict[str, Any]:
 
 
 def planned(kind: str) -> ftplan.Plan:
-    problem = ftplan.load(**(STATS if kind == "checkpoint-allocation" else FILES), spread=True)
+    problem = ftplan.load(**(STATS if kind in WITH_STATS else FILES), spread=True)
+    if kind == "rebalance":
+        return ftplan.plan(kind, problem, iterations=5)
     if kind == "checkpoint-allocation":
         return ftplan.plan(kind, problem, algorithm="even")
     if kind == "recovery-schedule":
@@ -45,7 +49,7 @@ def planned(kind: str) -> ftplan.Plan:
 
 
 def evaluated(plan: ftplan.Plan, given: Any, **more: Any) -> Evaluation:
-    files = STATS if plan.kind == "checkpoint-allocation" else FILES
+    files = STATS if plan.kind in WITH_STATS else FILES
     return ftplan.evaluate(plan, ftplan.load(**files, failure=given, spread=True), **more)
 
 
@@ -53,7 +57,7 @@ def values(metrics: Any) -> dict[str, float | None]:
     return {m.name: m.value for m in metrics}
 
 
-KINDS = ("checkpoint-allocation", "drain-schedule", "recovery-schedule", "task-replication")
+KINDS = ("checkpoint-allocation", "drain-schedule", "rebalance", "recovery-schedule", "task-replication")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -90,6 +94,7 @@ def test_nothing_fails_in_a_scenario(kind: str) -> None:
     best = {
         "checkpoint-allocation": ("recoverable-share", 1.0),
         "drain-schedule": ("nodes-at-once", 1.0),
+        "rebalance": ("blocked-moves", 0.0),
         "recovery-schedule": ("priority-back-share", 1.0),
         "task-replication": ("output-fidelity", 1.0),
     }

@@ -89,6 +89,7 @@ COMMANDS: dict[str, dict[str, Any]] = {
     "replicate-tasks": {"iterations": 1, "budget": "30%"},
     "recovery-schedule": {"iterations": 1, "samples": 3},
     "drain-schedule": {"iterations": 1, "min_fidelity": 0.2, "partial": True},
+    "rebalance": {"iterations": 1},
 }
 
 

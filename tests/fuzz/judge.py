@@ -162,6 +162,11 @@ def _more(command: str, random: Random) -> dict[str, Any]:
             {"keep_copies": "none"}, {"nodes": ["node:n1", "zone:rack-a"]}, {"label": ["a=b"]}, {"min_fidelity": None},
             {"move": True, "max_cpu": 1.0, "max": 3},
         ],
+        "rebalance": [
+            {}, {}, {"tolerance": 0.3}, {"protocol": "direct"}, {"objective": "bytes"}, {"remove": ["n1"]},
+            {"remove": ["n1"], "within_s": 5.0}, {"add": ["n2"]}, {"max_moves": 2}, {"max_pause_s": 1.0},
+            {"demand": "p90"}, {"cross_zone_cost": 1.0}, {"anti_affinity": "zone"}, {"suggest": True},
+        ],
     }  # fmt: skip
     return random.choice(choices[command])
 
@@ -187,6 +192,7 @@ def _plan(number: int, case: Case, random: Random, limit_s: float) -> Judged:
             ("allocate-checkpoints", "current"),
             ("recovery-schedule", "checkpoints"),
             ("drain-schedule", "checkpoints"),
+            ("rebalance", "checkpoints"),
         ],
         "task-replication": [
             ("replicate-tasks", "current"),

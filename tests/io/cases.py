@@ -258,6 +258,28 @@ FULL_PLAN = examples.plan(
 
 FULL_PLAN["plan"]["moves"] = [{"operator": "join", "key_group": 0, "from": None, "to": "n2", "bytes": 1e6}]
 
+_MOVED = {"phase": 0, "operator": "join", "key_group": 0, "from": "n1", "to": "n2", "protocol": "cpa"}
+_PRICED = {**_MOVED, "latency_s": 0.5, "completion_s": 1.5, "bytes": 100.0, "pause_s": 0.5, "reason": "a checkpoint"}
+FULL_REBALANCE = examples.plan(
+    kind="rebalance",
+    status="feasible",
+    objective={"name": "latency", "sense": "min", "value": 1, "bound": 0.5},
+    plan={
+        "moves": [_PRICED],
+        "phases": [
+            {
+                "phase": 0, "moves": 1, "bytes": 100.0, "duration_s": 1.5, "longest_pause_s": 0.5,
+                "highest_utilisation": None,
+            }
+        ],
+        "checkpoints": [{"operator": "join", "key_group": 0, "nodes": ["n1", "n3"]}],
+        "new_copies": [{"operator": "join", "key_group": 0, "from": "n2", "to": "n3", "bytes": None}],
+        "add_nodes": ["n2"],
+        "remove_nodes": [],
+        "rollback": [{**_MOVED, "from": "n2", "to": "n1"}],
+    },
+)  # fmt: skip
+
 FULL_MANIFEST = examples.manifest(
     inputs=[{"path": "a.csv", "bytes": 3, "sha256": None}], tables={"tasks": {"rows": 3}}, coverage=0.5, engine="spark"
 )
@@ -316,6 +338,7 @@ CASES: dict[str, tuple[dict[str, Any], Callable[[Any], Any]]] = {
     "failure": (examples.failure(), load_failure),
     "stats": (FULL_MANIFEST, _stats),
     "plan": (FULL_PLAN, load_plan),
+    "rebalance": (FULL_REBALANCE, load_plan),
     "evaluation": (EVALUATION, load_evaluation),
     "what-if": (WHAT_IF, load_what_if),
     "recovery-costs": (RECOVERY_COSTS, load_recovery_costs),

@@ -51,6 +51,12 @@ def allocation() -> Plan:
 
 
 @cache
+def rebalance() -> Plan:
+    problem = ftplan.load(**_inputs(SMALL, "topology", "cluster"), stats=str(SMALL / "stats"))
+    return ftplan.plan("rebalance", problem, remove=("n1",), bandwidth=0.01, iterations=10)
+
+
+@cache
 def evaluation() -> Any:
     problem = ftplan.load(**_inputs(EXAMPLES / "storm-recovery", "topology", "cluster"))
     failure = str(EXAMPLES / "storm-recovery" / "racks.yaml")
@@ -160,6 +166,7 @@ def documents() -> dict[str, Any]:
         "replication": replication(),
         "allocation": allocation(),
         "drain": drain(),
+        "rebalance": rebalance(),
         "evaluation": evaluation(),
         "what-if": what_if(),
         "refused": refused(),

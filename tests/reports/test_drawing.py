@@ -113,7 +113,7 @@ def test_styles_name_known_colours() -> None:
 
 
 @pytest.mark.parametrize("form", ["svg", "png"])
-@pytest.mark.parametrize("name", ["recovery", "replication", "allocation", "drain"])
+@pytest.mark.parametrize("name", ["recovery", "replication", "allocation", "drain", "rebalance"])
 def test_plots_of_every_kind(name: str, form: str, tmp_path: Path) -> None:
     pytest.importorskip({"svg": "jinja2", "png": "matplotlib"}[form])
     plan = cases.documents()[name]
@@ -135,6 +135,6 @@ def test_plots_of_every_kind(name: str, form: str, tmp_path: Path) -> None:
 
 def test_a_plan_without_figures_cannot_be_plotted(tmp_path: Path) -> None:
     pytest.importorskip("jinja2")
-    for plan, why in ((cases.refused(), "its status is infeasible"), (cases.by_hand("rebalance"), "has no figure")):
+    for plan, why in ((cases.refused(), "its status is infeasible"), (cases.by_hand("peer-ring"), "has no figure")):
         with pytest.raises(ftplan.FtplanError, match=why):
             plot(plan, tmp_path / "plan.svg")

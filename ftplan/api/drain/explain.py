@@ -13,9 +13,10 @@ from ftplan.api.drain.asked import asked_of, numbered_rounds
 from ftplan.api.drain.judge import CODES
 from ftplan.api.drain.problem import PreparedDrain
 from ftplan.errors import FtplanError
+from ftplan.metrics.breach import Breach
 from ftplan.metrics.drain_figures import effect
 from ftplan.metrics.drain_problem import DrainProblem
-from ftplan.metrics.drain_rules import ROOM, Breach, broken, conflicts, down, duration_s, to_move
+from ftplan.metrics.drain_rules import ROOM, broken, conflicts, down, duration_s, to_move
 from ftplan.model.names import Selector
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem

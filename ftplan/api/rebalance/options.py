@@ -19,7 +19,7 @@ from ftplan.api.option_fields import (
     optional,
     whole,
 )
-from ftplan.api.shared_options import checkpoints_in_place, restore_bandwidth
+from ftplan.api.shared_options import BANDWIDTH, checkpoints_in_place
 from ftplan.model.defaults import OVERLOAD
 from ftplan.model.measures import MEASURES
 
@@ -42,7 +42,7 @@ def _band(value: Any) -> Any:
     low, high = (float(item) for item in (value.split("-") if isinstance(value, str) else value))
     if not 0.0 < low < high <= 1.0:
         raise ValueError
-    return [low, high]
+    return low, high
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,10 +65,16 @@ class RebalanceOptions(PlanOptions):
         "auto = the cheapest that can be, move by move.",
     )
     add: tuple[str, ...] = option(
-        (), SELECTORS, "Fill this node of the cluster file: node ids or selectors; repeatable.", metavar="NODE"
+        (),
+        SELECTORS,
+        "Fill this node of the cluster file, or all of a selector such as zone:rack-a; repeatable.",
+        metavar="NODE",
     )
     remove: tuple[str, ...] = option(
-        (), SELECTORS, "Drain this node: no key group and no checkpoint stays on it; repeatable.", metavar="NODE"
+        (),
+        SELECTORS,
+        "Drain this node, or all of a selector such as zone:rack-a: no key group and no checkpoint stays; repeatable.",
+        metavar="NODE",
     )
     within_s: float | None = option(
         None,
@@ -105,7 +111,8 @@ class RebalanceOptions(PlanOptions):
         "auto",
         Check("auto, none or a number from 0 to 1e+09, such as 0.1", _tolerance),
         "How even load is afterwards: X = every node within (1-X) and (1+X) of its fair share by cpu; none = only no "
-        "overload; auto = none, and added nodes get their fair share but for the smallest X from 0.1 up that can be.",
+        "overload; auto = none, but added nodes get (1-X) of their fair share, with the least X of 0.1, 0.2, ... that "
+        "can be.",
         metavar="auto|X|none",
     )
     max_moves: int | None = option(None, optional(whole(0)), "Move at most so many key groups.", metavar="N")
@@ -122,7 +129,7 @@ class RebalanceOptions(PlanOptions):
     phase_bytes: float | None = option(
         None,
         optional(number(0.0, 1e24)),
-        "The moves of a phase transfer at most so much.",
+        "The moves of a phase transfer at most so much; a single one may transfer more.",
         metavar="SIZE",
         unit="size",
     )
@@ -142,18 +149,26 @@ class RebalanceOptions(PlanOptions):
     checkpoint_age_s: float | None = option(
         None,
         optional(number(0.0, 1e9)),
-        "Age of the newest checkpoint when a key group moves.  [default: as --costs says, else the whole interval]",
+        "Age of the newest checkpoint when a key group moves, at most the operator's interval.  [default: as --costs "
+        "says, else the whole interval]",
         metavar="TIME",
         unit="time",
     )
     record_bytes: float | None = option(
         None,
         optional(number(0.0, 1e12)),
-        "Size of a record in upstream buffers.  [default: as measured]",
+        "Size of a record in upstream buffers.  [default: as the statistics have it, by operator]",
         metavar="SIZE",
         unit="size",
     )
-    bandwidth: float | None = restore_bandwidth()
+    bandwidth: float | None = option(
+        None,
+        optional(BANDWIDTH),
+        "Of transfers between two nodes, per second: MB of 2^20 bytes, or a size such as 1GB.  [default: as --costs "
+        "says, else the cluster's network, else 100MB]",
+        metavar="SPEED",
+        unit="speed",
+    )
     serialisation: float | None = option(
         None,
         optional(number(1e-6, 1e9)),

@@ -11,7 +11,7 @@ from ftplan.api.simulating.draws import arrival_times, checkpoint_age_s
 from ftplan.api.simulating.options import BEST_CASE
 from ftplan.api.simulating.scene import Scene
 from ftplan.api.simulating.schedules import GivenSchedule, planned, starts
-from ftplan.api.simulating.times import DELAY_S
+from ftplan.model.defaults import DELAY_S
 from ftplan.model.names import natural_key
 from ftplan.model.plan import Warn
 from ftplan.simulation.recovery.modes import MODES

@@ -28,11 +28,13 @@ if TYPE_CHECKING:
 SIMULATIONS = {
     "recovery": "ftplan.api.simulating.simulate:simulate_recovery",
     "tentative-output": "ftplan.api.tentative.simulate:simulate_tentative_output",
+    "migration": "ftplan.api.migrating.simulate:simulate_migration",
 }
 
 
 def simulate(what: str, *given: Any, **options: Any) -> Any:
-    """Simulate something: ``"recovery"`` (:func:`simulate_recovery`) or ``"tentative-output"``
+    """Simulate something: ``"recovery"`` (:func:`simulate_recovery`), ``"migration"``
+    (:func:`ftplan.api.migrating.simulate.simulate_migration`) or ``"tentative-output"``
     (:func:`ftplan.api.tentative.simulate.simulate_tentative_output`), with the parameters of that.
 
     Raises
@@ -110,15 +112,17 @@ def simulate_recovery(
 
 
 class GivenPlan(NamedTuple):
-    """A recovery schedule that was given, what messages call it, and its fingerprint; None for none."""
+    """A plan that was given, what messages call it, and its fingerprint; None for none."""
 
     plan: Plan | None
     name: str
     file: InputFile | None
 
     @classmethod
-    def of(cls, given: Any, role: str) -> GivenPlan:
-        """Read a plan that was given as one, as a path or as a document.
+    def of(
+        cls, given: Any, role: str, kind: str = RECOVERY_SCHEDULE.name, command: str = "simulate recovery"
+    ) -> GivenPlan:
+        """Read a plan of a kind that was given as one, as a path or as a document.
 
         Raises
         ------
@@ -133,8 +137,8 @@ class GivenPlan(NamedTuple):
             loaded = load_plan(given)
             plan, file = loaded.value, replace(loaded.input, role=role)
         name = file.path or role
-        if plan.kind != RECOVERY_SCHEDULE.name:
-            raise FtplanError(f"{name}: is a plan of kind {plan.kind}: simulate recovery takes a recovery-schedule")
+        if plan.kind != kind:
+            raise FtplanError(f"{name}: is a plan of kind {plan.kind}: {command} takes a {kind}")
         if plan.plan is None:
             raise FtplanError(f"{name}: holds no answer, its status is {plan.status} ({plan.reason})")
         return cls(a_plan(plan), name, file)

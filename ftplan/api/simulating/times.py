@@ -21,8 +21,6 @@ INTERVAL_S, AFTER_S = 10.0, 300.0
 MOST_TIMES = 8
 #: Cells of time that an answer tells of at most where nobody asks for more, and how long they may be, in seconds.
 CELLS, ROUND_S = 120, (1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0, 3600.0)
-#: Seconds from a task to the next where the cluster names no delay.
-DELAY_S = 0.001
 
 
 def timing(

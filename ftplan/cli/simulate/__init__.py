@@ -9,6 +9,10 @@ from ftplan.cli.options import SETTINGS
 
 #: Command, module, what the list of commands says of it.
 SUBCOMMANDS: dict[str, tuple[str, str]] = {
+    "migration": (
+        "ftplan.cli.simulate.migration",
+        "Key groups that move: a plan's moves message by message, or adaptation over time.",
+    ),
     "recovery": ("ftplan.cli.simulate.recovery", "A failure and the recovery from it, batch by batch."),
     "tentative-output": (
         "ftplan.cli.simulate.tentative_output",
@@ -25,4 +29,4 @@ SUBCOMMANDS: dict[str, tuple[str, str]] = {
     context_settings=SETTINGS,
 )
 def command() -> None:
-    """See what happens, before it does: recoveries batch by batch, and the output that a failure leaves."""
+    """See what happens, before it does: recoveries and migrations, and the output that a failure leaves."""

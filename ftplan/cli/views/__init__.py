@@ -29,12 +29,12 @@ def view(kind: str) -> View:
     return cast(View, importlib.import_module(f"{__name__}.{kind.replace('-', '_')}"))
 
 
-def capped(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
-    """Return a table with at most :data:`SHOWN` rows and a word on the others."""
+def capped(columns: Sequence[str], rows: Sequence[Sequence[Any]], tick: bool = False) -> Table:
+    """Return a table with at most :data:`SHOWN` rows and a word on the others; *tick* as in :class:`Table`."""
     if len(rows) <= SHOWN:
-        return Table(columns, rows)
+        return Table(columns, rows, tick=tick)
     title = f"first {SHOWN} … and {len(rows) - SHOWN:,} more (the JSON has all)"
-    return Table(columns, rows[:SHOWN], title=title)
+    return Table(columns, rows[:SHOWN], title=title, tick=tick)
 
 
 def task_name(item: Any) -> str:

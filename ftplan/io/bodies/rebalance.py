@@ -22,6 +22,7 @@ class KeyGroupMoveModel(FileModel):
     completion_s: NonNegative | None = Field(None, description="Seconds until it is moved, alone")
     bytes: NonNegative | None = Field(None, description="What goes over the network for it")
     pause_s: NonNegative | None = Field(None, description="Seconds for which it is paused in its phase")
+    reason: str | None = Field(None, description="Why by this protocol")
 
 
 class CopiesAfterModel(FileModel):
@@ -40,7 +41,9 @@ class PhaseModel(FileModel):
     bytes: NonNegative = Field(description="What goes over the network")
     duration_s: NonNegative = Field(description="Seconds from its begin until all are moved")
     longest_pause_s: NonNegative = Field(description="Longest pause of a key group")
-    highest_utilisation: NonNegative = Field(description="Of any node, while both ends of low-latency moves are loaded")
+    highest_utilisation: NonNegative | None = Field(
+        None, description="Of any node, while both ends of low-latency moves are loaded; null: one has no capacity"
+    )
 
 
 class NewCopyModel(FileModel):

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from ftplan.errors import FtplanError
 from ftplan.metrics.checkpoint_objective import objective_costs
+from ftplan.metrics.key_group_series import of_operators
 from ftplan.model.checkpoint_rules import fair_shares
-from ftplan.model.cluster import Cluster, Placement, primaries
+from ftplan.model.cluster import Cluster, Placement, key_group_homes, primaries
 from ftplan.model.failover import loss_of_nodes
 from ftplan.model.key_group_state import key_group_state
 from ftplan.model.plan import Warn
@@ -44,10 +44,11 @@ def build(
         problem does not fit into memory.
     """
     planned = [o for o in topology.keyed_operators if o.id in series.operators]
-    homes = [_homes(o, topology, cluster, placement, needed=True) for o in planned]
+    homes = [key_group_homes(o, topology, cluster, placement) for o in planned]
     groups = sum(o.key_groups or 0 for o in planned)
     require_memory(groups, len(cluster.nodes), series.loads.shape[0])
-    loads, estimated = _complete(planned, series)
+    complete = of_operators(series, planned)
+    loads, estimated = complete.loads, complete.estimated
     free_bytes = _free_bytes(topology, cluster, placement, series)
     problem = _by_group(planned, _joined(homes), loads, free_bytes, cluster, series, options)
     warnings = _left_out(topology, series)
@@ -131,47 +132,6 @@ def _joined(parts: list[IntArray]) -> IntArray:
     return np.concatenate(parts).astype(np.int64) if parts else np.zeros(0, dtype=np.int64)
 
 
-def _homes(
-    operator: Operator, topology: Topology, cluster: Cluster, placement: Placement | None, needed: bool
-) -> IntArray:
-    """Return the node position of each key group's primary, shape (key_groups,); empty if unknown and not needed."""
-    where = primaries(operator.id, topology, placement) if placement is not None else None
-    if where is None:
-        if not needed:
-            return np.zeros(0, dtype=np.int64)
-        raise FtplanError(
-            f"operator {operator.id!r}: the cluster does not say on which nodes its key groups are: give "
-            f"placement.tasks.{operator.id} or placement.key_groups.{operator.id}, or place round robin with --spread"
-        )
-    if len(where) != operator.key_groups:
-        raise FtplanError(
-            f"placement.key_groups.{operator.id}: {len(where)} nodes for {operator.key_groups} key groups"
-        )
-    for node in where:
-        cluster.node(node)
-    return np.array([cluster.position[node] for node in where], dtype=np.int64)
-
-
-def _complete(planned: list[Operator], series: KeyGroupSeries) -> tuple[FloatArray, BoolArray]:
-    """Return loads (W, K) and estimated (K,) of all key groups of the planned operators; unseen groups are idle."""
-    total = sum(operator.key_groups or 0 for operator in planned)
-    loads, estimated = np.zeros((series.loads.shape[0], total)), np.zeros(total, dtype=np.bool_)
-    offset = 0
-    for operator in planned:
-        groups = operator.key_groups or 0
-        mine = np.flatnonzero(series.operator == series.operators.index(operator.id))
-        group = series.key_group[mine]
-        if group.size and (group.min() < 0 or group.max() >= groups):
-            raise FtplanError(
-                f"operator {operator.id!r}: the statistics have key group {int(group.max())}, the topology only "
-                f"{groups} key groups: compute them with the same number of key groups"
-            )
-        loads[:, offset + group] = series.loads[:, mine]
-        estimated[offset + group] = series.estimated[mine]
-        offset += groups
-    return loads, estimated
-
-
 def _memory_mb(cluster: Cluster) -> FloatArray:
     """Return the memory of each node in 2^20 bytes, NaN where unknown, shape (nodes,)."""
     return np.array([np.nan if n.memory_mb is None else n.memory_mb for n in cluster.nodes], dtype=np.float64)
@@ -183,8 +143,8 @@ def _free_bytes(
     """Return the memory left on each node by the known state of all primaries, inf where unknown, shape (nodes,)."""
     occupied = np.zeros(len(cluster.nodes))
     for operator in topology.keyed_operators:
-        home = _homes(operator, topology, cluster, placement, needed=False)
-        if home.size:
+        if placement is not None and primaries(operator.id, topology, placement) is not None:
+            home = key_group_homes(operator, topology, cluster, placement)
             np.add.at(occupied, home, np.nan_to_num(key_group_state(operator, series)))
     memory_mb = _memory_mb(cluster)
     return np.where(np.isnan(memory_mb), np.inf, memory_mb * MB - occupied)

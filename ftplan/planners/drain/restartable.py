@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ftplan.metrics.breach import Breach
 from ftplan.metrics.drain_problem import DrainProblem
-from ftplan.metrics.drain_rules import COPIES, FIDELITY, PRIORITY, REPLICA, ROOM, RULES, Breach, broken, to_move
+from ftplan.metrics.drain_rules import COPIES, FIDELITY, PRIORITY, REPLICA, ROOM, RULES, broken, to_move
 from ftplan.model.plan import Infeasible, canonical_number
 from ftplan.planners.budget import Budget
 from ftplan.planners.drain.moving import pack

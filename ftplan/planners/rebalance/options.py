@@ -12,10 +12,12 @@ class RebalanceSearch:
 
     ``iterations`` bounds the work deterministically: passes of the local search, and a hundredth of a solver's
     deterministic second each; None leaves only the clock, ``time_limit_s``. ``ends`` is when the command has to end,
-    see :class:`ftplan.planners.budget.Budget`.
+    see :class:`ftplan.planners.budget.Budget`. ``explain`` says whether it matters why there is no plan, which takes
+    longer than to see that there is none.
     """
 
     seed: int = 0
     time_limit_s: float = 60.0
     iterations: int | None = None
     ends: float = math.inf
+    explain: bool = True

@@ -1,14 +1,15 @@
-"""The network: links that keep order, and downlinks that bring one transfer after another."""
+"""The network: links and channels that keep order, and what brings one transfer after another."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
-from simpy import Environment
+from simpy import Environment, Event, Process, Resource
+from simpy.events import ProcessGenerator
 
-from ftplan.simulation.engine.clock import DataEvent, after
+from ftplan.simulation.engine.clock import DataEvent, after, data_timeout
 
 Message = TypeVar("Message")
 
@@ -108,3 +109,41 @@ class Downlink:
         self.fetched += item.size
         item.succeed()
         self._begin()
+
+
+class FifoChannel(Generic[Message]):
+    """Messages that take different times, delivered first in first out: none before those that were sent earlier."""
+
+    def __init__(self, deliver: Callable[[Message], object]) -> None:
+        self._deliver = deliver
+        self._under_way: deque[tuple[Message, Event]] = deque()
+
+    def send(self, message: Message, there: Event) -> None:
+        """Send a message that is there when an event that has not been processed yet is, if not held up by others."""
+        self._under_way.append((message, there))
+        there.callbacks.append(self._hand_over)
+
+    def _hand_over(self, _: Event) -> None:
+        while self._under_way and self._under_way[0][1].processed:
+            self._deliver(self._under_way.popleft()[0])
+
+
+def transfer(env: Environment, links: Sequence[Resource], seconds: float, delay_s: float = 0.0) -> Process:
+    """Transfer something over all of some links at once, each waited for in the given order; return the process.
+
+    It is there *delay_s* after the links are free again. Transfers that have links in common have to wait for them in
+    one order, or they might wait for each other for ever.
+    """
+
+    def carry_over() -> ProcessGenerator:
+        held = []
+        for link in links:
+            held.append((link, link.request()))
+            yield held[-1][1]
+        yield data_timeout(env, seconds)
+        for link, request in held:
+            link.release(request)
+        if delay_s > 0.0:
+            yield data_timeout(env, delay_s)
+
+    return env.process(carry_over())

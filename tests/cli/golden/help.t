@@ -19,11 +19,12 @@ What ftplan can do.
     allocate-checkpoints  Plan where each key group's checkpoint goes.
     replicate-tasks       Plan which tasks get an active replica.
     recovery-schedule     Plan which failed tasks come back first.
+    rebalance             Plan which key groups move where, with short pauses.
     drain-schedule        Plan which nodes restart together, in how few rounds.
     checkpoint-interval   Find the interval that loses least time.
     calibrate             Fit what a recovery costs to measured recoveries.
     what-if               Plan or evaluate under many changed inputs, on all cores.
-    simulate              See a recovery happen, or the output that a failure leaves.
+    simulate              See recoveries and migrations happen, or what a failure leaves.
     evaluate              Score a plan, also under failures or on other statistics.
     verify                Hold a plan to its rules and to its inputs.
     explain               Say why a plan decided as it did.

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from simpy import Environment
+from simpy import Environment, Resource
 
-from ftplan.simulation.engine.clock import CONTROL, after
-from ftplan.simulation.engine.network import Downlink, Fetch, Link
+from ftplan.simulation.engine.clock import CONTROL, after, data_timeout
+from ftplan.simulation.engine.network import Downlink, Fetch, FifoChannel, Link, transfer
 
 
 @given(
@@ -68,3 +68,40 @@ def test_transfers_that_are_given_up_let_the_next_begin() -> None:
     waiting = [downlink.fetch(10.0), downlink.fetch(10.0)]
     downlink.cancel(waiting[1])
     assert ends(downlink, waiting) == [now_s + 1.0, np.inf]
+
+
+@given(st.lists(st.tuples(st.floats(0.0, 5.0), st.floats(0.0, 5.0)), max_size=20))
+def test_a_channel_delivers_in_the_order_of_sending(messages: list[tuple[float, float]]) -> None:
+    """None before its own time is over, and none before those that were sent earlier."""
+    env = Environment()
+    seen: list[tuple[int, float]] = []
+    channel = FifoChannel[int](lambda number: seen.append((number, env.now)))
+    messages.sort(key=lambda message: message[0])
+    for number, (at_s, takes_s) in enumerate(messages):
+        after(env, at_s, lambda number=number, takes_s=takes_s: channel.send(number, data_timeout(env, takes_s)))
+    env.run()
+    expected = np.maximum.accumulate([at_s + takes_s for at_s, takes_s in messages]) if messages else []
+    assert [number for number, _ in seen] == list(range(len(messages)))
+    assert [at_s for _, at_s in seen] == pytest.approx(list(expected))
+
+
+def test_a_transfer_holds_all_its_links_at_once() -> None:
+    env = Environment()
+    out, first, second = (Resource(env) for _ in range(3))
+    done = {}
+
+    def send(name: str, links: list[Resource], seconds: float, delay_s: float = 0.0) -> None:
+        under_way = transfer(env, links, seconds, delay_s)
+        under_way.callbacks.append(lambda _: done.__setitem__(name, env.now))
+
+    send("into the first", [first], 3.0)
+    send("out, into the first", [out, first], 2.0, delay_s=10.0)
+    send("out, into the second", [out, second], 1.0)  # the second is free, the link out is not
+    send("into the second", [second], 0.5)
+    env.run()
+    assert done == {
+        "into the first": 3.0,
+        "out, into the first": 15.0,  # links are free at 5
+        "out, into the second": 6.0,
+        "into the second": 0.5,
+    }

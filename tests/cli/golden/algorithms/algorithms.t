@@ -18,6 +18,8 @@ Every planner, with its guarantee and source.
   exact                replicate-tasks       no       optimal, or the proven gap at the time limit                                                       tables of the best value at each cost, integer program over tasks and nodes, branch and bound
   greedy               drain-schedule        no       never more rounds than one by one or zone by zone; a proven bound from cliques, zones and numbers  DSATUR (Brelaz 1979), iterated greedy colouring, tabu search on partial colourings
   exact                drain-schedule        yes      the fewest rounds, or the proven gap at the time limit                                             branch and bound, integer program (CP-SAT), column generation (Mehrotra & Trick 1996)
+  adaptive             rebalance             yes      no needless move; phases in which no node is overloaded; a proven bound                            Madsen & Zhou, CIKM 2015, section 7.1: the most with the least loaded node; local search, dual bound
+  exact                rebalance             no       least cost of all moves, or the proven gap at the time limit                                       integer programs over key groups and nodes; what no phase can take is cut off
 
 Every metric, by the kind of plan that it judges.
 
@@ -61,3 +63,21 @@ Every metric, by the kind of plan that it judges.
   nodes-at-once           drain-schedule         low     nodes        most nodes that restart together
   moved-tasks             drain-schedule         low     moves        tasks that move away for a round, over all rounds
   unplaced-nodes          drain-schedule         low     nodes        nodes that should restart and are in no round
+  latency-s               rebalance              low     s            pauses of all key groups that move, each moved alone
+  completion-s            rebalance              low     s            time that all moves take, each alone
+  bytes                   rebalance              low     bytes        what moves send over the network
+  moves                   rebalance              low     moves        key groups that move
+  assisted-share          rebalance              high    share        of the moves, those over a checkpoint on their target
+  longest-pause-s         rebalance              low     s            longest pause of a key group, waiting in its phase included
+  duration-s              rebalance              low     s            all phases, one after another
+  phases                  rebalance              low     phases       phases of moves
+  highest-utilisation     rebalance              low     share        load over capacity of the fullest node afterwards
+  overloaded-nodes        rebalance              low     nodes        nodes that are overloaded afterwards
+  overload-share          rebalance              low     share        windows in which a node is overloaded, with groups moved
+  imbalance               rebalance              low     share        largest deviation of a node's load from its fair share afterwards, relative to that share
+  new-copies-bytes        rebalance              low     bytes        checkpoints that are made anew
+  copies-lost             rebalance              low     copies       checkpoint copies that there are fewer afterwards
+  payback-s               rebalance              low     s            time after which the overload saved outweighs the load that was paused; undefined where none is saved
+  blocked-moves           rebalance              low     moves        moves whose target, or what their state comes from, is down
+  groups-down             rebalance              low     key groups   key groups that are on failed nodes afterwards
+  lost-groups             rebalance              low     key groups   those of them whose checkpoints are all on failed nodes too

@@ -1,9 +1,10 @@
   $ ftplan simulate --help
   Usage: ftplan simulate [OPTIONS] COMMAND [ARGS]...
-    See what happens, before it does: recoveries batch by batch, and the output that a failure leaves.
+    See what happens, before it does: recoveries and migrations, and the output that a failure leaves.
   Options:
     -h, --help  Show this message and exit.
   Commands:
+    migration         Key groups that move: a plan's moves message by message, or adaptation over time.
     recovery          A failure and the recovery from it, batch by batch.
     tentative-output  Two real queries without the tasks that have no replica: how much of the answer is left.
   $ ftplan simulate recovery --help

@@ -1,0 +1,81 @@
+"""Adaptation over time as tables: in figures, and period by period."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ftplan.cli.render import Table, cell
+from ftplan.cli.simulate.sparkline import levels, sparkline
+
+Document = Mapping[str, Any]
+
+#: Figures, what a table calls them, and whether they are shares.
+_FIGURES = (
+    ("moves", "moves", False),
+    ("assisted_share", "assisted", True),
+    ("usable_share", "usable copies", True),
+    ("latency_s", "paused, s", False),
+    ("bytes", "bytes", False),
+    ("copies_moved", "copies moved", False),
+    ("overloaded_after", "node-periods of overload left", False),
+)
+#: Narrowest and widest line over time, in characters.
+NARROW, WIDE = 20, 100
+
+
+def tables(body: Document) -> list[Table]:
+    """Return the figures of all adaptations, and what happens over time."""
+    return [_figures(body), _over_time(body)]
+
+
+def _figures(body: Document) -> Table:
+    rows = [
+        (item["allocation"], item["preferred"], *(_figure(item["summary"][name], share) for name, _, share in _FIGURES))
+        for item in body["adaptations"]
+    ]
+    idle = f"{body['without_adaptation']['overloaded_nodes']:,} node-periods"
+    most = max(item["runs"] for item in body["adaptations"])
+    several = f"; mean ± 95 % confidence over {most:,} draws" if most > 1 else ""
+    periods = f"{body['periods']:,} period{'s' if body['periods'] > 1 else ''}"
+    title = f"{periods} of {cell(body['period_s'])} s; without moves {idle} of overload{several}"
+    return Table(("allocation", "hosts of copies preferred", *(text for _, text, _ in _FIGURES)), rows, title)
+
+
+def _figure(value: Document | None, share: bool) -> str | None:
+    if value is None:
+        return None
+    shown = [value["mean"]] + ([] if value["high"] is None else [value["high"] - value["mean"]])
+    return " ± ".join(f"{100.0 * number:.1f}" if share else cell(number) for number in shown) + (" %" if share else "")
+
+
+def _over_time(body: Document) -> Table:
+    """Return what happens over time, where both are there of the adaptations that prefer hosts of copies alone."""
+    adaptations = [item for item in body["adaptations"] if item["preferred"] == body["adaptations"][0]["preferred"]]
+    high = {name: _most(adaptations, name) for name in ("overloaded_before", "moves", "latency_s")}
+    texts = {
+        "overloaded_before": f"overloaded nodes, to {cell(high['overloaded_before'])}",
+        "moves": f"moves, to {cell(high['moves'])}",
+        "latency_s": f"paused, to {cell(high['latency_s'])} s",
+        "usable": "usable copies, to 100 %",
+    }
+    longest = max(len(item["allocation"]) for item in adaptations) + max(map(len, texts.values()))
+    width = min(max(shutil.get_terminal_size((120, 40)).columns - longest - 6, NARROW), WIDE)
+    characters, rows = levels(), []
+    for item in adaptations:
+        over_time = item["over_time"]
+        for what, text in texts.items():
+            values = _shares(over_time) if what == "usable" else over_time[what]
+            rows.append((item["allocation"], text, sparkline(values, width, high.get(what, 1.0), characters)))
+    return Table(("allocation", "in each period", "over time"), rows)
+
+
+def _most(adaptations: Sequence[Document], name: str) -> float:
+    return float(max(max(item["over_time"][name]) for item in adaptations))
+
+
+def _shares(over_time: Document) -> list[float | None]:
+    """Return the share of usable copies in each period, None where no node is overloaded."""
+    pairs = zip(over_time["usable"], over_time["wanted"], strict=True)
+    return [usable / wanted if wanted else None for usable, wanted in pairs]

@@ -1,0 +1,65 @@
+"""``ftplan simulate migration``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ftplan.api.migrating.options import MigrationSimulationOptions
+from ftplan.cli import kind_options, options
+from ftplan.cli.progress import progress
+from ftplan.cli.render import Answer, check_output, emit_answer, say, warn
+
+if TYPE_CHECKING:
+    from ftplan.model.plan import Plan
+    from ftplan.model.problem import Problem
+
+
+@options.command("simulate-migration")
+@click.argument("plan", metavar="[PLAN]", required=False)
+@options.inputs
+@kind_options.of_options(MigrationSimulationOptions)
+@options.output
+@options.verbosity
+def command(plan: str | None, **given: Any) -> int:
+    """Simulate the migration of key groups.
+
+    By default the moves of PLAN, a plan of kind rebalance, also one made by hand; - is standard input. Records, the
+    protocols' messages, queues, upstream buffers, checkpoints and transfers are simulated at the rates of the
+    statistics, phase by phase. Each move's pause and completion stand beside what formulas foretell of them, and every
+    record is followed: exit code 1 where one is lost, counts twice or comes out of order.
+
+    With --level trace no plan, but an adaptation over the load of the statistics: period by period it moves key groups
+    away from overloaded nodes. Checkpoints are allocated on the first part of the windows, in several ways; the others
+    tell how many moves they assist, how many copies are usable, and how long key groups are paused in all.
+
+    \b
+    $ ftplan simulate migration rebalance.json
+    $ ftplan simulate migration rebalance.json --runs 20 --seed 7
+    $ ftplan simulate migration --level trace --stats stats --runs 10
+    """
+    from ftplan.api.migrating.simulate import simulate_migration
+    from ftplan.cli.simulate.migration_view import tables
+
+    check_output(given["output"], given["force"])
+    source, problem = _inputs(plan, given)
+    asked = kind_options.asked(MigrationSimulationOptions, given)
+    with progress("simulating", hidden=given["no_progress"] or given["quiet"]) as report:
+        answer = simulate_migration(problem, source, progress=report, **asked)
+    warn(answer.warnings, quiet=given["quiet"])
+    emit_answer(Answer(answer.to_json(), tables(answer.to_dict())), given)
+    if answer.unmet is not None:
+        say(answer.unmet)
+        return 1
+    return 0
+
+
+def _inputs(plan: str | None, given: dict[str, Any]) -> tuple[str | Plan | None, Problem]:
+    """Load the inputs: those of the plan where there is one."""
+    from ftplan.cli.inputs import problem_given, problem_of_plan
+
+    if plan is None:
+        return None, problem_given(given)
+    loaded, problem = problem_of_plan(plan, given)
+    return (loaded if plan == "-" else plan), problem

@@ -1,0 +1,197 @@
+"""The parts of a migration: upstream instances with their output buffers, and the group's instance on a node."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from itertools import takewhile
+from typing import Literal, NamedTuple
+
+from simpy import Environment, Event
+from simpy.events import ProcessGenerator
+
+from ftplan.simulation.engine.clock import DataEvent, data_timeout
+from ftplan.simulation.engine.network import FifoChannel
+from ftplan.simulation.engine.sources import arrivals
+from ftplan.simulation.migration.group import GroupOutput, GroupRecord, GroupState
+from ftplan.simulation.migration.setting import MessageTiming, RecordTiming
+
+MessageKind = Literal["data", "toState", "toCheckpoint", "syncGroup"]
+
+
+class GroupMessage(NamedTuple):
+    """A message of an upstream instance to a node: fast ones do not wait in the input queue."""
+
+    kind: MessageKind
+    upstream: int
+    records: tuple[GroupRecord, ...] = ()
+    fast: bool = False
+    queue_s: float = 0.0
+
+
+class GroupInstance:
+    """The operator's instance on a node, as far as one key group goes: its input queue, its state, its output.
+
+    Attributes
+    ----------
+    state
+        None where the group is not at home.
+    handle
+        What a message sets off; a generator, since working takes time.
+    emit
+        Takes what is put out.
+    disorder
+        Records that were not the next of their upstream instance when they were applied.
+    duplicates, dropped
+        Records that came again, and that came while the group was not here.
+    """
+
+    def __init__(
+        self, env: Environment, state: GroupState | None, record_time_s: float, emit: Callable[[GroupOutput], object]
+    ) -> None:
+        self.env = env
+        self.state = state
+        self.record_time_s = record_time_s
+        self.emit = emit
+        self.new = state is None
+        self.handle: Callable[[GroupMessage], ProcessGenerator] = self.work_off
+        self.idle: Callable[[], object] = lambda: None
+        self.disorder: list[GroupRecord] = []
+        self.duplicates = self.dropped = self.applied = 0
+        self.down = False
+        self._fast: deque[GroupMessage] = deque()
+        self._normal: deque[GroupMessage] = deque()
+        self._input_queue = FifoChannel[GroupMessage](self._ready)
+        self._asleep: Event | None = None
+        env.process(self._serve())
+
+    def receive(self, message: GroupMessage) -> None:
+        """Take a message that has come over the network."""
+        if message.fast:
+            self._fast.append(message)
+            self._wake()
+        else:
+            self._input_queue.send(message, data_timeout(self.env, message.queue_s))
+
+    def work_off(self, message: GroupMessage) -> ProcessGenerator:
+        """Work off the records of a message."""
+        for record in message.records:
+            yield from self.process(record)
+
+    def process(self, record: GroupRecord) -> ProcessGenerator:
+        """Apply a record to the state, unless it has been, and put its output out."""
+        if self.state is None:
+            self.dropped += 1
+            return
+        if self.state.covers(record):
+            self.duplicates += 1
+            return
+        yield data_timeout(self.env, self.record_time_s)
+        if self.state is None:  # the group has left meanwhile
+            self.dropped += 1
+            return
+        if not self.state.follows(record):
+            self.disorder.append(record)
+        self.applied += 1
+        self.emit(GroupOutput(record, self.state.apply(record), self.env.now, self.new))
+
+    def fail(self) -> None:
+        """Lose everything, for good."""
+        self.down = True
+        self.state = None
+        self._fast.clear()
+        self._normal.clear()
+
+    def _ready(self, message: GroupMessage) -> None:
+        self._normal.append(message)
+        self._wake()
+
+    def _wake(self) -> None:
+        if self._asleep is not None:
+            asleep, self._asleep = self._asleep, None
+            asleep.succeed()
+
+    def _serve(self) -> ProcessGenerator:
+        """Handle one message after another, fast ones first."""
+        while True:
+            while not self.down and (self._fast or self._normal):
+                yield from self.handle((self._fast or self._normal).popleft())
+            self.idle()
+            self._asleep = DataEvent(self.env)
+            yield self._asleep
+
+
+class Upstream:
+    """An upstream instance: sends the group's records where they are to go, and keeps them until they are safe.
+
+    Attributes
+    ----------
+    buffer
+        Records that no stored checkpoint has.
+    targets
+        Where new records go.
+    sent
+        All records so far.
+    sent_to
+        By receiver, the number of the last record that it was sent as new.
+    most
+        Records after which there are no more.
+    stopped
+        Whether there are no more.
+    """
+
+    def __init__(
+        self,
+        env: Environment,
+        number: int,
+        records: Iterator[RecordTiming],
+        target: GroupInstance,
+        wait_s: float,
+        most: float,
+    ) -> None:
+        self.env = env
+        self.number = number
+        self.buffer: deque[GroupRecord] = deque()
+        self.targets: tuple[GroupInstance, ...] = (target,)
+        self.sent: list[GroupRecord] = []
+        self.sent_to: dict[GroupInstance, int] = {}
+        self.most = most
+        self.stopped = False
+        self._records = records
+        self._next = RecordTiming(0.0, 0.0, 0.0)
+        self._wait_s = wait_s
+        self._channels: dict[GroupInstance, FifoChannel[GroupMessage]] = {}
+        arrivals(env, self._gaps(), self._make)
+
+    def send(
+        self, kind: MessageKind, to: GroupInstance, waiting: MessageTiming, *, fast: bool = False,
+        records: Sequence[GroupRecord] = (), there: Event | None = None,
+    ) -> None:  # fmt: skip
+        """Send a message of the protocol; *there* says when it arrives, if not after its delay."""
+        message = GroupMessage(kind, self.number, tuple(records), fast, waiting.queue_s)
+        self._channel(to).send(message, there or data_timeout(self.env, waiting.delay_s))
+
+    def trim(self, covered: Sequence[int]) -> None:
+        """Forget the records that a stored checkpoint has."""
+        while self.buffer and self.buffer[0].number <= covered[self.number]:
+            self.buffer.popleft()
+
+    def _gaps(self) -> Iterator[float]:
+        for arrival in takewhile(lambda _: len(self.sent) < self.most, self._records):
+            self._next = arrival
+            yield arrival.gap_s + (0.0 if self.sent else self._wait_s)
+        self.stopped = True
+
+    def _make(self) -> None:
+        record = GroupRecord(self.number, len(self.sent), self.env.now, self._next.delay_s, self._next.queue_s)
+        self.sent.append(record)
+        self.buffer.append(record)
+        for to in self.targets:
+            self.sent_to[to] = record.number
+            message = GroupMessage("data", self.number, (record,), False, record.queue_s)
+            self._channel(to).send(message, data_timeout(self.env, record.delay_s))
+
+    def _channel(self, to: GroupInstance) -> FifoChannel[GroupMessage]:
+        if to not in self._channels:
+            self._channels[to] = FifoChannel(to.receive)
+        return self._channels[to]
