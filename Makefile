@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
+# Processes that share the tests: as many as cores, unless WORKERS says how many.
+WORKERS ?= auto
 # What a JVM has read of Spark's classes: the tests start a dozen, each in half the processor time.
 CLASSES := $(VENV)/spark-classes.jsa
 
@@ -66,7 +68,7 @@ arrows: $(STAMP)
 
 # Hundreds of processes start in the tests: compiled files are kept, whatever the environment says.
 unit: $(STAMP) $(CLASSES)
-	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS)
 
 coverage: $(STAMP) ## lines of planners, metrics and simulation that their unit and contract tests run; takes a while
 	$(BIN)/python -m pytest -n auto -p tests.plain_kernels --cov=ftplan.planners --cov=ftplan.metrics \

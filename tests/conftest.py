@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -54,7 +55,22 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByEngine:
 
 
 #: Other files that take long, the longest first; begun last they would leave the other processes idle.
-LONG = ("test_readme.py", "test_joint_replication.py", "test_planner_contracts.py", "test_fuzz.py", "test_failover.py")
+LONG = (
+    "test_joint_replication.py", "test_readme.py", "test_planner_contracts.py", "test_golden.py", "test_failover.py",
+    "test_browser.py", "test_fuzz.py", "test_upkeep.py", "test_resume.py", "test_horizon.py", "test_compiled.py",
+    "test_interrupts.py", "test_what_if_examples.py", "test_then_recover.py", "test_mutated_plans.py",
+    "test_recovery_time.py", "test_schemas.py", "test_reproduce.py", "test_exact.py", "test_key_aligned.py",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def few_random_orders() -> Iterator[None]:
+    """Compare recovery schedules with two random orders: twenty take most of the time of a small plan."""
+    from ftplan.api.recovery import figures
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(figures, "ORDERS", figures.LEAST_ORDERS)
+        yield
 
 
 def try_a_share(items: list[pytest.Item]) -> None:

@@ -18,6 +18,8 @@ from ftplan.model.tolerances import ROUNDING
 from ftplan.planners.registry import Row, rows
 from tests.planner_cases import QUESTIONS, Question, inputs
 
+pytestmark = pytest.mark.usefixtures("few_random_orders")
+
 
 def every(part: str) -> list[Any]:
     """Return each planner with each of its command's questions of one part."""

@@ -14,6 +14,8 @@ from ftplan.metrics.measured_topology import measured_topology
 from tests.metrics.measured_cases import measured
 from tests.metrics.slow_fidelity import slow_fidelity
 
+pytestmark = pytest.mark.usefixtures("few_random_orders")
+
 HEAD = {"format_version": "1.0"}
 COUNTS = {"a": 2, "b": 3, "c": 3, "d": 2}
 RULES = {("a", "b"): ["full", "split"], ("b", "c"): ["full", "one-to-one"], ("c", "d"): ["full", "merge"]}

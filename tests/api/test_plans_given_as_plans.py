@@ -13,6 +13,8 @@ import ftplan
 from ftplan.api import diff, explain, verify
 from ftplan.io.plan_file import load_plan
 
+pytestmark = pytest.mark.usefixtures("few_random_orders")
+
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "storm-recovery"
 
 

@@ -20,6 +20,8 @@ from ftplan.model.problem import Problem
 from ftplan.simulation.recovery_replay import replay
 from tests.topologies import topologies
 
+pytestmark = pytest.mark.usefixtures("few_random_orders")
+
 EXAMPLE = Path(__file__).parents[2] / "examples" / "figure-2"
 
 

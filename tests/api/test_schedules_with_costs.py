@@ -24,6 +24,8 @@ from ftplan.model.recovery_costs import PARAMETERS as NAMES
 from ftplan.simulation.recovery_outcome import outcome
 from tests.api.recovery_cases import CLUSTER, PLACEMENT, TOPOLOGY
 
+pytestmark = pytest.mark.usefixtures("few_random_orders")
+
 Task = tuple[str, int]
 #: What each task of the case reads from, the state of a join, and what comes in: a record per second and source.
 READS: Mapping[Task, list[Task]] = {

@@ -7,6 +7,8 @@ import pytest
 from tests.effort import examples
 from tests.fuzz.judge import judge
 
+pytestmark = pytest.mark.usefixtures("few_random_orders")
+
 #: Documents, and how many a test takes.
 DOCUMENTS, AT_ONCE = examples(300), 20
 

@@ -233,7 +233,7 @@ def test_the_cheapest_ordered_choice_is_the_cheapest_of_all(nodes: int, copies: 
 @pytest.mark.parametrize(("anti_affinity", "copies"), [("node", 1), ("zone", 1), ("node", 2), ("zone", 2)])
 def test_no_survivor_is_above_the_limit(name: str, balance: Any, anti_affinity: Any, copies: int) -> None:
     """Eight nodes, two operators: every node or zone is removed in turn, and the same plan comes out twice."""
-    topology, series = job(16, 1)
+    topology, series = job(12, 1)
     planner = registry.load(registry.row("allocate-checkpoints", name))
     least = AllocationOptions(
         balance=balance,
@@ -250,7 +250,7 @@ def test_no_survivor_is_above_the_limit(name: str, balance: Any, anti_affinity: 
         groups=tuple(zip(result.answer.problem.operators, result.answer.problem.key_group.tolist(), strict=True)),
         loads=tuple(map(tuple, series.loads.T.tolist())),
         homes=tuple(item["primary"] for item in result.answer.assignments),
-        states_mb=(0.0,) * 32,
+        states_mb=(0.0,) * 24,
         nodes=cluster().nodes,
     )
     assert headroom(case, lists_of(result), anti_affinity) == pytest.approx(limit, abs=2e-6)
