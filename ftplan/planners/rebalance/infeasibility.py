@@ -101,7 +101,9 @@ def _least(
 ) -> tuple[float, WorkingPlacement]:
     """Return the least value of a limit that works, all others being as they are, and a placement that keeps it."""
     low, high = max(limit.current, limit.low), printed(limit, limit.used(placement))
-    high = high if high > low else limit.none
+    phased = limit.name in IN_PHASES  # a placement may need more than it uses
+    if high <= low or (phased and _seen(limit.at(relaxed, high), seed, budget) is None):
+        high = limit.none
     for step in range(HALVINGS):
         if budget.over() or high - low <= (1.0 if limit.whole else CLOSE * abs(high)):
             break
@@ -111,9 +113,9 @@ def _least(
         if seen is None:
             low = middle
         else:
-            high, placement = min(middle, max(limit.used(seen), low)), seen
+            high, placement = middle if phased else min(middle, max(limit.used(seen), low)), seen
     value = printed(limit, high)
-    if limit.name in IN_PHASES and _seen(limit.at(relaxed, value), seed, budget) is None:
+    if phased and _seen(limit.at(relaxed, value), seed, budget) is None:
         return limit.none, placement
     return value, placement
 

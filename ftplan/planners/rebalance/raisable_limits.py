@@ -253,7 +253,13 @@ def _pause(problem: RebalanceProblem) -> RaisableLimit:
     def reason(value: float, placement: WorkingPlacement) -> str:
         return f"a key group has to be paused for {value:.6g} s, at most {problem.limits.max_pause_s:.6g} s may be"
 
-    return _budgeted(MOST_PAUSE, "max_pause_s", FREE, used, lambda v: f"--max-pause {v:g}s", reason, problem)
+    latency, link, stretch = (
+        np.where(np.isfinite(table), table, 0.0)
+        for table in (problem.costs.latency_s, problem.costs.link_s, problem.costs.catch_up)
+    )
+    in_turn = float(link.max(axis=0, initial=0.0).sum() * stretch.max(initial=1.0))
+    none = rounded_up(float(latency.max(initial=0.0)) + in_turn) + 1.0  # all wait for each other
+    return _budgeted(MOST_PAUSE, "max_pause_s", none, used, lambda v: f"--max-pause {v:g}s", reason, problem)
 
 
 def _within(problem: RebalanceProblem) -> RaisableLimit:
