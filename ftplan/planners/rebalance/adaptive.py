@@ -47,6 +47,8 @@ def adaptive(problem: RebalanceProblem, search: RebalanceSearch) -> Result[Rebal
     """
     budget = Budget.of(search)
     candidates = Candidates(problem)
+    if _too_much(problem):
+        return _without_plan(problem, np.inf, search, budget)
     pairings = [pairing(candidates, prefer) for prefer in (True, False)]
     shares = (assisted_share(pairings[0]), assisted_share(pairings[1]))
     small = choices(candidates) <= SMALL
@@ -66,6 +68,16 @@ def adaptive(problem: RebalanceProblem, search: RebalanceSearch) -> Result[Rebal
     if not pool:
         return _without_plan(problem, bound, search, budget)
     return _in_phases(problem, pool, bound, shares, budget)
+
+
+def _too_much(problem: RebalanceProblem) -> bool:
+    """Return whether all groups together are more than nodes can take, or less than they must have."""
+    stays = ~problem.removed & ~problem.hosts  # takes no group, and keeps those that it has or gives them away
+    able = problem.hosts | (stays & (problem.start_load > problem.foreign))
+    total = float(problem.load.sum() + problem.foreign[able].sum())
+    most, least = float(problem.upper[able].sum()), float(problem.lower[problem.hosts].sum())
+    slack = 1.0 + ROUNDING
+    return total > most * slack or (total * slack < least and not stays.any())
 
 
 def _at_prices(candidates: Candidates, dual: Dual) -> WorkingPlacement:

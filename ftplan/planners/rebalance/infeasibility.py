@@ -28,6 +28,7 @@ from ftplan.planners.rebalance.raisable_limits import (
     raisable_limits,
     tolerance_of,
 )
+from ftplan.planners.rebalance.repair import MODELS, repaired
 from ftplan.planners.rebalance.starts import improved_starts
 from ftplan.planners.rebalance.working_placement import WorkingPlacement
 
@@ -78,7 +79,12 @@ def _seen(problem: RebalanceProblem, seed: int, budget: Budget) -> WorkingPlacem
     if not _allowed(candidates) or budget.over():
         return None
     small = choices(candidates) <= WHOLE
-    pool = improved_starts([pairing(candidates, True)], seed, budget, models=not small)
+    limits, start = problem.limits, pairing(candidates, True)
+    if limits.max_moves is None and limits.max_bytes is None:  # any placement will do, whatever it costs
+        start = repaired(start, seed, budget, MODELS * (not small)) if start.over().any() else start
+        pool = [start] if start.within_limits() and start.within_budget() else []
+    else:
+        pool = improved_starts([start], seed, budget, models=not small)
     if not pool and small:
         now = WorkingPlacement(candidates)
         answer = chosen(now, np.arange(candidates.groups), budget, WORK_S, feasible=True)
