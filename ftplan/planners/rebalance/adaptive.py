@@ -12,17 +12,17 @@ from ftplan.metrics.rebalance_rules import rules
 from ftplan.model.plan import Warn
 from ftplan.model.tolerances import LEAST_SCALE, ROUNDING
 from ftplan.planners.budget import Budget
-from ftplan.planners.rebalance.bounds import lower_bound
+from ftplan.planners.rebalance.bounds.lower_bound import lower_bound
+from ftplan.planners.rebalance.bounds.relaxation import Dual
 from ftplan.planners.rebalance.candidates import Candidates
-from ftplan.planners.rebalance.choice_model import WHOLE, choices, chosen
-from ftplan.planners.rebalance.infeasibility import why_infeasible
-from ftplan.planners.rebalance.large_neighbourhood import placed_anew
+from ftplan.planners.rebalance.fixes.infeasibility import why_infeasible
+from ftplan.planners.rebalance.models.choice_model import WHOLE, choices, chosen
 from ftplan.planners.rebalance.options import RebalanceSearch
 from ftplan.planners.rebalance.outcome import outcome
 from ftplan.planners.rebalance.pairing import assisted_share, pairing
-from ftplan.planners.rebalance.relaxation import Dual
-from ftplan.planners.rebalance.starts import by_value, improved_starts, own_value
-from ftplan.planners.rebalance.working_placement import WorkingPlacement
+from ftplan.planners.rebalance.search.large_neighbourhood import placed_anew
+from ftplan.planners.rebalance.search.starts import by_value, improved_starts, own_value
+from ftplan.planners.rebalance.search.working_placement import WorkingPlacement
 from ftplan.planners.result import Result
 
 #: Choices up to which a problem is solved as a whole at once.

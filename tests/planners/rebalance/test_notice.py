@@ -14,8 +14,8 @@ from ftplan.metrics.rebalance_effects import places_after
 from ftplan.metrics.rebalance_problem import Migration, Rebalance, RebalanceLimits
 from ftplan.metrics.rebalance_rules import broken
 from ftplan.planners.budget import Budget
-from ftplan.planners.rebalance.notice import under_notice
 from ftplan.planners.rebalance.outcome import outcome
+from ftplan.planners.rebalance.phases.notice import under_notice
 from tests.planners.rebalance.phase_cases import by_hand, fault, least_cost, leaving_moves, over, tight_moves
 from tests.planners.rebalance.replay import replay
 

@@ -16,10 +16,7 @@ from ftplan.metrics.rebalance_rules import (
 from ftplan.model.plan import Infeasible
 from ftplan.planners.budget import Budget
 from ftplan.planners.rebalance.candidates import Candidates
-from ftplan.planners.rebalance.choice_model import WHOLE, choices, chosen
-from ftplan.planners.rebalance.outcome import outcome
-from ftplan.planners.rebalance.pairing import pairing
-from ftplan.planners.rebalance.raisable_limits import (
+from ftplan.planners.rebalance.fixes.raisable_limits import (
     IN_PHASES,
     RaisableLimit,
     fair_load,
@@ -28,9 +25,12 @@ from ftplan.planners.rebalance.raisable_limits import (
     raisable_limits,
     tolerance_of,
 )
-from ftplan.planners.rebalance.repair import MODELS, repaired
-from ftplan.planners.rebalance.starts import improved_starts
-from ftplan.planners.rebalance.working_placement import WorkingPlacement
+from ftplan.planners.rebalance.models.choice_model import WHOLE, choices, chosen
+from ftplan.planners.rebalance.outcome import outcome
+from ftplan.planners.rebalance.pairing import pairing
+from ftplan.planners.rebalance.search.repair import MODELS, repaired
+from ftplan.planners.rebalance.search.starts import improved_starts
+from ftplan.planners.rebalance.search.working_placement import WorkingPlacement
 
 #: Halvings of the interval in which a limit is looked for, and how far from the least it may be, relative.
 HALVINGS, CLOSE = 40, 1e-4
