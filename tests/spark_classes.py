@@ -29,7 +29,8 @@ def main(kept: Path) -> None:
     from ftplan.spark_stats.mapping import LogMapping
     from ftplan.spark_stats.pipeline import compute
 
-    kept.write_bytes(b"")
+    kept.unlink(missing_ok=True)  # the JVM makes it read-only
+    kept.touch()
     if (java_version() or 0) < LEAST_JAVA:
         return
     part = kept.with_suffix(".part")
