@@ -41,7 +41,8 @@ class TryingAll(Oracle):
         for chosen in itertools.chain.from_iterable(itertools.combinations(some, n + 1) for n in range(len(some))):
             phase = [moves[k] for k in chosen]
             lost = [move for move in phase if move[2] in AFTER_LOSS]
-            if lost and not len(lost) == len(phase) == len(some):
+            gone = [k for k in some if self.removed[self.home[moves[k][0]]]]
+            if lost and sorted(gone) != sorted(chosen):  # all at once, when all others have left
                 continue
             load = before.copy()
             for group, target, name in phase:
