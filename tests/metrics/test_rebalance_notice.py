@@ -8,7 +8,7 @@ import numpy as np
 
 from ftplan.metrics.rebalance_notice import Unsaved, unsaved
 from ftplan.metrics.rebalance_problem import Migration, Rebalance, RebalanceLimits
-from ftplan.planners.rebalance.notice import under_notice
+from ftplan.planners.rebalance.phases.notice import under_notice
 from tests.planners.rebalance.phase_cases import by_hand, leaving_moves
 
 COSTS = {"cpa": (5.0, 5.0, 100.0, 3.0), "direct": (8.0, 8.0, 1000.0, 4.0), "recover": (6.0, 6.0, 100.0, 3.0),

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from ftplan.metrics.rebalance_effects import surviving_copies
 from ftplan.metrics.rebalance_problem import Migration, Rebalance, RebalanceLimits
 from ftplan.metrics.rebalance_rollback import rollback
-from ftplan.planners.rebalance.phasing import phased
+from ftplan.planners.rebalance.phases.phasing import phased
 from tests.planners.rebalance.phase_cases import by_hand, leaving_moves, over, tight_moves
 
 COSTS = {"cpa": (5.0, 5.0, 100.0, 3.0), "cpal": (1.0, 7.0, 100.0, 3.0), "direct": (8.0, 8.0, 1000.0, 4.0)}

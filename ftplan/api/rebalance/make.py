@@ -21,8 +21,8 @@ from ftplan.model.plan import Objective, Plan
 from ftplan.model.problem import Problem
 from ftplan.planners import registry
 from ftplan.planners.budget import Budget, of_command
-from ftplan.planners.rebalance.front import front
 from ftplan.planners.rebalance.options import RebalanceSearch
+from ftplan.planners.rebalance.phases.front import front
 from ftplan.planners.result import Result
 
 _log = logging.getLogger(__name__)

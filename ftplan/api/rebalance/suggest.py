@@ -10,7 +10,7 @@ from ftplan.api.rebalance.problem import PreparedRebalance
 from ftplan.metrics.cluster_sizing import Sizing
 from ftplan.metrics.rebalance_problem import RebalanceProblem
 from ftplan.model.cluster import Cluster
-from ftplan.planners.rebalance.cluster_size import Suggestion, suggest
+from ftplan.planners.rebalance.cluster_size.suggestion import Suggestion, suggest
 
 #: New nodes that a sentence lists.
 NAMED = 3

@@ -12,17 +12,17 @@ from ftplan.metrics.rebalance_rules import rules
 from ftplan.model.plan import Warn
 from ftplan.model.tolerances import LEAST_SCALE, ROUNDING
 from ftplan.planners.budget import Budget
-from ftplan.planners.rebalance.bounds import lower_bound
+from ftplan.planners.rebalance.bounds.lower_bound import lower_bound
+from ftplan.planners.rebalance.bounds.relaxation import Dual
 from ftplan.planners.rebalance.candidates import Candidates
-from ftplan.planners.rebalance.choice_model import WHOLE, choices, chosen
-from ftplan.planners.rebalance.infeasibility import why_infeasible
-from ftplan.planners.rebalance.large_neighbourhood import placed_anew
+from ftplan.planners.rebalance.fixes.infeasibility import why_infeasible
+from ftplan.planners.rebalance.models.choice_model import WHOLE, choices, chosen
 from ftplan.planners.rebalance.options import RebalanceSearch
 from ftplan.planners.rebalance.outcome import outcome
 from ftplan.planners.rebalance.pairing import assisted_share, pairing
-from ftplan.planners.rebalance.relaxation import Dual
-from ftplan.planners.rebalance.starts import by_value, improved_starts, own_value
-from ftplan.planners.rebalance.working_placement import WorkingPlacement
+from ftplan.planners.rebalance.search.large_neighbourhood import placed_anew
+from ftplan.planners.rebalance.search.starts import by_value, improved_starts, own_value
+from ftplan.planners.rebalance.search.working_placement import WorkingPlacement
 from ftplan.planners.result import Result
 
 #: Choices up to which a problem is solved as a whole at once.
@@ -47,6 +47,8 @@ def adaptive(problem: RebalanceProblem, search: RebalanceSearch) -> Result[Rebal
     """
     budget = Budget.of(search)
     candidates = Candidates(problem)
+    if _too_much(problem):
+        return _without_plan(problem, np.inf, search, budget)
     pairings = [pairing(candidates, prefer) for prefer in (True, False)]
     shares = (assisted_share(pairings[0]), assisted_share(pairings[1]))
     small = choices(candidates) <= SMALL
@@ -66,6 +68,16 @@ def adaptive(problem: RebalanceProblem, search: RebalanceSearch) -> Result[Rebal
     if not pool:
         return _without_plan(problem, bound, search, budget)
     return _in_phases(problem, pool, bound, shares, budget)
+
+
+def _too_much(problem: RebalanceProblem) -> bool:
+    """Return whether all groups together are more than nodes can take, or less than they must have."""
+    stays = ~problem.removed & ~problem.hosts  # takes no group, and keeps those that it has or gives them away
+    able = problem.hosts | (stays & (problem.start_load > problem.foreign))
+    total = float(problem.load.sum() + problem.foreign[able].sum())
+    most, least = float(problem.upper[able].sum()), float(problem.lower[problem.hosts].sum())
+    slack = 1.0 + ROUNDING
+    return total > most * slack or (total * slack < least and not stays.any())
 
 
 def _at_prices(candidates: Candidates, dual: Dual) -> WorkingPlacement:

@@ -11,7 +11,7 @@ from ftplan.model.plan import Status, Warn, sound_bound
 from ftplan.model.tolerances import LEAST_SCALE, ROUNDING
 from ftplan.planners.budget import Budget
 from ftplan.planners.rebalance.adaptive import adaptive
-from ftplan.planners.rebalance.infeasibility import why_infeasible
+from ftplan.planners.rebalance.fixes.infeasibility import why_infeasible
 from ftplan.planners.rebalance.models.choices import ChoiceTable
 from ftplan.planners.rebalance.models.least_cost import fewest, least_cost
 from ftplan.planners.rebalance.models.node_model import Goal

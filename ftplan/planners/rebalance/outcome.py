@@ -13,8 +13,8 @@ from ftplan.model.plan import Infeasible, Status, Warn
 from ftplan.model.tolerances import LEAST_SCALE, ROUNDING
 from ftplan.planners.budget import Budget
 from ftplan.planners.rebalance.new_copies import copies_lost, new_copies
-from ftplan.planners.rebalance.notice import Notice, notice_needed, under_notice
-from ftplan.planners.rebalance.phasing import Phasing, phased
+from ftplan.planners.rebalance.phases.notice import Notice, notice_needed, under_notice
+from ftplan.planners.rebalance.phases.phasing import Phasing, phased
 from ftplan.planners.result import Result
 
 #: Key groups and nodes that a sentence names.

@@ -7,7 +7,7 @@ import numpy as np
 from ftplan.metrics.rebalance_problem import Migration, RebalanceProblem
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.rebalance.candidates import Candidates
-from ftplan.planners.rebalance.working_placement import WorkingPlacement
+from ftplan.planners.rebalance.search.working_placement import WorkingPlacement
 
 
 def paired(problem: RebalanceProblem, prefer: bool, candidates: Candidates | None = None) -> tuple[Migration, ...]:

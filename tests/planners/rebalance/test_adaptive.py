@@ -17,11 +17,11 @@ from ftplan.planners.budget import Budget
 from ftplan.planners.rebalance import adaptive as planner
 from ftplan.planners.rebalance.adaptive import adaptive
 from ftplan.planners.rebalance.candidates import Candidates
-from ftplan.planners.rebalance.choice_model import chosen
+from ftplan.planners.rebalance.models.choice_model import chosen
 from ftplan.planners.rebalance.options import RebalanceSearch
 from ftplan.planners.rebalance.pairing import assisted_share, paired, pairing
-from ftplan.planners.rebalance.repair import repaired
-from ftplan.planners.rebalance.working_placement import WorkingPlacement
+from ftplan.planners.rebalance.search.repair import repaired
+from ftplan.planners.rebalance.search.working_placement import WorkingPlacement
 from tests.planners.rebalance.cases import (
     breaks,
     brute_force,

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from ftplan.model.plan import Objective
 from ftplan.planners.budget import Budget
-from ftplan.planners.rebalance import relaxation as relaxations
-from ftplan.planners.rebalance.bounds import lower_bound
+from ftplan.planners.rebalance.bounds import relaxation as relaxations
+from ftplan.planners.rebalance.bounds.covers import cheapest_cover
+from ftplan.planners.rebalance.bounds.lower_bound import lower_bound
+from ftplan.planners.rebalance.bounds.relaxation import Prices, Relaxation
 from ftplan.planners.rebalance.candidates import Candidates
-from ftplan.planners.rebalance.covers import cheapest_cover
-from ftplan.planners.rebalance.relaxation import Prices, Relaxation
 from tests.planners.rebalance.cases import brute_force, random_problem, scaled_problem
 
 

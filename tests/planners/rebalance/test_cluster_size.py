@@ -13,7 +13,7 @@ import pytest
 from ftplan.metrics.cluster_sizing import Sizing, drain_costs
 from ftplan.metrics.migration_costs import PROTOCOLS
 from ftplan.metrics.rebalance_problem import RebalanceProblem
-from ftplan.planners.rebalance.cluster_size import suggest
+from ftplan.planners.rebalance.cluster_size.suggestion import suggest
 from tests.planners.rebalance.cases import random_problem, rebalance_problem
 
 CLOSE = 1e-9

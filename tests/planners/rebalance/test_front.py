@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ftplan.metrics.rebalance_problem import Migration, Rebalance, RebalanceLimits
-from ftplan.planners.rebalance.backlog import PhaseSize
-from ftplan.planners.rebalance.front import FrontPoint, front, non_dominated, thinned
-from ftplan.planners.rebalance.phasing import phased
+from ftplan.planners.rebalance.phases.backlog import PhaseSize
+from ftplan.planners.rebalance.phases.front import FrontPoint, front, non_dominated, thinned
+from ftplan.planners.rebalance.phases.phasing import phased
 from tests.planners.rebalance.phase_cases import by_hand, hot, ordered_partitions, tight_moves
 from tests.planners.rebalance.replay import replay
 

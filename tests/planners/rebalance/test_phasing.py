@@ -12,8 +12,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ftplan.metrics.rebalance_problem import Migration, RebalanceLimits
-from ftplan.planners.rebalance.backlog import PhaseSize
-from ftplan.planners.rebalance.phasing import phased
+from ftplan.planners.rebalance.phases.backlog import PhaseSize
+from ftplan.planners.rebalance.phases.phasing import phased
 from tests.planners.rebalance.cases import scaled_problem
 from tests.planners.rebalance.phase_cases import by_hand, fault, fewest_phases, hot, tight_moves
 from tests.planners.rebalance.replay import replay

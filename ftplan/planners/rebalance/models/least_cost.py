@@ -16,8 +16,8 @@ from ftplan.planners.rebalance.models.neighbourhoods import Guide, Moves, Search
 from ftplan.planners.rebalance.models.node_model import Goal, NodeModel, fixed_choices
 from ftplan.planners.rebalance.models.rows import program_of
 from ftplan.planners.rebalance.models.solving import branch_and_cut, linear_prices
-from ftplan.planners.rebalance.starts import improved_starts
-from ftplan.planners.rebalance.working_placement import WorkingPlacement
+from ftplan.planners.rebalance.search.starts import improved_starts
+from ftplan.planners.rebalance.search.working_placement import WorkingPlacement
 
 #: Columns up to which all choices are solved at once, and up to which a model of nodes is solved at all.
 FEW_COLUMNS, MOST_COLUMNS = 2_500, 20_000

@@ -15,10 +15,10 @@ from ftplan.metrics.rebalance_effects import loads_in_phases
 from ftplan.metrics.rebalance_problem import Migration, RebalanceProblem
 from ftplan.model.tolerances import ROUNDING, TINY
 from ftplan.model.topology import FloatArray
-from ftplan.planners.rebalance.backlog import Backlog, PhaseSize
-from ftplan.planners.rebalance.departures import Departures, most_saved
-from ftplan.planners.rebalance.phasing import Phasing, fill_phases, least_size, phased
-from ftplan.planners.rebalance.simultaneous import law, simultaneous
+from ftplan.planners.rebalance.phases.backlog import Backlog, PhaseSize
+from ftplan.planners.rebalance.phases.departures import Departures, most_saved
+from ftplan.planners.rebalance.phases.phasing import Phasing, fill_phases, least_size, phased
+from ftplan.planners.rebalance.phases.simultaneous import law, simultaneous
 
 #: Longest pauses that are tried beside those that are allowed, in longest pauses of the usual phases.
 PAUSES = (1.0, 2.0, 4.0, 8.0, 16.0)

@@ -16,10 +16,7 @@ from ftplan.metrics.rebalance_rules import (
 from ftplan.model.plan import Infeasible
 from ftplan.planners.budget import Budget
 from ftplan.planners.rebalance.candidates import Candidates
-from ftplan.planners.rebalance.choice_model import WHOLE, choices, chosen
-from ftplan.planners.rebalance.outcome import outcome
-from ftplan.planners.rebalance.pairing import pairing
-from ftplan.planners.rebalance.raisable_limits import (
+from ftplan.planners.rebalance.fixes.raisable_limits import (
     IN_PHASES,
     RaisableLimit,
     fair_load,
@@ -28,8 +25,12 @@ from ftplan.planners.rebalance.raisable_limits import (
     raisable_limits,
     tolerance_of,
 )
-from ftplan.planners.rebalance.starts import improved_starts
-from ftplan.planners.rebalance.working_placement import WorkingPlacement
+from ftplan.planners.rebalance.models.choice_model import WHOLE, choices, chosen
+from ftplan.planners.rebalance.outcome import outcome
+from ftplan.planners.rebalance.pairing import pairing
+from ftplan.planners.rebalance.search.repair import MODELS, repaired
+from ftplan.planners.rebalance.search.starts import improved_starts
+from ftplan.planners.rebalance.search.working_placement import WorkingPlacement
 
 #: Halvings of the interval in which a limit is looked for, and how far from the least it may be, relative.
 HALVINGS, CLOSE = 40, 1e-4
@@ -78,7 +79,12 @@ def _seen(problem: RebalanceProblem, seed: int, budget: Budget) -> WorkingPlacem
     if not _allowed(candidates) or budget.over():
         return None
     small = choices(candidates) <= WHOLE
-    pool = improved_starts([pairing(candidates, True)], seed, budget, models=not small)
+    limits, start = problem.limits, pairing(candidates, True)
+    if limits.max_moves is None and limits.max_bytes is None:  # any placement will do, whatever it costs
+        start = repaired(start, seed, budget, MODELS * (not small)) if start.over().any() else start
+        pool = [start] if start.within_limits() and start.within_budget() else []
+    else:
+        pool = improved_starts([start], seed, budget, models=not small)
     if not pool and small:
         now = WorkingPlacement(candidates)
         answer = chosen(now, np.arange(candidates.groups), budget, WORK_S, feasible=True)

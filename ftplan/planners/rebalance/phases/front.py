@@ -10,9 +10,9 @@ from typing import NamedTuple
 from ftplan.metrics.migration_phases import move_table, phase_figures
 from ftplan.metrics.rebalance_problem import Migration, Rebalance, RebalanceProblem
 from ftplan.model.tolerances import ROUNDING
-from ftplan.planners.rebalance.backlog import PhaseSize
-from ftplan.planners.rebalance.notice import in_time
-from ftplan.planners.rebalance.phasing import phased, usual_size
+from ftplan.planners.rebalance.phases.backlog import PhaseSize
+from ftplan.planners.rebalance.phases.notice import in_time
+from ftplan.planners.rebalance.phases.phasing import phased, usual_size
 
 #: Most points of a front, and moves that are put into phases for it in all, whatever the number of sizes.
 POINTS, WORK = 12, 150_000

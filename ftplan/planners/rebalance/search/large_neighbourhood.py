@@ -7,9 +7,9 @@ import numpy as np
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.rebalance.choice_model import chosen
-from ftplan.planners.rebalance.starts import own_value
-from ftplan.planners.rebalance.working_placement import WorkingPlacement
+from ftplan.planners.rebalance.models.choice_model import chosen
+from ftplan.planners.rebalance.search.starts import own_value
+from ftplan.planners.rebalance.search.working_placement import WorkingPlacement
 
 #: Neighbourhoods without a gain that end the search, the most there are, their choices, and the deterministic seconds
 #: that each may take.

@@ -8,9 +8,9 @@ import numpy as np
 
 from ftplan.model.tolerances import ROUNDING
 from ftplan.planners.budget import Budget
-from ftplan.planners.rebalance.local_search import improved
-from ftplan.planners.rebalance.repair import MODELS, repaired
-from ftplan.planners.rebalance.working_placement import WorkingPlacement
+from ftplan.planners.rebalance.search.local_search import improved
+from ftplan.planners.rebalance.search.repair import MODELS, repaired
+from ftplan.planners.rebalance.search.working_placement import WorkingPlacement
 
 #: What moves, and bytes, cost besides while their number is to become less: multiples of the mean price of a move.
 SURCHARGES = (0.1, 0.3, 1.0, 3.0, 10.0, 100.0)

@@ -11,7 +11,7 @@ import numpy as np
 from ftplan.metrics.migration_costs import AFTER_LOSS, CPAL, PROTOCOLS
 from ftplan.metrics.rebalance_problem import Migration, RebalanceProblem
 from ftplan.model.topology import BoolArray, FloatArray
-from ftplan.planners.rebalance.backlog import Backlog, PhaseSize
+from ftplan.planners.rebalance.phases.backlog import Backlog, PhaseSize
 
 #: Moves from which the search for moves that begin together starts; from more where it finds none.
 STARTS = 64

@@ -13,9 +13,9 @@ from ftplan.metrics.migration_phases import hot_first, move_table, phase_figures
 from ftplan.metrics.rebalance_problem import Migration, RebalanceProblem
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray
-from ftplan.planners.rebalance.backlog import Backlog, OpenPhase, PhaseSize, SortedPhase
-from ftplan.planners.rebalance.one_by_one import MOST, joined, one_by_one
-from ftplan.planners.rebalance.simultaneous import Simultaneous, law, simultaneous
+from ftplan.planners.rebalance.phases.backlog import Backlog, OpenPhase, PhaseSize, SortedPhase
+from ftplan.planners.rebalance.phases.one_by_one import MOST, joined, one_by_one
+from ftplan.planners.rebalance.phases.simultaneous import Simultaneous, law, simultaneous
 
 #: Moves up to which phases are filled in several orders, and moves times phases up to which in both directions.
 FEW, LOOKS = 200, 2_000_000

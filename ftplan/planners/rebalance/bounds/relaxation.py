@@ -16,8 +16,8 @@ import numpy as np
 
 from ftplan.model.tolerances import NOISE, ROUNDING
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
+from ftplan.planners.rebalance.bounds.covers import cheapest_cover
 from ftplan.planners.rebalance.candidates import AT_HAND, AWAY, Candidates
-from ftplan.planners.rebalance.covers import cheapest_cover
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from ftplan.metrics.rebalance_problem import RebalanceProblem
 from ftplan.model.tolerances import NOISE, ROUNDING
 from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.rebalance.node_choice import NodeChoice, Row, farthest, fewest
+from ftplan.planners.rebalance.cluster_size.node_choice import NodeChoice, Row, farthest, fewest
 
 #: Seconds for each question to the solver.
 SOLVING_S = 5.0

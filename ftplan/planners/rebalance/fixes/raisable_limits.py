@@ -27,7 +27,7 @@ from ftplan.model.tolerances import NOISE, ROUNDING
 from ftplan.model.topology import FloatArray
 from ftplan.model.units import MB
 from ftplan.planners.rebalance.outcome import rounded_up
-from ftplan.planners.rebalance.working_placement import WorkingPlacement
+from ftplan.planners.rebalance.search.working_placement import WorkingPlacement
 
 #: Limits that depend on phases too, not on the placement alone.
 IN_PHASES = (MOST_PAUSE, WITHIN)

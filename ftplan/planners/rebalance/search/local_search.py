@@ -8,8 +8,8 @@ import numpy as np
 
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.rebalance.covers import cheapest_cover
-from ftplan.planners.rebalance.working_placement import WorkingPlacement
+from ftplan.planners.rebalance.bounds.covers import cheapest_cover
+from ftplan.planners.rebalance.search.working_placement import WorkingPlacement
 
 #: Passes over all moves, where each helps.
 PASSES = 30

@@ -15,8 +15,8 @@ from ftplan.model.tolerances import NOISE, ROUNDING
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.interrupts import SolverStuck, solve_linear
+from ftplan.planners.rebalance.bounds.relaxation import Dual, Prices, Relaxation
 from ftplan.planners.rebalance.candidates import AT_HAND, AWAY, Candidates
-from ftplan.planners.rebalance.relaxation import Dual, Prices, Relaxation
 
 #: Units in which the excess of a node is counted: while prices are sought, and at last.
 COARSE, FINE = 1000, 20_000

@@ -9,8 +9,8 @@ import numpy as np
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.rebalance.choice_model import WHOLE, chosen
-from ftplan.planners.rebalance.working_placement import WorkingPlacement
+from ftplan.planners.rebalance.models.choice_model import WHOLE, chosen
+from ftplan.planners.rebalance.search.working_placement import WorkingPlacement
 
 #: Steps of the descent, nodes that each looks at, and pairs of groups that it may exchange.
 STEPS, WORST, PAIRS = 2000, 4, 1_000_000

@@ -8,7 +8,7 @@ import numpy as np
 
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray
-from ftplan.planners.rebalance.backlog import Backlog, OpenPhase, PhaseSize
+from ftplan.planners.rebalance.phases.backlog import Backlog, OpenPhase, PhaseSize
 
 #: Orders that the search looks at, and moves above which it does not look.
 LOOKS, MOST = 20_000, 60

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ftplan.planners.rebalance.backlog import Backlog, PhaseSize, SortedPhase
+from ftplan.planners.rebalance.phases.backlog import Backlog, PhaseSize, SortedPhase
 
 #: Moves up to which all orders are searched.
 MOST = 12

@@ -13,7 +13,7 @@ from ftplan.model.topology import BoolArray, IntArray
 from ftplan.planners.budget import SOLVER_SECONDS_PER_ITERATION, Budget
 from ftplan.planners.interrupts import solve_sat
 from ftplan.planners.rebalance.candidates import Candidates, memory_changes
-from ftplan.planners.rebalance.working_placement import WorkingPlacement
+from ftplan.planners.rebalance.search.working_placement import WorkingPlacement
 
 #: Units in which CP-SAT counts the load of all nodes, and what all moves cost, together.
 UNITS, COST_UNITS = 2.0**40, 2.0**46

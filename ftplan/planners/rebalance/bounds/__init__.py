@@ -1,0 +1,1 @@
+"""What moves cost at least."""

@@ -1,0 +1,1 @@
+"""How many nodes to add or to remove, and which."""

@@ -1,0 +1,1 @@
+"""Why there is no rebalance, and the smallest change with which there is one."""

@@ -1,0 +1,1 @@
+"""From moves to phases in which no node is too full."""

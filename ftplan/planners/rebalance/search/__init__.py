@@ -1,0 +1,1 @@
+"""Placements made feasible and cheaper, move by move."""
