@@ -41,7 +41,8 @@ class TryingAll(Oracle):
         for chosen in itertools.chain.from_iterable(itertools.combinations(some, n + 1) for n in range(len(some))):
             phase = [moves[k] for k in chosen]
             lost = [move for move in phase if move[2] in AFTER_LOSS]
-            if lost and not len(lost) == len(phase) == len(some):
+            gone = [k for k in some if self.removed[self.home[moves[k][0]]]]
+            if lost and sorted(gone) != sorted(chosen):  # all at once, when all others have left
                 continue
             load = before.copy()
             for group, target, name in phase:
@@ -49,15 +50,21 @@ class TryingAll(Oracle):
                 load[self.home[group]] -= 0.0 if name == "cpal" else self.load[group]
             if not all(map(at_most, load, self.transient)):
                 continue
-            pauses, ends = self.served(phase)
             size = sum(self.costs[group][name].bytes for group, _, name in phase)
-            leaving = [end for end, (group, *_) in zip(ends, phase, strict=True) if self.removed[self.home[group]]]
-            if (
-                (self.most_pause is None or at_most(max(pauses), self.most_pause))
-                and (len(phase) == 1 or lost or at_most(size, self.asked.get("phase_bytes", math.inf)))
-                and (self.within is None or lost or all(at_most(begin + end, self.within) for end in leaving))
-            ):
-                yield sum(1 << k for k in chosen), begin + max(ends) + self.asked.get("phase_overhead_s", 0.0)
+            if len(phase) > 1 and not lost and not at_most(size, self.asked.get("phase_bytes", math.inf)):
+                continue
+            for served in [phase] if self.within is None else itertools.permutations(phase):  # hot first at first
+                if (longest := self._in_time(served, begin, bool(lost))) is not None:
+                    yield sum(1 << k for k in chosen), begin + longest + self.asked.get("phase_overhead_s", 0.0)
+                    break
+
+    def _in_time(self, phase: Sequence[Move], begin: float, lost: bool) -> float | None:
+        """Return how long moves take that are served in an order, None where a pause or an end is too late."""
+        pauses, ends = self.served(phase)
+        leaving = [end for end, (group, *_) in zip(ends, phase, strict=True) if self.removed[self.home[group]]]
+        short = self.most_pause is None or at_most(max(pauses), self.most_pause)
+        soon = self.within is None or lost or all(at_most(begin + end, self.within) for end in leaving)
+        return max(ends) if short and soon else None
 
     def cheapest(self) -> tuple[float, int] | None:
         """Return the least value and the fewest moves of that value, None where nothing keeps all rules."""

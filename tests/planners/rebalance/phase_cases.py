@@ -105,10 +105,11 @@ def over(problem: RebalanceProblem, load: Any) -> bool:
     return bool((load > problem.transient * (1.0 + 1e-9) + 1e-9).any())
 
 
-def fault(problem: RebalanceProblem, phases: Phases) -> str | None:
+def fault(problem: RebalanceProblem, phases: Phases, together: bool = False) -> str | None:
     """Return what is wrong with the loads of nodes, move by move, word by word; None where nothing is.
 
-    Where a phase needs its moves to begin together, not even one of those that are left could be made alone.
+    Where a phase needs its moves to begin together, not even one of those that are left could be made alone, unless
+    *together* allows it: under notice that may be all there is time for.
     """
     load, left = problem.start_load.copy(), [move for phase in phases for move in phase]
     for number, phase in enumerate(phases):
@@ -119,7 +120,7 @@ def fault(problem: RebalanceProblem, phases: Phases) -> str | None:
             for move in left:
                 alone = load.copy()
                 alone[move.target] += problem.load[move.group]
-                if move.protocol not in ("recover", "fetch") and not over(problem, alone):
+                if not together and move.protocol not in ("recover", "fetch") and not over(problem, alone):
                     return f"phase {number} relies on moves that begin together, {move} needs not"
             for move in phase:
                 if move.protocol != "cpal":

@@ -98,7 +98,7 @@ def test_what_is_saved_against_all_sets_and_orders() -> None:
         assert not notice.lost
         phases = notice.phasing.phases
         assert problem.value(notice.phasing.moves) == pytest.approx(least)
-        assert fault(problem, phases) is None
+        assert fault(problem, phases, together=True) is None
         seen, _ = replay(problem, [p for p in phases if not any(m.protocol == "fetch" for m in p)])
         within = (problem.limits.within_s or math.inf) * (1.0 + 1e-9)
         for phase, item in zip(phases, seen, strict=False):
@@ -122,7 +122,7 @@ def test_rules_of_phases_are_kept_on_full_nodes(seed: int, within: float, size: 
     if notice.lost or notice.phasing.stuck:
         return
     phases = notice.phasing.phases
-    assert fault(problem, phases) is None
+    assert fault(problem, phases, together=True) is None
     assert sorted(move[:2] for phase in phases for move in phase) == sorted(move[:2] for move in moves)
     breaches = {breach.rule for breach in broken(problem, Rebalance(phases))}
     assert not breaches & {"phase-capacity", "phase-bytes", "within", "protocol", "max-pause"}

@@ -43,8 +43,8 @@ def lower_bound(candidates: Candidates, upper: float, budget: Budget) -> Dual:
     best = _linear_prices(relaxation, budget)
     if upper - best.bound > CLOSE * abs(upper):
         best = _ascent(relaxation, best, upper, budget)
-    fine = relaxation.dual(best.prices, FINE)
-    best = max((best, fine), key=lambda dual: dual.bound)
+    if not budget.over():
+        best = max((best, relaxation.dual(best.prices, FINE)), key=lambda dual: dual.bound)
     return best if np.isfinite(upper) or not _impossible(relaxation, best.prices) else best._replace(bound=np.inf)
 
 
@@ -120,6 +120,8 @@ def _solved(relaxation: Relaxation, groups: IntArray, budget: Budget) -> Prices 
     solver: Any = pywraplp.Solver.CreateSolver("GLOP")
     program = _Program(solver, relaxation)
     for group in groups.tolist():
+        if budget.over():
+            return None
         program.add(group)
     try:
         status = solve_linear(solver, budget.left_s)
