@@ -11,6 +11,7 @@ from ftplan.metrics.rebalance_problem import Rebalance, RebalanceProblem
 from ftplan.metrics.rebalance_rules import rules
 from ftplan.model.plan import Warn
 from ftplan.model.tolerances import LEAST_SCALE, ROUNDING
+from ftplan.model.topology import BoolArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.rebalance.bounds.lower_bound import lower_bound
 from ftplan.planners.rebalance.bounds.relaxation import Dual
@@ -124,14 +125,20 @@ def _in_phases(
 
 
 def _candidates_for_phases(pool: list[WorkingPlacement], budget: Budget) -> Iterator[WorkingPlacement]:
-    """Yield a pool, then the cheapest placement of a small problem that needs but one phase, then any."""
+    """Yield a pool, then placements of a small problem: the cheapest that needs but one phase, then any.
+
+    Under notice also the cheapest in which what has to leave needs but one phase.
+    """
     yield from pool
     start = WorkingPlacement(pool[0].candidates)
     if choices(start.candidates) > WHOLE:
         return
-    for once in (True, False):
-        everything = np.arange(start.candidates.groups)
-        answer = chosen(start, everything, budget, WORK_S, feasible=not once, in_any_order=once)
+    problem, everything = start.problem, np.arange(start.candidates.groups)
+    first: list[BoolArray | None] = [np.ones(len(everything), dtype=np.bool_)]
+    if problem.limits.within_s is not None:
+        first.append(problem.removed[problem.home])
+    for some in (*first, None):
+        answer = chosen(start, everything, budget, WORK_S, feasible=some is None, first=some)
         if answer.placement is not None and answer.placement.feasible():
             yield answer.placement
 

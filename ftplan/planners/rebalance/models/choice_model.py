@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ftplan.metrics.migration_costs import PROTOCOLS
+from ftplan.metrics.migration_costs import AFTER_LOSS, PROTOCOLS
 from ftplan.metrics.rebalance_problem import Migration
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import BoolArray, IntArray
@@ -44,7 +44,7 @@ def chosen(
     work_s: float,
     targets: BoolArray | None = None,
     feasible: bool = False,
-    in_any_order: bool = False,
+    first: BoolArray | None = None,
 ) -> Chosen:
     """Choose the best places and protocols of some groups, the others' as they are, by CP-SAT.
 
@@ -61,12 +61,13 @@ def chosen(
         Nodes that they may go to, (N,); where they are, and their homes, are among them anyway.
     feasible
         Any placement will do.
-    in_any_order
-        Nodes have room for all that arrive before anything leaves them: one phase will do.
+    first
+        Groups, (K,), for all of which nodes have room before anything leaves these, unless they come after a loss:
+        their moves need but one phase.
     """
     if budget.over():
         return Chosen(None, proven=False)
-    return _Model(now, free, targets, feasible, in_any_order).solved(budget, work_s)
+    return _Model(now, free, targets, feasible, first).solved(budget, work_s)
 
 
 class _Choice(NamedTuple):
@@ -76,10 +77,15 @@ class _Choice(NamedTuple):
     cost: float
     bytes: float
 
+    @property
+    def moves(self) -> bool:
+        """Whether the group leaves its node while that is there."""
+        return self.protocol >= 0 and PROTOCOLS[self.protocol] not in AFTER_LOSS
+
 
 class _Model:
     def __init__(
-        self, now: WorkingPlacement, free: IntArray, targets: BoolArray | None, feasible: bool, in_any_order: bool
+        self, now: WorkingPlacement, free: IntArray, targets: BoolArray | None, feasible: bool, first: BoolArray | None
     ) -> None:
         from ortools.sat.python import cp_model
 
@@ -100,7 +106,7 @@ class _Model:
             current = int(now.place[group])
             for c in self.of[group]:
                 self.model.add_hint(self.taken[c], self.choices[c].target == current)
-        self._loads(in_any_order)
+        self._loads(first)
         if now.by_memory:
             self._memory()
         self._budgets()
@@ -146,7 +152,7 @@ class _Model:
                     kept.append(_Choice(group, target, row, cost, float(sizes[row])))
         return kept
 
-    def _loads(self, in_any_order: bool) -> None:
+    def _loads(self, first: BoolArray | None) -> None:
         problem, candidates = self.problem, self.candidates
         others = np.ones(candidates.groups, dtype=np.bool_)
         others[self.free] = False
@@ -164,9 +170,9 @@ class _Model:
             slack = len(mine)  # what rounding took off the sizes, where load has to be enough
             if most < whole:
                 self.model.add(total <= int(np.ceil(most)))
-            if in_any_order:
+            if first is not None:
                 room = max(0.0, float(problem.transient[node] - problem.start_load[node])) / unit
-                arriving = [c for c in mine if problem.home[self.choices[c].group] != node]
+                arriving = [c for c in mine if first[self.choices[c].group] and self.choices[c].moves]
                 load = sum(int(size[self.choices[c].group]) * self.taken[c] for c in arriving)
                 self.model.add(load <= int(min(np.floor(room), whole)))
             if least > 0.0:

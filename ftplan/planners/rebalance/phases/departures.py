@@ -11,7 +11,7 @@ from ftplan.model.topology import FloatArray
 from ftplan.planners.rebalance.phases.backlog import Backlog, OpenPhase, PhaseSize
 
 #: Orders that the search looks at, and moves above which it does not look.
-LOOKS, MOST = 20_000, 60
+LOOKS, MOST = 1_000, 60
 
 
 class Departures:
