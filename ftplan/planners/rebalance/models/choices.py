@@ -18,6 +18,8 @@ from ftplan.planners.rebalance.candidates import AT_HAND, AWAY, Candidates
 
 #: The protocol of a group that stays.
 STAY = -1
+#: Share of the most room of a node from which on a group is heavy, and columns a group by which these add to a model.
+HEAVY, WIDER = 0.7, 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +121,20 @@ class ChoiceTable:
                 worth = worth & ~self.kept[AWAY, row, spread[:, 0]]
             pairs = spread[worth]
             parts.append(self._moving(pairs[:, 0], pairs[:, 1], pairs[:, 1], row, AT_HAND))
-        return Choices.joined(parts)
+        wide, heavy = Choices.joined(parts), self._heavy()
+        light = wide.where((wide.place >= 0) | ~np.isin(wide.group, heavy))
+        return Choices.joined([light, self.to_nodes(heavy)]) if len(heavy) else wide
+
+    def _heavy(self) -> IntArray:
+        """Return the groups for which hardly a node has room as things are, the heaviest of them where they are many.
+
+        A class of nodes would take them in parts, and say nothing of the room that has to be made for them.
+        """
+        problem = self.problem
+        room = (problem.upper - problem.start_load)[problem.hosts]
+        heavy = np.flatnonzero(problem.load > HEAVY * max(0.0, float(room.max(initial=-np.inf))))
+        most = max(1, len(problem.home) * WIDER // len(problem.nodes))
+        return np.sort(heavy[np.argsort(-problem.load[heavy], kind="stable")[:most]])
 
     def in_class(self, choices: Choices) -> Choices:
         """Return the columns to nodes that columns to classes stand for, and those that are to nodes already."""
