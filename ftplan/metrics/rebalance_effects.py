@@ -63,3 +63,11 @@ def loads_in_phases(
             if move.protocol == CPAL:
                 load[problem.home[move.group]] -= problem.load[move.group]
         yield during, np.asarray(load)
+
+
+def fair_load(problem: RebalanceProblem) -> FloatArray:
+    """Return the share of each host in all load that is, or can be, on hosts, by its capacity, (N,); 0 elsewhere."""
+    movable = (problem.hosts | problem.removed)[problem.home]
+    total = float(problem.load[movable].sum() + problem.foreign[problem.hosts].sum())
+    share = np.where(problem.hosts, problem.capacity, 0.0)
+    return np.asarray(share * (total / max(float(share.sum()), 1e-300)))

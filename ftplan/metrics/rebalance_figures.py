@@ -11,7 +11,7 @@ import numpy as np
 from ftplan.metrics.correlation import node_sums
 from ftplan.metrics.migration_costs import AFTER_LOSS, ASSISTED, DIRECT, PROTOCOLS
 from ftplan.metrics.migration_phases import PhaseFigures, phase_figures
-from ftplan.metrics.rebalance_effects import places_after
+from ftplan.metrics.rebalance_effects import fair_load, places_after
 from ftplan.metrics.rebalance_problem import Migration, Rebalance, RebalanceProblem
 from ftplan.metrics.rebalance_rules import cheapest, copies_after
 from ftplan.model.tolerances import ROUNDING
@@ -105,13 +105,9 @@ def _load(problem: RebalanceProblem, place: IntArray, loads: FloatArray, window_
 
 
 def _imbalance(problem: RebalanceProblem, load: FloatArray) -> float | None:
-    hosts = problem.hosts & (problem.capacity > 0.0)
-    movable = (problem.hosts | problem.removed)[problem.home]
-    total = float(problem.load[movable].sum() + problem.foreign[hosts].sum())
-    if not hosts.any() or total <= 0.0:
-        return None
-    fair = total * problem.capacity[hosts] / problem.capacity[hosts].sum()
-    return float(np.max(np.abs(load[hosts] - fair) / fair))
+    fair = fair_load(problem)
+    able = fair > 0.0
+    return float(np.max(np.abs(load[able] - fair[able]) / fair[able])) if able.any() else None
 
 
 def _moves(problem: RebalanceProblem, answer: Rebalance, phases: Iterable[PhaseFigures]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ftplan.metrics.migration_costs import AFTER_LOSS, PROTOCOLS
+from ftplan.metrics.rebalance_effects import fair_load
 from ftplan.metrics.rebalance_problem import RebalanceProblem
 from ftplan.metrics.rebalance_rules import (
     BALANCE,
@@ -24,7 +25,6 @@ from ftplan.metrics.rebalance_rules import (
 )
 from ftplan.model.plan import canonical_number
 from ftplan.model.tolerances import NOISE, ROUNDING
-from ftplan.model.topology import FloatArray
 from ftplan.model.units import MB
 from ftplan.planners.rebalance.outcome import rounded_up
 from ftplan.planners.rebalance.search.working_placement import WorkingPlacement
@@ -110,14 +110,6 @@ def _overload(problem: RebalanceProblem) -> RaisableLimit:
     total = float(problem.load.sum() + problem.foreign[stays].sum())
     low = total / max(float(problem.capacity[stays].sum()), NOISE) * (1.0 - ROUNDING)
     return RaisableLimit(CAPACITY, current, FREE, at, used, fix, reason, _or_none, low=min(low, FREE))
-
-
-def fair_load(problem: RebalanceProblem) -> FloatArray:
-    """Return the share of each host in all load that is, or can be, on hosts, by its capacity, (N,); 0 elsewhere."""
-    movable = (problem.hosts | problem.removed)[problem.home]
-    total = float(problem.load[movable].sum() + problem.foreign[problem.hosts].sum())
-    share = np.where(problem.hosts, problem.capacity, 0.0)
-    return np.asarray(share * (total / max(float(share.sum()), 1e-300)))
 
 
 def tolerance_of(problem: RebalanceProblem) -> float | None:
