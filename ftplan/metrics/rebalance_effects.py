@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -71,3 +72,10 @@ def fair_load(problem: RebalanceProblem) -> FloatArray:
     total = float(problem.load[movable].sum() + problem.foreign[problem.hosts].sum())
     share = np.where(problem.hosts, problem.capacity, 0.0)
     return np.asarray(share * (total / max(float(share.sum()), 1e-300)))
+
+
+def made_even(problem: RebalanceProblem, near: float) -> RebalanceProblem:
+    """Return a problem in which all hosts have to be within a tolerance of their fair share."""
+    fair, hosts = fair_load(problem), problem.hosts
+    upper = np.where(hosts, np.minimum(problem.ceiling, (1.0 + near) * fair), problem.ceiling)
+    return replace(problem, upper=upper, lower=np.where(hosts, (1.0 - near) * fair, -np.inf))

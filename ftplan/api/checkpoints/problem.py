@@ -25,13 +25,8 @@ def require(problem: Problem, measure: Any) -> tuple[Topology, Cluster, KeyGroup
     FtplanError
         If the topology, the cluster or the statistics are missing, or the statistics lack the measure.
     """
-    for name in ("topology", "cluster", "stats"):
-        if getattr(problem, name) is None:
-            raise FtplanError(f"a checkpoint allocation needs {name}: give --{name} (in Python {name}=...)")
-    assert problem.topology is not None
-    assert problem.cluster is not None
-    assert problem.stats is not None
-    return problem.topology, problem.cluster, key_group_series(problem.stats, measure, problem.topology)
+    topology, cluster, stats = problem.placed_and_measured("a checkpoint allocation")
+    return topology, cluster, key_group_series(stats, measure, topology)
 
 
 def seen_and_unseen(series: KeyGroupSeries, holdout: float | None) -> tuple[KeyGroupSeries, KeyGroupSeries | None]:

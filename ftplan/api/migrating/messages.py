@@ -77,7 +77,6 @@ def simulate_messages(
     warnings = (
         *problem.warnings,
         *prepared.problem.warnings,
-        *prepared.costs.warnings,
         *_said(body, len(runs), options.runs),
     )
     return MigrationSimulation(options, body, inputs, tuple(dict.fromkeys(warnings)), _unmet(body))

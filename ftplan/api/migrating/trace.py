@@ -19,7 +19,6 @@ from ftplan.api.rebalance.problem import PreparedRebalance, prepare
 from ftplan.api.recovery_costs import recorded_costs
 from ftplan.errors import FtplanError
 from ftplan.metrics.checkpoint_objective import CheckpointObjective
-from ftplan.metrics.key_group_series import key_group_series, of_operators
 from ftplan.metrics.rebalance_problem import Migration, NewCopy, RebalanceProblem
 from ftplan.model.plan import Warn
 from ftplan.model.problem import Problem
@@ -148,10 +147,7 @@ def trace_scene(problem: Problem, options: MigrationSimulationOptions) -> TraceS
         least = f"{planned} of {windows} windows are planned on, and a period takes {period}"
         raise FtplanError(f"--plan-on, --period: {least}: nothing is left to simulate")
     every = _windows("--upkeep-every", options.upkeep_every_s, period * series.window_s)
-    assert problem.stats is not None  # it could not be prepared otherwise
-    records = of_operators(
-        key_group_series(problem.stats, "records", prepared.topology), prepared.topology.keyed_operators
-    )
+    records = prepared.records
     trace = LoadTrace(
         _by_period(series.loads[planned:], period),
         _by_period(records.loads[planned:], period) / records.window_s,

@@ -49,7 +49,7 @@ def make(problem: Problem, planner: registry.Row, options: RebalanceOptions) -> 
     shape = f"{len(question.home)} key groups x {len(question.nodes)} nodes"
     _log.info("%s: %s, planned by %s in %.2f s", shape, result.status, planner.name, time.perf_counter() - started)
     value = None if answer is None else question.value(answer.moves)
-    warnings = (*problem.warnings, *question.warnings, *prepared.costs.warnings, *result.warnings)
+    warnings = (*problem.warnings, *question.warnings, *result.warnings)
     return Plan(
         kind=REBALANCE.name,
         algorithm=planner.name,

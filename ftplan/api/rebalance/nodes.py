@@ -1,4 +1,4 @@
-"""Which nodes a rebalance fills, drains and may use, and how much load each may have."""
+"""Which nodes a rebalance fills, drains and may use."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ftplan.errors import FtplanError, suggestion
 from ftplan.io.selector_checks import check_selector
 from ftplan.model.cluster import Cluster
 from ftplan.model.names import parse_selector
-from ftplan.model.topology import BoolArray, FloatArray
+from ftplan.model.topology import BoolArray
 
 
 class Nodes(NamedTuple):
@@ -74,43 +74,3 @@ def _named(texts: Iterable[str], cluster: Cluster, option: str) -> BoolArray:
 
 def _listed(chosen: BoolArray, cluster: Cluster) -> str:
     return ", ".join(cluster.nodes[i].id for i in np.flatnonzero(chosen).tolist())
-
-
-class LoadLimits(NamedTuple):
-    """Loads of nodes in load units per window, each (N,)."""
-
-    ceiling: FloatArray
-    upper: FloatArray
-    lower: FloatArray
-    fair: FloatArray
-
-
-def load_limits(  # seven parameters: they are what the load of nodes follows from
-    options: RebalanceOptions,
-    nodes: Nodes,
-    cpu: FloatArray,
-    capacity: FloatArray,
-    foreign: FloatArray,
-    staying: float,
-    fill: float | None,
-) -> LoadLimits:
-    """Return what nodes may carry, and their fair share: that of the hosts' cpu in all load that is, or can be, there.
-
-    Parameters
-    ----------
-    staying
-        Load of all key groups but those on nodes that take no tasks and are not drained.
-    fill
-        With ``--tolerance auto``: how far below its fair share an added node may be, None for any.
-    """
-    total = staying + float(foreign[nodes.hosts].sum())
-    fair = np.where(nodes.hosts, cpu, 0.0) * (total / max(float(cpu[nodes.hosts].sum()), 1e-300))
-    ceiling = options.overload * capacity
-    upper, lower = ceiling.copy(), np.full(len(cpu), -np.inf)
-    if options.tolerance not in ("auto", "none"):
-        near = float(options.tolerance)
-        upper = np.where(nodes.hosts, np.minimum(ceiling, (1.0 + near) * fair), ceiling)
-        lower = np.where(nodes.hosts, (1.0 - near) * fair, -np.inf)
-    elif options.tolerance == "auto" and fill is not None:
-        lower = np.where(nodes.added & nodes.hosts, (1.0 - fill) * fair, -np.inf)
-    return LoadLimits(ceiling, upper, lower, fair)

@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 
 from ftplan.api.other_plans import Copies, checkpoint_copies
-from ftplan.api.rebalance.nodes import Nodes, asked_nodes, load_limits
+from ftplan.api.rebalance.nodes import Nodes, asked_nodes
 from ftplan.api.rebalance.options import RebalanceOptions
 from ftplan.api.rebalance.pricing import migration_setting
 from ftplan.api.rebalance.traffic import priced_traffic
 from ftplan.api.rebalance.unknowns import unknown_warnings
 from ftplan.api.recovery_costs import GivenCosts
-from ftplan.errors import FtplanError
 from ftplan.metrics.key_group_demand import demand
 from ftplan.metrics.key_group_series import key_group_series, of_operators
 from ftplan.metrics.measured_topology import measured_topology
 from ftplan.metrics.migration_costs import MigrationSetting, migration_costs
 from ftplan.metrics.node_load import capacity_of
+from ftplan.metrics.rebalance_effects import fair_load, made_even
 from ftplan.metrics.rebalance_problem import RebalanceLimits, RebalanceProblem
 from ftplan.metrics.stats_summary import trust_warnings
 from ftplan.model.cluster import Cluster, key_group_homes
@@ -39,12 +39,10 @@ class PreparedRebalance:
 
     Attributes
     ----------
-    series
-        Load of the problem's key groups in each window, in its order.
+    series, records
+        Load, and records, of the problem's key groups in each window, in its order.
     setting
         What the costs of moves follow from: arrays over the key groups.
-    fair
-        Load that each node would have in proportion to its cpu, (N,), 0 where no key group may go.
     capacity_per_core
         Load units per second and core.
     inputs
@@ -55,11 +53,15 @@ class PreparedRebalance:
     topology: Topology
     cluster: Cluster
     series: KeyGroupSeries
+    records: KeyGroupSeries
     setting: MigrationSetting
-    fair: FloatArray
     capacity_per_core: float
     inputs: tuple[InputFile, ...]
-    costs: GivenCosts
+
+    @property
+    def fair(self) -> FloatArray:
+        """Load that each node would have in proportion to its cpu, (N,), 0 where no key group may go."""
+        return fair_load(self.problem)
 
     def filled(self, fill: float) -> PreparedRebalance:
         """Return the same, with added nodes at (1 - *fill*) of their fair share at least: ``--tolerance auto``."""
@@ -82,7 +84,7 @@ def prepare(problem: Problem, options: RebalanceOptions, fill: float | None = No
         If an input is missing, the placement is not known, options contradict each other, or a selector or plan names
         what is not there.
     """
-    topology, cluster, stats = _required(problem)
+    topology, cluster, stats = problem.placed_and_measured("a rebalance")
     nodes = asked_nodes(options, cluster)
     measured = measured_topology(topology, stats)
     graph = TaskGraph(measured.topology)
@@ -95,15 +97,15 @@ def prepare(problem: Problem, options: RebalanceOptions, fill: float | None = No
     copies, copy_file = checkpoint_copies(options.checkpoints, topology, cluster)
     places = tuple(_places(copies, load, cluster))
     copied = np.array([any(copies.get(operator, ())) for operator in load.operators], dtype=np.bool_)
-    unknown = unknown_warnings(options, topology.keyed_operators, records, priced.known, priced.setting, copied)
+    costs = migration_costs(priced.setting)
+    unknown = unknown_warnings(options, topology.keyed_operators, records, priced.known, costs, copied, given.remote)
     traffic = None
     if options.cross_zone_cost is not None:
         traffic = priced_traffic(options.cross_zone_cost, graph, cluster, home, rate, priced.record_bytes)
     per_core = capacity_of(load, cluster) if options.capacity_per_core is None else options.capacity_per_core
     foreign = np.array([node.used_cpu for node in cluster.nodes], dtype=np.float64) * per_core * load.window_s
     capacity = cluster.cpu * per_core * load.window_s
-    movable = nodes.hosts | nodes.removed
-    limits = load_limits(options, nodes, cluster.cpu, capacity, foreign, float(planned[movable[home]].sum()), fill)
+    ceiling = options.overload * capacity
     criterion: Any = options.objective
     built = RebalanceProblem(  # the function is long because the problem has many fields
         nodes=tuple(node.id for node in cluster.nodes),
@@ -115,9 +117,9 @@ def prepare(problem: Problem, options: RebalanceOptions, fill: float | None = No
         added=nodes.added,
         capacity=capacity,
         foreign=foreign,
-        ceiling=limits.ceiling,
-        upper=limits.upper,
-        lower=limits.lower,
+        ceiling=ceiling,
+        upper=ceiling,
+        lower=np.full(len(cluster.nodes), -np.inf),
         memory=np.array([math.inf if n.memory_mb is None else n.memory_mb * MB for n in cluster.nodes]),
         operators=tuple(operator for operator, _ in load.names),
         key_group=load.key_group,
@@ -126,7 +128,7 @@ def prepare(problem: Problem, options: RebalanceOptions, fill: float | None = No
         load=planned,
         rate=rate,
         state=np.asarray(priced.setting.state_bytes),
-        costs=migration_costs(priced.setting),
+        costs=costs,
         protocols=priced.protocols,
         criterion=criterion,
         remote=given.remote,
@@ -143,18 +145,11 @@ def prepare(problem: Problem, options: RebalanceOptions, fill: float | None = No
             ))
         ),
     )  # fmt: skip
+    if options.tolerance not in ("auto", "none"):
+        built = made_even(built, float(options.tolerance))
     files = tuple(file for file in (copy_file, given.file) if file is not None)
-    return PreparedRebalance(built, topology, cluster, load, priced.setting, limits.fair, per_core, files, given)
-
-
-def _required(problem: Problem) -> tuple[Topology, Cluster, StatsTables]:
-    for name in ("topology", "cluster", "stats"):
-        if getattr(problem, name) is None:
-            raise FtplanError(f"a rebalance needs {name}: give --{name} (in Python {name}=...)")
-    assert problem.topology is not None
-    assert problem.cluster is not None
-    assert problem.stats is not None
-    return problem.topology, problem.cluster, problem.stats
+    made = PreparedRebalance(built, topology, cluster, load, records, priced.setting, per_core, files)
+    return made if fill is None or options.tolerance != "auto" else made.filled(fill)
 
 
 def _series(stats: StatsTables, topology: Topology, measure: Any) -> KeyGroupSeries:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ftplan.api.rebalance.options import RebalanceOptions
 from ftplan.api.recovery_costs import GivenCosts
-from ftplan.metrics.migration_costs import MigrationSetting, migration_costs
+from ftplan.metrics.migration_costs import ProtocolCosts
 from ftplan.metrics.recovery_time import input_rate, longest_interval, outside_fitted_range
 from ftplan.model.plan import Warn
 from ftplan.model.statistics import KeyGroupSeries
@@ -44,13 +44,14 @@ def cost_warnings(graph: TaskGraph, given: GivenCosts) -> Iterator[Warn]:
         yield Warn("REMOTE_STATE", text)
 
 
-def unknown_warnings(
+def unknown_warnings(  # seven parameters: what is not known of each of them
     options: RebalanceOptions,
     operators: Sequence[Operator],
     records: KeyGroupSeries,
     known: Known,
-    setting: MigrationSetting,
+    costs: ProtocolCosts,
     copied: BoolArray,
+    remote: bool,
 ) -> Iterator[Warn]:
     """Yield one warning for each thing that is not known and matters, with the operators concerned and the remedy.
 
@@ -58,14 +59,16 @@ def unknown_warnings(
     ----------
     copied
         Which operators have a checkpoint on a node, (O,).
+    remote
+        Whether state is fetched from a store.
     """
-    replaying = copied | known.full | setting.remote
+    replaying = copied | known.full | remote
 
     def of(flags: BoolArray) -> str:
         return ", ".join(operator.id for operator, flag in zip(operators, flags.tolist(), strict=True) if flag)
 
     unknown = np.isnan(known.state)
-    if unknown.any() and not setting.remote:
+    if unknown.any() and not remote:
         some = np.bincount(records.operator[unknown], minlength=len(operators)) > 0
         text = (
             f"the state of key groups of {of(some)} is unknown ({int(unknown.sum()):,} in all) and counts 0 bytes: "
@@ -80,7 +83,7 @@ def unknown_warnings(
         )
         yield Warn("INTERVAL_UNKNOWN", text)
     sizeless = np.isnan(known.record_bytes) & replaying
-    if sizeless.any() and not setting.remote:
+    if sizeless.any() and not remote:
         text = (
             f"the statistics have no bytes of {of(sizeless)}: its records count 0 bytes in upstream buffers; give "
             "--record-bytes"
@@ -92,7 +95,7 @@ def unknown_warnings(
             "record_time_s there, or statistics with cpu_ms, for better pauses"
         )
         yield Warn("RECORD_TIME_ASSUMED", text)
-    endless = np.flatnonzero(np.isinf(migration_costs(setting).catch_up))
+    endless = np.flatnonzero(np.isinf(costs.catch_up))
     if len(endless):
         named = ", ".join(f"{o}/{g}" for o, g in (records.names[i] for i in endless[:NAMED].tolist()))
         more = f" and {len(endless) - NAMED:,} more" if len(endless) > NAMED else ""

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ftplan.metrics.migration_costs import PROTOCOLS
-from ftplan.metrics.rebalance_effects import fair_load
+from ftplan.metrics.rebalance_effects import fair_load, made_even
 from ftplan.metrics.rebalance_problem import RebalanceLimits, RebalanceProblem
 from ftplan.metrics.rebalance_rules import (
     DRAINED,
@@ -20,7 +20,6 @@ from ftplan.planners.rebalance.candidates import Candidates
 from ftplan.planners.rebalance.fixes.raisable_limits import (
     IN_PHASES,
     RaisableLimit,
-    made_even,
     printed,
     raisable_limits,
     tolerance_of,

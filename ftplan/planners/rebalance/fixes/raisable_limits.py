@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ftplan.metrics.migration_costs import AFTER_LOSS, PROTOCOLS
-from ftplan.metrics.rebalance_effects import fair_load
+from ftplan.metrics.rebalance_effects import fair_load, made_even
 from ftplan.metrics.rebalance_problem import RebalanceProblem
 from ftplan.metrics.rebalance_rules import (
     BALANCE,
@@ -120,13 +120,6 @@ def tolerance_of(problem: RebalanceProblem) -> float | None:
         return None
     node = int(np.argmax(np.where(even, fair, 0.0)))
     return canonical_number(float(1.0 - problem.lower[node] / fair[node]))
-
-
-def made_even(problem: RebalanceProblem, near: float) -> RebalanceProblem:
-    """Return a problem in which all hosts have to be within a tolerance of their fair share."""
-    fair, hosts = fair_load(problem), problem.hosts
-    upper = np.where(hosts, np.minimum(problem.ceiling, (1.0 + near) * fair), problem.ceiling)
-    return replace(problem, upper=upper, lower=np.where(hosts, (1.0 - near) * fair, -np.inf))
 
 
 def _evenness(problem: RebalanceProblem) -> RaisableLimit:
