@@ -90,17 +90,24 @@ REBALANCE = KindRow(
     files=("costs",),
 )
 
-#: The main table of kinds that have no planner yet, whose plans are only read.
-_TABLES: tuple[tuple[Kind, str], ...] = (
-    ("peer-ring", "ring"),
-    ("scale-out", "operators"),
+SCALE_OUT = KindRow(
+    "scale-out",
+    "scale-out",
+    "operators",
+    needs=("topology", "stats"),
+    plans=(("checkpoints", "checkpoint-allocation"),),
+    files=("costs", "rules", "keys"),
 )
+
+#: The main table of kinds that have no planner yet, whose plans are only read.
+_TABLES: tuple[tuple[Kind, str], ...] = (("peer-ring", "ring"),)
 ROWS: tuple[KindRow, ...] = (
     CHECKPOINT_ALLOCATION,
     TASK_REPLICATION,
     RECOVERY_SCHEDULE,
     DRAIN_SCHEDULE,
     REBALANCE,
+    SCALE_OUT,
     *(KindRow(name, name, table) for name, table in _TABLES),
 )
 

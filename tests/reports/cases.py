@@ -84,7 +84,18 @@ def by_hand(kind: str) -> Plan:
             "rollback": None,
         },
         "peer-ring": {"ring": [{"node": "n1", "zone": "a", "token": 5, "load": 0.25}], "tolerance": {"nodes": 1}},
-        "scale-out": {"operators": [{"operator": "p03", "score": 0.7, "key_ranges": [[0, 3], [4, 7]]}]},
+        "scale-out": {
+            "operators": [
+                {
+                    "operator": "p03",
+                    "score": 70.0,
+                    "state": "promoted",
+                    "parallelism_from": 1,
+                    "parallelism_to": 2,
+                    "key_ranges": [[0, 3], [4, 7]],
+                }
+            ]
+        },
     }
     return Plan(kind, bodies[kind])
 

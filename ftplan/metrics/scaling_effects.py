@@ -1,0 +1,76 @@
+"""What parallelism and key ranges mean: the use of each task, the share of the demand that jobs sustain, the cores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ftplan.metrics.scaling_problem import OperatorScaling, ScalableOperator, Scaling, ScalingProblem
+from ftplan.model.topology import FloatArray
+
+
+def even_ranges(key_groups: int, parallelism: int) -> tuple[tuple[int, int], ...]:
+    """Return the first and last key group of each task where these are divided by number, as engines do.
+
+    Key group g is with task floor(g * parallelism / key_groups).
+    """
+    first = -(-np.arange(parallelism + 1) * key_groups // parallelism)
+    return tuple((a, b - 1) for a, b in zip(first[:-1].tolist(), first[1:].tolist(), strict=True))
+
+
+def task_use(operator: ScalableOperator, parallelism: int, ranges: Sequence[tuple[int, int]]) -> FloatArray:
+    """Return the use of each task, (parallelism,): what its key groups take, or an even share without keyed state."""
+    if not operator.keyed:
+        return np.full(parallelism, operator.use / parallelism)
+    total = np.concatenate([[0.0], np.cumsum(operator.group_use)])
+    return np.array([total[last + 1] - total[first] for first, last in ranges])
+
+
+def highest_use(operator: ScalableOperator, scaling: OperatorScaling | None) -> float:
+    """Return the use of the busiest task of an operator, as it runs now where there is no scaling of it."""
+    if scaling is not None:
+        return float(task_use(operator, scaling.parallelism, scaling.ranges).max())
+    return float(task_use(operator, operator.parallelism, even_ranges(operator.key_groups, operator.parallelism)).max())
+
+
+def lacks_tasks(operator: ScalableOperator, target: float) -> bool:
+    """Return whether a task of an operator, as it runs now, is above the target at the demand it is sized for."""
+    return highest_use(operator, None) > target * (1.0 + 1e-9)
+
+
+def acting(problem: ScalingProblem) -> tuple[int, ...]:
+    """Return the operators whose parallelism may change: those that are not normal, and normal ones that lack tasks.
+
+    The latter were kept idle by a bottleneck before them, and are the next one once that is gone.
+    """
+    target = problem.limits.target
+    return tuple(i for i, item in enumerate(problem.operators) if item.state != "normal" or lacks_tasks(item, target))
+
+
+def sustained(problem: ScalingProblem, scaling: Scaling) -> FloatArray:
+    """Return the share of its demand that each job sustains with no task above the target, (J,), at most 1.
+
+    Under back pressure a job is as slow as its slowest operator.
+    """
+    shares = np.ones(len(problem.weight))
+    for position, operator in enumerate(problem.operators):
+        highest = highest_use(operator, scaling.by_operator.get(position))
+        if highest > problem.limits.target:
+            shares[operator.job] = min(shares[operator.job], problem.limits.target / highest)
+    return shares
+
+
+def sustained_load(problem: ScalingProblem, scaling: Scaling) -> float:
+    """Return the share of all demand that is sustained, jobs weighted by their output."""
+    return float(problem.weight @ sustained(problem, scaling))
+
+
+def extra_cpu(problem: ScalingProblem, scaling: Scaling) -> float:
+    """Return the cores that the jobs reserve more than now, when old tasks are gone; below 0 where they need less."""
+    return float(
+        sum(
+            (item.parallelism - problem.operators[item.operator].parallelism) * problem.operators[item.operator].cpu
+            for item in scaling.operators
+        )
+    )
