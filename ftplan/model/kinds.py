@@ -96,7 +96,7 @@ SCALE_OUT = KindRow(
     "operators",
     needs=("topology", "stats"),
     plans=(("checkpoints", "checkpoint-allocation"),),
-    files=("costs", "rules", "keys"),
+    files=("costs", "rules", "key_log"),
 )
 
 #: The main table of kinds that have no planner yet, whose plans are only read.

@@ -115,7 +115,7 @@ class ScaleOutOptions(PlanOptions):
         None, optional(CORES), "Cores that new tasks may take while the old ones still run.", metavar="X"
     )
     quota: float | None = option(None, optional(CORES), "Cores of all tasks together, at any time.", metavar="X")
-    keys: Any = option(
+    key_log: Any = option(
         None,
         optional(Check("the path of a table of keys", lambda value: value)),
         "Records by key (columns operator, key, records; Parquet or CSV): every max parallelism is tried on them.",
