@@ -1,4 +1,4 @@
-"""From the parallelisms that a planner chose to its result: ranges, order, what the bound proves, what is to be said."""
+"""From the parallelisms that a planner chose to its result: ranges, order, what the bound proves, what to warn of."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def outcome(
 
 
 def above_quota(problem: ScalingProblem, total: float) -> Result[Scaling] | None:
-    """Return why there is no plan where all tasks that run now take more cores than they may; None where they do not."""
+    """Return why there is no plan: tasks that run now take more cores than they may; None where they do not."""
     quota = problem.limits.quota
     if quota is None or total <= quota * (1.0 + ROUNDING):
         return None
@@ -72,9 +72,7 @@ def _short(problem: ScalingProblem, sizing: Sizing, item: OperatorScaling | None
         text = f"{operator.id}: with at most {sizing.most} tasks none of which holds more than"
         yield Warn(NOT_ENOUGH_TASKS, f"{text} {operator.task_memory:.6g} bytes its state does not fit")
     elif share_at(enough.highest, target) < 1.0:
-        text = (
-            f"{operator.id}: its busiest task would be {enough.highest:.0%} busy with {enough.parallelism} tasks, and"
-        )
+        text = f"{operator.id}: with {enough.parallelism} tasks its busiest would be {enough.highest:.0%} busy, and"
         yield Warn(NOT_ENOUGH_TASKS, f"{text} more, up to {sizing.most}, do not help")
     elif item is None or item.parallelism < enough.parallelism:
         tasks = operator.parallelism if item is None else item.parallelism

@@ -69,7 +69,7 @@ def least_largest(first: Any, second: Any, other: Any, parts: Any, low: Any, hig
 
 @compiled
 def cuts(first: Any, limit: Any, second: Any, other: Any, parts: Any, ends: Any) -> Any:
-    """Put the ends of *parts* ranges within both limits into *ends*, (parts + 1,), as near to even first sums as can be.
+    """Put the ends of *parts* ranges within both limits into *ends*, (parts + 1,), first sums as even as can be.
 
     There has to be such a cover; no range is empty, with at least as many key groups as ranges.
     """
