@@ -74,3 +74,27 @@ def extra_cpu(problem: ScalingProblem, scaling: Scaling) -> float:
             for item in scaling.operators
         )
     )
+
+
+def task_state(operator: ScalableOperator, parallelism: int, ranges: Sequence[tuple[int, int]]) -> FloatArray:
+    """Return the bytes of state of each task, (parallelism,): 0 without keyed state."""
+    if not operator.keyed:
+        return np.zeros(parallelism)
+    total = np.concatenate([[0.0], np.cumsum(operator.state_bytes)])
+    return np.array([total[last + 1] - total[first] for first, last in ranges])
+
+
+def largest_state(operator: ScalableOperator, scaling: OperatorScaling | None) -> float:
+    """Return the bytes of state of the fullest task of an operator, as it runs now where there is no scaling of it."""
+    if scaling is not None:
+        return float(task_state(operator, scaling.parallelism, scaling.ranges).max())
+    return float(
+        task_state(operator, operator.parallelism, even_ranges(operator.key_groups, operator.parallelism)).max()
+    )
+
+
+def waves(problem: ScalingProblem, scaling: Scaling) -> tuple[tuple[OperatorScaling, ...], tuple[OperatorScaling, ...]]:
+    """Return what changes first, with fewer tasks than now, and what changes when the old tasks of these are gone."""
+    less = [item.parallelism < problem.operators[item.operator].parallelism for item in scaling.operators]
+    pairs = tuple(zip(scaling.operators, less, strict=True))
+    return tuple(item for item, first in pairs if first), tuple(item for item, first in pairs if not first)
