@@ -39,6 +39,14 @@ def lacks_tasks(operator: ScalableOperator, target: float) -> bool:
     return highest_use(operator, None) > target * (1.0 + 1e-9)
 
 
+def task_state(operator: ScalableOperator, parallelism: int, ranges: Sequence[tuple[int, int]]) -> FloatArray:
+    """Return the state of each task in bytes, (parallelism,)."""
+    if not operator.keyed:
+        return np.zeros(parallelism)
+    total = np.concatenate([[0.0], np.cumsum(operator.state_bytes)])
+    return np.array([total[last + 1] - total[first] for first, last in ranges])
+
+
 def acting(problem: ScalingProblem) -> tuple[int, ...]:
     """Return the operators whose parallelism may change: those that are not normal, and normal ones that lack tasks.
 
