@@ -63,14 +63,6 @@ def scaled_in(operator: ScalableOperator, target: float) -> bool:
     return operator.state == "scale-in" and not lacks_tasks(operator, target)
 
 
-def task_state(operator: ScalableOperator, parallelism: int, ranges: Sequence[tuple[int, int]]) -> FloatArray:
-    """Return the state of each task in bytes, (parallelism,)."""
-    if not operator.keyed:
-        return np.zeros(parallelism)
-    total = np.concatenate([[0.0], np.cumsum(operator.state_bytes)])
-    return np.array([total[last + 1] - total[first] for first, last in ranges])
-
-
 def acting(problem: ScalingProblem) -> tuple[int, ...]:
     """Return the operators whose parallelism may change: those that are not normal, and normal ones that lack tasks.
 
