@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ftplan.metrics.scaling_costs import task_state
-from ftplan.metrics.scaling_effects import even_ranges, task_use
+from ftplan.metrics.scaling_effects import even_ranges, task_state, task_use
 from ftplan.metrics.scaling_problem import OperatorScaling, Scaling, ScalingProblem
 from ftplan.model.topology import FloatArray
 from ftplan.model.units import MB
@@ -80,7 +79,7 @@ def contention(problem: ScalingProblem, scaling: Scaling, setting: ContentionSet
         where = np.array(item.nodes, dtype=np.int64)
         np.add.at(busy, where, use * operator.cpu)
         if operator.keyed:
-            np.add.at(state, where, task_state(operator, item.ranges))
+            np.add.at(state, where, task_state(operator, item.parallelism, item.ranges))
         total = float(use.sum())
         weight = use / total if total > 0.0 else np.full(len(use), 1.0 / len(use))
         np.add.at(shares[position], where, weight)

@@ -8,17 +8,16 @@ one operator afterwards, K key groups.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ftplan.metrics.scaling_effects import even_ranges, task_use
-from ftplan.metrics.scaling_problem import OperatorScaling, ScalableOperator, ScalingProblem
+from ftplan.metrics.scaling_problem import OperatorScaling, ScalingProblem
+from ftplan.metrics.task_replacement import TaskReplacement, over_links
 from ftplan.model.defaults import DELAY_S
-from ftplan.model.topology import FloatArray, IntArray
+from ftplan.model.topology import FloatArray
 from ftplan.model.units import MB
 
 ACTIVE_BACKUP, CHECKPOINT, ASSISTED = "active-backup", "checkpoint", "assisted"
@@ -108,25 +107,6 @@ class TechniqueCost(NamedTuple):
     why_not: str | None = None
 
 
-def task_state(operator: ScalableOperator, ranges: Sequence[tuple[int, int]]) -> FloatArray:
-    """Return the state of each task in bytes, by the first and last key group of each, (P,); none without any."""
-    return _sums(operator.state_bytes, ranges)
-
-
-def state_by_node(problem: ScalingProblem, scaling: OperatorScaling) -> FloatArray:
-    """Return the bytes of each new task's state that lie on each node, (P, N): as checkpoints, else as it is now.
-
-    Where state is not known each key group counts as one byte.
-    """
-    operator = problem.operators[scaling.operator]
-    lies = operator.copies if any(operator.copies) else [(node,) for node in _homes(problem, scaling.operator)]
-    state = operator.state_bytes if operator.state_bytes.any() else np.ones(operator.key_groups)
-    by_group = np.zeros((operator.key_groups, len(problem.nodes)))
-    for group, held in enumerate(lies):
-        by_group[group, list(held)] = state[group]
-    return np.array([by_group[first : last + 1].sum(axis=0) for first, last in scaling.ranges])
-
-
 def technique_costs(
     problem: ScalingProblem, scaling: OperatorScaling, setting: TechniqueSetting
 ) -> tuple[TechniqueCost, ...]:
@@ -162,90 +142,45 @@ def technique_costs(
     if not operator.keyed:
         extra = scaling.parallelism * operator.cpu * setting.setup_s
         return (TechniqueCost(None, 0.0, extra, ready_s=setting.setup_s),)
-    split = _Split(problem, scaling, setting)
+    split = TaskReplacement(problem, scaling)
+    pressed = scaling.parallelism > operator.parallelism
+    own = _OperatorSetting(
+        _value(setting.lead_s, scaling.operator) if pressed else math.nan,
+        _value(setting.interval_s, scaling.operator),
+        _value(setting.regular, scaling.operator) > 0.0,
+        _value(setting.rate, scaling.operator) * _value(setting.record_bytes, scaling.operator),
+        _value(setting.queue_s, scaling.operator),
+    )
     by_name = {ACTIVE_BACKUP: _active_backup, CHECKPOINT: _checkpoint, ASSISTED: _assisted}
-    return tuple(by_name[name](split) for name in TECHNIQUES)
+    return tuple(by_name[name](split, setting, own) for name in TECHNIQUES)
 
 
-class _Split:
-    """One operator that is split: what all techniques look at."""
+class _OperatorSetting(NamedTuple):
+    """The fields of :class:`TechniqueSetting` for one operator; *input_bytes* a second come into it."""
 
-    def __init__(self, problem: ScalingProblem, scaling: OperatorScaling, setting: TechniqueSetting) -> None:
-        self.problem, self.scaling, self.setting = problem, scaling, setting
-        self.operator = problem.operators[scaling.operator]
-        self.use = task_use(self.operator, scaling.parallelism, scaling.ranges)
-        self.state = task_state(self.operator, scaling.ranges)
-        self.keeps_up = bool((self.use < 1.0).all())
-        pressed = scaling.parallelism > self.operator.parallelism
-        self.lead_s = self.value(setting.lead_s) if pressed else math.nan
-        self.speed = setting.bandwidth_mb_s * MB
-        self.catch_up = np.divide(1.0, 1.0 - self.use, out=np.full(len(self.use), np.inf), where=self.use < 1.0)
-        self.old_cpu = self.operator.parallelism * self.operator.cpu
-        self.new_cpu = scaling.parallelism * self.operator.cpu
+    lead_s: float
+    interval_s: float
+    regular: bool
+    input_bytes: float
+    queue_s: float
 
-    def value(self, given: ArrayLike) -> float:
-        """Return the value for this operator."""
-        array = np.asarray(given, dtype=np.float64)
-        return float(array if array.ndim == 0 else array[self.scaling.operator])
-
-    @property
-    def old_nodes(self) -> tuple[int, ...]:
-        """Node of each task now, () where it is not known."""
-        return self.problem.now[self.scaling.operator] if self.problem.now else ()
-
-    @property
-    def target(self) -> IntArray:
-        """Node of each key group afterwards, (K,); -1 without nodes."""
-        nodes = self.scaling.nodes or (-1,) * self.scaling.parallelism
-        return np.repeat(np.array(nodes, dtype=np.int64), [last - first + 1 for first, last in self.scaling.ranges])
-
-    @property
-    def old_state(self) -> FloatArray:
-        """State of each task now."""
-        return task_state(self.operator, even_ranges(self.operator.key_groups, self.operator.parallelism))
-
-    def serialised(self, state: FloatArray) -> FloatArray:
-        """Return the seconds that tasks take to write, or to read, so much state."""
-        return np.asarray(state / (self.setting.serialisation_mb_s * MB))
-
-    def over_links(self, state: FloatArray, nodes: tuple[int, ...]) -> FloatArray:
-        """Return the seconds until what goes to or from each task is over the link of its node."""
-        if not nodes:
-            return np.asarray(state / self.speed)
-        where = np.array(nodes, dtype=np.int64)
-        return np.asarray(np.bincount(where, state)[where] / self.speed)
-
-    def buffered(self, age_s: float) -> FloatArray:
-        """Return the bytes of each new task's records in upstream buffers that came in over *age_s*."""
-        share = self.use / self.operator.use if self.operator.use > 0.0 else np.zeros(len(self.use))
-        return np.asarray(share * (self.value(self.setting.rate) * self.value(self.setting.record_bytes) * age_s))
-
-    def impossible(self, technique: str, why: str) -> TechniqueCost:
-        """Return the entry of a technique that cannot be used."""
-        return TechniqueCost(technique, math.inf, math.inf, why_not=why)
-
-    @property
-    def never(self) -> str:
-        """Why nothing is ever worked off."""
-        return f"a task that is busy {self.use.max():.0%} of the time never catches up"
+    def lead(self, ready_s: float) -> float:
+        """Return how long before the promotion it is prepared, by a technique that takes so long."""
+        return ready_s if math.isnan(self.lead_s) else self.lead_s
 
 
-def _active_backup(split: _Split) -> TechniqueCost:
-    setting = split.setting
-    homes, leaves = _homes(split.problem, split.scaling.operator), split.operator.state_bytes
-    if len(homes) and split.scaling.nodes:
-        leaves = np.where(homes != split.target, leaves, 0.0)
-    moved = _sums(leaves, split.scaling.ranges)
-    sent = _sums(leaves, even_ranges(split.operator.key_groups, split.operator.parallelism))
+def _active_backup(split: TaskReplacement, setting: TechniqueSetting, own: _OperatorSetting) -> TechniqueCost:
+    leaves = np.where(split.stays, 0.0, split.operator.state_bytes)
+    moved, sent, speed = split.by_new_task(leaves), split.by_old_task(leaves), setting.bandwidth_mb_s * MB
     # any order in which no link idles ends when the busiest link is done
-    links = max(split.over_links(moved, split.scaling.nodes).max(), split.over_links(sent, split.old_nodes).max())
-    copying = float(links + 2.0 * split.serialised(split.state).max())
+    links = max(over_links(moved, split.scaling.nodes, speed).max(), over_links(sent, split.old_nodes, speed).max())
+    copying = float(links + 2.0 * _serialised(split.state, setting).max())
     ready = setting.setup_s + copying
-    lead = ready if math.isnan(split.lead_s) else split.lead_s
+    lead = own.lead(ready)
     return TechniqueCost(
         ACTIVE_BACKUP,
         setting.delay_s,
-        split.new_cpu * max(lead, ready),
+        _new_cores(split) * max(lead, ready),
         float(moved.sum()),
         ready,
         max(0.0, ready - lead),
@@ -254,36 +189,32 @@ def _active_backup(split: _Split) -> TechniqueCost:
     )
 
 
-def _checkpoint(split: _Split) -> TechniqueCost:
-    setting = split.setting
-    if not split.keeps_up:
-        return split.impossible(CHECKPOINT, split.never)
-    storing, taking, count = 0.0, 0.0, 0
-    interval = split.value(setting.interval_s)
-    if not split.value(setting.regular):
-        written = split.over_links(split.old_state, split.old_nodes) + split.serialised(split.old_state)
-        storing = float(written.max())
+def _checkpoint(split: TaskReplacement, setting: TechniqueSetting, own: _OperatorSetting) -> TechniqueCost:
+    if (split.use >= 1.0).any():
+        return _impossible(CHECKPOINT, _never(split))
+    speed, interval, storing, taking, count = setting.bandwidth_mb_s * MB, own.interval_s, 0.0, 0.0, 0
+    if not own.regular:
+        written = _serialised(split.old_state, setting)
+        storing = float((over_links(split.old_state, split.old_nodes, speed) + written).max())
         interval = max(interval, storing)  # the next one starts when the last one is stored
     ready = max(setting.setup_s, storing)
-    lead = ready if math.isnan(split.lead_s) else split.lead_s
-    late = max(0.0, ready - lead)
-    age = interval if split.value(setting.regular) else min(interval, max(lead, storing))
-    if not split.value(setting.regular):
+    lead = own.lead(ready)
+    late, age = max(0.0, ready - lead), interval
+    if not own.regular:
+        age = min(interval, max(lead, storing))
         count = 1 + (math.floor(lead / interval) if interval > 0.0 else 0)
-        own = split.old_state / split.speed + split.serialised(split.old_state)
-        taking = float(own.sum()) * split.operator.cpu * count
-    buffered = split.buffered(age)
-    arrival = split.over_links(split.state + buffered, split.scaling.nodes) + split.serialised(split.state)
-    replay = age * split.use
-    work = (late + arrival + replay) * split.catch_up
+        taking = float((split.old_state / speed + written).sum()) * split.operator.cpu * count
+    buffered = _buffered(split, own, age)
+    read = _serialised(split.state, setting)
+    arrival, replay = over_links(split.state + buffered, split.scaling.nodes, speed) + read, age * split.use
+    work = (late + arrival + replay) / (1.0 - split.use)
     slowest = int(work.argmax())
-    pause = float(setting.delay_s + work[slowest])
-    started = split.new_cpu * max(0.0, setting.setup_s - late)
-    total = float(split.state.sum())
+    pause, total = float(setting.delay_s + work[slowest]), float(split.state.sum())
+    started = _new_cores(split) * max(0.0, setting.setup_s - late)
     return TechniqueCost(
         CHECKPOINT,
         pause,
-        started + split.old_cpu * pause + taking,
+        started + _old_cores(split) * pause + taking,
         total * (1 + count) + float(buffered.sum()),
         ready,
         late,
@@ -294,49 +225,67 @@ def _checkpoint(split: _Split) -> TechniqueCost:
     )
 
 
-def _assisted(split: _Split) -> TechniqueCost:
-    setting, nodes = split.setting, split.scaling.nodes
+def _assisted(split: TaskReplacement, setting: TechniqueSetting, own: _OperatorSetting) -> TechniqueCost:
+    nodes, speed = split.scaling.nodes, setting.bandwidth_mb_s * MB
     if setting.remote:
-        return split.impossible(ASSISTED, "checkpoints lie in a store, on no node")
+        return _impossible(ASSISTED, "checkpoints lie in a store, on no node")
     if not nodes:
-        return split.impossible(ASSISTED, "without a cluster no node holds checkpoints")
-    held = zip(split.target.tolist(), split.operator.copies, strict=False)
-    there = np.array([node in copies for node, copies in held], dtype=np.bool_)
-    if not there.any():
-        return split.impossible(ASSISTED, "no checkpoint lies on the node of a new task that needs it")
-    if not split.keeps_up:
-        return split.impossible(ASSISTED, split.never)
-    age = split.value(setting.interval_s)
-    buffered = split.buffered(age)
-    replay = split.over_links(buffered, nodes) + age * split.use
-    caught_up = float(setting.delay_s + (replay * split.catch_up).max())
-    moved = _sums(np.where(there, 0.0, split.operator.state_bytes), split.scaling.ranges)
-    sent = split.over_links(moved, nodes) + 2.0 * split.serialised(moved)
-    queue = split.value(setting.queue_s) * split.catch_up
-    pauses = np.where(moved > 0.0, np.maximum(queue, setting.delay_s + sent * split.catch_up), queue)
+        return _impossible(ASSISTED, "without a cluster no node holds checkpoints")
+    if not split.covered.any():
+        return _impossible(ASSISTED, "no checkpoint lies on the node of a new task that needs it")
+    if (split.use >= 1.0).any():
+        return _impossible(ASSISTED, _never(split))
+    catch_up = 1.0 / (1.0 - split.use)
+    buffered = _buffered(split, own, own.interval_s)
+    replay = over_links(buffered, nodes, speed) + own.interval_s * split.use
+    replayed = float(setting.delay_s + (replay * catch_up).max())
+    moved = split.by_new_task(np.where(split.covered, 0.0, split.operator.state_bytes))
+    sent = over_links(moved, nodes, speed) + 2.0 * _serialised(moved, setting)
+    queue = own.queue_s * catch_up
+    pauses = np.where(moved > 0.0, np.maximum(queue, setting.delay_s + sent * catch_up), queue)
     slowest, pause = int(pauses.argmax()), float(pauses.max())
-    before = setting.setup_s + caught_up + 2.0 * (setting.delay_s + split.value(setting.queue_s))
-    lead = before if math.isnan(split.lead_s) else split.lead_s
+    ready = setting.setup_s + replayed + 2.0 * (setting.delay_s + own.queue_s)
     return TechniqueCost(
         ASSISTED,
         pause,
-        split.new_cpu * before + split.old_cpu * pause,
+        _new_cores(split) * ready + _old_cores(split) * pause,
         float(moved.sum() + buffered.sum()),
-        before,
-        max(0.0, before - lead),
+        ready,
+        max(0.0, ready - own.lead(ready)),
         transfer_s=float(sent[slowest]),
         replay_s=float(replay.max()),
         moved_bytes=float(moved.sum()),
     )
 
 
-def _homes(problem: ScalingProblem, operator: int) -> IntArray:
-    """Return the node of each key group now, (K,), empty where it is not known."""
-    nodes = np.array(problem.now[operator] if problem.now else (), dtype=np.int64)
-    item = problem.operators[operator]
-    return nodes[np.arange(item.key_groups) * item.parallelism // item.key_groups] if len(nodes) else nodes
+def _value(given: ArrayLike, operator: int) -> float:
+    """Return a value of a setting for one operator."""
+    array = np.asarray(given, dtype=np.float64)
+    return float(array if array.ndim == 0 else array[operator])
 
 
-def _sums(values: FloatArray, ranges: Sequence[tuple[int, int]]) -> FloatArray:
-    total = np.concatenate([[0.0], np.cumsum(values)])
-    return np.array([total[last + 1] - total[first] for first, last in ranges], dtype=np.float64)
+def _new_cores(split: TaskReplacement) -> float:
+    return split.scaling.parallelism * split.operator.cpu
+
+
+def _old_cores(split: TaskReplacement) -> float:
+    return split.operator.parallelism * split.operator.cpu
+
+
+def _serialised(state: FloatArray, setting: TechniqueSetting) -> FloatArray:
+    """Return the seconds that tasks take to write, or to read, so much state."""
+    return np.asarray(state / (setting.serialisation_mb_s * MB))
+
+
+def _buffered(split: TaskReplacement, own: _OperatorSetting, age_s: float) -> FloatArray:
+    """Return the bytes of each new task's records in upstream buffers that came in over *age_s*, (P,)."""
+    total = split.operator.use
+    return np.asarray(split.use / total * (own.input_bytes * age_s)) if total > 0.0 else np.zeros(len(split.use))
+
+
+def _impossible(technique: str, why: str) -> TechniqueCost:
+    return TechniqueCost(technique, math.inf, math.inf, why_not=why)
+
+
+def _never(split: TaskReplacement) -> str:
+    return f"a task that is busy {split.use.max():.0%} of the time never catches up"

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from ftplan.metrics.scaling_costs import state_by_node
 from ftplan.metrics.scaling_problem import OperatorScaling, Scaling, ScalingProblem
+from ftplan.metrics.task_replacement import TaskReplacement
 from ftplan.model.topology import FloatArray, IntArray
 
 
@@ -26,7 +26,7 @@ def _operator_on_its_state(problem: ScalingProblem, scaling: OperatorScaling) ->
     if not scaling.nodes or not scaling.ranges:
         return scaling._replace(nodes=tuple(sorted(scaling.nodes)))
     slots = np.bincount(scaling.nodes, minlength=len(problem.nodes))
-    return scaling._replace(nodes=assign_tasks(state_by_node(problem, scaling), slots))
+    return scaling._replace(nodes=assign_tasks(TaskReplacement(problem, scaling).lying_state(), slots))
 
 
 def assign_tasks(worth: FloatArray, slots: IntArray | Sequence[int]) -> tuple[int, ...]:
