@@ -15,6 +15,7 @@ import numpy as np
 
 from ftplan.metrics.key_group_series import beyond_key_groups, known_operator, stated_key_groups
 from ftplan.metrics.task_costs import known_task
+from ftplan.metrics.true_rates import mean_true_rate, true_rates
 from ftplan.model.problem import StatsTables
 from ftplan.model.statistics import window_numbers
 from ftplan.model.task_graph import TaskGraph
@@ -71,6 +72,69 @@ class OperatorHistory:
         if not self.true_rate > 0.0:
             return np.zeros(len(self.demand))
         return np.nan_to_num(self.demand / self.true_rate)
+
+
+def histories(
+    graph: TaskGraph,
+    measured: MeasuredTasks,
+    demand: FloatArray,
+    window_s: float,
+    window: slice,
+    task_capacity: float | None = None,
+    task_memory: FloatArray | None = None,
+) -> tuple[OperatorHistory, ...]:
+    """Return the history of each operator, by position in the topology. Cost O(W T).
+
+    Parameters
+    ----------
+    demand
+        (operators, W) in records/s.
+    window
+        The windows that true rates follow from; those of a task that did not work in them follow from all.
+    task_capacity
+        Records/s that a task takes, in place of true rates.
+    task_memory
+        (T,) bytes that each task may hold, infinite or NaN where unknown.
+    """
+    operators = graph.topology.operators
+    stated = np.full(graph.tasks, np.nan)
+    for i, operator in enumerate(operators):
+        if operator.record_time_s is not None:
+            stated[graph.slice_of(i)] = operator.record_time_s
+    busy = busy_seconds(measured, graph.per_task("cpu"), stated)
+    rate = true_rates(measured.processed[window], busy[window])
+    rate = np.where(np.isnan(rate), true_rates(measured.processed, busy), rate)
+    if task_capacity is not None:
+        rate = np.full(graph.tasks, task_capacity)
+        busy = np.where(np.isnan(busy), measured.processed / task_capacity, busy)
+    room = np.full(graph.tasks, np.nan) if task_memory is None else np.where(task_memory > 0.0, task_memory, np.nan)
+    memory = _percent(measured.memory_bytes, np.where(np.isinf(room), np.nan, room))
+    cpu = _percent(busy, np.full(graph.tasks, window_s))
+    waiting = measured.processed + np.nan_to_num(measured.queue_length)
+    made = []
+    for i, operator in enumerate(operators):
+        part = graph.slice_of(i)
+        mean = mean_true_rate(rate[part])
+        takes = np.where(np.isnan(rate[part]), mean, rate[part]) * window_s
+        made.append(
+            OperatorHistory(
+                operator=operator.id,
+                cpu=cpu[:, part],
+                memory=memory[:, part],
+                data=_percent(waiting[:, part], takes),
+                processed=measured.processed[:, part],
+                busy_s=busy[:, part],
+                demand=demand[i],
+                true_rates=rate[part],
+                true_rate=mean,
+            )
+        )
+    return tuple(made)
+
+
+def _percent(values: FloatArray, whole: FloatArray) -> FloatArray:
+    """Return values (W, T) over what is the whole of each task (T,), at most 100; NaN where unknown."""
+    return np.asarray(np.clip(100.0 * values / whole, 0.0, 100.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,7 +319,7 @@ def _rows(
 
 
 def _spread(column: Any, rows: _Rows, without_row: float) -> FloatArray:
-    """Return a column as a matrix: *without_row* in cells without a row, NaN without a value or for a whole operator."""
+    """Return a column as a matrix: *without_row* where there is no row, NaN without a value, of operators without any."""
     given = column.cast("float64").fill_null(np.nan).to_numpy()
     values = np.full(rows.shape, np.nan)
     for code in np.unique(rows.code[~np.isnan(given)]).tolist():
