@@ -58,9 +58,7 @@ def make(problem: Problem, planner: registry.Row, options: ScaleOutOptions) -> P
     scaling = None if result.answer is None else on_their_state(question, result.answer)
     techniques = Techniques(())
     if scaling is not None:
-        techniques = choose_techniques(
-            question, scaling, prepared.setting, options.technique, options.latency_budget_s
-        )
+        techniques = choose_techniques(question, scaling, prepared.setting, options.technique, options.latency_budget_s)
     impossible = result.infeasible or techniques.infeasible
     if impossible is not None:
         scaling = None
@@ -90,8 +88,7 @@ def _figures(
 ) -> ScaledFigures:
     """Return what follows from a scaling whose operators go by the techniques that were chosen."""
     by_number = {
-        item.operator: chosen.cost.technique
-        for item, chosen in zip(scaling.operators, techniques.chosen, strict=True)
+        item.operator: chosen.cost.technique for item, chosen in zip(scaling.operators, techniques.chosen, strict=True)
     }
     return ScaledFigures(prepared, scaling, by_number, options.technique)
 
@@ -99,8 +96,7 @@ def _figures(
 def _reasons(figures: ScaledFigures, techniques: Techniques) -> dict[int, str]:
     """Say why each operator gets so many tasks, and why by its technique."""
     chosen = {
-        item.operator: choice.reason
-        for item, choice in zip(figures.scaling.operators, techniques.chosen, strict=True)
+        item.operator: choice.reason for item, choice in zip(figures.scaling.operators, techniques.chosen, strict=True)
     }
     return {
         number: "; ".join(filter(None, (why_so_many(figures, number), chosen.get(number))))
