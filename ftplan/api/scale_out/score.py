@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ftplan.api.answers import Asked, Scores
 from ftplan.api.scale_out.asked import asked_of, numbered, techniques_listed
-from ftplan.api.scale_out.fairness import mean_of
 from ftplan.api.scale_out.body import finite
+from ftplan.api.scale_out.fairness import mean_of
 from ftplan.api.scale_out.figures import ScaledFigures
 from ftplan.api.scale_out.options import ScaleOutOptions
 from ftplan.api.scenarios import with_scenario_fails
