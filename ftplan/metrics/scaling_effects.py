@@ -51,8 +51,7 @@ def task_state(operator: ScalableOperator, parallelism: int, ranges: Sequence[tu
 
 def lacks_memory(operator: ScalableOperator) -> bool:
     """Return whether a task of an operator, as it runs now, has more state than it may hold."""
-    ranges = even_ranges(operator.key_groups, operator.parallelism) if operator.keyed else ()
-    return float(task_state(operator, operator.parallelism, ranges).max()) > operator.task_memory * (1.0 + ROUNDING)
+    return largest_state(operator, None) > operator.task_memory * (1.0 + ROUNDING)
 
 
 def scaled_in(operator: ScalableOperator, target: float) -> bool:
@@ -102,3 +101,19 @@ def extra_cpu(problem: ScalingProblem, scaling: Scaling) -> float:
             for item in scaling.operators
         )
     )
+
+
+def largest_state(operator: ScalableOperator, scaling: OperatorScaling | None) -> float:
+    """Return the bytes of state of the fullest task of an operator, as it runs now where there is no scaling of it."""
+    if scaling is not None:
+        return float(task_state(operator, scaling.parallelism, scaling.ranges).max())
+    ranges = even_ranges(operator.key_groups, operator.parallelism) if operator.keyed else ()
+    return float(task_state(operator, operator.parallelism, ranges).max())
+
+
+def waves(problem: ScalingProblem, scaling: Scaling) -> tuple[tuple[OperatorScaling, ...], tuple[OperatorScaling, ...]]:
+    """Return what changes first, being scaled in, and what changes when the old tasks of these are gone."""
+    target = problem.limits.target
+    first = [scaled_in(problem.operators[item.operator], target) for item in scaling.operators]
+    pairs = tuple(zip(scaling.operators, first, strict=True))
+    return tuple(item for item, less in pairs if less), tuple(item for item, less in pairs if not less)
