@@ -90,7 +90,7 @@ def judge_scale_out(plan: Plan, problem: Problem, strict: bool) -> Judged:
     if wrong:  # where the plan names what does not exist, or no ranges, nothing else means anything
         return Judged(wrong, () if plan.rules is None else plan.rules)
     scaling = numbered(plan, question)
-    figures = figures_of(plan, problem, prepared, scaling)
+    figures = figures_of(plan, prepared, scaling)
     given = rules(question, scaling, options.latency_budget_s)
     held = tuple(rule for rule in RULES if rule in {*given, *(plan.rules or ())})
     if not strict and plan.rules is not None:
