@@ -171,11 +171,10 @@ class MeasuredGroups:
     cpu_ms: FloatArray  # NaN where unknown
     state_bytes: FloatArray  # the last one seen; NaN before
 
-    @property
-    def load(self) -> FloatArray:
-        """Cpu milliseconds where all windows with records have them, else records, (W, K)."""
-        unknown = np.isnan(self.cpu_ms) & (self.records > 0.0)
-        return self.records if unknown.any() or not np.nansum(self.cpu_ms) > 0.0 else np.nan_to_num(self.cpu_ms)
+    def load(self, window: slice) -> FloatArray:
+        """Return the load of each key group in some windows, (K,): cpu milliseconds if all are known, else records."""
+        records, cpu_ms = self.records[window].sum(axis=0), self.cpu_ms[window].sum(axis=0)
+        return np.asarray(cpu_ms if cpu_ms.sum() > 0.0 else records)  # NaN > 0 is false
 
 
 def measured_groups(graph: TaskGraph, stats: StatsTables) -> dict[str, MeasuredGroups]:
@@ -319,7 +318,7 @@ def _rows(
 
 
 def _spread(column: Any, rows: _Rows, without_row: float) -> FloatArray:
-    """Return a column as a matrix: *without_row* where there is no row, NaN without a value, of operators without any."""
+    """Return a column as a matrix: *without_row* in cells without a row; NaN for no value, or none of an operator."""
     given = column.cast("float64").fill_null(np.nan).to_numpy()
     values = np.full(rows.shape, np.nan)
     for code in np.unique(rows.code[~np.isnan(given)]).tolist():

@@ -61,16 +61,19 @@ def task_memory(graph: TaskGraph, place: Room, asked: float | None) -> FloatArra
     """
     if asked is not None:
         return np.full(graph.tasks, asked)
-    limits = graph.per_task("cpu") * place.least_memory_per_core
+    per_core = np.full(graph.tasks, place.least_memory_per_core)
     for i, nodes in enumerate(place.now):
         if nodes:
-            limits[graph.slice_of(i)] = graph.topology.operators[i].cpu * place.memory_per_core[list(nodes)]
-    return np.asarray(limits)
+            per_core[graph.slice_of(i)] = place.memory_per_core[list(nodes)]
+    cpu = graph.per_task("cpu")
+    return np.asarray(np.multiply(cpu, per_core, out=np.full(graph.tasks, math.inf), where=cpu > 0.0))
 
 
 def new_task_memory(cpu: float, place: Room, asked: float | None) -> float:
     """Return the bytes that a new task of so many cores may hold wherever it goes, inf where unknown."""
-    return cpu * place.least_memory_per_core if asked is None else asked
+    if asked is not None:
+        return asked
+    return cpu * place.least_memory_per_core if cpu > 0.0 else math.inf
 
 
 def copies_of(operator: Operator, copies: Copies, cluster: Cluster | None) -> tuple[tuple[int, ...], ...]:
@@ -83,16 +86,19 @@ def copies_of(operator: Operator, copies: Copies, cluster: Cluster | None) -> tu
 
 def jobs_of(topology: Topology, order: Sequence[int]) -> IntArray:
     """Return the job of each operator, by position in the topology: a connected part, numbered in *order*."""
-    job = np.arange(len(topology.operators))
-    joined = True
-    while joined:
-        joined = False
-        for edge in topology.edges:
-            low = min(job[edge.source], job[edge.target])
-            joined |= bool(job[edge.source] != low or job[edge.target] != low)
-            job[[edge.source, edge.target]] = low
+    root = list(range(len(topology.operators)))
+
+    def top(i: int) -> int:
+        while root[i] != i:
+            root[i] = root[root[i]]
+            i = root[i]
+        return i
+
+    for edge in topology.edges:
+        root[top(edge.source)] = top(edge.target)
     number: dict[int, int] = {}
-    return np.array([number.setdefault(int(job[i]), len(number)) for i in order], dtype=np.int64)[np.argsort(order)]
+    job = {i: number.setdefault(top(i), len(number)) for i in order}
+    return np.array([job[i] for i in range(len(root))], dtype=np.int64)
 
 
 def job_weights(topology: Topology, job: IntArray, output: FloatArray) -> FloatArray:
