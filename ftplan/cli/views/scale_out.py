@@ -54,9 +54,8 @@ def _headline(plan: Plan) -> Table:
         rows.append(("cores that this needs", f"{cell(least)} more than now, proven to be the fewest"))
     at = plan.summary.get("thresholds") or {}
     if at:
-        reach = (
-            f"; scores lie between {at['reachable'][0]:.4g} and {at['reachable'][1]:.4g}" if "reachable" in at else ""
-        )
+        low, high = at.get("reachable") or (None, None)
+        reach = "" if low is None else f"; scores lie between {low:.4g} and {high:.4g}"
         names = (("scale_in", "scale in below"), ("alarming", "prepare from"), ("promote", "promote above"))
         rows.append(("thresholds", ", ".join(f"{text} {cell(at.get(name))}" for name, text in names) + reach))
     rows.append(("rules", ", ".join(plan.rules or ()) or "none"))
@@ -137,9 +136,7 @@ def _bottlenecks(plan: Plan) -> list[Table]:
     rows = []
     for item in records(plan, "bottlenecks"):
         group = item.get("key_group")
-        alone = (
-            "" if group is None else f"key group {group} alone takes {_percent(item.get('key_group_use'))} of a task"
-        )
+        alone = "" if group is None else f"key group {group} alone: {_percent(item.get('key_group_use'))} of a task"
         rows.append((
             item.get("operator"), item.get("throughput_percentage"), item.get("use"), item.get("required"),
             _traps(item.get("traps")) or alone,

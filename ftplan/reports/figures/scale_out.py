@@ -49,12 +49,16 @@ def due(item: Mapping[str, Any], foretold: Mapping[str, Any] | None) -> str:
     """Return when an operator is a bottleneck: now, after a time with its range, or not foreseen."""
     if item.get("state") == "promoted":
         return "now"
-    at = (foretold or {}).get("promote_in_s")
-    if not isinstance(at, Sequence) or len(at) != 3 or not is_number(at[1]):
+    told = foretold or {}
+    at = told.get("promote_in_s")
+    if not isinstance(at, Sequence) or len(at) != 3 or not is_number(at[0]):
         return "not foreseen" if item.get("state") == "prepared" else ""
-    early = f"from {duration(at[0])}" if is_number(at[0]) else ""
-    late = f"to {duration(at[2])}" if is_number(at[2]) else "or never"
-    return f"in {duration(at[1])} ({' '.join(filter(None, (early, late)))})"
+    early, median, late = (duration(value) if is_number(value) else None for value in at)
+    when = f"perhaps, from {early} on" if median is None else f"in {median} ({early} to {late or 'never'})"
+    begin = told.get("prepare_in_s")
+    if item.get("state") == "prepared" or not is_number(begin):
+        return when
+    return f"{when}; prepare {f'in {duration(begin)}' if begin > 0.0 else 'now'}"
 
 
 def lead(plan: Plan) -> Sequence[str]:
