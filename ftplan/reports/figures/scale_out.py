@@ -137,9 +137,9 @@ def _series(plan: Plan) -> list[Mapping[str, Any]]:
     known = [item for item in records(plan, "scores") if _values(item)]
 
     def rank(item: Mapping[str, Any]) -> tuple[int, float, str]:
-        last = item.get("states") or ["normal"]
+        last = (item.get("states") or ["normal"])[-1]
         highest = max((value for value in _values(item) if is_number(value)), default=0.0)
-        return _RANK.get(last[-1], len(_RANK)), -highest, str(item.get("operator"))
+        return min(_RANK.get(last, 2), 2), -highest, str(item.get("operator"))
 
     return sorted(known, key=rank)
 
