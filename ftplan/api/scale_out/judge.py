@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ftplan.api.scale_out.asked import asked_of, numbered, operators_listed, ranges_listed, techniques_listed
-from ftplan.api.scale_out.figures import ScaledFigures
+from ftplan.api.scale_out.asked import asked_of, figures_of, numbered, operators_listed, ranges_listed
 from ftplan.api.scale_out.judge_body import judge_body, unstated
 from ftplan.api.scale_out.options import ScaleOutOptions
 from ftplan.api.scale_out.summary import summary
@@ -91,7 +90,7 @@ def judge_scale_out(plan: Plan, problem: Problem, strict: bool) -> Judged:
     if wrong:  # where the plan names what does not exist, or no ranges, nothing else means anything
         return Judged(wrong, () if plan.rules is None else plan.rules)
     scaling = numbered(plan, question)
-    figures = ScaledFigures(prepared, scaling, techniques_listed(plan, question, scaling), options.technique)
+    figures = figures_of(plan, problem, prepared, scaling)
     given = rules(question, scaling, options.latency_budget_s)
     held = tuple(rule for rule in RULES if rule in {*given, *(plan.rules or ())})
     if not strict and plan.rules is not None:

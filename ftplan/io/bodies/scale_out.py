@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from ftplan.io.fields import FileModel, Id, Index, NonNegative
+
+#: First and last key group.
+KeyRange = Annotated[list[Index], Field(min_length=2, max_length=2)]
 
 
 class OperatorScalingModel(FileModel):
@@ -20,7 +23,7 @@ class OperatorScalingModel(FileModel):
     )
     parallelism_from: Index = Field(description="Tasks now")
     parallelism_to: Index = Field(description="Tasks afterwards")
-    key_ranges: list[tuple[int, int]] | None = Field(
+    key_ranges: list[KeyRange] | None = Field(
         None, description="First and last key group of each task afterwards; null without keyed state"
     )
     nodes: list[Id] | None = Field(None, description="Node of each task afterwards; null without a cluster")
