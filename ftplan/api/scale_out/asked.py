@@ -87,11 +87,10 @@ def ranges_listed(item: Mapping[str, Any]) -> tuple[tuple[int, int], ...] | None
     return None if stated is None else tuple((first, last) for first, last in stated)
 
 
-def figures_of(plan: Plan, problem: Problem, prepared: PreparedScaling, scaling: Scaling) -> ScaledFigures:
+def figures_of(plan: Plan, prepared: PreparedScaling, scaling: Scaling) -> ScaledFigures:
     """Return what follows from the scaling of a plan, with the techniques that it states."""
-    options = ScaleOutOptions.of_plan(plan)
-    stated = _techniques(plan, prepared.problem, scaling)
-    return ScaledFigures(prepared, prepared.setting, scaling, stated, options.technique)
+    allowed = ScaleOutOptions.of_plan(plan).technique
+    return ScaledFigures(prepared, scaling, _techniques(plan, prepared.problem, scaling), allowed)
 
 
 def _techniques(plan: Plan, problem: ScalingProblem, scaling: Scaling) -> dict[int, str | None]:

@@ -65,7 +65,7 @@ def make(problem: Problem, planner: registry.Row, options: ScaleOutOptions) -> P
     status = "infeasible" if impossible is not None else result.status
     figures = None
     if scaling is not None:
-        figures = ScaledFigures(prepared, prepared.setting, scaling, _named(scaling, techniques), options.technique)
+        figures = ScaledFigures(prepared, scaling, _named(scaling, techniques), options.technique)
     value = None if scaling is None else sustained_load(question, scaling)
     return Plan(
         kind=SCALE_OUT.name,
