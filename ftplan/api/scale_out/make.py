@@ -63,7 +63,9 @@ def make(problem: Problem, planner: registry.Row, options: ScaleOutOptions) -> P
     if impossible is not None:
         scaling = None
     status = "infeasible" if impossible is not None else result.status
-    figures = None if scaling is None else _figures(prepared, options, scaling, techniques)
+    figures = None
+    if scaling is not None:
+        figures = ScaledFigures(prepared, scaling, _named(scaling, techniques), options.technique)
     value = None if scaling is None else sustained_load(question, scaling)
     return Plan(
         kind=SCALE_OUT.name,
@@ -83,14 +85,10 @@ def make(problem: Problem, planner: registry.Row, options: ScaleOutOptions) -> P
     )
 
 
-def _figures(
-    prepared: PreparedScaling, options: ScaleOutOptions, scaling: Scaling, techniques: Techniques
-) -> ScaledFigures:
-    """Return what follows from a scaling whose operators go by the techniques that were chosen."""
-    by_number = {
-        item.operator: chosen.cost.technique for item, chosen in zip(scaling.operators, techniques.chosen, strict=True)
-    }
-    return ScaledFigures(prepared, scaling, by_number, options.technique)
+def _named(scaling: Scaling, techniques: Techniques) -> dict[int, str | None]:
+    """Return the technique that was chosen for each operator."""
+    pairs = zip(scaling.operators, techniques.chosen, strict=True)
+    return {item.operator: chosen.cost.technique for item, chosen in pairs}
 
 
 def _reasons(figures: ScaledFigures, techniques: Techniques) -> dict[int, str]:

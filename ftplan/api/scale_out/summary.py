@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,8 @@ from ftplan.api.scale_out.fairness import BOTTLENECK, mean_of
 from ftplan.api.scale_out.figures import ScaledFigures
 from ftplan.api.scale_out.options import ScaleOutOptions
 from ftplan.api.scale_out.problem import PreparedScaling
-from ftplan.metrics.fuzzy_inference import reachable
+from ftplan.forecasting.crossing import crossing
+from ftplan.metrics.fuzzy_inference import scores
 from ftplan.metrics.scaling_effects import extra_cpu, highest_use, lacks_tasks, sustained_load
 from ftplan.metrics.scaling_problem import Scaling, State
 from ftplan.model.topology import FloatArray
@@ -63,7 +66,7 @@ def thresholds_of(prepared: PreparedScaling) -> dict[str, Any]:
         "scale_in": float(at.scale_in),
         "alarming": float(at.alarming),
         "promote": float(at.promote),
-        "reachable": list(reachable(prepared.rules)),
+        "reachable": list(prepared.reachable),
     }
 
 
@@ -82,7 +85,7 @@ def scores_of(prepared: PreparedScaling) -> list[dict[str, Any]]:
 
 def _bins(windows: int) -> list[tuple[int, int]]:
     edges = np.linspace(0, windows, min(POINTS, windows) + 1).round().astype(int).tolist()
-    return list(zip(edges[:-1], edges[1:], strict=True))
+    return list(pairwise(edges))
 
 
 def _largest(scores: FloatArray) -> float | None:
@@ -114,4 +117,29 @@ def bottlenecks_of(prepared: PreparedScaling) -> list[dict[str, Any]]:
 
 def forecast_of(prepared: PreparedScaling) -> list[dict[str, Any]]:
     """Return when each operator is foretold to be a bottleneck, and how far forecasts were off on unseen time."""
-    return []
+    rows = []
+    for number, (history, ahead) in enumerate(zip(prepared.histories, prepared.forecasts, strict=True)):
+        if ahead is None:
+            continue
+        last = history.inputs[-1]
+        of_tasks = scores(prepared.rules, last)
+        if np.isnan(of_tasks).all():
+            continue
+        when = crossing(
+            last[int(np.nanargmax(of_tasks))],
+            float(history.demand[-1]),
+            ahead,
+            partial(scores, prepared.rules),
+            prepared.thresholds.promote,
+            prepared.window_s,
+            prepared.setting.setup_s,
+        )
+        rows.append({
+            "operator": prepared.problem.operators[number].id,
+            "promote_in_s": None if when.promote_in_s is None else list(when.promote_in_s),
+            "prepare_in_s": when.prepare_in_s,
+            "method": ahead.method,
+            "error": ahead.error,
+            "error_same_as_yesterday": ahead.error_same_as_yesterday,
+        })  # fmt: skip
+    return rows
