@@ -45,23 +45,23 @@ def offline_optimum(trace: DemandTrace, limits: ChurnLimits, most_states: float 
 
     Dynamic programming over windows, backward, in the state (tasks, rescales left today, overloads left): exact, in
     O(W P N K) for W windows, P tasks, N rescales and K overloads. Before, overloads are priced instead of counted
-    (Lagrangian relaxation, [Geoffrion1974]), which leaves O(W P N) for each of a few prices: the ends of the edge of the
-    convex hull of (overloads, task-seconds) above K. Its value at K is a bound; where a schedule reaches it, or where
-    counting takes more than ``most_states``, the best schedule of these is returned.
+    (Lagrangian relaxation, [Geoffrion1974]), which leaves O(W P N) for each of a few prices: the edge of the convex
+    hull of (overloads, task-seconds) at K. Its value there is a bound; where a schedule reaches it, or where counting
+    takes more than ``most_states``, the best of these schedules is returned.
     """
     most, rescales = limits.windows(trace), min(limits.rescales_per_day, len(trace.demand))
     dear = (len(trace.demand) + 1.0) * trace.most * (trace.window_s + trace.rescale_s) + 1.0
-    kept = _cheapest(Recursion(trace, rescales, 0, dear))
+    kept = _accounted(Recursion(trace, rescales, 0, dear))
     least = kept[1].overloaded
     if least > most:
         return OfflineOptimum(None, None, math.inf, least)
-    above = _cheapest(Recursion(trace, rescales, 0, 0.0))
+    above = _accounted(Recursion(trace, rescales, 0, 0.0))
     if above[1].overloaded <= most:
         return OfflineOptimum(*above, above[1].task_s, least)
     while True:
         (_, low), (_, high) = kept, above
         price = (low.task_s - high.task_s) / (high.overloaded - low.overloaded)
-        middle = _cheapest(Recursion(trace, rescales, 0, price))
+        middle = _accounted(Recursion(trace, rescales, 0, price))
         value = middle[1].task_s + price * middle[1].overloaded
         if value >= (low.task_s + price * low.overloaded) * (1.0 - ROUNDING):
             break
@@ -73,12 +73,17 @@ def offline_optimum(trace: DemandTrace, limits: ChurnLimits, most_states: float 
     counted = Recursion(trace, rescales, most)
     if best.proven or float(np.prod(counted.shape)) * len(trace.demand) > most_states:
         return best
-    exact = _cheapest(counted)
+    exact = _accounted(counted)
     return OfflineOptimum(*exact, exact[1].task_s, least)
 
 
-def _cheapest(recursion: Recursion) -> tuple[IntArray, ChurnAccount]:
-    """Return the schedule of least value, and its account.
+def _accounted(recursion: Recursion) -> tuple[IntArray, ChurnAccount]:
+    schedule = cheapest(recursion)
+    return schedule, account(recursion.trace, schedule)
+
+
+def cheapest(recursion: Recursion, left: int | None = None) -> IntArray:
+    """Return the schedule of least value; *left* rescales are left of the first day (None: all).
 
     Values are kept at the beginning of segments only, and each segment is gone over again for its choices: memory is
     O(sqrt(W S)) layers of states for rescales of S windows.
@@ -94,22 +99,22 @@ def _cheapest(recursion: Recursion) -> tuple[IntArray, ChurnAccount]:
         tails[first] = tail
         if first:
             tail = recursion.swept(first, min(first + length, windows), tail, nothing)
-    walk = _Walk(recursion)
+    walk = _Walk(recursion, recursion.rescales if left is None else left)
     for first in firsts:
         choices = np.empty((min(length, windows - first), *recursion.shape), dtype=np.int16)
         recursion.swept(first, first + len(choices), tails.pop(first), choices)
         walk.on(first, choices)
-    return walk.schedule, account(trace, walk.schedule)
+    return walk.schedule
 
 
 class _Walk:
     """Follows the choices from the first window on."""
 
-    def __init__(self, recursion: Recursion) -> None:
+    def __init__(self, recursion: Recursion, left: int) -> None:
         self.recursion = recursion
         self.schedule = np.zeros(len(recursion.trace.demand), dtype=np.int64)
         self.at, self.tasks = 0, recursion.trace.start - 1
-        self.overloads, self.rescales = recursion.overloads, recursion.rescales
+        self.overloads, self.rescales = recursion.overloads, left
 
     def on(self, first: int, choices: Any) -> None:
         """Go on through a segment whose choices begin at a window."""
