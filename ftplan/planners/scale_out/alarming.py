@@ -44,24 +44,26 @@ def alarming_threshold(
     scores: FloatArray,
     scale_in: float,
     promote: float,
-    setup_windows: int | IntArray,
+    setup_windows: float | FloatArray,
     ready: float,
     otherwise: float,
 ) -> Alarming:
     """Return the threshold of least backup running time that is ready for the share *ready* of the crossings.
 
     The threshold lies above *scale_in* and is at most *promote* ([Mudassar2019], figure 12). *scores* is (W, O), or
-    (W,) of one operator; NaN is below all. A crossing is a window whose score is above *promote* while that of the
-    window before is not; it is ready where the score was at least the threshold in all of the *setup_windows* (a
-    number, or (O,)) before it. Crossings in the first of these windows, whose past is not known, are left out.
+    (W,) of one operator; in a window without one (NaN) that of the window before stays. A crossing is a window whose
+    score is above *promote* while that of the window before is not; it is ready where the score was at least the
+    threshold in all of the *setup_windows* (a number, or (O,)) before it. Crossings in the first of these windows,
+    whose past is not known, are left out.
 
     Exact: readiness falls only at the least scores before crossings, and backup time falls with the threshold, so that
     the largest threshold that is ready often enough is the best. Without crossings *otherwise* is taken; where no
     threshold is ready often enough, the one that is ready most often, of these the largest. Cost O(n log n) for n
     scores, and O(n) for each point of the front.
     """
-    known = np.where(np.isnan(scores), -np.inf, scores).reshape(len(scores), -1)
-    least = _least_before(known, promote, np.broadcast_to(np.asarray(setup_windows), known.shape[1:]))
+    known = _filled(scores.reshape(len(scores), -1))
+    setup = np.ceil(np.asarray(setup_windows) - 1e-9).astype(np.int64)
+    least = _least_before(known, promote, np.broadcast_to(setup, known.shape[1:]))
     if not len(least):
         taken = float(np.clip(otherwise, np.nextafter(scale_in, promote), promote))
         message = f"no score of the statistics crosses {promote:g}: the alarming threshold is {taken:g}"
@@ -77,6 +79,12 @@ def alarming_threshold(
         f"{chosen.threshold:g} is for {chosen.ready:.0%}"
     )
     return Alarming(chosen, front, len(least), (Warn("RARELY_READY", message),))
+
+
+def _filled(scores: FloatArray) -> FloatArray:
+    """Return scores (W, O) with the last known one where there is none; below all before the first."""
+    last = np.maximum.accumulate(np.where(np.isnan(scores), -1, np.arange(len(scores))[:, None]), axis=0)
+    return np.where(last < 0, -np.inf, np.take_along_axis(scores, np.maximum(last, 0), axis=0))
 
 
 def _least_before(scores: FloatArray, promote: float, setup_windows: IntArray) -> FloatArray:

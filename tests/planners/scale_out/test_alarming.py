@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ftplan.metrics.scaling_states import Thresholds, timeline
 from ftplan.planners.scale_out.alarming import AlarmingPoint, alarming_threshold
 
 LOW, HIGH = 25.0, 70.0
@@ -70,6 +71,19 @@ def test_beside_a_replay_of_every_threshold(
         )
     }
     assert {point[1:] for point in got.front} == worth
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.one_of(SCORES, st.just(float("nan"))), min_size=1, max_size=40), st.floats(0.0, 4.0))
+def test_late_starts_are_crossings_that_were_not_ready(scores: list[float], setup: float) -> None:
+    """By the states of algorithm 1, under the threshold that is chosen; operators that stay promoted start no more."""
+    got = alarming_threshold(np.array(scores), LOW, HIGH, setup, 0.8, 55.0)
+    events = timeline(scores, Thresholds(LOW, got.chosen.threshold, HIGH), setup, 3).events
+    known = [item for item in events if item.after == "promoted" and item.window >= max(np.ceil(setup), 1)]
+    unready = round((1.0 - got.chosen.ready) * got.crossings)
+    assert len(known) <= got.crossings
+    assert sum(item.late for item in known) <= unready
+    assert (unready > 0) <= any(item.late for item in known)
 
 
 def test_by_hand() -> None:
