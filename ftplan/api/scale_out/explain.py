@@ -188,7 +188,8 @@ def _node(what: Selector, figures: ScaledFigures) -> Explanation:
         state = task_state(operator, after.parallelism, after.ranges)
         held = sum(float(size) for size, place in zip(state, after.nodes, strict=True) if place == node)
         values = (operator.id, *counts, *(count * operator.cpu for count in counts), held if operator.keyed else None)
-        rows.append(dict(zip(_OF_NODE, values, strict=True)))
+        row: dict[str, Any] = dict(zip(_OF_NODE, values, strict=True))
+        rows.append(row)
     before, then = (sum(row[name] for row in rows) for name in ("tasks now", "tasks afterwards"))
     notes = (f"{float(problem.free[node]):.6g} cores are free for new tasks while the old ones still run",)
     return Explanation(
