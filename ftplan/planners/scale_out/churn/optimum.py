@@ -49,7 +49,7 @@ def offline_optimum(trace: DemandTrace, limits: ChurnLimits, most_states: float 
     hull of (overloads, task-seconds) at K. Its value there is a bound; where a schedule reaches it, or where counting
     takes more than ``most_states``, the best of these schedules is returned.
     """
-    most, rescales = limits.windows(trace), min(limits.rescales_per_day, len(trace.demand))
+    most, rescales = limits.windows(trace), limits.rescales(trace)
     dear = (len(trace.demand) + 1.0) * trace.most * (trace.window_s + trace.rescale_s) + 1.0
     kept = _accounted(Recursion(trace, rescales, 0, dear))
     least = kept[1].overloaded

@@ -14,8 +14,8 @@ from ftplan.planners.scale_out.churn.policies import Foretell, Replay, Threshold
 from ftplan.planners.scale_out.churn.schedule_sweep import Recursion
 from ftplan.planners.scale_out.churn.trace import ChurnLimits, DemandTrace, exceeds
 
-#: What is tried: the share of what is foretold that is planned for, and the price of an overloaded window, in windows of
-#: all the tasks that suffice for the mean demand.
+#: What is tried: the share of what is foretold that is planned for, and the price of an overloaded window, in windows
+#: of all the tasks that suffice for the mean demand.
 MARGIN, PRICE = (0.97, 1.0, 1.05), (2.0, 6.0)
 FIRST_DAY = ThresholdPolicy(scale_out=0.9, target=0.8, scale_in=0.6, hold=3, horizon=0, reserve=1)
 #: How often plans are made anew.
@@ -43,20 +43,26 @@ def planned_policies(trace: DemandTrace) -> Iterator[PlannedPolicy]:
         yield PlannedPolicy(margin, price * mean * trace.window_s, every)
 
 
+def planned_states(trace: DemandTrace, limits: ChurnLimits) -> float:
+    """Return about how many states all plans of all policies go through, overloads aside."""
+    plans = len(MARGIN) * len(PRICE) * len(trace.demand) / max(1, round(EVERY_S / trace.window_s))
+    return float(plans * trace.day_windows * trace.most * (limits.rescales(trace) + 1))
+
+
 def planned_schedule(trace: DemandTrace, limits: ChurnLimits, policy: PlannedPolicy, foretell: Foretell) -> IntArray:
     """Return the parallelism of each window, (W,). Cost O(H P N) a plan, for a day of H windows."""
-    windows, ahead = len(trace.demand), int(np.bincount(trace.day - trace.day[0]).max())
+    windows, ahead, rescales = len(trace.demand), trace.day_windows, limits.rescales(trace)
     schedule = np.empty(windows, dtype=np.int64)
     known = min(ahead, windows)
     schedule[:known] = Replay(trace.part(0, known), limits, foretell).schedule(FIRST_DAY)
     tasks, made, plan = int(schedule[known - 1]), -windows, np.zeros(0, dtype=np.int64)
     begun = np.flatnonzero(np.diff(schedule[:known], prepend=trace.start))
     free_from = int(begun[-1]) + trace.span if len(begun) else 0
-    left = limits.rescales_per_day - int((trace.day[begun] == trace.day[known - 1]).sum())
+    left = rescales - int((trace.day[begun] == trace.day[known - 1]).sum())
     days = np.concatenate([trace.day, trace.day[-1] + 1 + np.arange(ahead) // ahead])
     for window in range(known, windows):
         if trace.day[window] != trace.day[window - 1]:
-            left = limits.rescales_per_day
+            left = rescales
         if window >= free_from:
             overloaded = bool(exceeds(trace.demand[window - 1], trace.capacity[tasks - 1]))
             if window - made >= policy.every or overloaded:
@@ -64,7 +70,7 @@ def planned_schedule(trace: DemandTrace, limits: ChurnLimits, policy: PlannedPol
                 day = DemandTrace(
                     told, trace.capacity, days[window : window + ahead], trace.window_s, trace.rescale_s, tasks
                 )
-                plan = cheapest(Recursion(day, limits.rescales_per_day, 0, policy.price), left)
+                plan = cheapest(Recursion(day, rescales, 0, policy.price), left)
                 made = window
             asked = int(plan[window - made])
             if asked != tasks and left > 0:

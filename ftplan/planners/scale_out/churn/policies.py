@@ -12,8 +12,8 @@ from ftplan.compiled import compiled, pays_to_compile
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.scale_out.churn.trace import ChurnLimits, DemandTrace
 
-#: From a series (W,), origins (G,) and a horizon of H windows: (G, H) what is foretold from each origin on, by what lies
-#: before it alone.
+#: From a series (W,), origins (G,) and a horizon of H windows: (G, H) what is foretold from each origin on, by what
+#: lies before it alone.
 Foretell = Callable[[FloatArray, IntArray, int], FloatArray]
 #: What is tried: utilisation above which tasks are added, to which they are sized, below which they go (as a share of
 #: what they are sized for), windows for which it stays below, windows foretold (0: none), rescales kept for more tasks.
@@ -48,17 +48,20 @@ class ThresholdPolicy(NamedTuple):
 
 
 def grid(trace: DemandTrace, limits: ChurnLimits) -> Iterator[ThresholdPolicy]:
-    """Yield the policies that are tried on a trace, those that foretell nothing first."""
-    lengths = [sorted({round(length / trace.window_s) for length in column}) for column in (HORIZON_S, HOLD_S)]
-    for horizon, hold, out, target, below, reserve in product(*lengths, SCALE_OUT, TARGET, SCALE_IN, RESERVE):
-        if target <= out and reserve < max(limits.rescales_per_day, 1):
-            yield ThresholdPolicy(out, target, below * target, max(hold, 1), horizon, reserve)
+    """Yield the policies that are tried on a trace."""
+    horizons = sorted({round(length / trace.window_s) for length in HORIZON_S})
+    holds = sorted({max(round(length / trace.window_s), 1) for length in HOLD_S})
+    for out, target, below in product(SCALE_OUT, TARGET, SCALE_IN):
+        if target <= out:
+            for horizon, hold, reserve in product(horizons, holds, RESERVE):
+                if reserve < max(limits.rescales_per_day, 1):
+                    yield ThresholdPolicy(out, target, below * target, hold, horizon, reserve)
 
 
 class Replay:
     """Policies replayed over one trace; what is foretold is made once for all of one horizon."""
 
-    def __init__(self, trace: DemandTrace, limits: ChurnLimits, foretell: Foretell) -> None:
+    def __init__(self, trace: DemandTrace, limits: ChurnLimits, foretell: Foretell | None) -> None:
         self.trace, self.limits, self.foretell = trace, limits, foretell
         self._expected: dict[int, FloatArray] = {}
 
@@ -67,7 +70,7 @@ class Replay:
         if horizon not in self._expected:
             demand = self.trace.demand
             counts = np.concatenate([[0.0], demand[:-1]])
-            if horizon and len(demand) > 1:
+            if self.foretell is not None and horizon and len(demand) > 1:
                 told = self.foretell(demand, np.arange(1, len(demand)), horizon)
                 counts[1:] = np.maximum(counts[1:], told.max(axis=1))
             self._expected[horizon] = counts

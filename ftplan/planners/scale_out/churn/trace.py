@@ -48,12 +48,18 @@ class DemandTrace:
         """(S,) the share of each window in which tasks work, from the one in which a rescale begins to its last."""
         span = max(1, int(np.ceil(self.rescale_s / self.window_s - 1e-9)))
         down = self.rescale_s - self.window_s * np.arange(span)
-        return 1.0 - np.clip(down / self.window_s, 0.0, 1.0)
+        share: FloatArray = 1.0 - np.clip(down / self.window_s, 0.0, 1.0)
+        return share
 
     @property
     def span(self) -> int:
         """S, the windows of a rescale, at least 1."""
         return len(self.available)
+
+    @property
+    def day_windows(self) -> int:
+        """Windows of the longest day."""
+        return int(np.bincount(self.day - self.day[0]).max())
 
     @cached_property
     def overloads(self) -> BoolArray:
@@ -80,6 +86,10 @@ class ChurnLimits(NamedTuple):
 
     rescales_per_day: int
     overloaded: float
+
+    def rescales(self, trace: DemandTrace) -> int:
+        """Return how many rescales a day of a trace may, and can, have."""
+        return min(self.rescales_per_day, -(-trace.day_windows // trace.span))
 
     def windows(self, trace: DemandTrace) -> int:
         """Return how many windows of a trace may be overloaded."""
