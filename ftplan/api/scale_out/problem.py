@@ -2,39 +2,209 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 
-from ftplan.api.other_plans import Copies, checkpoint_copies
+from ftplan.api.other_plans import checkpoint_copies
 from ftplan.api.recovery_costs import GivenCosts
+from ftplan.api.scale_out.operators import scalable_operators
 from ftplan.api.scale_out.options import ScaleOutOptions
-from ftplan.api.scale_out.room import jobs_of, node_memory, room, task_memory
+from ftplan.api.scale_out.room import by_id, job_weights, room, task_memory
+from ftplan.api.scale_out.technique_setting import leads, technique_setting
 from ftplan.api.scale_out.unknowns import unknown_warnings
+from ftplan.api.scale_out.usage import operator_usage
 from ftplan.errors import FtplanError
-from ftplan.metrics.bottleneck_inputs import (
-    MeasuredGroups,
-    MeasuredTasks,
-    OperatorHistory,
-    busy_seconds,
-    histories,
-    measured_groups,
-    measured_tasks,
-)
+from ftplan.forecasting.forecast import Forecast
+from ftplan.io.bottleneck_rules_file import load_bottleneck_rules
+from ftplan.metrics.bottleneck_inputs import OperatorHistory
 from ftplan.metrics.fuzzy_inference import DEFAULT_RULES, FuzzyRules, reachable, scores
-from ftplan.metrics.operator_demand import OperatorDemand, look_back, measured_flows, operator_demand, sized_for
-from ftplan.metrics.scaling_effects import lacks_tasks
-from ftplan.metrics.scaling_problem import ScalableOperator, ScalingLimits, ScalingProblem
+from ftplan.metrics.scaling_costs import TechniqueSetting
+from ftplan.metrics.scaling_problem import ScalingLimits, ScalingProblem
 from ftplan.metrics.scaling_states import Thresholds, Timeline, check_thresholds, timeline
 from ftplan.metrics.stats_summary import trust_warnings
-from ftplan.metrics.task_state import TaskState, task_state
-from ftplan.metrics.throughput_percentage import throughput_percentages
-from ftplan.model.cluster import Cluster
-from ftplan.model.defaults import RESTART_S
-from ftplan.model.plan import InputFile, Warn
-from ftplan.model.problem import Problem
+from ftplan.metrics.task_state import task_state
+from ftplan.metrics.true_rates import Flow
+from ftplan.model.cluster import Cluster, Network
+from ftplan.model.plan import InputFile
+from ftplan.model.problem import Problem, StatsTables
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import FloatArray, Topology
+
+#: The alarming threshold with ``--alarming auto``, until it is known which is best.
+ALARMING = 55.0
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedScaling:
+    """A scaling problem and what it was made of; everything by operator is in the problem's order, O operators.
+
+    Attributes
+    ----------
+    topology
+        Its operators stand in the problem's order, by id.
+    histories
+        How each operator was used, over W windows of ``window_s`` seconds.
+    look_back
+        The windows that sizes follow from.
+    sized_for
+        (O,) records/s that each operator is sized for, NaN where unknown.
+    flows
+        What goes from operator to operator for each record that the former processes.
+    forecasts
+        How the demand on each operator goes on; None where none was asked for, or nothing is known of it.
+    reachable
+        The outermost scores that the rules give.
+    scores
+        (W, O) score of the worst task of each operator in each window, NaN where unknown.
+    timelines
+        States of each operator over the windows.
+    hold
+        Windows for which a score stays low before tasks go.
+    setting
+        What replacing tasks costs by.
+    inputs
+        Fingerprints of the files that were read beside the inputs.
+    """
+
+    problem: ScalingProblem
+    topology: Topology
+    cluster: Cluster | None
+    histories: tuple[OperatorHistory, ...]
+    window_s: float
+    look_back: slice
+    sized_for: FloatArray
+    flows: tuple[Flow, ...]
+    forecasts: tuple[Forecast | None, ...]
+    rules: FuzzyRules
+    reachable: tuple[float, float]
+    thresholds: Thresholds
+    scores: FloatArray
+    timelines: tuple[Timeline, ...]
+    hold: int
+    setting: TechniqueSetting
+    inputs: tuple[InputFile, ...]
+
+    def alarmed_at(self, alarming: float) -> PreparedScaling:
+        """Return the same with another alarming threshold: ``--alarming auto``.
+
+        Raises
+        ------
+        FtplanError
+            If it is not between the others, or no score reaches it.
+        """
+        thresholds = self.thresholds._replace(alarming=alarming)
+        check_thresholds(thresholds, self.reachable)
+        lines = _timelines(self.scores, thresholds, self.setting.setup_s / self.window_s, self.hold)
+        pairs = zip(self.problem.operators, lines, strict=True)
+        operators = tuple(replace(operator, state=line.states[-1]) for operator, line in pairs)
+        return replace(
+            self,
+            problem=replace(self.problem, operators=operators),
+            thresholds=thresholds,
+            timelines=lines,
+            setting=replace(self.setting, lead_s=leads(lines, self.window_s)),
+        )
+
+
+def prepare(problem: Problem, options: ScaleOutOptions) -> PreparedScaling:
+    """Build the problem of a scale-out from topology and statistics, and a cluster where there is one.
+
+    With ``--alarming auto`` the alarming threshold is a guess, or the one between the others: who knows a better one
+    says so by :meth:`PreparedScaling.alarmed_at`. Cost O(windows x tasks) in arrays.
+
+    Raises
+    ------
+    FtplanError
+        If an input is missing or does not fit another, a plan names what is not there, or scores never reach a
+        threshold.
+    """
+    topology, cluster, stats = _needed(problem)
+    graph, place = TaskGraph(topology), room(topology, cluster)
+    usage = operator_usage(topology, stats, options, task_memory(graph, place, options.task_memory))
+    rules, rules_file = _rules(options)
+    given = GivenCosts.of(options.costs)
+    setting, assumed = technique_setting(
+        options, given, usage, stats, Network() if cluster is None else cluster.network
+    )
+    span, thresholds = reachable(rules), _thresholds(options)
+    check_thresholds(thresholds, span)
+    scored = np.stack([_worst(scores(rules, item.inputs)) for item in usage.histories], axis=1)
+    lines = _timelines(scored, thresholds, setting.setup_s / usage.window_s, options.hold)
+    copies, copies_file = checkpoint_copies(options.checkpoints, topology, cluster)
+    state = task_state(graph, stats)
+    ends = [(score, line.states[-1]) for score, line in zip(scored[-1].tolist(), lines, strict=True)]
+    operators = scalable_operators(usage, options, place, cluster, copies, state.by_group, ends)
+    said = (
+        *trust_warnings(stats.manifest),
+        *unknown_warnings(usage, stats, cluster),
+        *state.warnings,
+        *given.warnings,
+        *assumed,
+    )
+    built = ScalingProblem(
+        operators=operators,
+        weight=job_weights(topology, np.array([usage.output(i) for i in range(len(operators))])),
+        split="hash" if options.split == "hash" else "load",
+        nodes=() if cluster is None else tuple(node.id for node in cluster.nodes),
+        free=place.free,
+        now=place.now,
+        limits=ScalingLimits(options.target_utilisation, options.free_cpu, options.quota),
+        warnings=tuple(dict.fromkeys(said)),
+    )
+    return PreparedScaling(
+        problem=built,
+        topology=topology,
+        cluster=cluster,
+        histories=usage.histories,
+        window_s=usage.window_s,
+        look_back=usage.look_back,
+        sized_for=usage.sized_for,
+        flows=usage.flows.flows,
+        forecasts=usage.forecasts,
+        rules=rules,
+        reachable=span,
+        thresholds=thresholds,
+        scores=scored,
+        timelines=lines,
+        hold=options.hold,
+        setting=replace(setting, lead_s=leads(lines, usage.window_s)),
+        inputs=tuple(file for file in (rules_file, copies_file, given.file) if file is not None),
+    )
+
+
+def _needed(problem: Problem) -> tuple[Topology, Cluster | None, StatsTables]:
+    """Return the inputs, operators by id."""
+    for name in ("topology", "stats"):
+        if getattr(problem, name) is None:
+            raise FtplanError(f"a scale-out needs {name}: give --{name} (in Python {name}=...)")
+    assert problem.topology is not None
+    assert problem.stats is not None
+    if problem.stats.manifest.windows < 1:
+        raise FtplanError("a scale-out needs statistics over time: these have no windows")
+    return by_id(problem.topology), problem.cluster, problem.stats
+
+
+def _rules(options: ScaleOutOptions) -> tuple[FuzzyRules, InputFile | None]:
+    if options.rules is None:
+        return DEFAULT_RULES, None
+    loaded = load_bottleneck_rules(options.rules)
+    return loaded.value, loaded.input
+
+
+def _thresholds(options: ScaleOutOptions) -> Thresholds:
+    low, high = options.scale_in, options.promote
+    alarming = options.alarming
+    if alarming == "auto":
+        alarming = ALARMING if low < ALARMING <= high else (low + high) / 2.0
+    return Thresholds(low, float(alarming), high)
+
+
+def _worst(task_scores: FloatArray) -> FloatArray:
+    """Return the highest score over the tasks, (W,) from (W, T); NaN where none is known."""
+    highest = np.where(np.isnan(task_scores), -np.inf, task_scores).max(axis=1)
+    return np.where(np.isneginf(highest), np.nan, highest)
+
+
+def _timelines(scored: FloatArray, thresholds: Thresholds, setup_windows: float, hold: int) -> tuple[Timeline, ...]:
+    return tuple(timeline(column, thresholds, setup_windows, hold) for column in scored.T.tolist())

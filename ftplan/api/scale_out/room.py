@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -61,16 +62,19 @@ def task_memory(graph: TaskGraph, place: Room, asked: float | None) -> FloatArra
     """
     if asked is not None:
         return np.full(graph.tasks, asked)
-    limits = graph.per_task("cpu") * place.least_memory_per_core
+    per_core = np.full(graph.tasks, place.least_memory_per_core)
     for i, nodes in enumerate(place.now):
         if nodes:
-            limits[graph.slice_of(i)] = graph.topology.operators[i].cpu * place.memory_per_core[list(nodes)]
-    return np.asarray(limits)
+            per_core[graph.slice_of(i)] = place.memory_per_core[list(nodes)]
+    cpu = graph.per_task("cpu")
+    return np.asarray(np.multiply(cpu, per_core, out=np.full(graph.tasks, math.inf), where=cpu > 0.0))
 
 
 def new_task_memory(cpu: float, place: Room, asked: float | None) -> float:
     """Return the bytes that a new task of so many cores may hold wherever it goes, inf where unknown."""
-    return cpu * place.least_memory_per_core if asked is None else asked
+    if asked is not None:
+        return asked
+    return cpu * place.least_memory_per_core if cpu > 0.0 else math.inf
 
 
 def copies_of(operator: Operator, copies: Copies, cluster: Cluster | None) -> tuple[tuple[int, ...], ...]:
@@ -81,21 +85,32 @@ def copies_of(operator: Operator, copies: Copies, cluster: Cluster | None) -> tu
     return tuple(tuple(sorted(cluster.position[node] for node in nodes)) for nodes in held)
 
 
-def jobs_of(topology: Topology, order: Sequence[int]) -> IntArray:
-    """Return the job of each operator, by position in the topology: a connected part, numbered in *order*."""
-    job = np.arange(len(topology.operators))
-    joined = True
-    while joined:
-        joined = False
-        for edge in topology.edges:
-            low = min(job[edge.source], job[edge.target])
-            joined |= bool(job[edge.source] != low or job[edge.target] != low)
-            job[[edge.source, edge.target]] = low
+@lru_cache(maxsize=1)  # so that what is kept by topology is found again
+def by_id(topology: Topology) -> Topology:
+    """Return the same topology with its operators sorted by id as text."""
+    order = sorted(range(len(topology.operators)), key=lambda i: topology.operators[i].id)
+    place = {old: new for new, old in enumerate(order)}
+    edges = (replace(edge, source=place[edge.source], target=place[edge.target]) for edge in topology.edges)
+    return replace(topology, operators=tuple(topology.operators[i] for i in order), edges=tuple(edges))
+
+
+def jobs_of(topology: Topology) -> IntArray:
+    """Return the job of each operator, (operators,): a connected part, numbered in the order of the operators."""
+    root = list(range(len(topology.operators)))
+
+    def top(i: int) -> int:
+        while root[i] != i:
+            root[i] = root[root[i]]
+            i = root[i]
+        return i
+
+    for edge in topology.edges:
+        root[top(edge.source)] = top(edge.target)
     number: dict[int, int] = {}
-    return np.array([number.setdefault(int(job[i]), len(number)) for i in order], dtype=np.int64)[np.argsort(order)]
+    return np.array([number.setdefault(top(i), len(number)) for i in range(len(root))], dtype=np.int64)
 
 
-def job_weights(topology: Topology, job: IntArray, output: FloatArray) -> FloatArray:
+def job_weights(topology: Topology, output: FloatArray) -> FloatArray:
     """Return the share of each job in the value of all output, (J,): records/s of outputs times their priority.
 
     Parameters
@@ -104,6 +119,7 @@ def job_weights(topology: Topology, job: IntArray, output: FloatArray) -> FloatA
         Records/s that each operator puts out, (operators,), by position; only those of outputs count. Jobs weigh by
         priority alone where no output has any.
     """
+    job = jobs_of(topology)
     flags = np.array([operator.output for operator in topology.operators])
     priority = np.array([float(operator.priority.mean()) for operator in topology.operators])
     for rate in (np.nan_to_num(output), np.ones(len(output))):
