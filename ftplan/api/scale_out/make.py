@@ -11,6 +11,7 @@ import ftplan
 from ftplan.api.other_plans import recorded
 from ftplan.api.recovery_costs import recorded_costs
 from ftplan.api.scale_out.body import body
+from ftplan.api.scale_out.churn import churn
 from ftplan.api.scale_out.figures import ScaledFigures
 from ftplan.api.scale_out.options import ScaleOutOptions
 from ftplan.api.scale_out.problem import PreparedScaling, prepare
@@ -130,6 +131,8 @@ def _summary(
 ) -> dict[str, Any]:
     """Return what follows from question and plan, and what planners know besides."""
     known = summary(prepared, options, figures)
+    if options.max_rescales_per_day is not None:
+        known["churn"] = churn(prepared, options)
     if figures is None:
         return known
     known["least_extra_cpu"] = figures.scaling.least_extra_cpu
