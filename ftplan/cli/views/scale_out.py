@@ -175,18 +175,47 @@ def _alarming(plan: Plan) -> list[Table]:
 
 
 def _churn(plan: Plan) -> list[Table]:
-    """Return what policies of rescaling would have cost over the statistics, beside the best that was possible."""
-    return []
+    """Return what rescaling costs by the best policy of each method, beside the optimum that knows all demand."""
+    known = plan.summary.get("churn")
+    if not isinstance(known, Mapping):
+        return []
+    rows: list[Sequence[Any]] = []
+    for item in known.get("operators") or ():
+        part = "unseen" if item.get("unseen") else "history"
+        name = item.get("operator")
+        for method in (item, *(item.get("others") or ())):
+            rows.append((name, method.get("method"), *_account(method.get(part))))
+        best = (item.get(part) or {}).get("optimum")
+        rows.append((name, "at best, all demand known", *_account(best)))
+        rows.append((name, "as it is", *_account((item.get("as_it_is") or {}).get(part))))
+    columns = ("operator", "rescaled by", "core-hours", "overloaded, share of time", "rescales", "above the bound")
+    return [capped(columns, rows)] if rows else []
+
+
+def _account(figures: Mapping[str, Any] | None) -> tuple[Any, ...]:
+    names = ("core_hours", "overloaded", "rescales", "distance")
+    return tuple((figures or {}).get(name) for name in names)
 
 
 def _key_log(plan: Plan) -> list[Table]:
-    """Return the best max parallelism by the keys of the log."""
-    return []
+    """Return the max parallelism that divides the keys of the log best, and those that divide them badly."""
+    rows = [tuple(item.values()) for item in records(plan, "max_parallelism")]
+    columns = [name.replace("_", " ") for name in (records(plan, "max_parallelism") or ({},))[0]]
+    return [capped(columns, rows)] if rows else []
 
 
 def _contention(plan: Plan) -> list[Table]:
-    """Return the nodes whose cores, state or network are contended most, before and after."""
-    return []
+    """Return what tasks use of the nodes' cores, memory and network, before and after: of those that change."""
+    known = plan.summary.get("contention") or {}
+    after = {item["node"]: item for item in known.get("after") or ()}
+    names = ("compute", "state", "network")
+    rows = []
+    for item in known.get("before") or ():
+        then = after.get(item["node"])
+        if then is not None and any(then.get(name) != item.get(name) for name in names):
+            pairs = (f"{_percent(item.get(name))} -> {_percent(then.get(name))}" for name in names)
+            rows.append((item["node"], *pairs))
+    return [capped(("node", "cores in use", "memory for state", "network"), rows)] if rows else []
 
 
 def _notes(plan: Plan) -> list[str]:
