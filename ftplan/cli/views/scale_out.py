@@ -183,8 +183,8 @@ def _churn(plan: Plan) -> list[Table]:
     for item in known.get("operators") or ():
         part = "unseen" if item.get("unseen") else "history"
         name = item.get("operator")
-        for method in (item, *(item.get("others") or ())):
-            rows.append((name, method.get("method"), *_account(method.get(part))))
+        methods = (item, *(item.get("others") or ()))
+        rows += [(name, method.get("method"), *_account(method.get(part))) for method in methods]
         best = (item.get(part) or {}).get("optimum")
         rows.append((name, "at best, all demand known", *_account(best)))
         rows.append((name, "as it is", *_account((item.get("as_it_is") or {}).get(part))))
@@ -208,14 +208,15 @@ def _contention(plan: Plan) -> list[Table]:
     """Return what tasks use of the nodes' cores, memory and network, before and after: of those that change."""
     known = plan.summary.get("contention") or {}
     after = {item["node"]: item for item in known.get("after") or ()}
-    names = ("compute", "state", "network")
-    rows = []
-    for item in known.get("before") or ():
-        then = after.get(item["node"])
-        if then is not None and any(then.get(name) != item.get(name) for name in names):
-            pairs = (f"{_percent(item.get(name))} -> {_percent(then.get(name))}" for name in names)
-            rows.append((item["node"], *pairs))
-    return [capped(("node", "cores in use", "memory for state", "network"), rows)] if rows else []
+    columns = {"compute": "cores in use", "state": "memory for state", "network": "network"}
+    pairs = [(item, after[item["node"]]) for item in known.get("before") or () if item["node"] in after]
+    names = [name for name in columns if any(item.get(name) is not None for pair in pairs for item in pair)]
+    rows = [
+        (was["node"], *(f"{_percent(was.get(name))} -> {_percent(then.get(name))}" for name in names))
+        for was, then in pairs
+        if any(was.get(name) != then.get(name) for name in names)
+    ]
+    return [capped(("node", *(columns[name] for name in names)), rows)] if rows else []
 
 
 def _notes(plan: Plan) -> list[str]:
