@@ -13,6 +13,7 @@ import pytest
 
 import ftplan
 from ftplan.api import verify
+from ftplan.api.scale_out.problem import prepare
 from ftplan.errors import FtplanError
 from ftplan.io.plan_file import load_plan
 from tests.api.plan_cases import CASES
@@ -122,6 +123,21 @@ def excused(line: str, kind: str) -> bool:
     return any(re.fullmatch(pattern, place) for pattern in UNJUDGED)
 
 
+@pytest.fixture
+def asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Prepare a question once, however often it is asked; it depends on the inputs and the options alone."""
+    known: dict[Any, Any] = {}
+
+    def prepared(problem: ftplan.Problem, options: Any) -> Any:
+        key = (id(problem), options)
+        if key not in known:
+            known[key] = prepare(problem, options)
+        return known[key]
+
+    monkeypatch.setattr("ftplan.api.scale_out.asked.prepare", prepared)
+
+
+@pytest.mark.usefixtures("asked_once")
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
 def test_every_change_is_found(case: Any, tmp_path: Path) -> None:
     plan, problem = case(tmp_path)
