@@ -4,8 +4,8 @@ Run from the project's root: ``python benchmarks/forecasts_unseen.py [--quick]``
 
 Methods are chosen and fitted on the first half of a curve. Errors are those of forecasts from every hour of the second
 half, one hour, six hours and a day ahead: mean absolute error as a share of the mean. "Less by" is how
-much smaller that of `auto` is than that of 'same as yesterday', "in range" the share of windows between its low and its
-high, which should hold nine of ten.
+much smaller that of ``auto`` is than that of 'same as yesterday', "in range" the share of windows between its low and
+its high, which should hold nine of ten.
 
 Houston 2011 (departures by hour) is part of the project, the curves of Gontarska et al. (IC2E 2021, five minutes, MIT)
 are not: FTPLAN_LOAD_CURVES names their folder.
@@ -15,15 +15,11 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
 from exact_allocation import houston
 
 from ftplan.forecasting.forecast import forecaster
@@ -53,20 +49,15 @@ def errors(series: np.ndarray, window_s: float, hours: int, method: str) -> tupl
         told = how.at(series[:origin], horizon)
         inside.append(((later >= told.low) & (later <= told.high)).mean())
     off = np.abs(how.mean(origins, horizon) - actual).mean()
-    return (
-        how.method + (" daily" if how.season and how.method != "seasonal-naive" else ""),
-        off / actual.mean(),
-        float(np.mean(inside)),
-    )
+    name = how.method + (", daily" if how.season and how.method != "seasonal-naive" else "")
+    return name, float(off / actual.mean()), float(np.mean(inside))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="the first 2,000 windows of each curve")
     asked = parser.parse_args()
-    print(
-        "| load | hours ahead | same as yesterday | trend | smoothing | auto | taken | less than yesterday | in range |"
-    )
+    print("| load | hours ahead | same as yesterday | trend | smoothing | auto | taken | less by | in range |")
     print("|---|--:|--:|--:|--:|--:|---|--:|--:|")
     for name, series, window_s in curves():
         for hours in HOURS:

@@ -7,8 +7,8 @@ one is busier than the others: Houston 2011 (departures by destination, hourly) 
 (by channel, each minute). Tasks are alike, and their capacity is such that 5 % of the windows have a task with more
 records than it takes; what it does not take waits. What can be learnt (the alarming threshold, that on use, the method
 of forecasts) is learnt on the first part, half of Houston and a fifth of the Wikipedia day, whose overloads begin
-early; figures are of the rest. With the rules that ftplan has, scores are above 70 from 62 % of use on, and from 70 % on
-they are all alike.
+early; figures are of the rest. With the rules that ftplan has, scores are above 70 from 62 % of use on, and all alike
+from 70 % on.
 
 An overload is a stretch of windows with more records than a task takes. It is announced in time where the alarm was on
 in all of the windows before it that a backup takes to be set up (an hour; two minutes). A false alarm is one without an
@@ -19,16 +19,11 @@ while the alarm is on. Memory is not known: it counts as the mean of the other i
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
-from pathlib import Path
 
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
 from exact_allocation import houston
 from unseen_time import wikiticker
 
@@ -44,18 +39,22 @@ SCALE_IN, ALARMING, PROMOTE, READY = 25.0, 55.0, 70.0, 0.95
 
 @dataclass(frozen=True, eq=False)
 class OperatorLoad:
-    """Records of each task in each window, (W, T), how long a backup takes to be set up, and what is learnt on."""
+    """Records of each task in each window, (W, T), how long a backup takes to be set up, and what is learnt on.
+
+    5 % of the windows have a task whose use is above ``limit``.
+    """
 
     title: str
     records: np.ndarray
     window_s: float
     setup_windows: int
     learnt: int
+    limit: float = 1.0
 
     @cached_property
     def capacity(self) -> float:
-        """Records that a task takes in a window: 5 % of the windows have a task with more."""
-        return float(np.quantile(self.records.max(axis=1), 1.0 - OVERLOADED, method="higher"))
+        """Records that a task takes in a window."""
+        return float(np.quantile(self.records.max(axis=1), 1.0 - OVERLOADED, method="higher")) / self.limit
 
     @cached_property
     def use(self) -> np.ndarray:

@@ -242,9 +242,9 @@ SECTIONS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
         "overloads-ahead",
         "Overloads announced in time",
         ("overloads_ahead.py",),
-        "Capacities are such that 5 % of the windows of two real loads overload an operator. Which alarms are on in time "
-        "for a backup to be set up, how often they are false, and what backups cost while they are on. What can be "
-        "learnt is learnt on the part before. The Wikipedia log is one day: there is no yesterday.",
+        "Capacities are such that 5 % of the windows of two real loads overload an operator. Which alarms are on in "
+        "time for a backup to be set up, how often they are false, and what backups cost while they are on. What can "
+        "be learnt is learnt on the part before. The Wikipedia log is one day: there is no yesterday.",
     ),
     (
         "forecasts-unseen",
