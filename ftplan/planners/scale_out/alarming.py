@@ -9,6 +9,9 @@ import numpy as np
 from ftplan.model.plan import Warn
 from ftplan.model.topology import FloatArray, IntArray
 
+#: Points of the front that are shown.
+POINTS = 120
+
 
 class AlarmingPoint(NamedTuple):
     """What a threshold would have meant in the history.
@@ -30,8 +33,8 @@ class AlarmingPoint(NamedTuple):
 class Alarming(NamedTuple):
     """The threshold that is taken, and what the others would have meant.
 
-    ``front`` is every threshold that is worth a look, ascending: less time with backups costs readiness. ``crossings``
-    is how many it is judged on.
+    ``front`` are the thresholds that are worth a look, ascending: less time with backups costs readiness. Of more than
+    120 these are as many, spread evenly. ``crossings`` is how many they are judged on.
     """
 
     chosen: AlarmingPoint
@@ -69,14 +72,15 @@ def alarming_threshold(
         return Alarming(chosen, (chosen,), 0, (Warn("NO_CROSSINGS", message),))
     front = _front(history, scale_in, promote)
     enough = [point for point in front if point.ready >= ready - 1e-12]
+    chosen = enough[-1] if enough else front[0]
+    shown = _spread(front, chosen)
     if enough:
-        return Alarming(enough[-1], front, len(history.least))
-    chosen = front[0]
+        return Alarming(chosen, shown, len(history.least))
     message = (
         f"no alarming threshold above {scale_in:g} is ready for {ready:.0%} of the {len(history.least)} crossings: "
         f"{chosen.threshold:g} is for {chosen.ready:.0%}"
     )
-    return Alarming(chosen, front, len(history.least), (Warn("RARELY_READY", message),))
+    return Alarming(chosen, shown, len(history.least), (Warn("RARELY_READY", message),))
 
 
 def alarming_point(
@@ -152,6 +156,12 @@ def _front(history: _History, scale_in: float, promote: float) -> tuple[Alarming
         if not front or front[-1].backup_share > point.backup_share:
             front.append(point)
     return tuple(front)
+
+
+def _spread(front: tuple[AlarmingPoint, ...], chosen: AlarmingPoint) -> tuple[AlarmingPoint, ...]:
+    """Return at most so many points of a front as are shown, with both ends and the one that is taken."""
+    at = {*np.linspace(0, len(front) - 1, min(len(front), POINTS - 1)).astype(int).tolist(), front.index(chosen)}
+    return tuple(front[position] for position in sorted(at))
 
 
 def _roundest(below: float, most: float) -> float:
