@@ -59,16 +59,21 @@ def scaled_in(operator: ScalableOperator, target: float) -> bool:
 
     One that is scaled in lets its new tasks take over before those of all others begin.
     """
-    return operator.state == "scale-in" and not lacks_tasks(operator, target)
+    return operator.state == "scale-in" and operator.use > 0.0 and not lacks_tasks(operator, target)
 
 
 def acting(problem: ScalingProblem) -> tuple[int, ...]:
     """Return the operators whose parallelism may change: those that are not normal, and normal ones that lack tasks.
 
-    The latter were kept idle by a bottleneck before them, and are the next one once that is gone.
+    The latter were kept idle by a bottleneck before them, and are the next one once that is gone. An operator of which
+    it is not known how many tasks its demand keeps busy stays as it is.
     """
     target = problem.limits.target
-    return tuple(i for i, item in enumerate(problem.operators) if item.state != "normal" or lacks_tasks(item, target))
+    return tuple(
+        i
+        for i, item in enumerate(problem.operators)
+        if item.use > 0.0 and (item.state != "normal" or lacks_tasks(item, target))
+    )
 
 
 def share_at(highest: float, target: float) -> float:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ftplan.api.scale_out.figures import ScaledFigures
 from ftplan.api.scale_out.options import ScaleOutOptions
 from ftplan.api.scale_out.problem import PreparedScaling, prepare
 from ftplan.errors import FtplanError, suggestion
@@ -14,13 +15,6 @@ from ftplan.metrics.scaling_problem import OperatorScaling, Scaling, ScalingProb
 from ftplan.metrics.scaling_rules import range_faults
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
-
-#: What a plan made by hand may leave out of an operator, and what is taken instead.
-ASSUMED: Mapping[str, str] = {
-    "key_ranges": "even ranges",
-    "nodes": "no nodes",
-    "technique": "the cheapest technique",
-}
 
 
 def asked_of(plan: Plan, problem: Problem, **instead: Any) -> PreparedScaling:
@@ -93,12 +87,19 @@ def ranges_listed(item: Mapping[str, Any]) -> tuple[tuple[int, int], ...] | None
     return None if stated is None else tuple((first, last) for first, last in stated)
 
 
-def techniques_listed(plan: Plan, problem: ScalingProblem, scaling: Scaling) -> dict[int, str | None]:
+def figures_of(plan: Plan, prepared: PreparedScaling, scaling: Scaling) -> ScaledFigures:
+    """Return what follows from the scaling of a plan, with the techniques that it states."""
+    allowed = ScaleOutOptions.of_plan(plan).technique
+    return ScaledFigures(prepared, scaling, _techniques(plan, prepared.problem, scaling), allowed)
+
+
+def _techniques(plan: Plan, problem: ScalingProblem, scaling: Scaling) -> dict[int, str | None]:
     """Return the technique that a plan states for each operator that changes; those that it does not state are not in.
 
     A plan that says how any operator is split says so of all: null is none then.
     """
     numbers = {operator.id: number for number, operator in enumerate(problem.operators)}
-    stated = {numbers[item["operator"]]: item.get("technique") for item in operators_listed(plan)}
-    says = any(item.get("technique") is not None or item.get("steps") for item in operators_listed(plan))
+    listed = operators_listed(plan)
+    stated = {numbers[item["operator"]]: item.get("technique") for item in listed}
+    says = any(item.get("technique") is not None or item.get("steps") for item in listed)
     return {number: stated[number] for number in scaling.by_operator if says or stated[number] is not None}

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ftplan.api.scale_out.asked import asked_of, numbered, operators_listed, ranges_listed, techniques_listed
-from ftplan.api.scale_out.figures import ScaledFigures
+from ftplan.api.scale_out.asked import asked_of, figures_of, numbered, operators_listed, ranges_listed
 from ftplan.api.scale_out.judge_body import judge_body, unstated
 from ftplan.api.scale_out.options import ScaleOutOptions
 from ftplan.api.scale_out.summary import summary
@@ -91,7 +90,7 @@ def judge_scale_out(plan: Plan, problem: Problem, strict: bool) -> Judged:
     if wrong:  # where the plan names what does not exist, or no ranges, nothing else means anything
         return Judged(wrong, () if plan.rules is None else plan.rules)
     scaling = numbered(plan, question)
-    figures = ScaledFigures(prepared, scaling, techniques_listed(plan, question, scaling), options.technique)
+    figures = figures_of(plan, prepared, scaling)
     given = rules(question, scaling, options.latency_budget_s)
     held = tuple(rule for rule in RULES if rule in {*given, *(plan.rules or ())})
     if not strict and plan.rules is not None:
@@ -106,7 +105,7 @@ def judge_scale_out(plan: Plan, problem: Problem, strict: bool) -> Judged:
     wrong += judge_options(plan, _derived(plan))
     left = unstated(plan, question, scaling)
     if plan.summary:
-        differing, more = judge_summary(plan, summary(prepared, options, figures))
+        differing, more = judge_summary(plan, summary(prepared, figures))
         wrong += [*differing, *_fewest(plan, question, scaling)]
         left = (*left, *more)
     return Judged(wrong, held, left)
@@ -115,7 +114,7 @@ def judge_scale_out(plan: Plan, problem: Problem, strict: bool) -> Judged:
 def judge_question(plan: Plan, problem: Problem) -> Judged:
     """Return what a plan without an answer states falsely of its question, and what was not recomputed."""
     prepared = asked_of(plan, problem)
-    differing, left = judge_summary(plan, summary(prepared, ScaleOutOptions.of_plan(plan), None))
+    differing, left = judge_summary(plan, summary(prepared, None))
     return Judged([*differing, *judge_options(plan, _derived(plan))], (), left)
 
 
@@ -127,7 +126,8 @@ def _derived(plan: Plan) -> dict[str, Any]:
 
 def _unknown(plan: Plan, problem: ScalingProblem) -> Iterator[Violation]:
     """Name the operators and nodes that are not there, operators that are listed twice, and those without a task."""
-    operators, nodes, seen = {operator.id for operator in problem.operators}, set(problem.nodes), set[str]()
+    operators, nodes = {operator.id: operator for operator in problem.operators}, set(problem.nodes)
+    seen = set[str]()
     for number, item in enumerate(operators_listed(plan)):
         place, name = f"operators[{number}]", item["operator"]
         where = f"operator:{name}"
@@ -140,7 +140,10 @@ def _unknown(plan: Plan, problem: ScalingProblem) -> Iterator[Violation]:
         for node in item.get("nodes") or ():
             if node not in nodes:
                 yield Violation("UNKNOWN_NODE", f"{place}: the cluster has no node {node!r}", f"node:{node}")
-        listed = item.get("nodes")
+        listed, most = item.get("nodes"), operators[name].key_groups if name in operators else 0
+        if most and item["parallelism_to"] > most:
+            text = f"{place}: {name} has {item['parallelism_to']:,} tasks afterwards, and {most:,} key groups"
+            yield Violation("OVER_PARALLELISM", text, where)
         if item["parallelism_to"] < 1:
             yield Violation("WRONG_PARALLELISM", f"{place}: {name} would have no task", where)
         elif listed is not None and len(listed) != item["parallelism_to"]:

@@ -29,7 +29,8 @@ def why_so_many(figures: ScaledFigures, number: int) -> str:
 
 def _stays(state: str, lacks: bool, now: float, target: float) -> str:
     if lacks:
-        return f"its busiest task would have {now:.3g} at the demand, above {target:g}: no new tasks find room, or none help"
+        text = f"its busiest task would have {now:.3g} at the demand, above {target:g}"
+        return f"{text}: no new tasks find room, or none help"
     if state in ("prepared", "promoted"):
         return f"its tasks suffice at the demand, the busiest has {now:.3g}: it is not the bottleneck"
     return f"its tasks suffice at the demand, the busiest has {now:.3g}"

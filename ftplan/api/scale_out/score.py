@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from ftplan.api.answers import Asked, Scores
-from ftplan.api.scale_out.asked import asked_of, numbered, techniques_listed
-from ftplan.api.scale_out.fairness import mean_of
+from ftplan.api.scale_out.asked import asked_of, figures_of, numbered
 from ftplan.api.scale_out.body import finite
-from ftplan.api.scale_out.figures import ScaledFigures
-from ftplan.api.scale_out.options import ScaleOutOptions
+from ftplan.api.scale_out.fairness import mean_of
 from ftplan.api.scenarios import with_scenario_fails
 from ftplan.io.selector_checks import check_selector
 from ftplan.metrics.scaling_effects import extra_cpu, highest_use, sustained_load
@@ -27,9 +25,9 @@ def score(plan: Plan, problem: Problem, asked: Asked) -> Scores:
         If an input is missing, or the plan names what the problem does not have.
     """
     prepared = asked_of(plan, problem)
-    question, options = prepared.problem, ScaleOutOptions.of_plan(plan)
+    question = prepared.problem
     scaling = numbered(plan, question)
-    figures = ScaledFigures(prepared, scaling, techniques_listed(plan, question, scaling), options.technique)
+    figures = figures_of(plan, prepared, scaling)
     failure = with_scenario_fails(problem).failure or Failure()
     failures = [entry.select for entry in failure.fail] + [parse_selector(text) for text in asked.fail]
     for selector in failures:

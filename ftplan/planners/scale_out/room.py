@@ -40,8 +40,7 @@ class Room:
     def placed(self, smaller: Sizes, others: Sizes) -> Placed | None:
         """Return nodes for all tasks, () each without a cluster; None where cores are short, or no nodes were seen.
 
-        Large tasks first, each on a node that holds checkpoints of its operator, or that has most left; where that
-        fails on the node with least left that has room. Cost O(tasks x nodes).
+        Large tasks first, spread over nodes; where that fails packed as closely as can be. Cost O(tasks x nodes).
         """
         if self.short(smaller) or self.short(others, self.freed(smaller)):
             return None
@@ -49,37 +48,51 @@ class Room:
             return dict.fromkeys((*smaller, *others), ())
         for spread in (True, False):
             free = self.problem.free.astype(np.float64).copy()
-            placed = self._put(smaller, free, spread)
+            placed = self._put_all(smaller, free, spread)
             if placed is None:
                 continue
             for i in smaller:
-                np.add.at(free, np.array(self.problem.now[i], dtype=np.int64), self.cpu[i])
-            rest = self._put(others, free, spread)
+                self.give_back(i, free)
+            rest = self._put_all(others, free, spread)
             if rest is not None:
                 return {**placed, **rest}
         return None
 
-    def _put(self, sizes: Sizes, free: FloatArray, spread: bool) -> Placed | None:
-        """Return nodes for the tasks of one wave, and take their cores from *free*, (N,)."""
+    def _put_all(self, sizes: Sizes, free: FloatArray, spread: bool) -> Placed | None:
         placed: Placed = {}
         for i in sorted(sizes, key=lambda i: (-self.cpu[i], i)):
-            nodes: list[int] = []
-            held = self._held(i)
-            count = np.zeros(len(free))
-            for _ in range(sizes[i]):
-                fits = free >= self.cpu[i] - ROUNDING * max(1.0, self.cpu[i])
-                if not fits.any():
-                    return None
-                if spread:
-                    rank = np.lexsort((-free, count, -(held / (count + 1.0)), ~fits))
-                    node = int(rank[0])
-                else:
-                    node = int(np.argmin(np.where(fits, free, np.inf)))
-                nodes.append(node)
-                free[node] -= self.cpu[i]
-                count[node] += 1.0
-            placed[i] = tuple(nodes)
+            nodes = self.put(i, sizes[i], free, spread)
+            if nodes is None:
+                return None
+            placed[i] = nodes
         return placed
+
+    def give_back(self, operator: int, free: FloatArray) -> None:
+        """Add the cores of the tasks that an operator has now to what is free, (N,)."""
+        np.add.at(free, np.array(self.problem.now[operator], dtype=np.int64), self.cpu[operator])
+
+    def put(self, operator: int, tasks: int, free: FloatArray, spread: bool = True) -> tuple[int, ...] | None:
+        """Return nodes for the tasks of an operator, and take their cores from *free*, (N,); None where some have none.
+
+        With *spread* on nodes that hold checkpoints of it, then where fewest of its tasks are, then where most is left;
+        else where least is left.
+        """
+        cpu, left = self.cpu[operator], free.copy()
+        held, count = self._held(operator), np.zeros(len(free))
+        nodes: list[int] = []
+        for _ in range(tasks):
+            fits = left >= cpu - ROUNDING * max(1.0, cpu)
+            if not fits.any():
+                return None
+            if spread:
+                node = int(np.lexsort((-left, count, -held / (count + 1.0), ~fits))[0])
+            else:
+                node = int(np.argmin(np.where(fits, left, np.inf)))
+            nodes.append(node)
+            left[node] -= cpu
+            count[node] += 1.0
+        free[:] = left
+        return tuple(nodes)
 
     def _held(self, operator: int) -> FloatArray:
         """Return the bytes of an operator's state of which each node holds checkpoints, (N,)."""

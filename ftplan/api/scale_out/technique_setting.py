@@ -1,0 +1,83 @@
+"""What replacing the tasks of operators costs by: from options, topology, cluster, statistics and recovery costs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from ftplan.api.recovery_costs import GivenCosts
+from ftplan.api.scale_out.options import ScaleOutOptions
+from ftplan.api.scale_out.usage import OperatorUsage
+from ftplan.metrics.key_group_demand import queue_lengths, record_bytes
+from ftplan.metrics.scaling_costs import TechniqueSetting
+from ftplan.metrics.scaling_states import Timeline
+from ftplan.model.cluster import Network
+from ftplan.model.defaults import DELAY_S
+from ftplan.model.plan import Warn
+from ftplan.model.problem import StatsTables
+from ftplan.model.topology import FloatArray
+
+#: Seconds that new tasks take to start, where nothing says.
+SETUP_S = 30.0
+#: Seconds between checkpoints of an operator that is prepared, where nothing says.
+INTERVAL_S = 60.0
+
+
+def setup_time(options: ScaleOutOptions, given: GivenCosts) -> float:
+    """Return how long new tasks take to start: as asked, else as fitted, else 30 s."""
+    if options.setup_s is not None:
+        return options.setup_s
+    known = {} if given.costs is None else given.costs.estimates
+    return float(known["restart_s"].value) if "restart_s" in known else SETUP_S
+
+
+def technique_setting(
+    options: ScaleOutOptions, given: GivenCosts, usage: OperatorUsage, stats: StatsTables, network: Network
+) -> tuple[TechniqueSetting, tuple[Warn, ...]]:
+    """Return the setting of all operators but for their leads, and what is assumed."""
+    operators = usage.graph.topology.operators
+    names = [operator.id for operator in operators]
+    bandwidth, said = given.transfer_mb_s(options.bandwidth, network.bandwidth_mb_s)
+    delay = DELAY_S if network.delay_s is None else network.delay_s
+    own = np.array([np.nan if o.checkpoint.interval_s is None else o.checkpoint.interval_s for o in operators])
+    asked = options.checkpoint_interval_s
+    interval = np.where(np.isnan(own), INTERVAL_S, own) if asked is None else np.full(len(own), float(asked))
+    waiting = queue_lengths(stats, names) / np.array([history.true_rate for history in usage.histories])
+    setting = TechniqueSetting(
+        setup_s=setup_time(options, given),
+        bandwidth_mb_s=bandwidth,
+        interval_s=interval,
+        regular=own <= interval,
+        rate=np.nan_to_num(usage.sized_for),
+        record_bytes=np.nan_to_num(record_bytes(stats, names)),
+        delay_s=delay,
+        queue_s=np.where(np.isfinite(waiting), waiting, delay),
+        remote=given.remote,
+    )
+    return setting, said if any(operator.key_groups for operator in operators) else ()
+
+
+def leads(timelines: Sequence[Timeline], window_s: float) -> FloatArray:
+    """Return the seconds between an operator's alarm and its promotion, or its return to normal, (O,).
+
+    Of one that is promoted now it is the last such time, 0 where it went straight past; of one that is prepared the
+    mean of such times, or how long it has been so. NaN of others, and without windows before.
+    """
+    return np.array([_lead(line) for line in timelines]) * window_s
+
+
+def _lead(line: Timeline) -> float:
+    state, began, past = line.states[-1], None, []
+    for event in line.events:
+        if event.before == "prepared" and began is not None:
+            past.append(event.window - began)
+        if event.after == "promoted" and event.before != "prepared":
+            past.append(0)
+        began = event.window if event.after == "prepared" else None
+    if state == "promoted":
+        return float(past[-1]) if past else 0.0
+    if state == "prepared":
+        return float(np.mean(past)) if past else float(len(line.states) - 1 - (began or 0))
+    return math.nan
