@@ -47,7 +47,7 @@ def alarming_threshold(
     scores: FloatArray,
     scale_in: float,
     promote: float,
-    setup_windows: float | FloatArray,
+    setup_windows: float | FloatArray | IntArray,
     ready: float,
     otherwise: float,
 ) -> Alarming:
@@ -84,7 +84,7 @@ def alarming_threshold(
 
 
 def alarming_point(
-    scores: FloatArray, threshold: float, promote: float, setup_windows: float | FloatArray
+    scores: FloatArray, threshold: float, promote: float, setup_windows: float | FloatArray | IntArray
 ) -> AlarmingPoint:
     """Return what a threshold would have meant, see :func:`alarming_threshold`; ready for all where nothing crosses."""
     return _history(scores, promote, setup_windows).at(threshold)
@@ -116,7 +116,7 @@ class _History(NamedTuple):
         )
 
 
-def _history(scores: FloatArray, promote: float, setup_windows: float | FloatArray) -> _History:
+def _history(scores: FloatArray, promote: float, setup_windows: float | FloatArray | IntArray) -> _History:
     known = _filled(scores.reshape(len(scores), -1))
     setup = np.ceil(np.asarray(setup_windows) - 1e-9).astype(np.int64)
     least = _least_before(known, promote, np.broadcast_to(setup, known.shape[1:]))

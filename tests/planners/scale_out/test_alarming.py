@@ -74,7 +74,7 @@ def test_beside_a_replay_of_every_threshold(
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.lists(st.one_of(SCORES, st.just(float("nan"))), min_size=1, max_size=40), st.floats(0.0, 4.0))
+@given(st.lists(st.one_of(SCORES, st.just(float("nan"))), min_size=1, max_size=40), st.floats(0.1, 4.0))
 def test_late_starts_are_crossings_that_were_not_ready(scores: list[float], setup: float) -> None:
     """By the states of algorithm 1, under the threshold that is chosen; operators that stay promoted start no more."""
     got = alarming_threshold(np.array(scores), LOW, HIGH, setup, 0.8, 55.0)
