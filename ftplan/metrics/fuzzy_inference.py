@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain, combinations, pairwise, product
 from typing import NamedTuple
 
@@ -38,6 +39,10 @@ class FuzzyRules:
     inputs: Mapping[str, Mapping[str, Trapezoid]]
     score: Mapping[str, Trapezoid]
     rules: tuple[FuzzyRule, ...]
+
+    def __hash__(self) -> int:
+        """Return a hash of the rules alone, which tells most of them apart: mappings have none."""
+        return hash(self.rules)
 
 
 def membership(shape: Trapezoid, at: FloatArray) -> FloatArray:
@@ -160,9 +165,11 @@ def _centres(levels: FloatArray, cuts: Sequence[_Cut]) -> FloatArray:
         for sign, t in ((cut.sign, np.clip(least, cut.low, cut.high)), (-cut.sign, cut.low)):
             area += sign * (t * (cut.width[0] + t * cut.width[1]))
             moment += sign * (t * (cut.moment[0] + t * (cut.moment[1] + t * cut.moment[2])))
-    return np.asarray(np.divide(moment, area, out=np.full(len(area), np.nan), where=area > 0.0))
+    centres: FloatArray = np.divide(moment, area, out=np.full(len(area), np.nan), where=area > 0.0)
+    return centres
 
 
+@lru_cache(maxsize=16)
 def reachable(rules: FuzzyRules) -> tuple[float, float]:
     """Return the least and the largest score that rules give to any inputs; both are reached.
 

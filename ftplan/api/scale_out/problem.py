@@ -23,6 +23,7 @@ from ftplan.metrics.scaling_costs import TechniqueSetting
 from ftplan.metrics.scaling_problem import ScalingLimits, ScalingProblem
 from ftplan.metrics.scaling_states import Thresholds, Timeline, check_thresholds, timeline
 from ftplan.metrics.task_state import task_state
+from ftplan.metrics.true_rates import Flow
 from ftplan.model.cluster import Cluster, Network
 from ftplan.model.plan import InputFile
 from ftplan.model.problem import Problem, StatsTables
@@ -47,6 +48,8 @@ class PreparedScaling:
         The windows that sizes follow from.
     sized_for
         (O,) records/s that each operator is sized for, NaN where unknown.
+    flows
+        What goes from operator to operator for each record that the former processes.
     forecasts
         How the demand on each operator goes on; None where none was asked for, or nothing is known of it.
     reachable
@@ -70,6 +73,7 @@ class PreparedScaling:
     window_s: float
     look_back: slice
     sized_for: FloatArray
+    flows: tuple[Flow, ...]
     forecasts: tuple[Forecast | None, ...]
     rules: FuzzyRules
     reachable: tuple[float, float]
@@ -154,6 +158,7 @@ def prepare(problem: Problem, options: ScaleOutOptions) -> PreparedScaling:
         window_s=usage.window_s,
         look_back=usage.look_back,
         sized_for=usage.sized_for,
+        flows=usage.flows.flows,
         forecasts=usage.forecasts,
         rules=rules,
         reachable=span,

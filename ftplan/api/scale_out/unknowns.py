@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ftplan.api.scale_out.usage import OperatorUsage
-from ftplan.forecasting.season import DAY_S
+from ftplan.forecasting.methods import DAY_S
 from ftplan.metrics.scaling_effects import acting
 from ftplan.metrics.scaling_problem import ScalingProblem
 from ftplan.model.cluster import Cluster
