@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from ftplan.forecasting.forecast import Forecast, forecast
-from ftplan.forecasting.season import windows_a_day
+from ftplan.forecasting.methods import windows_a_day
 from ftplan.model.topology import FloatArray
 
 

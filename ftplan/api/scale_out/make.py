@@ -10,7 +10,9 @@ from typing import Any
 import ftplan
 from ftplan.api.other_plans import recorded
 from ftplan.api.recovery_costs import recorded_costs
+from ftplan.api.scale_out.alarmed import alarmed
 from ftplan.api.scale_out.body import body
+from ftplan.api.scale_out.churn import churn
 from ftplan.api.scale_out.figures import ScaledFigures
 from ftplan.api.scale_out.options import ScaleOutOptions
 from ftplan.api.scale_out.problem import PreparedScaling, prepare
@@ -48,7 +50,7 @@ def make(problem: Problem, planner: registry.Row, options: ScaleOutOptions) -> P
     """
     command = Budget(options.time_limit_s, options.iterations)
     started = time.perf_counter()
-    prepared = prepare(problem, options)
+    prepared, front, said = alarmed(prepare(problem, options), options)
     question = prepared.problem
     plan: Callable[..., Result[Scaling]] = registry.load(planner)
     search = ScalingSearch(options.seed, command.left_s * PLANNED, options.iterations)
@@ -77,8 +79,8 @@ def make(problem: Problem, planner: registry.Row, options: ScaleOutOptions) -> P
         reason=_reason(result, impossible, scaling),
         objective=Objective.of("sustained-load", "max", value, None if scaling is None else result.bound),
         rules=() if scaling is None else rules(question, scaling, options.latency_budget_s),
-        summary=_summary(prepared, options, figures, search),
-        warnings=of_command((*problem.warnings, *question.warnings, *result.warnings), command.time_limit_s),
+        summary={**_summary(prepared, options, figures, search), **({"alarming": list(front)} if front else {})},
+        warnings=of_command((*problem.warnings, *question.warnings, *said, *result.warnings), command.time_limit_s),
         infeasible=impossible,
         plan=None if figures is None else body(figures, _reasons(figures, techniques), _steps(figures)),
         tool_version=ftplan.__version__,
@@ -124,7 +126,9 @@ def _summary(
     prepared: PreparedScaling, options: ScaleOutOptions, figures: ScaledFigures | None, search: ScalingSearch
 ) -> dict[str, Any]:
     """Return what follows from question and plan, and what planners know besides."""
-    known = summary(prepared, options, figures)
+    known = summary(prepared, figures)
+    if options.max_rescales_per_day is not None:
+        known["churn"] = churn(prepared, options)
     if figures is None:
         return known
     known["least_extra_cpu"] = figures.scaling.least_extra_cpu

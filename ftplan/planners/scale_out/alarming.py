@@ -44,39 +44,47 @@ def alarming_threshold(
     scores: FloatArray,
     scale_in: float,
     promote: float,
-    setup_windows: int | IntArray,
+    setup_windows: float | FloatArray,
     ready: float,
     otherwise: float,
 ) -> Alarming:
     """Return the threshold of least backup running time that is ready for the share *ready* of the crossings.
 
     The threshold lies above *scale_in* and is at most *promote* ([Mudassar2019], figure 12). *scores* is (W, O), or
-    (W,) of one operator; NaN is below all. A crossing is a window whose score is above *promote* while that of the
-    window before is not; it is ready where the score was at least the threshold in all of the *setup_windows* (a
-    number, or (O,)) before it. Crossings in the first of these windows, whose past is not known, are left out.
+    (W,) of one operator; in a window without one (NaN) that of the window before stays. A crossing is a window whose
+    score is above *promote* while that of the window before is not; it is ready where the score was at least the
+    threshold in all of the *setup_windows* (a number, or (O,)) before it. Crossings in the first of these windows,
+    whose past is not known, are left out.
 
-    Exact: readiness changes only at the least scores before crossings, and backup time falls with the threshold, so
-    that the largest threshold that is ready often enough is the best. Without crossings *otherwise* is taken; where no
-    threshold is ready often enough, the one that is ready most often. Cost O(W · O · log).
+    Exact: readiness falls only at the least scores before crossings, and backup time falls with the threshold, so that
+    the largest threshold that is ready often enough is the best. Without crossings *otherwise* is taken; where no
+    threshold is ready often enough, the one that is ready most often, of these the largest. Cost O(n log n) for n
+    scores, and O(n) for each point of the front.
     """
-    known = np.where(np.isnan(scores), -np.inf, scores).reshape(len(scores), -1)
-    least = _least_before(known, promote, np.broadcast_to(np.asarray(setup_windows), known.shape[1:]))
-    candidates = np.unique(np.append(least[(least > scale_in) & (least < promote)], promote))
-    front = _front(known, least, candidates, promote)
+    known = _filled(scores.reshape(len(scores), -1))
+    setup = np.ceil(np.asarray(setup_windows) - 1e-9).astype(np.int64)
+    least = _least_before(known, promote, np.broadcast_to(setup, known.shape[1:]))
     if not len(least):
         taken = float(np.clip(otherwise, np.nextafter(scale_in, promote), promote))
-        message = f"no score of the statistics crosses {promote:g}: the alarming threshold stays at {taken:g}"
+        message = f"no score of the statistics crosses {promote:g}: the alarming threshold is {taken:g}"
         chosen = AlarmingPoint(taken, 1.0, _backup_share(known, taken, promote))
         return Alarming(chosen, (chosen,), 0, (Warn("NO_CROSSINGS", message),))
+    front = _front(known, least, scale_in, promote)
     enough = [point for point in front if point.ready >= ready - 1e-12]
     if enough:
         return Alarming(enough[-1], front, len(least))
-    chosen = max(front, key=lambda point: (point.ready, -point.backup_share))
+    chosen = front[0]
     message = (
         f"no alarming threshold above {scale_in:g} is ready for {ready:.0%} of the {len(least)} crossings: "
         f"{chosen.threshold:g} is for {chosen.ready:.0%}"
     )
     return Alarming(chosen, front, len(least), (Warn("RARELY_READY", message),))
+
+
+def _filled(scores: FloatArray) -> FloatArray:
+    """Return scores (W, O) with the last known one where there is none; below all before the first."""
+    last = np.maximum.accumulate(np.where(np.isnan(scores), -1, np.arange(len(scores))[:, None]), axis=0)
+    return np.where(last < 0, -np.inf, np.take_along_axis(scores, np.maximum(last, 0), axis=0))
 
 
 def _least_before(scores: FloatArray, promote: float, setup_windows: IntArray) -> FloatArray:
@@ -95,17 +103,28 @@ def _least_before(scores: FloatArray, promote: float, setup_windows: IntArray) -
     )
 
 
-def _front(scores: FloatArray, least: FloatArray, candidates: FloatArray, promote: float) -> tuple[AlarmingPoint, ...]:
-    """Return the candidates with their readiness and backup time; those that save nothing are left out."""
+def _front(scores: FloatArray, least: FloatArray, scale_in: float, promote: float) -> tuple[AlarmingPoint, ...]:
+    """Return the points at which readiness falls, and *promote*; those that save nothing are left out."""
     order = np.sort(least)
+    different = np.unique(np.append(scores, scale_in))
     front: list[AlarmingPoint] = []
-    for threshold in candidates.tolist():
-        ready = 1.0 - float(np.searchsorted(order, threshold)) / max(len(order), 1)
+    for score in np.unique(np.append(order[(order > scale_in) & (order < promote)], promote)).tolist():
+        below = max(float(different[np.searchsorted(different, score) - 1]), scale_in)
+        threshold = score if score == promote else _roundest(below, score)
+        ready = (len(order) - int(np.searchsorted(order, threshold))) / len(order)
         point = AlarmingPoint(threshold, ready, _backup_share(scores, threshold, promote))
-        if front and front[-1].backup_share == point.backup_share:
-            continue
-        front.append(point)
+        if not front or front[-1].backup_share > point.backup_share:
+            front.append(point)
     return tuple(front)
+
+
+def _roundest(below: float, most: float) -> float:
+    """Return the largest number of the fewest decimals that is above *below* and at most *most*."""
+    for decimals in range(10):
+        number = float(np.floor(most * 10.0**decimals)) / 10.0**decimals
+        if below < number <= most:
+            return number
+    return most
 
 
 def _backup_share(scores: FloatArray, threshold: float, promote: float) -> float:

@@ -1,0 +1,72 @@
+"""The policy that would have done best on a history, by the account that the optimum is measured with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import NamedTuple
+
+from ftplan.model.topology import IntArray
+from ftplan.planners.scale_out.churn.planned import PlannedPolicy, planned_policies, planned_schedule, planned_states
+from ftplan.planners.scale_out.churn.policies import Foretell, Replay, ThresholdPolicy, grid
+from ftplan.planners.scale_out.churn.trace import ChurnAccount, ChurnLimits, DemandTrace, account
+
+#: States of all plans that are made for the choice: some ten seconds.
+MOST_STATES = 1e9
+
+RescalingPolicy = ThresholdPolicy | PlannedPolicy
+
+
+class ReplayedPolicy(NamedTuple):
+    """A policy, what it does on a trace, and whether that keeps the limits."""
+
+    policy: RescalingPolicy
+    schedule: IntArray
+    account: ChurnAccount
+    keeps: bool
+
+
+def replayed(trace: DemandTrace, limits: ChurnLimits, policy: RescalingPolicy, foretell: Foretell | None) -> IntArray:
+    """Return the parallelism that a policy gives each window, (W,)."""
+    if isinstance(policy, PlannedPolicy):
+        if foretell is None:
+            raise ValueError("plans need a forecast")
+        return planned_schedule(trace, limits, policy, foretell)
+    return Replay(trace, limits, foretell).schedule(policy)
+
+
+def best_policies(
+    trace: DemandTrace, limits: ChurnLimits, foretell: Foretell | None, most_states: float = MOST_STATES
+) -> dict[str, ReplayedPolicy]:
+    """Return the best policy of each method: thresholds, foretold (thresholds on what is foretold) and planned.
+
+    Best is the fewest task-seconds of those that keep the limits; of a method of which none does, the fewest overloaded
+    windows. All of the grids are tried: thresholds alone without ``foretell``, and no plans where these take more than
+    ``most_states`` states.
+    """
+    replay = Replay(trace, limits, foretell)
+    best: dict[str, ReplayedPolicy] = {}
+    for method, policy, schedule_of in _tried(trace, limits, replay, most_states):
+        schedule = schedule_of()
+        entry = account(trace, schedule)
+        answer = ReplayedPolicy(policy, schedule, entry, entry.keeps(limits, trace))
+        if method not in best or rank(answer) < rank(best[method]):
+            best[method] = answer
+    return best
+
+
+def rank(answer: ReplayedPolicy) -> tuple[bool, float, float]:
+    """Return what answers are ordered by, the best first."""
+    task_s, overloaded = answer.account.task_s, float(answer.account.overloaded)
+    return (False, task_s, overloaded) if answer.keeps else (True, overloaded, task_s)
+
+
+def _tried(
+    trace: DemandTrace, limits: ChurnLimits, replay: Replay, most_states: float
+) -> Iterator[tuple[str, RescalingPolicy, Callable[[], IntArray]]]:
+    for policy in grid(trace, limits):
+        if replay.foretell is not None or not policy.horizon:
+            yield "foretold" if policy.horizon else "thresholds", policy, partial(replay.schedule, policy)
+    if replay.foretell is not None and planned_states(trace, limits) <= most_states:
+        for plan in planned_policies(trace):
+            yield "planned", plan, partial(planned_schedule, trace, limits, plan, replay.foretell)
