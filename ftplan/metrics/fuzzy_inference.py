@@ -165,7 +165,8 @@ def _centres(levels: FloatArray, cuts: Sequence[_Cut]) -> FloatArray:
         for sign, t in ((cut.sign, np.clip(least, cut.low, cut.high)), (-cut.sign, cut.low)):
             area += sign * (t * (cut.width[0] + t * cut.width[1]))
             moment += sign * (t * (cut.moment[0] + t * (cut.moment[1] + t * cut.moment[2])))
-    return np.divide(moment, area, out=np.full(len(area), np.nan), where=area > 0.0)
+    centres: FloatArray = np.divide(moment, area, out=np.full(len(area), np.nan), where=area > 0.0)
+    return centres
 
 
 @lru_cache(maxsize=16)
