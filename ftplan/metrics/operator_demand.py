@@ -6,7 +6,8 @@ Shapes: W windows, O operators by position in the topology.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from ftplan.metrics.key_group_series import known_operator
 from ftplan.metrics.measured_tasks import MeasuredTasks
 from ftplan.metrics.true_rates import Flow, propagated
 from ftplan.model.problem import StatsTables
-from ftplan.model.rates import rates
+from ftplan.model.rates import RATE_TOLERANCE, rates
 from ftplan.model.statistics import window_numbers
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import FloatArray
@@ -45,7 +46,8 @@ def operator_demand(graph: TaskGraph, measured: MeasuredTasks, flows: Sequence[F
         fed = i in before and all(known[source] for source in before[i])
         counted = measured.source[i] is not None
         if not fed and counted:
-            offered[i] = _offered(measured, graph.slice_of(i), window_s)
+            part = graph.slice_of(i)
+            offered[i] = _came(measured.processed[:, part], measured.queue_length[:, part]) / window_s
         known[i] = fed or counted
         rate_out = operators[i].rate_out
         if not known[i] and i not in before and rate_out is not None:
@@ -53,51 +55,81 @@ def operator_demand(graph: TaskGraph, measured: MeasuredTasks, flows: Sequence[F
     return propagated(graph.order, flows, offered)
 
 
-def _offered(measured: MeasuredTasks, tasks: slice, window_s: float) -> FloatArray:
-    """Return what is offered to tasks in each window, (W,) in records/s: what they processed, and what waits more."""
-    queue = np.nansum(measured.queue_length[:, tasks], axis=1)
-    growth = np.diff(queue, prepend=queue[:1])
-    return np.asarray(np.maximum(np.nansum(measured.processed[:, tasks], axis=1) + growth, 0.0) / window_s)
+def _came(records: FloatArray, queue: FloatArray) -> FloatArray:
+    """Return the records that came in each window, (W,): what tasks took, (W, T), and what their queues grew by."""
+    waiting = np.nansum(queue, axis=1)
+    return np.asarray(np.maximum(np.nansum(records, axis=1) + np.diff(waiting, prepend=waiting[:1]), 0.0))
 
 
 def measured_flows(graph: TaskGraph, stats: StatsTables, measured: MeasuredTasks, window: slice) -> Flows:
     """Return what goes over each pair of joined operators for each record that the sender processes.
 
-    In this order: the substreams between the two; ``records_out`` of the sender, all of which goes over each of its
-    edges; the records of the receiver, where it has no other operator before it; what the topology states.
+    In this order: the substreams between the two; ``records_out`` of the sender (see :func:`_sent`); what came to the
+    receiver, where it has no other operator before it; what the topology states.
 
     Parameters
     ----------
     window
         The windows that count.
     """
-    totals = {
-        name: [float(np.nansum(values[window, graph.slice_of(i)])) for i in range(len(graph.topology.operators))]
-        for name, values in (
-            ("processed", measured.processed),
-            ("in", measured.records_in),
-            ("out", measured.records_out),
-        )
-    }
-    substreams = _substreams(graph, stats, window)
-    stated = _stated(graph)
-    senders: dict[int, set[int]] = {}
+    processed, wrote, came = _totals(graph, measured, window)
+    substreams, stated = _substreams(graph, stats, window), _stated(graph)
+    receivers: dict[int, list[int]] = {}
     for source, target in stated:
-        senders.setdefault(target, set()).add(source)
+        receivers.setdefault(source, []).append(target)
+    senders = Counter(target for _, target in stated)
+    alone = {target: came[target] for target, count in senders.items() if count == 1 and measured.source[target]}
     flows, by_word = [], set()
-    for (source, target), selectivity in stated.items():
-        processed = totals["processed"][source]
-        sent = substreams.get((source, target))
-        if sent is None and measured.counts_output[source]:
-            sent = totals["out"][source]
-        if sent is None and len(senders[target]) == 1 and measured.source[target] is not None:
-            sent = totals["in"][target]
-        if sent is not None and processed > 0.0:
-            selectivity = sent / processed
-        else:
-            by_word.add(source)
-        flows.append(Flow(source, target, selectivity))
-    return Flows(tuple(flows), tuple(sorted(by_word)))
+    for source, targets in receivers.items():
+        sent = {target: alone[target] for target in targets if target in alone}
+        if measured.counts_output[source]:
+            sent = _sent(wrote[source], sent, {target: stated[source, target] for target in targets}, graph, source)
+        for target in targets:
+            records = substreams.get((source, target), sent.get(target))
+            if records is None or not processed[source] > 0.0:
+                by_word.add(source)
+                flows.append(Flow(source, target, stated[source, target]))
+            else:
+                flows.append(Flow(source, target, records / processed[source]))
+    return Flows(tuple(sorted(flows)), tuple(sorted(by_word)))
+
+
+def _totals(
+    graph: TaskGraph, measured: MeasuredTasks, window: slice
+) -> tuple[Sequence[float], Sequence[float], Sequence[float]]:
+    """Return the records that each operator processed and wrote in some windows, and that came to it."""
+    parts = [graph.slice_of(i) for i in range(len(graph.topology.operators))]
+    processed, wrote = (
+        [float(np.nansum(values[window, part])) for part in parts]
+        for values in (measured.processed, measured.records_out)
+    )
+    read, queue = measured.records_in, measured.queue_length
+    return processed, wrote, [float(_came(read[:, part], queue[:, part])[window].sum()) for part in parts]
+
+
+def _sent(
+    wrote: float, came: Mapping[int, float], stated: Mapping[int, float], graph: TaskGraph, source: int
+) -> dict[int, float]:
+    """Return the records that went to each operator after one that counts what it writes.
+
+    All that it wrote, as every edge carries the whole output. Some engines count a record once for each edge that it
+    goes over: where no more came to all receivers together than was written, it is divided as it came; and where the
+    topology states the substreams of an edge, as it states.
+
+    Parameters
+    ----------
+    wrote
+        Records that the operator wrote.
+    came, stated
+        By receiver: records that came to it, of those where that is known, and what the topology says of each record.
+    """
+    if len(stated) > 1:
+        if len(came) == len(stated) and 0.0 < sum(came.values()) <= wrote * (1.0 + RATE_TOLERANCE):
+            return {target: wrote * records / sum(came.values()) for target, records in came.items()}
+        most = max(stated.values())
+        if most > 0.0 and any(edge.substreams is not None for edge in graph.out_edges[source]):
+            return {target: wrote * part / most for target, part in stated.items()}
+    return dict.fromkeys(stated, wrote)
 
 
 def _stated(graph: TaskGraph) -> dict[tuple[int, int], float]:
