@@ -16,7 +16,7 @@ from ftplan.metrics.key_group_series import known_operator
 from ftplan.metrics.measured_tasks import MeasuredTasks
 from ftplan.metrics.true_rates import Flow, propagated
 from ftplan.model.problem import StatsTables
-from ftplan.model.rates import RATE_TOLERANCE, rates
+from ftplan.model.rates import rates
 from ftplan.model.statistics import window_numbers
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import FloatArray
@@ -83,7 +83,8 @@ def measured_flows(graph: TaskGraph, stats: StatsTables, measured: MeasuredTasks
     for source, targets in receivers.items():
         sent = {target: alone[target] for target in targets if target in alone}
         if measured.counts_output[source]:
-            sent = _sent(wrote[source], sent, {target: stated[source, target] for target in targets}, graph, source)
+            parted = any(edge.substreams is not None for edge in graph.out_edges[source])
+            sent = _sent(wrote[source], sent, {target: stated[source, target] for target in targets}, parted)
         for target in targets:
             records = substreams.get((source, target), sent.get(target))
             if records is None or not processed[source] > 0.0:
@@ -107,14 +108,13 @@ def _totals(
     return processed, wrote, [float(_came(read[:, part], queue[:, part])[window].sum()) for part in parts]
 
 
-def _sent(
-    wrote: float, came: Mapping[int, float], stated: Mapping[int, float], graph: TaskGraph, source: int
-) -> dict[int, float]:
+def _sent(wrote: float, came: Mapping[int, float], stated: Mapping[int, float], parted: bool) -> dict[int, float]:
     """Return the records that went to each operator after one that counts what it writes.
 
-    All that it wrote, as every edge carries the whole output. Some engines count a record once for each edge that it
-    goes over: where no more came to all receivers together than was written, it is divided as it came; and where the
-    topology states the substreams of an edge, as it states.
+    All that it wrote where there is a single one. Where there are several, what came to each: Flink counts what is
+    written over all edges, Storm stream by stream. If less came to all together than was written, each got more by as
+    much. Where that is not known of all of them, every edge carries the whole output, or what the topology states of
+    its substreams.
 
     Parameters
     ----------
@@ -122,12 +122,15 @@ def _sent(
         Records that the operator wrote.
     came, stated
         By receiver: records that came to it, of those where that is known, and what the topology says of each record.
+    parted
+        Whether the topology states substreams of any edge.
     """
     if len(stated) > 1:
-        if len(came) == len(stated) and 0.0 < sum(came.values()) <= wrote * (1.0 + RATE_TOLERANCE):
-            return {target: wrote * records / sum(came.values()) for target, records in came.items()}
+        total = sum(came.values())
+        if len(came) == len(stated) and total > 0.0:
+            return {target: records * max(1.0, wrote / total) for target, records in came.items()}
         most = max(stated.values())
-        if most > 0.0 and any(edge.substreams is not None for edge in graph.out_edges[source]):
+        if parted and most > 0.0:
             return {target: wrote * part / most for target, part in stated.items()}
     return dict.fromkeys(stated, wrote)
 

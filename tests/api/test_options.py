@@ -227,7 +227,14 @@ def test_plans_record_every_option_and_verify_reads_it_back(
         "task-replication": {"budget": 3, "weight": "priority", "fail": ["operator:p01"]},
         "drain-schedule": {"max": 2, "keep_copies": "none", "nodes": ["operator:p01"], "restart_s": 60.0},
         "rebalance": {"tolerance": 0.9, "band": "0.4-0.6", "remove": ["n6"], "overload": 2.0, "capacity_per_core": 3.0},
-        "scale-out": {"split": "hash", "promote": 75.0, "technique": "checkpoint", "free_cpu": 8.0, "hold": 2},
+        "scale-out": {
+            "split": "hash",
+            "promote": 75.0,
+            "technique": "checkpoint",
+            "free_cpu": 8.0,
+            "hold": 2,
+            "growth": 1.5,
+        },
     }
     given = {**asked_for[kind], "seed": 3, "time_limit_s": 9.0}
     problem = small if "stats" in kinds.row(kind).needs else figure_2
