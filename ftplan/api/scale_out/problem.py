@@ -121,7 +121,7 @@ def prepare(problem: Problem, options: ScaleOutOptions) -> PreparedScaling:
     """
     topology, cluster, stats = _needed(problem)
     graph, place = TaskGraph(topology), room(topology, cluster)
-    usage = operator_usage(graph, stats, options, task_memory(graph, place, options.task_memory))
+    usage = operator_usage(topology, stats, options, task_memory(graph, place, options.task_memory))
     rules, rules_file = _rules(options)
     given = GivenCosts.of(options.costs)
     setting, assumed = technique_setting(
