@@ -70,14 +70,19 @@ def test_demand_below_a_throttled_operator_is_what_the_sources_offer(
         assert demand[i] == pytest.approx(expected * math.prod(selectivities[: max(0, i - 1)]))
 
 
-def test_selectivities_come_from_substreams_then_counters_then_receivers_then_the_topology() -> None:
-    """Operator ``b`` reads 100 records and writes 30, of which substreams carry 20 to ``c``, and ``d`` reads 55."""
+def test_selectivities_come_from_substreams_then_counters_then_the_topology() -> None:
+    """Operator ``b`` reads 100 records and writes 30, of which substreams carry 20 to ``c``, and ``d`` reads 55.
+
+    What it writes is no measure of either edge, as engines count it over both.
+    """
     graph = _job("a", "b", "c", "d", edges=["ab", "bc", "bd"], b={"selectivity": 9.0})
     rows = [("a", 0, 0, 0.0, 100.0), ("b", 0, 0, 100.0, 30.0), ("c", 0, 0, 25.0), ("d", 0, 0, 55.0)]
     carried = [("b", 0, "c", 0, 0, 20.0)]
     every = measured("abcd", tasks=rows, substreams=carried, windows=1)
-    assert _demand(graph, every).ravel().tolist() == pytest.approx([100, 100, 20, 30])
-    assert _demand(graph, measured("abcd", tasks=rows, windows=1)).ravel().tolist() == pytest.approx([100, 100, 30, 30])
+    assert _demand(graph, every).ravel().tolist() == pytest.approx([100, 100, 20, 55])
+    assert _demand(graph, measured("abcd", tasks=rows, windows=1)).ravel().tolist() == pytest.approx([100, 100, 25, 55])
+    chain = _job("a", "b", "c", edges=["ab", "bc"])
+    assert _demand(chain, measured("abc", tasks=rows[:3], windows=1)).ravel().tolist() == pytest.approx([100, 100, 30])
     silent = [rows[0], ("b", 0, 0, 100.0), *rows[2:]]
     for left, expected in ((silent, [100, 100, 25, 55]), (silent[:2], [100, 100, 900, 900])):
         assert _demand(graph, measured("abcd", tasks=left, windows=1)).ravel().tolist() == pytest.approx(expected)
