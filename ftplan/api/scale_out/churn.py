@@ -100,8 +100,8 @@ def judged(trace: DemandTrace, limits: ChurnLimits, cpu: float, foretold: bool) 
 
     def both(schedule: IntArray) -> dict[str, Any]:
         rest = trace.part(known, windows, int(schedule[known - 1]))
-        unseen = figures(rest, schedule[known:]) if windows > known else None
-        return {"history": figures(past, schedule[:known]), "unseen": unseen}
+        unseen = figures("unseen", rest, schedule[known:]) if windows > known else None
+        return {"history": figures("history", past, schedule[:known]), "unseen": unseen}
 
     best = sorted(best_policies(past, limits, foretell).items(), key=lambda item: rank(item[1]))
     rows = [
@@ -137,10 +137,10 @@ class _Figures:
 
     def __init__(self, limits: ChurnLimits, cpu: float) -> None:
         self.limits, self.hours = limits, cpu / 3600.0
-        self._optima: dict[tuple[int, int], OfflineOptimum] = {}
+        self._optima: dict[tuple[str, int], OfflineOptimum] = {}
 
-    def __call__(self, trace: DemandTrace, schedule: IntArray) -> dict[str, Any]:
-        key, windows = (len(trace.demand), trace.start), len(trace.demand)
+    def __call__(self, part: str, trace: DemandTrace, schedule: IntArray) -> dict[str, Any]:
+        key, windows = (part, trace.start), len(trace.demand)
         if key not in self._optima:
             self._optima[key] = offline_optimum(trace, self.limits)
         best, entry = self._optima[key], account(trace, schedule)

@@ -43,8 +43,8 @@ def technique_setting(
     delay = DELAY_S if network.delay_s is None else network.delay_s
     own = np.array([np.nan if o.checkpoint.interval_s is None else o.checkpoint.interval_s for o in operators])
     asked = options.checkpoint_interval_s
-    interval = np.where(np.isnan(own), INTERVAL_S, own) if asked is None else np.full(len(own), float(asked))
-    waiting = np.array([usage.queue_s(i) for i in range(len(operators))])
+    # an operator that stores its state more often than is asked for goes on like that
+    interval = np.where(np.isnan(own), INTERVAL_S, own) if asked is None else np.fmin(own, float(asked))
     setting = TechniqueSetting(
         setup_s=setup_time(options, given),
         bandwidth_mb_s=bandwidth,
@@ -53,7 +53,7 @@ def technique_setting(
         rate=np.nan_to_num(usage.sized_for),
         record_bytes=np.nan_to_num(record_bytes(stats, names)),
         delay_s=delay,
-        queue_s=np.where(np.isnan(waiting), delay, waiting),
+        queue_s=delay,  # new tasks are below the target utilisation: nothing waits long
         remote=given.remote,
     )
     return setting, said if any(operator.key_groups for operator in operators) else ()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -56,12 +55,6 @@ class OperatorUsage:
         processed, wrote = self.throughput(position), self._per_second(self.measured.records_out, position)
         demand = float(np.nan_to_num(self.sized_for[position]))
         return demand * wrote / processed if wrote > 0.0 and processed > 0.0 else demand
-
-    def queue_s(self, position: int) -> float:
-        """Return how long a record waits in the input queue of an operator's task, NaN where unknown."""
-        length = self.measured.queue_length[self.look_back, self.graph.slice_of(position)]
-        rate = self.histories[position].true_rate
-        return math.nan if np.isnan(length).all() or not rate > 0.0 else float(np.nanmean(length)) / rate
 
     def group_shares(self, position: int) -> FloatArray:
         """Return the share of each key group in the load of its operator, (K,), sums to 1; (0,) without keyed state.

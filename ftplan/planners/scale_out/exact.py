@@ -11,9 +11,13 @@ from ftplan.planners.result import Result
 from ftplan.planners.scale_out.choices import Choices, Sizes
 from ftplan.planners.scale_out.filling import filled
 from ftplan.planners.scale_out.model import Chosen, ScalingModel
+from ftplan.planners.scale_out.node_model import NodeModel
 from ftplan.planners.scale_out.options import ScalingSearch
 from ftplan.planners.scale_out.outcome import above_quota, outcome, scaling
 from ftplan.planners.scale_out.room import Room
+
+#: Choices that no nodes can take, after which nodes become a part of the program from the start.
+CUTS = 20
 
 
 def exact(problem: ScalingProblem, search: ScalingSearch) -> Result[Scaling]:
@@ -41,11 +45,34 @@ def exact(problem: ScalingProblem, search: ScalingSearch) -> Result[Scaling]:
     if placed is not None:
         chosen = Chosen(choices.smaller, wanted, placed, best, True)
     else:
-        levels = choices.levels(room.most(choices.smaller))
-        start = filled(choices, levels, room)
-        model = ScalingModel(choices, levels, room)
-        chosen = model.solved(search, budget, (start.smaller, start.others)) or start._replace(bound=best)
+        chosen = _chosen(choices, room, search, budget)
+    assert chosen.placed is not None
     answer = scaling(problem, choices.sizings, chosen.smaller | chosen.others, chosen.placed)
     if chosen.fewest:
         answer = replace(answer, least_extra_cpu=extra_cpu(problem, answer))
     return outcome(problem, choices.sizings, answer, min(best, chosen.bound), budget)
+
+
+def _chosen(choices: Choices, room: Room, search: ScalingSearch, budget: Budget) -> Chosen:
+    """Return the best choice that fits, by the program without nodes where its choice finds some, else with them."""
+    levels = choices.levels(room.most(choices.smaller))
+    start, cuts, bound = filled(choices, levels, room), list[Chosen](), 1.0
+    nodes: NodeModel | None = None
+    for _ in range(CUTS):
+        together = budget.part(0.5)
+        chosen = ScalingModel(choices, levels, room, cuts).solved(search, together, start)
+        budget.cut |= together.cut and chosen is None
+        if chosen is None:
+            break
+        bound = min(bound, chosen.bound)
+        if chosen.placed is not None:
+            return chosen
+        nodes = nodes or NodeModel(choices, levels, room)
+        placed, proven = nodes.nodes_of(chosen, search, budget)
+        if placed is not None:
+            return chosen._replace(placed=placed)
+        if not proven:
+            break
+        cuts.append(chosen)
+    exactly = NodeModel(choices, levels, room, cuts, bound).solved(search, budget, start)
+    return start._replace(bound=bound) if exactly is None else exactly._replace(bound=min(bound, exactly.bound))

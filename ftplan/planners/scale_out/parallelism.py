@@ -136,6 +136,9 @@ class Sizing:
             return None
         if share >= 1.0:
             return self.enough if self.enough.parallelism <= most else None
+        if self.operator.keyed and self.split == "load" and self.now.parallelism < self.enough.parallelism:
+            least = self.splitting.fewest(self.target / share, min(most, self.enough.parallelism), NOISE)
+            return None if least is None else self.at(max(least, self.now.parallelism))
         sizes = self.sizes(most)
         at = bisect_left(sizes, share, key=self.share)
         return sizes[at] if at < len(sizes) else None

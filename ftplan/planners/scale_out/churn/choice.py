@@ -55,10 +55,10 @@ def best_policies(
     return best
 
 
-def rank(answer: ReplayedPolicy) -> tuple[bool, float, float]:
-    """Return what answers are ordered by, the best first."""
-    task_s, overloaded = answer.account.task_s, float(answer.account.overloaded)
-    return (False, task_s, overloaded) if answer.keeps else (True, overloaded, task_s)
+def rank(answer: ReplayedPolicy) -> tuple[bool, float, float, int]:
+    """Return what answers are ordered by, the best first; of equals the one with fewest rescales."""
+    task_s, overloaded, rescales, _ = answer.account
+    return (False, task_s, overloaded, rescales) if answer.keeps else (True, overloaded, task_s, rescales)
 
 
 def _tried(
