@@ -84,7 +84,9 @@ def _checklist(table: Table) -> str:
     lines = [f"**{table.title}**", ""] if table.title else []
     for _, number, *others in table.rows:
         named = zip(table.columns[2:], others, strict=True)
-        text = "; ".join(f"{name}: {cell(value)}" for name, value in named if value not in (None, ""))
+        text = "; ".join(
+            f"{name}: {cell(value)}".removeprefix(": ") for name, value in named if value not in (None, "")
+        )
         lines.append(f"- [ ] **{table.columns[1]} {cell(number)}**: {text}")
     return "\n".join(lines) + "\n"
 

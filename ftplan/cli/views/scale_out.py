@@ -124,11 +124,11 @@ def _steps(plan: Plan) -> list[Table]:
     why = [(item["operator"], item["reason"]) for item in operators(plan) if item.get("reason")]
     tables = [capped(("operator", "why"), why)] if why else []
     rows = [
-        ("[ ]", f"{item['operator']}, {number}", step)
+        ("[ ]", f"{number} of {item['operator']}", step)
         for item in changed(plan)
         for number, step in enumerate(item.get("steps") or (), 1)
     ]
-    return [*tables, *([capped(("done", "step", "what"), rows, tick=True)] if rows else [])]
+    return [*tables, *([capped(("done", "step", ""), rows, tick=True)] if rows else [])]
 
 
 def _bottlenecks(plan: Plan) -> list[Table]:
