@@ -51,7 +51,7 @@ def _headline(plan: Plan) -> Table:
     rows = headline(plan) + refusal(plan)
     least = plan.summary.get("least_extra_cpu")
     if least is not None:
-        rows.append(("cores that this needs", f"{cell(least)} more than now, proven to be the fewest"))
+        rows.append(("fewest cores for it", f"{cell(least)} more than now, proven"))
     at = plan.summary.get("thresholds") or {}
     if at:
         low, high = at.get("reachable") or (None, None)

@@ -12,6 +12,7 @@ As a table, with what there is to say of the inputs.
   sustained-load (max)  1
   proven bound          1
   gap                   0.0000%
+  fewest cores for it   0 more than now, proven
   thresholds            scale in below 25, prepare from 55, promote above 70; scores lie between 20.42 and 79.58
   rules                 ranges, target, task-memory, max-parallelism, peak, node-cpu, technique
                                           now  this plan  twice the tasks     DS2
@@ -69,6 +70,7 @@ Twice the tasks, divided by number, with a checkpoint to start from, as the pape
   sustained-load (max)  1
   proven bound          1
   gap                   0.0000%
+  fewest cores for it   1 more than now, proven
   thresholds            scale in below 25, prepare from 55, promote above 70; scores lie between 20.42 and 79.58
   rules                 ranges, target, max-parallelism, peak, technique
                                           now  this plan  twice the tasks     DS2
@@ -90,14 +92,14 @@ Twice the tasks, divided by number, with a checkpoint to start from, as the pape
   clicks    its tasks suffice at the demand, the busiest has 0
   done  step
   [ ]   1 of alerts    go on with its regular checkpoints
-  [ ]   2 of alerts    start 1 new task, without state; that and the first checkpoint take 30 s
-  [ ]   3 of alerts    load the newest checkpoint by key range, 1 MiB in 0.01 s
+  [ ]   2 of alerts    start 1 new task, without state; that takes 30 s
+  [ ]   3 of alerts    load the newest checkpoint by key range, 1 MiB in all, the slowest task in 0.01 s
   [ ]   4 of alerts    send what upstream buffers hold to the new task with its key group, and work it off, 26.9 s; with what comes in meanwhile the pause is 48.8 s
   [ ]   5 of alerts    divide the input streams, with sequence numbers to restore the order, and connect the outputs of the new tasks when they agree with the old ones
   [ ]   6 of alerts    stop the 2 old tasks
   [ ]   1 of sessions  go on with its regular checkpoints
-  [ ]   2 of sessions  start 8 new tasks, without state; that and the first checkpoint take 30 s, of which 30 s are left at the promotion
-  [ ]   3 of sessions  load the newest checkpoint by key range, 4 MiB in 0.005 s
+  [ ]   2 of sessions  start 8 new tasks, without state; that takes 30 s, of which 30 s are left at the promotion
+  [ ]   3 of sessions  load the newest checkpoint by key range, 4 MiB in all, the slowest task in 0.005 s
   [ ]   4 of sessions  send what upstream buffers hold to the new task with its key group, and work it off, 24.3 s; with what comes in meanwhile the pause is 91.4 s
   [ ]   5 of sessions  divide the input streams, with sequence numbers to restore the order, and connect the outputs of the new tasks when they agree with the old ones
   [ ]   6 of sessions  stop the 4 old tasks
@@ -118,6 +120,7 @@ As a list to tick off, within few cores.
   | sustained-load (max) | 1 |
   | proven bound | 1 |
   | gap | 0.0000% |
+  | fewest cores for it | 0 more than now, proven |
   | thresholds | scale in below 25, prepare from 55, promote above 70; scores lie between 20.42 and 79.58 |
   | rules | ranges, target, max-parallelism, peak, free-cpu, technique |
   |  | now | this plan | twice the tasks | DS2 |
