@@ -51,7 +51,7 @@ def _headline(plan: Plan) -> Table:
     rows = headline(plan) + refusal(plan)
     least = plan.summary.get("least_extra_cpu")
     if least is not None:
-        rows.append(("cores that this needs", f"{cell(least)} more than now, proven to be the fewest"))
+        rows.append(("fewest cores for it", f"{cell(least)} more than now, proven"))
     at = plan.summary.get("thresholds") or {}
     if at:
         low, high = at.get("reachable") or (None, None)
@@ -124,11 +124,11 @@ def _steps(plan: Plan) -> list[Table]:
     why = [(item["operator"], item["reason"]) for item in operators(plan) if item.get("reason")]
     tables = [capped(("operator", "why"), why)] if why else []
     rows = [
-        ("[ ]", f"{item['operator']}, {number}", step)
+        ("[ ]", f"{number} of {item['operator']}", step)
         for item in changed(plan)
         for number, step in enumerate(item.get("steps") or (), 1)
     ]
-    return [*tables, *([capped(("done", "step", "what"), rows, tick=True)] if rows else [])]
+    return [*tables, *([capped(("done", "step", ""), rows, tick=True)] if rows else [])]
 
 
 def _bottlenecks(plan: Plan) -> list[Table]:
