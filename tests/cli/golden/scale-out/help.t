@@ -33,7 +33,7 @@ The options, as a newcomer reads them.
                                     on; checkpoint = state is stored from --alarming on, then loaded and
                                     replayed; assisted = where checkpoints lie on the nodes already; auto =
                                     the least extra core-seconds within --latency-budget.  [default: auto]
-    --latency-budget TIME           With --technique auto: no pause is longer.  [default: 1s]
+    --latency-budget TIME           No pause is longer.  [default: 1s, where --technique auto reaches it]
     --split [load|hash]             How key groups are divided: load = contiguous ranges of even load; hash =
                                     of even number, as engines do.  [default: load]
     --target-utilisation X          No task is busier than this at the demand that operators are sized for.
