@@ -144,7 +144,7 @@ class _Figures:
         if key not in self._optima:
             self._optima[key] = offline_optimum(trace, self.limits)
         best, entry = self._optima[key], account(trace, schedule)
-        keeps = entry.keeps(self.limits, trace)
+        keeps = entry.keeps(self.limits, trace, late=True)
         at_best = None
         if best.account is not None:
             at_best = {
@@ -157,6 +157,7 @@ class _Figures:
         return {
             "core_hours": entry.task_s * self.hours,
             "overloaded": entry.overloaded / windows,
+            "late": entry.late / windows,
             "rescales": entry.rescales,
             "rescales_per_day": entry.rescales_per_day,
             "keeps_limits": keeps,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -104,7 +105,7 @@ def tasks(given: Document, operator: str, count: int, **more: Any) -> None:
     item["key_ranges"] = None
     if groups is not None:
         edges = [-(-k * groups // count) for k in range(count + 1)]
-        item["key_ranges"] = [[a, b - 1] for a, b in zip(edges[:-1], edges[1:], strict=True)]
+        item["key_ranges"] = [[a, b - 1] for a, b in pairwise(edges)]
     item.update(more)
 
 
@@ -121,12 +122,16 @@ WRONGS: dict[str, tuple[str, Change, str]] = {
     "a key group that is not there": (
         "plain", lambda p: of(p, "count")["key_ranges"][-1].__setitem__(1, 24), "UNKNOWN_KEY_GROUP",
     ),
-    "a key group with no task": ("plain", lambda p: of(p, "count")["key_ranges"][-1].__setitem__(1, 22), "MISSING_KEY_GROUP"),
+    "a key group with no task": (
+        "plain", lambda p: of(p, "count")["key_ranges"][-1].__setitem__(1, 22), "MISSING_KEY_GROUP",
+    ),
     "a key group with two tasks": ("plain", shifted, "ASSIGNED_TWICE"),
     "an operator twice": ("plain", lambda p: p["plan"]["operators"].append(of(p, "rank")), "ASSIGNED_TWICE"),
     "ranges in another order": ("plain", lambda p: of(p, "count")["key_ranges"].reverse(), "WRONG_RANGES"),
     "fewer ranges than tasks": ("plain", lambda p: of(p, "count").update(parallelism_to=8, nodes=None), "WRONG_RANGES"),
-    "ranges by load for hash": ("hash", lambda p: of(p, "rank").update(key_ranges=[[0, 1], [2, 4], [5, 7]], state_bytes=None), "WRONG_RANGES"),
+    "ranges by load for hash": (
+        "hash", lambda p: of(p, "rank").update(key_ranges=[[0, 1], [2, 4], [5, 7]], state_bytes=None), "WRONG_RANGES",
+    ),
     "ranges without keyed state": ("plain", lambda p: of(p, "parse").update(key_ranges=[[0, 1]]), "WRONG_RANGES"),
     "a task above the target": ("plain", lambda p: tasks(p, "rank", 2), "OVER_CAPACITY"),
     "a task with too much state": ("memory", lambda p: tasks(p, "rank", 1), "OVER_CAPACITY"),
@@ -137,7 +142,9 @@ WRONGS: dict[str, tuple[str, Change, str]] = {
     "more cores than the quota": ("limited", lambda p: p["options"].update(quota=13.5), "OVER_BUDGET"),
     "too long a pause": ("backup", lambda p: p["options"].update(latency_budget_s=0.001), "OVER_PAUSE"),
     "a technique that cannot be": ("bare", lambda p: of(p, "rank").update(technique="assisted"), "WRONG_TECHNIQUE"),
-    "a technique that was not asked for": ("backup", lambda p: of(p, "count").update(technique="checkpoint"), "WRONG_TECHNIQUE"),
+    "a technique that was not asked for": (
+        "backup", lambda p: of(p, "count").update(technique="checkpoint"), "WRONG_TECHNIQUE",
+    ),
     "no technique that there is": ("plain", lambda p: of(p, "count").update(technique="magic"), "WRONG_TECHNIQUE"),
     "no technique for state": ("backup", lambda p: of(p, "count").update(technique=None), "WRONG_TECHNIQUE"),
     "a technique without state": ("limited", lambda p: tasks(p, "parse", 1, technique="checkpoint"), "WRONG_TECHNIQUE"),
@@ -162,7 +169,9 @@ WRONGS: dict[str, tuple[str, Change, str]] = {
     "another objective": ("plain", lambda p: p["objective"].update(name="latency"), "OBJECTIVE_DIFFERS"),
     "another sense": ("plain", lambda p: p["objective"].update(sense="min"), "OBJECTIVE_DIFFERS"),
     "another load": ("plain", lambda p: p["summary"]["after"].update(sustained_load=0.9), "SUMMARY_DIFFERS"),
-    "another score of then": ("plain", lambda p: p["summary"]["scores"][0]["scores"].__setitem__(3, 55.5), "SUMMARY_DIFFERS"),
+    "another score of then": (
+        "plain", lambda p: p["summary"]["scores"][0]["scores"].__setitem__(3, 55.5), "SUMMARY_DIFFERS",
+    ),
     "another threshold": ("plain", lambda p: p["summary"]["thresholds"].update(promote=60.0), "SUMMARY_DIFFERS"),
     "a threshold that was not asked for": ("plain", lambda p: p["options"].update(alarming=60.0), "OPTION_DIFFERS"),
     "a rule that there is not": ("plain", lambda p: p["rules"].append("ragnes"), "UNKNOWN_RULE"),
