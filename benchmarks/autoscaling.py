@@ -27,9 +27,10 @@ from scipy.stats import norm
 
 from ftplan.forecasting.day_ahead import day_ahead
 from ftplan.model.topology import FloatArray, IntArray
-from ftplan.planners.scale_out.churn.choice import RescalingPolicy, best_policies, replayed
+from ftplan.planners.scale_out.churn.choice import RescalingPolicy, best_policies, rank, replayed
 from ftplan.planners.scale_out.churn.optimum import offline_optimum
 from ftplan.planners.scale_out.churn.policies import ThresholdPolicy
+from ftplan.planners.scale_out.churn.timely import timely_schedule
 from ftplan.planners.scale_out.churn.trace import ChurnLimits, DemandTrace, account, exceeds
 
 STEP_S, WINDOW_S = 10, 60
@@ -246,16 +247,12 @@ def beside_runs(job: Job, curves: Path | None, factor: float) -> None:
         hours, rescales, below, behind, again, late = cells.mean(axis=0)
         row(method, f"{hours:.1f}", f"{rescales:.0f}", percent(below), percent(behind), percent(again), f"{late:.0f}")
     past = trace.part(0, known)
-    chosen: dict[str, RescalingPolicy] = {
-        f"{name}, chosen on days 1 and 2": answer.policy
-        for name, answer in best_policies(past, LIMITS, foretell_of(past)).items()
-    }
+    chosen = _chosen(past, ", chosen on days 1 and 2")
     if curves is not None:
         other = stream(
             curves / "wiki_de_5min.csv", SHORT_S, rescale_s, trace.capacity, float(np.quantile(past.demand, 0.95))
         )
-        found = best_policies(other, LIMITS, foretell_of(other))
-        chosen |= {f"{name}, chosen on wiki_de": answer.policy for name, answer in found.items()}
+        chosen |= _chosen(other, ", chosen on wiki_de")
     start = 0
     for name, policy in chosen.items():
         schedule = replayed(trace, LIMITS, policy, foretell_of(trace))
@@ -266,6 +263,18 @@ def beside_runs(job: Job, curves: Path | None, factor: float) -> None:
     if best.schedule is not None:
         whole = np.concatenate([np.full(known, start), best.schedule])
         _replayed(job, "offline optimum" + ("" if best.proven else " (not proven)"), trace, whole, known, factor)
+    timely = timely_schedule(rest, LIMITS)
+    if timely is not None:
+        whole = np.concatenate([np.full(known, start), timely[0]])
+        _replayed(job, "knows all demand, keeps the limits by late windows", trace, whole, known, factor)
+
+
+def _chosen(past: DemandTrace, where: str) -> dict[str, RescalingPolicy]:
+    """Return the best policy of each method on a history, the best of all in bold."""
+    answers = best_policies(past, LIMITS, foretell_of(past))
+    best = min(answers, key=lambda name: rank(answers[name]))
+    mark = {name: "**" if name == best else "" for name in answers}
+    return {f"{mark[name]}{name}{where}{mark[name]}": item.policy for name, item in answers.items()}
 
 
 def _measured(job: Job, run: Run, rescale_s: float, last: slice, factor: float) -> tuple[float, ...]:
@@ -297,35 +306,40 @@ def _replayed(job: Job, name: str, trace: DemandTrace, schedule: IntArray, known
 
 def on_curves(folder: Path, quick: bool) -> None:
     """Print policies that were chosen on the first half of streams, on the second."""
-    print(
-        f"\n### Real streams, at most {LIMITS.rescales_per_day} rescales a day, {percent(LIMITS.overloaded)} overloaded"
-    )
+    print(f"\n### Real streams, at most {LIMITS.rescales_per_day} rescales a day, {percent(LIMITS.overloaded)} late")
     table((
         "stream", "method", "core-hours a day", "rescales a day, most", "late", "above the optimum", "on history"
     ))  # fmt: skip
     for path in sorted(folder.glob("*_5min.csv"))[: 2 if quick else None]:
-        trace = stream(path, 300.0, 30.0, np.arange(1.0, MOST + 1.0), 10.0)
-        known = len(trace.demand) // 2 // 288 * 288
-        past = trace.part(0, known)
-        best, foretell = offline_optimum(past, LIMITS), foretell_of(trace)
-        free = LIMITS._replace(rescales_per_day=trace.day_windows)
-        fixed = np.full(len(trace.demand), 1 + int(np.argmax(trace.capacity >= np.quantile(past.demand, 0.95))))
-        rows = [("fixed", fixed), ("cpu rule at 80 %, any rescales", replayed(trace, free, CPU_RULE, None))]
-        rows += [
-            (name, replayed(trace, LIMITS, answer.policy, foretell))
-            for name, answer in best_policies(past, LIMITS, foretell).items()
+        _on_stream(path.name.removesuffix("_5min.csv"), stream(path, 300.0, 30.0, np.arange(1.0, MOST + 1.0), 10.0))
+
+
+def _on_stream(name: str, trace: DemandTrace) -> None:
+    known = len(trace.demand) // 2 // trace.day_windows * trace.day_windows
+    past, foretell = trace.part(0, known), foretell_of(trace)
+    fixed = np.full(len(trace.demand), 1 + int(np.argmax(trace.capacity >= np.quantile(past.demand, 0.95))))
+    free = LIMITS._replace(rescales_per_day=trace.day_windows)
+    rows = {"fixed": fixed, "cpu rule at 80 %, any rescales": replayed(trace, free, CPU_RULE, None)}
+    rows |= {method: replayed(trace, LIMITS, policy, foretell) for method, policy in _chosen(past, "").items()}
+    knowing = [
+        np.full(len(part.demand), trace.start) if timely is None else timely[0]
+        for part in (past, trace.part(known, len(trace.demand)))
+        for timely in (timely_schedule(part, LIMITS),)
+    ]
+    rows["knows all demand"] = np.concatenate(knowing)
+    for method, schedule in rows.items():
+        start = trace.start if method == "knows all demand" else int(schedule[known - 1])
+        parts = (trace.part(known, len(trace.demand), start), schedule[known:]), (past, schedule[:known])
+        unseen, seen = (account(part, steps) for part, steps in parts)
+        above = [
+            f"{100.0 * (entry.task_s / offline_optimum(part, LIMITS).bound - 1.0):+.1f}%"
+            for entry, (part, _) in zip((unseen, seen), parts, strict=True)
         ]
-        for name, schedule in rows:
-            rest = trace.part(known, len(trace.demand), int(schedule[known - 1]))
-            entry, optimum = account(rest, schedule[known:]), offline_optimum(rest, LIMITS)
-            seen = account(trace.part(0, known, int(schedule[0])), schedule[:known])
-            days = len(rest.demand) / trace.day_windows
-            row(
-                path.name.removesuffix("_5min.csv"), name, f"{entry.task_s / 3600.0 / days:.1f}",
-                entry.rescales_per_day, percent(entry.late / len(rest.demand)),
-                f"{100.0 * (entry.task_s / optimum.bound - 1.0):+.1f}%",
-                f"{100.0 * (seen.task_s / best.bound - 1.0):+.1f}%, {percent(seen.late / known)}",
-            )  # fmt: skip
+        rest = len(trace.demand) - known
+        row(
+            name, method, f"{unseen.task_s / 3600.0 / rest * trace.day_windows:.1f}", unseen.rescales_per_day,
+            percent(unseen.late / rest), above[0], f"{above[1]}, {percent(seen.late / known)}",
+        )  # fmt: skip
 
 
 def main() -> None:
