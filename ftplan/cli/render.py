@@ -80,7 +80,7 @@ def markdown(table: Table) -> str:
 
 
 def _checklist(table: Table) -> str:
-    """Return a list of tasks: the first two columns, and the others behind their names if they have one; empty ones are left out."""
+    """Return a list of tasks: the first two columns, and the others behind their names; what is empty is left out."""
     lines = [f"**{table.title}**", ""] if table.title else []
     for _, number, *others in table.rows:
         named = zip(table.columns[2:], others, strict=True)

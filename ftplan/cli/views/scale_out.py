@@ -69,11 +69,17 @@ def _beside(plan: Plan) -> list[Table]:
         columns[{"ds2": "DS2", "doubling": "twice the tasks"}.get(name, name)] = figures
     known = {text: figures for text, figures in columns.items() if figures}
     rows = [
-        (text, *(figures.get(name) for figures in known.values()))
+        (text, *(_figure(figures, name) for figures in known.values()))
         for name, text in _FIGURES
         if any(figures.get(name) is not None for figures in known.values())
     ]
     return [Table(("", *known), rows)] if rows else []
+
+
+def _figure(figures: Mapping[str, Any], name: str) -> Any:
+    """Return a figure of a record, bytes as a whole number."""
+    value = figures.get(name)
+    return round(value) if name.endswith("bytes") and value is not None else value
 
 
 def _operators(plan: Plan) -> Table:
