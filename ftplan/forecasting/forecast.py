@@ -53,6 +53,32 @@ class Forecast(NamedTuple):
     warnings: tuple[Warn, ...] = ()
 
 
+class Forecaster(NamedTuple):
+    """A method that was chosen on the first windows of a series, and foretells from any later origin.
+
+    ``off`` (P, R) is what it was off by on stretches of unseen time; R windows are judged.
+    """
+
+    rule: Rule
+    off: FloatArray
+    method: str
+    season: int
+    error: float | None
+    error_same_as_yesterday: float | None
+    warnings: tuple[Warn, ...]
+
+    def mean(self, origins: IntArray, horizon: int) -> FloatArray:
+        """Return what is expected from each origin (P,), (P, H)."""
+        return np.maximum(self.rule(origins, horizon), 0.0)
+
+    def at(self, seen: FloatArray, horizon: int) -> Forecast:
+        """Return the forecast of the next windows, after the first windows of the series, *seen*."""
+        mean = self.mean(np.array([len(seen)]), horizon)[0]
+        low, high, paths = _range(mean, self.off, seen)
+        beside = self.error_same_as_yesterday
+        return Forecast(mean, low, high, paths, self.method, self.season, self.error, beside, self.warnings)
+
+
 def forecast(series: FloatArray, horizon: int, season: int, method: str = "auto") -> Forecast:
     """Foretell a series (W,) for *horizon* windows; *season* is how many windows make a day (0: unknown).
 
@@ -65,18 +91,25 @@ def forecast(series: FloatArray, horizon: int, season: int, method: str = "auto"
     half a second for 10,000 windows.
     """
     values = _filled(np.asarray(series, dtype=float)[-MOST_WINDOWS:])
-    first, reach = _unseen(len(values), horizon, season)
-    last = len(values) - reach
+    return forecaster(values, len(values), horizon, season, method).at(values, horizon)
+
+
+def forecaster(series: FloatArray, known: int, horizon: int, season: int, method: str = "auto") -> Forecaster:
+    """Choose a method as :func:`forecast` does, on the first *known* windows of a series (W,) without gaps.
+
+    From later origins it foretells without being fitted again: what a policy that is replayed over W windows would
+    have known.
+    """
+    first, reach = _unseen(known, horizon, season)
+    last = known - reach
     origins = np.unique(np.linspace(first, last, MOST_ORIGINS).astype(np.int64)) if first <= last else np.zeros(0, int)
-    rules, warnings = _rules(values, season, first, method)
-    actual = values[origins[:, None] + np.arange(reach)]
+    rules, warnings = _rules(series, season, first, method)
+    actual = series[origins[:, None] + np.arange(reach)]
     off = {key: actual - np.maximum(rule(origins, reach), 0.0) for key, rule in rules.items()}
     error = {key: _error(item, actual) for key, item in off.items()}
     asked = [key for key in rules if method in ("auto", key[0])]
-    chosen = min(asked, key=lambda key: (error[key] is None, error[key]))
-    mean = np.maximum(rules[chosen](np.array([len(values)]), horizon)[0], 0.0)
-    beside = error.get((NAIVE, season))
-    return Forecast(mean, *_range(mean, off[chosen], values), *chosen, error[chosen], beside, warnings)
+    best = min(asked, key=lambda key: (error[key] is None, error[key]))
+    return Forecaster(rules[best], off[best], *best, error[best], error.get((NAIVE, season)), warnings)
 
 
 def _rules(
@@ -99,7 +132,7 @@ def _rules(
         for daily in (0, season) if 0 < season < first else (0,):
             rules["trend", daily] = partial(trend, values, daily)
     if method == "smoothing" and first < LEAST:
-        raise FtplanError(f"--forecast smoothing needs {2 * LEAST} windows, not {len(values)}; use --forecast trend")
+        raise FtplanError(f"--forecast smoothing needs at least {2 * LEAST} windows; use --forecast trend")
     if method in ("auto", "smoothing") and first >= LEAST:
         if installed():
             for daily in (0, season) if 0 < 2 * season <= first else (0,):

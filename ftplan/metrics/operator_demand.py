@@ -6,6 +6,7 @@ Shapes: W windows, O operators by position in the topology.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -63,8 +64,9 @@ def _offered(measured: MeasuredTasks, tasks: slice, window_s: float) -> FloatArr
 def measured_flows(graph: TaskGraph, stats: StatsTables, measured: MeasuredTasks, window: slice) -> Flows:
     """Return what goes over each pair of joined operators for each record that the sender processes.
 
-    In this order: the substreams between the two; ``records_out`` of the sender, all of which goes over each of its
-    edges; the records of the receiver, where it has no other operator before it; what the topology states.
+    In this order: the substreams between the two; ``records_out`` of a sender with a single edge; the records of the
+    receiver, where it has no other operator before it; ``records_out`` of any sender, which Flink counts over all edges
+    and Storm stream by stream, so that it may be too high; what the topology states.
 
     Parameters
     ----------
@@ -84,14 +86,16 @@ def measured_flows(graph: TaskGraph, stats: StatsTables, measured: MeasuredTasks
     senders: dict[int, set[int]] = {}
     for source, target in stated:
         senders.setdefault(target, set()).add(source)
+    receivers = Counter(source for source, _ in stated)
     flows, by_word = [], set()
     for (source, target), selectivity in stated.items():
         processed = totals["processed"][source]
         sent = substreams.get((source, target))
-        if sent is None and measured.counts_output[source]:
-            sent = totals["out"][source]
-        if sent is None and len(senders[target]) == 1 and measured.source[target] is not None:
-            sent = totals["in"][target]
+        received = len(senders[target]) == 1 and measured.source[target] is not None
+        wrote = measured.counts_output[source]
+        if sent is None and (wrote or received):
+            alone = receivers[source] == 1
+            sent = totals["out"][source] if wrote and (alone or not received) else totals["in"][target]
         if sent is not None and processed > 0.0:
             selectivity = sent / processed
         else:

@@ -49,7 +49,7 @@ class TechniqueSetting:
     delay_s
         Of a message.
     queue_s
-        Time that a message waits in an input queue: C of [Madsen2015].
+        Time that a message waits in the input queue of a new task: C of [Madsen2015].
     remote
         Checkpoints lie in a store that is as far from every node.
     """
@@ -129,14 +129,14 @@ def technique_costs(
       extra = p_to cpu (setup - late) + p_from cpu pause + the time that storing takes tasks.
     - ``assisted``: new tasks start on nodes with checkpoints of their key groups, turn them into state and work off
       what came in since, while the old ones go on (``cpal``): then the pause is queue / (1 - u_i). What has no
-      checkpoint on its node is sent there in the end (``direct``), which takes copy_i / (1 - u_i) + delay.
+      checkpoint on its node is handed over in the end (``direct``), which takes copy_i / (1 - u_i) + delay.
       pause = the longest, extra = p_to cpu (setup + longest replay and its catching up) + p_from cpu pause.
 
     [Mudassar2019] gives no formulas: those of ``checkpoint`` follow from Algorithm 3 as
     :func:`ftplan.metrics.recovery_time.recovery_time` has them, with which the pause agrees but for the delay, and
     those of ``assisted`` from :func:`ftplan.metrics.migration_costs.migration_costs`. Where u_i is 1 or more nothing
     that has to be worked off ever is: then only ``active-backup`` can be used. Tasks on one node share its link, in
-    any order, so that the last of them waits for the sum.
+    any order, so that the last of them waits for the sum; what stays on its node crosses none.
     """
     operator = problem.operators[scaling.operator]
     if not operator.keyed:
@@ -239,10 +239,11 @@ def _assisted(split: TaskReplacement, setting: TechniqueSetting, own: _OperatorS
     buffered = _buffered(split, own, own.interval_s)
     replay = over_links(buffered, nodes, speed) + own.interval_s * split.use
     replayed = float(setting.delay_s + (replay * catch_up).max())
-    moved = split.by_new_task(np.where(split.covered, 0.0, split.operator.state_bytes))
-    sent = over_links(moved, nodes, speed) + 2.0 * _serialised(moved, setting)
+    lacking = np.where(split.covered, 0.0, split.operator.state_bytes)
+    moved, written = split.by_new_task(np.where(split.stays, 0.0, lacking)), split.by_new_task(lacking)
+    sent = over_links(moved, nodes, speed) + 2.0 * _serialised(written, setting)
     queue = own.queue_s * catch_up
-    pauses = np.where(moved > 0.0, np.maximum(queue, setting.delay_s + sent * catch_up), queue)
+    pauses = np.where(written > 0.0, np.maximum(queue, setting.delay_s + sent * catch_up), queue)
     slowest, pause = int(pauses.argmax()), float(pauses.max())
     ready = setting.setup_s + replayed + 2.0 * (setting.delay_s + own.queue_s)
     return TechniqueCost(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ftplan.errors import FtplanError, MissingExtraError
 from ftplan.forecasting import forecast as room
-from ftplan.forecasting.forecast import Forecast, forecast
+from ftplan.forecasting.forecast import Forecast, forecast, forecaster
 from ftplan.forecasting.methods import seasonal_naive, trend, windows_a_day
 from ftplan.forecasting.smoothing import smoothed
 
@@ -164,7 +164,7 @@ def test_a_single_window_goes_on() -> None:
 def test_what_statistics_are_too_short_for() -> None:
     with pytest.raises(FtplanError, match=r"seasonal-naive needs .* more than a day .* use --forecast trend"):
         forecast(daily(1), 3, DAY, "seasonal-naive")
-    with pytest.raises(FtplanError, match="smoothing needs 48 windows, not 24; use --forecast trend"):
+    with pytest.raises(FtplanError, match="smoothing needs at least 48 windows; use --forecast trend"):
         forecast(daily(1), 3, DAY, "smoothing")
 
 
@@ -175,6 +175,15 @@ def test_without_statsmodels(monkeypatch: pytest.MonkeyPatch) -> None:
     assert told.method != "smoothing"
     with pytest.raises(MissingExtraError, match=r"--forecast smoothing needs statsmodels.*ftplan\[forecast\]"):
         forecast(daily(6), 6, DAY, "smoothing")
+
+
+@pytest.mark.parametrize("method", ["auto", "trend", "smoothing", "seasonal-naive"])
+def test_a_forecaster_knows_what_a_forecast_at_its_end_knew(method: str) -> None:
+    series = daily(10)
+    single = forecast(series[: 8 * DAY], 6, DAY, method)
+    later = forecaster(series, 8 * DAY, 6, DAY, method)
+    assert (later.method, later.season, later.error) == (single.method, single.season, single.error)
+    assert later.mean(np.array([8 * DAY, 9 * DAY]), 6)[0] == pytest.approx(single.mean)
 
 
 def test_windows_of_a_day() -> None:

@@ -13,10 +13,12 @@ from ftplan.api.option_fields import (
     SHARE,
     Check,
     PlanOptions,
+    document,
     number,
     one_of,
     option,
     optional,
+    path,
     whole,
 )
 from ftplan.api.shared_options import BANDWIDTH, checkpoints_in_place
@@ -57,7 +59,7 @@ class ScaleOutOptions(PlanOptions):
     hold: int = option(3, whole(1), "Windows for which a score stays below --scale-in before tasks go.", metavar="N")
     rules: Any = option(
         None,
-        optional(Check("the path of a bottleneck-rules file, or its document", lambda value: value)),
+        optional(Check("the path of a bottleneck-rules file, or its document", document)),
         "Labels, membership functions and rules of the fuzzy inference.  [default: those of --print-rules]",
         metavar="FILE",
     )
@@ -117,7 +119,7 @@ class ScaleOutOptions(PlanOptions):
     quota: float | None = option(None, optional(CORES), "Cores of all tasks together, at any time.", metavar="X")
     key_log: Any = option(
         None,
-        optional(Check("the path of a table of keys", lambda value: value)),
+        optional(Check("the path of a table of keys", path)),
         "Records by key (columns operator, key, records; Parquet or CSV): every max parallelism is tried on them.",
         metavar="FILE",
     )

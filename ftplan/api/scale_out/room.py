@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -84,6 +85,7 @@ def copies_of(operator: Operator, copies: Copies, cluster: Cluster | None) -> tu
     return tuple(tuple(sorted(cluster.position[node] for node in nodes)) for nodes in held)
 
 
+@lru_cache(maxsize=1)  # so that what is kept by topology is found again
 def by_id(topology: Topology) -> Topology:
     """Return the same topology with its operators sorted by id as text."""
     order = sorted(range(len(topology.operators)), key=lambda i: topology.operators[i].id)

@@ -147,13 +147,11 @@ def forecast_of(prepared: PreparedScaling) -> list[dict[str, Any]]:
     for number, (history, ahead) in enumerate(zip(prepared.histories, prepared.forecasts, strict=True)):
         if ahead is None:
             continue
-        last = history.inputs[-1]
-        of_tasks = scores(prepared.rules, last)
-        if np.isnan(of_tasks).all():
+        if np.isnan(scores(prepared.rules, history.inputs[-1])).all():
             continue
         when = crossing(
-            last[int(np.nanargmax(of_tasks))],
-            float(history.demand[-1]),
+            history.inputs,
+            history.demand,
             ahead,
             partial(scores, prepared.rules),
             prepared.thresholds.promote,

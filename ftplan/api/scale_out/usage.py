@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from ftplan.metrics.measured_tasks import MeasuredGroups, MeasuredTasks, measure
 from ftplan.metrics.operator_demand import Flows, demand_statistic, look_back, measured_flows, operator_demand
 from ftplan.model.problem import StatsTables
 from ftplan.model.task_graph import TaskGraph
-from ftplan.model.topology import FloatArray
+from ftplan.model.topology import FloatArray, Topology
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +81,7 @@ class OperatorUsage:
 
 
 def operator_usage(
-    graph: TaskGraph, stats: StatsTables, options: ScaleOutOptions, task_memory: FloatArray
+    topology: Topology, stats: StatsTables, options: ScaleOutOptions, task_memory: FloatArray
 ) -> OperatorUsage:
     """Return what statistics say of each operator; *task_memory* (T,) are the bytes that each task may hold.
 
@@ -89,10 +90,9 @@ def operator_usage(
     FtplanError
         If the statistics do not fit the topology, or are too short for the forecast.
     """
+    graph, groups, measured = _read(topology, stats)
     window_s = stats.manifest.window_s
     window = look_back(stats.manifest.windows, window_s, options.look_back_s)
-    groups = measured_groups(graph, stats)
-    measured = measured_tasks(graph, stats, groups)
     flows = measured_flows(graph, stats, measured, window)
     demand = operator_demand(graph, measured, flows.flows, window_s)
     used = histories(graph, measured, demand, window_s, window, options.task_capacity, task_memory)
@@ -100,3 +100,10 @@ def operator_usage(
     highest = np.array([np.nan if item is None else item.high.max() for item in ahead])
     sized = np.fmax(demand_statistic(demand, options.demand, window), highest) * options.growth
     return OperatorUsage(graph, window_s, measured, groups, flows, used, window, ahead, sized)
+
+
+@lru_cache(maxsize=1)  # a plan is judged by the tables that it was made from
+def _read(topology: Topology, stats: StatsTables) -> tuple[TaskGraph, Mapping[str, MeasuredGroups], MeasuredTasks]:
+    graph = TaskGraph(topology)
+    groups = measured_groups(graph, stats)
+    return graph, groups, measured_tasks(graph, stats, groups)

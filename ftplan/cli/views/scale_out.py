@@ -175,18 +175,48 @@ def _alarming(plan: Plan) -> list[Table]:
 
 
 def _churn(plan: Plan) -> list[Table]:
-    """Return what policies of rescaling would have cost over the statistics, beside the best that was possible."""
-    return []
+    """Return what rescaling costs by the best policy of each method, beside the optimum that knows all demand."""
+    known = plan.summary.get("churn")
+    if not isinstance(known, Mapping):
+        return []
+    rows: list[Sequence[Any]] = []
+    for item in known.get("operators") or ():
+        part = "unseen" if item.get("unseen") else "history"
+        name = item.get("operator")
+        methods = (item, *(item.get("others") or ()))
+        rows += [(name, method.get("method"), *_account(method.get(part))) for method in methods]
+        best = (item.get(part) or {}).get("optimum")
+        rows.append((name, "at best, all demand known", *_account(best)))
+        rows.append((name, "as it is", *_account((item.get("as_it_is") or {}).get(part))))
+    columns = ("operator", "rescaled by", "core-hours", "overloaded, share of time", "rescales", "above the bound")
+    return [capped(columns, rows)] if rows else []
+
+
+def _account(figures: Mapping[str, Any] | None) -> tuple[Any, ...]:
+    names = ("core_hours", "overloaded", "rescales", "distance")
+    return tuple((figures or {}).get(name) for name in names)
 
 
 def _key_log(plan: Plan) -> list[Table]:
-    """Return the best max parallelism by the keys of the log."""
-    return []
+    """Return the max parallelism that divides the keys of the log best, and those that divide them badly."""
+    rows = [tuple(item.values()) for item in records(plan, "max_parallelism")]
+    columns = [name.replace("_", " ") for name in (records(plan, "max_parallelism") or ({},))[0]]
+    return [capped(columns, rows)] if rows else []
 
 
 def _contention(plan: Plan) -> list[Table]:
-    """Return the nodes whose cores, state or network are contended most, before and after."""
-    return []
+    """Return what tasks use of the nodes' cores, memory and network, before and after: of those that change."""
+    known = plan.summary.get("contention") or {}
+    after = {item["node"]: item for item in known.get("after") or ()}
+    columns = {"compute": "cores in use", "state": "memory for state", "network": "network"}
+    pairs = [(item, after[item["node"]]) for item in known.get("before") or () if item["node"] in after]
+    names = [name for name in columns if any(item.get(name) is not None for pair in pairs for item in pair)]
+    rows = [
+        (was["node"], *(f"{_percent(was.get(name))} -> {_percent(then.get(name))}" for name in names))
+        for was, then in pairs
+        if any(was.get(name) != then.get(name) for name in names)
+    ]
+    return [capped(("node", *(columns[name] for name in names)), rows)] if rows else []
 
 
 def _notes(plan: Plan) -> list[str]:

@@ -117,7 +117,7 @@ def states(plan: Plan, topology: Topology, cluster: Cluster | None) -> States:
     moving = {item["operator"] for item in changed(plan)}
     known: dict[tuple[str, int], State] = {}
     for item in operators(plan):
-        name, state = item["operator"], item.get("state")
+        name, state = item["operator"], str(item.get("state"))
         if state not in STATES or (state == "normal" and name not in moving):
             continue
         style, text = STATES[state] if state != "normal" else ("s3", "next bottleneck")

@@ -204,8 +204,8 @@ def test_what_a_rule_forbids_may_be_where_it_is_not_named() -> None:
 #: What a plan made by hand has to say of an operator.
 HAND = (
     {"operator": "alive", "state": "scale-in", "parallelism_from": 4, "parallelism_to": 4},
-    {"operator": "beats", "state": "scale-in", "parallelism_from": 1, "parallelism_to": 1},
-    {"operator": "clicks", "state": "scale-in", "parallelism_from": 2, "parallelism_to": 2},
+    {"operator": "beats", "state": "normal", "parallelism_from": 1, "parallelism_to": 1},
+    {"operator": "clicks", "state": "normal", "parallelism_from": 2, "parallelism_to": 2},
     {"operator": "count", "state": "promoted", "parallelism_from": 4, "parallelism_to": 8},
     {"operator": "rank", "state": "promoted", "parallelism_from": 1, "parallelism_to": 3},
 )

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ftplan.metrics.scaling_states import Thresholds, timeline
-from ftplan.planners.scale_out.alarming import AlarmingPoint, alarming_threshold
+from ftplan.planners.scale_out.alarming import AlarmingPoint, alarming_point, alarming_threshold
 
 LOW, HIGH = 25.0, 70.0
 
@@ -74,7 +74,7 @@ def test_beside_a_replay_of_every_threshold(
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.lists(st.one_of(SCORES, st.just(float("nan"))), min_size=1, max_size=40), st.floats(0.0, 4.0))
+@given(st.lists(st.one_of(SCORES, st.just(float("nan"))), min_size=1, max_size=40), st.floats(0.1, 4.0))
 def test_late_starts_are_crossings_that_were_not_ready(scores: list[float], setup: float) -> None:
     """By the states of algorithm 1, under the threshold that is chosen; operators that stay promoted start no more."""
     got = alarming_threshold(np.array(scores), LOW, HIGH, setup, 0.8, 55.0)
@@ -100,6 +100,16 @@ def test_by_hand() -> None:
     )
 
 
+def test_a_long_front_is_shown_in_part() -> None:
+    """400 crossings, each after a score of its own: by 0.1 from 30 on."""
+    scores = np.array([[20.0, 30.0 + 0.1 * k, 80.0] for k in range(400)]).ravel()
+    got = alarming_threshold(scores, LOW, HIGH, 1, 0.9, 55.0)
+    assert got.chosen[:2] == (pytest.approx(34.0), 0.9)
+    assert len(got.front) <= 120
+    assert got.chosen in got.front
+    assert [got.front[k].ready for k in (0, -1)] == [1.0, 0.0]
+
+
 def test_thresholds_are_round_where_it_makes_no_difference() -> None:
     scores = np.array([20.0, 51.23456, 55.4321, 80.0])
     assert alarming_threshold(scores, LOW, HIGH, 1, 1.0, 55.0).chosen.threshold == 55.0
@@ -121,4 +131,5 @@ def test_operators_take_their_own_time_and_unknown_scores_are_low() -> None:
 def test_the_usual_threshold_stays_between_the_others() -> None:
     scores = np.full(4, 30.0)
     assert alarming_threshold(scores, LOW, 50.0, 1, 1.0, 55.0).chosen.threshold == 50.0
+    assert alarming_point(scores, 20.0, HIGH, 1) == AlarmingPoint(20.0, 1.0, 1.0)
     assert 60.0 < alarming_threshold(scores, 60.0, HIGH, 1, 1.0, 55.0).chosen.threshold <= HIGH
