@@ -9,14 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from ftplan.api.scale_out.options import ScaleOutOptions
 from ftplan.compiled import called_often
 from ftplan.errors import FtplanError, suggestion
-from ftplan.io.key_log_file import KeyedRecords, KeyLog, load_key_log
+from ftplan.io.key_log_file import KeyedRecords, KeyLog
 from ftplan.metrics.scaling_effects import share_at
 from ftplan.metrics.scaling_problem import ScalableOperator, ScalingProblem
-from ftplan.model.plan import InputFile, Warn
-from ftplan.model.problem import Problem
+from ftplan.model.plan import Warn
 from ftplan.model.statistics import Manifest
 from ftplan.model.tolerances import TINY
 from ftplan.model.topology import FloatArray, IntArray
@@ -49,30 +47,6 @@ class MaxParallelism(NamedTuple):
     max_parallelism: int
     parallelism: int
     highest: float
-
-
-class KeysAnswer(NamedTuple):
-    """``summary.max_parallelism``, what is said of it, and the fingerprint of the log; all empty without a log."""
-
-    rows: tuple[dict[str, Any], ...] = ()
-    warnings: tuple[Warn, ...] = ()
-    inputs: tuple[InputFile, ...] = ()
-
-
-def asked_of_keys(inputs: Problem, problem: ScalingProblem, options: ScaleOutOptions) -> KeysAnswer:
-    """Return the answer to ``--key-log``; see :func:`max_parallelisms`.
-
-    Raises
-    ------
-    FtplanError
-        If the log cannot be read, is wrong, or names operators that are not there.
-    """
-    if options.key_log is None:
-        return KeysAnswer()
-    assert inputs.stats is not None  # the problem was made of statistics
-    log = load_key_log(options.key_log)
-    rows, warnings = max_parallelisms(problem, log, inputs.stats.manifest, options.max_parallelism)
-    return KeysAnswer(tuple(rows), warnings, (log.input,))
 
 
 def key_groups(keys: Any, key_hash: str, groups: int) -> IntArray:
