@@ -63,7 +63,7 @@ def crossing(
     grown = np.broadcast_to(task, (STEPS + 1, len(task))).copy()
     for column in GROWING:
         grown[:, column] = np.clip(task[column] * np.linspace(0.0, most, STEPS + 1), 0.0, 100.0)
-    step = np.rint(ahead.paths * (STEPS / most)).astype(int) if most > 0.0 else np.zeros(ahead.paths.shape, int)
+    step = np.rint(ahead.paths / (most or 1.0) * STEPS).astype(int)
     above = (score(grown) > promote)[step]
     first = np.where(above.any(axis=1), (above.argmax(axis=1) + 1.0) * window_s, np.inf)
     times = [float(np.quantile(first, share, method="inverted_cdf")) for share in (LOW, 0.5, HIGH)]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 
 from ftplan.errors import FtplanError, MissingExtraError
-from ftplan.forecasting.methods import seasonal_naive, trend
+from ftplan.forecasting.methods import DAMPINGS, seasonal_naive, trend
 from ftplan.forecasting.smoothing import LEAST, installed, smoothed
 from ftplan.model.plan import Warn
 from ftplan.model.topology import FloatArray, IntArray
@@ -21,6 +22,14 @@ LOW, HIGH = 0.05, 0.95
 #: What a method with its parameters foretells, (P, H), from each of the origins (P,) for H windows.
 Rule = Callable[[IntArray, int], FloatArray]
 NAIVE = "seasonal-naive"
+
+
+class _Candidate(NamedTuple):
+    """A method with its parameters, of which the daily pattern is one."""
+
+    method: str
+    season: int
+    rule: Rule
 
 
 class Forecast(NamedTuple):
@@ -82,10 +91,10 @@ class Forecaster(NamedTuple):
 def forecast(series: FloatArray, horizon: int, season: int, method: str = "auto") -> Forecast:
     """Foretell a series (W,) for *horizon* windows; *season* is how many windows make a day (0: unknown).
 
-    Trend and smoothing are tried with a daily pattern and without, ``auto`` tries all methods; the one of least error
-    is taken. Errors are of up to 60 origins in the second half of the series, each seeing the time before it only
-    [Tashman2000]; parameters come from the time before the first of them. As the least of a few, the error of the
-    method taken is a little kind.
+    Trend and smoothing are tried with a daily pattern and without, trends with less damping and more, ``auto`` tries
+    all methods; the one of least error is taken. Errors are of up to 60 origins in the second half of the series, each
+    seeing the time before it only [Tashman2000]; parameters come from the time before the first of them. As the least
+    of a few, the error of the method taken is a little kind.
 
     Gaps (NaN) repeat what was before. Only the last 20,000 windows are looked at, and smoothing is fitted twice: about
     half a second for 10,000 windows.
@@ -103,46 +112,46 @@ def forecaster(series: FloatArray, known: int, horizon: int, season: int, method
     first, reach = _unseen(known, horizon, season)
     last = known - reach
     origins = np.unique(np.linspace(first, last, MOST_ORIGINS).astype(np.int64)) if first <= last else np.zeros(0, int)
-    rules, warnings = _rules(series, season, first, method)
+    candidates, warnings = _candidates(series, season, first, method)
     actual = series[origins[:, None] + np.arange(reach)]
-    off = {key: actual - np.maximum(rule(origins, reach), 0.0) for key, rule in rules.items()}
-    error = {key: _error(item, actual) for key, item in off.items()}
-    asked = [key for key in rules if method in ("auto", key[0])]
-    best = min(asked, key=lambda key: (error[key] is None, error[key]))
-    return Forecaster(rules[best], off[best], *best, error[best], error.get((NAIVE, season)), warnings)
+    off = [actual - np.maximum(item.rule(origins, reach), 0.0) for item in candidates]
+    error = [_error(item, actual) for item in off]
+    asked = [k for k, item in enumerate(candidates) if method in ("auto", item.method)]
+    best = min(asked, key=lambda k: (error[k] is None, error[k]))
+    beside = next((error[k] for k, item in enumerate(candidates) if item.method == NAIVE), None)
+    chosen = candidates[best]
+    return Forecaster(chosen.rule, off[best], chosen.method, chosen.season, error[best], beside, warnings)
 
 
-def _rules(
-    values: FloatArray, season: int, first: int, method: str
-) -> tuple[dict[tuple[str, int], Rule], tuple[Warn, ...]]:
-    """Return what can be used of what is asked for, by method and season, simplest first; always naive, if it can be.
+def _candidates(values: FloatArray, season: int, first: int, method: str) -> tuple[list[_Candidate], tuple[Warn, ...]]:
+    """Return what can be used of what is asked for, simplest first; always 'same as yesterday', if it can be.
 
     All of it can foretell from window *first* on.
     """
-    rules: dict[tuple[str, int], Rule] = {}
+    candidates: list[_Candidate] = []
     warnings: tuple[Warn, ...] = ()
     if 0 < season <= first:
-        rules[NAIVE, season] = partial(seasonal_naive, values, season)
+        candidates.append(_Candidate(NAIVE, season, partial(seasonal_naive, values, season)))
     elif method == NAIVE:
         raise FtplanError(
             "--forecast seasonal-naive needs statistics of more than a day and twice --horizon, in windows shorter "
             "than a day; use --forecast trend"
         )
     if method in ("auto", "trend"):
-        for daily in (0, season) if 0 < season < first else (0,):
-            rules["trend", daily] = partial(trend, values, daily)
+        tried = product((0, season) if 0 < season < first else (0,), DAMPINGS)
+        candidates += [_Candidate("trend", daily, partial(trend, values, daily, damping)) for daily, damping in tried]
     if method == "smoothing" and first < LEAST:
         raise FtplanError(f"--forecast smoothing needs at least {2 * LEAST} windows; use --forecast trend")
     if method in ("auto", "smoothing") and first >= LEAST:
         if installed():
-            for daily in (0, season) if 0 < 2 * season <= first else (0,):
-                rules["smoothing", daily] = smoothed(values, daily, first).ahead
+            seasons = (0, season) if 0 < 2 * season <= first else (0,)
+            candidates += [_Candidate("smoothing", daily, smoothed(values, daily, first).ahead) for daily in seasons]
         elif method == "smoothing":
             raise MissingExtraError("statsmodels", "forecast", "--forecast smoothing")
         else:
             message = "demand is foretold without exponential smoothing: pip install 'ftplan[forecast]'"
             warnings = (Warn("SMOOTHING_NOT_INSTALLED", message),)
-    return rules, warnings
+    return candidates, warnings
 
 
 def _unseen(windows: int, horizon: int, season: int) -> tuple[int, int]:

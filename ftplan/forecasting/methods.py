@@ -14,8 +14,8 @@ DAY_S = 86400.0
 SHORTEST_LINE, LONGEST_LINE = 12, 144
 #: Windows whose median is the level from which a line goes on.
 LEVEL = 3
-#: What is left of a slope with each window ahead: a line that goes on undamped is soon worse than none.
-DAMPING = 0.9
+#: What may be left of a slope with each window ahead: a line that goes on undamped is soon worse than none.
+DAMPINGS = (0.9, 0.98)
 
 
 def windows_a_day(window_s: float) -> int:
@@ -31,14 +31,14 @@ def seasonal_naive(series: FloatArray, season: int, origins: IntArray, horizon: 
     return np.asarray(series[origins[:, None] - season + np.arange(horizon) % season])
 
 
-def trend(series: FloatArray, season: int, origins: IntArray, horizon: int) -> FloatArray:
+def trend(series: FloatArray, season: int, damping: float, origins: IntArray, horizon: int) -> FloatArray:
     """Return a damped line with the slope of Theil and Sen, (P, H), which outliers do not pull [Sen1968].
 
     The slope is the median over all pairs of the last windows; the line begins at the median of the last three. With a
     daily pattern (season > 0) the line goes through what today differs from yesterday, and yesterday is added; then
     origins need more than *season* windows before them. Cost O(P · n²) for lines of n = 2H windows, at most 144.
     """
-    damped = np.cumsum(DAMPING ** np.arange(1, horizon + 1))
+    damped = np.cumsum(damping ** np.arange(1, horizon + 1))
     if season:
         rest = series[season:] - series[:-season]
         answer = seasonal_naive(series, season, origins, horizon)

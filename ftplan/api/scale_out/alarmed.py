@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,12 +11,9 @@ from ftplan.api.scale_out.options import ScaleOutOptions
 from ftplan.api.scale_out.problem import PreparedScaling
 from ftplan.metrics.scaling_effects import largest_state
 from ftplan.model.plan import Warn
-from ftplan.model.topology import IntArray
+from ftplan.model.topology import FloatArray
 from ftplan.model.units import MB
 from ftplan.planners.scale_out.alarming import alarming_threshold
-
-#: Digits behind the point of a threshold that was chosen; it is rounded down, so that it still is reached.
-DIGITS = 9
 
 
 def alarmed(
@@ -31,17 +27,16 @@ def alarmed(
         return prepared, (), ()
     low, promote = prepared.thresholds.scale_in, prepared.thresholds.promote
     guess = prepared.thresholds.alarming
-    made = alarming_threshold(prepared.scores, low, promote, _setup_windows(prepared), options.ready, guess)
-    threshold = math.floor(made.chosen.threshold * 10**DIGITS) / 10**DIGITS
+    setup_windows = setup_seconds(prepared) / prepared.window_s
+    made = alarming_threshold(prepared.scores, low, promote, setup_windows, options.ready, guess)
     front = tuple(
         {"alarming": point.threshold, "ready": point.ready, "backup_share": point.backup_share} for point in made.front
     )
-    return prepared.alarmed_at(threshold if threshold > low else made.chosen.threshold), front, made.warnings
+    return prepared.alarmed_at(made.chosen.threshold), front, made.warnings
 
 
-def _setup_windows(prepared: PreparedScaling) -> IntArray:
-    """Return how many windows it takes until a secondary of each operator is ready, (O,): it starts, and gets state."""
+def setup_seconds(prepared: PreparedScaling) -> FloatArray:
+    """Return the seconds until a secondary of each operator is ready, (O,): it starts, and gets its state."""
     setting = prepared.setting
     copies = np.array([largest_state(operator, None) for operator in prepared.problem.operators])
-    seconds = setting.setup_s + copies / (setting.bandwidth_mb_s * MB)
-    return np.ceil(seconds / prepared.window_s - 1e-9).astype(np.int64)
+    return np.asarray(setting.setup_s + copies / (setting.bandwidth_mb_s * MB))

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ftplan.api.scale_out.alarmed import setup_seconds
 from ftplan.api.scale_out.body import finite
 from ftplan.api.scale_out.contention import contention_of
 from ftplan.api.scale_out.fairness import BOTTLENECK, mean_of
@@ -35,6 +36,7 @@ def summary(prepared: PreparedScaling, figures: ScaledFigures | None) -> dict[st
         "before": _figures(prepared, NOTHING),
         "after": None,
         "thresholds": thresholds_of(prepared),
+        "span_s": len(prepared.scores) * prepared.window_s,
         "scores": scores_of(prepared),
         "bottlenecks": bottlenecks_of(prepared),
         "forecast": forecast_of(prepared),
@@ -144,6 +146,7 @@ def traps_of(operator: ScalableOperator, required: int) -> list[int]:
 def forecast_of(prepared: PreparedScaling) -> list[dict[str, Any]]:
     """Return when each operator is foretold to be a bottleneck, and how far forecasts were off on unseen time."""
     rows = []
+    setup = setup_seconds(prepared)
     for number, (history, ahead) in enumerate(zip(prepared.histories, prepared.forecasts, strict=True)):
         if ahead is None:
             continue
@@ -156,7 +159,7 @@ def forecast_of(prepared: PreparedScaling) -> list[dict[str, Any]]:
             partial(scores, prepared.rules),
             prepared.thresholds.promote,
             prepared.window_s,
-            prepared.setting.setup_s,
+            float(setup[number]),
         )
         rows.append({
             "operator": prepared.problem.operators[number].id,

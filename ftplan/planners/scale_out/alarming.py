@@ -9,8 +9,8 @@ import numpy as np
 from ftplan.model.plan import Warn
 from ftplan.model.topology import FloatArray, IntArray
 
-#: Points of the front that are shown.
-POINTS = 120
+#: Points of the front that are shown, and decimals of thresholds.
+POINTS, DECIMALS = 120, 9
 
 
 class AlarmingPoint(NamedTuple):
@@ -152,7 +152,7 @@ def _front(history: _History, scale_in: float, promote: float) -> tuple[Alarming
     front: list[AlarmingPoint] = []
     for score in np.unique(np.append(least, promote)).tolist():
         below = float(different[np.searchsorted(different, score) - 1])
-        point = history.at(score if score == promote else _roundest(below, score))
+        point = history.at(score if score == promote else _roundest(below, score, scale_in))
         if not front or front[-1].backup_share > point.backup_share:
             front.append(point)
     return tuple(front)
@@ -164,10 +164,13 @@ def _spread(front: tuple[AlarmingPoint, ...], chosen: AlarmingPoint) -> tuple[Al
     return tuple(front[position] for position in sorted(at))
 
 
-def _roundest(below: float, most: float) -> float:
-    """Return the largest number of the fewest decimals that is above *below* and at most *most*."""
-    for decimals in range(10):
+def _roundest(below: float, most: float, least: float) -> float:
+    """Return the largest number of the fewest decimals that is above *below* and at most *most*.
+
+    Of scores that differ by rounding errors alone both are reached, unless that is not above *least*.
+    """
+    for decimals in range(DECIMALS + 1):
         number = float(np.floor(most * 10.0**decimals)) / 10.0**decimals
         if below < number <= most:
             return number
-    return most
+    return number if least < number <= most else most

@@ -115,6 +115,8 @@ def test_thresholds_are_round_where_it_makes_no_difference() -> None:
     assert alarming_threshold(scores, LOW, HIGH, 1, 1.0, 55.0).chosen.threshold == 55.0
     scores[1] = 55.43
     assert alarming_threshold(scores, LOW, HIGH, 1, 1.0, 55.0).chosen.threshold == 55.432
+    scores[1:3] = np.nextafter(55.123456789, 0.0), np.nextafter(55.123456789, 99.0)
+    assert alarming_threshold(scores, LOW, HIGH, 1, 1.0, 55.0).chosen.threshold == 55.123456789
 
 
 def test_without_a_set_up_time_all_are_ready() -> None:
