@@ -9,6 +9,7 @@ from ftplan.api.scale_out.diff import ScaleOutDifference
 from ftplan.cli.render import Answer, Table, cell
 from ftplan.cli.simulate.sparkline import levels, sparkline
 from ftplan.cli.views import SHOWN, capped, changed_objective, changed_options, headline, refusal
+from ftplan.cli.views.scale_out_findings import findings, percent
 from ftplan.model.plan import Plan
 from ftplan.reports.figures.scale_out import changed, due, operators, records
 
@@ -42,9 +43,7 @@ def answer(plan: Plan) -> Answer:
     tables = [_headline(plan), *_beside(plan)]
     if plan.plan is not None:
         tables += [_operators(plan), *_steps(plan)]
-    tables += [*_bottlenecks(plan), *_forecasts(plan), *_alarming(plan), *_churn(plan), *_key_log(plan)]
-    tables += _contention(plan)
-    return Answer(plan.to_json(), tables, _notes(plan))
+    return Answer(plan.to_json(), [*tables, *findings(plan)], _notes(plan))
 
 
 def _headline(plan: Plan) -> Table:
@@ -118,11 +117,7 @@ def _pair(item: Mapping[str, Any], moves: bool) -> str:
     now, then = (item.get(name) for name in ("utilisation_from", "utilisation_to"))
     if now is None and then is None:
         return ""
-    return f"{_percent(now)} -> {_percent(then)}" if moves else _percent(now)
-
-
-def _percent(value: float | None) -> str:
-    return "–" if value is None else f"{value:.1%}" if value < 0.1 else f"{value:.0%}"
+    return f"{percent(now)} -> {percent(then)}" if moves else percent(now)
 
 
 def _steps(plan: Plan) -> list[Table]:
@@ -135,94 +130,6 @@ def _steps(plan: Plan) -> list[Table]:
         for number, step in enumerate(item.get("steps") or (), 1)
     ]
     return [*tables, *([capped(("done", "step", ""), rows, tick=True)] if rows else [])]
-
-
-def _bottlenecks(plan: Plan) -> list[Table]:
-    """Return what bottlenecks hold up, how many tasks they need, and which numbers of tasks would be traps."""
-    rows = []
-    for item in records(plan, "bottlenecks"):
-        group = item.get("key_group")
-        alone = "" if group is None else f"key group {group} alone: {_percent(item.get('key_group_use'))} of a task"
-        rows.append((
-            item.get("operator"), item.get("throughput_percentage"), item.get("use"), item.get("required"),
-            _traps(item.get("traps")) or alone,
-        ))  # fmt: skip
-    columns = ("bottleneck", "share of all output", "tasks kept busy", "needs, if even", "beware")
-    return [capped(columns, rows)] if rows else []
-
-
-def _traps(traps: Any) -> str:
-    """Return numbers of tasks that leave the busiest one no less busy than a smaller number does."""
-    listed = [trap.get("parallelism") if isinstance(trap, Mapping) else trap for trap in traps or ()]
-    if not listed:
-        return ""
-    more = f" … ({len(listed)} in all)" if len(listed) > 6 else ""
-    return f"no better than fewer: {', '.join(map(str, listed[:6]))}{more}"
-
-
-def _forecasts(plan: Plan) -> list[Table]:
-    """Return how well demand was foretold on time that the forecast had not seen."""
-    rows = [
-        (item.get("operator"), item.get("method"), item.get("error"), item.get("error_same_as_yesterday"))
-        for item in records(plan, "forecast")
-        if item.get("method")
-    ]
-    columns = ("operator", "foretold by", "error on unseen time", "same as yesterday")
-    return [capped(columns, rows)] if rows else []
-
-
-def _alarming(plan: Plan) -> list[Table]:
-    """Return what other alarming thresholds would have meant in the statistics."""
-    rows = [
-        (point.get("alarming"), point.get("ready"), point.get("backup_share")) for point in records(plan, "alarming")
-    ]
-    columns = ("prepared from", "ready in time", "share of time with backups")
-    return [capped(columns, rows)] if len(rows) > 1 else []
-
-
-def _churn(plan: Plan) -> list[Table]:
-    """Return what rescaling costs by the best policy of each method, beside the optimum that knows all demand."""
-    known = plan.summary.get("churn")
-    if not isinstance(known, Mapping):
-        return []
-    rows: list[Sequence[Any]] = []
-    for item in known.get("operators") or ():
-        part = "unseen" if item.get("unseen") else "history"
-        name = item.get("operator")
-        methods = (item, *(item.get("others") or ()))
-        rows += [(name, method.get("method"), *_account(method.get(part))) for method in methods]
-        best = (item.get(part) or {}).get("optimum")
-        rows.append((name, "at best, all demand known", *_account(best)))
-        rows.append((name, "as it is", *_account((item.get("as_it_is") or {}).get(part))))
-    columns = ("operator", "rescaled by", "core-hours", "overloaded, share of time", "rescales", "above the bound")
-    return [capped(columns, rows)] if rows else []
-
-
-def _account(figures: Mapping[str, Any] | None) -> tuple[Any, ...]:
-    names = ("core_hours", "overloaded", "rescales", "distance")
-    return tuple((figures or {}).get(name) for name in names)
-
-
-def _key_log(plan: Plan) -> list[Table]:
-    """Return the max parallelism that divides the keys of the log best, and those that divide them badly."""
-    rows = [tuple(item.values()) for item in records(plan, "max_parallelism")]
-    columns = [name.replace("_", " ") for name in (records(plan, "max_parallelism") or ({},))[0]]
-    return [capped(columns, rows)] if rows else []
-
-
-def _contention(plan: Plan) -> list[Table]:
-    """Return what tasks use of the nodes' cores, memory and network, before and after: of those that change."""
-    known = plan.summary.get("contention") or {}
-    after = {item["node"]: item for item in known.get("after") or ()}
-    columns = {"compute": "cores in use", "state": "memory for state", "network": "network"}
-    pairs = [(item, after[item["node"]]) for item in known.get("before") or () if item["node"] in after]
-    names = [name for name in columns if any(item.get(name) is not None for pair in pairs for item in pair)]
-    rows = [
-        (was["node"], *(f"{_percent(was.get(name))} -> {_percent(then.get(name))}" for name in names))
-        for was, then in pairs
-        if any(was.get(name) != then.get(name) for name in names)
-    ]
-    return [capped(("node", *(columns[name] for name in names)), rows)] if rows else []
 
 
 def _notes(plan: Plan) -> list[str]:

@@ -44,7 +44,7 @@ As a table, with what there is to say of the inputs.
   [ ]   4 of sessions  connect the outputs of the new tasks instead of the old ones, 0.001 s, 30 s late: the old tasks go on until then
   [ ]   5 of sessions  stop the 4 old tasks
   bottleneck  share of all output  tasks kept busy  needs, if even  beware
-  sessions                      1            2.211               4
+  sessions    100%                           2.211               4
   operator  foretold by     error on unseen time  same as yesterday
   alerts    seasonal-naive                     0                  0
   sessions  seasonal-naive                     0                  0
@@ -104,7 +104,7 @@ Twice the tasks, divided by number, with a checkpoint to start from, as the pape
   [ ]   5 of sessions  divide the input streams, with sequence numbers to restore the order, and connect the outputs of the new tasks when they agree with the old ones
   [ ]   6 of sessions  stop the 4 old tasks
   bottleneck  share of all output  tasks kept busy  needs, if even  beware
-  sessions                      1            2.211               4
+  sessions    100%                           2.211               4
   operator  foretold by     error on unseen time  same as yesterday
   alerts    seasonal-naive                     0                  0
   sessions  seasonal-naive                     0                  0
@@ -154,8 +154,8 @@ As a list to tick off, within few cores.
   - [ ] **step 4 of sessions**: connect the outputs of the new tasks instead of the old ones, 0.001 s, 30 s late: the old tasks go on until then
   - [ ] **step 5 of sessions**: stop the 4 old tasks
   | bottleneck | share of all output | tasks kept busy | needs, if even | beware |
-  |---|---:|---:|---:|---|
-  | sessions | 1 | 2.211 | 4 |  |
+  |---|---|---:|---:|---|
+  | sessions | 100% | 2.211 | 4 |  |
   2 of 3 operators change; key ranges, nodes and state of each task: in the JSON
 
 Nothing to change.
