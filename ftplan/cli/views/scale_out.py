@@ -11,7 +11,8 @@ from ftplan.cli.simulate.sparkline import levels, sparkline
 from ftplan.cli.views import SHOWN, capped, changed_objective, changed_options, headline, refusal
 from ftplan.cli.views.scale_out_findings import findings, percent
 from ftplan.model.plan import Plan
-from ftplan.reports.figures.scale_out import changed, due, operators, records
+from ftplan.reports.figures.scale_out import changed, due, lead, operators, records
+from ftplan.reports.numbers import SPACE
 
 #: Characters of a score over time.
 WIDTH = 24
@@ -42,7 +43,7 @@ def answer(plan: Plan) -> Answer:
     """Return a scale-out as JSON and as tables."""
     tables = [_headline(plan), *_beside(plan)]
     if plan.plan is not None:
-        tables += [_operators(plan), *_steps(plan)]
+        tables += [_operators(plan), *_changes(plan), *_steps(plan)]
     return Answer(plan.to_json(), [*tables, *findings(plan)], _notes(plan))
 
 
@@ -82,26 +83,29 @@ def _figure(figures: Mapping[str, Any], name: str) -> Any:
 
 
 def _operators(plan: Plan) -> Table:
-    """Return the operators, those that change first: scores over time, states, tasks, and what the change takes."""
+    """Return the operators, those that change first: scores over time, states, how busy they are, and when too busy."""
     over_time = {item.get("operator"): item for item in records(plan, "scores")}
     foretold = {item.get("operator"): item for item in records(plan, "forecast")}
     low, high = (plan.summary.get("thresholds") or {}).get("reachable") or (0.0, 100.0)
-    moving = {item["operator"] for item in changed(plan)}
     rows = []
     for item in operators(plan):
-        name, tasks = item["operator"], f"{item['parallelism_from']:,}"
-        if name in moving:
-            tasks += f" -> {item['parallelism_to']:,}"
+        name, use = item["operator"], item.get("utilisation_from")
         line = _line((over_time.get(name) or {}).get("scores") or (), low, high)
-        rows.append((
-            name, item.get("score"), line, item.get("state"), tasks, _pair(item, name in moving),
-            item.get("technique") or "", item.get("pause_s"), item.get("extra_core_s"), due(item, foretold.get(name)),
-        ))  # fmt: skip
-    columns = (
-        "operator", "score", "over time", "state", "tasks", "utilisation", "technique", "pause, s", "extra core-s",
-        "bottleneck",
-    )  # fmt: skip
-    return capped(columns, rows)
+        when = due(item, foretold.get(name))
+        rows.append((name, item.get("score"), line, item.get("state"), percent(use), when))
+    return capped(("operator", "score", "over time", "state", "utilisation", "bottleneck"), rows)
+
+
+def _changes(plan: Plan) -> list[Table]:
+    """Return the tasks of operators that change, how busy they are then, by which technique, and what that takes."""
+    rows = []
+    for item in changed(plan):
+        tasks = f"{item['parallelism_from']:,} -> {item['parallelism_to']:,}"
+        use = f"{percent(item.get('utilisation_from'))} -> {percent(item.get('utilisation_to'))}"
+        takes = (item.get("technique") or "–", item.get("pause_s"), item.get("extra_core_s"))
+        rows.append((item["operator"], tasks, use, *takes))
+    columns = ("changes", "tasks", "utilisation", "technique", "pause, s", "extra core-s")
+    return [capped(columns, rows)] if rows else []
 
 
 def _line(scores: Sequence[float | None], low: float, high: float) -> str:
@@ -110,14 +114,6 @@ def _line(scores: Sequence[float | None], low: float, high: float) -> str:
     parts = [scores[len(scores) * k // wide : len(scores) * (k + 1) // wide] for k in range(wide)]
     highest = [max((value for value in part if value is not None), default=None) for part in parts]
     return sparkline([None if v is None else max(v - low, 0.0) for v in highest], WIDTH, high - low, levels())
-
-
-def _pair(item: Mapping[str, Any], moves: bool) -> str:
-    """Return the utilisation of the busiest task: now, and afterwards where that changes."""
-    now, then = (item.get(name) for name in ("utilisation_from", "utilisation_to"))
-    if now is None and then is None:
-        return ""
-    return f"{percent(now)} -> {percent(then)}" if moves else percent(now)
 
 
 def _steps(plan: Plan) -> list[Table]:
@@ -133,13 +129,12 @@ def _steps(plan: Plan) -> list[Table]:
 
 
 def _notes(plan: Plan) -> list[str]:
+    """Return the plan in a few sentences."""
     if plan.plan is None:
         return []
-    listed = len(operators(plan))
-    notes = [f"{len(changed(plan))} of {listed:,} operators change"]
-    if any(item.get("key_ranges") for item in changed(plan)):
-        notes[0] += "; key ranges, nodes and state of each task: in the JSON"
-    return notes
+    said = " ".join(lead(plan)).replace(SPACE, " ")
+    keyed = any(item.get("key_ranges") for item in changed(plan))
+    return [f"{said} Key ranges, nodes and state of each task: in the JSON." if keyed else said]
 
 
 def difference(given: ScaleOutDifference) -> tuple[list[Table], list[str]]:
