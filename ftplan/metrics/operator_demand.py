@@ -21,6 +21,9 @@ from ftplan.model.statistics import window_numbers
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import FloatArray
 
+#: Bursts that are shorter count for nothing in themselves.
+STEADY_S = 60.0
+
 
 class Flows(NamedTuple):
     """What goes over each pair of joined operators, and the senders of which it is the topology that says so."""
@@ -168,6 +171,21 @@ def _substreams(graph: TaskGraph, stats: StatsTables, window: slice) -> dict[tup
     pairs, which = np.unique((codes[0] * count + codes[1])[inside], return_inverse=True)
     records = np.bincount(which, weights=table["records"].to_numpy()[inside], minlength=len(pairs))
     return {divmod(pair, count): total for pair, total in zip(pairs.tolist(), records.tolist(), strict=True)}
+
+
+def steady(demand: FloatArray, window_s: float) -> FloatArray:
+    """Return the mean demand of the last minute at each window, (O, W): as it is where windows are no shorter.
+
+    Sizes follow from it, since queues take up shorter bursts, and engines hand their counters on in bursts of their
+    own: Flink every ten seconds.
+    """
+    count = math.ceil(STEADY_S / window_s - 1e-9)
+    if count <= 1:
+        return demand
+    total = np.concatenate([np.zeros((len(demand), 1)), np.cumsum(demand, axis=1)], axis=1)
+    last = np.arange(1, demand.shape[1] + 1)
+    first = np.maximum(last - count, 0)
+    return np.asarray((total[:, last] - total[:, first]) / (last - first))
 
 
 def demand_statistic(demand: FloatArray, statistic: str, window: slice) -> FloatArray:

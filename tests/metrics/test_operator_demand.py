@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ftplan.metrics.measured_tasks import measured_groups, measured_tasks
-from ftplan.metrics.operator_demand import demand_statistic, look_back, measured_flows, operator_demand
+from ftplan.metrics.operator_demand import demand_statistic, look_back, measured_flows, operator_demand, steady
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import Edge, FloatArray, Substreams, Topology
 from tests.effort import examples
@@ -128,6 +128,16 @@ def test_selectivities_are_those_of_the_look_back() -> None:
     graph = _job("a", "b", "c")
     demand = _demand(graph, measured("abc", tasks=rows, windows=4), slice(2, 4))
     assert demand[2].tolist() == pytest.approx([17.5] * 4)
+
+
+@pytest.mark.parametrize("window_s", [7.0, 10.0, 25.0, 60.0, 3600.0])
+def test_bursts_below_a_minute_are_evened_out(window_s: float) -> None:
+    demand = np.array([np.random.default_rng(1).uniform(0, 1e4, 30), np.full(30, NAN)])
+    count = math.ceil(60.0 / window_s)
+    expected = [demand[0, max(0, w + 1 - count) : w + 1].mean() for w in range(30)]
+    ours, unknown = steady(demand, window_s)
+    assert ours == pytest.approx(expected)
+    assert np.isnan(unknown).all()
 
 
 def test_statistics_of_demand() -> None:

@@ -14,7 +14,7 @@ from ftplan.errors import FtplanError
 from ftplan.forecasting.forecast import Forecast
 from ftplan.metrics.bottleneck_inputs import OperatorHistory, histories
 from ftplan.metrics.measured_tasks import MeasuredGroups, MeasuredTasks, measured_groups, measured_tasks
-from ftplan.metrics.operator_demand import Flows, demand_statistic, look_back, measured_flows, operator_demand
+from ftplan.metrics.operator_demand import Flows, demand_statistic, look_back, measured_flows, operator_demand, steady
 from ftplan.model.memory import GB, VARIABLE, available_bytes
 from ftplan.model.problem import StatsTables
 from ftplan.model.task_graph import TaskGraph
@@ -101,9 +101,10 @@ def operator_usage(
     flows = measured_flows(graph, stats, measured, window)
     demand = operator_demand(graph, measured, flows.flows, window_s)
     used = histories(graph, measured, demand, window_s, window, options.task_capacity, task_memory)
-    ahead = demand_forecasts(demand, window_s, options.horizon_s, options.forecast)
+    offered = steady(demand, window_s)
+    ahead = demand_forecasts(offered, window_s, options.horizon_s, options.forecast)
     highest = np.array([np.nan if item is None else item.high.max() for item in ahead])
-    sized = np.fmax(demand_statistic(demand, options.demand, window), highest) * options.growth
+    sized = np.fmax(demand_statistic(offered, options.demand, window), highest) * options.growth
     return OperatorUsage(graph, window_s, measured, groups, flows, used, window, ahead, sized)
 
 
