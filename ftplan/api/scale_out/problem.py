@@ -139,6 +139,7 @@ def prepare(problem: Problem, options: ScaleOutOptions) -> PreparedScaling:
         *state.warnings,
         *given.warnings,
         *assumed,
+        *(warning for item in usage.forecasts if item is not None for warning in item.warnings),
     )
     built = ScalingProblem(
         operators=operators,
