@@ -20,8 +20,8 @@ def day_ahead(series: FloatArray, season: int, origins: IntArray, horizon: int, 
     origins = np.asarray(origins)
     daily = (origins >= season) & (season > 0)
     last = np.maximum(origins[:, None] - np.arange(1, LEVEL + 1), 0)
-    before = np.where(daily[:, None] & (last >= season), series[last - season], 0.0)
-    level = np.median(series[last] - before, axis=1)
+    differs = np.where(last >= season, series[last] - series[np.maximum(last - season, 0)], 0.0)
+    level = np.median(np.where(daily[:, None], differs, series[last]), axis=1)
     told = np.repeat(level[:, None], horizon, axis=1)
     if daily.any():
         fading = 0.5 ** (np.arange(1, horizon + 1) * window_s / HALVED_S)

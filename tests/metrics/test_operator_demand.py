@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -13,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ftplan.metrics.measured_tasks import measured_groups, measured_tasks
-from ftplan.metrics.operator_demand import demand_statistic, look_back, measured_flows, operator_demand
+from ftplan.metrics.operator_demand import demand_statistic, look_back, measured_flows, operator_demand, steady
 from ftplan.model.task_graph import TaskGraph
-from ftplan.model.topology import Edge, FloatArray, Topology
+from ftplan.model.topology import Edge, FloatArray, Substreams, Topology
 from tests.effort import examples
 from tests.metrics.measured_cases import WINDOW_S, measured, tables
 from tests.topologies import operator
@@ -45,12 +46,12 @@ def _demand(graph: TaskGraph, statistics: dict[str, Any], window: slice = slice(
 
 @settings(max_examples=examples(60))
 @given(
-    offered=st.lists(st.floats(1.0, 1e6), min_size=1, max_size=6),
+    offered=st.lists(st.integers(1, 10**6), min_size=1, max_size=6),
     selectivities=st.lists(st.sampled_from([0.1, 0.5, 1.0, 2.0, 7.0]), min_size=1, max_size=4),
-    speeds=st.lists(st.floats(0.05, 1.0), min_size=5, max_size=5),
+    speeds=st.lists(st.sampled_from([0.05, 0.25, 0.5, 0.9, 1.0]), min_size=5, max_size=5),
 )
 def test_demand_below_a_throttled_operator_is_what_the_sources_offer(
-    offered: list[float], selectivities: list[float], speeds: list[float]
+    offered: list[int], selectivities: list[float], speeds: list[float]
 ) -> None:
     """Each operator processes only a part of what reaches it, the source too; what it does not read waits."""
     ids = [f"o{i}" for i in range(len(selectivities) + 1)]
@@ -84,8 +85,25 @@ def test_selectivities_come_from_substreams_then_counters_then_the_topology() ->
     chain = _job("a", "b", "c", edges=["ab", "bc"])
     assert _demand(chain, measured("abc", tasks=rows[:3], windows=1)).ravel().tolist() == pytest.approx([100, 100, 30])
     silent = [rows[0], ("b", 0, 0, 100.0), *rows[2:]]
-    for left, expected in ((silent, [100, 100, 25, 55]), (silent[:2], [100, 100, 900, 900])):
+    for left, expected in (
+        (silent, [100, 100, 25, 55]),
+        (silent[:2], [100, 100, 900, 900]),
+    ):
         assert _demand(graph, measured("abcd", tasks=left, windows=1)).ravel().tolist() == pytest.approx(expected)
+
+
+def test_an_output_that_is_counted_edge_by_edge_divides_as_it_came() -> None:
+    """``b`` counts 100 written records: 90 to ``c``, a fifth of which still waits there, and 10 to ``d``."""
+    graph = _job("b", "c", "d", edges=["bc", "bd"], b={"rate_out": 1.0})
+    rows = [("b", 0, w, 0.0, 100.0) for w in (0, 1)]
+    rows += [("c", 0, w, 72.0, None, None, None, None, 18.0 * w) for w in (0, 1)] + [("d", 0, w, 10.0) for w in (0, 1)]
+    demand = _demand(graph, measured("bcd", tasks=rows), slice(1, 2))
+    assert demand[:, 1].tolist() == pytest.approx([100.0, 90.0, 10.0])
+    one = np.zeros(1, dtype=np.int64)
+    stated = replace(graph.topology.edges[1], substreams=Substreams(one, one, np.full(1, 0.2)))
+    known = Topology(graph.topology.operators, (graph.topology.edges[0], stated))
+    alone = _demand(TaskGraph(known), measured("bcd", tasks=rows[:2]))
+    assert alone[:, 1].tolist() == pytest.approx([100.0, 100.0, 20.0])
 
 
 def test_a_join_whose_counters_do_not_tell_them_apart_takes_the_topology() -> None:
@@ -110,6 +128,16 @@ def test_selectivities_are_those_of_the_look_back() -> None:
     graph = _job("a", "b", "c")
     demand = _demand(graph, measured("abc", tasks=rows, windows=4), slice(2, 4))
     assert demand[2].tolist() == pytest.approx([17.5] * 4)
+
+
+@pytest.mark.parametrize("window_s", [7.0, 10.0, 25.0, 60.0, 3600.0])
+def test_bursts_below_a_minute_are_evened_out(window_s: float) -> None:
+    demand = np.array([np.random.default_rng(1).uniform(0, 1e4, 30), np.full(30, NAN)])
+    count = math.ceil(60.0 / window_s)
+    expected = [demand[0, max(0, w + 1 - count) : w + 1].mean() for w in range(30)]
+    ours, unknown = steady(demand, window_s)
+    assert ours == pytest.approx(expected)
+    assert np.isnan(unknown).all()
 
 
 def test_statistics_of_demand() -> None:

@@ -18,11 +18,11 @@ from ftplan.metrics.scaling_costs import (
     CHECKPOINT,
     TECHNIQUES,
     TechniqueCost,
-    TechniqueSetting,
     technique_costs,
 )
 from ftplan.metrics.scaling_problem import OperatorScaling, ScalingProblem
 from ftplan.metrics.task_replacement import TaskReplacement
+from ftplan.metrics.technique_setting import TechniqueSetting
 from tests.effort import examples
 from tests.metrics.scaling_cases import MB, evenly, operator, problem, splits
 

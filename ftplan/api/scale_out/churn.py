@@ -18,7 +18,8 @@ from ftplan.planners.scale_out.churn.choice import RescalingPolicy, best_policie
 from ftplan.planners.scale_out.churn.optimum import OfflineOptimum, offline_optimum
 from ftplan.planners.scale_out.churn.planned import PlannedPolicy
 from ftplan.planners.scale_out.churn.policies import TARGET
-from ftplan.planners.scale_out.churn.trace import ChurnLimits, DemandTrace, account
+from ftplan.planners.scale_out.churn.timely import timely_schedule
+from ftplan.planners.scale_out.churn.trace import ChurnAccount, ChurnLimits, DemandTrace, account
 from ftplan.planners.scale_out.parallelism import Sizing
 
 #: Operators that are looked at: those whose demand takes most cores.
@@ -89,8 +90,9 @@ def _capacity(problem: ScalingProblem, operator: ScalableOperator, peak: float) 
 def judged(trace: DemandTrace, limits: ChurnLimits, cpu: float, foretold: bool) -> dict[str, Any]:
     """Return what the best policy of a trace does on the part that it was chosen on and on the rest.
 
-    ``distance`` is the share by which its core-hours exceed those of the optimum, None where there is none, or where
-    the policy breaks a limit: then it may take less.
+    ``distance`` is the share by which its core-hours exceed the bound of the optimum, None where there is none, or
+    where the policy breaks a limit: then it may take less. The optimum forgets what an overloaded window leaves over;
+    ``timely_core_hours`` are those of a schedule that knows all demand and does not, None where none is known.
     """
     windows, known = len(trace.demand), _split(trace)
     a_day = windows_a_day(trace.window_s)
@@ -137,14 +139,15 @@ class _Figures:
 
     def __init__(self, limits: ChurnLimits, cpu: float) -> None:
         self.limits, self.hours = limits, cpu / 3600.0
-        self._optima: dict[tuple[str, int], OfflineOptimum] = {}
+        self._optima: dict[tuple[str, int], tuple[OfflineOptimum, ChurnAccount | None]] = {}
 
     def __call__(self, part: str, trace: DemandTrace, schedule: IntArray) -> dict[str, Any]:
         key, windows = (part, trace.start), len(trace.demand)
         if key not in self._optima:
-            self._optima[key] = offline_optimum(trace, self.limits)
-        best, entry = self._optima[key], account(trace, schedule)
-        keeps = entry.keeps(self.limits, trace)
+            timely = timely_schedule(trace, self.limits)
+            self._optima[key] = offline_optimum(trace, self.limits), None if timely is None else timely[1]
+        (best, in_time), entry = self._optima[key], account(trace, schedule)
+        keeps = entry.keeps(self.limits, trace, late=True)
         at_best = None
         if best.account is not None:
             at_best = {
@@ -153,10 +156,12 @@ class _Figures:
                 "proven": best.proven,
                 "overloaded": best.account.overloaded / windows,
                 "rescales": best.account.rescales,
+                "timely_core_hours": None if in_time is None else in_time.task_s * self.hours,
             }
         return {
             "core_hours": entry.task_s * self.hours,
             "overloaded": entry.overloaded / windows,
+            "late": entry.late / windows,
             "rescales": entry.rescales,
             "rescales_per_day": entry.rescales_per_day,
             "keeps_limits": keeps,

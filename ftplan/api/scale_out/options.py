@@ -71,7 +71,11 @@ class ScaleOutOptions(PlanOptions):
         "the least extra core-seconds within --latency-budget.",
     )
     latency_budget_s: float | None = option(
-        None, optional(TIME), "With --technique auto: no pause is longer.  [default: 1s]", metavar="TIME", unit="time"
+        None,
+        optional(TIME),
+        "No pause is longer.  [default: 1s, where --technique auto reaches it]",
+        metavar="TIME",
+        unit="time",
     )
     split: str = option(
         "load",

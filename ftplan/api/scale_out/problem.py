@@ -19,10 +19,10 @@ from ftplan.forecasting.forecast import Forecast
 from ftplan.io.bottleneck_rules_file import load_bottleneck_rules
 from ftplan.metrics.bottleneck_inputs import OperatorHistory
 from ftplan.metrics.fuzzy_inference import DEFAULT_RULES, FuzzyRules, reachable, scores
-from ftplan.metrics.scaling_costs import TechniqueSetting
 from ftplan.metrics.scaling_problem import ScalingLimits, ScalingProblem
 from ftplan.metrics.scaling_states import Thresholds, Timeline, check_thresholds, timeline
 from ftplan.metrics.task_state import task_state
+from ftplan.metrics.technique_setting import TechniqueSetting
 from ftplan.metrics.true_rates import Flow
 from ftplan.model.cluster import Cluster, Network
 from ftplan.model.plan import InputFile

@@ -32,7 +32,7 @@ def _steps(problem: ScalingProblem, scaling: OperatorScaling, cost: TechniqueCos
         made = _checkpoint(cost, when, start, until)
     else:
         made = _assisted(cost, f"{until}{start}")
-    back = "a secondary" if cost.technique == ACTIVE_BACKUP else "what was prepared"
+    back = "the secondary" if cost.technique == ACTIVE_BACKUP else "what was prepared"
     if operator.state == "prepared" and cost.technique is not None:
         last += f"; if its score falls below the alarming threshold first, stop {back} instead"
     return [*made, last]

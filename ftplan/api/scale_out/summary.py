@@ -36,6 +36,7 @@ def summary(prepared: PreparedScaling, figures: ScaledFigures | None) -> dict[st
         "before": _figures(prepared, NOTHING),
         "after": None,
         "thresholds": thresholds_of(prepared),
+        "span_s": len(prepared.scores) * prepared.window_s,
         "scores": scores_of(prepared),
         "bottlenecks": bottlenecks_of(prepared),
         "forecast": forecast_of(prepared),

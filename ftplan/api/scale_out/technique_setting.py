@@ -11,8 +11,8 @@ from ftplan.api.recovery_costs import GivenCosts
 from ftplan.api.scale_out.options import ScaleOutOptions
 from ftplan.api.scale_out.usage import OperatorUsage
 from ftplan.metrics.key_group_demand import record_bytes
-from ftplan.metrics.scaling_costs import TechniqueSetting
 from ftplan.metrics.scaling_states import Timeline
+from ftplan.metrics.technique_setting import TechniqueSetting
 from ftplan.model.cluster import Network
 from ftplan.model.defaults import DELAY_S
 from ftplan.model.plan import Warn

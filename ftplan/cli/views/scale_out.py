@@ -51,7 +51,7 @@ def _headline(plan: Plan) -> Table:
     rows = headline(plan) + refusal(plan)
     least = plan.summary.get("least_extra_cpu")
     if least is not None:
-        rows.append(("cores that this needs", f"{cell(least)} more than now, proven to be the fewest"))
+        rows.append(("fewest cores for it", f"{cell(least)} more than now, proven"))
     at = plan.summary.get("thresholds") or {}
     if at:
         low, high = at.get("reachable") or (None, None)
@@ -69,11 +69,17 @@ def _beside(plan: Plan) -> list[Table]:
         columns[{"ds2": "DS2", "doubling": "twice the tasks"}.get(name, name)] = figures
     known = {text: figures for text, figures in columns.items() if figures}
     rows = [
-        (text, *(figures.get(name) for figures in known.values()))
+        (text, *(_figure(figures, name) for figures in known.values()))
         for name, text in _FIGURES
         if any(figures.get(name) is not None for figures in known.values())
     ]
     return [Table(("", *known), rows)] if rows else []
+
+
+def _figure(figures: Mapping[str, Any], name: str) -> Any:
+    """Return a figure of a record, bytes as a whole number."""
+    value = figures.get(name)
+    return round(value) if name.endswith("bytes") and value is not None else value
 
 
 def _operators(plan: Plan) -> Table:
@@ -124,11 +130,11 @@ def _steps(plan: Plan) -> list[Table]:
     why = [(item["operator"], item["reason"]) for item in operators(plan) if item.get("reason")]
     tables = [capped(("operator", "why"), why)] if why else []
     rows = [
-        ("[ ]", f"{item['operator']}, {number}", step)
+        ("[ ]", f"{number} of {item['operator']}", step)
         for item in changed(plan)
         for number, step in enumerate(item.get("steps") or (), 1)
     ]
-    return [*tables, *([capped(("done", "step", "what"), rows, tick=True)] if rows else [])]
+    return [*tables, *([capped(("done", "step", ""), rows, tick=True)] if rows else [])]
 
 
 def _bottlenecks(plan: Plan) -> list[Table]:

@@ -14,7 +14,7 @@ from ftplan.metrics.task_replacement import TaskReplacement
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray, IntArray
 
-#: Pairs of a task and a place for it that one assignment looks at, at most; some seconds of work.
+#: Pairs of a task and a place for it that one assignment looks at, at most: about a second of work.
 MOST_PAIRS = 4_000_000
 
 
@@ -26,8 +26,8 @@ def on_their_state(problem: ScalingProblem, scaling: Scaling) -> Scaling:
     assignment problem, solved exactly for one number of cores after another, ties to where tasks were. So it is the
     most possible in all where the new tasks of a wave reserve equally many cores. What fits into free cores still does.
     An operator without known checkpoints keeps so many tasks on each node, each where most of its state is now, unless
-    another takes the place. Cost O(tasks^3) at worst; with more than :data:`MOST_PAIRS` pairs tasks only change places
-    within their operator.
+    another takes the place. Cost O(tasks^3) at worst; with more than :data:`MOST_PAIRS` pairs of tasks and places
+    operators choose one after another, and with more than that of one operator its tasks only change places.
     """
     if not problem.nodes:
         return scaling
@@ -86,6 +86,8 @@ def _exchanged(problem: ScalingProblem, items: Sequence[OperatorScaling], slots:
     left = slots - np.bincount(taken, minlength=len(slots))
     free = np.repeat(np.arange(len(slots)), np.clip(left, 0, (worth > 0.0).sum(axis=0)))
     best = float(worth.max(axis=1).sum())
+    if len(items) > 1 and len(taken) * (len(taken) + len(free)) > MOST_PAIRS:
+        return _one_by_one(problem, items, slots)
     if best == 0.0 or len(taken) * (len(taken) + len(free)) > MOST_PAIRS:
         return items
     places = np.concatenate([taken, free])
@@ -94,6 +96,16 @@ def _exchanged(problem: ScalingProblem, items: Sequence[OperatorScaling], slots:
     ends = np.cumsum([item.parallelism for item in items])[:-1]
     parts = np.split(places[chosen], ends)
     return [item._replace(nodes=tuple(some.tolist())) for item, some in zip(items, parts, strict=True)]
+
+
+def _one_by_one(
+    problem: ScalingProblem, items: Sequence[OperatorScaling], slots: IntArray
+) -> Sequence[OperatorScaling]:
+    made = list(items)
+    for number in range(len(made)):
+        others = [node for other, item in enumerate(made) if other != number for node in item.nodes]
+        (made[number],) = _exchanged(problem, [made[number]], slots - np.bincount(others, minlength=len(slots)))
+    return made
 
 
 def _checkpointed(problem: ScalingProblem, item: OperatorScaling) -> FloatArray:

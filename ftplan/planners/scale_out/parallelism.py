@@ -15,23 +15,12 @@ from ftplan.metrics.scaling_problem import ScalableOperator, Split
 from ftplan.model.tolerances import NOISE, ROUNDING
 from ftplan.planners.scale_out.splits import Splitting
 
-#: Parallelisms beyond the chosen one, as a multiple of it, that are looked at for traps.
-TRAPS_UP_TO = 4
-
 
 class Size(NamedTuple):
     """A parallelism, and the use of the busiest task with it."""
 
     parallelism: int
     highest: float
-
-
-class Trap(NamedTuple):
-    """A parallelism whose busiest task is busier than with a smaller one, and which that is."""
-
-    parallelism: int
-    highest: float
-    smaller: Size
 
 
 class Sizing:
@@ -162,22 +151,3 @@ class Sizing:
         group = int(np.argmax(self.operator.group_use))
         use = float(self.operator.group_use[group])
         return (group, use) if share_at(use, self.target) < 1.0 else None
-
-    def traps(self, parallelism: int) -> tuple[Trap, ...]:
-        """Return the parallelisms at which the busiest task is busier than with a smaller one, ascending.
-
-        Those up to a few times the given one, and of larger ones the divisors of the number of key groups and the
-        multiples of the given one. Ranges by load have none: one range may always be divided.
-        """
-        if self.split == "load" or not self.operator.keyed:
-            return ()
-        groups, best, traps = self.operator.key_groups, Size(0, np.inf), []
-        for tasks in range(1, self.most + 1):
-            if tasks > TRAPS_UP_TO * parallelism and groups % tasks and tasks % parallelism:
-                continue
-            highest = self.splitting.even(tasks)[0]
-            if highest > best.highest * (1.0 + ROUNDING):
-                traps.append(Trap(tasks, highest, best))
-            elif highest < best.highest * (1.0 - NOISE):
-                best = Size(tasks, highest)
-        return tuple(traps)

@@ -201,6 +201,12 @@ def test_inputs_are_needed(missing: str) -> None:
         prepared(problem)
 
 
+def test_statistics_that_do_not_fit_into_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FTPLAN_MAX_MEMORY_GB", "0.0001")
+    with pytest.raises(FtplanError, match="14 tasks and 40 key groups over 40 windows need about .* longer windows"):
+        prepared()
+
+
 def test_what_is_unknown_is_said() -> None:
     known = codes(prepared())
     assert set(known) == {"SHORT_TRACE", "NO_BUSY_TIME"}

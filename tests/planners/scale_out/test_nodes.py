@@ -137,3 +137,18 @@ def test_tasks_go_to_their_checkpoints(case: tuple[ScalingProblem, Scaling]) -> 
         for some in product(*places)
     )
     assert there(answer) == pytest.approx(max(there(other) for other in every if not broken_nodes(question, other)))
+
+
+def test_many_tasks_choose_operator_by_operator(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first takes the last place that the second would have liked too; neither exceeds what is free."""
+    items = tuple(operator(f"op{i}", key_groups=2, copies=((2,), (1,)), parallelism=1) for i in range(2))
+    question = problem(*items, nodes=3, now=((0,), (0,)), free=np.array([4.0, 1.0, 1.0]))
+    scaling = Scaling(tuple(evenly(item, 2, (0, 0), i) for i, item in enumerate(items)))
+    together = on_their_state(question, scaling)
+    monkeypatch.setattr("ftplan.planners.scale_out.nodes.MOST_PAIRS", 15)
+    apart = on_their_state(question, scaling)
+    assert [item.nodes for item in apart.operators] == [(2, 1), (0, 0)]
+    for answer in (together, apart):
+        assert sorted(node for item in answer.operators for node in item.nodes) == [0, 0, 1, 2]
+    monkeypatch.setattr("ftplan.planners.scale_out.nodes.MOST_PAIRS", 3)
+    assert on_their_state(question, scaling) == scaling

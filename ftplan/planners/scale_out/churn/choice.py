@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import partial
 from typing import NamedTuple
 
 from ftplan.model.topology import IntArray
@@ -40,33 +38,30 @@ def best_policies(
 ) -> dict[str, ReplayedPolicy]:
     """Return the best policy of each method: thresholds, foretold (thresholds on what is foretold) and planned.
 
-    Best is the fewest task-seconds of those that keep the limits; of a method of which none does, the fewest overloaded
-    windows. All of the grids are tried: thresholds alone without ``foretell``, and no plans where these take more than
-    ``most_states`` states.
+    Best is the fewest task-seconds of those that keep the limits by their late windows; of a method of which none does,
+    the fewest late windows. All of the grids are tried: thresholds alone without ``foretell``, and no plans where these
+    take more than ``most_states`` states.
     """
     replay = Replay(trace, limits, foretell)
     best: dict[str, ReplayedPolicy] = {}
-    for method, policy, schedule_of in _tried(trace, limits, replay, most_states):
-        schedule = schedule_of()
+
+    def tried(method: str, policy: RescalingPolicy, schedule: IntArray) -> None:
         entry = account(trace, schedule)
-        answer = ReplayedPolicy(policy, schedule, entry, entry.keeps(limits, trace))
+        answer = ReplayedPolicy(policy, schedule, entry, entry.keeps(limits, trace, late=True))
         if method not in best or rank(answer) < rank(best[method]):
             best[method] = answer
+
+    for policy in grid(trace, limits):
+        if foretell is not None or not policy.horizon:
+            tried("foretold" if policy.horizon else "thresholds", policy, replay.schedule(policy))
+    first_day = best["thresholds"].policy
+    if foretell is not None and isinstance(first_day, ThresholdPolicy) and planned_states(trace, limits) <= most_states:
+        for plan in planned_policies(trace, first_day):
+            tried("planned", plan, planned_schedule(trace, limits, plan, foretell))
     return best
 
 
 def rank(answer: ReplayedPolicy) -> tuple[bool, float, float, int]:
     """Return what answers are ordered by, the best first; of equals the one with fewest rescales."""
-    task_s, overloaded, rescales, _ = answer.account
-    return (False, task_s, overloaded, rescales) if answer.keeps else (True, overloaded, task_s, rescales)
-
-
-def _tried(
-    trace: DemandTrace, limits: ChurnLimits, replay: Replay, most_states: float
-) -> Iterator[tuple[str, RescalingPolicy, Callable[[], IntArray]]]:
-    for policy in grid(trace, limits):
-        if replay.foretell is not None or not policy.horizon:
-            yield "foretold" if policy.horizon else "thresholds", policy, partial(replay.schedule, policy)
-    if replay.foretell is not None and planned_states(trace, limits) <= most_states:
-        for plan in planned_policies(trace):
-            yield "planned", plan, partial(planned_schedule, trace, limits, plan, replay.foretell)
+    task_s, late, rescales = answer.account.task_s, float(answer.account.late), answer.account.rescales
+    return (False, task_s, late, rescales) if answer.keeps else (True, late, task_s, rescales)

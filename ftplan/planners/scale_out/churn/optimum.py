@@ -43,6 +43,9 @@ class OfflineOptimum(NamedTuple):
 def offline_optimum(trace: DemandTrace, limits: ChurnLimits, most_states: float = MOST_STATES) -> OfflineOptimum:
     """Return the schedule of fewest task-seconds with so many rescales a day and so many windows overloaded.
 
+    What an overloaded window leaves over does not count against the next one: the optimum gives up the dearest windows,
+    and is a bound for all schedules that keep the limits by their late windows.
+
     Dynamic programming over windows, backward, in the state (tasks, rescales left today, overloads left): exact, in
     O(W P N K) for W windows, P tasks, N rescales and K overloads. Before, overloads are priced instead of counted
     (Lagrangian relaxation, [Geoffrion1974]), which leaves O(W P N) for each of a few prices: the edge of the convex

@@ -16,8 +16,7 @@ from ftplan.planners.scale_out.churn.trace import ChurnLimits, DemandTrace, exce
 
 #: What is tried: the share of what is foretold that is planned for, and the price of an overloaded window, in windows
 #: of all the tasks that suffice for the mean demand.
-MARGIN, PRICE = (0.97, 1.0, 1.05), (2.0, 6.0)
-FIRST_DAY = ThresholdPolicy(scale_out=0.9, target=0.8, scale_in=0.6, hold=3, horizon=0, reserve=1)
+MARGIN, PRICE = (1.0, 1.05, 1.2, 1.4), (2.0, 6.0)
 #: How often plans are made anew.
 EVERY_S = 3600.0
 
@@ -27,20 +26,21 @@ class PlannedPolicy(NamedTuple):
 
     A plan is the optimum of the demand foretold times ``margin``, with ``price`` task-seconds for an overloaded window,
     and with the rescales that the day has left. It is made anew after ``every`` windows, and after an overloaded one.
-    On the first day, from which no day can be foretold, thresholds stand in.
+    On the first day, from which no day can be foretold, ``first_day`` stands in.
     """
 
     margin: float
     price: float
     every: int
+    first_day: ThresholdPolicy
 
 
-def planned_policies(trace: DemandTrace) -> Iterator[PlannedPolicy]:
+def planned_policies(trace: DemandTrace, first_day: ThresholdPolicy) -> Iterator[PlannedPolicy]:
     """Yield the policies that are tried on a trace."""
     mean = 1 + int(np.argmax(trace.capacity >= min(float(trace.demand.mean()), float(trace.capacity.max()))))
     every = max(1, round(EVERY_S / trace.window_s))
     for margin, price in product(MARGIN, PRICE):
-        yield PlannedPolicy(margin, price * mean * trace.window_s, every)
+        yield PlannedPolicy(margin, price * mean * trace.window_s, every, first_day)
 
 
 def planned_states(trace: DemandTrace, limits: ChurnLimits) -> float:
@@ -54,7 +54,7 @@ def planned_schedule(trace: DemandTrace, limits: ChurnLimits, policy: PlannedPol
     windows, ahead, rescales = len(trace.demand), trace.day_windows, limits.rescales(trace)
     schedule = np.empty(windows, dtype=np.int64)
     known = min(ahead, windows)
-    schedule[:known] = Replay(trace.part(0, known), limits, foretell).schedule(FIRST_DAY)
+    schedule[:known] = Replay(trace.part(0, known), limits, foretell).schedule(policy.first_day)
     tasks, made, plan = int(schedule[known - 1]), -windows, np.zeros(0, dtype=np.int64)
     begun = np.flatnonzero(np.diff(schedule[:known], prepend=trace.start))
     free_from = int(begun[-1]) + trace.span if len(begun) else 0
@@ -65,7 +65,7 @@ def planned_schedule(trace: DemandTrace, limits: ChurnLimits, policy: PlannedPol
             left = rescales
         if window >= free_from:
             overloaded = bool(exceeds(trace.demand[window - 1], trace.capacity[tasks - 1]))
-            if window - made >= policy.every or overloaded:
+            if window - made >= min(policy.every, ahead) or overloaded:
                 told = policy.margin * foretell(trace.demand, np.array([window]), ahead)[0]
                 day = DemandTrace(
                     told, trace.capacity, days[window : window + ahead], trace.window_s, trace.rescale_s, tasks

@@ -17,7 +17,8 @@ class DemandTrace:
 
     Nothing is processed for ``rescale_s`` from the beginning of the window in which a rescale begins, while old and new
     tasks are paid for; the next one begins when that is over. A window is overloaded when its demand exceeds what the
-    tasks take in the rest of it. What it leaves behind does not count against the next window.
+    tasks take in the rest of it; it is late when this and what was left over before it exceed that. An overloaded
+    window is late.
 
     Attributes
     ----------
@@ -107,16 +108,20 @@ class ChurnAccount(NamedTuple):
         Windows whose demand exceeds what the tasks take.
     rescales, rescales_per_day
         In all, and on the day with most.
+    late
+        Windows that end with work left over.
     """
 
     task_s: float
     overloaded: int
     rescales: int
     rescales_per_day: int
+    late: int
 
-    def keeps(self, limits: ChurnLimits, trace: DemandTrace) -> bool:
-        """Return whether both limits are kept on a trace."""
-        return self.rescales_per_day <= limits.rescales_per_day and self.overloaded <= limits.windows(trace)
+    def keeps(self, limits: ChurnLimits, trace: DemandTrace, late: bool = False) -> bool:
+        """Return whether both limits are kept on a trace, the second by all late windows if so asked."""
+        windows = self.late if late else self.overloaded
+        return self.rescales_per_day <= limits.rescales_per_day and windows <= limits.windows(trace)
 
 
 def exceeds(demand: FloatArray, capacity: FloatArray) -> BoolArray:
@@ -139,10 +144,15 @@ def account(trace: DemandTrace, schedule: IntArray) -> ChurnAccount:
         within = begun[begun + step < len(share)] + step
         share[within] = part
     double = np.maximum(before[begun] - schedule[begun], 0).sum()
+    takes = trace.capacity[schedule - 1] * share
+    excess = np.cumsum(trace.demand - takes)
+    left_over = excess - np.minimum(np.minimum.accumulate(excess), 0.0)
+    overloaded = exceeds(trace.demand, takes)
     by_day = np.unique(trace.day[begun], return_counts=True)[1]
     return ChurnAccount(
         task_s=float(schedule.sum() * trace.window_s + double * trace.rescale_s),
-        overloaded=int(exceeds(trace.demand, trace.capacity[schedule - 1] * share).sum()),
+        overloaded=int(overloaded.sum()),
         rescales=len(begun),
         rescales_per_day=int(by_day.max()) if len(by_day) else 0,
+        late=int((overloaded | (left_over > 1e-9 * trace.demand.max(initial=0.0))).sum()),
     )

@@ -63,7 +63,7 @@ def test_by_hand() -> None:
     assert free.schedule is not None
     # at half a window two tasks take 10, which is enough for 9; back to one task takes 5 in the last window
     assert free.schedule.tolist() == [1, 1, 2, 2, 1]
-    assert free.account == (7 * 60.0 + 30.0, 0, 2, 2)
+    assert free.account == (7 * 60.0 + 30.0, 0, 2, 2, 0)
     assert offline_optimum(trace, ChurnLimits(1, 0.0)).bound == 8 * 60.0
     assert offline_optimum(trace, ChurnLimits(0, 0.2)).bound == 5 * 60.0
     assert offline_optimum(trace, ChurnLimits(0, 0.0)).least_overloaded == 1
