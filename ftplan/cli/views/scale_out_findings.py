@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ftplan.cli.render import Table
-from ftplan.cli.views import capped
+from ftplan.cli.views import SHOWN, capped
 from ftplan.model.plan import Plan
 from ftplan.reports.figures.scale_out import records
 
@@ -79,7 +79,9 @@ def _churn(plan: Plan) -> list[Table]:
         rows.append((name, "at best, all demand known", *_account(best)))
         rows.append((name, "as it is", *_account((item.get("as_it_is") or {}).get(part))))
     columns = ("operator", "rescaled by", "core-hours", "overloaded, share of time", "rescales", "above the bound")
-    return [capped(columns, rows)] if rows else []
+    most, overloaded = known.get("max_rescales_per_day"), percent(known.get("max_overloaded"))
+    title = f"judged on unseen time: at most {most} rescales a day, and {overloaded} of it overloaded"
+    return [Table(columns, rows[:SHOWN], title=title)] if rows else []
 
 
 def _account(figures: Mapping[str, Any] | None) -> tuple[Any, ...]:

@@ -34,7 +34,7 @@ As a table, with what there is to say of the inputs.
   operator  why
   alerts    the demand keeps 0.448 tasks busy, 1 at 0.7 if it were even: fewer suffice; with these key ranges the busiest one has 0.448, now 0.24; least extra core-seconds of the techniques that pause at most 1 s; checkpoint would pause 48.8 s for 128 core-s; assisted: 78.8 core-s, pause 0.0101 s
   sessions  the demand keeps 2.21 tasks busy, 4 at 0.7 if it were even; with these key ranges the busiest one has 0.553, now 0.774; least extra core-seconds of the techniques that pause at most 1 s; checkpoint would pause 141 s for 565 core-s; assisted: 521 core-s, pause 0.0234 s
-  clicks    its tasks suffice at the demand, the busiest has 0
+  clicks    nothing is demanded of it, or how many tasks that needs is not known: it stays as it is
   done  step
   [ ]   1 of alerts    start 1 new task on 1 node as a secondary, 30 s
   [ ]   2 of alerts    copy the state by key range, 1 MiB over the network in 0.01 s, and note which record of each input stream was the last
@@ -58,7 +58,7 @@ As a table, with what there is to say of the inputs.
   n4    12% -> 9.2%   1.6% -> 0.8%
   n5    16% -> 11%    1.6% -> 1.6%
   n6    19% -> 8.3%   1.6% -> 0.8%
-  sessions is a bottleneck. 2 operators change. The jobs sustain 100 % of their demand, as they run now 90.5 %. No pause is longer than 0.001 s. Key ranges, nodes and state of each task: in the JSON.
+  sessions is a bottleneck. 2 operators change. The jobs sustain 100 % of their demand with no task above the target, as they run now 90.5 %. No pause is longer than 0.001 s. Key ranges, nodes and state of each task: in the JSON.
   2> ftplan: algorithm: exact (the default)
   2> ftplan: warning: no statistics for clicks: nothing is said of its tasks, and what is offered to the operators after it is what they got [NO_STATISTICS]
   2> ftplan: warning: the memory of tasks, or what they may hold, is not known: scores are by cpu and data size; give --task-memory, or memory_mb in the cluster file, and statistics with memory_bytes [NO_MEMORY]
@@ -95,7 +95,7 @@ Twice the tasks, divided by number, with a checkpoint to start from, as the pape
   operator  why
   alerts    the demand keeps 0.448 tasks busy, 1 at 0.7 if it were even: fewer suffice; with these key ranges the busiest one has 0.448, now 0.24; as asked for
   sessions  the demand keeps 2.21 tasks busy, 4 at 0.7 if it were even; with these key ranges the busiest one has 0.405, now 0.774; as asked for
-  clicks    its tasks suffice at the demand, the busiest has 0
+  clicks    nothing is demanded of it, or how many tasks that needs is not known: it stays as it is
   done  step
   [ ]   1 of alerts    go on with its regular checkpoints
   [ ]   2 of alerts    start 1 new task, without state; that takes 30 s
@@ -114,7 +114,7 @@ Twice the tasks, divided by number, with a checkpoint to start from, as the pape
   operator  foretold by     error on unseen time  same as yesterday
   alerts    seasonal-naive                     0                  0
   sessions  seasonal-naive                     0                  0
-  sessions is a bottleneck. 2 operators change, from 8 tasks in all to 11. The jobs sustain 100 % of their demand, as they run now 90.5 %. No pause is longer than 91.4 s. Key ranges, nodes and state of each task: in the JSON.
+  sessions is a bottleneck. 2 operators change, from 8 tasks in all to 11. The jobs sustain 100 % of their demand with no task above the target, as they run now 90.5 %. No pause is longer than 91.4 s. Key ranges, nodes and state of each task: in the JSON.
 
 As a list to tick off, within few cores.
 
@@ -152,7 +152,7 @@ As a list to tick off, within few cores.
   |---|---|
   | alerts | the demand keeps 0.448 tasks busy, 1 at 0.7 if it were even: fewer suffice; with these key ranges the busiest one has 0.448, now 0.24; least extra core-seconds of the techniques that pause at most 1 s; checkpoint would pause 48.8 s for 128 core-s; assisted: without a cluster no node holds checkpoints |
   | sessions | the demand keeps 2.21 tasks busy, 4 at 0.7 if it were even; with these key ranges the busiest one has 0.553, now 0.774; least extra core-seconds of the techniques that pause at most 1 s; checkpoint would pause 141 s for 565 core-s; assisted: without a cluster no node holds checkpoints |
-  | clicks | its tasks suffice at the demand, the busiest has 0 |
+  | clicks | nothing is demanded of it, or how many tasks that needs is not known: it stays as it is |
   - [ ] **step 1 of alerts**: start 1 new task as a secondary, 30 s
   - [ ] **step 2 of alerts**: copy the state by key range, 1 MiB over the network in 0.01 s, and note which record of each input stream was the last
   - [ ] **step 3 of alerts**: send what comes after it to the old tasks and to the new one with its key group; keep back what that puts out
@@ -166,7 +166,7 @@ As a list to tick off, within few cores.
   | bottleneck | share of all output | tasks kept busy | needs, if even | beware |
   |---|---|---:|---:|---|
   | sessions | 100% | 2.211 | 4 |  |
-  sessions is a bottleneck. 2 operators change. The jobs sustain 100 % of their demand, as they run now 90.5 %. No pause is longer than 0.001 s. Key ranges, nodes and state of each task: in the JSON.
+  sessions is a bottleneck. 2 operators change. The jobs sustain 100 % of their demand with no task above the target, as they run now 90.5 %. No pause is longer than 0.001 s. Key ranges, nodes and state of each task: in the JSON.
 
 Nothing to change.
 
