@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ftplan.errors import FtplanError
+from ftplan.io.bottleneck_rules_file import load_bottleneck_rules
 from ftplan.io.cluster_file import load_cluster
 from ftplan.io.collected.collection_file import CollectionHead, load_collection
 from ftplan.io.collected.prometheus_mapping import load_mapping
@@ -23,6 +24,7 @@ from ftplan.io.stats_store import load_stats
 from ftplan.io.topology_file import load_topology
 from ftplan.io.validation import FORMATS, Loaded, check_envelope
 from ftplan.io.what_if_file import WhatIfModel, load_what_if
+from ftplan.metrics.fuzzy_inference import FuzzyRules
 from ftplan.metrics.key_group_series import key_group_series
 from ftplan.metrics.measured_topology import measured_topology
 from ftplan.model.cluster import Cluster
@@ -44,6 +46,7 @@ _ORDER = (
     "evaluation",
     "what-if",
     "recovery-costs",
+    "bottleneck-rules",
     "collection",
     "prometheus-mapping",
     "simulation",
@@ -147,6 +150,8 @@ def _load(kind: str, source: Any, known: _Known) -> Loaded[Any]:
             return load_mapping(source)
         case "recovery-costs":
             return load_recovery_costs(source)
+        case "bottleneck-rules":
+            return load_bottleneck_rules(source)
         case "simulation":
             return load_simulation(source)
         case _:
@@ -189,6 +194,8 @@ def _summary(value: Any, topology: Topology | None) -> dict[str, int]:
             return {"options": len(value.options)}
         case QueryMapping():
             return {"queries": sum(map(len, value.sections.values()))}
+        case FuzzyRules():
+            return {"inputs": len(value.inputs), "rules": len(value.rules)}
         case RecoveryCosts():
             return {"parameters": len(value.estimates)}
         case {"format": "ftplan/simulation"}:

@@ -31,6 +31,7 @@ FORMATS: Mapping[str, str] = {
     "ftplan/plan": "plan",
     "ftplan/evaluation": "evaluation",
     "ftplan/recovery-costs": "recovery cost table",
+    "ftplan/bottleneck-rules": "bottleneck rules",
     "ftplan/checkpoint-interval": "checkpoint interval",
     "ftplan/collection": "collection",
     "ftplan/prometheus-mapping": "mapping of queries to Prometheus",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ftplan.io.bottleneck_rules_file import load_bottleneck_rules
 from ftplan.io.checkpoint_interval_file import load_checkpoint_interval
 from ftplan.io.cluster_file import load_cluster
 from ftplan.io.collected.collection_file import load_collection
@@ -66,6 +67,23 @@ RECOVERY_COSTS = {
             "parts": {"detection_s": 50},
             "warnings": [{"code": "OUTSIDE_FITTED_RANGE", "message": "b"}],
         }
+    ],
+}
+
+BOTTLENECK_RULES = {
+    "format": "ftplan/bottleneck-rules",
+    "format_version": "1.0",
+    "inputs": {
+        "cpu": {"low": [0, 0, 30, 50], "medium": [30, 50, 70], "high": [50, 70, 100, 100]},
+        "memory": {"low": [0, 0, 60, 80], "high": [60, 80.5, 100, 100]},
+        "data": {"low": [0, 0, 60], "high": [40, 100, 100]},
+    },
+    "score": {"under": [0, 0, 30, 50], "normal": [30, 50, 70], "over": [50, 70, 100, 100]},
+    "rules": [
+        "if two or more high then over",
+        "if data is high and cpu is not low then over",
+        "otherwise normal",
+        "if cpu is low and (memory is low or data is low) then under",
     ],
 }
 
@@ -344,6 +362,7 @@ CASES: dict[str, tuple[dict[str, Any], Callable[[Any], Any]]] = {
     "recovery-costs": (RECOVERY_COSTS, load_recovery_costs),
     "checkpoint-interval": (CHECKPOINT_INTERVAL, load_checkpoint_interval),
     "collection": (COLLECTION, load_collection),
+    "bottleneck-rules": (BOTTLENECK_RULES, load_bottleneck_rules),
     "prometheus-mapping": (PROMETHEUS_MAPPING, load_mapping),
     "what-if-result": (WHAT_IF_RESULT, load_what_if_result),
     "simulation": (SIMULATION, load_simulation),

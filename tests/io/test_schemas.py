@@ -52,6 +52,7 @@ _BETWEEN_PLACES = (
     "needs more", "out of range", "no time", "no time zone", "windows:", "must be after", "not on the grid",
     "but the status", "ends before", "self loop", "cycle", "too large", "expected between", "outside",
     "above the value", "below the value", "nothing differs", "changes nothing", "varies nothing",
+    "needs at least one of", "points must rise", "is no label", "is no input", "say nothing of",
 )  # fmt: skip
 
 
@@ -101,6 +102,6 @@ def test_every_field_is_described() -> None:
 def test_unknown_kind() -> None:
     assert said(schema, "topologie") == (
         "unknown kind of file 'topologie' (did you mean 'topology'?): one of topology, cluster, failure, stats, plan, "
-        "evaluation, what-if, recovery-costs, checkpoint-interval, collection, prometheus-mapping, what-if-result, "
-        "simulation"
+        "evaluation, what-if, recovery-costs, bottleneck-rules, checkpoint-interval, collection, prometheus-mapping, "
+        "what-if-result, simulation"
     )
