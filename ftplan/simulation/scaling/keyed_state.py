@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -103,7 +104,7 @@ def compose(parts: Sequence[KeyedState]) -> KeyedState:
         If a key group is in two of them, or one between them is in none.
     """
     ordered = sorted((part for part in parts if len(part.number)), key=lambda part: part.first)
-    for one, other in zip(ordered[:-1], ordered[1:], strict=True):
+    for one, other in pairwise(ordered):
         if other.first != one.last + 1:
             raise ValueError(f"key groups {one.last} and {other.first} do not follow each other")
     return KeyedState(

@@ -55,8 +55,8 @@ class OperatorRun:
         Tasks that new batches go to.
     arrived, released
         Last batch that has come as a whole, and that has gone on as a whole.
-    released_s
-        When each batch went on, the first time; by batch.
+    arrived_s, released_s
+        When each batch came, and went on, the first time; by batch.
     duplicates
         Parts of batches that were put out again, and dropped, as a share of a batch each.
     withheld
@@ -77,13 +77,14 @@ class OperatorRun:
         self.every_task: list[ScalableTask] = []
         self.links: list[Link[int]] = []
         self.arrived = self.released = self.kept = -1
+        self.arrived_s: list[float] = []
         self.released_s: list[float] = []
         self.duplicates = self.withheld = 0.0
         #: What happens when a batch has gone on the first time, and when a task has put something out.
         self.went_on: Callable[[int], object] = lambda number: None
         self.progressed: Callable[[], object] = lambda: None
         self._records = np.concatenate([[0.0], np.cumsum(load.seconds)]) * operator.records_s
-        self._inputs = {source: -1 for source in operator.inputs}
+        self._inputs = dict.fromkeys(operator.inputs, -1)
         self._open: dict[int, CoveredParts] = {}
         self._kept_back: dict[int, list[tuple[int, int]]] = {}
 
@@ -109,9 +110,7 @@ class OperatorRun:
         """Let new tasks do all the work from now on, with a state; what comes next is the batch after ``arrived``."""
         self.tasks = self.spawn(ranges)
         self.fed = list(self.tasks)
-        parts: Sequence[KeyedState | None] = (
-            [None] * len(ranges) if state is None else decompose(state, ranges)
-        )
+        parts: Sequence[KeyedState | None] = [None] * len(ranges) if state is None else decompose(state, ranges)
         for task, part in zip(self.tasks, parts, strict=True):
             task.start(part, self.arrived)
 
@@ -137,7 +136,9 @@ class OperatorRun:
     def come(self, number: int) -> None:
         """Feed a batch to the tasks."""
         self.arrived = number
-        self._say()
+        if number == len(self.arrived_s):
+            self.arrived_s.append(self.env.now)
+        self.say()
         for task in self.fed:
             task.take(number)
 
@@ -167,6 +168,10 @@ class OperatorRun:
         self.stop(self.secondary)
         self.fed = [task for task in self.fed if task not in self.secondary]
         self.secondary = []
+        self.drop_withheld()
+
+    def drop_withheld(self) -> None:
+        """Forget what was kept back."""
         self._kept_back.clear()
 
     def reset(self, number: int, arrived: int) -> None:
@@ -177,9 +182,9 @@ class OperatorRun:
         self.tasks, self.secondary, self.fed = [], [], []
         self._open.clear()
         self._kept_back.clear()
-        self._inputs = {source: number for source in self._inputs}
+        self._inputs = dict.fromkeys(self._inputs, number)
         self.released, self.arrived = number, arrived
-        self._say()
+        self.say()
 
     def _cover(self, number: int, first: int, last: int) -> None:
         size, added = last + 1 - first, 0
@@ -192,7 +197,7 @@ class OperatorRun:
             self._release(self.released)
 
     def _release(self, number: int) -> None:
-        self._say()
+        self.say()
         if number == len(self.released_s):
             self.released_s.append(self.env.now)
             self.went_on(number)
@@ -201,5 +206,6 @@ class OperatorRun:
         for link in self.links:
             link.send(number)
 
-    def _say(self) -> None:
+    def say(self) -> None:
+        """Tell the series how many records it has."""
         self.queue.set(self.records_of(self.released, self.arrived), self.number)

@@ -98,7 +98,8 @@ class BatchedLoad(NamedTuple):
     batch_s: float
 
 
-class SplitSetting(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class SplitSetting:
     """What splits depend on.
 
     ``setup_s`` until new tasks are started, without state; ``bytes_s`` at which state goes to each task;
@@ -170,7 +171,7 @@ class ScalingSetting:
     operators
         In topological order.
     ranges
-        From an operator and its parallelism to the ranges of parts that it is split into; None: it is not split.
+        From an operator and its parallelism to the ranges of parts that it is split into; None: it stays.
     techniques
         By operator with keyed state that may be split. Others need none.
     orders
@@ -193,4 +194,3 @@ class ScalingSetting:
     detection: Detection | None = None
     orders: tuple[SplitOrder, ...] = ()
     restart: RestartSetting | None = None
-    split_at_all: bool = True

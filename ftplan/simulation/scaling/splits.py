@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -100,7 +101,7 @@ class StatefulSplit(StatelessSplit):
         run.fed = [*run.tasks, *self.new] if self.fed_both else list(self.new)
         self.replay(state)
         for task, part in zip(self.new, decompose(state, self.ranges), strict=True):
-            after(self.env, self.bytes_of(task) / self.setting.bytes_s, lambda task=task, part=part: self._start(task, part))
+            after(self.env, self.bytes_of(task) / self.setting.bytes_s, partial(self._start, task, part))
 
     def bytes_of(self, task: ScalableTask) -> float:
         """Return the bytes that a new task has to fetch."""
@@ -213,7 +214,9 @@ class AssistedSplit(CheckpointSplit):
         return super().bytes_of(task) if missing is None else float(missing[task.first : task.last + 1].sum())
 
 
-TECHNIQUES: Final[Mapping[Technique, type[StatefulSplit]]] = {
+Techniques = Mapping[Technique, type[StatefulSplit]]
+
+TECHNIQUES: Final[Techniques] = {
     "active-backup": ActiveBackup,
     "checkpoint": CheckpointSplit,
     "assisted": AssistedSplit,

@@ -27,8 +27,8 @@ class ScalableTask:
         Last batch that it has processed.
     put_out
         Takes the task, a batch, and the first and last part that it has processed of it.
-    afterwards
-        Returns for how long the task works on nothing when it has processed a batch.
+    beforehand
+        Returns for how long the task works on something else before it processes a batch.
     left_out
         Batches that did not follow the one before in some key group.
     wrong
@@ -38,13 +38,13 @@ class ScalableTask:
     """
 
     def __init__(
-        self, env: Environment, operator: SimulatedOperator, load: BatchedLoad, expected: Digests, parts: tuple[int, int],
-        put_out: Callable[[ScalableTask, int, int, int], object],
+        self, env: Environment, operator: SimulatedOperator, load: BatchedLoad, expected: Digests,
+        parts: tuple[int, int], put_out: Callable[[ScalableTask, int, int, int], object],
     ) -> None:  # fmt: skip
         self.env, self.operator, self.load, self.expected = env, operator, load, expected
         self.first, self.last = parts
         self.put_out = put_out
-        self.afterwards: Callable[[ScalableTask, int], float] = lambda task, number: 0.0
+        self.beforehand: Callable[[ScalableTask, int], float] = lambda task, number: 0.0
         self.state: KeyedState | None = None
         self.done = -1
         self.started = self.stopped = False
@@ -53,7 +53,7 @@ class ScalableTask:
         self.duplicates = 0
         self.queue = CountedQueue[int](env)
         self._use = operator.use_of(self.first, self.last)
-        self._waiting_s = self._busy_s = 0.0
+        self._waiting_s = self._busy_s = self._newest_s = 0.0
         self._until_s = env.now
         self._at_work = Event(env)
 
@@ -61,6 +61,7 @@ class ScalableTask:
         """Put a batch into the queue."""
         if not self.stopped:
             self._waiting_s += self._seconds(number)
+            self._newest_s = self._seconds(number)
             self.queue.put(number)
 
     def start(self, state: KeyedState | None, done: int = -1) -> None:
@@ -76,8 +77,11 @@ class ScalableTask:
 
     @property
     def waiting_s(self) -> float:
-        """For how long it will work on what waits or is at work."""
-        return self._waiting_s + max(self._until_s - self.env.now, 0.0)
+        """For how long it will work on what waits or is at work, but for the newest batch.
+
+        That one stands for input that comes evenly until the next one.
+        """
+        return max(self._waiting_s + max(self._until_s - self.env.now, 0.0) - self._newest_s, 0.0)
 
     @property
     def busy_s(self) -> float:
@@ -99,13 +103,10 @@ class ScalableTask:
             if todo is None:
                 self.duplicates += 1
                 continue
-            yield self._work(self._seconds(number, todo))
+            yield self._work(self.beforehand(self, number) + self._seconds(number, todo))
             if self.stopped:
                 return
             self._apply(number, todo)
-            overhead_s = self.afterwards(self, number)
-            if overhead_s > 0.0:
-                yield self._work(overhead_s)
 
     def _work(self, seconds: float) -> Event:
         self._busy_s += seconds
