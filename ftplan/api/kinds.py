@@ -25,6 +25,7 @@ KINDS: Mapping[str, str] = {
     "drain-schedule": "ftplan.api.drain.kind:KIND",
     "rebalance": "ftplan.api.rebalance.kind:KIND",
     "recovery-schedule": "ftplan.api.recovery.kind:KIND",
+    "scale-out": "ftplan.api.scale_out.kind:KIND",
     "task-replication": "ftplan.api.replication.kind:KIND",
 }
 

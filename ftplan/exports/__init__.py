@@ -89,10 +89,11 @@ _ROWS = (
         "ftplan.exports.storm:storm",
         "a fragment of a topology's configuration, YAML, with the supervisor of each component as a list to go by",
         "which hosts a topology prefers and which it avoids, and how many executors of a component a node may have: "
-        "to the resource aware scheduler; to the isolation scheduler how many machines",
+        "to the resource aware scheduler; to the isolation scheduler how many machines; and by storm rebalance how "
+        "many executors each component has",
         "which supervisor runs which task, nor in which order tasks come back: ftplan.component.supervisors is for "
-        "people and for a scheduler of your own",
-        ("recovery-schedule",),
+        "people and for a scheduler of your own; nor which keys a task gets",
+        ("recovery-schedule", "scale-out"),
         ("host_map",),
     ),
     Target(
@@ -100,10 +101,11 @@ _ROWS = (
         "ftplan.exports.flink:flink",
         "a fragment of config.yaml, with the rest of the plan as remarks to go by",
         "max parallelism, restarts by region, recovery from local copies, spreading over TaskManagers, spare "
-        "TaskManagers, and in code max parallelism and slot sharing groups with their cores, operator by operator",
-        "on which TaskManager a task runs or a copy of its state lies, in which order tasks restart, nor active "
-        "replicas of tasks: it has none",
-        ("checkpoint-allocation", "task-replication", "recovery-schedule", "drain-schedule"),
+        "TaskManagers, the parallelism of single vertices, and in code max parallelism and slot sharing groups with "
+        "their cores, operator by operator",
+        "on which TaskManager a task runs or a copy of its state lies, in which order tasks restart, which key groups "
+        "a task has, nor active replicas of tasks: it has none",
+        ("checkpoint-allocation", "task-replication", "recovery-schedule", "drain-schedule", "scale-out"),
     ),
     Target(
         "csv",

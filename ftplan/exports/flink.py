@@ -17,6 +17,8 @@ from ftplan.model.problem import Problem
 
 #: What any Flink job can have at most.
 MOST_PARALLELISM = 32_768
+#: The label of an operator that is the id of its vertex in the job graph.
+VERTEX = "vertex"
 
 
 def flink(plan: Plan, problem: Problem) -> Export:
@@ -24,6 +26,11 @@ def flink(plan: Plan, problem: Problem) -> Export:
     body = plan.plan or {}
     config, remarks = _OF_KIND[plan.kind](body)
     warnings = [TARGETS["flink"].limits()]
+    if plan.kind == "scale-out":
+        config, more = _overrides(body, problem)
+        return Export(
+            "flink", plan.kind, yaml_text(title_of(plan), [*warnings, *more], remarks, [config]), (*warnings, *more)
+        )
     groups = _key_groups(body, problem)
     if groups:
         largest = max(groups.values())
@@ -89,6 +96,49 @@ def _drain(body: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     ]
 
 
+def _scale_out(body: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    remarks = [
+        "With the adaptive scheduler, or by PUT /jobs/:id/resource-requirements, the job changes while it runs; "
+        "otherwise it stops with a savepoint and starts from it.",
+        "Flink divides key groups evenly by number: a plan made with --split hash says what that leaves to each task.",
+    ]
+    for item in _scaled(body):
+        by = f" by {item['technique']}" if item.get("technique") else ""
+        remarks.append(f"Advisory: {item['operator']} from {item['parallelism_from']} tasks{by}.")
+    return {}, remarks
+
+
+def _scaled(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the operators of a scale-out that get another number of tasks."""
+    return [item for item in body["operators"] if item["parallelism_to"] != item["parallelism_from"]]
+
+
+def _overrides(body: Mapping[str, Any], problem: Problem) -> tuple[dict[str, Any], list[Warn]]:
+    """Return the parallelism of the vertices that change, by their ids where the topology knows these."""
+    known = problem.topology.position if problem.topology is not None else {}
+    pairs, nameless, uneven = [], [], []
+    for item in _scaled(body):
+        name = item["operator"]
+        labels = problem.topology.operator(name).labels if problem.topology is not None and name in known else {}
+        pairs.append(f"{labels.get(VERTEX, name)}:{item['parallelism_to']}")
+        nameless += [name] if VERTEX not in labels else []
+        ranges = item.get("key_ranges") or []
+        total = ranges[-1][1] + 1 if ranges else 0
+        even = [[-(-i * total // len(ranges)), -(-(i + 1) * total // len(ranges)) - 1] for i in range(len(ranges))]
+        uneven += [name] if [list(pair) for pair in ranges] != even else []
+    warnings = []
+    if nameless:
+        text = (
+            f"the topology has no label {VERTEX} for {', '.join(nameless)}: put the ids of their vertices, which "
+            "GET /jobs/:id lists, in place of these names"
+        )
+        warnings.append(Warn("NO_VERTEX_ID", text))
+    if uneven:
+        text = f"{', '.join(uneven)}: the plan's key ranges are not those of even number, which Flink takes"
+        warnings.append(Warn("UNEVEN_RANGES", f"{text}; plan with --split hash"))
+    return {"pipeline.jobvertex-parallelism-overrides": ",".join(pairs)} if pairs else {}, warnings
+
+
 def _task(item: Mapping[str, Any]) -> str:
     on = f" on {item['node']}" if item.get("node") else ""
     return f"{item['operator']}/{item['index']}{on}"
@@ -99,6 +149,7 @@ _OF_KIND = {
     "task-replication": _replicas,
     "recovery-schedule": _recovery,
     "drain-schedule": _drain,
+    "scale-out": _scale_out,
 }
 
 

@@ -1,5 +1,7 @@
 """A recovery schedule as what Storm's schedulers can be told, and the supervisor of each component as a list.
 
+A scale-out as the command that changes the executors of components.
+
 Source: Storm's documentation of the Resource Aware Scheduler (favoured nodes, constraints) and of the Isolation
 Scheduler.
 """
@@ -22,6 +24,8 @@ STRATEGY = "org.apache.storm.scheduler.resource.strategies.scheduling.Constraint
 def storm(plan: Plan, problem: Problem, *, host_map: Mapping[str, str]) -> Export:
     """Write the hosts that a topology prefers and avoids, and the most executors of a component on one host.
 
+    A scale-out becomes the executors of its components.
+
     A task that starts twice, because its new node fails too, counts where it ends. ``ftplan.component.supervisors``
     lists the tasks of each component by supervisor, ``ftplan.recovery.order`` all of them as they come back.
 
@@ -30,6 +34,8 @@ def storm(plan: Plan, problem: Problem, *, host_map: Mapping[str, str]) -> Expor
     host_map
         Host name of a supervisor by node id; else the node's label ``host`` says, else its id.
     """
+    if plan.kind == "scale-out":
+        return _rebalanced(plan, problem)
     recovered = [item for step in (plan.plan or {})["steps"] for item in step["recover"]]
     where = {(item["operator"], item["index"]): item.get("node") for item in recovered}
     nodes = {node for node in where.values() if node is not None}
@@ -79,6 +85,23 @@ def storm(plan: Plan, problem: Problem, *, host_map: Mapping[str, str]) -> Expor
             text = "where tasks run that did not fail is not known: maxNodeCoLocationCnt counts those of the plan only"
             warnings.append(Warn("NO_PLACEMENT", text))
     return Export("storm", plan.kind, yaml_text(title_of(plan), warnings, remarks, [conf]), tuple(warnings))
+
+
+def _rebalanced(plan: Plan, problem: Problem) -> Export:
+    """Write the executors of the components that a scale-out changes, and the command that changes them."""
+    listed = (plan.plan or {})["operators"]
+    executors = {
+        operator_name(problem, item["operator"]): item["parallelism_to"]
+        for item in listed
+        if item["parallelism_to"] != item["parallelism_from"]
+    }
+    remarks = ["A component has no more executors than it has tasks (topology.tasks), which are set when it starts."]
+    if executors:
+        told = " ".join(f"-e {name}={count}" for name, count in executors.items())
+        remarks.append(f"storm rebalance TOPOLOGY {told}")
+    warnings = (TARGETS["storm"].limits(),)
+    conf = {"ftplan.component.executors": executors} if executors else {}
+    return Export("storm", plan.kind, yaml_text(title_of(plan), warnings, remarks, [conf]), warnings)
 
 
 def _failed(plan: Plan, problem: Problem) -> set[str]:

@@ -6,7 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from ftplan.model.kinds import CHECKPOINT_ALLOCATION, DRAIN_SCHEDULE, REBALANCE, RECOVERY_SCHEDULE, TASK_REPLICATION
+from ftplan.model.kinds import (
+    CHECKPOINT_ALLOCATION,
+    DRAIN_SCHEDULE,
+    REBALANCE,
+    RECOVERY_SCHEDULE,
+    SCALE_OUT,
+    TASK_REPLICATION,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +32,7 @@ _SCHEDULE = RECOVERY_SCHEDULE.name
 _REPLICATION = TASK_REPLICATION.name
 _DRAIN = DRAIN_SCHEDULE.name
 _REBALANCE = REBALANCE.name
+_SCALE_OUT = SCALE_OUT.name
 
 METRICS: tuple[Metric, ...] = (
     Metric(
@@ -198,6 +206,30 @@ METRICS: tuple[Metric, ...] = (
     Metric(
         "lost-groups", _REBALANCE, "min", "key groups", "those of them whose checkpoints are all on failed nodes too"
     ),
+    Metric(
+        "sustained-load",
+        _SCALE_OUT,
+        "max",
+        "share",
+        "the objective: share of the demand that jobs sustain with no task above the target, weighted by output",
+    ),
+    Metric("extra-cpu", _SCALE_OUT, "min", "cores", "cores that tasks reserve more than now, when old ones are gone"),
+    Metric("cpu", _SCALE_OUT, "min", "cores", "cores that all tasks reserve afterwards"),
+    Metric("highest-utilisation", _SCALE_OUT, "min", "share", "use of the busiest task at the demand, afterwards"),
+    Metric("operators-above-target", _SCALE_OUT, "min", "operators", "operators with a task above the target then"),
+    Metric(
+        "fairness",
+        _SCALE_OUT,
+        "max",
+        "share",
+        "cores had over cores needed since the alarming threshold was crossed, with the new tasks; mean over the "
+        "operators that are bottlenecks, undefined without one",
+    ),
+    Metric("pause-s", _SCALE_OUT, "min", "s", "longest pause of an operator that is split"),
+    Metric("extra-core-seconds", _SCALE_OUT, "min", "core-s", "what runs beside the tasks that are needed, over all"),
+    Metric("state-bytes", _SCALE_OUT, "min", "bytes", "state that new tasks take over"),
+    Metric("operators-changed", _SCALE_OUT, "min", "operators", "operators whose tasks are replaced"),
+    Metric("tasks-lost", _SCALE_OUT, "min", "tasks", "new tasks on failed nodes"),
 )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ftplan.metrics.scaling_problem import OperatorScaling, ScalableOperator, Scaling, ScalingProblem
+from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray
 
 
@@ -31,21 +32,53 @@ def highest_use(operator: ScalableOperator, scaling: OperatorScaling | None) -> 
     """Return the use of the busiest task of an operator, as it runs now where there is no scaling of it."""
     if scaling is not None:
         return float(task_use(operator, scaling.parallelism, scaling.ranges).max())
-    return float(task_use(operator, operator.parallelism, even_ranges(operator.key_groups, operator.parallelism)).max())
+    ranges = even_ranges(operator.key_groups, operator.parallelism) if operator.keyed else ()
+    return float(task_use(operator, operator.parallelism, ranges).max())
 
 
 def lacks_tasks(operator: ScalableOperator, target: float) -> bool:
     """Return whether a task of an operator, as it runs now, is above the target at the demand it is sized for."""
-    return highest_use(operator, None) > target * (1.0 + 1e-9)
+    return highest_use(operator, None) > target * (1.0 + ROUNDING)
+
+
+def task_state(operator: ScalableOperator, parallelism: int, ranges: Sequence[tuple[int, int]]) -> FloatArray:
+    """Return the state of each task in bytes, (parallelism,)."""
+    if not operator.keyed:
+        return np.zeros(parallelism)
+    total = np.concatenate([[0.0], np.cumsum(operator.state_bytes)])
+    return np.array([total[last + 1] - total[first] for first, last in ranges])
+
+
+def lacks_memory(operator: ScalableOperator) -> bool:
+    """Return whether a task of an operator, as it runs now, has more state than it may hold."""
+    return largest_state(operator, None) > operator.task_memory * (1.0 + ROUNDING)
+
+
+def scaled_in(operator: ScalableOperator, target: float) -> bool:
+    """Return whether an operator may only lose tasks: its score says so, and its tasks suffice at the demand.
+
+    One that is scaled in lets its new tasks take over before those of all others begin.
+    """
+    return operator.state == "scale-in" and operator.use > 0.0 and not lacks_tasks(operator, target)
 
 
 def acting(problem: ScalingProblem) -> tuple[int, ...]:
     """Return the operators whose parallelism may change: those that are not normal, and normal ones that lack tasks.
 
-    The latter were kept idle by a bottleneck before them, and are the next one once that is gone.
+    The latter were kept idle by a bottleneck before them, and are the next one once that is gone. An operator of which
+    it is not known how many tasks its demand keeps busy stays as it is.
     """
     target = problem.limits.target
-    return tuple(i for i, item in enumerate(problem.operators) if item.state != "normal" or lacks_tasks(item, target))
+    return tuple(
+        i
+        for i, item in enumerate(problem.operators)
+        if item.use > 0.0 and (item.state != "normal" or lacks_tasks(item, target))
+    )
+
+
+def share_at(highest: float, target: float) -> float:
+    """Return the share of its demand that an operator sustains whose busiest task would have such a use, at most 1."""
+    return 1.0 if highest <= target * (1.0 + ROUNDING) else target / highest
 
 
 def sustained(problem: ScalingProblem, scaling: Scaling) -> FloatArray:
@@ -56,8 +89,7 @@ def sustained(problem: ScalingProblem, scaling: Scaling) -> FloatArray:
     shares = np.ones(len(problem.weight))
     for position, operator in enumerate(problem.operators):
         highest = highest_use(operator, scaling.by_operator.get(position))
-        if highest > problem.limits.target:
-            shares[operator.job] = min(shares[operator.job], problem.limits.target / highest)
+        shares[operator.job] = min(shares[operator.job], share_at(highest, problem.limits.target))
     return shares
 
 
@@ -74,3 +106,19 @@ def extra_cpu(problem: ScalingProblem, scaling: Scaling) -> float:
             for item in scaling.operators
         )
     )
+
+
+def largest_state(operator: ScalableOperator, scaling: OperatorScaling | None) -> float:
+    """Return the bytes of state of the fullest task of an operator, as it runs now where there is no scaling of it."""
+    if scaling is not None:
+        return float(task_state(operator, scaling.parallelism, scaling.ranges).max())
+    ranges = even_ranges(operator.key_groups, operator.parallelism) if operator.keyed else ()
+    return float(task_state(operator, operator.parallelism, ranges).max())
+
+
+def waves(problem: ScalingProblem, scaling: Scaling) -> tuple[tuple[OperatorScaling, ...], tuple[OperatorScaling, ...]]:
+    """Return what changes first, being scaled in, and what changes when the old tasks of these are gone."""
+    target = problem.limits.target
+    first = [scaled_in(problem.operators[item.operator], target) for item in scaling.operators]
+    pairs = tuple(zip(scaling.operators, first, strict=True))
+    return tuple(item for item, less in pairs if less), tuple(item for item, less in pairs if not less)

@@ -85,9 +85,14 @@ class OperatorScaling(NamedTuple):
 
 @dataclass(frozen=True)
 class Scaling:
-    """Operators whose tasks are replaced, in the order in which that is done. Operators that stay are not in it."""
+    """Operators whose tasks are replaced, in the order in which that is done. Operators that stay are not in it.
+
+    ``least_extra_cpu`` is a proven bound: whatever sustains as much load as can be reserves so many cores more than
+    now, at least; None where nobody asked.
+    """
 
     operators: tuple[OperatorScaling, ...] = ()
+    least_extra_cpu: float | None = None
 
     @cached_property
     def by_operator(self) -> dict[int, OperatorScaling]:

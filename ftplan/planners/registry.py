@@ -184,6 +184,31 @@ ROWS: tuple[Row, ...] = (
         guarantee="least cost of all moves, or the proven gap at the time limit",
         source="integer programs over key groups and nodes; what no phase can take is cut off",
     ),
+    Row(
+        name="exact",
+        kind="scale-out",
+        function="ftplan.planners.scale_out.exact:exact",
+        exact=True,
+        guarantee="most sustained load, then fewest cores, or the proven gap at the time limit",
+        source="every parallelism with the best ranges; integer program over levels, tasks and nodes (CP-SAT)",
+        default=True,
+    ),
+    Row(
+        name="ds2",
+        kind="scale-out",
+        function="ftplan.planners.scale_out.ds2:ds2",
+        exact=False,
+        guarantee="none: demand over the true rate of a task, even key ranges, no look at skew",
+        source="Kalavri et al., OSDI 2018 (DS2)",
+    ),
+    Row(
+        name="doubling",
+        kind="scale-out",
+        function="ftplan.planners.scale_out.doubling:doubling",
+        exact=False,
+        guarantee="none: twice the tasks of a bottleneck, even key ranges",
+        source="Mudassar et al. 2019, Algorithms 1 to 3",
+    ),
 )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,15 +83,16 @@ def _figures(body: Mapping[str, Any]) -> dict[str, Any]:
     moves, phases = body.get("moves") or [], body.get("phases")
     return {
         "moves": len(moves),
-        "latency_s": _sum(moves, "latency_s"),
-        "bytes": _sum(moves, "bytes"),
+        "latency_s": stated_total(moves, "latency_s"),
+        "bytes": stated_total(moves, "bytes"),
         "phases": None if phases is None else len(phases),
-        "duration_s": None if phases is None else _sum(phases, "duration_s"),
+        "duration_s": None if phases is None else stated_total(phases, "duration_s"),
         "longest_pause_s": None if phases is None else max((p["longest_pause_s"] for p in phases), default=0.0),
         "new_copies": None if body.get("new_copies") is None else len(body["new_copies"]),
     }
 
 
-def _sum(items: Iterable[Mapping[str, Any]], name: str) -> float | None:
-    values = [item.get(name) for item in items]
-    return None if None in values else float(sum(values))  # type: ignore[arg-type]
+def stated_total(items: Sequence[Mapping[str, Any]], name: str) -> float | None:
+    """Return the sum of a figure over moves or phases of a plan; None where one of them does not state it."""
+    values = [float(value) for item in items if (value := item.get(name)) is not None]
+    return float(sum(values)) if len(values) == len(items) else None

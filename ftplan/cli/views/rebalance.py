@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ftplan.api.rebalance.diff import RebalanceDifference
+from ftplan.api.rebalance.diff import RebalanceDifference, stated_total
 from ftplan.cli.render import Answer, Table, cell
 from ftplan.cli.views import SHOWN, capped, changed_objective, changed_options, headline, refusal
 from ftplan.metrics.migration_costs import AFTER_LOSS
@@ -146,15 +146,10 @@ def _by_protocol(moves: Sequence[Mapping[str, Any]]) -> Table:
             why = why.partition(":")[0]  # when it would have left stands with the move
         kinds.setdefault((protocol, why), []).append(move)
     rows = [
-        (protocol, len(some), _total(some, "latency_s"), _whole(_total(some, "bytes")), why)
+        (protocol, len(some), stated_total(some, "latency_s"), _whole(stated_total(some, "bytes")), why)
         for (protocol, why), some in kinds.items()
     ]
     return Table(("protocol", "moves", "latency, s", "bytes", "why"), rows)
-
-
-def _total(moves: Sequence[Mapping[str, Any]], name: str) -> float | None:
-    values = [move.get(name) for move in moves]
-    return None if None in values else float(sum(values))  # type: ignore[arg-type]
 
 
 def _phases(phases: Sequence[Mapping[str, Any]]) -> list[Table]:
@@ -232,7 +227,7 @@ def _notes(plan: Plan) -> list[str]:
     rollback = (plan.plan or {}).get("rollback")
     if not rollback:
         return []
-    pauses = _total(rollback, "latency_s")
+    pauses = stated_total(rollback, "latency_s")
     long = "" if pauses is None else f", {cell(pauses)} s of pauses in all"
     return [f"{len(rollback):,} moves undo it, the last phase first{long}: rollback in the JSON"]
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ftplan.metrics.rebalance_effects import places_after, surviving_copies
 from ftplan.metrics.rebalance_problem import Migration, NewCopy, RebalanceProblem
-from ftplan.metrics.rebalance_rules import name_of
+from ftplan.metrics.rebalance_rules import memory_used, name_of
 from ftplan.model.plan import Warn
 from ftplan.model.tolerances import ROUNDING
 
@@ -38,12 +38,10 @@ def new_copies(problem: RebalanceProblem, moves: Iterable[Migration]) -> Copies:
     place = places_after(problem, made_moves)
     held = [list(surviving_copies(problem, group, of.get(group))) for group in range(len(place))]
     lacking = [group for group, nodes in enumerate(held) if len(nodes) < len(problem.copies[group])]
-    used = np.bincount(place, problem.state, minlength=len(problem.nodes))
     carried = np.zeros(len(problem.nodes))
     for group, nodes in enumerate(held):
-        used[nodes] += problem.state[group]
         carried[nodes] += problem.load[group]
-    room = problem.memory * (1.0 + ROUNDING) - used
+    room = problem.memory * (1.0 + ROUNDING) - memory_used(problem, place, held)
     made, fewer = [], []
     for group in sorted(lacking, key=lambda group: (-problem.state[group], -problem.load[group], group)):
         for _ in range(len(problem.copies[group]) - len(held[group])):

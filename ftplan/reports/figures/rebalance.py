@@ -58,12 +58,14 @@ def outages(plan: Plan) -> Sequence[float | None]:
     for number_of, phase in enumerate(_listed(plan, "phases")):
         begins[phase.get("phase", number_of)] = end
         end += phase["duration_s"] if is_number(phase.get("duration_s")) else float("nan")
-    down = []
+    down: list[float | None] = []
     for move in _listed(plan, "moves"):
         if move.get("protocol") in AFTER_LOSS:
             begin, pause = begins.get(move.get("phase")), move.get("pause_s")
-            known = is_number(begin) and is_number(pause) and is_number(notice)
-            down.append(max(0.0, begin - notice) + pause if known else None)  # type: ignore[operator]
+            if begin is None or not (is_number(begin) and is_number(pause) and is_number(notice)):
+                down.append(None)
+            else:
+                down.append(max(0.0, begin - notice) + pause)
     return down
 
 

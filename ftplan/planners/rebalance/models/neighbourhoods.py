@@ -11,7 +11,7 @@ from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.rebalance.models.choices import STAY, Choices, ChoiceTable
 from ftplan.planners.rebalance.models.node_model import Goal, NodeModel, fixed_choices
-from ftplan.planners.rebalance.models.rows import memory_limits, memory_used
+from ftplan.planners.rebalance.models.rows import memory_chosen, memory_limits
 
 #: Columns of the first neighbourhoods, about, and the fewest nodes of one.
 COLUMNS, FEWEST_NODES = 600, 4
@@ -147,7 +147,7 @@ class Search:
         load = problem.foreign + np.bincount(now.place, problem.load[now.group], minlength=len(problem.nodes))
         out = (load > candidates.most) | (load < candidates.least)
         if self.table.memory_limited:
-            out |= memory_used(self.table, now) > memory_limits(problem)
+            out |= memory_chosen(self.table, now) > memory_limits(problem)
         broken = np.flatnonzero(out)
         return broken if len(broken) else self.hosts
 

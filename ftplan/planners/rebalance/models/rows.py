@@ -9,6 +9,7 @@ import numpy as np
 from ftplan.metrics.migration_costs import AFTER_LOSS, DIRECT, PROTOCOLS
 from ftplan.metrics.rebalance_effects import surviving_copies
 from ftplan.metrics.rebalance_problem import Migration, RebalanceProblem
+from ftplan.metrics.rebalance_rules import memory_used
 from ftplan.model.tolerances import ROUNDING, TINY
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.rebalance.models.choices import STAY, Choices, ChoiceTable
@@ -72,13 +73,11 @@ def _bytes(builder: Builder, table: ChoiceTable, choices: Choices, x: IntArray) 
 
 def memory_limits(problem: RebalanceProblem) -> FloatArray:
     """Return how many bytes each node may hold, (N,): what it has already at least, and any once it is removed."""
-    start = np.bincount(problem.home, problem.state, minlength=len(problem.nodes)).astype(np.float64)
-    for group, held in enumerate(problem.copies):
-        start[list(held)] += problem.state[group]
+    start = memory_used(problem, problem.home, problem.copies)
     return np.where(problem.removed, np.inf, np.maximum(problem.memory, start))
 
 
-def memory_used(table: ChoiceTable, choices: Choices) -> FloatArray:
+def memory_chosen(table: ChoiceTable, choices: Choices) -> FloatArray:
     """Return the bytes on each node, (N,), after the choice of every group, all of them nodes."""
     state, nodes = table.problem.state[choices.group], len(table.problem.nodes)
     holder, column = _survivors(table, choices)

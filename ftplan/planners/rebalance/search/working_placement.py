@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ftplan.metrics.rebalance_problem import Migration
+from ftplan.metrics.rebalance_rules import memory_used
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.rebalance.candidates import Candidates, Tariff, memory_changes
@@ -119,11 +120,7 @@ class WorkingPlacement:
 def _memory(candidates: Candidates) -> tuple[FloatArray, FloatArray]:
     """Return the bytes on nodes where no group moves, and how many there may be: never less than at the start."""
     problem = candidates.problem
-    start: FloatArray = np.bincount(problem.home, problem.state, minlength=candidates.nodes).astype(np.float64)
-    held = [(node, size) for copies, size in zip(problem.copies, problem.state, strict=True) for node in copies]
-    if held:
-        nodes, sizes = zip(*held, strict=True)
-        start += np.bincount(nodes, sizes, minlength=candidates.nodes)
+    start = memory_used(problem, problem.home, problem.copies)
     used = start.copy()
     for group in range(candidates.groups):
         for node, by in memory_changes(problem, group, None).items():

@@ -1,0 +1,69 @@
+"""A scale-out as the plan file holds it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ftplan.api.scale_out.fairness import fairness_of
+from ftplan.api.scale_out.figures import ScaledFigures
+from ftplan.metrics.scaling_effects import even_ranges, highest_use, task_state
+from ftplan.metrics.scaling_problem import OperatorScaling
+
+
+def body(
+    figures: ScaledFigures, reasons: Mapping[int, str] | None = None, steps: Mapping[int, Sequence[str]] | None = None
+) -> dict[str, Any]:
+    """Return the body of a plan: operators that change in the order in which that is done, then the others.
+
+    *reasons* and *steps* are sentences, by number of the operator.
+    """
+    changed = [item.operator for item in figures.scaling.operators]
+    others = [number for number in range(len(figures.problem.operators)) if number not in set(changed)]
+    return {
+        "operators": [
+            {
+                **operator_of(figures, number),
+                "steps": list((steps or {}).get(number, ())),
+                "reason": (reasons or {}).get(number),
+            }
+            for number in (*changed, *others)
+        ]
+    }
+
+
+def operator_of(figures: ScaledFigures, number: int) -> dict[str, Any]:
+    """Return what a plan states of an operator, but for sentences."""
+    problem, item = figures.problem, figures.scaling.by_operator.get(number)
+    operator = problem.operators[number]
+    after = item or OperatorScaling(
+        number,
+        operator.parallelism,
+        even_ranges(operator.key_groups, operator.parallelism) if operator.keyed else (),
+        problem.now[number] if problem.nodes else (),
+    )
+    cost = figures.costs.get(number)
+    split = figures.pauses.get(number)
+    state = task_state(operator, after.parallelism, after.ranges)
+    return {
+        "operator": operator.id,
+        "score": finite(operator.score),
+        "state": operator.state,
+        "technique": None if split is None else split.technique,
+        "parallelism_from": operator.parallelism,
+        "parallelism_to": after.parallelism,
+        "key_ranges": [list(pair) for pair in after.ranges] if operator.keyed else None,
+        "nodes": [problem.nodes[node] for node in after.nodes] if problem.nodes else None,
+        "state_bytes": state.tolist() if operator.keyed else None,
+        "pause_s": None if cost is None else finite(cost.pause_s),
+        "extra_core_s": None if cost is None else finite(cost.extra_core_s),
+        "fairness": fairness_of(figures.prepared, number).before,
+        "utilisation_from": highest_use(operator, None),
+        "utilisation_to": highest_use(operator, item),
+    }
+
+
+def finite(value: float) -> float | None:
+    """Return a number as plans hold it: null where it is infinite or unknown."""
+    return float(value) if math.isfinite(value) else None

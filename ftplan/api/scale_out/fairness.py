@@ -1,0 +1,45 @@
+"""How fair operators were, and would have been with their new tasks, since they crossed the alarming threshold."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ftplan.api.scale_out.problem import PreparedScaling
+from ftplan.metrics.fairness import fairness_degree, mean_fairness, needed_cores
+from ftplan.metrics.scaling_problem import OperatorScaling, Scaling
+
+#: States of a bottleneck, or of what will soon be one.
+BOTTLENECK = ("prepared", "promoted")
+
+
+class Fairness(NamedTuple):
+    """The fairness degree as it ran, and as if it had had its new tasks; None for what is no bottleneck."""
+
+    before: float | None
+    after: float | None
+
+
+def fairness_of(prepared: PreparedScaling, number: int, item: OperatorScaling | None = None) -> Fairness:
+    """Return the fairness degree of an operator ([Mudassar2019], equation 5) from its last crossing to the end."""
+    operator = prepared.problem.operators[number]
+    if operator.state not in BOTTLENECK:
+        return Fairness(None, None)
+    needed = needed_cores(prepared.histories[number].needed, prepared.problem.limits.target, operator.cpu)
+    since = needed[_crossed(prepared, number) :]
+    tasks = operator.parallelism if item is None else item.parallelism
+    had, has = (fairness_degree(count * operator.cpu, since) for count in (operator.parallelism, tasks))
+    return Fairness(had, has)
+
+
+def mean_of(prepared: PreparedScaling, scaling: Scaling) -> Fairness:
+    """Return the mean over all bottlenecks (equation 6)."""
+    count = len(prepared.problem.operators)
+    each = [fairness_of(prepared, number, scaling.by_operator.get(number)) for number in range(count)]
+    return Fairness(mean_fairness(item.before for item in each), mean_fairness(item.after for item in each))
+
+
+def _crossed(prepared: PreparedScaling, number: int) -> int:
+    """Return the window in which an operator crossed the alarming threshold last, 0 where it always was above."""
+    events = prepared.timelines[number].events
+    crossings = [e.window for e in events if e.after in BOTTLENECK and e.before not in BOTTLENECK]
+    return crossings[-1] if crossings else 0

@@ -1,0 +1,160 @@
+"""Scale-outs, whichever algorithm answers."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from typing import Any
+
+import ftplan
+from ftplan.api.other_plans import recorded
+from ftplan.api.recovery_costs import recorded_costs
+from ftplan.api.scale_out.body import body
+from ftplan.api.scale_out.figures import ScaledFigures
+from ftplan.api.scale_out.options import ScaleOutOptions
+from ftplan.api.scale_out.problem import PreparedScaling, prepare
+from ftplan.api.scale_out.reasons import why_so_many
+from ftplan.api.scale_out.steps import steps
+from ftplan.api.scale_out.summary import summary
+from ftplan.api.scale_out.technique_setting import technique_setting
+from ftplan.metrics.scaling_effects import extra_cpu, sustained_load
+from ftplan.metrics.scaling_problem import Scaling
+from ftplan.metrics.scaling_rules import rules
+from ftplan.model.kinds import SCALE_OUT
+from ftplan.model.plan import Infeasible, Objective, Plan
+from ftplan.model.problem import Problem
+from ftplan.planners import registry
+from ftplan.planners.budget import Budget, of_command
+from ftplan.planners.result import Result
+from ftplan.planners.scale_out.nodes import on_their_state
+from ftplan.planners.scale_out.options import ScalingSearch
+from ftplan.planners.scale_out.techniques import Techniques, choose_techniques
+
+_log = logging.getLogger(__name__)
+
+#: Share of the time for the plan; the rest is for what it is compared with.
+PLANNED = 0.9
+#: What a plan is compared with.
+BASELINES = ("doubling", "ds2")
+
+
+def make(problem: Problem, planner: registry.Row, options: ScaleOutOptions) -> Plan:
+    """Plan which operators get how many tasks; see ``ftplan scale-out --help``.
+
+    Raises
+    ------
+    FtplanError
+        If an input is missing, an option contradicts another, or a plan or file names what is not there.
+    """
+    command = Budget(options.time_limit_s, options.iterations)
+    started = time.perf_counter()
+    prepared = prepare(problem, options)
+    question = prepared.problem
+    assert problem.stats is not None
+    priced = technique_setting(prepared, options, problem.stats)
+    plan: Callable[..., Result[Scaling]] = registry.load(planner)
+    search = ScalingSearch(options.seed, command.left_s * PLANNED, options.iterations)
+    result = plan(question, search)
+    shape = f"{len(question.operators)} operators x {len(question.nodes)} nodes"
+    _log.info("%s: %s, planned by %s in %.2f s", shape, result.status, planner.name, time.perf_counter() - started)
+    scaling = None if result.answer is None else on_their_state(question, result.answer)
+    techniques = Techniques(())
+    if scaling is not None:
+        techniques = choose_techniques(question, scaling, priced.setting, options.technique, options.latency_budget_s)
+    impossible = result.infeasible or techniques.infeasible
+    if impossible is not None:
+        scaling = None
+    status = "infeasible" if impossible is not None else result.status
+    figures = None
+    if scaling is not None:
+        figures = ScaledFigures(prepared, priced.setting, scaling, _named(scaling, techniques), options.technique)
+    value = None if scaling is None else sustained_load(question, scaling)
+    return Plan(
+        kind=SCALE_OUT.name,
+        algorithm=planner.name,
+        options=_recorded(options, prepared, problem),
+        seed=options.seed,
+        inputs=(*(item for item in problem.inputs if item.role != "failure"), *prepared.inputs),
+        status=status,
+        reason=_reason(result, impossible, scaling),
+        objective=Objective.of("sustained-load", "max", value, None if scaling is None else result.bound),
+        rules=() if scaling is None else rules(question, scaling, options.latency_budget_s),
+        summary=_summary(prepared, options, figures, search),
+        warnings=of_command(
+            (*problem.warnings, *question.warnings, *priced.warnings, *result.warnings), command.time_limit_s
+        ),
+        infeasible=impossible,
+        plan=None if figures is None else body(figures, _reasons(figures, techniques), _steps(figures)),
+        tool_version=ftplan.__version__,
+    )
+
+
+def _named(scaling: Scaling, techniques: Techniques) -> dict[int, str | None]:
+    """Return the technique that was chosen for each operator."""
+    pairs = zip(scaling.operators, techniques.chosen, strict=True)
+    return {item.operator: chosen.cost.technique for item, chosen in pairs}
+
+
+def _reasons(figures: ScaledFigures, techniques: Techniques) -> dict[int, str]:
+    """Say why each operator gets so many tasks, and why by its technique."""
+    chosen = {
+        item.operator: choice.reason for item, choice in zip(figures.scaling.operators, techniques.chosen, strict=True)
+    }
+    return {
+        number: "; ".join(filter(None, (why_so_many(figures, number), chosen.get(number))))
+        for number in range(len(figures.problem.operators))
+    }
+
+
+def _steps(figures: ScaledFigures) -> dict[int, list[str]]:
+    """Say what is done to each operator that changes."""
+    return {
+        item.operator: steps(figures.problem, item, cost)
+        for item in figures.scaling.operators
+        if (cost := figures.costs[item.operator]) is not None
+    }
+
+
+def _reason(result: Result[Scaling], impossible: Infeasible | None, scaling: Scaling | None) -> str | None:
+    """Say why there is no plan, or why nothing changes."""
+    if impossible is not None:
+        return impossible.reason
+    if scaling is None or scaling.operators or result.reason is not None:
+        return result.reason
+    return "no change: every operator that may change has the tasks that it needs, or no more find room"
+
+
+def _summary(
+    prepared: PreparedScaling, options: ScaleOutOptions, figures: ScaledFigures | None, search: ScalingSearch
+) -> dict[str, Any]:
+    """Return what follows from question and plan, and what planners know besides."""
+    known = summary(prepared, options, figures)
+    if figures is None:
+        return known
+    known["least_extra_cpu"] = figures.scaling.least_extra_cpu
+    known["baselines"] = {name: _baseline(prepared, name, search) for name in BASELINES}
+    return known
+
+
+def _baseline(prepared: PreparedScaling, name: str, search: ScalingSearch) -> dict[str, float] | None:
+    """Return what another algorithm's plan is worth, None where it has none."""
+    answer = registry.load(registry.row(SCALE_OUT.name, name))(prepared.problem, search).answer
+    if answer is None:
+        return None
+    load, cores = sustained_load(prepared.problem, answer), extra_cpu(prepared.problem, answer)
+    return {"sustained_load": load, "extra_cpu": cores}
+
+
+def _recorded(options: ScaleOutOptions, prepared: PreparedScaling, problem: Problem) -> dict[str, Any]:
+    """Return the options as the plan keeps them: as asked, files by their paths, and what came of them beside."""
+    paths = {item.role: item.path for item in prepared.inputs}
+    return {
+        **options.recorded(),
+        "alarming_requested": options.alarming,
+        "alarming": float(prepared.thresholds.alarming),
+        "rules": recorded_costs(options.rules, paths.get("rules")),
+        "checkpoints": recorded(options.checkpoints, paths.get("checkpoints")),
+        "costs": recorded_costs(options.costs, paths.get("costs")),
+        "spread": any(warning.code == "SPREAD" for warning in problem.warnings),
+    }

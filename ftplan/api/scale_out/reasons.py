@@ -1,0 +1,36 @@
+"""Why an operator gets so many tasks, or none more, in words."""
+
+from __future__ import annotations
+
+import math
+
+from ftplan.api.scale_out.figures import ScaledFigures
+from ftplan.metrics.scaling_effects import highest_use, lacks_tasks
+from ftplan.metrics.scaling_rules import over
+
+
+def why_so_many(figures: ScaledFigures, number: int) -> str:
+    """Say why an operator has so many tasks afterwards: what the demand needs, and what its busiest task would have."""
+    problem, item = figures.problem, figures.scaling.by_operator.get(number)
+    operator, target = problem.operators[number], problem.limits.target
+    now = highest_use(operator, None)
+    if item is None:
+        return _stays(operator.state, lacks_tasks(operator, target), now, target)
+    then = highest_use(operator, item)
+    need = math.ceil(operator.use / target * (1.0 - 1e-9))
+    text = f"the demand keeps {operator.use:.3g} tasks busy, {need:,} at {target:g} if it were even"
+    skew = f"; with these key ranges the busiest one has {then:.3g}, now {now:.3g}" if operator.keyed else ""
+    if item.parallelism < operator.parallelism:
+        return f"{text}: fewer suffice{skew}"
+    if operator.state == "normal":
+        text = f"a bottleneck before it keeps it idle: {text}"
+    return text + skew + ("; no more find room, or none helps" if over(then, target) else "")
+
+
+def _stays(state: str, lacks: bool, now: float, target: float) -> str:
+    if lacks:
+        text = f"its busiest task would have {now:.3g} at the demand, above {target:g}"
+        return f"{text}: no new tasks find room, or none help"
+    if state in ("prepared", "promoted"):
+        return f"its tasks suffice at the demand, the busiest has {now:.3g}: it is not the bottleneck"
+    return f"its tasks suffice at the demand, the busiest has {now:.3g}"

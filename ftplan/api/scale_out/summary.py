@@ -1,0 +1,145 @@
+"""The summary of a scale-out: figures before and after, and what the statistics say of each operator."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ftplan.api.scale_out.body import finite
+from ftplan.api.scale_out.fairness import BOTTLENECK, mean_of
+from ftplan.api.scale_out.figures import ScaledFigures
+from ftplan.api.scale_out.options import ScaleOutOptions
+from ftplan.api.scale_out.problem import PreparedScaling
+from ftplan.forecasting.crossing import crossing
+from ftplan.metrics.fuzzy_inference import scores
+from ftplan.metrics.scaling_effects import extra_cpu, highest_use, lacks_tasks, sustained_load
+from ftplan.metrics.scaling_problem import Scaling, State
+from ftplan.model.topology import FloatArray
+
+#: Points of a score over time that a summary keeps.
+POINTS = 120
+NOTHING = Scaling()
+_RANK: dict[State, int] = {"normal": 0, "scale-in": 1, "prepared": 2, "promoted": 3}
+
+
+def summary(prepared: PreparedScaling, options: ScaleOutOptions, figures: ScaledFigures | None) -> dict[str, Any]:
+    """Return the figures before and after, None for none, and what follows from the statistics alone."""
+    known: dict[str, Any] = {
+        "before": _figures(prepared, NOTHING),
+        "after": None,
+        "thresholds": thresholds_of(prepared),
+        "scores": scores_of(prepared),
+        "bottlenecks": bottlenecks_of(prepared),
+        "forecast": forecast_of(prepared),
+    }
+    if figures is not None:
+        known["after"] = {
+            **_figures(prepared, figures.scaling),
+            "extra_cpu": extra_cpu(prepared.problem, figures.scaling),
+            "pause_s": finite(figures.longest_pause_s),
+            "extra_core_s": finite(figures.extra_core_s),
+            "state_bytes": figures.moved_bytes,
+        }
+    return known
+
+
+def _figures(prepared: PreparedScaling, scaling: Scaling) -> dict[str, Any]:
+    problem = prepared.problem
+    reserved = math.fsum(operator.parallelism * operator.cpu for operator in problem.operators)
+    uses = [highest_use(operator, scaling.by_operator.get(k)) for k, operator in enumerate(problem.operators)]
+    return {
+        "sustained_load": sustained_load(problem, scaling),
+        "cpu": reserved + extra_cpu(problem, scaling),
+        "highest_utilisation": max(uses, default=0.0),
+        "fairness": mean_of(prepared, scaling).after,
+    }
+
+
+def thresholds_of(prepared: PreparedScaling) -> dict[str, Any]:
+    """Return the thresholds, and which scores the rules can reach at all."""
+    at = prepared.thresholds
+    return {
+        "scale_in": float(at.scale_in),
+        "alarming": float(at.alarming),
+        "promote": float(at.promote),
+        "reachable": list(prepared.reachable),
+    }
+
+
+def scores_of(prepared: PreparedScaling) -> list[dict[str, Any]]:
+    """Return the score and the state of each operator over time, the largest and the last of what falls together."""
+    bins = _bins(len(prepared.scores))
+    return [
+        {
+            "operator": operator.id,
+            "scores": [_largest(prepared.scores[a:b, number]) for a, b in bins],
+            "states": [max(prepared.timelines[number].states[a:b], key=_RANK.__getitem__) for a, b in bins],
+        }
+        for number, operator in enumerate(prepared.problem.operators)
+    ]
+
+
+def _bins(windows: int) -> list[tuple[int, int]]:
+    edges = np.linspace(0, windows, min(POINTS, windows) + 1).round().astype(int).tolist()
+    return list(pairwise(edges))
+
+
+def _largest(scores: FloatArray) -> float | None:
+    known = scores[~np.isnan(scores)]
+    return float(known.max()) if len(known) else None
+
+
+def bottlenecks_of(prepared: PreparedScaling) -> list[dict[str, Any]]:
+    """Return the operators that are, or soon will be, bottlenecks, and those that lack tasks behind them."""
+    target = prepared.problem.limits.target
+    rows = []
+    for operator in prepared.problem.operators:
+        if operator.state not in BOTTLENECK and not lacks_tasks(operator, target):
+            continue
+        heaviest = int(operator.group_use.argmax()) if operator.keyed else None
+        share = None if heaviest is None else float(operator.group_use[heaviest])
+        alone = share is not None and share > target
+        rows.append({
+            "operator": operator.id,
+            "state": operator.state,
+            "throughput_percentage": operator.throughput_percentage,
+            "use": operator.use,
+            "required": math.ceil(operator.use / target * (1.0 - 1e-9)),
+            "key_group": heaviest if alone else None,
+            "key_group_use": share if alone else None,
+        })  # fmt: skip
+    return rows
+
+
+def forecast_of(prepared: PreparedScaling) -> list[dict[str, Any]]:
+    """Return when each operator is foretold to be a bottleneck, and how far forecasts were off on unseen time."""
+    rows = []
+    for number, (history, ahead) in enumerate(zip(prepared.histories, prepared.forecasts, strict=True)):
+        if ahead is None:
+            continue
+        last = history.inputs[-1]
+        of_tasks = scores(prepared.rules, last)
+        if np.isnan(of_tasks).all():
+            continue
+        when = crossing(
+            last[int(np.nanargmax(of_tasks))],
+            float(history.demand[-1]),
+            ahead,
+            partial(scores, prepared.rules),
+            prepared.thresholds.promote,
+            prepared.window_s,
+            prepared.setup_s,
+        )
+        rows.append({
+            "operator": prepared.problem.operators[number].id,
+            "promote_in_s": None if when.promote_in_s is None else list(when.promote_in_s),
+            "prepare_in_s": when.prepare_in_s,
+            "method": ahead.method,
+            "error": ahead.error,
+            "error_same_as_yesterday": ahead.error_same_as_yesterday,
+        })  # fmt: skip
+    return rows

@@ -1,0 +1,34 @@
+"""The parallelism that true rates ask for, as if key groups divided evenly."""
+
+from __future__ import annotations
+
+import math
+
+from ftplan.metrics.scaling_effects import acting, scaled_in
+from ftplan.metrics.scaling_problem import Scaling, ScalingProblem
+from ftplan.model.tolerances import ROUNDING
+from ftplan.planners.result import Result
+from ftplan.planners.scale_out.choices import Sizes
+from ftplan.planners.scale_out.options import ScalingSearch
+from ftplan.planners.scale_out.what_fits import judged, what_fits
+
+
+def ds2(problem: ScalingProblem, search: ScalingSearch) -> Result[Scaling]:
+    """Give operators as many tasks as their demand takes, without a look at skew ([Kalavri2018]).
+
+    Guarantee: none; a task may be above the target where key groups are uneven. All limits are kept: what does not fit
+    is left out. The bound is that of :func:`exact`. Cost beside the bound: O(operators + tasks x nodes).
+    """
+    return judged(problem, ds2_scaling(problem), search)
+
+
+def ds2_scaling(problem: ScalingProblem) -> Scaling:
+    """Return the scaling without a bound."""
+    asked: Sizes = {}
+    for i in acting(problem):
+        item = problem.operators[i]
+        tasks = max(1, math.ceil(item.use / problem.limits.target * (1.0 - ROUNDING)))
+        # DS2 knows no alarms: it would take tasks from every operator. Here only those below --scale-in lose any.
+        if tasks > item.parallelism or scaled_in(item, problem.limits.target):
+            asked[i] = tasks
+    return what_fits(problem, asked)

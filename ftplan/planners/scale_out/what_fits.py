@@ -1,0 +1,85 @@
+"""What of the sizes that a rule of thumb asks for fits into the free cores, with ranges of even number."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ftplan.metrics.scaling_effects import even_ranges, lacks_tasks, scaled_in, share_at, task_state, task_use
+from ftplan.metrics.scaling_problem import OperatorScaling, Scaling, ScalingProblem
+from ftplan.model.tolerances import ROUNDING
+from ftplan.planners.budget import Budget
+from ftplan.planners.result import Result
+from ftplan.planners.scale_out.choices import Choices, Sizes
+from ftplan.planners.scale_out.exact import exact
+from ftplan.planners.scale_out.options import ScalingSearch
+from ftplan.planners.scale_out.order import ordered
+from ftplan.planners.scale_out.outcome import outcome
+from ftplan.planners.scale_out.room import Placed, Room
+
+
+def what_fits(problem: ScalingProblem, asked: Sizes) -> Scaling:
+    """Return what fits of the parallelisms that are asked for, in the order of the effective throughput percentage.
+
+    Left out is what breaks a rule: tasks with more state than they may have, more tasks than may be; and operators that
+    are scaled in below what the demand needs. Those that are scaled in go first, most cores freed before others.
+    """
+    room = Room(problem)
+    within = {i: min(tasks, _most(problem, i)) for i, tasks in asked.items()}
+    within = {i: tasks for i, tasks in within.items() if _allowed(problem, i, tasks)}
+    target, operators = problem.limits.target, problem.operators
+    first = [i for i in within if scaled_in(operators[i], target)]
+    placed: Placed = {}
+    free, cores = problem.free.astype(np.float64).copy(), room.cores
+    for i in sorted(first, key=lambda i: (room.cpu[i] * (within[i] - room.now[i]), i)):
+        cores = _taken(room, i, within[i], free, cores, placed)
+    for i in tuple(placed):
+        cores += float(room.cpu[i] * room.now[i])
+        if problem.nodes:
+            room.give_back(i, free)
+    for i in sorted(set(within) - set(first), key=lambda i: (-operators[i].throughput_percentage, i)):
+        cores = _taken(room, i, within[i], free, cores, placed)
+    return Scaling(
+        ordered(problem, [OperatorScaling(i, within[i], _ranges(problem, i, within[i]), placed[i]) for i in placed])
+    )
+
+
+def _taken(room: Room, operator: int, tasks: int, free: np.ndarray, cores: float, placed: Placed) -> float:
+    """Place an operator if it fits; return the cores that are left."""
+    needed = float(room.cpu[operator] * tasks)
+    if needed > cores + ROUNDING * max(1.0, room.total):
+        return cores
+    nodes = room.put(operator, tasks, free) if room.problem.nodes else ()
+    if nodes is None:
+        return cores
+    placed[operator] = nodes
+    return cores - needed
+
+
+def _most(problem: ScalingProblem, operator: int) -> int:
+    item = problem.operators[operator]
+    return min(item.most, item.key_groups) if item.keyed else item.most
+
+
+def _ranges(problem: ScalingProblem, operator: int, tasks: int) -> tuple[tuple[int, int], ...]:
+    item = problem.operators[operator]
+    return even_ranges(item.key_groups, tasks) if item.keyed else ()
+
+
+def _allowed(problem: ScalingProblem, operator: int, tasks: int) -> bool:
+    item, target, ranges = problem.operators[operator], problem.limits.target, _ranges(problem, operator, tasks)
+    if tasks == item.parallelism or task_state(item, tasks, ranges).max() > item.task_memory * (1.0 + ROUNDING):
+        return False
+    if tasks > item.parallelism:
+        return not scaled_in(item, target)
+    return not lacks_tasks(item, target) and share_at(float(task_use(item, tasks, ranges).max()), target) >= 1.0
+
+
+def judged(problem: ScalingProblem, answer: Scaling, search: ScalingSearch) -> Result[Scaling]:
+    """Return an answer with the bound that the exact planner proves in what is left of the time."""
+    budget = Budget.of(search)
+    best = exact(problem, search)
+    if best.answer is None or best.bound is None:
+        return best
+    least = best.answer.least_extra_cpu
+    answer = Scaling(answer.operators, least_extra_cpu=least)
+    return outcome(problem, Choices(problem).sizings, answer, best.bound, budget)
