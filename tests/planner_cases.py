@@ -6,6 +6,7 @@ import itertools
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import ftplan
 from tests.api import recovery_cases, replication_cases
 from tests.api.drain import cases as drain_cases
 from tests.api.rebalance import cases as rebalance_cases
+from tests.api.scale_out import cases as scale_out_cases
 
 Documents = Mapping[str, Any]
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
@@ -67,6 +69,9 @@ def shuffled(documents: Documents, order: random.Random) -> dict[str, Any]:
     if "stats" in documents:
         rows = documents["stats"]["key_groups"].sample(frac=1, random_state=order.randrange(2**31))
         changed["stats"] = {**documents["stats"], "key_groups": rows}
+        if "tasks" in documents["stats"]:
+            tasks = documents["stats"]["tasks"].sample(frac=1, random_state=order.randrange(2**31))
+            changed["stats"]["tasks"] = tasks
     return changed
 
 
@@ -282,6 +287,32 @@ def rebalance() -> Questions:
     )
 
 
+def scale_out() -> Questions:
+    job, bare = scale_out_cases.JOB, scale_out_cases.BARE
+
+    def question(documents: Documents, more: tuple[str, tuple[Any, ...]] | None = None, **options: Any) -> Question:
+        asked = {**scale_out_cases.USUAL, **options}
+        tried = documents is bare and asked.get("split") == "hash"
+        best = cache(lambda: scale_out_cases.best(documents, asked)) if tried else None
+        return Question(documents, asked, more, best)
+
+    return Questions(
+        {
+            "plain": question(job, ("target_utilisation", (0.5, 0.7, 0.9))),
+            "hash": question(job, split="hash", technique="checkpoint"),
+            "forecast": question(job, forecast="trend", growth=0.8),
+            "free-cpu": question(bare, ("free_cpu", (0.0, 2.0, 5.0, 9.0, 20.0)), free_cpu=5.0),
+            "quota": question(bare, ("quota", (12.0, 14.0, 16.0, 25.0)), quota=16.0, split="hash", max_parallelism=7),
+            "tight": question(bare, ("free_cpu", (2.0, 3.0, 4.0, 6.0)), split="hash", free_cpu=4.0, growth=1.5, max_parallelism=7),
+            "few-tasks": question(bare, ("max_parallelism", (4, 5, 6, 8)), max_parallelism=5),
+            "full-nodes": question(scale_out_cases.FULL),
+        },
+        impossible={"quota": question(bare, quota=4.0)},
+        nothing={},
+        strict=True,
+    )
+
+
 #: By command: a planner of one of these is covered by its row in the registry alone.
 QUESTIONS: Mapping[str, Questions] = {
     "allocate-checkpoints": allocation(),
@@ -289,4 +320,5 @@ QUESTIONS: Mapping[str, Questions] = {
     "rebalance": rebalance(),
     "recovery-schedule": recovery(),
     "replicate-tasks": replication(),
+    "scale-out": scale_out(),
 }

@@ -80,7 +80,7 @@ def _killed(asked: argparse.Namespace, home: Path, folder: Path) -> list[Kill]:
                     job = start_job(cluster, asked.python, feed.input, interval)
                     try:
                         most = most or _capacity(feed, cluster, job)
-                        with _collecting(cluster.url, asked.output / _name("collected", asked, interval)):
+                        with collecting(cluster.url, asked.output / _name("collected", asked, interval)):
                             while left:
                                 feed.rate = float(round(left[0] * most))
                                 kills.append(kill_and_measure(cluster, feed, job, interval, len(kills)))
@@ -116,9 +116,9 @@ def _name(what: str, asked: argparse.Namespace, interval: float) -> str:
 
 
 @contextmanager
-def _collecting(url: str, folder: Path) -> Iterator[None]:
+def collecting(url: str, folder: Path, every_s: float = POLLS_S) -> Iterator[None]:
     """Run ``ftplan collect`` while the block does."""
-    command = ["ftplan", "collect", url, "--from", "flink", "--every", f"{POLLS_S}s", "-o", str(folder)]
+    command = ["ftplan", "collect", url, "--from", "flink", "--every", f"{every_s:g}s", "-o", str(folder)]
     process = subprocess.Popen([sys.executable, "-m", *command], stdout=subprocess.DEVNULL)
     while process.poll() is None and not (folder / "collection.json").exists():
         time.sleep(0.1)

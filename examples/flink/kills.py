@@ -55,12 +55,12 @@ class Kill:
         return asdict(self)
 
 
-def start_job(cluster: FlinkCluster, python: str, source: Path, interval_s: float) -> str:
-    """Send the job, which reads the folder *source*, and return its id when all its tasks run."""
+def start_job(cluster: FlinkCluster, python: str, source: Path, interval_s: float, *what: str) -> str:
+    """Send the job, which reads the folder *source*, and return its id when all its tasks run; *what*: see job.py."""
     script = Path(__file__).with_name("job.py")
     address = cluster.url.removeprefix("http://")
     jar = cluster.compiled(script.with_name("Priced.java"))
-    command = [python, str(script), address, str(source.resolve()), str(interval_s), str(jar)]
+    command = [python, str(script), address, str(source.resolve()), str(interval_s), str(jar), *what]
     done = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
     if done.returncode:
         raise RuntimeError(f"the job could not be sent: {done.stderr[-2000:]}")

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ftplan.errors import FtplanError, suggestion
 from ftplan.io.fingerprint import sha256_of_bytes
 from ftplan.io.plan_file import load_plan
+from ftplan.metrics.scaling_effects import even_ranges
 from ftplan.model.cluster import Cluster
-from ftplan.model.kinds import CHECKPOINT_ALLOCATION, TASK_REPLICATION, KindRow, row
+from ftplan.model.kinds import CHECKPOINT_ALLOCATION, SCALE_OUT, TASK_REPLICATION, KindRow, row
 from ftplan.model.plan import FORMAT, FORMAT_VERSION, InputFile, Plan
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import Operator, Topology
@@ -33,25 +34,23 @@ def replicas(
 ) -> tuple[tuple[Replica, ...], InputFile | None]:
     """Return the active replicas of a task-replication plan, else those of the cluster's placement, by task.
 
-    *option* is what took the plan: messages name it, and the input has its role. *anywhere*: the nodes of a plan do not
-    matter, and there may be no cluster that knows them.
+    A scale-out adds its prepared backups to those of the placement. *option* is what took the plan: messages name it,
+    and the input has its role. *anywhere*: the nodes of a plan do not matter, and there may be no cluster that knows
+    them.
 
     Raises
     ------
     FtplanError
         If the plan is of another kind, holds no answer, or names a task or node that is not there.
     """
-    if given is None:
-        placed = cluster.placement.replicas if cluster is not None and cluster.placement is not None else {}
-        standing = [
-            Replica(graph.number(operator, index), node)
-            for operator, nodes in placed.items()
-            for index, node in enumerate(nodes)
-            if node is not None
-        ]
-        return tuple(sorted(standing, key=lambda item: item.task)), None
-    entries, name, file = _entries(given, option, TASK_REPLICATION)
     by_task: dict[int, Replica] = {}
+    if given is None:
+        return _placed_replicas(graph, cluster), None
+    entries, name, file, kind = _entries(given, option, TASK_REPLICATION, SCALE_OUT)
+    if kind is SCALE_OUT:
+        backups = _prepared_backups(entries, name, graph, cluster, anywhere)
+        standing = {item.task: item for item in (*backups, *_placed_replicas(graph, cluster))}
+        return tuple(standing[task] for task in sorted(standing)), file
     for number, item in enumerate(entries):
         place = f"{name}: plan.replicas[{number}]"
         operator, index = _operator(item, graph.topology, place), item.get("index")
@@ -64,6 +63,47 @@ def replicas(
             raise FtplanError(f"{place}: {operator.id}/{index} is listed more than once")
         by_task[task] = Replica(task, node)
     return tuple(by_task[task] for task in sorted(by_task)), file
+
+
+def _placed_replicas(graph: TaskGraph, cluster: Cluster | None) -> tuple[Replica, ...]:
+    """Return the active replicas of the cluster's placement, by task."""
+    placed = cluster.placement.replicas if cluster is not None and cluster.placement is not None else {}
+    standing = [
+        Replica(graph.number(operator, index), node)
+        for operator, nodes in placed.items()
+        for index, node in enumerate(nodes)
+        if node is not None
+    ]
+    return tuple(sorted(standing, key=lambda item: item.task))
+
+
+def _prepared_backups(
+    entries: list[Any], name: str, graph: TaskGraph, cluster: Cluster | None, anywhere: bool
+) -> Iterator[Replica]:
+    """Yield the replicas that a scale-out keeps ready: the secondaries of operators prepared by active backup.
+
+    A secondary takes the input of all tasks of its operator and holds their state, so that each of them has a replica
+    ([Mudassar2019] has that as future work). It is where the new task runs that has most of the task's key groups; the
+    first of equals.
+    """
+    for number, item in enumerate(entries):
+        place = f"{name}: plan.operators[{number}]"
+        operator = _operator(item, graph.topology, place)
+        if (item.get("state"), item.get("technique")) != ("prepared", "active-backup"):
+            continue
+        if item.get("parallelism_from") != operator.parallelism:
+            tasks = f"{operator.parallelism} tasks, not {item.get('parallelism_from')!r}"
+            raise FtplanError(f"{place}: {operator.id!r} has {tasks}: plan the scale-out again")
+        nodes, groups = item.get("nodes"), operator.key_groups or operator.parallelism
+        ranges = item.get("key_ranges") or even_ranges(groups, item["parallelism_to"])
+        if nodes is not None and len(nodes) != len(ranges):
+            raise FtplanError(f"{place}: names {len(nodes)} nodes for {len(ranges)} tasks")
+        for index, (first, last) in enumerate(even_ranges(groups, operator.parallelism)):
+            common = [min(last, new_last) - max(first, new_first) for new_first, new_last in ranges]
+            node = None if nodes is None or anywhere else nodes[common.index(max(common))]
+            if node is not None:
+                _require_node(node, cluster, place)
+            yield Replica(graph.number(operator.id, index), node)
 
 
 def checkpoint_copies(
@@ -82,7 +122,7 @@ def checkpoint_copies(
     placed = cluster.placement.checkpoints if cluster is not None and cluster.placement is not None else {}
     if given is None:
         return placed, None
-    entries, name, file = _entries(given, option, CHECKPOINT_ALLOCATION)
+    entries, name, file, _ = _entries(given, option, CHECKPOINT_ALLOCATION)
     by_group: dict[str, list[tuple[str, ...] | None]] = {}
     for number, item in enumerate(entries):
         place = f"{name}: plan.assignments[{number}]"
@@ -123,8 +163,8 @@ def recorded(given: Any, path: str | None) -> Any:
     return {**document, "plan": {table: (plan.plan or {})[table]}}
 
 
-def _entries(given: Any, option: str, kind: KindRow) -> tuple[list[Any], str, InputFile]:
-    """Return the main table of a plan, what messages call the plan, and its fingerprint."""
+def _entries(given: Any, option: str, *kinds: KindRow) -> tuple[list[Any], str, InputFile, KindRow]:
+    """Return the main table of a plan of one of these kinds, what messages call it, its fingerprint and its kind."""
     name = f"--{option}"
     if isinstance(given, Plan):
         plan, file = given, InputFile(option, None, sha256_of_bytes(given.to_json().encode()))
@@ -132,14 +172,16 @@ def _entries(given: Any, option: str, kind: KindRow) -> tuple[list[Any], str, In
         loaded = load_plan(given)
         plan, file = loaded.value, replace(loaded.input, role=option)
         name = str(file.path or name)
-    if plan.kind != kind.name:
-        raise FtplanError(f"{name}: --{option} needs a plan of kind {kind.name}, not {plan.kind}")
+    kind = next((row for row in kinds if row.name == plan.kind), None)
+    if kind is None:
+        known = " or ".join(row.name for row in kinds)
+        raise FtplanError(f"{name}: --{option} needs a plan of kind {known}, not {plan.kind}")
     if plan.plan is None:
         raise FtplanError(f"{name}: holds no answer, its status is {plan.status} ({plan.reason})")
     entries = plan.plan.get(kind.table)
     if not isinstance(entries, (list, tuple)) or not all(isinstance(item, Mapping) for item in entries):
         raise FtplanError(f"{name}: plan.{kind.table}: expected a list of entries")
-    return list(entries), name, file
+    return list(entries), name, file, kind
 
 
 def _operator(item: Mapping[str, Any], topology: Topology, place: str) -> Operator:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ftplan.io.recovery_costs_file import load_recovery_costs
 from ftplan.metrics.recovery_time import AT_ONCE, RecoveryDelays, input_rate, longest_interval, outside_fitted_range
+from ftplan.model.defaults import BANDWIDTH_MB_S
 from ftplan.model.plan import InputFile, Warn
 from ftplan.model.recovery_costs import RecoveryCosts
 from ftplan.model.task_graph import TaskGraph
@@ -58,6 +60,22 @@ class GivenCosts(NamedTuple):
         if self.costs.bandwidth_mb_s is not None:
             return self.costs.bandwidth_mb_s.value
         return None if self.remote else network
+
+    def transfer_mb_s(self, asked: float | None, network: float | None) -> tuple[float, tuple[Warn, ...]]:
+        """Return the bandwidth of state transfers, which is assumed where nothing says, with a warning.
+
+        Fetching remote state without an estimate takes no time of its own.
+        """
+        known = self.bandwidth_mb_s(asked, network)
+        if known is not None:
+            return float(known), ()
+        if self.remote:
+            return math.inf, ()
+        text = (
+            f"no bandwidth is known: {BANDWIDTH_MB_S:g} MB/s is taken; give --bandwidth, or network.bandwidth_mb_s in "
+            "the cluster file"
+        )
+        return BANDWIDTH_MB_S, (Warn("BANDWIDTH_ASSUMED", text),)
 
     def delays(self, graph: TaskGraph) -> RecoveryDelays:
         """Return what the costs add to the return of each task.

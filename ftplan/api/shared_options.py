@@ -11,7 +11,10 @@ BANDWIDTH = number(1e-6, 1e9)
 
 def replicas_in_place() -> Any:
     """Return the option of the active replicas that run."""
-    text = "Task replication whose active replicas run; wins over placement.replicas of the cluster."
+    text = (
+        "Task replication whose active replicas run; wins over placement.replicas of the cluster. Or a scale-out: its "
+        "prepared backups run beside those."
+    )
     return option(None, PLAN, text, metavar="PLAN")
 
 

@@ -34,6 +34,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "replicate-tasks": ("ftplan.cli.replicate_tasks", "Plan which tasks get an active replica."),
     "recovery-schedule": ("ftplan.cli.recovery_schedule", "Plan which failed tasks come back first."),
     "rebalance": ("ftplan.cli.rebalance", "Plan which key groups move where, with short pauses."),
+    "scale-out": ("ftplan.cli.scale_out", "Plan how many tasks operators get, before they are bottlenecks."),
     "drain-schedule": ("ftplan.cli.drain_schedule", "Plan which nodes restart together, in how few rounds."),
     "checkpoint-interval": ("ftplan.cli.checkpoint_interval", "Find the interval that loses least time."),
     "calibrate": ("ftplan.cli.calibrate", "Fit what a recovery costs to measured recoveries."),

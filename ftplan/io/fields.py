@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -106,6 +107,16 @@ Substream = Annotated[
     tuple[Annotated[int, Field(ge=0, le=MAX_COUNT)], Annotated[int, Field(ge=0, le=MAX_COUNT)], Rate],
     BeforeValidator(_as_tuple),
 ]
+
+
+def _ascending(value: tuple[int, int]) -> tuple[int, int]:
+    if value[0] > value[1]:
+        raise ValueError(f"the first key group {value[0]} lies behind the last {value[1]}")
+    return value
+
+
+#: [first, last] of key groups one after another
+KeyGroups = Annotated[tuple[Index, Index], BeforeValidator(_as_tuple), AfterValidator(_ascending)]
 
 Sense = Literal["min", "max"]
 

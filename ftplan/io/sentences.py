@@ -64,14 +64,18 @@ def _too_short(mistake: Mapping[str, Any]) -> str:
     return f"expected {context['min_length']} values, got {context['actual_length']}"
 
 
+def _row_form(mistake: Mapping[str, Any]) -> str:
+    return (
+        "3 values: [from index, to index, records/s]" if "substreams" in mistake["loc"] else "2 values: [first, last]"
+    )
+
+
 def _row(mistake: Mapping[str, Any]) -> str:
-    return f"expected [from index, to index, records/s], got {described(mistake['input'])}"
+    return f"expected {_row_form(mistake).partition(': ')[2]}, got {described(mistake['input'])}"
 
 
 _EXPLANATIONS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
-    "missing": lambda m: (
-        "expected 3 values: [from index, to index, records/s]" if isinstance(m["loc"][-1], int) else "is missing"
-    ),
+    "missing": lambda m: f"expected {_row_form(m)}" if isinstance(m["loc"][-1], int) else "is missing",
     "string_type": lambda m: _not_text(m["input"]),
     "string_pattern_mismatch": lambda m: (
         "is empty" if not m["input"] else f"{described(m['input'])} is no id (letters, digits, '.', '_' and '-')"

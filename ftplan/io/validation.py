@@ -31,7 +31,7 @@ FORMATS: Mapping[str, str] = {
     "ftplan/plan": "plan",
     "ftplan/evaluation": "evaluation",
     "ftplan/recovery-costs": "recovery cost table",
-    "ftplan/bottleneck-rules": "bottleneck rules",
+    "ftplan/bottleneck-rules": "bottleneck rule set",
     "ftplan/checkpoint-interval": "checkpoint interval",
     "ftplan/collection": "collection",
     "ftplan/prometheus-mapping": "mapping of queries to Prometheus",

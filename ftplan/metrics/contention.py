@@ -29,21 +29,15 @@ class ContentionSetting:
         (N,) bytes, inf where unknown.
     bandwidth_mb_s
         Of a node into and out of the network, inf where unknown.
-    edges
-        Streams, as pairs of operators.
-    rate_out
-        (O,) records per second that each operator emits, on each of its edges.
-    record_bytes
-        (O,) of a record that it emits, NaN where unknown.
+    streams
+        From one operator to another, with the bytes per second that go over it, NaN where unknown.
     """
 
     cores: FloatArray
     foreign: FloatArray
     memory: FloatArray
     bandwidth_mb_s: float
-    edges: Sequence[tuple[int, int]]
-    rate_out: FloatArray
-    record_bytes: FloatArray
+    streams: Sequence[tuple[int, int, float]]
 
 
 class Contention(NamedTuple):
@@ -60,39 +54,39 @@ def contention(problem: ScalingProblem, scaling: Scaling, setting: ContentionSet
     ``compute`` is the busy cores of tasks and other work over the node's; ``state`` the state of its tasks over its
     memory, NaN without; ``network`` the larger of what its tasks send to and take from other nodes, over its
     bandwidth, NaN where that or the size of records is unknown. Each task sends to all tasks of the next operator, in
-    proportion to their use: what stays on a node costs no network.
+    proportion to their use: what stays on a node costs no network. All is NaN where a task's node is not known.
 
-    [Wang2025] weighs the reading and writing of state where this has its size, and takes what leaves a node only; it
-    is blind to how much a node has, where this divides by it. Cost O(tasks + edges N).
+    [Wang2025] weighs how much state is read and written where this has its size, counts only what leaves a node, and
+    takes all nodes as equal, where this divides by what each has. Cost O(tasks + streams x N).
     """
     nodes = len(problem.nodes)
-    shares = np.zeros((len(problem.operators), nodes))
-    busy, state = setting.foreign.copy(), np.zeros(nodes)
-    for position, operator in enumerate(problem.operators):
-        item = scaling.by_operator.get(position) or OperatorScaling(
-            position,
-            operator.parallelism,
-            even_ranges(operator.key_groups, operator.parallelism) if operator.keyed else (),
-            problem.now[position],
-        )
-        use = task_use(operator, item.parallelism, item.ranges)
-        where = np.array(item.nodes, dtype=np.int64)
+    placed = [_as_it_runs(problem, i, scaling) for i in range(len(problem.operators))]
+    if any(len(item.nodes) != item.parallelism for item in placed):
+        return Contention(*np.full((3, nodes), np.nan))
+    shares = np.zeros((len(placed), nodes))
+    busy, state = setting.foreign.astype(np.float64), np.zeros(nodes)
+    for position, (operator, item) in enumerate(zip(problem.operators, placed, strict=True)):
+        use, where = task_use(operator, item.parallelism, item.ranges), np.array(item.nodes, dtype=np.int64)
         np.add.at(busy, where, use * operator.cpu)
-        if operator.keyed:
-            np.add.at(state, where, task_state(operator, item.parallelism, item.ranges))
+        np.add.at(state, where, task_state(operator, item.parallelism, item.ranges))
         total = float(use.sum())
-        weight = use / total if total > 0.0 else np.full(len(use), 1.0 / len(use))
-        np.add.at(shares[position], where, weight)
+        np.add.at(shares[position], where, use / total if total > 0.0 else 1.0 / len(use))
     sent, taken = np.zeros(nodes), np.zeros(nodes)
-    for source, target in setting.edges:
-        stream = setting.rate_out[source] * setting.record_bytes[source]
+    for source, target, stream in setting.streams:
         sent += stream * shares[source] * (1.0 - shares[target])
         taken += stream * shares[target] * (1.0 - shares[source])
-    speed = setting.bandwidth_mb_s * MB
-    with np.errstate(divide="ignore", invalid="ignore"):
-        compute = np.where(busy > 0.0, busy / setting.cores, 0.0)
+    known = np.isfinite(setting.bandwidth_mb_s)
     return Contention(
-        compute,
+        np.divide(busy, setting.cores, out=np.where(busy > 0.0, np.nan, 0.0), where=setting.cores > 0.0),
         np.where(np.isfinite(setting.memory), state / setting.memory, np.nan),
-        np.maximum(sent, taken) / speed if np.isfinite(speed) else np.full(nodes, np.nan),
+        np.maximum(sent, taken) / (setting.bandwidth_mb_s * MB) if known else np.full(nodes, np.nan),
     )
+
+
+def _as_it_runs(problem: ScalingProblem, operator: int, scaling: Scaling) -> OperatorScaling:
+    """Return the tasks of an operator under a scaling, those of now where it does not change."""
+    item, changed = problem.operators[operator], scaling.by_operator.get(operator)
+    if changed is not None:
+        return changed
+    ranges = even_ranges(item.key_groups, item.parallelism) if item.keyed else ()
+    return OperatorScaling(operator, item.parallelism, ranges, problem.now[operator])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
 
@@ -40,6 +41,10 @@ class FuzzyRules:
     inputs: Mapping[str, Mapping[str, Trapezoid]]
     score: Mapping[str, Trapezoid]
     rules: tuple[FuzzyRule, ...]
+
+    def __hash__(self) -> int:
+        """Return a hash of the rules alone, which tells most of them apart: mappings have none."""
+        return hash(self.rules)
 
 
 def membership(shape: Trapezoid, at: FloatArray) -> FloatArray:
@@ -146,6 +151,7 @@ def _crossings(shapes: FloatArray) -> FloatArray:
     return crossings
 
 
+@lru_cache(maxsize=16)
 def reachable(rules: FuzzyRules) -> tuple[float, float]:
     """Return the least and the largest score that rules give to any inputs; both are reached.
 

@@ -1,18 +1,18 @@
 """What each operator of a job has to process, window by window: the offers of its sources through the topology.
 
-Shapes: W windows, T tasks, O operators by position in the topology, X points in time of any kind.
+Shapes: W windows, O operators by position in the topology.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from ftplan.metrics.bottleneck_inputs import MeasuredTasks
 from ftplan.metrics.key_group_series import known_operator
+from ftplan.metrics.measured_tasks import MeasuredTasks
 from ftplan.metrics.true_rates import Flow, propagated
 from ftplan.model.problem import StatsTables
 from ftplan.model.rates import rates
@@ -28,35 +28,8 @@ class Flows(NamedTuple):
     stated: tuple[int, ...]
 
 
-@dataclass(frozen=True, eq=False)
-class OperatorDemand:
-    """The demand on each operator, (O, W) in records/s; NaN where nothing tells.
-
-    Attributes
-    ----------
-    entries
-        Operators whose own records say what is offered: sources, and those after operators without statistics.
-    stated
-        (O,) what sources without statistics offer by the topology, NaN elsewhere.
-    """
-
-    demand: FloatArray
-    entries: tuple[int, ...]
-    stated: FloatArray
-    flows: tuple[Flow, ...]
-    order: tuple[int, ...]
-
-    def onwards(self, offered: FloatArray) -> FloatArray:
-        """Return the demand on all operators, (O, X), where the entries are offered (entries, X) instead."""
-        everywhere = np.repeat(self.stated[:, None], offered.shape[1], axis=1)
-        everywhere[list(self.entries)] = offered
-        return propagated(self.order, self.flows, everywhere)
-
-
-def operator_demand(
-    graph: TaskGraph, measured: MeasuredTasks, flows: tuple[Flow, ...], window_s: float
-) -> OperatorDemand:
-    """Return what is offered to each operator.
+def operator_demand(graph: TaskGraph, measured: MeasuredTasks, flows: Sequence[Flow], window_s: float) -> FloatArray:
+    """Return the demand on each operator, (O, W) in records/s; NaN where nothing tells.
 
     A source is offered what it processed, and what its queue grew by. What the operators after it have to process
     follows by selectivities alone, whatever reached them. Where an operator before has no statistics, the records of
@@ -67,20 +40,17 @@ def operator_demand(
     for flow in flows:
         before.setdefault(flow.target, []).append(flow.source)
     known = np.zeros(len(operators), dtype=np.bool_)
-    stated = np.full(len(operators), np.nan)
-    offers: dict[int, FloatArray] = {}
+    offered = np.full((len(operators), len(measured.processed)), np.nan)
     for i in graph.order:
         fed = i in before and all(known[source] for source in before[i])
-        if not fed and measured.source[i] is not None:
-            offers[i] = _offered(measured, graph.slice_of(i), window_s)
-        known[i] = fed or i in offers
+        counted = measured.source[i] is not None
+        if not fed and counted:
+            offered[i] = _offered(measured, graph.slice_of(i), window_s)
+        known[i] = fed or counted
         rate_out = operators[i].rate_out
         if not known[i] and i not in before and rate_out is not None:
-            stated[i] = float(rate_out.sum())
-    entries = tuple(sorted(offers))
-    unknown = OperatorDemand(np.zeros((0, 0)), entries, stated, flows, graph.order)
-    series = np.array([offers[i] for i in entries]).reshape(len(entries), len(measured.records_in))
-    return OperatorDemand(unknown.onwards(series), entries, stated, flows, graph.order)
+            offered[i] = rate_out.sum()
+    return propagated(graph.order, flows, offered)
 
 
 def _offered(measured: MeasuredTasks, tasks: slice, window_s: float) -> FloatArray:
@@ -165,7 +135,7 @@ def _substreams(graph: TaskGraph, stats: StatsTables, window: slice) -> dict[tup
     return {divmod(pair, count): total for pair, total in zip(pairs.tolist(), records.tolist(), strict=True)}
 
 
-def sized_for(demand: FloatArray, statistic: str, window: slice) -> FloatArray:
+def demand_statistic(demand: FloatArray, statistic: str, window: slice) -> FloatArray:
     """Return the demand of some windows that operators are sized for, (O,), NaN where unknown.
 
     Parameters

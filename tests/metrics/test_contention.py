@@ -18,9 +18,7 @@ SETTING = ContentionSetting(
     foreign=np.array([0.0, 1.0, 0.0]),
     memory=np.array([1024 * MB, np.inf, 256 * MB]),
     bandwidth_mb_s=100.0,
-    edges=((0, 1),),
-    rate_out=np.array([64.0, 0.0]),
-    record_bytes=np.array([MB, np.nan]),
+    streams=((0, 1, 64 * MB),),
 )
 
 
@@ -42,7 +40,8 @@ def test_what_is_not_known_is_not_said() -> None:
     question = problem(operator("a"), operator("b"), nodes=3)
     unknown = replace(SETTING, bandwidth_mb_s=np.inf)
     assert np.isnan(contention(question, Scaling(), unknown).network).all()
-    sizes = replace(SETTING, record_bytes=np.array([np.nan, np.nan]))
+    assert np.isnan(contention(replace(question, now=((0, 1), ())), Scaling(), SETTING).compute).all()
+    sizes = replace(SETTING, streams=((0, 1, np.nan),))
     assert np.isnan(contention(question, Scaling(), sizes).network).all()
 
 

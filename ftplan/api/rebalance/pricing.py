@@ -15,7 +15,7 @@ from ftplan.metrics.key_group_demand import queue_lengths, record_bytes, record_
 from ftplan.metrics.migration_costs import CPA, PROTOCOLS, MigrationSetting
 from ftplan.metrics.recovery_time import input_rate, require_keeping_up
 from ftplan.model.cluster import Network
-from ftplan.model.defaults import BANDWIDTH_MB_S, DELAY_S
+from ftplan.model.defaults import DELAY_S
 from ftplan.model.key_group_state import key_group_state
 from ftplan.model.plan import Warn
 from ftplan.model.problem import StatsTables
@@ -74,7 +74,7 @@ def migration_setting(  # seven parameters: what moves cost follows from every i
     full = np.array([operator.checkpoint.kind == "full" for operator in operators], dtype=np.bool_)
     lazily = full & ~np.isnan(interval)
     delay = DELAY_S if network.delay_s is None else network.delay_s
-    bandwidth, said = _bandwidth(options, given, network)
+    bandwidth, said = given.transfer_mb_s(options.bandwidth, network.bandwidth_mb_s)
     queue = queue_lengths(stats, names) * taken.seconds
     queue = np.where(np.isnan(queue), delay, queue) if options.queue_s is None else np.full(len(names), options.queue_s)
     by_operator = {
@@ -115,20 +115,6 @@ def _restarts(given: GivenCosts) -> dict[str, float]:
     """Return what starting tasks and noticing failures take, nothing where no costs say."""
     known = {} if given.costs is None else given.costs.estimates
     return {name: known[name].value if name in known else 0.0 for name in ("restart_s", "detection_s")}
-
-
-def _bandwidth(options: RebalanceOptions, given: GivenCosts, network: Network) -> tuple[float, tuple[Warn, ...]]:
-    """Return the bandwidth between nodes; fetching remote state without an estimate takes no time of its own."""
-    known = given.bandwidth_mb_s(options.bandwidth, network.bandwidth_mb_s)
-    if known is not None:
-        return float(known), ()
-    if given.remote:
-        return np.inf, ()
-    text = (
-        f"no bandwidth is known: {BANDWIDTH_MB_S:g} MB/s is taken; give --bandwidth, or network.bandwidth_mb_s in the "
-        "cluster file"
-    )
-    return BANDWIDTH_MB_S, (Warn("BANDWIDTH_ASSUMED", text),)
 
 
 def _age(options: RebalanceOptions, given: GivenCosts, interval: FloatArray) -> FloatArray:

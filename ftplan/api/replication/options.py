@@ -103,7 +103,8 @@ class TaskReplicationOptions(FailureOptions):
     current: Any = option(
         None,
         PLAN,
-        "Replicas now in place: says what to activate and to deactivate; wins over placement.replicas of the cluster.",
+        "Replicas now in place: says what to activate and to deactivate; wins over placement.replicas of the cluster. "
+        "Or a scale-out: its prepared backups are in place beside those.",
         metavar="PLAN",
     )
     max_changes: int | None = option(

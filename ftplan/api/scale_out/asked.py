@@ -9,7 +9,6 @@ from typing import Any
 from ftplan.api.scale_out.figures import ScaledFigures
 from ftplan.api.scale_out.options import ScaleOutOptions
 from ftplan.api.scale_out.problem import PreparedScaling, prepare
-from ftplan.api.scale_out.technique_setting import technique_setting
 from ftplan.errors import FtplanError, suggestion
 from ftplan.metrics.scaling_effects import even_ranges
 from ftplan.metrics.scaling_problem import OperatorScaling, Scaling, ScalingProblem
@@ -88,12 +87,10 @@ def ranges_listed(item: Mapping[str, Any]) -> tuple[tuple[int, int], ...] | None
     return None if stated is None else tuple((first, last) for first, last in stated)
 
 
-def figures_of(plan: Plan, problem: Problem, prepared: PreparedScaling, scaling: Scaling) -> ScaledFigures:
+def figures_of(plan: Plan, prepared: PreparedScaling, scaling: Scaling) -> ScaledFigures:
     """Return what follows from the scaling of a plan, with the techniques that it states."""
-    options = ScaleOutOptions.of_plan(plan)
-    assert problem.stats is not None
-    setting = technique_setting(prepared, options, problem.stats).setting
-    return ScaledFigures(prepared, setting, scaling, _techniques(plan, prepared.problem, scaling), options.technique)
+    allowed = ScaleOutOptions.of_plan(plan).technique
+    return ScaledFigures(prepared, scaling, _techniques(plan, prepared.problem, scaling), allowed)
 
 
 def _techniques(plan: Plan, problem: ScalingProblem, scaling: Scaling) -> dict[int, str | None]:

@@ -40,7 +40,7 @@ def explain(plan: Plan, problem: Problem, what: Selector) -> Explanation:
     """
     prepared = asked_of(plan, problem)
     scaling = numbered(plan, prepared.problem)
-    figures = figures_of(plan, problem, prepared, scaling)
+    figures = figures_of(plan, prepared, scaling)
     numbers = {operator.id: number for number, operator in enumerate(prepared.problem.operators)}
     if what.kind in ("operator", "key-group") and what.name not in numbers:
         raise FtplanError(f"{what}: there is no such operator")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ftplan.api.scale_out.problem import PreparedScaling
-from ftplan.metrics.scaling_costs import TechniqueCost, TechniqueSetting, technique_costs
+from ftplan.metrics.scaling_costs import TechniqueCost, technique_costs
 from ftplan.metrics.scaling_problem import OperatorScaling, Scaling, ScalingProblem
 from ftplan.metrics.scaling_rules import SplitPause
 
@@ -21,8 +21,6 @@ class ScaledFigures:
 
     Attributes
     ----------
-    setting
-        What the cost of techniques follows from.
     stated
         The technique by which each operator that changes is split, by number; those that are not in it go by the
         cheapest one.
@@ -31,7 +29,6 @@ class ScaledFigures:
     """
 
     prepared: PreparedScaling
-    setting: TechniqueSetting
     scaling: Scaling
     stated: Mapping[int, str | None]
     allowed: str = AUTO
@@ -44,7 +41,9 @@ class ScaledFigures:
     @cached_property
     def options(self) -> Mapping[int, tuple[TechniqueCost, ...]]:
         """What each technique costs for each operator that changes."""
-        return {item.operator: technique_costs(self.problem, item, self.setting) for item in self.scaling.operators}
+        return {
+            item.operator: technique_costs(self.problem, item, self.prepared.setting) for item in self.scaling.operators
+        }
 
     @cached_property
     def costs(self) -> Mapping[int, TechniqueCost | None]:

@@ -8,13 +8,11 @@ import numpy as np
 
 from ftplan.forecasting.forecast import Forecast, forecast
 from ftplan.forecasting.season import windows_a_day
-from ftplan.metrics.operator_demand import OperatorDemand
+from ftplan.model.topology import FloatArray
 
 
-def demand_forecasts(
-    demand: OperatorDemand, window_s: float, horizon_s: float, method: str
-) -> tuple[Forecast | None, ...]:
-    """Return a forecast of the demand on each operator, by position in the topology; None where nothing is known.
+def demand_forecasts(demand: FloatArray, window_s: float, horizon_s: float, method: str) -> tuple[Forecast | None, ...]:
+    """Return a forecast of the demand on each operator, (O, W) in records/s; None where nothing is known of it.
 
     Operators whose demand is the same but for a factor, as all after one source, have one forecast times theirs.
 
@@ -25,10 +23,10 @@ def demand_forecasts(
     """
     horizon = math.ceil(horizon_s / window_s - 1e-9)
     if method == "none" or horizon < 1:
-        return (None,) * len(demand.demand)
+        return (None,) * len(demand)
     made: dict[bytes, Forecast] = {}
     told: list[Forecast | None] = []
-    for series in demand.demand:
+    for series in demand:
         most = 0.0 if np.isnan(series).any() else float(series.max())
         if not most > 0.0:
             told.append(None)

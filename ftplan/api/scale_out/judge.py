@@ -90,7 +90,7 @@ def judge_scale_out(plan: Plan, problem: Problem, strict: bool) -> Judged:
     if wrong:  # where the plan names what does not exist, or no ranges, nothing else means anything
         return Judged(wrong, () if plan.rules is None else plan.rules)
     scaling = numbered(plan, question)
-    figures = figures_of(plan, problem, prepared, scaling)
+    figures = figures_of(plan, prepared, scaling)
     given = rules(question, scaling, options.latency_budget_s)
     held = tuple(rule for rule in RULES if rule in {*given, *(plan.rules or ())})
     if not strict and plan.rules is not None:
@@ -126,7 +126,8 @@ def _derived(plan: Plan) -> dict[str, Any]:
 
 def _unknown(plan: Plan, problem: ScalingProblem) -> Iterator[Violation]:
     """Name the operators and nodes that are not there, operators that are listed twice, and those without a task."""
-    operators, nodes, seen = {operator.id for operator in problem.operators}, set(problem.nodes), set[str]()
+    operators, nodes = {operator.id: operator for operator in problem.operators}, set(problem.nodes)
+    seen = set[str]()
     for number, item in enumerate(operators_listed(plan)):
         place, name = f"operators[{number}]", item["operator"]
         where = f"operator:{name}"
@@ -139,7 +140,10 @@ def _unknown(plan: Plan, problem: ScalingProblem) -> Iterator[Violation]:
         for node in item.get("nodes") or ():
             if node not in nodes:
                 yield Violation("UNKNOWN_NODE", f"{place}: the cluster has no node {node!r}", f"node:{node}")
-        listed = item.get("nodes")
+        listed, most = item.get("nodes"), operators[name].key_groups if name in operators else 0
+        if most and item["parallelism_to"] > most:
+            text = f"{place}: {name} has {item['parallelism_to']:,} tasks afterwards, and {most:,} key groups"
+            yield Violation("OVER_PARALLELISM", text, where)
         if item["parallelism_to"] < 1:
             yield Violation("WRONG_PARALLELISM", f"{place}: {name} would have no task", where)
         elif listed is not None and len(listed) != item["parallelism_to"]:

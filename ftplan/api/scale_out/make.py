@@ -17,7 +17,6 @@ from ftplan.api.scale_out.problem import PreparedScaling, prepare
 from ftplan.api.scale_out.reasons import why_so_many
 from ftplan.api.scale_out.steps import steps
 from ftplan.api.scale_out.summary import summary
-from ftplan.api.scale_out.technique_setting import technique_setting
 from ftplan.metrics.scaling_effects import extra_cpu, sustained_load
 from ftplan.metrics.scaling_problem import Scaling
 from ftplan.metrics.scaling_rules import rules
@@ -51,8 +50,6 @@ def make(problem: Problem, planner: registry.Row, options: ScaleOutOptions) -> P
     started = time.perf_counter()
     prepared = prepare(problem, options)
     question = prepared.problem
-    assert problem.stats is not None
-    priced = technique_setting(prepared, options, problem.stats)
     plan: Callable[..., Result[Scaling]] = registry.load(planner)
     search = ScalingSearch(options.seed, command.left_s * PLANNED, options.iterations)
     result = plan(question, search)
@@ -61,14 +58,14 @@ def make(problem: Problem, planner: registry.Row, options: ScaleOutOptions) -> P
     scaling = None if result.answer is None else on_their_state(question, result.answer)
     techniques = Techniques(())
     if scaling is not None:
-        techniques = choose_techniques(question, scaling, priced.setting, options.technique, options.latency_budget_s)
+        techniques = choose_techniques(question, scaling, prepared.setting, options.technique, options.latency_budget_s)
     impossible = result.infeasible or techniques.infeasible
     if impossible is not None:
         scaling = None
     status = "infeasible" if impossible is not None else result.status
     figures = None
     if scaling is not None:
-        figures = ScaledFigures(prepared, priced.setting, scaling, _named(scaling, techniques), options.technique)
+        figures = ScaledFigures(prepared, scaling, _named(scaling, techniques), options.technique)
     value = None if scaling is None else sustained_load(question, scaling)
     return Plan(
         kind=SCALE_OUT.name,
@@ -81,9 +78,7 @@ def make(problem: Problem, planner: registry.Row, options: ScaleOutOptions) -> P
         objective=Objective.of("sustained-load", "max", value, None if scaling is None else result.bound),
         rules=() if scaling is None else rules(question, scaling, options.latency_budget_s),
         summary=_summary(prepared, options, figures, search),
-        warnings=of_command(
-            (*problem.warnings, *question.warnings, *priced.warnings, *result.warnings), command.time_limit_s
-        ),
+        warnings=of_command((*problem.warnings, *question.warnings, *result.warnings), command.time_limit_s),
         infeasible=impossible,
         plan=None if figures is None else body(figures, _reasons(figures, techniques), _steps(figures)),
         tool_version=ftplan.__version__,

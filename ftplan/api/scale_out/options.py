@@ -58,7 +58,7 @@ class ScaleOutOptions(PlanOptions):
     rules: Any = option(
         None,
         optional(Check("the path of a bottleneck-rules file, or its document", lambda value: value)),
-        "Labels, membership functions and rules of the fuzzy inference.  [default: ours, see ftplan schema]",
+        "Labels, membership functions and rules of the fuzzy inference.  [default: those of --print-rules]",
         metavar="FILE",
     )
     technique: str = option(

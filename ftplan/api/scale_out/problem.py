@@ -8,34 +8,29 @@ import numpy as np
 
 from ftplan.api.other_plans import checkpoint_copies
 from ftplan.api.recovery_costs import GivenCosts
-from ftplan.api.scale_out.forecasts import demand_forecasts
-from ftplan.api.scale_out.operators import Usage, scalable_operators
+from ftplan.api.scale_out.operators import scalable_operators
 from ftplan.api.scale_out.options import ScaleOutOptions
-from ftplan.api.scale_out.room import job_weights, room, task_memory
+from ftplan.api.scale_out.room import by_id, job_weights, room, task_memory
+from ftplan.api.scale_out.technique_setting import leads, technique_setting
 from ftplan.api.scale_out.unknowns import unknown_warnings
+from ftplan.api.scale_out.usage import operator_usage
 from ftplan.errors import FtplanError
 from ftplan.forecasting.forecast import Forecast
 from ftplan.io.bottleneck_rules_file import load_bottleneck_rules
-from ftplan.metrics.bottleneck_inputs import (
-    OperatorHistory,
-    histories,
-    measured_groups,
-    measured_tasks,
-)
+from ftplan.metrics.bottleneck_inputs import OperatorHistory
 from ftplan.metrics.fuzzy_inference import DEFAULT_RULES, FuzzyRules, reachable, scores
-from ftplan.metrics.operator_demand import look_back, measured_flows, operator_demand, sized_for
+from ftplan.metrics.scaling_costs import TechniqueSetting
 from ftplan.metrics.scaling_problem import ScalingLimits, ScalingProblem
 from ftplan.metrics.scaling_states import Thresholds, Timeline, check_thresholds, timeline
 from ftplan.metrics.stats_summary import trust_warnings
 from ftplan.metrics.task_state import task_state
-from ftplan.model.cluster import Cluster
+from ftplan.metrics.true_rates import Flow
+from ftplan.model.cluster import Cluster, Network
 from ftplan.model.plan import InputFile
 from ftplan.model.problem import Problem, StatsTables
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import FloatArray, Topology
 
-#: Seconds that new tasks take to start, where nothing says.
-SETUP_S = 30.0
 #: The alarming threshold with ``--alarming auto``, until it is known which is best.
 ALARMING = 55.0
 
@@ -46,50 +41,49 @@ class PreparedScaling:
 
     Attributes
     ----------
+    topology
+        Its operators stand in the problem's order, by id.
     histories
         How each operator was used, over W windows of ``window_s`` seconds.
     look_back
         The windows that sizes follow from.
     sized_for
         (O,) records/s that each operator is sized for, NaN where unknown.
-    scores
-        (W, O) score of the worst task of each operator in each window, NaN where unknown.
-    reachable
-        The outermost scores that the rules give.
-    timelines
-        States of each operator over the windows.
+    flows
+        What goes from operator to operator for each record that the former processes.
     forecasts
         How the demand on each operator goes on; None where none was asked for, or nothing is known of it.
-    setup_s
-        How long new tasks take to start.
-    costs
-        The recovery costs that were given.
+    reachable
+        The outermost scores that the rules give.
+    scores
+        (W, O) score of the worst task of each operator in each window, NaN where unknown.
+    timelines
+        States of each operator over the windows.
+    hold
+        Windows for which a score stays low before tasks go.
+    setting
+        What replacing tasks costs by.
     inputs
         Fingerprints of the files that were read beside the inputs.
     """
 
     problem: ScalingProblem
-    graph: TaskGraph
+    topology: Topology
     cluster: Cluster | None
     histories: tuple[OperatorHistory, ...]
     window_s: float
     look_back: slice
     sized_for: FloatArray
+    flows: tuple[Flow, ...]
+    forecasts: tuple[Forecast | None, ...]
     rules: FuzzyRules
-    thresholds: Thresholds
     reachable: tuple[float, float]
+    thresholds: Thresholds
     scores: FloatArray
     timelines: tuple[Timeline, ...]
-    forecasts: tuple[Forecast | None, ...]
-    setup_s: float
     hold: int
-    costs: GivenCosts
+    setting: TechniqueSetting
     inputs: tuple[InputFile, ...]
-
-    @property
-    def topology(self) -> Topology:
-        """The topology."""
-        return self.graph.topology
 
     def alarmed_at(self, alarming: float) -> PreparedScaling:
         """Return the same with another alarming threshold: ``--alarming auto``.
@@ -101,15 +95,19 @@ class PreparedScaling:
         """
         thresholds = self.thresholds._replace(alarming=alarming)
         check_thresholds(thresholds, self.reachable)
-        lines = _timelines(self.scores, thresholds, self.setup_s / self.window_s, self.hold)
-        operators = tuple(
-            replace(operator, state=line.states[-1])
-            for operator, line in zip(self.problem.operators, lines, strict=True)
+        lines = _timelines(self.scores, thresholds, self.setting.setup_s / self.window_s, self.hold)
+        pairs = zip(self.problem.operators, lines, strict=True)
+        operators = tuple(replace(operator, state=line.states[-1]) for operator, line in pairs)
+        return replace(
+            self,
+            problem=replace(self.problem, operators=operators),
+            thresholds=thresholds,
+            timelines=lines,
+            setting=replace(self.setting, lead_s=leads(lines, self.window_s)),
         )
-        return replace(self, thresholds=thresholds, timelines=lines, problem=replace(self.problem, operators=operators))
 
 
-def prepare(problem: Problem, options: ScaleOutOptions) -> PreparedScaling:  # long: each step feeds the next
+def prepare(problem: Problem, options: ScaleOutOptions) -> PreparedScaling:
     """Build the problem of a scale-out from topology and statistics, and a cluster where there is one.
 
     With ``--alarming auto`` the alarming threshold is a guess, or the one between the others: who knows a better one
@@ -121,73 +119,62 @@ def prepare(problem: Problem, options: ScaleOutOptions) -> PreparedScaling:  # l
         If an input is missing or does not fit another, a plan names what is not there, or scores never reach a
         threshold.
     """
-    topology, stats = _needed(problem)
-    graph, cluster, window_s = TaskGraph(topology), problem.cluster, stats.manifest.window_s
-    window = look_back(stats.manifest.windows, window_s, options.look_back_s)
-    place = room(topology, cluster)
-    groups = measured_groups(graph, stats)
-    measured = measured_tasks(graph, stats, groups)
-    flows = measured_flows(graph, stats, measured, window)
-    demand = operator_demand(graph, measured, flows.flows, window_s)
-    held = task_memory(graph, place, options.task_memory)
-    used = histories(graph, measured, demand.demand, window_s, window, options.task_capacity, held)
-    foretold = demand_forecasts(demand, window_s, options.horizon_s, options.forecast)
-    sized = sized_for(demand.demand, options.demand, window)
-    ahead = np.array([np.nan if item is None else item.high.max() for item in foretold])
-    sized = np.fmax(sized, ahead) * options.growth
+    topology, cluster, stats = _needed(problem)
+    graph, place = TaskGraph(topology), room(topology, cluster)
+    usage = operator_usage(graph, stats, options, task_memory(graph, place, options.task_memory))
     rules, rules_file = _rules(options)
     given = GivenCosts.of(options.costs)
-    setup_s = _setup_s(options, given)
-    scored = np.stack([_worst(scores(rules, item.inputs)) for item in used], axis=1)
+    setting, assumed = technique_setting(
+        options, given, usage, stats, Network() if cluster is None else cluster.network
+    )
     span, thresholds = reachable(rules), _thresholds(options)
     check_thresholds(thresholds, span)
-    lines = _timelines(scored, thresholds, setup_s / window_s, options.hold)
-    state = task_state(graph, stats)
+    scored = np.stack([_worst(scores(rules, item.inputs)) for item in usage.histories], axis=1)
+    lines = _timelines(scored, thresholds, setting.setup_s / usage.window_s, options.hold)
     copies, copies_file = checkpoint_copies(options.checkpoints, topology, cluster)
-    states = [line.states[-1] for line in lines]
-    usage = Usage(graph, measured, groups, used, window, window_s, sized, scored[-1], states, state.by_group)
-    made = scalable_operators(usage, options, place, copies, cluster)
-    outputs = np.array([usage.output(i) for i in range(len(made))])
-    order = list(graph.by_id)
+    state = task_state(graph, stats)
+    ends = [(score, line.states[-1]) for score, line in zip(scored[-1].tolist(), lines, strict=True)]
+    operators = scalable_operators(usage, options, place, cluster, copies, state.by_group, ends)
+    said = (
+        *trust_warnings(stats.manifest),
+        *unknown_warnings(usage, stats, cluster),
+        *state.warnings,
+        *given.warnings,
+        *assumed,
+    )
     built = ScalingProblem(
-        operators=tuple(made[i] for i in order),
-        weight=job_weights(topology, np.array([item.job for item in made]), outputs),
+        operators=operators,
+        weight=job_weights(topology, np.array([usage.output(i) for i in range(len(operators))])),
         split="hash" if options.split == "hash" else "load",
         nodes=() if cluster is None else tuple(node.id for node in cluster.nodes),
         free=place.free,
-        now=tuple(place.now[i] for i in order),
+        now=place.now,
         limits=ScalingLimits(options.target_utilisation, options.free_cpu, options.quota),
-        warnings=tuple(
-            dict.fromkeys((
-                *trust_warnings(stats.manifest),
-                *unknown_warnings(graph, stats, measured, used, flows, cluster),
-                *state.warnings,
-                *given.warnings,
-            ))
-        ),
-    )  # fmt: skip
+        warnings=tuple(dict.fromkeys(said)),
+    )
     return PreparedScaling(
         problem=built,
-        graph=graph,
+        topology=topology,
         cluster=cluster,
-        histories=tuple(used[i] for i in order),
-        window_s=window_s,
-        look_back=window,
-        sized_for=sized[order],
+        histories=usage.histories,
+        window_s=usage.window_s,
+        look_back=usage.look_back,
+        sized_for=usage.sized_for,
+        flows=usage.flows.flows,
+        forecasts=usage.forecasts,
         rules=rules,
-        thresholds=thresholds,
         reachable=span,
-        scores=scored[:, order],
-        timelines=tuple(lines[i] for i in order),
-        forecasts=tuple(foretold[i] for i in order),
-        setup_s=setup_s,
+        thresholds=thresholds,
+        scores=scored,
+        timelines=lines,
         hold=options.hold,
-        costs=given,
+        setting=replace(setting, lead_s=leads(lines, usage.window_s)),
         inputs=tuple(file for file in (rules_file, copies_file, given.file) if file is not None),
     )
 
 
-def _needed(problem: Problem) -> tuple[Topology, StatsTables]:
+def _needed(problem: Problem) -> tuple[Topology, Cluster | None, StatsTables]:
+    """Return the inputs, operators by id."""
     for name in ("topology", "stats"):
         if getattr(problem, name) is None:
             raise FtplanError(f"a scale-out needs {name}: give --{name} (in Python {name}=...)")
@@ -195,7 +182,7 @@ def _needed(problem: Problem) -> tuple[Topology, StatsTables]:
     assert problem.stats is not None
     if problem.stats.manifest.windows < 1:
         raise FtplanError("a scale-out needs statistics over time: these have no windows")
-    return problem.topology, problem.stats
+    return by_id(problem.topology), problem.cluster, problem.stats
 
 
 def _rules(options: ScaleOutOptions) -> tuple[FuzzyRules, InputFile | None]:
@@ -203,14 +190,6 @@ def _rules(options: ScaleOutOptions) -> tuple[FuzzyRules, InputFile | None]:
         return DEFAULT_RULES, None
     loaded = load_bottleneck_rules(options.rules)
     return loaded.value, loaded.input
-
-
-def _setup_s(options: ScaleOutOptions, given: GivenCosts) -> float:
-    """Return how long new tasks take to start: as asked, else as fitted, else 30 s."""
-    if options.setup_s is not None:
-        return options.setup_s
-    known = {} if given.costs is None else given.costs.estimates
-    return known["restart_s"].value if "restart_s" in known else SETUP_S
 
 
 def _thresholds(options: ScaleOutOptions) -> Thresholds:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -84,8 +84,16 @@ def copies_of(operator: Operator, copies: Copies, cluster: Cluster | None) -> tu
     return tuple(tuple(sorted(cluster.position[node] for node in nodes)) for nodes in held)
 
 
-def jobs_of(topology: Topology, order: Sequence[int]) -> IntArray:
-    """Return the job of each operator, by position in the topology: a connected part, numbered in *order*."""
+def by_id(topology: Topology) -> Topology:
+    """Return the same topology with its operators sorted by id as text."""
+    order = sorted(range(len(topology.operators)), key=lambda i: topology.operators[i].id)
+    place = {old: new for new, old in enumerate(order)}
+    edges = (replace(edge, source=place[edge.source], target=place[edge.target]) for edge in topology.edges)
+    return replace(topology, operators=tuple(topology.operators[i] for i in order), edges=tuple(edges))
+
+
+def jobs_of(topology: Topology) -> IntArray:
+    """Return the job of each operator, (operators,): a connected part, numbered in the order of the operators."""
     root = list(range(len(topology.operators)))
 
     def top(i: int) -> int:
@@ -97,11 +105,10 @@ def jobs_of(topology: Topology, order: Sequence[int]) -> IntArray:
     for edge in topology.edges:
         root[top(edge.source)] = top(edge.target)
     number: dict[int, int] = {}
-    job = {i: number.setdefault(top(i), len(number)) for i in order}
-    return np.array([job[i] for i in range(len(root))], dtype=np.int64)
+    return np.array([number.setdefault(top(i), len(number)) for i in range(len(root))], dtype=np.int64)
 
 
-def job_weights(topology: Topology, job: IntArray, output: FloatArray) -> FloatArray:
+def job_weights(topology: Topology, output: FloatArray) -> FloatArray:
     """Return the share of each job in the value of all output, (J,): records/s of outputs times their priority.
 
     Parameters
@@ -110,6 +117,7 @@ def job_weights(topology: Topology, job: IntArray, output: FloatArray) -> FloatA
         Records/s that each operator puts out, (operators,), by position; only those of outputs count. Jobs weigh by
         priority alone where no output has any.
     """
+    job = jobs_of(topology)
     flags = np.array([operator.output for operator in topology.operators])
     priority = np.array([float(operator.priority.mean()) for operator in topology.operators])
     for rate in (np.nan_to_num(output), np.ones(len(output))):

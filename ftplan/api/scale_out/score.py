@@ -27,7 +27,7 @@ def score(plan: Plan, problem: Problem, asked: Asked) -> Scores:
     prepared = asked_of(plan, problem)
     question = prepared.problem
     scaling = numbered(plan, question)
-    figures = figures_of(plan, problem, prepared, scaling)
+    figures = figures_of(plan, prepared, scaling)
     failure = with_scenario_fails(problem).failure or Failure()
     failures = [entry.select for entry in failure.fail] + [parse_selector(text) for text in asked.fail]
     for selector in failures:

@@ -132,7 +132,7 @@ def forecast_of(prepared: PreparedScaling) -> list[dict[str, Any]]:
             partial(scores, prepared.rules),
             prepared.thresholds.promote,
             prepared.window_s,
-            prepared.setup_s,
+            prepared.setting.setup_s,
         )
         rows.append({
             "operator": prepared.problem.operators[number].id,

@@ -6,29 +6,18 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ftplan.metrics.bottleneck_inputs import MeasuredTasks, OperatorHistory
-from ftplan.metrics.operator_demand import Flows
+from ftplan.api.scale_out.usage import OperatorUsage
 from ftplan.model.cluster import Cluster
 from ftplan.model.plan import Warn
 from ftplan.model.problem import StatsTables
-from ftplan.model.task_graph import TaskGraph
 
 #: How many operators a warning names.
 NAMED = 5
 
 
-def unknown_warnings(
-    graph: TaskGraph,
-    stats: StatsTables,
-    measured: MeasuredTasks,
-    histories: Sequence[OperatorHistory],
-    flows: Flows,
-    cluster: Cluster | None,
-) -> Iterator[Warn]:
-    """Yield a warning for each thing that is not known, with the operators concerned and the remedy.
-
-    *histories* are by position in the topology.
-    """
+def unknown_warnings(usage: OperatorUsage, stats: StatsTables, cluster: Cluster | None) -> Iterator[Warn]:
+    """Yield a warning for each thing that is not known, with the operators concerned and the remedy."""
+    graph, measured, histories = usage.graph, usage.measured, usage.histories
     ids = [operator.id for operator in graph.topology.operators]
     there = [source is not None for source in measured.source]
     missing = [name for name, known in zip(ids, there, strict=True) if not known]
@@ -60,7 +49,7 @@ def unknown_warnings(
             "less than what there is to read"
         )
         yield Warn("NO_QUEUE", text)
-    assumed = [ids[i] for i in flows.stated if there[i]]
+    assumed = [ids[i] for i in usage.flows.stated if there[i]]
     if assumed:
         text = (
             f"the statistics do not tell how many records {_names(assumed)} writes for each that it reads: its "

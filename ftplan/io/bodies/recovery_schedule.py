@@ -2,25 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from pydantic import Field
 
-from pydantic import AfterValidator, BeforeValidator, Field
-
-from ftplan.io.fields import FileModel, Id, Index, NonNegative, Positive
+from ftplan.io.fields import FileModel, Id, Index, KeyGroups, NonNegative, Positive
 from ftplan.io.objective_model import ObjectiveModel
-
-
-def _as_tuple(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
-
-
-def _ascending(value: tuple[int, int]) -> tuple[int, int]:
-    if value[0] > value[1]:
-        raise ValueError(f"the first key group {value[0]} lies behind the last {value[1]}")
-    return value
-
-
-KeyGroups = Annotated[tuple[Index, Index], BeforeValidator(_as_tuple), AfterValidator(_ascending)]
 
 
 class RecoveryModel(FileModel):

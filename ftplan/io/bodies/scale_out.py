@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from ftplan.io.fields import FileModel, Id, Index, NonNegative
+from ftplan.io.fields import FileModel, Id, Index, KeyGroups, NonNegative
 
 
 class OperatorScalingModel(FileModel):
@@ -20,7 +20,7 @@ class OperatorScalingModel(FileModel):
     )
     parallelism_from: Index = Field(description="Tasks now")
     parallelism_to: Index = Field(description="Tasks afterwards")
-    key_ranges: list[tuple[int, int]] | None = Field(
+    key_ranges: list[KeyGroups] | None = Field(
         None, description="First and last key group of each task afterwards; null without keyed state"
     )
     nodes: list[Id] | None = Field(None, description="Node of each task afterwards; null without a cluster")

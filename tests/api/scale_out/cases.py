@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,7 +11,12 @@ import numpy as np
 import pandas as pd
 
 import ftplan
-from ftplan.model.plan import Plan
+from ftplan.api.scale_out.options import ScaleOutOptions
+from ftplan.api.scale_out.problem import prepare
+from ftplan.metrics.scaling_effects import acting, even_ranges, sustained_load
+from ftplan.metrics.scaling_problem import OperatorScaling, Scaling
+from ftplan.metrics.scaling_rules import broken
+from ftplan.model.plan import Objective, Plan
 
 MB = 2**20
 WINDOWS, WINDOW_S = 40, 60
@@ -147,6 +153,27 @@ USUAL: Mapping[str, Any] = {"iterations": 50, "time_limit_s": 3600.0, "forecast"
 JOB: Mapping[str, Any] = {"topology": TOPOLOGY, "cluster": CLUSTER, "stats": statistics()}
 #: The same without a cluster: no nodes, and no checkpoints on them.
 BARE: Mapping[str, Any] = {name: JOB[name] for name in ("topology", "stats")}
+#: The same on nodes with few cores to spare.
+FULL: Mapping[str, Any] = {
+    **JOB, "cluster": {**CLUSTER, "nodes": [{**node, "cpu": node["cpu"] * 0.75} for node in CLUSTER["nodes"]]}
+}  # fmt: skip
+
+
+def best(documents: Mapping[str, Any], options: Mapping[str, Any]) -> Plan:
+    """Return a plan whose objective is that of the best parallelisms with even ranges, by trying all without nodes."""
+    problem = prepare(ftplan.load(**documents), ScaleOutOptions.of("scale-out", options)).problem
+    choices = [range(0, problem.operators[i].most + 1) for i in acting(problem)]
+    value = 0.0
+    for tried in itertools.product(*choices):
+        items = [
+            OperatorScaling(i, tasks, even_ranges(problem.operators[i].key_groups, tasks))
+            for i, tasks in zip(acting(problem), tried, strict=True)
+            if tasks
+        ]
+        scaling = Scaling(tuple(items))
+        if not {breach.rule for breach in broken(problem, scaling)} - {"target"}:
+            value = max(value, sustained_load(problem, scaling))
+    return Plan("scale-out", {"operators": []}, objective=Objective.of("sustained-load", "max", value, value))
 
 
 def job(placement: Mapping[str, Any] | None = None, factor: float = 1.0, **changes: Any) -> ftplan.Problem:

@@ -37,12 +37,8 @@ def test_no_other_order_has_more_state_in_place(case: tuple[ScalingProblem, Oper
 @given(st.data())
 def test_as_good_as_a_minimum_cost_flow(data: st.DataObject) -> None:
     tasks, nodes = data.draw(st.integers(1, 6)), data.draw(st.integers(1, 4))
-    worth = np.array(
-        data.draw(
-            st.lists(st.lists(st.integers(0, 9), min_size=nodes, max_size=nodes), min_size=tasks, max_size=tasks)
-        ),
-        dtype=np.float64,
-    )
+    row = st.lists(st.integers(0, 9), min_size=nodes, max_size=nodes)
+    worth = np.array(data.draw(st.lists(row, min_size=tasks, max_size=tasks)), dtype=np.float64)
     slots = data.draw(st.lists(st.integers(0, 4), min_size=nodes, max_size=nodes))
     if sum(slots) < tasks:
         with pytest.raises(ValueError, match="slots"):

@@ -40,7 +40,7 @@ The options, as a newcomer reads them.
     --costs FILE                    Recovery costs, as fitted on measured recoveries: rounds also take the
                                     recovery of what restarts.
     --replicas PLAN                 Task replication whose active replicas run; wins over placement.replicas
-                                    of the cluster.
+                                    of the cluster. Or a scale-out: its prepared backups run beside those.
     --checkpoints PLAN              Checkpoint allocation in place; wins over placement.checkpoints.
     --plot FILE                     Draw the nodes of each round, as .svg or .png.
     --seed INTEGER RANGE            Seed of every random choice.  [default: 0; 0<=x<=2147483647]

@@ -32,7 +32,7 @@
     --prefetch / --no-prefetch      Begin the next query with capacity that completes none.  [default:
                                     prefetch]
     --replicas PLAN                 Task replication whose active replicas run; wins over placement.replicas
-                                    of the cluster.
+                                    of the cluster. Or a scale-out: its prepared backups run beside those.
     --checkpoints PLAN              Checkpoint allocation in place: no transfer where a copy lies; wins over
                                     placement.checkpoints.
     --bandwidth SPEED               Of restores, per second: MB of 2^20 bytes, or a size such as 1GB.

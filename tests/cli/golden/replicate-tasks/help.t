@@ -42,7 +42,8 @@
                                     never]
     --max-cpu SHARE                 Share of a node's cores that may be used.  [default: 0.8]
     --current PLAN                  Replicas now in place: says what to activate and to deactivate; wins over
-                                    placement.replicas of the cluster.
+                                    placement.replicas of the cluster. Or a scale-out: its prepared backups
+                                    are in place beside those.
     --max-changes N                 Start and stop at most so many replicas in all.  [x>=0]
     --threshold X                   Keep the replicas in place where less would be gained.
     --curve                         Also what every budget buys, up to 100 of them, with a bound.

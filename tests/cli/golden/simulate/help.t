@@ -48,7 +48,7 @@
     --time-limit TIME               Stop after this time; the runs that are done by then count.
     --iterations N                  Bound the search for a plan by work instead of time.  [x>=0]
     --replicas PLAN                 Task replication whose active replicas run; wins over placement.replicas
-                                    of the cluster.
+                                    of the cluster. Or a scale-out: its prepared backups run beside those.
     --checkpoints PLAN              Checkpoint allocation in place: no transfer where a copy lies; wins over
                                     placement.checkpoints.
     --costs FILE                    Recovery costs: when failures are noticed, how long tasks take to start
