@@ -16,6 +16,7 @@ from reproduce import (
     replication_plans,
     replication_proofs,
     replication_simulated,
+    scaling_simulated,
 )
 
 MODULES = (
@@ -32,5 +33,6 @@ MODULES = (
     replication_proofs,
     replication_simulated,
     replication_accuracy,
+    scaling_simulated,
 )
 ROWS = tuple(row for module in MODULES for row in module.ROWS)

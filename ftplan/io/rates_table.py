@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ftplan.errors import FtplanError, display_name
+from ftplan.errors import FtplanError
+from ftplan.io.documents import display_name
 from ftplan.io.recoveries.tables import read_table
 from ftplan.model.topology import FloatArray
 

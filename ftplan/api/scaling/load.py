@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +15,7 @@ from ftplan.simulation.scaling.setting import BatchedLoad
 #: How long a rate lasts, and how many steps are simulated.
 STEP_S, STEPS = {DOUBLING: 500.0, ALTERNATING: 300.0}, {DOUBLING: 3, ALTERNATING: 6}
 #: Simulated time of a steady load; batches in all at most, and the shortest one, where nobody says.
-STEADY_S, BATCHES, BATCH_S = 600.0, 3000, 0.1
+STEADY_S, BATCHES, BATCH_S = 600.0, 2000, 0.1
 #: Most batches that are simulated.
 MOST_BATCHES = 1_000_000
 
@@ -32,7 +32,7 @@ class RateCurve(NamedTuple):
 
 
 def curve(
-    options: ScalingSimulationOptions, default: str, usual_records_s: float, measured: Callable[[], RateCurve]
+    options: ScalingSimulationOptions, default: str, usual_records_s: float, measured: RateCurve | None
 ) -> RateCurve:
     """Return the input over time.
 
@@ -43,7 +43,7 @@ def curve(
     usual_records_s
         Records per second of all sources at a load of 1.
     measured
-        Returns what statistics say.
+        What statistics say; None without.
 
     Raises
     ------
@@ -54,9 +54,11 @@ def curve(
     first = 1.0 if options.rate is None else options.rate / usual_records_s
     if load == STEADY:
         return RateCurve(np.zeros(1), np.full(1, first), options.until_s or STEADY_S)
-    if load in STEP_S:
+    if isinstance(load, str) and load in STEP_S:
         return _steps(options, load, first)
-    given = measured() if load in LOADS else _table(load, usual_records_s)
+    given = _table(load, usual_records_s) if not isinstance(load, str) or load not in LOADS else measured
+    if given is None:
+        raise FtplanError("--load: stats: there are no statistics that tell what sources put out; give --stats")
     return given._replace(until_s=options.until_s or given.until_s)
 
 
@@ -75,18 +77,24 @@ def batched(
     FtplanError
         If there would be too many.
     """
-    batch_s = options.batch_s or max(BATCH_S, given.until_s / BATCHES)
+    batch_s = options.batch_s or _batch_s(given, options.window_s)
     count = int(np.ceil(given.until_s / batch_s - 1e-9))
     if count > MOST_BATCHES:
         raise FtplanError(f"--batch: {batch_s:g} s makes {count:,} batches; at most {MOST_BATCHES:,} are simulated")
     ends = np.minimum(batch_s * np.arange(count + 1.0), given.until_s)
-    seconds = np.diff(_integral(given, ends))
+    seconds = np.diff(integral(given, ends))
     if random is not None:
         seconds = random.poisson(seconds * usual_records_s) / usual_records_s
     return BatchedLoad(ends[1:], seconds, batch_s)
 
 
-def _integral(given: RateCurve, at_s: FloatArray) -> FloatArray:
+def _batch_s(given: RateCurve, window_s: float) -> float:
+    """Return how long a batch is where nobody says: windows hold a whole number of them, or scores would waver."""
+    batch_s = max(BATCH_S, given.until_s / BATCHES)
+    return window_s / np.ceil(window_s / batch_s) if batch_s < window_s else batch_s
+
+
+def integral(given: RateCurve, at_s: FloatArray) -> FloatArray:
     """Return the input until some times, in seconds of a load of 1."""
     ends = np.append(given.at_s[1:], np.inf)
     lasts = np.clip(at_s[:, None] - given.at_s, 0.0, ends - given.at_s)
@@ -121,7 +129,9 @@ def _table(given: Any, usual_records_s: float) -> RateCurve:
     at_s, rate = columns["time_s"], columns["rate"]
     if not len(at_s) == len(rate) >= 1:
         raise FtplanError(f"{name}: needs columns time_s and rate, equally long, with at least one row")
-    if not (np.isfinite(at_s).all() and np.isfinite(rate).all() and (np.diff(at_s) > 0.0).all() and (rate >= 0.0).all()):
+    if not (
+        np.isfinite(at_s).all() and np.isfinite(rate).all() and (np.diff(at_s) > 0.0).all() and (rate >= 0.0).all()
+    ):
         raise FtplanError(f"{name}: time_s must rise from row to row, and no rate be below 0")
     last_s = float(at_s[-1] - at_s[-2]) if len(at_s) > 1 else STEADY_S
     return RateCurve(at_s - at_s[0], rate / usual_records_s, float(at_s[-1] - at_s[0]) + last_s)

@@ -47,7 +47,7 @@ class ScalingSimulationOptions(Options):
         (),
         Check(f"one of {', '.join(MODES)}, or a list of them", _modes, "texts"),
         "What is done about bottlenecks: none; storm-restart = checkpoints of the whole topology all the time, and a "
-        "restart of it with more tasks; checkpoint, active-backup and assisted = operators are split by this technique; "
+        "restart of it with more tasks; checkpoint, active-backup, assisted = operators are split by this technique; "
         "planned = each as PLAN says. Repeatable.  [default: none and planned; without PLAN none, storm-restart, "
         "checkpoint and active-backup]",
         metavar="MODE",
@@ -75,7 +75,7 @@ class ScalingSimulationOptions(Options):
     )
     ramp_s: float = option(60.0, TIME, "How long the rate takes to change.", metavar="TIME", unit="time")
     busy: float = option(
-        0.52,
+        0.5,
         SHARE,
         "How busy tasks that may be split are at first, where neither statistics nor record_time_s tell.",
         metavar="SHARE",
@@ -96,6 +96,13 @@ class ScalingSimulationOptions(Options):
     hold: int = option_of(ScaleOutOptions, "hold")
     rules: Any = option_of(ScaleOutOptions, "rules")
     window_s: float = option(10.0, POSITIVE_TIME, "How often tasks are scored.", metavar="TIME", unit="time")
+    rest_s: float = option(
+        60.0,
+        TIME,
+        "So long after a split an operator is not split again: it works off what has waited.",
+        metavar="TIME",
+        unit="time",
+    )
     task_memory: float | None = option_of(ScaleOutOptions, "task_memory")
     max_parallelism: int | None = option_of(ScaleOutOptions, "max_parallelism")
     setup_s: float | None = option_of(ScaleOutOptions, "setup_s")
@@ -123,7 +130,7 @@ class ScalingSimulationOptions(Options):
     batch_s: float | None = option(
         None,
         optional(number(1e-3, 1e6)),
-        "Input that goes through the job as one batch.  [default: a three-thousandth of the time, at least 0.1s]",
+        "Input that goes through the job as one batch.  [default: a two-thousandth of the time, at least 0.1s]",
         metavar="TIME",
         unit="time",
     )

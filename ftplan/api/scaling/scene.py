@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ftplan.api.generation.generate import generate
 from ftplan.api.loading import load
+from ftplan.api.scaling.load import RateCurve
 from ftplan.api.scaling.options import DOUBLING, ScalingSimulationOptions
 from ftplan.errors import FtplanError
+from ftplan.metrics.scaling_costs import TechniqueCost
 from ftplan.metrics.scaling_effects import even_ranges
 from ftplan.model.problem import Problem
 from ftplan.model.rates import rates
 from ftplan.model.task_graph import TaskGraph
-from ftplan.model.topology import FloatArray, Operator
+from ftplan.model.topology import Operator
 from ftplan.model.units import MB
 from ftplan.simulation.scaling.setting import Ranges, SimulatedOperator, SplitSetting, Technique
 
@@ -30,12 +31,15 @@ ROOM = 8.0
 
 @dataclass(frozen=True, eq=False)
 class PlannedSplit:
-    """How a plan splits an operator, and what formulas say of it by technique; seconds and core-seconds."""
+    """How a plan splits an operator, and what formulas foretell of it, by technique.
+
+    ``first``: it gives up tasks, which is done before others get theirs.
+    """
 
     ranges: Ranges
     technique: Technique | None
     first: bool
-    foretold: Mapping[str | None, Any]
+    foretold: Mapping[str | None, TechniqueCost]
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +57,7 @@ class ScalingScene:
     default_load
         What the input is where nobody says.
     measured
-        Input of all sources over time in the statistics, as a multiple of a load of 1, by window, and the window's
-        length; None without.
+        Input of all sources over time in the statistics; None without.
     """
 
     operators: tuple[SimulatedOperator, ...]
@@ -63,7 +66,7 @@ class ScalingScene:
     planned: Mapping[int, PlannedSplit] | None
     most: tuple[int, ...]
     default_load: str
-    measured: tuple[FloatArray, float] | None = None
+    measured: RateCurve | None = None
 
     @property
     def usual_records_s(self) -> float:
@@ -113,10 +116,7 @@ def scene_of_topology(problem: Problem, options: ScalingSimulationOptions) -> Sc
         made.append(_assumed(operator, tuple(inputs[position]), records_s, options))
     if not sum(item.records_s for item in made if not item.inputs) > 0.0:
         raise FtplanError("topology: no source emits anything: give the sources rate_out above 0")
-    interval = {
-        rank: topology.operators[position].checkpoint.interval_s
-        for rank, position in enumerate(order)
-    }
+    interval = {rank: topology.operators[position].checkpoint.interval_s for rank, position in enumerate(order)}
     return ScalingScene(
         operators=tuple(made),
         split=SplitSetting(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -52,7 +53,7 @@ class ScalingCoordinator:
             for at_s in (at_s for at_s in setting.restart.at_s if at_s < setting.until_s):
                 after(env, at_s, self._restart)
         if setting.detection is not None:
-            self.detector = Detector(env, job.runs, setting.detection, self)
+            self.detector = Detector(env, job.runs, setting.detection, None if setting.by_orders else self)
         for order in setting.orders:
             env.process(self._carry_out(order))
 
@@ -65,12 +66,16 @@ class ScalingCoordinator:
 
     def prepare(self, operator: int) -> None:
         """Prepare an operator, if it is split at all and not by a restart."""
+        if self._closed:
+            return
         run = self.job.runs[operator]
         ranges = self.setting.ranges(operator, run.parallelism)
         if self.restarts is not None or operator in self._splits or ranges is None:
             return
         kind = self.techniques[self.setting.techniques[operator]] if run.operator.key_groups else StatelessSplit
-        split = self._splits[operator] = kind(self.env, run, ranges, self.setting.split)
+        own = self.setting.split
+        own = replace(own, interval_s=self.setting.intervals.get(operator, own.interval_s))
+        split = self._splits[operator] = kind(self.env, run, ranges, own)
         split.ended = partial(self._ended, operator, run.parallelism)
         split.prepare()
 
@@ -127,7 +132,7 @@ class ScalingCoordinator:
         assert self.restarts is not None
         if self.restarts.down or self._closed:
             return
-        wanted, self._awaited = self._awaited, set()
+        wanted, self._awaited = {*self._awaited, *self.restarts.setting.operators}, set()
 
         def ranges(run: OperatorRun) -> Ranges:
             now = tuple((task.first, task.last) for task in run.tasks)

@@ -42,7 +42,7 @@ class StateChange(NamedTuple):
 
 
 class Detector:
-    """Scores the operators that may be split, window by window.
+    """Scores the operators that may be split, window by window; without a responder nobody acts on it.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class Detector:
     """
 
     def __init__(
-        self, env: Environment, runs: Sequence[OperatorRun], detection: Detection, responder: Responder
+        self, env: Environment, runs: Sequence[OperatorRun], detection: Detection, responder: Responder | None
     ) -> None:
         self.env, self.runs, self.detection, self.responder = env, runs, detection, responder
         self.scores: list[FloatArray] = []
@@ -61,18 +61,22 @@ class Detector:
         self.state: list[State] = ["normal"] * len(runs)
         self.stopped = False
         self._history: list[list[float]] = [[] for _ in runs]
+        self._rests_until_s = [-np.inf] * len(runs)
         self._busy_s: dict[ScalableTask, float] = {}
         env.process(self._look())
 
     def forget(self, operator: int) -> None:
         """Begin anew with an operator that has been split: it is normal at its new parallelism."""
         self._history[operator] = []
+        self._rests_until_s[operator] = self.env.now + self.detection.rest_s
         self._busy_s = {task: task.busy_s for run in self.runs for task in run.tasks}
         self._change(operator, "normal")
 
     def _look(self) -> ProcessGenerator:
         while not self.stopped:
             yield data_timeout(self.env, self.detection.window_s)
+            if self.stopped:
+                return
             scores = np.full(len(self.runs), np.nan)
             for number, run in enumerate(self.runs):
                 if run.operator.scales and run.tasks:
@@ -80,9 +84,14 @@ class Detector:
             self.scores.append(scores)
             self._busy_s = {task: task.busy_s for run in self.runs for task in run.tasks}
             for number, score in enumerate(scores.tolist()):
-                if score == score and not self.responder.busy_with(number):
+                if score == score and not self._rests(number):
                     self._history[number].append(score)
                     self._act(number, self.detection.state(self._history[number]))
+
+    def _rests(self, number: int) -> bool:
+        """Return whether the scores of an operator say nothing at present."""
+        split = self.responder is not None and self.responder.busy_with(number)
+        return split or self.env.now < self._rests_until_s[number]
 
     def _score(self, run: OperatorRun) -> float:
         """Return the score of the worst task in the window that ends now.
@@ -103,6 +112,8 @@ class Detector:
         if state == before:
             return
         self._change(number, state)
+        if self.responder is None:
+            return
         act: dict[State, Callable[[int], None]] = {
             "prepared": self.responder.prepare,
             "promoted": self.responder.promote,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, NamedTuple
 
@@ -127,6 +127,8 @@ class RestartSetting(NamedTuple):
         From the bottleneck's promotion until somebody restarts the topology.
     at_s
         When it is restarted instead, if not empty.
+    operators
+        That get more tasks at the first restart, whatever their scores say.
     """
 
     interval_s: float = 1.0
@@ -134,6 +136,7 @@ class RestartSetting(NamedTuple):
     restart_s: float = 30.0
     reaction_s: float = 120.0
     at_s: tuple[float, ...] = ()
+    operators: tuple[int, ...] = ()
 
 
 class Detection(NamedTuple):
@@ -147,11 +150,14 @@ class Detection(NamedTuple):
         From cpu, memory and data size of T tasks in per cent, (T, 3), nan where unknown, to their scores, (T,).
     state
         From all scores of an operator since it was last split, the last one last, to its state now.
+    rest_s
+        For how long after a split, or a restart, scores of an operator say nothing: it works off what has waited.
     """
 
     window_s: float
     scores: Callable[[FloatArray], FloatArray]
     state: Callable[[Sequence[float]], State]
+    rest_s: float = 60.0
 
 
 class SplitOrder(NamedTuple):
@@ -175,7 +181,11 @@ class ScalingSetting:
     techniques
         By operator with keyed state that may be split. Others need none.
     orders
-        Splits at given times; else detection says when.
+        Splits at given times.
+    by_orders
+        Nothing but orders splits: detection only scores.
+    intervals
+        Seconds between checkpoints of single operators, instead of those of ``split``.
     restart
         The whole topology is restarted where operators would be split.
     until_s
@@ -193,4 +203,6 @@ class ScalingSetting:
     split: SplitSetting = SplitSetting()
     detection: Detection | None = None
     orders: tuple[SplitOrder, ...] = ()
+    by_orders: bool = False
     restart: RestartSetting | None = None
+    intervals: Mapping[int, float] = field(default_factory=dict)
