@@ -289,8 +289,8 @@ ROWS = (
             Claim(
                 "both techniques show more throughput than Storm, active backup slightly the most",
                 "Results, figure 14",
-                "the share of the input that is done as it comes is in this order, those of the techniques within 0.1 % "
-                "(by the end all have done all that came, since Storm's sources keep what they cannot send)",
+                "the share of the input that is done as it comes is in this order, those of the techniques within "
+                "0.1 % (by the end all have done all that came, since Storm's sources keep what they cannot send)",
                 partial(_ordered, "pace", False),
             ),
         ),
@@ -318,7 +318,7 @@ ROWS = (
             ),
         ),
         "low and high rates are 200 and 600 records/s on average, drawn by `generate stats --like "
-        "scale-out-figure-15`, high first; the stateful executors are busy 19 % and 57 % of the time: at the high rate the operator is "
-        f"prepared, and none is split or restarted; Storm spends {1000 * OVERHEAD_S:g} ms on each checkpoint",
+        "scale-out-figure-15`, high first; the stateful executors are busy 19 % and 57 % of the time: at the high "
+        f"rate the operator is prepared, and none is split or restarted; Storm spends {1000 * OVERHEAD_S:g} ms on each checkpoint",
     ),
 )
