@@ -319,6 +319,7 @@ ROWS = (
         ),
         "low and high rates are 200 and 600 records/s on average, drawn by `generate stats --like "
         "scale-out-figure-15`, high first; the stateful executors are busy 19 % and 57 % of the time: at the high "
-        f"rate the operator is prepared, and none is split or restarted; Storm spends {1000 * OVERHEAD_S:g} ms on each checkpoint",
+        "rate the operator is prepared, and none is split or restarted; Storm spends "
+        f"{1000 * OVERHEAD_S:g} ms on each checkpoint",
     ),
 )

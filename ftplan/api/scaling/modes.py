@@ -18,15 +18,20 @@ from ftplan.simulation.scaling.setting import Detection, Ranges, RestartSetting,
 
 #: Where a plan's splits begin, as a share of the time, and seconds between those that free cores and the others.
 AT, APART_S = 0.2, 10.0
+#: Windows for which a score stays low before an operator has too many tasks.
+HOLD = 3
 #: What splits an operator whose plan does not say how.
 DEFAULT_TECHNIQUE: Technique = "checkpoint"
 
 
 def detection(rules: FuzzyRules, thresholds: Thresholds, options: ScalingSimulationOptions) -> Detection:
-    """Return how bottlenecks are detected: fuzzy scores and states [Mudassar2019, algorithm 1]."""
+    """Return how bottlenecks are detected: fuzzy scores and states [Mudassar2019, algorithm 1].
+
+    Nobody acts on scores below the threshold of scaling in, as the paper's experiments did not.
+    """
 
     def state(own: Sequence[float]) -> State:
-        return timeline(own, thresholds, 0.0, options.hold).states[-1]
+        return timeline(own, thresholds, 0.0, HOLD).states[-1]
 
     return Detection(options.window_s, partial(scores, rules), state, options.rest_s)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ftplan.api.option_fields import MOST, SHARE, Check, Options, number, option, option_of, optional, texts, whole
-from ftplan.api.scale_out.options import ScaleOutOptions
+from ftplan.api.scale_out.options import SCORE, ScaleOutOptions
 
 PLANNED, NONE, RESTART = "planned", "none", "storm-restart"
 TECHNIQUE_MODES = ("checkpoint", "active-backup", "assisted")
@@ -88,13 +88,21 @@ class ScalingSimulationOptions(Options):
         metavar="TIME",
         unit="time",
     )
-    alarming: float = option(
-        55.0, number(0.0, 100.0), "Score from which an operator is prepared.  [of PLAN, if it says so]", metavar="X"
+    alarming: float | None = option(
+        None, optional(SCORE), "Score from which an operator is prepared.  [default: PLAN's, else 55]", metavar="X"
     )
-    promote: float = option_of(ScaleOutOptions, "promote")
-    scale_in: float = option_of(ScaleOutOptions, "scale_in")
-    hold: int = option_of(ScaleOutOptions, "hold")
-    rules: Any = option_of(ScaleOutOptions, "rules")
+    promote: float | None = option(
+        None,
+        optional(SCORE),
+        "Score above which an operator is a bottleneck, and is split.  [default: PLAN's, else 70]",
+        metavar="X",
+    )
+    rules: Any = option(
+        None,
+        ScaleOutOptions.options()["rules"].check,
+        "Labels, membership functions and rules of the fuzzy inference.  [default: PLAN's, else those of scale-out]",
+        metavar="FILE",
+    )
     window_s: float = option(10.0, POSITIVE_TIME, "How often tasks are scored.", metavar="TIME", unit="time")
     rest_s: float = option(
         60.0,
@@ -130,7 +138,8 @@ class ScalingSimulationOptions(Options):
     batch_s: float | None = option(
         None,
         optional(number(1e-3, 1e6)),
-        "Input that goes through the job as one batch.  [default: a two-thousandth of the time, at least 0.1s]",
+        "Input that goes through the job as one batch; shorter times are not resolved.  [default: a two-thousandth of "
+        "the time, at least 0.1s]",
         metavar="TIME",
         unit="time",
     )

@@ -24,7 +24,12 @@ from ftplan.model.problem import Problem
 
 COMMAND = "simulate scaling"
 #: Options of scale-outs that a simulation has too, and which then win over the plan's.
-INSTEAD = ("task_memory", "max_parallelism", "setup_s", "checkpoint_interval_s", "bandwidth", "costs", "rules")
+INSTEAD = (
+    "alarming", "promote", "rules", "task_memory", "max_parallelism", "setup_s", "checkpoint_interval_s", "bandwidth",
+    "costs",
+)  # fmt: skip
+#: Those of them that are scores.
+SCORES = ("alarming", "promote")
 #: Options that a job without statistics cannot have.
 MEASURED = ("costs",)
 
@@ -50,16 +55,14 @@ def question(problem: Problem, plan: Any, options: ScalingSimulationOptions) -> 
     """
     given = GivenPlan.of(plan, "plan", SCALE_OUT.name, COMMAND)
     if given.plan is not None:
-        _, instead = _thresholds(options), _instead(options)
-        prepared = asked_of(given.plan, problem, **instead, **_changed(options))
+        prepared = asked_of(given.plan, problem, **_instead(options))
         figures = figures_of(given.plan, prepared, numbered(given.plan, prepared.problem))
         scene = scene_of_statistics(prepared, figures, options)
         return _measured(problem, prepared, scene, (given.file,) if given.file is not None else ())
     if problem.stats is not None:
         if problem.topology is None:
             raise FtplanError("--stats: without a topology nothing tells what feeds what: give --topology")
-        asked = ScaleOutOptions.of("scale-out", {**_instead(options), **_changed(options)})
-        prepared = prepare(problem, asked)
+        prepared = prepare(problem, ScaleOutOptions.of("scale-out", _instead(options)))
         return _measured(problem, prepared, scene_of_statistics(prepared, None, options), ())
     return _unmeasured(problem, options)
 
@@ -84,7 +87,8 @@ def _unmeasured(problem: Problem, options: ScalingSimulationOptions) -> ScalingQ
     if problem.topology is None:
         problem, said = paper_topology(), (Warn("PAPER_JOB", "no topology is given: the paper's job is simulated"),)
     inputs = () if said else problem.inputs
-    rules, thresholds = DEFAULT_RULES, _thresholds(options)
+    usual = ScaleOutOptions(**{name: value for name, value in _instead(options).items() if name in SCORES})
+    rules, thresholds = DEFAULT_RULES, Thresholds(usual.scale_in, usual.alarming, usual.promote)
     if options.rules is not None:
         loaded = load_bottleneck_rules(options.rules)
         rules, inputs = loaded.value, (*inputs, loaded.input)
@@ -94,16 +98,5 @@ def _unmeasured(problem: Problem, options: ScalingSimulationOptions) -> ScalingQ
     )
 
 
-def _thresholds(options: ScalingSimulationOptions) -> Thresholds:
-    return Thresholds(options.scale_in, options.alarming, options.promote)
-
-
 def _instead(options: ScalingSimulationOptions) -> Mapping[str, Any]:
     return {name: value for name in INSTEAD if (value := getattr(options, name)) is not None}
-
-
-def _changed(options: ScalingSimulationOptions) -> Mapping[str, Any]:
-    """Return the thresholds that are not as by default: these win over a plan's."""
-    defaults = ScalingSimulationOptions()
-    names = ("alarming", "promote", "scale_in", "hold")
-    return {name: getattr(options, name) for name in names if getattr(options, name) != getattr(defaults, name)}

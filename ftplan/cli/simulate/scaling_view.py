@@ -40,7 +40,9 @@ NARROW, WIDE = 20, 100
 def tables(document: Document) -> list[Table]:
     """Return all tables of a simulation's document, the figures first."""
     modes = document["modes"]
-    shown = [_figures(document), _splits(modes)]
+    shown = [_figures(document)]
+    if any(mode["splits"] for mode in modes):
+        shown.append(_splits(modes))
     if any(mode["faults"] for mode in modes):
         rows = [
             (mode["mode"], fault["operator"], fault["run"], fault["what"], fault["batches"], fault["first"])

@@ -52,7 +52,9 @@ class SimulatedSplitModel(FileModel):
     prepared_s: NonNegative | None = Field(description="When it was prepared")
     promoted_s: NonNegative | None = Field(description="When new tasks were to take over")
     ended_s: NonNegative | None = Field(description="When they had")
-    pause_s: NonNegative | None = Field(description="Longest time without output around that, beyond the usual")
+    pause_s: NonNegative | None = Field(
+        description="Longest time around that with input and without output, beyond the usual"
+    )
     level_s: NonNegative | None = Field(
         description="Seconds from the promotion until output was as little late as the new tasks allow"
     )

@@ -25,7 +25,8 @@ class SplitFigures(NamedTuple):
     tasks_from, tasks_to
         Parallelism before and after.
     pause_s
-        Longest time without output of the operator around it, beyond the usual.
+        Longest time around it in which the operator had input and no output, beyond the usual; of a restart the longest
+        time without output.
     level_s
         From the promotion until its output is as little late as the new tasks allow.
     late
@@ -129,11 +130,21 @@ def faults(runs: Sequence[OperatorRun], batches: int, expected: Digests) -> list
 
 
 def pause_s(run: OperatorRun, began_s: float, ended_s: float) -> float:
-    """Return the longest time between outputs around a split, less the usual time between batches."""
+    """Return the longest time around a split in which an operator had input and put nothing out, beyond the usual."""
+    released = np.array(run.released_s)
+    arrived = np.array(run.arrived_s[: len(released)])
+    took = released - np.maximum(arrived, np.concatenate([[0.0], released[:-1]]))
+    first = max(int(np.searchsorted(released, began_s)), 0)
+    around = took[first : int(np.searchsorted(released, ended_s + run.load.batch_s)) + 1]
+    usual = float(np.median(took[:first])) if first else 0.0
+    return max(float(around.max()) - usual, 0.0) if around.size else 0.0
+
+
+def outage_s(run: OperatorRun, began_s: float, ended_s: float) -> float:
+    """Return the longest time between outputs around a restart, less the usual time between batches."""
     at = np.array(run.released_s)
     first = max(int(np.searchsorted(at, began_s)) - 1, 0)
-    last = int(np.searchsorted(at, ended_s + run.load.batch_s)) + 2
-    gaps = np.diff(at[first:last])
+    gaps = np.diff(at[first : int(np.searchsorted(at, ended_s + run.load.batch_s)) + 2])
     return max(float(gaps.max()) - run.load.batch_s, 0.0) if gaps.size else 0.0
 
 

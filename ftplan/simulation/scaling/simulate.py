@@ -9,7 +9,7 @@ from simpy import Environment
 
 from ftplan.simulation.scaling.coordinator import ScalingCoordinator, SplitRecord
 from ftplan.simulation.scaling.job_run import JobRun
-from ftplan.simulation.scaling.outcome import ScalingOutcome, SplitFigures, faults, level_s, pause_s
+from ftplan.simulation.scaling.outcome import ScalingOutcome, SplitFigures, faults, level_s, outage_s, pause_s
 from ftplan.simulation.scaling.setting import ScalingSetting
 from ftplan.simulation.scaling.splits import TECHNIQUES, Techniques
 
@@ -67,7 +67,7 @@ def _splits(job: JobRun, coordinator: ScalingCoordinator, until_s: float) -> Ite
     if coordinator.restarts is not None:
         for began_s, ended_s, changed, replayed in coordinator.restarts.restarted:
             for operator, (before, after) in changed.items():
-                paused_s = pause_s(job.runs[operator], began_s, ended_s)
+                paused_s = outage_s(job.runs[operator], began_s, ended_s)
                 yield SplitFigures(
                     operator, "restart", before, after, None, began_s, ended_s, paused_s, None, False, replayed
                 )
