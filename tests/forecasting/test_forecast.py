@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from ftplan.errors import FtplanError, MissingExtraError
 from ftplan.forecasting import forecast as room
+from ftplan.forecasting.day_ahead import day_ahead
 from ftplan.forecasting.forecast import Forecast, forecast, forecaster
 from ftplan.forecasting.methods import DAMPINGS, LINES, seasonal_naive, trend, windows_a_day
 from ftplan.forecasting.smoothing import smoothed
@@ -89,11 +91,12 @@ def test_no_method_sees_what_comes_after_an_origin(method: str) -> None:
 def test_the_error_is_that_of_a_slow_replay() -> None:
     series = daily(6)
     told = forecast(series, 6, DAY, "trend")
+    lines = [partial(trend, season=s, length=n, damping=d) for s, n, d in product((0, DAY), LINES, DAMPINGS)]
     slow = []
-    for season, length, damping in product((0, DAY), LINES, DAMPINGS):
+    for rule in (*lines, partial(day_ahead, season=DAY, window_s=3600.0)):
         errors, sizes = [], []
         for origin in sorted({int(x) for x in np.linspace(72, len(series) - 6, 60)}):
-            ahead = trend(series[:origin], season, length, damping, np.array([origin]), 6)[0]
+            ahead = rule(series[:origin], origins=np.array([origin]), horizon=6)[0]
             errors.append(np.abs(ahead - series[origin : origin + 6]))
             sizes.append(series[origin : origin + 6])
         slow.append(np.mean(errors) / np.mean(sizes))
