@@ -25,11 +25,20 @@ from ftplan.model.topology import FloatArray
 STEADY_S = 60.0
 
 
-class Flows(NamedTuple):
-    """What goes over each pair of joined operators, and the senders of which it is the topology that says so."""
+class OperatorFlows(NamedTuple):
+    """What goes over each pair of joined operators, by their positions.
+
+    Attributes
+    ----------
+    stated
+        Senders of which it is the topology that says so.
+    astray
+        Pairs that exchanged records and are not joined.
+    """
 
     flows: tuple[Flow, ...]
     stated: tuple[int, ...]
+    astray: tuple[tuple[int, int], ...] = ()
 
 
 def operator_demand(graph: TaskGraph, measured: MeasuredTasks, flows: Sequence[Flow], window_s: float) -> FloatArray:
@@ -64,7 +73,7 @@ def _came(records: FloatArray, queue: FloatArray) -> FloatArray:
     return np.asarray(np.maximum(np.nansum(records, axis=1) + np.diff(waiting, prepend=waiting[:1]), 0.0))
 
 
-def measured_flows(graph: TaskGraph, stats: StatsTables, measured: MeasuredTasks, window: slice) -> Flows:
+def measured_flows(graph: TaskGraph, stats: StatsTables, measured: MeasuredTasks, window: slice) -> OperatorFlows:
     """Return what goes over each pair of joined operators for each record that the sender processes.
 
     In this order: the substreams between the two; ``records_out`` of the sender (see :func:`_sent`); what came to the
@@ -102,7 +111,7 @@ def measured_flows(graph: TaskGraph, stats: StatsTables, measured: MeasuredTasks
                 flows.append(Flow(source, target, stated[source, target]))
             else:
                 flows.append(Flow(source, target, records / processed[source]))
-    return Flows(tuple(sorted(flows)), tuple(sorted(by_word)))
+    return OperatorFlows(tuple(sorted(flows)), tuple(sorted(by_word)), tuple(sorted(substreams.keys() - stated.keys())))
 
 
 def _totals(graph: TaskGraph, measured: MeasuredTasks, window: slice) -> tuple[list[float], list[float], list[float]]:
