@@ -45,7 +45,8 @@ def _of_tables(usage: OperatorUsage, stats: StatsTables) -> Iterator[Warn]:
         )
         yield Warn("SHORT_TRACE", text)
     if stats.manifest.coverage < LOW_COVERAGE:
-        text = f"only {stats.manifest.coverage:.0%} of the windows have records: the others count as idle; use longer windows"
+        share = f"{stats.manifest.coverage:.0%}"
+        text = f"only {share} of the windows have records: the others count as idle; use longer windows"
         yield Warn("LOW_COVERAGE", text)
     ids = [operator.id for operator in usage.graph.topology.operators]
     missing = [name for name, source in zip(ids, usage.measured.source, strict=True) if source is None]

@@ -15,7 +15,7 @@ from ftplan.forecasting.forecast import Forecast
 from ftplan.metrics.bottleneck_inputs import OperatorHistory, histories
 from ftplan.metrics.measured_tasks import MeasuredGroups, MeasuredTasks, measured_groups, measured_tasks
 from ftplan.metrics.operator_demand import (
-    OperatorFlows,
+    MeasuredFlows,
     demand_statistic,
     look_back,
     measured_flows,
@@ -54,7 +54,7 @@ class OperatorUsage:
     window_s: float
     measured: MeasuredTasks
     groups: Mapping[str, MeasuredGroups]
-    flows: OperatorFlows
+    flows: MeasuredFlows
     histories: tuple[OperatorHistory, ...]
     look_back: slice
     forecasts: tuple[Forecast | None, ...]
