@@ -58,7 +58,7 @@ def propagated(order: Iterable[int], flows: Sequence[OperatorFlow], offered: Flo
     """Return the demand on each operator, (O, X) in records/s: what the sources offer, through selectivities.
 
     No operator's own speed matters, so that one below a throttled operator is sized for what will reach it once that
-    is gone ([Kalavri2018], equation 8).
+    is gone ([Kalavri2018], section 3).
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def propagated(order: Iterable[int], flows: Sequence[OperatorFlow], offered: Flo
 
 
 def required_parallelism(demand: float, true_rate: float, target: float = 1.0) -> int:
-    """Return DS2's parallelism: the demand over what a task can take, rounded up ([Kalavri2018], equation 7).
+    """Return DS2's parallelism: the demand over what a task can take, rounded up ([Kalavri2018], section 3).
 
     Parameters
     ----------
