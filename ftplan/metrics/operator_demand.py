@@ -68,7 +68,8 @@ def measured_flows(graph: TaskGraph, stats: StatsTables, measured: MeasuredTasks
     """Return what goes over each pair of joined operators for each record that the sender processes.
 
     In this order: the substreams between the two; ``records_out`` of the sender (see :func:`_sent`); what came to the
-    receiver, where it has no other operator before it; what the topology states.
+    receiver, where it has no other operator before it; what the topology states. An operator without statistics
+    processes what goes to it.
 
     Parameters
     ----------
@@ -82,8 +83,14 @@ def measured_flows(graph: TaskGraph, stats: StatsTables, measured: MeasuredTasks
         receivers.setdefault(source, []).append(target)
     senders = Counter(target for _, target in stated)
     alone = {target: came[target] for target, count in senders.items() if count == 1 and measured.source[target]}
-    flows, by_word = [], set()
-    for source, targets in receivers.items():
+    flows: list[Flow] = []
+    by_word = set()
+    for source in graph.order:
+        targets = receivers.get(source, [])
+        if measured.source[source] is None:
+            processed[source] = sum(
+                flow.selectivity * processed[flow.source] for flow in flows if flow.target == source
+            )
         sent = {target: alone[target] for target in targets if target in alone}
         if measured.counts_output[source]:
             parted = any(edge.substreams is not None for edge in graph.out_edges[source])
@@ -98,9 +105,7 @@ def measured_flows(graph: TaskGraph, stats: StatsTables, measured: MeasuredTasks
     return Flows(tuple(sorted(flows)), tuple(sorted(by_word)))
 
 
-def _totals(
-    graph: TaskGraph, measured: MeasuredTasks, window: slice
-) -> tuple[Sequence[float], Sequence[float], Sequence[float]]:
+def _totals(graph: TaskGraph, measured: MeasuredTasks, window: slice) -> tuple[list[float], list[float], list[float]]:
     """Return the records that each operator processed and wrote in some windows, and that came to it."""
     parts = [graph.slice_of(i) for i in range(len(graph.topology.operators))]
     processed, wrote = (

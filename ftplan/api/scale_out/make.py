@@ -30,6 +30,7 @@ from ftplan.model.problem import Problem
 from ftplan.planners import registry
 from ftplan.planners.budget import Budget, of_command
 from ftplan.planners.result import Result
+from ftplan.planners.scale_out.baselines import baselines
 from ftplan.planners.scale_out.nodes import on_their_state
 from ftplan.planners.scale_out.options import ScalingSearch
 from ftplan.planners.scale_out.techniques import Techniques, choose_techniques
@@ -38,8 +39,6 @@ _log = logging.getLogger(__name__)
 
 #: Share of the time for the plan; the rest is for what it is compared with.
 PLANNED = 0.9
-#: What a plan is compared with.
-BASELINES = ("doubling", "ds2")
 
 
 def make(problem: Problem, planner: registry.Row, options: ScaleOutOptions) -> Plan:
@@ -84,7 +83,7 @@ def make(problem: Problem, planner: registry.Row, options: ScaleOutOptions) -> P
         reason=_reason(result, impossible, scaling),
         objective=Objective.of("sustained-load", "max", value, None if scaling is None else result.bound),
         rules=() if scaling is None else rules(question, scaling, options.latency_budget_s),
-        summary={**_summary(prepared, figures, search), **beside},
+        summary={**_summary(prepared, figures), **beside},
         warnings=of_command(
             (*problem.warnings, *question.warnings, *said, *more, *result.warnings), command.time_limit_s
         ),
@@ -143,26 +142,25 @@ def _beside(
         known["churn"] = churn(prepared, options)
     if log is not None:
         assert problem.stats is not None
-        known["max_parallelism"], said = max_parallelisms(prepared.problem, log, problem.stats.manifest)
+        known["max_parallelism"], said = max_parallelisms(
+            prepared.problem, log, problem.stats.manifest, options.max_parallelism
+        )
     return known, said
 
 
-def _summary(prepared: PreparedScaling, figures: ScaledFigures | None, search: ScalingSearch) -> dict[str, Any]:
+def _summary(prepared: PreparedScaling, figures: ScaledFigures | None) -> dict[str, Any]:
     """Return what follows from question and plan, and what planners know besides."""
     known = summary(prepared, figures)
     if figures is None:
         return known
     known["least_extra_cpu"] = figures.scaling.least_extra_cpu
-    known["baselines"] = {name: _baseline(prepared, name, search) for name in BASELINES}
+    known["baselines"] = {name: _worth(prepared, other) for name, other in baselines(prepared.problem).items()}
     return known
 
 
-def _baseline(prepared: PreparedScaling, name: str, search: ScalingSearch) -> dict[str, float] | None:
-    """Return what another algorithm's plan is worth, None where it has none."""
-    answer = registry.load(registry.row(SCALE_OUT.name, name))(prepared.problem, search).answer
-    if answer is None:
-        return None
-    load, cores = sustained_load(prepared.problem, answer), extra_cpu(prepared.problem, answer)
+def _worth(prepared: PreparedScaling, scaling: Scaling) -> dict[str, float]:
+    """Return what another algorithm's plan is worth."""
+    load, cores = sustained_load(prepared.problem, scaling), extra_cpu(prepared.problem, scaling)
     return {"sustained_load": load, "extra_cpu": cores}
 
 

@@ -47,8 +47,8 @@ def _of_tables(usage: OperatorUsage, stats: StatsTables) -> Iterator[Warn]:
     missing = [name for name, source in zip(ids, usage.measured.source, strict=True) if source is None]
     if missing:
         text = (
-            f"no statistics for {_names(missing)}: nothing is said of its tasks, and what is offered to the operators "
-            "after it is what they got"
+            f"no statistics for {_names(missing)}: nothing is said of its tasks; after a source without any, operators "
+            "count as offered what they got"
         )
         yield Warn("NO_STATISTICS", text)
     facts = stats.manifest.operators
@@ -92,7 +92,7 @@ def _of_demand(usage: OperatorUsage) -> Iterator[Warn]:
             "less than what there is to read"
         )
         yield Warn("NO_QUEUE", text)
-    stated = [operators[i].id for i in usage.flows.stated if measured.source[i]]
+    stated = [operators[i].id for i in usage.flows.stated if not np.isnan(usage.sized_for[i])]
     if stated:
         text = (
             f"the statistics do not tell how many records {_names(stated)} writes for each that it reads: its "

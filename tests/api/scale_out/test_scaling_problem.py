@@ -106,6 +106,8 @@ def test_nodes_that_take_no_tasks_have_no_room() -> None:
     nodes[2] = {**nodes[2], "used_cpu": 3.5}
     ready = prepared(job(nodes=nodes))
     assert ready.problem.free.tolist() == pytest.approx([4.0, 4.0, 0.5, 0.0])
+    replicas = {"rank": ["n1"], "parse": [None, "n2"]}
+    assert prepared(job({"replicas": replicas})).problem.free.tolist() == pytest.approx([3.5, 3.0, 4.0, 6.0])
 
 
 def test_other_files_are_read_and_named() -> None:
