@@ -239,6 +239,21 @@ SECTIONS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
         "in.",
     ),
     (
+        "overloads-ahead",
+        "Overloads announced in time",
+        ("overloads_ahead.py",),
+        "Capacities are such that 5 % of the windows of two real loads overload an operator. Which alarms are on in "
+        "time for a backup to be set up, how often they are false, and what backups cost while they are on. What can "
+        "be learnt is learnt on the part before. The Wikipedia log is one day: there is no yesterday.",
+    ),
+    (
+        "forecasts-unseen",
+        "Forecasts on unseen time",
+        ("forecasts_unseen.py",),
+        "Chosen and fitted on the first half of each curve, judged on the second. The curves of five minutes are not "
+        "part of the project: FTPLAN_LOAD_CURVES names their folder.",
+    ),
+    (
         "time-limits",
         "Time limits and interrupts",
         ("time_limits.py",),

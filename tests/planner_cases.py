@@ -303,7 +303,9 @@ def scale_out() -> Questions:
             "forecast": question(job, forecast="trend", growth=0.8),
             "free-cpu": question(bare, ("free_cpu", (0.0, 2.0, 5.0, 9.0, 20.0)), free_cpu=5.0),
             "quota": question(bare, ("quota", (12.0, 14.0, 16.0, 25.0)), quota=16.0, split="hash", max_parallelism=7),
-            "tight": question(bare, ("free_cpu", (2.0, 3.0, 4.0, 6.0)), split="hash", free_cpu=4.0, growth=1.5, max_parallelism=7),
+            "tight": question(
+                bare, ("free_cpu", (2.0, 3.0, 4.0, 6.0)), split="hash", free_cpu=4.0, growth=1.5, max_parallelism=7
+            ),
             "few-tasks": question(bare, ("max_parallelism", (4, 5, 6, 8)), max_parallelism=5),
             "full-nodes": question(scale_out_cases.FULL),
         },

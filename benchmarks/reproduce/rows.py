@@ -16,6 +16,7 @@ from reproduce import (
     replication_plans,
     replication_proofs,
     replication_simulated,
+    scaling_alarming,
     scaling_simulated,
 )
 
@@ -33,6 +34,7 @@ MODULES = (
     replication_proofs,
     replication_simulated,
     replication_accuracy,
+    scaling_alarming,
     scaling_simulated,
 )
 ROWS = tuple(row for module in MODULES for row in module.ROWS)

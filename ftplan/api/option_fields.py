@@ -189,7 +189,8 @@ def _plan(value: Any) -> Any:
     return value if isinstance(value, (Plan, Mapping, Document)) else path(value)
 
 
-def _costs(value: Any) -> Any:
+def document(value: Any) -> Any:
+    """Return the path of a document as text, or the document."""
     from ftplan.io.documents import Document
 
     return value if isinstance(value, (Mapping, Document)) else path(value)
@@ -206,7 +207,7 @@ def written(value: Any) -> float:
 FLAG = Check("True or False", _yes_or_no, "flag")
 SELECTORS = Check("a selector such as 'node:n1', or a list of them", texts, "texts")
 PLAN = optional(Check("a plan, the path of one, or its document", _plan))
-COSTS = optional(Check("the path of a recovery-costs file, or its document", _costs))
+COSTS = optional(Check("the path of a recovery-costs file, or its document", document))
 CORES = number(0.0, 1e12)
 SHARE = number(0.0, 1.0, above=True)
 

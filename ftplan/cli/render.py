@@ -80,11 +80,12 @@ def markdown(table: Table) -> str:
 
 
 def _checklist(table: Table) -> str:
-    """Return a list of tasks: the first two columns, and the others behind their names, empty ones left out."""
+    """Return a list of tasks: the first two columns, and the others behind their names; what is empty is left out."""
     lines = [f"**{table.title}**", ""] if table.title else []
     for _, number, *others in table.rows:
         named = zip(table.columns[2:], others, strict=True)
-        text = "; ".join(f"{name}: {cell(value)}" for name, value in named if value not in (None, ""))
+        known = [(name, cell(value)) for name, value in named if value not in (None, "")]
+        text = "; ".join(f"{name}: {value}" if name else value for name, value in known)
         lines.append(f"- [ ] **{table.columns[1]} {cell(number)}**: {text}")
     return "\n".join(lines) + "\n"
 

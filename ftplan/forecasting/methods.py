@@ -9,15 +9,21 @@ import numpy as np
 
 from ftplan.model.topology import FloatArray, IntArray
 
-#: Windows that a line is laid through: twice the horizon, within these.
-SHORTEST_LINE, LONGEST_LINE = 12, 144
+DAY_S = 86400.0
+#: Windows that a line may be laid through.
+LINES = (12, 144)
 #: Windows whose median is the level from which a line goes on.
 LEVEL = 3
-#: What is left of a slope with each window ahead: a line that goes on undamped is soon worse than none.
-DAMPING = 0.9
+#: What may be left of a slope with each window ahead: a line that goes on undamped is soon worse than none.
+DAMPINGS = (0.9, 0.98)
 
 
-def seasonal_naive(series: FloatArray, origins: IntArray, horizon: int, season: int) -> FloatArray:
+def windows_a_day(window_s: float) -> int:
+    """Return how many windows of *window_s* seconds make a day, 0 where a day has fewer than two."""
+    return round(DAY_S / window_s) if window_s * 2.0 <= DAY_S else 0
+
+
+def seasonal_naive(series: FloatArray, season: int, origins: IntArray, horizon: int) -> FloatArray:
     """Return 'same as yesterday', (P, H): the last known value of the same window of the day.
 
     Each origin must have *season* windows before it.
@@ -25,21 +31,22 @@ def seasonal_naive(series: FloatArray, origins: IntArray, horizon: int, season: 
     return np.asarray(series[origins[:, None] - season + np.arange(horizon) % season])
 
 
-def trend(series: FloatArray, origins: IntArray, horizon: int, season: int) -> FloatArray:
-    """Return a damped line with the slope of Theil and Sen, (P, H), without outliers' pull [Sen1968].
+def trend(series: FloatArray, season: int, length: int, damping: float, origins: IntArray, horizon: int) -> FloatArray:
+    """Return a damped line with the slope of Theil and Sen, (P, H), which outliers do not pull [Sen1968].
 
-    The slope is the median over all pairs of the last windows; the line begins at the median of the last three. Of a
-    series that repeats (season > 0) the line goes through what today differs from yesterday, and yesterday is added.
-    Cost O(P · n²) for n = 2H windows, at most 144.
+    The slope is the median over all pairs of the last *length* windows; the line begins at the median of the last
+    three. With a daily pattern (season > 0) the line goes through what today differs from yesterday, and yesterday is
+    added; then origins need more than *season* windows before them. Cost O(P · length²).
     """
-    ahead = np.cumsum(DAMPING ** np.arange(1, horizon + 1))
-    daily = np.zeros(len(series)) if season == 0 else np.concatenate([np.zeros(season), series[:-season]])
-    answer = seasonal_naive(series, origins, horizon, season) if season else np.zeros((len(origins), horizon))
-    rest = series - daily
+    damped = np.cumsum(damping ** np.arange(1, horizon + 1))
+    if season:
+        rest = series[season:] - series[:-season]
+        answer = seasonal_naive(series, season, origins, horizon)
+    else:
+        rest, answer = series, np.zeros((len(origins), horizon))
     for row, origin in enumerate(origins.tolist()):
-        known = rest[season:origin][-min(max(2 * horizon, SHORTEST_LINE), LONGEST_LINE) :]
-        if len(known):
-            answer[row] += np.median(known[-LEVEL:]) + _slope(known) * ahead
+        known = rest[max(origin - season - length, 0) : origin - season]
+        answer[row] += np.median(known[-LEVEL:]) + _slope(known) * damped
     return answer
 
 

@@ -29,7 +29,7 @@ def _rising(value: list[float]) -> list[float]:
 Percent = Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)]
 Shape = Annotated[list[Percent], Field(min_length=3, max_length=4), AfterValidator(_rising)]
 Name = Annotated[str, StringConstraints(pattern=NAME_PATTERN)]
-Labels = Annotated[dict[Name, Shape], Field(min_length=1)]
+Labels = Annotated[dict[Name, Shape], Field(min_length=1, max_length=10)]
 #: What an editor can hold a rule to.
 _RULE_PATTERN = r"^\s*([Ii][Ff]\b|[Oo][Tt][Hh][Ee][Rr][Ww][Ii][Ss][Ee]\b)"
 RuleText = Annotated[str, Field(max_length=1000, json_schema_extra={"pattern": _RULE_PATTERN})]
@@ -50,7 +50,7 @@ class BottleneckRulesModel(FileModel):
     format_version: Version
     inputs: RuleInputsModel = Field(description="What is known of a task in a window")
     score: Labels = Field(description="Labels of the score, from 0 to 100, likewise")
-    rules: Annotated[list[RuleText], Field(min_length=1)] = Field(
+    rules: Annotated[list[RuleText], Field(min_length=1, max_length=1000)] = Field(
         description="'if CONDITION then LABEL' or 'otherwise LABEL'; conditions are such as 'cpu is high', 'data is "
         "not low', 'two or more high', 'none high', joined by and, or, not and parentheses"
     )

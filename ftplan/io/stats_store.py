@@ -114,7 +114,7 @@ def _from_mapping(source: Mapping[str, Any]) -> Loaded[StatsTables]:
         placement = placement_of(Document(value, sha256_of_data(value), "statistics: placement", None))
     digest = hashlib.sha256(document.sha256.encode())
     for kind, table in tables.items():
-        digest.update(f"\n{kind} {_sha256_of_table(table)}".encode())
+        digest.update(f"\n{kind} {sha256_of_table(table)}".encode())
     stats = StatsTables(manifest if named else _with_measures(manifest, tables), tables, placement)
     return _loaded(stats, document, InputFile("stats", None, digest.hexdigest()))
 
@@ -138,7 +138,7 @@ def _empty(kind: str) -> Any:
     return pa.table({column.name: pa.nulls(0) for column in TABLES[kind]})
 
 
-def _sha256_of_table(table: Any) -> str:
+def sha256_of_table(table: Any) -> str:
     """Return a hash of a table's values, however they are stored."""
     digest = hashlib.sha256()
     for name in table.column_names:

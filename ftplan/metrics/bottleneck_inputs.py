@@ -56,8 +56,9 @@ class OperatorHistory:
 
     @property
     def inputs(self) -> FloatArray:
-        """The three inputs as the fuzzy inference takes them, (W, T, 3)."""
-        return np.stack([self.cpu, self.memory, self.data], axis=-1)
+        """The three inputs as the fuzzy inference takes them, (W, T, 3): memory alone says nothing."""
+        memory = np.where(np.isnan(self.cpu) & np.isnan(self.data), np.nan, self.memory)
+        return np.stack([self.cpu, memory, self.data], axis=-1)
 
     @property
     def needed(self) -> FloatArray:

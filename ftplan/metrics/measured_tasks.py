@@ -183,9 +183,12 @@ def _rows(
 
 def _spread(column: Any, rows: _Rows, without_row: float) -> FloatArray:
     """Return a column as a matrix: *without_row* in cells without a row; NaN for no value, or none of an operator."""
-    given = column.cast("float64").fill_null(np.nan).to_numpy()
     values = np.full(rows.shape, np.nan)
-    for code in np.unique(rows.code[~np.isnan(given)]).tolist():
+    if column.null_count == len(column):
+        return values
+    given = column.cast("float64").fill_null(np.nan).to_numpy()
+    having = np.bincount(rows.code, ~np.isnan(given), minlength=len(rows.operators))
+    for code in np.flatnonzero(having).tolist():
         values[:, rows.parts[rows.operators[code]]] = without_row
     values.reshape(-1)[rows.cell] = given
     return values

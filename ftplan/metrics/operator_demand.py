@@ -6,7 +6,8 @@ Shapes: W windows, O operators by position in the topology.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +20,9 @@ from ftplan.model.rates import rates
 from ftplan.model.statistics import window_numbers
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import FloatArray
+
+#: Bursts that are shorter count for nothing in themselves.
+STEADY_S = 60.0
 
 
 class Flows(NamedTuple):
@@ -45,7 +49,8 @@ def operator_demand(graph: TaskGraph, measured: MeasuredTasks, flows: Sequence[F
         fed = i in before and all(known[source] for source in before[i])
         counted = measured.source[i] is not None
         if not fed and counted:
-            offered[i] = _offered(measured, graph.slice_of(i), window_s)
+            part = graph.slice_of(i)
+            offered[i] = _came(measured.processed[:, part], measured.queue_length[:, part]) / window_s
         known[i] = fed or counted
         rate_out = operators[i].rate_out
         if not known[i] and i not in before and rate_out is not None:
@@ -53,51 +58,89 @@ def operator_demand(graph: TaskGraph, measured: MeasuredTasks, flows: Sequence[F
     return propagated(graph.order, flows, offered)
 
 
-def _offered(measured: MeasuredTasks, tasks: slice, window_s: float) -> FloatArray:
-    """Return what is offered to tasks in each window, (W,) in records/s: what they processed, and what waits more."""
-    queue = np.nansum(measured.queue_length[:, tasks], axis=1)
-    growth = np.diff(queue, prepend=queue[:1])
-    return np.asarray(np.maximum(np.nansum(measured.processed[:, tasks], axis=1) + growth, 0.0) / window_s)
+def _came(records: FloatArray, queue: FloatArray) -> FloatArray:
+    """Return the records that came in each window, (W,): what tasks took, (W, T), and what their queues grew by."""
+    waiting = np.nansum(queue, axis=1)
+    return np.asarray(np.maximum(np.nansum(records, axis=1) + np.diff(waiting, prepend=waiting[:1]), 0.0))
 
 
 def measured_flows(graph: TaskGraph, stats: StatsTables, measured: MeasuredTasks, window: slice) -> Flows:
     """Return what goes over each pair of joined operators for each record that the sender processes.
 
-    In this order: the substreams between the two; ``records_out`` of the sender, all of which goes over each of its
-    edges; the records of the receiver, where it has no other operator before it; what the topology states.
+    In this order: the substreams between the two; ``records_out`` of the sender (see :func:`_sent`); what came to the
+    receiver, where it has no other operator before it; what the topology states. An operator without statistics
+    processes what goes to it.
 
     Parameters
     ----------
     window
         The windows that count.
     """
-    totals = {
-        name: [float(np.nansum(values[window, graph.slice_of(i)])) for i in range(len(graph.topology.operators))]
-        for name, values in (
-            ("processed", measured.processed),
-            ("in", measured.records_in),
-            ("out", measured.records_out),
-        )
-    }
-    substreams = _substreams(graph, stats, window)
-    stated = _stated(graph)
-    senders: dict[int, set[int]] = {}
+    processed, wrote, came = _totals(graph, measured, window)
+    substreams, stated = _substreams(graph, stats, window), _stated(graph)
+    receivers: dict[int, list[int]] = {}
     for source, target in stated:
-        senders.setdefault(target, set()).add(source)
-    flows, by_word = [], set()
-    for (source, target), selectivity in stated.items():
-        processed = totals["processed"][source]
-        sent = substreams.get((source, target))
-        if sent is None and measured.counts_output[source]:
-            sent = totals["out"][source]
-        if sent is None and len(senders[target]) == 1 and measured.source[target] is not None:
-            sent = totals["in"][target]
-        if sent is not None and processed > 0.0:
-            selectivity = sent / processed
-        else:
-            by_word.add(source)
-        flows.append(Flow(source, target, selectivity))
-    return Flows(tuple(flows), tuple(sorted(by_word)))
+        receivers.setdefault(source, []).append(target)
+    senders = Counter(target for _, target in stated)
+    alone = {target: came[target] for target, count in senders.items() if count == 1 and measured.source[target]}
+    flows: list[Flow] = []
+    by_word = set()
+    for source in graph.order:
+        targets = receivers.get(source, [])
+        if measured.source[source] is None:
+            processed[source] = sum(
+                flow.selectivity * processed[flow.source] for flow in flows if flow.target == source
+            )
+        sent = {target: alone[target] for target in targets if target in alone}
+        if measured.counts_output[source]:
+            parted = any(edge.substreams is not None for edge in graph.out_edges[source])
+            sent = _sent(wrote[source], sent, {target: stated[source, target] for target in targets}, parted)
+        for target in targets:
+            records = substreams.get((source, target), sent.get(target))
+            if records is None or not processed[source] > 0.0:
+                by_word.add(source)
+                flows.append(Flow(source, target, stated[source, target]))
+            else:
+                flows.append(Flow(source, target, records / processed[source]))
+    return Flows(tuple(sorted(flows)), tuple(sorted(by_word)))
+
+
+def _totals(graph: TaskGraph, measured: MeasuredTasks, window: slice) -> tuple[list[float], list[float], list[float]]:
+    """Return the records that each operator processed and wrote in some windows, and that came to it."""
+    parts = [graph.slice_of(i) for i in range(len(graph.topology.operators))]
+    processed, wrote = (
+        [float(np.nansum(values[window, part])) for part in parts]
+        for values in (measured.processed, measured.records_out)
+    )
+    read, queue = measured.records_in, measured.queue_length
+    return processed, wrote, [float(_came(read[:, part], queue[:, part])[window].sum()) for part in parts]
+
+
+def _sent(wrote: float, came: Mapping[int, float], stated: Mapping[int, float], parted: bool) -> dict[int, float]:
+    """Return the records that went to each operator after one that counts what it writes.
+
+    All that it wrote where there is a single one. Where there are several, what came to each: Flink counts what is
+    written over all edges, Storm stream by stream. If less came to all together than was written, each got more by as
+    much. Where that is not known of all of them, every edge carries the whole output, or what the topology states of
+    its substreams.
+
+    Parameters
+    ----------
+    wrote
+        Records that the operator wrote.
+    came, stated
+        By receiver: records that came to it, of those where that is known, and what the topology says of each record.
+    parted
+        Whether the topology states substreams of any edge.
+    """
+    if len(stated) > 1:
+        total = sum(came.values())
+        if len(came) == len(stated) and total > 0.0:
+            return {target: records * max(1.0, wrote / total) for target, records in came.items()}
+        most = max(stated.values())
+        if parted and most > 0.0:
+            return {target: wrote * part / most for target, part in stated.items()}
+    return dict.fromkeys(stated, wrote)
 
 
 def _stated(graph: TaskGraph) -> dict[tuple[int, int], float]:
@@ -133,6 +176,21 @@ def _substreams(graph: TaskGraph, stats: StatsTables, window: slice) -> dict[tup
     pairs, which = np.unique((codes[0] * count + codes[1])[inside], return_inverse=True)
     records = np.bincount(which, weights=table["records"].to_numpy()[inside], minlength=len(pairs))
     return {divmod(pair, count): total for pair, total in zip(pairs.tolist(), records.tolist(), strict=True)}
+
+
+def steady(demand: FloatArray, window_s: float) -> FloatArray:
+    """Return the mean demand of the last minute at each window, (O, W): as it is where windows are no shorter.
+
+    Sizes follow from it, since queues take up shorter bursts, and engines hand their counters on in bursts of their
+    own: Flink every ten seconds.
+    """
+    count = math.ceil(STEADY_S / window_s - 1e-9)
+    if count <= 1:
+        return demand
+    total = np.concatenate([np.zeros((len(demand), 1)), np.cumsum(demand, axis=1)], axis=1)
+    last = np.arange(1, demand.shape[1] + 1)
+    first = np.maximum(last - count, 0)
+    return np.asarray((total[:, last] - total[:, first]) / (last - first))
 
 
 def demand_statistic(demand: FloatArray, statistic: str, window: slice) -> FloatArray:

@@ -8,63 +8,19 @@ one operator afterwards, K key groups.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ftplan.metrics.scaling_problem import OperatorScaling, ScalingProblem
 from ftplan.metrics.task_replacement import TaskReplacement, over_links
-from ftplan.model.defaults import DELAY_S
+from ftplan.metrics.technique_setting import OperatorSetting, TechniqueSetting
 from ftplan.model.topology import FloatArray
 from ftplan.model.units import MB
 
 ACTIVE_BACKUP, CHECKPOINT, ASSISTED = "active-backup", "checkpoint", "assisted"
 #: The first of equals is taken.
 TECHNIQUES: Final = (CHECKPOINT, ASSISTED, ACTIVE_BACKUP)
-
-
-@dataclass(frozen=True, eq=False)
-class TechniqueSetting:
-    """What the cost of replacing tasks depends on: numbers, or arrays of shape (O,), one value for each operator.
-
-    Attributes
-    ----------
-    setup_s
-        Seconds that new tasks take to start, without state.
-    bandwidth_mb_s
-        Into and out of a node, or of each task without a cluster, in units of 2^20 bytes per second.
-    lead_s
-        Seconds from when an operator is prepared until it is promoted or normal again. 0 where it went straight past
-        the promotion; NaN where nothing presses, so that it is prepared exactly as long before as that takes.
-    interval_s
-        Between checkpoints of an operator that is prepared.
-    regular
-        Whether it makes checkpoints at that interval in any case, so that they cost nothing extra.
-    rate, record_bytes
-        Records per second into the operator, and the size of one, for what is sent again from upstream buffers.
-    serialisation_mb_s
-        At which state is serialised, and read again.
-    delay_s
-        Of a message.
-    queue_s
-        Time that a message waits in an input queue: C of [Madsen2015].
-    remote
-        Checkpoints lie in a store that is as far from every node.
-    """
-
-    setup_s: float
-    bandwidth_mb_s: float
-    lead_s: ArrayLike = math.nan
-    interval_s: ArrayLike = 60.0
-    regular: ArrayLike = False
-    rate: ArrayLike = 0.0
-    record_bytes: ArrayLike = 0.0
-    serialisation_mb_s: float = math.inf
-    delay_s: float = DELAY_S
-    queue_s: ArrayLike = DELAY_S
-    remote: bool = False
 
 
 class TechniqueCost(NamedTuple):
@@ -129,47 +85,26 @@ def technique_costs(
       extra = p_to cpu (setup - late) + p_from cpu pause + the time that storing takes tasks.
     - ``assisted``: new tasks start on nodes with checkpoints of their key groups, turn them into state and work off
       what came in since, while the old ones go on (``cpal``): then the pause is queue / (1 - u_i). What has no
-      checkpoint on its node is sent there in the end (``direct``), which takes copy_i / (1 - u_i) + delay.
+      checkpoint on its node is handed over in the end (``direct``), which takes copy_i / (1 - u_i) + delay.
       pause = the longest, extra = p_to cpu (setup + longest replay and its catching up) + p_from cpu pause.
 
     [Mudassar2019] gives no formulas: those of ``checkpoint`` follow from Algorithm 3 as
     :func:`ftplan.metrics.recovery_time.recovery_time` has them, with which the pause agrees but for the delay, and
     those of ``assisted`` from :func:`ftplan.metrics.migration_costs.migration_costs`. Where u_i is 1 or more nothing
     that has to be worked off ever is: then only ``active-backup`` can be used. Tasks on one node share its link, in
-    any order, so that the last of them waits for the sum.
+    any order, so that the last of them waits for the sum; what stays on its node crosses none.
     """
     operator = problem.operators[scaling.operator]
     if not operator.keyed:
         extra = scaling.parallelism * operator.cpu * setting.setup_s
         return (TechniqueCost(None, 0.0, extra, ready_s=setting.setup_s),)
     split = TaskReplacement(problem, scaling)
-    pressed = scaling.parallelism > operator.parallelism
-    own = _OperatorSetting(
-        _value(setting.lead_s, scaling.operator) if pressed else math.nan,
-        _value(setting.interval_s, scaling.operator),
-        _value(setting.regular, scaling.operator) > 0.0,
-        _value(setting.rate, scaling.operator) * _value(setting.record_bytes, scaling.operator),
-        _value(setting.queue_s, scaling.operator),
-    )
+    own = setting.of(scaling.operator, pressed=scaling.parallelism > operator.parallelism)
     by_name = {ACTIVE_BACKUP: _active_backup, CHECKPOINT: _checkpoint, ASSISTED: _assisted}
     return tuple(by_name[name](split, setting, own) for name in TECHNIQUES)
 
 
-class _OperatorSetting(NamedTuple):
-    """The fields of :class:`TechniqueSetting` for one operator; *input_bytes* a second come into it."""
-
-    lead_s: float
-    interval_s: float
-    regular: bool
-    input_bytes: float
-    queue_s: float
-
-    def lead(self, ready_s: float) -> float:
-        """Return how long before the promotion it is prepared, by a technique that takes so long."""
-        return ready_s if math.isnan(self.lead_s) else self.lead_s
-
-
-def _active_backup(split: TaskReplacement, setting: TechniqueSetting, own: _OperatorSetting) -> TechniqueCost:
+def _active_backup(split: TaskReplacement, setting: TechniqueSetting, own: OperatorSetting) -> TechniqueCost:
     leaves = np.where(split.stays, 0.0, split.operator.state_bytes)
     moved, sent, speed = split.by_new_task(leaves), split.by_old_task(leaves), setting.bandwidth_mb_s * MB
     # any order in which no link idles ends when the busiest link is done
@@ -189,7 +124,7 @@ def _active_backup(split: TaskReplacement, setting: TechniqueSetting, own: _Oper
     )
 
 
-def _checkpoint(split: TaskReplacement, setting: TechniqueSetting, own: _OperatorSetting) -> TechniqueCost:
+def _checkpoint(split: TaskReplacement, setting: TechniqueSetting, own: OperatorSetting) -> TechniqueCost:
     if (split.use >= 1.0).any():
         return _impossible(CHECKPOINT, _never(split))
     speed, interval, storing, taking, count = setting.bandwidth_mb_s * MB, own.interval_s, 0.0, 0.0, 0
@@ -225,7 +160,7 @@ def _checkpoint(split: TaskReplacement, setting: TechniqueSetting, own: _Operato
     )
 
 
-def _assisted(split: TaskReplacement, setting: TechniqueSetting, own: _OperatorSetting) -> TechniqueCost:
+def _assisted(split: TaskReplacement, setting: TechniqueSetting, own: OperatorSetting) -> TechniqueCost:
     nodes, speed = split.scaling.nodes, setting.bandwidth_mb_s * MB
     if setting.remote:
         return _impossible(ASSISTED, "checkpoints lie in a store, on no node")
@@ -239,10 +174,11 @@ def _assisted(split: TaskReplacement, setting: TechniqueSetting, own: _OperatorS
     buffered = _buffered(split, own, own.interval_s)
     replay = over_links(buffered, nodes, speed) + own.interval_s * split.use
     replayed = float(setting.delay_s + (replay * catch_up).max())
-    moved = split.by_new_task(np.where(split.covered, 0.0, split.operator.state_bytes))
-    sent = over_links(moved, nodes, speed) + 2.0 * _serialised(moved, setting)
+    lacking = np.where(split.covered, 0.0, split.operator.state_bytes)
+    moved, written = split.by_new_task(np.where(split.stays, 0.0, lacking)), split.by_new_task(lacking)
+    sent = over_links(moved, nodes, speed) + 2.0 * _serialised(written, setting)
     queue = own.queue_s * catch_up
-    pauses = np.where(moved > 0.0, np.maximum(queue, setting.delay_s + sent * catch_up), queue)
+    pauses = np.where(written > 0.0, np.maximum(queue, setting.delay_s + sent * catch_up), queue)
     slowest, pause = int(pauses.argmax()), float(pauses.max())
     ready = setting.setup_s + replayed + 2.0 * (setting.delay_s + own.queue_s)
     return TechniqueCost(
@@ -258,12 +194,6 @@ def _assisted(split: TaskReplacement, setting: TechniqueSetting, own: _OperatorS
     )
 
 
-def _value(given: ArrayLike, operator: int) -> float:
-    """Return a value of a setting for one operator."""
-    array = np.asarray(given, dtype=np.float64)
-    return float(array if array.ndim == 0 else array[operator])
-
-
 def _new_cores(split: TaskReplacement) -> float:
     return split.scaling.parallelism * split.operator.cpu
 
@@ -277,7 +207,7 @@ def _serialised(state: FloatArray, setting: TechniqueSetting) -> FloatArray:
     return np.asarray(state / (setting.serialisation_mb_s * MB))
 
 
-def _buffered(split: TaskReplacement, own: _OperatorSetting, age_s: float) -> FloatArray:
+def _buffered(split: TaskReplacement, own: OperatorSetting, age_s: float) -> FloatArray:
     """Return the bytes of each new task's records in upstream buffers that came in over *age_s*, (P,)."""
     total = split.operator.use
     return np.asarray(split.use / total * (own.input_bytes * age_s)) if total > 0.0 else np.zeros(len(split.use))

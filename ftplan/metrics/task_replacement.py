@@ -81,10 +81,12 @@ class TaskReplacement:
         operator, nodes = self.operator, len(self.problem.nodes)
         lies = operator.copies if any(operator.copies) else [(node,) for node in self.home.tolist() if node >= 0]
         state = operator.state_bytes if operator.state_bytes.any() else np.ones(operator.key_groups)
-        by_group = np.zeros((operator.key_groups, nodes))
-        for group, held in enumerate(lies):
-            by_group[group, list(held)] = state[group]
-        return np.array([by_group[first : last + 1].sum(axis=0) for first, last in self.scaling.ranges])
+        group = np.repeat(np.arange(len(lies)), [len(held) for held in lies])
+        where = np.array([node for held in lies for node in held], dtype=np.int64)
+        task = np.repeat(np.arange(self.scaling.parallelism), [last - first + 1 for first, last in self.scaling.ranges])
+        lying = np.zeros((self.scaling.parallelism, nodes))
+        np.add.at(lying, (task[group], where), state[group])
+        return lying
 
     def by_new_task(self, values: FloatArray) -> FloatArray:
         """Return the sum of values (K,) over the key groups of each new task, (P,)."""

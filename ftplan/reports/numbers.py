@@ -19,6 +19,7 @@ _SHARES = frozenset(
     (
         *("balance", "fidelity", "gap", "imbalance", "load_share", "max_cpu", "min_fidelity", "overload"),
         *("probability", "shared_fraction", "share", "threshold", "zone_separation"),
+        *("fairness", "sustained_load", "throughput_percentage", "utilisation_from", "utilisation_to"),
     )
 )
 _SHARE_ENDINGS = ("_share", "_probability", "_fidelity", "_completeness")
@@ -50,6 +51,11 @@ _LABELS: Mapping[str, str] = {
     "trigger": "what happens",
     "capacity": "cores free",
     "used": "cores used",
+    "use": "tasks kept busy",
+    "required": "tasks needed, if even",
+    "throughput_percentage": "share of all output",
+    "promote_in_s": "bottleneck in (low, median, high)",
+    "prepare_in_s": "prepare in",
 }
 _UNIT_ENDINGS = ("_s", "_mb", "_bytes")
 

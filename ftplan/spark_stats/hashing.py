@@ -22,35 +22,35 @@ _INVERSE_OF_31 = np.uint32(pow(31, -1, 2**32))
 
 def java(keys: Any, kind: str = "text") -> Any:
     """``hashCode`` of Java's String, Long or Integer: signed 32-bit values."""
-    return _masked(_hash_codes(keys, kind).view(np.int32), keys)
+    return masked(_hash_codes(keys, kind).view(np.int32), keys)
 
 
 def flink(keys: Any, kind: str = "text") -> Any:
     """Flink's ``MathUtils.murmurHash(hashCode)``: not negative, below 2^31."""
-    return _masked(_flink_murmur(_hash_codes(keys, kind)), keys)
+    return masked(_flink_murmur(_hash_codes(keys, kind)), keys)
 
 
 def kafka(keys: Any, kind: str = "text") -> Any:
     """Kafka's ``toPositive(murmur2(key))`` of what its serializers write: UTF-8 text, or 8 or 4 bytes, big endian."""
     if kind == "text":
-        data, offsets = _bytes_and_offsets(keys)
+        data, offsets = bytes_and_offsets(keys)
     else:
-        data = _longs(keys).astype(">i8" if kind == "long" else ">i4").view(np.uint8)
+        data = longs(keys).astype(">i8" if kind == "long" else ">i4").view(np.uint8)
         offsets = np.arange(len(keys) + 1, dtype=np.int64) * (8 if kind == "long" else 4)
-    return _masked(_kafka_murmur2(data, offsets) & np.uint32(0x7FFFFFFF), keys)
+    return masked(_kafka_murmur2(data, offsets) & np.uint32(0x7FFFFFFF), keys)
 
 
 def _hash_codes(keys: Any, kind: str) -> Words:
     if kind == "text":
-        return _text_hash_codes(*_bytes_and_offsets(keys))
-    values = _longs(keys)
+        return _text_hash_codes(*bytes_and_offsets(keys))
+    values = longs(keys)
     if kind == "int":
         return values.astype(np.uint32)
     bits = values.view(np.uint64)
     return np.asarray((bits ^ (bits >> np.uint64(32))) & np.uint64(0xFFFFFFFF), dtype=np.uint32)
 
 
-def _bytes_and_offsets(keys: Any) -> tuple[Bytes, Longs]:
+def bytes_and_offsets(keys: Any) -> tuple[Bytes, Longs]:
     """UTF-8 bytes (B,) of all keys in a row and where each begins and ends (n + 1,). Nulls are empty."""
     wide = keys.cast(pa.large_string())
     offsets = np.frombuffer(wide.buffers()[1], dtype=np.int64)[wide.offset : wide.offset + len(wide) + 1]
@@ -64,11 +64,13 @@ def _bytes_and_offsets(keys: Any) -> tuple[Bytes, Longs]:
     return data, offsets - first if len(offsets) else np.zeros(1, np.int64)
 
 
-def _longs(keys: Any) -> Longs:
+def longs(keys: Any) -> Longs:
+    """Return keys as int64, (n,); 0 where null."""
     return np.asarray(keys.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False), dtype=np.int64)
 
 
-def _masked(hashes: npt.NDArray[Any], keys: Any) -> Any:
+def masked(hashes: npt.NDArray[Any], keys: Any) -> Any:
+    """Return hashes, (n,), as an Arrow array of int64, null where keys are."""
     mask = keys.is_null().to_numpy(zero_copy_only=False) if keys.null_count else None
     return pa.array(hashes.astype(np.int64), type=pa.int64(), mask=mask)
 

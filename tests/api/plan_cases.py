@@ -9,6 +9,7 @@ from typing import Any
 import ftplan
 from tests.api.drain import cases as drain_cases
 from tests.api.rebalance import cases as rebalance_cases
+from tests.api.scale_out import cases as scale_out_cases
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL, FIGURE = ROOT / "tests" / "data" / "small", ROOT / "examples" / "figure-2"
@@ -132,7 +133,18 @@ def unrelieved(folder: Path) -> tuple[ftplan.Plan, ftplan.Problem]:
     return rebalance_cases.planned(problem, remove=["n6"], max_moves=1), problem
 
 
+def scaled(folder: Path) -> tuple[ftplan.Plan, ftplan.Problem]:
+    problem = scale_out_cases.job()
+    chosen: dict[str, Any] = {"latency_budget_s": 0.5, "alarming": "auto", "free_cpu": 20.0, "quota": 40.0}
+    return scale_out_cases.planned(problem, **chosen), problem
+
+
+def above_quota(folder: Path) -> tuple[ftplan.Plan, ftplan.Problem]:
+    problem = scale_out_cases.job()
+    return scale_out_cases.planned(problem, quota=4.0, split="hash"), problem
+
+
 CASES = [
     checkpoint, upkeep, failover, schedule, struck_again, replication, scenarios, target, no_room, drained, moved,
-    not_alone, all_but_some, rebalanced, unrelieved,
+    not_alone, all_but_some, rebalanced, unrelieved, scaled, above_quota,
 ]  # fmt: skip

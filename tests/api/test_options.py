@@ -38,18 +38,32 @@ DEFAULTS: Mapping[str, Mapping[str, Any]] = {
 #: No option takes any of these.
 NEVER = (object(), b"x", {1, 2}.__iter__, complex(1, 1))
 _NUMBERS = {
+    "alarming", "checkpoint_interval_s", "free_cpu", "growth", "horizon_s", "latency_budget_s", "look_back_s",
+    "promote", "quota", "rescale_time_s", "scale_in", "setup_s", "task_capacity", "task_memory",
     "balance", "bandwidth", "budget_cpu", "budget_mb", "capacity", "capacity_per_core", "checkpoint_age_s",
     "coordinator_cpu", "cross_zone_cost", "failover_limit", "horizon", "keep_priority", "max_bytes", "max_pause_s",
     "max_stats_age_s", "overload", "phase_bytes", "phase_overhead_s", "queue_s", "record_bytes", "restart_s",
     "serialisation", "threshold", "tolerance", "within_s",
 }  # fmt: skip
-_COUNTS = {"seed", "iterations", "copies", "max", "max_moves", "max_changes", "max_per_zone", "samples"}
+_COUNTS = {
+    "hold",
+    "max_parallelism",
+    "max_rescales_per_day",
+    "seed",
+    "iterations",
+    "copies",
+    "max",
+    "max_moves",
+    "max_changes",
+    "max_per_zone",
+    "samples",
+}
 _FLAGS = {
     "arrivals", "bound", "complete_failure", "curve", "ignore_stale", "move", "parallel_recovery", "partial",
     "prefetch", "spread", "by_probability", "prove", "strict", "suggest", "then_recover", "worst_case",
 }  # fmt: skip
 _PLANS = {"current", "replicas", "checkpoints"}
-_INPUTS = {"topology", "cluster", "stats", "failure", "costs"}
+_INPUTS = {"topology", "cluster", "stats", "failure", "costs", "rules"}
 #: Values, and the options that take them; wrong for every other option.
 WRONG: tuple[tuple[Any, set[str]], ...] = (
     (5, {*_NUMBERS, *_COUNTS, "time_limit_s", "budget"}),
@@ -58,7 +72,10 @@ WRONG: tuple[tuple[Any, set[str]], ...] = (
     (math.inf, set()),
     (-math.inf, set()),
     (True, _FLAGS),
-    ("no such word", {*_PLANS, *_INPUTS, "add", "remove", "fail", "nodes", "budget", "fail_under", "selector"}),
+    (
+        "no such word",
+        {*_PLANS, *_INPUTS, "add", "key_log", "remove", "fail", "nodes", "budget", "fail_under", "selector"},
+    ),
     (1e30, set()),
     (1.5, {*_NUMBERS, "time_limit_s"}),
     (
@@ -75,6 +92,10 @@ WRONG: tuple[tuple[Any, set[str]], ...] = (
             "budget_mb",
             "capacity_per_core",
             "max_bytes",
+            "free_cpu",
+            "quota",
+            "task_capacity",
+            "task_memory",
         },
     ),
     ([5], set()),
@@ -206,6 +227,14 @@ def test_plans_record_every_option_and_verify_reads_it_back(
         "task-replication": {"budget": 3, "weight": "priority", "fail": ["operator:p01"]},
         "drain-schedule": {"max": 2, "keep_copies": "none", "nodes": ["operator:p01"], "restart_s": 60.0},
         "rebalance": {"tolerance": 0.9, "band": "0.4-0.6", "remove": ["n6"], "overload": 2.0, "capacity_per_core": 3.0},
+        "scale-out": {
+            "split": "hash",
+            "promote": 75.0,
+            "technique": "checkpoint",
+            "free_cpu": 8.0,
+            "hold": 2,
+            "growth": 1.5,
+        },
     }
     given = {**asked_for[kind], "seed": 3, "time_limit_s": 9.0}
     problem = small if "stats" in kinds.row(kind).needs else figure_2
@@ -214,7 +243,7 @@ def test_plans_record_every_option_and_verify_reads_it_back(
     facts = {
         *options.recorded_facts,
         "cases",
-        *(f"{n}_requested" for n in ("balance", "objective", "capacity_per_core", "tolerance")),
+        *(f"{n}_requested" for n in ("alarming", "balance", "objective", "capacity_per_core", "tolerance")),
     }
     assert set(plan.options) - facts == set(DEFAULTS[kind]) - {"seed"}
     assert options.of_plan(plan) == options.of("x", given)

@@ -21,7 +21,7 @@ SMALL = ROOT / "tests" / "data" / "small"
 FILES = {"topology": SMALL / "topology.yaml", "cluster": SMALL / "cluster.yaml"}
 STATS = {**FILES, "stats": SMALL / "stats"}
 #: Kinds that are scored with statistics.
-WITH_STATS = ("checkpoint-allocation", "rebalance")
+WITH_STATS = ("checkpoint-allocation", "rebalance", "scale-out")
 
 #: Weights that do not sum to 1, one of them 0, and one in which nothing more fails than in all.
 SCENARIOS: list[dict[str, Any]] = [
@@ -41,6 +41,8 @@ def planned(kind: str) -> ftplan.Plan:
         return ftplan.plan(kind, problem, iterations=5)
     if kind == "checkpoint-allocation":
         return ftplan.plan(kind, problem, algorithm="even")
+    if kind == "scale-out":
+        return ftplan.plan(kind, problem, iterations=5, task_capacity=0.2, forecast="none")
     if kind == "recovery-schedule":
         return ftplan.plan(kind, problem, algorithm="best-density", fail=["node:n1"])
     if kind == "drain-schedule":
@@ -57,7 +59,9 @@ def values(metrics: Any) -> dict[str, float | None]:
     return {m.name: m.value for m in metrics}
 
 
-KINDS = ("checkpoint-allocation", "drain-schedule", "rebalance", "recovery-schedule", "task-replication")
+KINDS = (
+    *("checkpoint-allocation", "drain-schedule", "rebalance", "recovery-schedule", "scale-out", "task-replication"),
+)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -96,6 +100,7 @@ def test_nothing_fails_in_a_scenario(kind: str) -> None:
         "drain-schedule": ("nodes-at-once", 1.0),
         "rebalance": ("blocked-moves", 0.0),
         "recovery-schedule": ("priority-back-share", 1.0),
+        "scale-out": ("tasks-lost", 0.0),
         "task-replication": ("output-fidelity", 1.0),
     }
     name, value = best[kind]

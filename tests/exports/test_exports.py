@@ -25,6 +25,7 @@ from ftplan.model.kinds import KINDS, row
 from ftplan.model.names import natural_key
 from ftplan.model.plan import canonical
 from tests.api import plan_cases
+from tests.api.scale_out import cases as scale_out_cases
 from tests.fuzz.mutations import mutated
 
 #: What Kafka's documentation says that the file holds.
@@ -282,7 +283,7 @@ def test_flink_is_told_its_options() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["checkpoint", "schedule", "struck_again", "replication", "drained", "moved", "rebalanced"]
+    "name", ["checkpoint", "schedule", "struck_again", "replication", "drained", "moved", "rebalanced", "scaled"]
 )
 def test_a_csv_adds_up_to_its_plan(name: str) -> None:
     plan, _ = made(name)
@@ -304,9 +305,39 @@ def test_a_csv_adds_up_to_its_plan(name: str) -> None:
     else:
         assert len(frame) == len(table)
         for column in plan.to_frame().columns:
-            values = canonical(plan.to_frame()[column].tolist())
-            cells = [";".join(v) if isinstance(v, list) else "" if v is None else v for v in values]
+            values = canonical([item.get(column) for item in table])
+            cells = [";".join(map(entry, v)) if isinstance(v, list) else "" if v is None else v for v in values]
+            if any(v is None for v in values):  # a column of numbers and empty fields is one of texts
+                cells = list(map(str, cells))
             assert frame[column].tolist() == cells
+
+
+def entry(value: Any) -> str:
+    """Return an entry of a list as a cell holds it: ranges as FIRST-LAST."""
+    return "-".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def test_flink_and_storm_are_told_new_parallelisms() -> None:
+    """Those of operators that change; the vertices of Flink by their ids, where the topology has them."""
+    plan, _ = made("scaled")
+    changed = {
+        item["operator"]: item["parallelism_to"]
+        for item in plan.plan["operators"]
+        if item["parallelism_to"] != item["parallelism_from"]
+    }
+    assert len(changed) > 1
+    told = ftplan.export_plan(plan, "flink", topology=scale_out_cases.TOPOLOGY)
+    overrides = yaml.safe_load(told.text)["pipeline.jobvertex-parallelism-overrides"]
+    assert dict(pair.split(":") for pair in overrides.split(",")) == {k: str(v) for k, v in changed.items()}
+    assert {"NO_VERTEX_ID", "UNEVEN_RANGES"} <= {warning.code for warning in told.warnings}
+    named = [{**o, "labels": {"vertex": f"{o['id']}-id"}} for o in scale_out_cases.TOPOLOGY["operators"]]
+    told = ftplan.export_plan(plan, "flink", topology={**scale_out_cases.TOPOLOGY, "operators": named})
+    overrides = yaml.safe_load(told.text)["pipeline.jobvertex-parallelism-overrides"]
+    assert dict(pair.split(":") for pair in overrides.split(",")) == {f"{k}-id": str(v) for k, v in changed.items()}
+    assert "NO_VERTEX_ID" not in {warning.code for warning in told.warnings}
+    told = ftplan.export_plan(plan, "storm", topology=scale_out_cases.TOPOLOGY)
+    assert yaml.safe_load(told.text)["ftplan.component.executors"] == changed
+    assert all(f"-e {name}={count}" in told.text for name, count in changed.items())
 
 
 def test_the_same_plan_gives_the_same_bytes() -> None:
@@ -326,6 +357,11 @@ def test_every_kind_is_taken_or_refused_with_who_takes_it(kind: str, target: str
         "recovery-schedule": {"steps": [{"at_s": 0, "recover": [{"operator": "o", "index": 0}]}]},
         "drain-schedule": {"rounds": [{"nodes": ["a", "b"]}]},
         "rebalance": {"moves": [{"operator": "o", "key_group": 0, "from": "a", "to": "b"}]},
+        "scale-out": {
+            "operators": [
+                {"operator": "o", "state": "promoted", "parallelism_from": 1, "parallelism_to": 2, "key_ranges": None}
+            ]
+        },
     }
     body = bodies.get(kind, {row(kind).table: [{"operator": "o", "key_ranges": [[0, 3], [4, 7]], "x": {"y": True}}]})
     options = {"application_id": "a"} if target == "kafka-reassignment" else {}

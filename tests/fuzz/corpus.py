@@ -90,6 +90,7 @@ COMMANDS: dict[str, dict[str, Any]] = {
     "recovery-schedule": {"iterations": 1, "samples": 3},
     "drain-schedule": {"iterations": 1, "min_fidelity": 0.2, "partial": True},
     "rebalance": {"iterations": 1},
+    "scale-out": {"iterations": 1},
 }
 
 

@@ -167,6 +167,12 @@ def _more(command: str, random: Random) -> dict[str, Any]:
             {"remove": ["n1"], "within_s": 5.0}, {"add": ["n2"]}, {"max_moves": 2}, {"max_pause_s": 1.0},
             {"demand": "p90"}, {"cross_zone_cost": 1.0}, {"anti_affinity": "zone"}, {"suggest": True},
         ],
+        "scale-out": [
+            {}, {}, {"split": "hash"}, {"alarming": "auto"}, {"technique": "checkpoint"}, {"free_cpu": 3.0},
+            {"quota": 20.0}, {"task_capacity": 0.5}, {"task_capacity": 0.5, "growth": 9.0}, {"max_parallelism": 4},
+            {"forecast": "none"}, {"demand": "p90", "look_back_s": 600.0}, {"task_memory": 1e6},
+            {"max_rescales_per_day": 3}, {"latency_budget_s": 0.1},
+        ],
     }  # fmt: skip
     return random.choice(choices[command])
 
@@ -193,6 +199,7 @@ def _plan(number: int, case: Case, random: Random, limit_s: float) -> Judged:
             ("recovery-schedule", "checkpoints"),
             ("drain-schedule", "checkpoints"),
             ("rebalance", "checkpoints"),
+            ("scale-out", "checkpoints"),
         ],
         "task-replication": [
             ("replicate-tasks", "current"),

@@ -298,6 +298,22 @@ FULL_REBALANCE = examples.plan(
     },
 )  # fmt: skip
 
+FULL_SCALE_OUT = examples.plan(
+    kind="scale-out",
+    status="feasible",
+    objective={"name": "sustained-load", "sense": "max", "value": 0.5, "bound": 1},
+    plan={
+        "operators": [
+            {
+                "operator": "join", "score": 71.5, "state": "promoted", "technique": "assisted", "parallelism_from": 1,
+                "parallelism_to": 2, "key_ranges": [[0, 3], [4, 7]], "nodes": ["n1", "n2"], "state_bytes": [1e6, 2e6],
+                "pause_s": 0.5, "extra_core_s": 60.0, "fairness": 0.75, "steps": ["start 2 tasks"], "reason": "busy",
+                "utilisation_from": 1.5, "utilisation_to": 0.7,
+            }
+        ]
+    },
+)  # fmt: skip
+
 FULL_MANIFEST = examples.manifest(
     inputs=[{"path": "a.csv", "bytes": 3, "sha256": None}], tables={"tasks": {"rows": 3}}, coverage=0.5, engine="spark"
 )
@@ -357,6 +373,7 @@ CASES: dict[str, tuple[dict[str, Any], Callable[[Any], Any]]] = {
     "stats": (FULL_MANIFEST, _stats),
     "plan": (FULL_PLAN, load_plan),
     "rebalance": (FULL_REBALANCE, load_plan),
+    "scale-out": (FULL_SCALE_OUT, load_plan),
     "evaluation": (EVALUATION, load_evaluation),
     "what-if": (WHAT_IF, load_what_if),
     "recovery-costs": (RECOVERY_COSTS, load_recovery_costs),

@@ -19,8 +19,11 @@ from ftplan.model.topology import Topology
 
 START = pd.Timestamp("2026-01-01T00:00:00Z")
 WINDOW_S = 60
-KEY_GROUPS = ("operator", "key_group", "window_start", "records", "resolution", "estimated")
-TASKS = ("operator", "task", "window_start", "records_in", "records_out", "cpu_ms", "memory_bytes")
+KEY_GROUPS = ("operator", "key_group", "window_start", "records", "cpu_ms", "state_bytes", "resolution", "estimated")
+TASKS = (
+    "operator", "task", "window_start",
+    "records_in", "records_out", "cpu_ms", "memory_bytes", "busy_ms", "queue_length",
+)  # fmt: skip
 SUBSTREAMS = ("from_operator", "from_task", "to_operator", "to_task", "window_start", "records")
 
 Row = tuple[Any, ...]
@@ -31,12 +34,14 @@ def measured(
     *,
     tasks: Sequence[Row] = (),
     substreams: Sequence[Row] = (),
+    key_groups: Sequence[Row] = (),
     windows: int = 2,
 ) -> dict[str, Any]:
     """Return statistics of windows of 60 s.
 
-    Rows of *tasks* are (operator, task, window, records_in[, records_out[, cpu_ms[, memory_bytes]]]), those of
-    *substreams* (from operator, from task, to operator, to task, window, records).
+    Rows of *tasks* are (operator, task, window, records_in[, records_out[, cpu_ms[, memory_bytes[, busy_ms[,
+    queue_length]]]]]), those of *substreams* (from operator, from task, to operator, to task, window, records), those
+    of *key_groups* (operator, key group, window, records[, cpu_ms[, state_bytes]]).
     """
     end = START + pd.Timedelta(seconds=WINDOW_S * windows)
     manifest = {
@@ -54,6 +59,11 @@ def measured(
         rows = [(*row[:2], _time(row[2]), *map(_number, row[3:])) for row in tasks]
         padded = [row + (None,) * (len(TASKS) - len(row)) for row in rows]
         found["tasks"] = pd.DataFrame(padded, columns=list(TASKS)).astype(dict.fromkeys(TASKS[3:], "float64"))
+    if key_groups:
+        rows = [(*row[:2], _time(row[2]), *map(_number, row[3:])) for row in key_groups]
+        padded = [(*row, *(None,) * (6 - len(row)), "key_group", False) for row in rows]
+        numbers = dict.fromkeys(KEY_GROUPS[3:6], "float64")
+        found["key_groups"] = pd.DataFrame(padded, columns=list(KEY_GROUPS)).astype(numbers)
     if substreams:
         rows = [(*row[:4], _time(row[4]), float(row[5])) for row in substreams]
         found["substreams"] = pd.DataFrame(rows, columns=list(SUBSTREAMS))

@@ -18,11 +18,11 @@ from ftplan.metrics.scaling_costs import (
     CHECKPOINT,
     TECHNIQUES,
     TechniqueCost,
-    TechniqueSetting,
     technique_costs,
 )
 from ftplan.metrics.scaling_problem import OperatorScaling, ScalingProblem
 from ftplan.metrics.task_replacement import TaskReplacement
+from ftplan.metrics.technique_setting import TechniqueSetting
 from tests.effort import examples
 from tests.metrics.scaling_cases import MB, evenly, operator, problem, splits
 
@@ -80,6 +80,9 @@ def test_assisted_by_hand() -> None:
     assert all_there.extra_core_s == 4 * 71.0 + 2 * 0.25
     one_lacks = costs_of(question, evenly(item, 4, (1, 0, 1, 0)), SETTING)[ASSISTED]
     assert (one_lacks.pause_s, one_lacks.moved_bytes) == (0.25 + 1.0 / 0.5, 64 * MB)
+    # the state of the last two tasks is on n1 now: the last stays there
+    stays = costs_of(question, evenly(item, 4, (1, 0, 0, 1)), SETTING)[ASSISTED]
+    assert (stays.moved_bytes, stays.transfer_s) == (64 * MB, 1.0)
     assert costs_of(question, evenly(item, 4, (0, 1, 0, 0)), SETTING)[ASSISTED].why_not is not None
     assert (
         costs_of(question, evenly(item, 4, (1, 0, 1, 2)), replace(SETTING, remote=True))[ASSISTED].why_not is not None
@@ -166,7 +169,7 @@ def test_state_moves_as_key_groups_do(
     question, item = case
     split = TaskReplacement(question, item)
     tasks = item.parallelism
-    apart = problem(replace(split.operator, copies=()), nodes=tasks)
+    apart = problem(replace(split.operator, copies=()), nodes=tasks, now=())
     rate = 100.0
     setting = TechniqueSetting(
         5.0, 32.0, 0.0, interval, True, rate, record_bytes, serialisation_mb_s=16.0, delay_s=0.5, queue_s=0.25

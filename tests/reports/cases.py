@@ -57,6 +57,13 @@ def rebalance() -> Plan:
 
 
 @cache
+def scale_out() -> Plan:
+    folder = EXAMPLES / "surge"
+    problem = ftplan.load(**_inputs(folder, "topology", "cluster"), stats=str(folder / "measured"))
+    return ftplan.plan("scale-out", problem, horizon_s=120.0, iterations=10)
+
+
+@cache
 def evaluation() -> Any:
     problem = ftplan.load(**_inputs(EXAMPLES / "storm-recovery", "topology", "cluster"))
     failure = str(EXAMPLES / "storm-recovery" / "racks.yaml")
@@ -178,6 +185,7 @@ def documents() -> dict[str, Any]:
         "allocation": allocation(),
         "drain": drain(),
         "rebalance": rebalance(),
+        "scale-out": scale_out(),
         "evaluation": evaluation(),
         "what-if": what_if(),
         "refused": refused(),

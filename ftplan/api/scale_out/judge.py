@@ -105,7 +105,7 @@ def judge_scale_out(plan: Plan, problem: Problem, strict: bool) -> Judged:
     wrong += judge_options(plan, _derived(plan))
     left = unstated(plan, question, scaling)
     if plan.summary:
-        differing, more = judge_summary(plan, summary(prepared, options, figures))
+        differing, more = judge_summary(plan, summary(prepared, figures))
         wrong += [*differing, *_fewest(plan, question, scaling)]
         left = (*left, *more)
     return Judged(wrong, held, left)
@@ -114,7 +114,7 @@ def judge_scale_out(plan: Plan, problem: Problem, strict: bool) -> Judged:
 def judge_question(plan: Plan, problem: Problem) -> Judged:
     """Return what a plan without an answer states falsely of its question, and what was not recomputed."""
     prepared = asked_of(plan, problem)
-    differing, left = judge_summary(plan, summary(prepared, ScaleOutOptions.of_plan(plan), None))
+    differing, left = judge_summary(plan, summary(prepared, None))
     return Judged([*differing, *judge_options(plan, _derived(plan))], (), left)
 
 

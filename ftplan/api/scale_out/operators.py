@@ -44,8 +44,11 @@ def scalable_operators(  # seven parameters: an operator is made of everything
     job = jobs_of(topology).tolist()
     made = []
     for i, operator in enumerate(topology.operators):
-        use, cpu = _use(usage.sized_for[i], usage.histories[i].true_rate), float(operator.cpu.mean())
         score, state = scored[i]
+        demand = float(usage.sized_for[i])
+        if state == "scale-in":  # whatever statistic is asked for, fewer tasks have to take the peak too
+            demand = float(np.fmax(demand, usage.peak[i]))
+        use, cpu = _use(demand, usage.histories[i].true_rate), float(operator.cpu.mean())
         made.append(
             ScalableOperator(
                 id=operator.id,

@@ -13,10 +13,12 @@ from ftplan.api.option_fields import (
     SHARE,
     Check,
     PlanOptions,
+    document,
     number,
     one_of,
     option,
     optional,
+    path,
     whole,
 )
 from ftplan.api.shared_options import BANDWIDTH, checkpoints_in_place
@@ -31,6 +33,10 @@ _DEMAND = re.compile(r"peak|mean|p(100|[1-9]?\d)")
 
 def _alarming(value: Any) -> Any:
     return value if value == "auto" else SCORE.take(float(value) if isinstance(value, str) else value)
+
+
+def _table(value: Any) -> Any:
+    return value if hasattr(value, "columns") and hasattr(value, "shape") else path(value)
 
 
 def _demand(value: Any) -> str:
@@ -57,7 +63,7 @@ class ScaleOutOptions(PlanOptions):
     hold: int = option(3, whole(1), "Windows for which a score stays below --scale-in before tasks go.", metavar="N")
     rules: Any = option(
         None,
-        optional(Check("the path of a bottleneck-rules file, or its document", lambda value: value)),
+        optional(Check("the path of a bottleneck-rules file, or its document", document)),
         "Labels, membership functions and rules of the fuzzy inference.  [default: those of --print-rules]",
         metavar="FILE",
     )
@@ -69,7 +75,11 @@ class ScaleOutOptions(PlanOptions):
         "the least extra core-seconds within --latency-budget.",
     )
     latency_budget_s: float | None = option(
-        None, optional(TIME), "With --technique auto: no pause is longer.  [default: 1s]", metavar="TIME", unit="time"
+        None,
+        optional(TIME),
+        "No pause is longer.  [default: 1s, where --technique auto reaches it]",
+        metavar="TIME",
+        unit="time",
     )
     split: str = option(
         "load",
@@ -117,7 +127,7 @@ class ScaleOutOptions(PlanOptions):
     quota: float | None = option(None, optional(CORES), "Cores of all tasks together, at any time.", metavar="X")
     key_log: Any = option(
         None,
-        optional(Check("the path of a table of keys", lambda value: value)),
+        optional(Check("the path of a table of keys, or the table", _table)),
         "Records by key (columns operator, key, records; Parquet or CSV): every max parallelism is tried on them.",
         metavar="FILE",
     )

@@ -12,18 +12,17 @@ from ftplan.api.scale_out.operators import scalable_operators
 from ftplan.api.scale_out.options import ScaleOutOptions
 from ftplan.api.scale_out.room import by_id, job_weights, room, task_memory
 from ftplan.api.scale_out.technique_setting import leads, technique_setting
-from ftplan.api.scale_out.unknowns import unknown_warnings
+from ftplan.api.scale_out.unknowns import partitioning_warnings, unknown_warnings
 from ftplan.api.scale_out.usage import operator_usage
 from ftplan.errors import FtplanError
 from ftplan.forecasting.forecast import Forecast
 from ftplan.io.bottleneck_rules_file import load_bottleneck_rules
 from ftplan.metrics.bottleneck_inputs import OperatorHistory
 from ftplan.metrics.fuzzy_inference import DEFAULT_RULES, FuzzyRules, reachable, scores
-from ftplan.metrics.scaling_costs import TechniqueSetting
 from ftplan.metrics.scaling_problem import ScalingLimits, ScalingProblem
 from ftplan.metrics.scaling_states import Thresholds, Timeline, check_thresholds, timeline
-from ftplan.metrics.stats_summary import trust_warnings
 from ftplan.metrics.task_state import task_state
+from ftplan.metrics.technique_setting import TechniqueSetting
 from ftplan.metrics.true_rates import Flow
 from ftplan.model.cluster import Cluster, Network
 from ftplan.model.plan import InputFile
@@ -121,7 +120,7 @@ def prepare(problem: Problem, options: ScaleOutOptions) -> PreparedScaling:
     """
     topology, cluster, stats = _needed(problem)
     graph, place = TaskGraph(topology), room(topology, cluster)
-    usage = operator_usage(graph, stats, options, task_memory(graph, place, options.task_memory))
+    usage = operator_usage(topology, stats, options, task_memory(graph, place, options.task_memory))
     rules, rules_file = _rules(options)
     given = GivenCosts.of(options.costs)
     setting, assumed = technique_setting(
@@ -136,11 +135,11 @@ def prepare(problem: Problem, options: ScaleOutOptions) -> PreparedScaling:
     ends = [(score, line.states[-1]) for score, line in zip(scored[-1].tolist(), lines, strict=True)]
     operators = scalable_operators(usage, options, place, cluster, copies, state.by_group, ends)
     said = (
-        *trust_warnings(stats.manifest),
         *unknown_warnings(usage, stats, cluster),
         *state.warnings,
         *given.warnings,
         *assumed,
+        *(warning for item in usage.forecasts if item is not None for warning in item.warnings),
     )
     built = ScalingProblem(
         operators=operators,
@@ -150,10 +149,10 @@ def prepare(problem: Problem, options: ScaleOutOptions) -> PreparedScaling:
         free=place.free,
         now=place.now,
         limits=ScalingLimits(options.target_utilisation, options.free_cpu, options.quota),
-        warnings=tuple(dict.fromkeys(said)),
     )
+    said += tuple(partitioning_warnings(built, topology))
     return PreparedScaling(
-        problem=built,
+        problem=replace(built, warnings=tuple(dict.fromkeys(said))),
         topology=topology,
         cluster=cluster,
         histories=usage.histories,

@@ -32,7 +32,7 @@ def _steps(problem: ScalingProblem, scaling: OperatorScaling, cost: TechniqueCos
         made = _checkpoint(cost, when, start, until)
     else:
         made = _assisted(cost, f"{until}{start}")
-    back = "a secondary" if cost.technique == ACTIVE_BACKUP else "what was prepared"
+    back = "the secondary" if cost.technique == ACTIVE_BACKUP else "what was prepared"
     if operator.state == "prepared" and cost.technique is not None:
         last += f"; if its score falls below the alarming threshold first, stop {back} instead"
     return [*made, last]
@@ -63,8 +63,10 @@ def _checkpoint(cost: TechniqueCost, when: str, start: str, until: str) -> list[
     prepare = f"{when}{stored}{again}" if cost.checkpoints else f"{when}go on with its regular checkpoints"
     return [
         prepare,
-        f"{start}, without state; that and the first checkpoint take {duration(cost.ready_s)}{late}",
-        f"{until}load the newest checkpoint by key range, {size(cost.moved_bytes)} in {duration(cost.transfer_s)}",
+        f"{start}, without state; {'that and the first checkpoint take' if cost.checkpoints else 'that takes'} "
+        f"{duration(cost.ready_s)}{late}",
+        f"{until}load the newest checkpoint by key range, {size(cost.moved_bytes)} in all, the slowest task in "
+        f"{duration(cost.transfer_s)}",
         "send what upstream buffers hold to the new task with its key group, and work it off, "
         f"{duration(cost.replay_s)}; with what comes in meanwhile the pause is {duration(cost.pause_s)}",
         "divide the input streams, with sequence numbers to restore the order, and connect the outputs of the new "

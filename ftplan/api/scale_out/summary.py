@@ -9,32 +9,38 @@ from typing import Any
 
 import numpy as np
 
+from ftplan.api.scale_out.alarmed import setup_seconds
 from ftplan.api.scale_out.body import finite
+from ftplan.api.scale_out.contention import contention_of
 from ftplan.api.scale_out.fairness import BOTTLENECK, mean_of
 from ftplan.api.scale_out.figures import ScaledFigures
-from ftplan.api.scale_out.options import ScaleOutOptions
 from ftplan.api.scale_out.problem import PreparedScaling
 from ftplan.forecasting.crossing import crossing
 from ftplan.metrics.fuzzy_inference import scores
-from ftplan.metrics.scaling_effects import extra_cpu, highest_use, lacks_tasks, sustained_load
-from ftplan.metrics.scaling_problem import Scaling, State
+from ftplan.metrics.scaling_effects import even_ranges, extra_cpu, highest_use, lacks_tasks, sustained_load, task_use
+from ftplan.metrics.scaling_problem import ScalableOperator, Scaling, State
+from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray
 
 #: Points of a score over time that a summary keeps.
 POINTS = 120
+#: Up to how many times the required parallelism traps are looked for.
+TRAPS_UP_TO = 4
 NOTHING = Scaling()
 _RANK: dict[State, int] = {"normal": 0, "scale-in": 1, "prepared": 2, "promoted": 3}
 
 
-def summary(prepared: PreparedScaling, options: ScaleOutOptions, figures: ScaledFigures | None) -> dict[str, Any]:
+def summary(prepared: PreparedScaling, figures: ScaledFigures | None) -> dict[str, Any]:
     """Return the figures before and after, None for none, and what follows from the statistics alone."""
     known: dict[str, Any] = {
         "before": _figures(prepared, NOTHING),
         "after": None,
         "thresholds": thresholds_of(prepared),
+        "span_s": len(prepared.scores) * prepared.window_s,
         "scores": scores_of(prepared),
         "bottlenecks": bottlenecks_of(prepared),
         "forecast": forecast_of(prepared),
+        "contention": {"before": contention_of(prepared, NOTHING), "after": None},
     }
     if figures is not None:
         known["after"] = {
@@ -44,6 +50,7 @@ def summary(prepared: PreparedScaling, options: ScaleOutOptions, figures: Scaled
             "extra_core_s": finite(figures.extra_core_s),
             "state_bytes": figures.moved_bytes,
         }
+        known["contention"]["after"] = contention_of(prepared, figures.scaling)
     return known
 
 
@@ -102,37 +109,57 @@ def bottlenecks_of(prepared: PreparedScaling) -> list[dict[str, Any]]:
             continue
         heaviest = int(operator.group_use.argmax()) if operator.keyed else None
         share = None if heaviest is None else float(operator.group_use[heaviest])
+        required = max(1, math.ceil(operator.use / target * (1.0 - ROUNDING)))
         alone = share is not None and share > target
         rows.append({
             "operator": operator.id,
             "state": operator.state,
             "throughput_percentage": operator.throughput_percentage,
             "use": operator.use,
-            "required": math.ceil(operator.use / target * (1.0 - 1e-9)),
+            "required": required,
             "key_group": heaviest if alone else None,
             "key_group_use": share if alone else None,
+            "traps": traps_of(operator, required) if prepared.problem.split == "hash" else [],
         })  # fmt: skip
     return rows
+
+
+def traps_of(operator: ScalableOperator, required: int) -> list[int]:
+    """Return the parallelisms that leave the busiest task busier than a smaller one does, with even ranges.
+
+    Those up to a few times what is required or runs now, and the divisors of the number of key groups.
+    """
+    if not operator.keyed:
+        return []
+    near = TRAPS_UP_TO * max(required, operator.parallelism)
+    traps, least = [], math.inf
+    for tasks in range(1, min(operator.most, operator.key_groups) + 1):
+        if tasks > near and operator.key_groups % tasks:
+            continue
+        busiest = float(task_use(operator, tasks, even_ranges(operator.key_groups, tasks)).max())
+        if busiest > least * (1.0 + ROUNDING):
+            traps.append(tasks)
+        least = min(least, busiest)
+    return traps[:POINTS]
 
 
 def forecast_of(prepared: PreparedScaling) -> list[dict[str, Any]]:
     """Return when each operator is foretold to be a bottleneck, and how far forecasts were off on unseen time."""
     rows = []
+    setup = setup_seconds(prepared)
     for number, (history, ahead) in enumerate(zip(prepared.histories, prepared.forecasts, strict=True)):
         if ahead is None:
             continue
-        last = history.inputs[-1]
-        of_tasks = scores(prepared.rules, last)
-        if np.isnan(of_tasks).all():
+        if np.isnan(scores(prepared.rules, history.inputs[-1])).all():
             continue
         when = crossing(
-            last[int(np.nanargmax(of_tasks))],
-            float(history.demand[-1]),
+            history.inputs,
+            history.demand,
             ahead,
             partial(scores, prepared.rules),
             prepared.thresholds.promote,
             prepared.window_s,
-            prepared.setting.setup_s,
+            float(setup[number]),
         )
         rows.append({
             "operator": prepared.problem.operators[number].id,

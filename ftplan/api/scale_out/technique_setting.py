@@ -10,9 +10,9 @@ import numpy as np
 from ftplan.api.recovery_costs import GivenCosts
 from ftplan.api.scale_out.options import ScaleOutOptions
 from ftplan.api.scale_out.usage import OperatorUsage
-from ftplan.metrics.key_group_demand import queue_lengths, record_bytes
-from ftplan.metrics.scaling_costs import TechniqueSetting
+from ftplan.metrics.key_group_demand import record_bytes
 from ftplan.metrics.scaling_states import Timeline
+from ftplan.metrics.technique_setting import TechniqueSetting
 from ftplan.model.cluster import Network
 from ftplan.model.defaults import DELAY_S
 from ftplan.model.plan import Warn
@@ -43,8 +43,8 @@ def technique_setting(
     delay = DELAY_S if network.delay_s is None else network.delay_s
     own = np.array([np.nan if o.checkpoint.interval_s is None else o.checkpoint.interval_s for o in operators])
     asked = options.checkpoint_interval_s
-    interval = np.where(np.isnan(own), INTERVAL_S, own) if asked is None else np.full(len(own), float(asked))
-    waiting = queue_lengths(stats, names) / np.array([history.true_rate for history in usage.histories])
+    # an operator that stores its state more often than is asked for goes on like that
+    interval = np.where(np.isnan(own), INTERVAL_S, own) if asked is None else np.fmin(own, float(asked))
     setting = TechniqueSetting(
         setup_s=setup_time(options, given),
         bandwidth_mb_s=bandwidth,
@@ -53,7 +53,7 @@ def technique_setting(
         rate=np.nan_to_num(usage.sized_for),
         record_bytes=np.nan_to_num(record_bytes(stats, names)),
         delay_s=delay,
-        queue_s=np.where(np.isfinite(waiting), waiting, delay),
+        queue_s=delay,  # new tasks are below the target utilisation: nothing waits long
         remote=given.remote,
     )
     return setting, said if any(operator.key_groups for operator in operators) else ()

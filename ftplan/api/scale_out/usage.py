@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
 from ftplan.api.scale_out.forecasts import demand_forecasts
 from ftplan.api.scale_out.options import ScaleOutOptions
+from ftplan.errors import FtplanError
 from ftplan.forecasting.forecast import Forecast
 from ftplan.metrics.bottleneck_inputs import OperatorHistory, histories
 from ftplan.metrics.measured_tasks import MeasuredGroups, MeasuredTasks, measured_groups, measured_tasks
-from ftplan.metrics.operator_demand import Flows, demand_statistic, look_back, measured_flows, operator_demand
+from ftplan.metrics.operator_demand import Flows, demand_statistic, look_back, measured_flows, operator_demand, steady
+from ftplan.model.memory import GB, VARIABLE, available_bytes
 from ftplan.model.problem import StatsTables
 from ftplan.model.task_graph import TaskGraph
-from ftplan.model.topology import FloatArray
+from ftplan.model.topology import FloatArray, Topology
+
+#: Bytes of a task or key group in a window, at the peak.
+CELL = 150.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +39,8 @@ class OperatorUsage:
     sized_for
         (O,) records/s that each is sized for, NaN where unknown: the demand of the look-back or what is foretold,
         whichever is more, times the growth.
+    peak
+        (O,) the highest demand of the look-back, times the growth: what operators that are scaled in keep.
     """
 
     graph: TaskGraph
@@ -44,6 +52,7 @@ class OperatorUsage:
     look_back: slice
     forecasts: tuple[Forecast | None, ...]
     sized_for: FloatArray
+    peak: FloatArray
 
     def throughput(self, position: int) -> float:
         """Return what an operator processed in the look-back, in records/s."""
@@ -80,7 +89,7 @@ class OperatorUsage:
 
 
 def operator_usage(
-    graph: TaskGraph, stats: StatsTables, options: ScaleOutOptions, task_memory: FloatArray
+    topology: Topology, stats: StatsTables, options: ScaleOutOptions, task_memory: FloatArray
 ) -> OperatorUsage:
     """Return what statistics say of each operator; *task_memory* (T,) are the bytes that each task may hold.
 
@@ -89,14 +98,30 @@ def operator_usage(
     FtplanError
         If the statistics do not fit the topology, or are too short for the forecast.
     """
+    graph, groups, measured = _read(topology, stats)
     window_s = stats.manifest.window_s
     window = look_back(stats.manifest.windows, window_s, options.look_back_s)
-    groups = measured_groups(graph, stats)
-    measured = measured_tasks(graph, stats, groups)
     flows = measured_flows(graph, stats, measured, window)
     demand = operator_demand(graph, measured, flows.flows, window_s)
     used = histories(graph, measured, demand, window_s, window, options.task_capacity, task_memory)
-    ahead = demand_forecasts(demand, window_s, options.horizon_s, options.forecast)
+    offered = steady(demand, window_s)
+    ahead = demand_forecasts(offered, window_s, options.horizon_s, options.forecast)
     highest = np.array([np.nan if item is None else item.high.max() for item in ahead])
-    sized = np.fmax(demand_statistic(demand, options.demand, window), highest) * options.growth
-    return OperatorUsage(graph, window_s, measured, groups, flows, used, window, ahead, sized)
+    sized = np.fmax(demand_statistic(offered, options.demand, window), highest) * options.growth
+    peak = demand_statistic(offered, "peak", window) * options.growth
+    return OperatorUsage(graph, window_s, measured, groups, flows, used, window, ahead, sized, peak)
+
+
+@lru_cache(maxsize=1)  # a plan is judged by the tables that it was made from
+def _read(topology: Topology, stats: StatsTables) -> tuple[TaskGraph, Mapping[str, MeasuredGroups], MeasuredTasks]:
+    graph, windows = TaskGraph(topology), stats.manifest.windows
+    groups_in_all = sum(operator.key_groups or 0 for operator in topology.keyed_operators)
+    needed, available = CELL * windows * (graph.tasks + groups_in_all), available_bytes()
+    if needed > available:
+        raise FtplanError(
+            f"{graph.tasks:,} tasks and {groups_in_all:,} key groups over {windows:,} windows need about "
+            f"{needed / GB:.1f} GiB and {available / GB:.1f} GiB are available: compute the statistics with longer "
+            f"windows, or set {VARIABLE} to what may be used"
+        )
+    groups = measured_groups(graph, stats)
+    return graph, groups, measured_tasks(graph, stats, groups)

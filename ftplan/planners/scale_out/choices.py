@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
-from ftplan.metrics.scaling_effects import lacks_memory, lacks_tasks, scaled_in, share_at
+from ftplan.metrics.scaling_effects import lacks_memory, lacks_tasks, scaled_in
 from ftplan.metrics.scaling_problem import ScalingProblem
 from ftplan.planners.scale_out.parallelism import Sizing
 
@@ -30,7 +32,7 @@ class Choices:
     roomier
         Operators whose score is high and whose tasks suffice but have more state than they may: one with which it fits.
     lacking
-        (J,) operators of each job that lack tasks.
+        (J,) operators of each job that lack tasks. They change where their job's level needs it.
     """
 
     def __init__(self, problem: ScalingProblem) -> None:
@@ -45,50 +47,52 @@ class Choices:
             if lacks_tasks(item, target):
                 self.lacking[item.job].append(number)
             elif scaled_in(item, target):
-                size = sizing.fewest(1.0)
-                if size is not None and size.parallelism < item.parallelism:
+                size = sizing.fewest(1.0, item.parallelism - 1)
+                if size is not None:
                     self.smaller[number] = size.parallelism
             elif item.state != "normal" and lacks_memory(item):
-                size = sizing.fewest(1.0)
-                if size is not None:
+                size = sizing.fewest(1.0, sizing.most)
+                if size is not None and sizing.holds_state:
                     self.roomier[number] = size.parallelism
 
     @cached_property
     def best(self) -> list[Level]:
         """The highest level of each job, (J,), if cores are no matter."""
-        return [self.level(job, self._cap(job)) for job in range(len(self.lacking))]
+        most = [sizing.most for sizing in self.sizings]
+        caps = [min((self._most(i) for i in lacking), default=1.0) for lacking in self.lacking]
+        return [self._level(job, cap, most) for job, cap in enumerate(caps)]
 
-    @cached_property
-    def levels(self) -> list[list[Level]]:
-        """All levels of each job that are worth a look, (J, levels), ascending; with the first nothing changes."""
+    def levels(self, most: Sequence[int]) -> list[list[Level]]:
+        """Return all levels of each job that are worth a look, (J, levels), ascending; nothing changes with the first.
+
+        *most* is how many tasks each operator can get, (O,).
+        """
         levels = []
         for job, lacking in enumerate(self.lacking):
-            cap = self._cap(job)
-            shares = {self._share(i, size.highest) for i in lacking for size in self.sizings[i].sizes}
-            shares |= {self._now(i) for i in lacking} | {cap}
-            lowest = min((self._now(i) for i in lacking), default=1.0)
-            levels.append([self.level(job, share) for share in sorted(shares) if lowest <= share <= cap])
+            shares, lowest, cap = {1.0} if not lacking else set(), 1.0, 1.0
+            for i in lacking:
+                now = self._now(i)
+                own = [self.sizings[i].share(size) for size in self.sizings[i].sizes(most[i])]
+                shares |= {now, *own}
+                lowest, cap = min(lowest, now), min(cap, max(now, *own, 0.0))
+            of_job = [self._level(job, share, most) for share in sorted(shares) if lowest <= share <= cap]
+            # What takes the same tasks as a higher level is none of its own.
+            levels.append([a for a, b in pairwise(of_job) if a.sizes != b.sizes] + of_job[-1:])
         return levels
 
-    def level(self, job: int, share: float) -> Level:
+    def _level(self, job: int, share: float, most: Sequence[int]) -> Level:
         """Return the fewest tasks with which a job sustains a share, at most its cap, of its demand."""
         sizes = {}
         for i in self.lacking[job]:
             if self._now(i) < share:
-                size = self.sizings[i].fewest(share)
+                size = self.sizings[i].fewest(share, most[i])
                 assert size is not None  # the cap of a job is one for each of its operators
                 sizes[i] = size.parallelism
         return Level(share, sizes)
 
-    def _share(self, operator: int, highest: float) -> float:
-        return share_at(highest, self.problem.limits.target)
-
     def _now(self, operator: int) -> float:
-        return self._share(operator, self.sizings[operator].now.highest)
-
-    def _cap(self, job: int) -> float:
-        return min((self._most(i) for i in self.lacking[job]), default=1.0)
+        return self.sizings[operator].share(self.sizings[operator].now)
 
     def _most(self, operator: int) -> float:
-        enough = self.sizings[operator].enough
-        return max(self._now(operator), 0.0 if enough is None else self._share(operator, enough.highest))
+        sizing = self.sizings[operator]
+        return max(self._now(operator), 0.0 if sizing.enough is None else sizing.share(sizing.enough))

@@ -43,7 +43,7 @@ def above_quota(problem: ScalingProblem, total: float) -> Result[Scaling] | None
         return None
     needed = canonical_number(total)
     reason = f"the tasks that run now take {needed:g} cores, --quota allows {quota:g}"
-    why = Infeasible(reason, "quota", quota, needed, f"--quota {needed!r}")
+    why = Infeasible(reason, "quota", quota, needed, f"--quota {needed:.12g}")
     return Result("infeasible", None, (), reason=reason, infeasible=why, warnings=problem.warnings)
 
 

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
-from ftplan.metrics.scaling_effects import even_ranges, highest_use, share_at
+from ftplan.metrics.scaling_effects import even_ranges, highest_use, largest_state, share_at
 from ftplan.metrics.scaling_problem import ScalableOperator, Split
 from ftplan.model.tolerances import NOISE, ROUNDING
 from ftplan.planners.scale_out.splits import Splitting
-
-#: Parallelisms beyond the chosen one, as a multiple of it, that are looked at for traps.
-TRAPS_UP_TO = 4
 
 
 class Size(NamedTuple):
@@ -23,14 +21,6 @@ class Size(NamedTuple):
 
     parallelism: int
     highest: float
-
-
-class Trap(NamedTuple):
-    """A parallelism whose busiest task is busier than with a smaller one, and which that is."""
-
-    parallelism: int
-    highest: float
-    smaller: Size
 
 
 class Sizing:
@@ -49,11 +39,27 @@ class Sizing:
         self.operator, self.split, self.target = operator, split, target
         self.now = Size(operator.parallelism, highest_use(operator, None))
         self.most = min(operator.most, operator.key_groups) if operator.keyed else operator.most
+        self._sizes: dict[int, tuple[Size, ...]] = {}
 
     @cached_property
     def splitting(self) -> Splitting:
-        """The key groups, to be divided."""
-        return Splitting(self.operator.group_use, self.operator.state_bytes, self.operator.task_memory)
+        """The key groups, to be divided; where state fits at no parallelism, no task may have more than one has now."""
+        operator = self.operator
+        splitting = Splitting(operator.group_use, operator.state_bytes, operator.task_memory)
+        if self.holds_state:
+            return splitting
+        return Splitting(operator.group_use, operator.state_bytes, largest_state(operator, None))
+
+    @cached_property
+    def holds_state(self) -> bool:
+        """Whether there is a parallelism at which no task has more state than it may."""
+        operator = self.operator
+        if not operator.keyed or math.isinf(operator.task_memory):
+            return True
+        splitting = Splitting(operator.group_use, operator.state_bytes, operator.task_memory)
+        if self.split == "load":
+            return splitting.fewest(np.inf, self.most) is not None
+        return any(splitting.even(tasks)[1] <= splitting.most_state for tasks in range(self.most, 0, -1))
 
     @cached_property
     def enough(self) -> Size | None:
@@ -74,16 +80,21 @@ class Sizing:
             fewest = self.splitting.fewest(least, most) if math.isfinite(least) else None
         return None if fewest is None else self.at(fewest)
 
-    @cached_property
-    def sizes(self) -> tuple[Size, ...]:
-        """The parallelisms worth a look where cores are short, ascending; the last is :attr:`enough`.
+    def sizes(self, most: int) -> tuple[Size, ...]:
+        """Return the parallelisms worth a look where cores are short, up to *most*, ascending.
 
-        With each the busiest task is less busy than with all before it. Fewer tasks than now only with the last: an
-        operator that cannot get what suffices keeps what it has.
+        With each the busiest task is less busy than with all before it; the last of all is :attr:`enough`. Fewer tasks
+        than now only with that one: an operator that cannot get what suffices keeps what it has.
         """
-        if self.enough is None or self.enough.parallelism <= self.now.parallelism:
-            return () if self.enough is None else (self.enough,)
-        return tuple(self._better(self.now.parallelism, self.enough.parallelism))
+        enough = self.enough
+        if enough is None:
+            return ()
+        if enough.parallelism <= self.now.parallelism:
+            return (enough,) if enough.parallelism <= most else ()
+        most = min(most, enough.parallelism)
+        if most not in self._sizes:
+            self._sizes[most] = tuple(self._better(self.now.parallelism, most))
+        return self._sizes[most]
 
     def _better(self, least: int, most: int) -> Iterator[Size]:
         best = np.inf
@@ -108,13 +119,22 @@ class Sizing:
         highest, state = self.splitting.even(parallelism)
         return Size(parallelism, highest) if state <= self.splitting.most_state else None
 
-    def fewest(self, share: float) -> Size | None:
-        """Return the smallest of :attr:`sizes` with which a share of the demand is sustained; None where none does."""
-        if self.enough is None or share_at(self.enough.highest, self.target) < share:
+    def fewest(self, share: float, most: int) -> Size | None:
+        """Return the smallest of :meth:`sizes` with which a share of the demand is sustained; None where none does."""
+        if self.enough is None or self.share(self.enough) < share:
             return None
         if share >= 1.0:
-            return self.enough
-        return next(size for size in self.sizes if share_at(size.highest, self.target) >= share)
+            return self.enough if self.enough.parallelism <= most else None
+        if self.operator.keyed and self.split == "load" and self.now.parallelism < self.enough.parallelism:
+            least = self.splitting.fewest(self.target / share, min(most, self.enough.parallelism), NOISE)
+            return None if least is None else self.at(max(least, self.now.parallelism))
+        sizes = self.sizes(most)
+        at = bisect_left(sizes, share, key=self.share)
+        return sizes[at] if at < len(sizes) else None
+
+    def share(self, size: Size) -> float:
+        """Return the share of the demand that is sustained with a parallelism."""
+        return share_at(size.highest, self.target)
 
     def ranges(self, parallelism: int) -> tuple[tuple[int, int], ...]:
         """Return the first and last key group of each task; () without keyed state."""
@@ -131,22 +151,3 @@ class Sizing:
         group = int(np.argmax(self.operator.group_use))
         use = float(self.operator.group_use[group])
         return (group, use) if share_at(use, self.target) < 1.0 else None
-
-    def traps(self, parallelism: int) -> tuple[Trap, ...]:
-        """Return the parallelisms at which the busiest task is busier than with a smaller one, ascending.
-
-        Those up to a few times the given one, and of larger ones the divisors of the number of key groups and the
-        multiples of the given one. Ranges by load have none: one range may always be divided.
-        """
-        if self.split == "load" or not self.operator.keyed:
-            return ()
-        groups, best, traps = self.operator.key_groups, Size(0, np.inf), []
-        for tasks in range(1, self.most + 1):
-            if tasks > TRAPS_UP_TO * parallelism and groups % tasks and tasks % parallelism:
-                continue
-            highest = self.splitting.even(tasks)[0]
-            if highest > best.highest * (1.0 + ROUNDING):
-                traps.append(Trap(tasks, highest, best))
-            elif highest < best.highest * (1.0 - NOISE):
-                best = Size(tasks, highest)
-        return tuple(traps)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from ftplan.metrics.scaling_problem import ScalingProblem
-from ftplan.model.tolerances import ROUNDING
+from ftplan.model.tolerances import ROUNDING, TINY
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.scale_out.choices import Sizes
 
@@ -36,6 +36,18 @@ class Room:
     def freed(self, smaller: Sizes) -> float:
         """Return the cores that are free once operators are scaled in."""
         return float(sum(self.cpu[i] * (self.now[i] - tasks) for i, tasks in smaller.items()))
+
+    def most(self, smaller: Sizes) -> list[int]:
+        """Return how many new tasks of each operator there may be at most, (O,), if all that can be is scaled in."""
+        cores = np.full(len(self.cpu), self.cores + self.freed(smaller))
+        tasks = np.floor(cores / np.maximum(self.cpu, TINY) + ROUNDING * self.now.sum())
+        if self.problem.nodes:
+            free = self.problem.free.astype(np.float64).copy()
+            for i in smaller:
+                self.give_back(i, free)
+            whole = np.floor(np.maximum(free, 0.0)[:, None] / np.maximum(self.cpu, TINY) + ROUNDING * len(free))
+            tasks = np.minimum(tasks, whole.sum(axis=0))
+        return [int(min(count, item.most)) for count, item in zip(tasks, self.problem.operators, strict=True)]
 
     def placed(self, smaller: Sizes, others: Sizes) -> Placed | None:
         """Return nodes for all tasks, () each without a cluster; None where cores are short, or no nodes were seen.

@@ -91,8 +91,12 @@ def cuts(first: Any, limit: Any, second: Any, other: Any, parts: Any, ends: Any)
         start = ends[part - 1]
         last = min(reach(first, start, limit), reach(second, start, other), groups - (parts - part))
         earliest = max(ends[part], start + 1)
-        even = reach(first, 0, total * part / parts) if total > 0.0 else groups * part // parts
-        if even < last and first[even + 1] - total * part / parts < total * part / parts - first[even]:
-            even += 1
-        ends[part] = min(max(even, earliest), last)
+        even = first[start] + (total - first[start]) / (parts - part + 1)  # what is left, divided evenly
+        if total > 0.0:
+            end = reach(first, start, even - first[start])
+            if end < last and first[end + 1] - even < even - first[end]:
+                end += 1
+        else:
+            end = groups * part // parts
+        ends[part] = min(max(end, earliest), last)
     return ends

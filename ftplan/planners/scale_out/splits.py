@@ -14,8 +14,8 @@ from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.scale_out import split_kernel
 
-#: Covers that a bisection tries, about.
-TRIED = 20
+#: Covers that a bisection tries, about; and calls that are too small to pay for compiling, after which they do.
+TRIED, OFTEN = 20, 5
 
 
 class Splitting:
@@ -32,17 +32,18 @@ class Splitting:
     def __init__(self, use: FloatArray, state: FloatArray, most_state: float) -> None:
         self.use, self.state = _sums(use), _sums(state)
         self.groups = len(use)
+        self._steps = 0.0
         self.most_state = most_state * (1.0 + ROUNDING)
         self.heaviest = float(np.diff(self.use).max(initial=0.0))
         self.largest_state = float(np.diff(self.state).max(initial=0.0))
 
-    def fewest(self, most_use: float, most: int) -> int | None:
-        """Return the fewest ranges, at most so many, none of which has more use; None where there are none.
+    def fewest(self, most_use: float, most: int, slack: float = ROUNDING) -> int | None:
+        """Return the fewest ranges, at most so many, none of which has more use by *slack*; None where there are none.
 
         Cost O(ranges x log K).
         """
         kernel = self._kernel("cover", most)
-        ranges, _, _ = kernel(self.use, most_use * (1.0 + ROUNDING), self.state, self.most_state, most)
+        ranges, _, _ = kernel(self.use, most_use * (1.0 + slack), self.state, self.most_state, most)
         return int(ranges) if ranges <= most else None
 
     def least(self, ranges: int, most_use: float = np.inf) -> float:
@@ -80,8 +81,9 @@ class Splitting:
         return tuple((a, b - 1) for a, b in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True))
 
     def _kernel(self, name: str, ranges: int) -> Any:
-        kernel = getattr(split_kernel, name)
-        return kernel if pays_to_compile(ranges * np.log2(self.groups + 1)) else kernel.plain
+        kernel, steps = getattr(split_kernel, name), ranges * float(np.log2(self.groups + 1))
+        self._steps += steps
+        return kernel if pays_to_compile(max(steps, self._steps / OFTEN)) else kernel.plain
 
 
 def _sums(values: FloatArray) -> FloatArray:

@@ -6,8 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ftplan.metrics.scaling_costs import TechniqueCost, TechniqueSetting, technique_costs
+from ftplan.metrics.scaling_costs import TechniqueCost, technique_costs
 from ftplan.metrics.scaling_problem import Scaling, ScalingProblem
+from ftplan.metrics.technique_setting import TechniqueSetting
 from ftplan.model.plan import Infeasible
 from ftplan.model.tolerances import ROUNDING
 

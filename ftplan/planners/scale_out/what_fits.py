@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ftplan.metrics.scaling_effects import even_ranges, lacks_tasks, scaled_in, share_at, task_state, task_use
+from ftplan.metrics.scaling_effects import even_ranges, scaled_in, share_at, task_state, task_use
 from ftplan.metrics.scaling_problem import OperatorScaling, Scaling, ScalingProblem
 from ftplan.model.tolerances import ROUNDING
 from ftplan.planners.budget import Budget
@@ -67,11 +67,11 @@ def _ranges(problem: ScalingProblem, operator: int, tasks: int) -> tuple[tuple[i
 
 def _allowed(problem: ScalingProblem, operator: int, tasks: int) -> bool:
     item, target, ranges = problem.operators[operator], problem.limits.target, _ranges(problem, operator, tasks)
-    if tasks == item.parallelism or task_state(item, tasks, ranges).max() > item.task_memory * (1.0 + ROUNDING):
+    if task_state(item, tasks, ranges).max() > item.task_memory * (1.0 + ROUNDING):
         return False
-    if tasks > item.parallelism:
-        return not scaled_in(item, target)
-    return not lacks_tasks(item, target) and share_at(float(task_use(item, tasks, ranges).max()), target) >= 1.0
+    if not scaled_in(item, target):
+        return tasks > item.parallelism
+    return tasks < item.parallelism and share_at(float(task_use(item, tasks, ranges).max()), target) >= 1.0
 
 
 def judged(problem: ScalingProblem, answer: Scaling, search: ScalingSearch) -> Result[Scaling]:

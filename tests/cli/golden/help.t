@@ -20,6 +20,7 @@ What ftplan can do.
     replicate-tasks       Plan which tasks get an active replica.
     recovery-schedule     Plan which failed tasks come back first.
     rebalance             Plan which key groups move where, with short pauses.
+    scale-out             Plan how many tasks operators get, before they are bottlenecks.
     drain-schedule        Plan which nodes restart together, in how few rounds.
     checkpoint-interval   Find the interval that loses least time.
     calibrate             Fit what a recovery costs to measured recoveries.

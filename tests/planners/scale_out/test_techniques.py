@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ftplan.metrics.scaling_costs import ACTIVE_BACKUP, ASSISTED, CHECKPOINT, TechniqueSetting, technique_costs
+from ftplan.metrics.scaling_costs import ACTIVE_BACKUP, ASSISTED, CHECKPOINT, technique_costs
 from ftplan.metrics.scaling_problem import OperatorScaling, Scaling, ScalingProblem
+from ftplan.metrics.technique_setting import TechniqueSetting
 from ftplan.planners.scale_out.techniques import AUTO, choose_techniques
 from tests.effort import examples
 from tests.metrics.scaling_cases import evenly, operator, problem, splits

@@ -42,15 +42,17 @@ What each engine can and cannot be told.
     own replica cannot be kept apart where others of the operator may meet; nor anything about pods that run
     already.
     storm: a fragment of a topology's configuration, YAML, with the supervisor of each component as a list to
-    go by. Takes recovery-schedule. It can be told: which hosts a topology prefers and which it avoids, and
-    how many executors of a component a node may have: to the resource aware scheduler; to the isolation
-    scheduler how many machines. It cannot: which supervisor runs which task, nor in which order tasks come
-    back: ftplan.component.supervisors is for people and for a scheduler of your own.
+    go by. Takes recovery-schedule, scale-out. It can be told: which hosts a topology prefers and which it
+    avoids, and how many executors of a component a node may have: to the resource aware scheduler; to the
+    isolation scheduler how many machines; and by storm rebalance how many executors each component has. It
+    cannot: which supervisor runs which task, nor in which order tasks come back: ftplan.component.supervisors
+    is for people and for a scheduler of your own; nor which keys a task gets.
     flink: a fragment of config.yaml, with the rest of the plan as remarks to go by. Takes checkpoint-
-    allocation, task-replication, recovery-schedule, drain-schedule. It can be told: max parallelism, restarts
-    by region, recovery from local copies, spreading over TaskManagers, spare TaskManagers, and in code max
-    parallelism and slot sharing groups with their cores, operator by operator. It cannot: on which
-    TaskManager a task runs or a copy of its state lies, in which order tasks restart, nor active replicas of
-    tasks: it has none.
+    allocation, task-replication, recovery-schedule, drain-schedule, scale-out. It can be told: max
+    parallelism, restarts by region, recovery from local copies, spreading over TaskManagers, spare
+    TaskManagers, the parallelism of single vertices, and in code max parallelism and slot sharing groups with
+    their cores, operator by operator. It cannot: on which TaskManager a task runs or a copy of its state
+    lies, in which order tasks restart, which key groups a task has, nor active replicas of tasks: it has
+    none.
     csv: the plan's main table, flat, with a header. Takes every kind. It can be told: nothing: it is for
     spreadsheets and scripts. It cannot: what the plan states beside its main table.

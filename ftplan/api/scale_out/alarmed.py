@@ -1,0 +1,42 @@
+"""The alarming threshold of a scale-out where none is given: the best one that the statistics have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ftplan.api.scale_out.options import ScaleOutOptions
+from ftplan.api.scale_out.problem import PreparedScaling
+from ftplan.metrics.scaling_effects import largest_state
+from ftplan.model.plan import Warn
+from ftplan.model.topology import FloatArray
+from ftplan.model.units import MB
+from ftplan.planners.scale_out.alarming import alarming_threshold
+
+
+def alarmed(
+    prepared: PreparedScaling, options: ScaleOutOptions
+) -> tuple[PreparedScaling, tuple[Mapping[str, Any], ...], tuple[Warn, ...]]:
+    """Return the question with the alarming threshold that is asked for, or with the best one.
+
+    Also what the thresholds that are worth a look would have meant in the statistics, and what there is to say.
+    """
+    if options.alarming != "auto":
+        return prepared, (), ()
+    low, promote = prepared.thresholds.scale_in, prepared.thresholds.promote
+    guess = prepared.thresholds.alarming
+    setup_windows = setup_seconds(prepared) / prepared.window_s
+    made = alarming_threshold(prepared.scores, low, promote, setup_windows, options.ready, guess)
+    front = tuple(
+        {"alarming": point.threshold, "ready": point.ready, "backup_share": point.backup_share} for point in made.front
+    )
+    return prepared.alarmed_at(made.chosen.threshold), front, made.warnings
+
+
+def setup_seconds(prepared: PreparedScaling) -> FloatArray:
+    """Return the seconds until a secondary of each operator is ready, (O,): it starts, and gets its state."""
+    setting = prepared.setting
+    copies = np.array([largest_state(operator, None) for operator in prepared.problem.operators])
+    return np.asarray(setting.setup_s + copies / (setting.bandwidth_mb_s * MB))

@@ -1,0 +1,197 @@
+"""The part of a summary on churn: how policies would have rescaled, beside the optimum that knows all demand."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ftplan.api.recovery_costs import GivenCosts
+from ftplan.api.scale_out.options import ScaleOutOptions
+from ftplan.api.scale_out.problem import PreparedScaling
+from ftplan.forecasting.day_ahead import day_ahead
+from ftplan.forecasting.methods import DAY_S, windows_a_day
+from ftplan.metrics.scaling_problem import ScalableOperator, ScalingProblem
+from ftplan.model.topology import FloatArray, IntArray
+from ftplan.planners.scale_out.churn.choice import RescalingPolicy, best_policies, rank, replayed
+from ftplan.planners.scale_out.churn.optimum import OfflineOptimum, offline_optimum
+from ftplan.planners.scale_out.churn.planned import PlannedPolicy
+from ftplan.planners.scale_out.churn.policies import TARGET
+from ftplan.planners.scale_out.churn.timely import timely_schedule
+from ftplan.planners.scale_out.churn.trace import ChurnAccount, ChurnLimits, DemandTrace, account
+from ftplan.planners.scale_out.parallelism import Sizing
+
+#: Operators that are looked at: those whose demand takes most cores.
+OPERATORS = 5
+#: Seconds without output in a rescale where nothing says otherwise.
+RESCALE_S = 30.0
+
+
+def churn(prepared: PreparedScaling, options: ScaleOutOptions) -> dict[str, Any] | None:
+    """Return what rescaling costs each operator by the best policy and at best; None where it is not asked for.
+
+    A policy is chosen on the first part of the statistics, whole days where there are two or more, and judged on the
+    rest, which it has not seen. Each operator is judged for itself.
+    """
+    if options.max_rescales_per_day is None:
+        return None
+    limits = ChurnLimits(options.max_rescales_per_day, options.max_overloaded)
+    rescale_s = _rescale_s(options)
+    traces = demand_traces(prepared, rescale_s)
+    foretold = options.forecast != "none"
+    return {
+        "max_rescales_per_day": limits.rescales_per_day,
+        "max_overloaded": limits.overloaded,
+        "rescale_time_s": rescale_s,
+        "operators": [
+            {"operator": operator.id, **judged(trace, limits, operator.cpu, foretold)} for operator, trace in traces
+        ],
+    }
+
+
+def demand_traces(prepared: PreparedScaling, rescale_s: float) -> list[tuple[ScalableOperator, DemandTrace]]:
+    """Return the operators whose demand takes most cores, with it over time in tasks that it keeps busy.
+
+    Those whose demand is unknown in a window, or that one task is enough for all the time, are left out.
+    """
+    traces = []
+    for operator, history in zip(prepared.problem.operators, prepared.histories, strict=True):
+        needed = history.needed
+        if np.isnan(history.demand).any() or not needed.max(initial=0.0) > 0.0:
+            continue
+        capacity = _capacity(prepared.problem, operator, float(needed.max()))
+        if len(capacity) < 2:
+            continue
+        start = min(operator.parallelism, len(capacity))
+        day = (np.arange(len(needed)) * prepared.window_s // DAY_S).astype(np.int64)
+        traces.append((operator, DemandTrace(needed, capacity, day, prepared.window_s, rescale_s, start)))
+    most = sorted(traces, key=lambda item: (-item[0].cpu * float(item[1].demand.sum()), item[0].id))[:OPERATORS]
+    return sorted(most, key=lambda item: item[0].id)
+
+
+def _capacity(problem: ScalingProblem, operator: ScalableOperator, peak: float) -> FloatArray:
+    """Return the demand that 1, 2, ... tasks take, in tasks: less than their number where key groups divide unevenly.
+
+    Up to as many as any policy asks for, or run now. 0 where tasks do not hold their state.
+    """
+    sizing = Sizing(operator, problem.split, problem.limits.target)
+    capacity: list[float] = []
+    for tasks in range(1, max(sizing.most, operator.parallelism) + 1):
+        size = sizing.at(tasks) if tasks <= sizing.most else None
+        busiest = 0.0 if size is None else size.highest
+        known = tasks if operator.use <= 0.0 or (size is not None and busiest <= 0.0) else None
+        capacity.append(float(known) if known else operator.use / busiest if busiest > 0.0 else 0.0)
+        if tasks >= operator.parallelism and max(capacity) >= peak / TARGET[0]:
+            break
+    return np.array(capacity)
+
+
+def judged(trace: DemandTrace, limits: ChurnLimits, cpu: float, foretold: bool) -> dict[str, Any]:
+    """Return what the best policy of a trace does on the part that it was chosen on and on the rest.
+
+    ``distance`` is the share by which its core-hours exceed the bound of the optimum, None where there is none, or
+    where the policy breaks a limit: then it may take less. The optimum forgets what an overloaded window leaves over;
+    ``timely_core_hours`` are those of a schedule that knows all demand and does not, None where none is known.
+    """
+    windows, known = len(trace.demand), _split(trace)
+    a_day = windows_a_day(trace.window_s)
+    foretell = partial(_foretell, a_day if windows > a_day else 0, trace.window_s) if foretold else None
+    past = trace.part(0, known)
+    figures = _Figures(limits, cpu)
+
+    def both(schedule: IntArray) -> dict[str, Any]:
+        rest = trace.part(known, windows, int(schedule[known - 1]))
+        unseen = figures("unseen", rest, schedule[known:]) if windows > known else None
+        return {"history": figures("history", past, schedule[:known]), "unseen": unseen}
+
+    best = sorted(best_policies(past, limits, foretell).items(), key=lambda item: rank(item[1]))
+    rows = [
+        {
+            "method": method,
+            "policy": stated(answer.policy, trace.window_s),
+            **both(replayed(trace, limits, answer.policy, foretell)),
+        }
+        for method, answer in best
+    ]
+    return {
+        "windows": {"history": known, "unseen": windows - known},
+        **rows[0],
+        "others": rows[1:],
+        "as_it_is": both(np.full(windows, trace.start)),
+    }
+
+
+def _split(trace: DemandTrace) -> int:
+    """Return how many windows a policy is chosen on: half of the whole days, else half of the windows."""
+    days = int(trace.day[-1]) + 1
+    if days >= 2:
+        return int(np.searchsorted(trace.day, (days + 1) // 2))
+    return max(1, len(trace.demand) // 2)
+
+
+def _foretell(season: int, window_s: float, demand: FloatArray, origins: IntArray, horizon: int) -> FloatArray:
+    return day_ahead(demand, season, origins, horizon, window_s)
+
+
+class _Figures:
+    """Accounts in core-hours and shares, beside the optimum from the same tasks at the beginning."""
+
+    def __init__(self, limits: ChurnLimits, cpu: float) -> None:
+        self.limits, self.hours = limits, cpu / 3600.0
+        self._optima: dict[tuple[str, int], tuple[OfflineOptimum, ChurnAccount | None]] = {}
+
+    def __call__(self, part: str, trace: DemandTrace, schedule: IntArray) -> dict[str, Any]:
+        key, windows = (part, trace.start), len(trace.demand)
+        if key not in self._optima:
+            timely = timely_schedule(trace, self.limits)
+            self._optima[key] = offline_optimum(trace, self.limits), None if timely is None else timely[1]
+        (best, in_time), entry = self._optima[key], account(trace, schedule)
+        keeps = entry.keeps(self.limits, trace, late=True)
+        at_best = None
+        if best.account is not None:
+            at_best = {
+                "core_hours": best.account.task_s * self.hours,
+                "bound": best.bound * self.hours,
+                "proven": best.proven,
+                "overloaded": best.account.overloaded / windows,
+                "rescales": best.account.rescales,
+                "timely_core_hours": None if in_time is None else in_time.task_s * self.hours,
+            }
+        return {
+            "core_hours": entry.task_s * self.hours,
+            "overloaded": entry.overloaded / windows,
+            "late": entry.late / windows,
+            "rescales": entry.rescales,
+            "rescales_per_day": entry.rescales_per_day,
+            "keeps_limits": keeps,
+            "distance": entry.task_s / best.bound - 1.0 if keeps and at_best is not None else None,
+            "optimum": at_best,
+            "least_overloaded": best.least_overloaded / windows,
+        }
+
+
+def stated(policy: RescalingPolicy, window_s: float) -> dict[str, float | int]:
+    """Return what a policy says, lengths in seconds."""
+    if isinstance(policy, PlannedPolicy):
+        return {
+            "margin": policy.margin,
+            "overload_price_task_s": policy.price,
+            "planned_every_s": policy.every * window_s,
+        }
+    return {
+        "scale_out_above": policy.scale_out,
+        "target": policy.target,
+        "scale_in_below": policy.scale_in,
+        "hold_s": policy.hold * window_s,
+        "horizon_s": policy.horizon * window_s,
+        "kept_for_scale_out": policy.reserve,
+    }
+
+
+def _rescale_s(options: ScaleOutOptions) -> float:
+    if options.rescale_time_s is not None:
+        return options.rescale_time_s
+    given = GivenCosts.of(options.costs).costs
+    known = {} if given is None else given.estimates
+    return known["restart_s"].value if "restart_s" in known else RESCALE_S

@@ -1,0 +1,67 @@
+"""The policy that would have done best on a history, by the account that the optimum is measured with."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ftplan.model.topology import IntArray
+from ftplan.planners.scale_out.churn.planned import PlannedPolicy, planned_policies, planned_schedule, planned_states
+from ftplan.planners.scale_out.churn.policies import Foretell, Replay, ThresholdPolicy, grid
+from ftplan.planners.scale_out.churn.trace import ChurnAccount, ChurnLimits, DemandTrace, account
+
+#: States of all plans that are made for the choice: some ten seconds.
+MOST_STATES = 1e9
+
+RescalingPolicy = ThresholdPolicy | PlannedPolicy
+
+
+class ReplayedPolicy(NamedTuple):
+    """A policy, what it does on a trace, and whether that keeps the limits."""
+
+    policy: RescalingPolicy
+    schedule: IntArray
+    account: ChurnAccount
+    keeps: bool
+
+
+def replayed(trace: DemandTrace, limits: ChurnLimits, policy: RescalingPolicy, foretell: Foretell | None) -> IntArray:
+    """Return the parallelism that a policy gives each window, (W,)."""
+    if isinstance(policy, PlannedPolicy):
+        if foretell is None:
+            raise ValueError("plans need a forecast")
+        return planned_schedule(trace, limits, policy, foretell)
+    return Replay(trace, limits, foretell).schedule(policy)
+
+
+def best_policies(
+    trace: DemandTrace, limits: ChurnLimits, foretell: Foretell | None, most_states: float = MOST_STATES
+) -> dict[str, ReplayedPolicy]:
+    """Return the best policy of each method: thresholds, foretold (thresholds on what is foretold) and planned.
+
+    Best is the fewest task-seconds of those that keep the limits by their late windows; of a method of which none does,
+    the fewest late windows. All of the grids are tried: thresholds alone without ``foretell``, and no plans where these
+    take more than ``most_states`` states.
+    """
+    replay = Replay(trace, limits, foretell)
+    best: dict[str, ReplayedPolicy] = {}
+
+    def tried(method: str, policy: RescalingPolicy, schedule: IntArray) -> None:
+        entry = account(trace, schedule)
+        answer = ReplayedPolicy(policy, schedule, entry, entry.keeps(limits, trace, late=True))
+        if method not in best or rank(answer) < rank(best[method]):
+            best[method] = answer
+
+    for policy in grid(trace, limits):
+        if foretell is not None or not policy.horizon:
+            tried("foretold" if policy.horizon else "thresholds", policy, replay.schedule(policy))
+    first_day = best["thresholds"].policy
+    if foretell is not None and isinstance(first_day, ThresholdPolicy) and planned_states(trace, limits) <= most_states:
+        for plan in planned_policies(trace, first_day):
+            tried("planned", plan, planned_schedule(trace, limits, plan, foretell))
+    return best
+
+
+def rank(answer: ReplayedPolicy) -> tuple[bool, float, float, int]:
+    """Return what answers are ordered by, the best first; of equals the one with fewest rescales."""
+    task_s, late, rescales = answer.account.task_s, float(answer.account.late), answer.account.rescales
+    return (False, task_s, late, rescales) if answer.keeps else (True, late, task_s, rescales)
