@@ -10,7 +10,7 @@ import numpy as np
 
 from ftplan.api.other_plans import Copies
 from ftplan.api.scale_out.options import ScaleOutOptions
-from ftplan.api.scale_out.room import Room, copies_of, jobs_of, new_task_memory
+from ftplan.api.scale_out.room import ClusterRoom, copies_of, jobs_of, new_task_memory
 from ftplan.api.scale_out.usage import OperatorUsage
 from ftplan.metrics.scaling_effects import lacks_tasks
 from ftplan.metrics.scaling_problem import ScalableOperator, State
@@ -25,7 +25,7 @@ MOST_TASKS = 128
 def scalable_operators(  # seven parameters: an operator is made of everything
     usage: OperatorUsage,
     options: ScaleOutOptions,
-    place: Room,
+    place: ClusterRoom,
     cluster: Cluster | None,
     copies: Copies,
     state_bytes: Mapping[str, FloatArray],

@@ -16,7 +16,7 @@ from ftplan.model.topology import FloatArray, IntArray, Operator, Topology
 from ftplan.model.units import MB
 
 
-class Room(NamedTuple):
+class ClusterRoom(NamedTuple):
     """What nodes have for new tasks; N nodes by their position in the cluster, none without one.
 
     Attributes
@@ -37,10 +37,10 @@ class Room(NamedTuple):
     now: tuple[tuple[int, ...], ...]
 
 
-def room(topology: Topology, cluster: Cluster | None) -> Room:
+def room(topology: Topology, cluster: Cluster | None) -> ClusterRoom:
     """Return what nodes that accept tasks have free beside the placement's tasks, active replicas and foreign work."""
     if cluster is None:
-        return Room(np.zeros(0), np.zeros(0), math.inf, tuple(() for _ in topology.operators))
+        return ClusterRoom(np.zeros(0), np.zeros(0), math.inf, tuple(() for _ in topology.operators))
     standing = Placement() if cluster.placement is None else cluster.placement
     now = tuple(tuple(cluster.position[node] for node in standing.tasks.get(o.id, ())) for o in topology.operators)
     used = np.array([node.used_cpu for node in cluster.nodes], dtype=np.float64)
@@ -54,10 +54,10 @@ def room(topology: Topology, cluster: Cluster | None) -> Room:
     memory = np.array([math.inf if n.memory_mb is None else n.memory_mb * MB for n in cluster.nodes])
     per_core = np.divide(memory, cluster.cpu, out=np.full(len(memory), math.inf), where=cluster.cpu > 0.0)
     least = float(per_core[accepting].min(initial=math.inf))
-    return Room(np.where(accepting, np.maximum(cluster.cpu - used, 0.0), 0.0), per_core, least, now)
+    return ClusterRoom(np.where(accepting, np.maximum(cluster.cpu - used, 0.0), 0.0), per_core, least, now)
 
 
-def task_memory(graph: TaskGraph, place: Room, asked: float | None) -> FloatArray:
+def task_memory(graph: TaskGraph, place: ClusterRoom, asked: float | None) -> FloatArray:
     """Return the bytes that each task may hold, (T,), inf where unknown.
 
     As *asked*, else as much of its node's memory as it has of its cores; on a node that is not known, the least that
@@ -73,7 +73,7 @@ def task_memory(graph: TaskGraph, place: Room, asked: float | None) -> FloatArra
     return np.asarray(np.multiply(cpu, per_core, out=np.full(graph.tasks, math.inf), where=cpu > 0.0))
 
 
-def new_task_memory(cpu: float, place: Room, asked: float | None) -> float:
+def new_task_memory(cpu: float, place: ClusterRoom, asked: float | None) -> float:
     """Return the bytes that a new task of so many cores may hold wherever it goes, inf where unknown."""
     if asked is not None:
         return asked

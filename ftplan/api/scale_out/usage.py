@@ -14,7 +14,14 @@ from ftplan.errors import FtplanError
 from ftplan.forecasting.forecast import Forecast
 from ftplan.metrics.bottleneck_inputs import OperatorHistory, histories
 from ftplan.metrics.measured_tasks import MeasuredGroups, MeasuredTasks, measured_groups, measured_tasks
-from ftplan.metrics.operator_demand import Flows, demand_statistic, look_back, measured_flows, operator_demand, steady
+from ftplan.metrics.operator_demand import (
+    MeasuredFlows,
+    demand_statistic,
+    look_back,
+    measured_flows,
+    operator_demand,
+    steady,
+)
 from ftplan.model.memory import GB, VARIABLE, available_bytes
 from ftplan.model.problem import StatsTables
 from ftplan.model.task_graph import TaskGraph
@@ -47,7 +54,7 @@ class OperatorUsage:
     window_s: float
     measured: MeasuredTasks
     groups: Mapping[str, MeasuredGroups]
-    flows: Flows
+    flows: MeasuredFlows
     histories: tuple[OperatorHistory, ...]
     look_back: slice
     forecasts: tuple[Forecast | None, ...]

@@ -28,6 +28,7 @@ from tests.api.scale_out.cases import (
     JOB,
     RATES,
     STATE,
+    TASKS,
     TOPOLOGY,
     job,
     offered,
@@ -35,6 +36,7 @@ from tests.api.scale_out.cases import (
     statistics,
 )
 from tests.effort import examples
+from tests.metrics.measured_cases import measured
 from tests.topologies import operator, topologies
 
 NONE = {"forecast": "none"}
@@ -242,6 +244,12 @@ def test_what_is_unknown_is_said() -> None:
     assert "NO_MEMORY" in codes(prepared(ftplan.load(**BARE)))
     assert "NO_MEMORY" not in codes(prepared(ftplan.load(**BARE), task_memory=1e9))
     assert "no queue_length of beats, clicks" in codes(prepared(without("queue_length")))["NO_QUEUE"]
+    rows = [("clicks", 0, 0, 0.0, 5.0), ("rank", 0, 0, 5.0)]
+    astray = {**measured(TASKS, tasks=rows, substreams=[("clicks", 0, "rank", 0, 0, 5.0)])}
+    astray["manifest"] = {**astray["manifest"], "coverage": 0.25}
+    known = codes(prepared(ftplan.load(topology=TOPOLOGY, stats=astray)))
+    assert "records from clicks to rank, but the topology no such edge" in known["STREAM_NOT_IN_TOPOLOGY"]
+    assert "only 25% of the windows have records" in known["LOW_COVERAGE"]
     placement = {"tasks": {name: nodes for name, nodes in CLUSTER["placement"]["tasks"].items() if name != "rank"}}
     ready = prepared(job(placement=placement))
     assert "the tasks of rank are" in codes(ready)["NO_PLACEMENT"]
