@@ -123,6 +123,14 @@ def test_records_of_an_operator_stand_in_where_nothing_is_known_before_it() -> N
     assert demand[3].tolist() == pytest.approx([5.0 * WINDOW_S] * 2)
 
 
+def test_selectivities_reach_over_operators_without_statistics() -> None:
+    """Nothing is known of ``b`` but that ``c`` after it gets, or keeps waiting, two records for each of ``a``."""
+    rows = [("a", 0, w, 0.0, 100.0 * (w + 1)) for w in range(3)]
+    rows += [("c", 0, w, 100.0 * (w + 1), None, None, None, None, 50.0 * (w + 1) * (w + 2)) for w in range(3)]
+    demand = _demand(_job("a", "b", "c"), measured("abc", tasks=rows, windows=3), slice(1, 3))
+    assert demand[:, 1:].tolist() == [pytest.approx([200.0, 300.0])] * 2 + [pytest.approx([400.0, 600.0])]
+
+
 def test_selectivities_are_those_of_the_look_back() -> None:
     rows = [("a", 0, w, 0.0, 10.0) for w in range(4)] + [("b", 0, w, 10.0, 5.0 * (w + 1)) for w in range(4)]
     graph = _job("a", "b", "c")

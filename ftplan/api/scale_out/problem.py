@@ -23,7 +23,7 @@ from ftplan.metrics.scaling_problem import ScalingLimits, ScalingProblem
 from ftplan.metrics.scaling_states import Thresholds, Timeline, check_thresholds, timeline
 from ftplan.metrics.task_state import task_state
 from ftplan.metrics.technique_setting import TechniqueSetting
-from ftplan.metrics.true_rates import Flow
+from ftplan.metrics.true_rates import OperatorFlow
 from ftplan.model.cluster import Cluster, Network
 from ftplan.model.plan import InputFile
 from ftplan.model.problem import Problem, StatsTables
@@ -73,7 +73,7 @@ class PreparedScaling:
     window_s: float
     look_back: slice
     sized_for: FloatArray
-    flows: tuple[Flow, ...]
+    flows: tuple[OperatorFlow, ...]
     forecasts: tuple[Forecast | None, ...]
     rules: FuzzyRules
     reachable: tuple[float, float]
@@ -139,6 +139,7 @@ def prepare(problem: Problem, options: ScaleOutOptions) -> PreparedScaling:
         *state.warnings,
         *given.warnings,
         *assumed,
+        *(warning for item in usage.forecasts if item is not None for warning in item.warnings),
     )
     built = ScalingProblem(
         operators=operators,

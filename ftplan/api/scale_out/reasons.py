@@ -17,7 +17,8 @@ def why_so_many(figures: ScaledFigures, number: int) -> str:
     if item is None and not operator.use > 0.0:
         return "nothing is demanded of it, or how many tasks that needs is not known: it stays as it is"
     if item is None:
-        return _stays(operator.state, lacks_tasks(operator, target), now, target)
+        state = "normal" if operator.state == "scale-in" and operator.parallelism == 1 else operator.state
+        return _stays(state, lacks_tasks(operator, target), now, target)
     then = highest_use(operator, item)
     need = math.ceil(operator.use / target * (1.0 - 1e-9))
     text = f"the demand keeps {operator.use:.3g} tasks busy, {need:,} at {target:g} if it were even"

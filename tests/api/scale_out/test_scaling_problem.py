@@ -17,6 +17,7 @@ from ftplan.api.scale_out.options import ScaleOutOptions
 from ftplan.api.scale_out.problem import PreparedScaling, prepare
 from ftplan.api.scale_out.room import by_id, job_weights, jobs_of, room
 from ftplan.errors import FtplanError
+from ftplan.io.bottleneck_rules_file import SHIPPED
 from ftplan.metrics.scaling_effects import acting, even_ranges, lacks_tasks, task_use
 from ftplan.metrics.scaling_problem import ScalableOperator
 from ftplan.model.topology import Topology
@@ -27,6 +28,7 @@ from tests.api.scale_out.cases import (
     JOB,
     RATES,
     STATE,
+    TASKS,
     TOPOLOGY,
     job,
     offered,
@@ -34,6 +36,7 @@ from tests.api.scale_out.cases import (
     statistics,
 )
 from tests.effort import examples
+from tests.metrics.measured_cases import measured
 from tests.topologies import operator, topologies
 
 NONE = {"forecast": "none"}
@@ -105,6 +108,28 @@ def test_nodes_that_take_no_tasks_have_no_room() -> None:
     nodes[2] = {**nodes[2], "used_cpu": 3.5}
     ready = prepared(job(nodes=nodes))
     assert ready.problem.free.tolist() == pytest.approx([4.0, 4.0, 0.5, 0.0])
+    replicas = {"rank": ["n1"], "parse": [None, "n2"]}
+    assert prepared(job({"replicas": replicas})).problem.free.tolist() == pytest.approx([3.5, 3.0, 4.0, 6.0])
+
+
+def test_other_files_are_read_and_named() -> None:
+    """The shipped rules are the default ones; checkpoints of a plan win over those of the cluster, by operator."""
+    groups = [{"operator": "rank", "key_group": k, "primary": "n2", "checkpoints": ["n3", "n1"]} for k in range(8)]
+    envelope = {"format": "ftplan/plan", "format_version": "1.0", "kind": "checkpoint-allocation"}
+    given = {**envelope, "plan": {"assignments": groups}}
+    costs = {
+        "format": "ftplan/recovery-costs", "format_version": "1.0", "state": "remote",
+        "parameters": {"restart_s": {"value": 12.0, "low": 10.0, "high": 14.0}},
+    }  # fmt: skip
+    plain, ready = prepared(), prepared(rules=str(SHIPPED), checkpoints=given, costs=costs)
+    assert [file.role for file in ready.inputs] == ["rules", "checkpoints", "costs"]
+    np.testing.assert_array_equal(plain.scores, ready.scores)
+    known = operators(ready)
+    assert known["rank"].copies == ((0, 2),) * 8
+    assert known["count"].copies == operators(plain)["count"].copies
+    assert (ready.setting.setup_s, ready.setting.remote) == (12.0, True)
+    with pytest.raises(FtplanError, match="names node 'n3', and there is no cluster"):
+        prepared(ftplan.load(**BARE), checkpoints=given)
 
 
 def test_a_cluster_is_not_needed() -> None:
@@ -203,7 +228,7 @@ def test_inputs_are_needed(missing: str) -> None:
 
 def test_statistics_that_do_not_fit_into_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FTPLAN_MAX_MEMORY_GB", "0.0001")
-    with pytest.raises(FtplanError, match="14 tasks and 40 key groups over 40 windows need about .* longer windows"):
+    with pytest.raises(FtplanError, match=r"14 tasks and 40 key groups over 40 windows need about .* longer windows"):
         prepared()
 
 
@@ -219,6 +244,12 @@ def test_what_is_unknown_is_said() -> None:
     assert "NO_MEMORY" in codes(prepared(ftplan.load(**BARE)))
     assert "NO_MEMORY" not in codes(prepared(ftplan.load(**BARE), task_memory=1e9))
     assert "no queue_length of beats, clicks" in codes(prepared(without("queue_length")))["NO_QUEUE"]
+    rows = [("clicks", 0, 0, 0.0, 5.0), ("rank", 0, 0, 5.0)]
+    astray = {**measured(TASKS, tasks=rows, substreams=[("clicks", 0, "rank", 0, 0, 5.0)])}
+    astray["manifest"] = {**astray["manifest"], "coverage": 0.25}
+    known = codes(prepared(ftplan.load(topology=TOPOLOGY, stats=astray)))
+    assert "records from clicks to rank, but the topology no such edge" in known["STREAM_NOT_IN_TOPOLOGY"]
+    assert "only 25% of the windows have records" in known["LOW_COVERAGE"]
     placement = {"tasks": {name: nodes for name, nodes in CLUSTER["placement"]["tasks"].items() if name != "rank"}}
     ready = prepared(job(placement=placement))
     assert "the tasks of rank are" in codes(ready)["NO_PLACEMENT"]
