@@ -30,6 +30,7 @@ def exact(problem: ScalingProblem, search: ScalingSearch) -> Result[Scaling]:
     ones. Where all that jobs could use fits into the free cores, that is the answer, without a solver. Otherwise one
     integer program chooses the level that each job sustains, with the fewest tasks for it, the operators that are
     scaled in, and the nodes of new tasks, in two waves; a second run takes the fewest cores, then the fewest changes.
+    What all nodes together can take stands for them at first; they join the program where its choice does not fit.
     Operators change only where the level of their job needs it; fewer tasks than now only where these suffice.
 
     Guarantee: ``optimal``, or ``feasible`` with the proven gap at the time limit; ``least_extra_cpu`` of the answer is
