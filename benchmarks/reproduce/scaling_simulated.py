@@ -204,11 +204,11 @@ def _latency_below(table: Table) -> Iterator[Check]:
 
 ASSUMED = (
     "each rate rises to the next within 60 s; two stateful executors are busy half of the time at 200 records/s, so "
-    "that at 400 they just keep up, and do not with Storm's checkpoints; the others never become bottlenecks; labels, rules "
-    "and thresholds are ftplan's defaults, scored every 10 s; new executors take "
+    "that at 400 they just keep up, and do not with Storm's checkpoints; the others never become bottlenecks; labels, "
+    "rules and thresholds are ftplan's defaults, scored every 10 s; new executors take "
     f"{SETUP_S:g} s to start, checkpoints are 60 s apart, state of about 2 MB goes at 100 MB/s and takes no time of "
-    f"the executors; Storm spends {1000 * OVERHEAD_S:g} ms on each checkpoint, and is restarted with twice the stateful "
-    "executors at 680 s and 1,050 s, as the text has it, within 30 s"
+    f"the executors; Storm spends {1000 * OVERHEAD_S:g} ms on each checkpoint, and is restarted with twice the "
+    "stateful executors at 680 s and 1,050 s, as the text has it, within 30 s"
 )
 ROWS = (
     Row(
