@@ -206,6 +206,14 @@ def test_another_alarming_threshold_asks_what_it_would_have_asked_at_once() -> N
         later.alarmed_at(71.0)
 
 
+def test_a_start_is_late_where_the_state_is_not_there_in_time() -> None:
+    """With little bandwidth the copy of the state of ``count`` takes longer than it was prepared."""
+    for bandwidth, late in ((1000.0, False), (0.001, True)):
+        ready = prepared(bandwidth=bandwidth, setup_s=0.0)
+        line = ready.timelines[[item.id for item in ready.problem.operators].index("count")]
+        assert [event.late for event in line.events if event.after == "promoted"] == [late]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
