@@ -2,8 +2,9 @@
 
 Run from the project's root: ``python benchmarks/autoscaling.py [--demeter FOLDER] [--curves FOLDER] [--quick]``. Prints
 Markdown tables. FOLDER holds ``cars_runs.csv.gz``, ``cars_load.csv.gz`` and ``cars_profiles.csv`` of Demeter
-(Geldenhuys et al., ICPE 2024; github dos-group/demeter, results), resampled to 10 s; FTPLAN_AUTOSCALERS names it too. The other holds streams in
-steps of five minutes (github dos-group/load-prediction-dsp, data), FTPLAN_LOAD_CURVES. What is not given is left out.
+(Geldenhuys et al., ICPE 2024; github dos-group/demeter, results), resampled to 10 s; FTPLAN_AUTOSCALERS names it too.
+The other holds streams in steps of five minutes (Gontarska et al., IC2E 2021; github dos-group/load-prediction-dsp,
+data), FTPLAN_LOAD_CURVES too. What is not given is left out.
 
 Measured runs: 18 hours of a Flink job on up to 24 task managers of one core, with a failure every 45 minutes; the load
 is the same six hours, a day in short, three times over. Policies are chosen on the first two of these days, and all

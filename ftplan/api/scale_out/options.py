@@ -157,7 +157,11 @@ class ScaleOutOptions(PlanOptions):
         unit="speed",
     )
     max_rescales_per_day: int | None = option(
-        None, optional(whole(0)), "Judge policies that rescale at most so often a day.", metavar="N"
+        None,
+        optional(whole(0)),
+        "Replay policies that rescale an operator at most so often a day: the one of fewest core-hours on the first "
+        "half of the statistics is judged on the rest, beside the optimum that knows all demand.",
+        metavar="N",
     )
     rescale_time_s: float | None = option(
         None,
@@ -167,7 +171,11 @@ class ScaleOutOptions(PlanOptions):
         unit="time",
     )
     max_overloaded: float = option(
-        0.05, SHARE, "With --max-rescales-per-day: the share of windows that may be overloaded.", metavar="X"
+        0.05,
+        SHARE,
+        "With --max-rescales-per-day: the share of windows that may be overloaded; of policies, the share that may end "
+        "with work left over.",
+        metavar="X",
     )
     costs: Any = option(None, COSTS, "Recovery costs, as fitted on measured recoveries.", metavar="FILE")
     checkpoints: Any = checkpoints_in_place()

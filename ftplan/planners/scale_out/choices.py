@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
-from ftplan.metrics.scaling_effects import lacks_memory, lacks_tasks, scaled_in
+from ftplan.metrics.scaling_effects import acting, lacks_memory, lacks_tasks, scaled_in
 from ftplan.metrics.scaling_problem import ScalingProblem
 from ftplan.planners.scale_out.parallelism import Sizing
 
@@ -42,8 +42,8 @@ class Choices:
         self.smaller: Sizes = {}
         self.roomier: Sizes = {}
         self.lacking: list[list[int]] = [[] for _ in problem.weight]
-        for number, item in enumerate(problem.operators):
-            sizing = self.sizings[number]
+        for number in acting(problem):
+            item, sizing = problem.operators[number], self.sizings[number]
             if lacks_tasks(item, target):
                 self.lacking[item.job].append(number)
             elif scaled_in(item, target):

@@ -17,7 +17,7 @@ from ftplan.planners.scale_out.outcome import above_quota, outcome, scaling
 from ftplan.planners.scale_out.room import Room
 
 #: Choices that no nodes can take, after which nodes become a part of the program from the start.
-CUTS = 20
+CUTS = 3
 
 
 def exact(problem: ScalingProblem, search: ScalingSearch) -> Result[Scaling]:

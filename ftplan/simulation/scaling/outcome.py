@@ -118,7 +118,7 @@ def faults(runs: Sequence[OperatorRun], batches: int, expected: Digests) -> list
             if numbers:
                 found.append(ScalingFault(operator, what, len(set(numbers)), min(numbers)))
 
-        add("never put out", range(run.released + 1, batches))
+        add("never put out", range(min(run.released + 1, len(run.released_s)), batches))
         state = run.state() if run.tasks else None
         if state is not None:
             add("not in the state", range(int(state.number.min()) + 1, batches))

@@ -31,8 +31,9 @@ class Restart(NamedTuple):
 class TopologyRestarts:
     """A barrier goes through the topology with the input, ahead of a batch; each task with state stores it then.
 
-    A checkpoint is complete when all have. After a restart the sources send again what came after the last complete
-    one. What went out of the job since comes out twice; whoever gets it drops that.
+    A checkpoint is complete when all tasks have seen it, those without state too: then nothing before it is under way.
+    After a restart the sources send again what came after the last complete one. What went out of the job since comes
+    out twice; whoever gets it drops that.
 
     Attributes
     ----------
@@ -50,11 +51,11 @@ class TopologyRestarts:
         self.restarted: list[Restart] = []
         self.stopped = False
         self._barriers: dict[int, int] = {}
-        self._parts: dict[int, dict[ScalableTask, KeyedState]] = {}
+        self._parts: dict[int, dict[ScalableTask, KeyedState | None]] = {}
         self._stored: dict[int, KeyedState] = {
             run.number: KeyedState.empty(run.operator.key_groups) for run in self._keyed
         }
-        self._overhead()
+        self._watch_barriers()
         env.process(self._send_barriers())
 
     @property
@@ -78,8 +79,6 @@ class TopologyRestarts:
             for run in self.runs
             if run.parallelism != len(after[run.number])
         }
-        if not self._keyed:  # nothing is lost but what is under way
-            self.complete = min(run.released for run in self.runs)
         for run in self.runs:
             run.reset(self.complete, self.feed.sent if not run.operator.inputs else self.complete)
         loads = [run.operator.bytes_of(*parts) for run in self._keyed for parts in after[run.number]]
@@ -87,14 +86,14 @@ class TopologyRestarts:
         for run in self.runs:
             run.arrived = self.complete
             run.begin(after[run.number], self._stored[run.number].copy() if run.operator.key_groups else None)
-        self._overhead()
+        self._watch_barriers()
         self.feed.held = False
         replayed = sum(run.records_of(self.complete, self.feed.sent) for run in self.feed.sources)
         self.feed.replay(self.complete + 1)
         self.restarted.append(Restart(began_s, self.env.now, changed, replayed))
 
-    def _overhead(self) -> None:
-        for run in self._keyed:
+    def _watch_barriers(self) -> None:
+        for run in self.runs:
             for task in run.tasks:
                 task.beforehand = self._store
 
@@ -110,14 +109,15 @@ class TopologyRestarts:
         checkpoints = self._barriers.get(number, 0)
         if not checkpoints:
             return 0.0
-        assert task.state is not None
         parts = self._parts.setdefault(number, {})
-        parts[task] = task.state.copy()
-        if all(other in parts for run in self._keyed for other in run.tasks):
+        parts[task] = None if task.state is None else task.state.copy()
+        if all(other in parts for run in self.runs for other in run.tasks):
             for run in self._keyed:
-                self._stored[run.number] = compose([parts[other] for other in run.tasks])
+                self._stored[run.number] = compose([part for other in run.tasks if (part := parts[other]) is not None])
             self.complete = number - 1
             self._parts = {later: value for later, value in self._parts.items() if later > number}
             self._barriers = {later: value for later, value in self._barriers.items() if later > number}
+        if task.state is None:
+            return 0.0
         written_s = task.operator.bytes_of(task.first, task.last) / self.split.bytes_s
         return checkpoints * (self.setting.overhead_s + written_s)

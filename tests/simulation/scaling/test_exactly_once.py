@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -137,6 +138,17 @@ def test_a_broken_protocol_is_seen(broken: type[StatefulSplit], says: set[str]) 
     technique: Technique = "checkpoint" if issubclass(broken, CheckpointSplit) else "active-backup"
     outcome = simulate_scaling(split_once(technique, keyed(even_use(2.2))), {**CARRIED_OUT, technique: broken})
     assert says <= {fault.what for fault in outcome.faults}
+
+
+def test_a_restart_loses_nothing_that_is_under_way_behind_what_has_state() -> None:
+    """The operator with state is far ahead of the one that it feeds, whose queue is lost in the restart."""
+    counter = replace(keyed(even_use(0.5)), output=False)
+    slow = SimulatedOperator("slow", 1, 1.0, np.array([2.0]), 100.0, (0,), True)
+    restart = RestartSetting(restart_s=5.0, at_s=(20.0,))
+    setting = ScalingSetting((counter, slow), steady(40.0), lambda *_: None, {}, 40.0, 1.0, restart=restart)
+    outcome = simulate_scaling(setting)
+    assert outcome.faults == ()
+    assert np.isfinite(outcome.batch_latency_s).all()
 
 
 def test_relapsing_leaves_nothing_behind() -> None:

@@ -12,8 +12,8 @@ from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.scale_out.churn.schedule_sweep import Recursion
 from ftplan.planners.scale_out.churn.trace import ChurnAccount, ChurnLimits, DemandTrace, account
 
-#: States, times windows, up to which overloads are counted: some ten seconds.
-MOST_STATES = 2e9
+#: States, times windows, up to which overloads are counted: some ten seconds; and bytes that this may take.
+MOST_STATES, MOST_BYTES = 2e9, 1e9
 
 
 class OfflineOptimum(NamedTuple):
@@ -74,7 +74,8 @@ def offline_optimum(trace: DemandTrace, limits: ChurnLimits, most_states: float 
             above = middle
     best = OfflineOptimum(*kept, min(value - price * most, kept[1].task_s), least)
     counted = Recursion(trace, rescales, most)
-    if best.proven or float(np.prod(counted.shape)) * len(trace.demand) > most_states:
+    states = float(np.prod(counted.shape))
+    if best.proven or states * len(trace.demand) > most_states or states * _bytes(trace) > MOST_BYTES:
         return best
     exact = _accounted(counted)
     return OfflineOptimum(*exact, exact[1].task_s, least)
@@ -92,8 +93,7 @@ def cheapest(recursion: Recursion, left: int | None = None) -> IntArray:
     O(sqrt(W S)) layers of states for rescales of S windows.
     """
     trace = recursion.trace
-    windows, span = len(trace.demand), trace.span
-    length = max(span, math.isqrt(8 * windows * span))
+    windows, span, length = len(trace.demand), trace.span, _segment(trace)
     firsts = range(0, windows, length)
     tail: FloatArray = np.zeros((span, *recursion.shape))
     tails = {}
@@ -108,6 +108,17 @@ def cheapest(recursion: Recursion, left: int | None = None) -> IntArray:
         recursion.swept(first, first + len(choices), tails.pop(first), choices)
         walk.on(first, choices)
     return walk.schedule
+
+
+def _segment(trace: DemandTrace) -> int:
+    """Return the windows of a segment: as many layers of choices as of values at the beginnings of segments."""
+    return max(trace.span, math.isqrt(8 * len(trace.demand) * trace.span))
+
+
+def _bytes(trace: DemandTrace) -> float:
+    """Return the memory that each state takes: 2 bytes for each choice, 8 for each value."""
+    segments = len(trace.demand) / _segment(trace)
+    return 2.0 * _segment(trace) + 8.0 * trace.span * (segments + 3.0)
 
 
 class _Walk:

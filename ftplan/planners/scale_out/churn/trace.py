@@ -46,8 +46,11 @@ class DemandTrace:
 
     @cached_property
     def available(self) -> FloatArray:
-        """(S,) the share of each window in which tasks work, from the one in which a rescale begins to its last."""
-        span = max(1, int(np.ceil(self.rescale_s / self.window_s - 1e-9)))
+        """(S,) the share of each window in which tasks work, from the one in which a rescale begins to its last.
+
+        A rescale longer than the trace lasts as long as that.
+        """
+        span = max(1, min(int(np.ceil(self.rescale_s / self.window_s - 1e-9)), len(self.demand)))
         down = self.rescale_s - self.window_s * np.arange(span)
         share: FloatArray = 1.0 - np.clip(down / self.window_s, 0.0, 1.0)
         return share

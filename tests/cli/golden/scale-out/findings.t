@@ -64,7 +64,7 @@ What else the statistics say: policies over time, thresholds, and a log of keys.
   sessions  at best, all demand known       64.02                     0.1667         1                –
   sessions  as it is                           96                          0         0           0.4994
   by the log of keys  keys  max parallelism now           best                           beware
-  sessions               5  8 (5 tasks, the busiest 68%)  19 (4 tasks, the busiest 68%)  worse than fewer: 3, 4, 6, 7, 9, 10 and 114 more
+  sessions               5  8 (5 tasks, the busiest 68%)  88 (4 tasks, the busiest 68%)  worse than fewer: 3, 4, 6, 7, 9, 10 and 114 more
   sessions is a bottleneck. 2 operators change, from 8 tasks in all to 9. The jobs sustain 100 % of their demand with no task above the target, as they run now 90.5 %. No pause is longer than 0.001 s. Key ranges, nodes and state of each task: in the JSON.
 
 Keys of an operator that there is not.

@@ -12,7 +12,7 @@ Fewer cores than the tasks take already.
   limit         quota
   current       3
   needed        8
-  smallest fix  --quota 8.0
+  smallest fix  --quota 8
   thresholds    scale in below 25, prepare from 55, promote above 70; scores lie between 20.42 and 79.58
   rules         none
                                           now
@@ -25,7 +25,7 @@ Fewer cores than the tasks take already.
   operator  foretold by     error on unseen time  same as yesterday
   sessions  seasonal-naive                     0                  0
   2> ftplan: no plan: the tasks that run now take 8 cores, --quota allows 3
-  2> ftplan: smallest fix: --quota 8.0
+  2> ftplan: smallest fix: --quota 8
   [1]
 
 No technique pauses that little.

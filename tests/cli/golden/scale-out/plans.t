@@ -60,7 +60,7 @@ As a table, with what there is to say of the inputs.
   n6    19% -> 8.3%   1.6% -> 0.8%
   sessions is a bottleneck. 2 operators change. The jobs sustain 100 % of their demand with no task above the target, as they run now 90.5 %. No pause is longer than 0.001 s. Key ranges, nodes and state of each task: in the JSON.
   2> ftplan: algorithm: exact (the default)
-  2> ftplan: warning: no statistics for clicks: nothing is said of its tasks, and what is offered to the operators after it is what they got [NO_STATISTICS]
+  2> ftplan: warning: no statistics for clicks: nothing is said of its tasks; after a source without any, operators count as offered what they got [NO_STATISTICS]
   2> ftplan: warning: the memory of tasks, or what they may hold, is not known: scores are by cpu and data size; give --task-memory, or memory_mb in the cluster file, and statistics with memory_bytes [NO_MEMORY]
   2> ftplan: warning: no bandwidth is known: 100 MB/s is taken; give --bandwidth, or network.bandwidth_mb_s in the cluster file [BANDWIDTH_ASSUMED]
 
