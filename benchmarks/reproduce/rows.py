@@ -17,6 +17,7 @@ from reproduce import (
     replication_proofs,
     replication_simulated,
     scaling_alarming,
+    scaling_simulated,
 )
 
 MODULES = (
@@ -34,5 +35,6 @@ MODULES = (
     replication_simulated,
     replication_accuracy,
     scaling_alarming,
+    scaling_simulated,
 )
 ROWS = tuple(row for module in MODULES for row in module.ROWS)

@@ -12,11 +12,15 @@ from ftplan.api.kinds import KINDS, kind_of
 from ftplan.api.loading import Source, load
 from ftplan.api.option_fields import PlanSource
 from ftplan.errors import FtplanError
+from ftplan.io.fingerprint import sha256_of_bytes
+from ftplan.model import kinds
 from ftplan.model.plan import InputFile, Plan
 from ftplan.model.problem import Problem
 from ftplan.model.violation import Violation
 
 ROLES = ("topology", "cluster", "stats", "failure")
+#: Roles of inputs that are tables, whose bytes count.
+TABLES = frozenset(name for kind in kinds.ROWS for name in kind.tables)
 
 
 def load_inputs(
@@ -152,11 +156,13 @@ def _paths(plan: Plan) -> dict[str, str]:
 
 def _other_file(item: InputFile) -> InputFile | None:
     """Return the fingerprint of a plan or costs that a plan was made from, None where it is not there any more."""
-    from ftplan.io.documents import read_document
+    from ftplan.io.documents import read_bytes, read_document
 
     if item.path is None or not os.path.exists(item.path):
         return None
     try:
+        if item.role in TABLES:
+            return replace(item, sha256=sha256_of_bytes(read_bytes(item.path, item.role)))
         return replace(item, sha256=read_document(item.path, item.role).sha256)
     except FtplanError:
         return None

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ftplan.forecasting.forecast import HIGH, LOW, Forecast
-from ftplan.forecasting.methods import SHORTEST_LINE, windows_a_day
+from ftplan.forecasting.methods import LINES, windows_a_day
 from ftplan.model.topology import FloatArray
 
 #: Which inputs of the inference grow with demand: cpu and data size, not memory between them.
@@ -54,7 +54,7 @@ def crossing(
     """
     if (score(inputs[-1]) > promote).any():
         return Crossing((0.0, 0.0, 0.0), 0.0)
-    day = min(max(windows_a_day(window_s), SHORTEST_LINE), len(inputs))
+    day = min(max(windows_a_day(window_s), LINES[0]), len(inputs))
     last = slice(-day, None, -(-day // MOST_LOOKED_AT))
     task = _worst_task(inputs[last], demand[last], score)
     if task is None:

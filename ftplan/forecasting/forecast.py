@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ftplan.errors import FtplanError, MissingExtraError
-from ftplan.forecasting.methods import DAMPINGS, seasonal_naive, trend
+from ftplan.forecasting.day_ahead import day_ahead
+from ftplan.forecasting.methods import DAMPINGS, DAY_S, LINES, seasonal_naive, trend
 from ftplan.forecasting.smoothing import LEAST, installed, smoothed
 from ftplan.model.plan import Warn
 from ftplan.model.topology import FloatArray, IntArray
@@ -91,10 +92,11 @@ class Forecaster(NamedTuple):
 def forecast(series: FloatArray, horizon: int, season: int, method: str = "auto") -> Forecast:
     """Foretell a series (W,) for *horizon* windows; *season* is how many windows make a day (0: unknown).
 
-    Trend and smoothing are tried with a daily pattern and without, trends with less damping and more, ``auto`` tries
-    all methods; the one of least error is taken. Errors are of up to 60 origins in the second half of the series, each
-    seeing the time before it only [Tashman2000]; parameters come from the time before the first of them. As the least
-    of a few, the error of the method taken is a little kind.
+    Trend and smoothing are tried with a daily pattern and without, trends of short lines and long, damped more and
+    less, or as what today differs from yesterday, which fades; ``auto`` tries all methods. The one of least error is
+    taken. Errors are of up to 60 origins in the second half of the series, each seeing the time before it only
+    [Tashman2000]; parameters come from the time before the first of them. As the least of a few, the error of the
+    method taken is a little kind.
 
     Gaps (NaN) repeat what was before. Only the last 20,000 windows are looked at, and smoothing is fitted twice: about
     half a second for 10,000 windows.
@@ -138,8 +140,10 @@ def _candidates(values: FloatArray, season: int, first: int, method: str) -> tup
             "than a day; use --forecast trend"
         )
     if method in ("auto", "trend"):
-        tried = product((0, season) if 0 < season < first else (0,), DAMPINGS)
-        candidates += [_Candidate("trend", daily, partial(trend, values, daily, damping)) for daily, damping in tried]
+        if 0 < season < first:
+            candidates.append(_Candidate("trend", season, partial(day_ahead, values, season, window_s=DAY_S / season)))
+        tried = product((0, season) if 0 < season < first else (0,), LINES, DAMPINGS)
+        candidates += [_Candidate("trend", item[0], partial(trend, values, *item)) for item in tried]
     if method == "smoothing" and first < LEAST:
         raise FtplanError(f"--forecast smoothing needs at least {2 * LEAST} windows; use --forecast trend")
     if method in ("auto", "smoothing") and first >= LEAST:

@@ -10,8 +10,8 @@ import numpy as np
 from ftplan.model.topology import FloatArray, IntArray
 
 DAY_S = 86400.0
-#: Windows that a line is laid through: twice the horizon, within these.
-SHORTEST_LINE, LONGEST_LINE = 12, 144
+#: Windows that a line may be laid through.
+LINES = (12, 144)
 #: Windows whose median is the level from which a line goes on.
 LEVEL = 3
 #: What may be left of a slope with each window ahead: a line that goes on undamped is soon worse than none.
@@ -31,12 +31,12 @@ def seasonal_naive(series: FloatArray, season: int, origins: IntArray, horizon: 
     return np.asarray(series[origins[:, None] - season + np.arange(horizon) % season])
 
 
-def trend(series: FloatArray, season: int, damping: float, origins: IntArray, horizon: int) -> FloatArray:
+def trend(series: FloatArray, season: int, length: int, damping: float, origins: IntArray, horizon: int) -> FloatArray:
     """Return a damped line with the slope of Theil and Sen, (P, H), which outliers do not pull [Sen1968].
 
-    The slope is the median over all pairs of the last windows; the line begins at the median of the last three. With a
-    daily pattern (season > 0) the line goes through what today differs from yesterday, and yesterday is added; then
-    origins need more than *season* windows before them. Cost O(P · n²) for lines of n = 2H windows, at most 144.
+    The slope is the median over all pairs of the last *length* windows; the line begins at the median of the last
+    three. With a daily pattern (season > 0) the line goes through what today differs from yesterday, and yesterday is
+    added; then origins need more than *season* windows before them. Cost O(P · length²).
     """
     damped = np.cumsum(damping ** np.arange(1, horizon + 1))
     if season:
@@ -44,7 +44,6 @@ def trend(series: FloatArray, season: int, damping: float, origins: IntArray, ho
         answer = seasonal_naive(series, season, origins, horizon)
     else:
         rest, answer = series, np.zeros((len(origins), horizon))
-    length = min(max(2 * horizon, SHORTEST_LINE), LONGEST_LINE)
     for row, origin in enumerate(origins.tolist()):
         known = rest[max(origin - season - length, 0) : origin - season]
         answer[row] += np.median(known[-LEVEL:]) + _slope(known) * damped

@@ -22,7 +22,7 @@ INPUTS = ("topology", "cluster", "stats", "failure")
 PATH_OPTIONS = frozenset(
     (
         *INPUTS,
-        *(option for row in ROWS for option in (*dict(row.plans), *row.files)),
+        *(option for row in ROWS for option in (*dict(row.plans), *row.files, *row.tables)),
         *("output", "plan", "against", "logs", "failure_log", "zone_map", "cluster_output"),
     )
 )

@@ -46,15 +46,13 @@ def load_key_log(source: Any) -> KeyLog:
     FtplanError
         If the file cannot be read, a column is missing or of another type, or records are missing or negative.
     """
-    if isinstance(source, (str, Path)):
-        name, data = display_name(source), read_bytes(source, "key log")
-        table = _parsed(data, name)
-        file = InputFile("key_log", recorded_path(source), sha256_of_bytes(data))
-    else:
-        name, table = "key log", _arrow(source)
-        file = InputFile("key_log", None, sha256_of_table(table))
+    path = isinstance(source, (str, Path))
+    name, data = (display_name(source), read_bytes(source, "key log")) if path else ("key log", b"")
     try:
-        return KeyLog(_by_operator(_checked(table, name), name), file)
+        table = _checked(_parsed(data, name) if path else _arrow(source), name)
+        digest = sha256_of_bytes(data) if path else sha256_of_table(table)
+        file = InputFile("key_log", recorded_path(source) if path else None, digest)
+        return KeyLog(_by_operator(table, name), file)
     except (pa.ArrowException, UnicodeError) as error:  # Arrow looks into text only when it is used
         raise FtplanError(f"{name}: {_first_line(error)}") from None
 
@@ -93,11 +91,9 @@ def _checked(table: Any, name: str) -> Any:
         key = key.dictionary_decode()
     if not (_is_text(key.type) or pa.types.is_integer(key.type)):
         raise FtplanError(f"{name}: key: is of type {key.type}; expected text or whole numbers")
-    try:
-        operator, records = operator.cast(pa.string()), records.cast(pa.float64())
-        key = key.cast(_key_type(key.type))
-    except pa.ArrowException as error:
-        raise FtplanError(f"{name}: {_first_line(error)}") from None
+    operator = _cast(operator, pa.string(), f"{name}: operator")
+    records = _cast(records, pa.float64(), f"{name}: records")
+    key = _cast(key, _key_type(key.type), f"{name}: key")
     wrong = pc.fill_null(pc.invert(pc.and_(pc.greater_equal(records, 0.0), pc.is_finite(records))), True)
     if pc.any(wrong).as_py():
         row = pc.index(wrong, True).as_py()
@@ -114,6 +110,13 @@ def _by_operator(table: Any, name: str) -> dict[str, KeyedRecords]:
         mine = table.filter(pc.equal(table["operator"], operator)).combine_chunks()
         known[operator] = KeyedRecords(mine["key"].combine_chunks(), mine["records"].combine_chunks())
     return known
+
+
+def _cast(values: Any, kind: Any, what: str) -> Any:
+    try:
+        return values.cast(kind)
+    except pa.ArrowException as error:
+        raise FtplanError(f"{what}: {_first_line(error)}") from None
 
 
 def _key_type(kind: Any) -> Any:

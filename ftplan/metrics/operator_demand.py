@@ -14,7 +14,7 @@ import numpy as np
 
 from ftplan.metrics.key_group_series import known_operator
 from ftplan.metrics.measured_tasks import MeasuredTasks
-from ftplan.metrics.true_rates import Flow, propagated
+from ftplan.metrics.true_rates import OperatorFlow, propagated
 from ftplan.model.problem import StatsTables
 from ftplan.model.rates import rates
 from ftplan.model.statistics import window_numbers
@@ -25,14 +25,25 @@ from ftplan.model.topology import FloatArray
 STEADY_S = 60.0
 
 
-class Flows(NamedTuple):
-    """What goes over each pair of joined operators, and the senders of which it is the topology that says so."""
+class MeasuredFlows(NamedTuple):
+    """What goes over each pair of joined operators, by their positions.
 
-    flows: tuple[Flow, ...]
+    Attributes
+    ----------
+    stated
+        Senders of which it is the topology that says so.
+    astray
+        Pairs that exchanged records and are not joined.
+    """
+
+    flows: tuple[OperatorFlow, ...]
     stated: tuple[int, ...]
+    astray: tuple[tuple[int, int], ...] = ()
 
 
-def operator_demand(graph: TaskGraph, measured: MeasuredTasks, flows: Sequence[Flow], window_s: float) -> FloatArray:
+def operator_demand(
+    graph: TaskGraph, measured: MeasuredTasks, flows: Sequence[OperatorFlow], window_s: float
+) -> FloatArray:
     """Return the demand on each operator, (O, W) in records/s; NaN where nothing tells.
 
     A source is offered what it processed, and what its queue grew by. What the operators after it have to process
@@ -64,11 +75,12 @@ def _came(records: FloatArray, queue: FloatArray) -> FloatArray:
     return np.asarray(np.maximum(np.nansum(records, axis=1) + np.diff(waiting, prepend=waiting[:1]), 0.0))
 
 
-def measured_flows(graph: TaskGraph, stats: StatsTables, measured: MeasuredTasks, window: slice) -> Flows:
+def measured_flows(graph: TaskGraph, stats: StatsTables, measured: MeasuredTasks, window: slice) -> MeasuredFlows:
     """Return what goes over each pair of joined operators for each record that the sender processes.
 
     In this order: the substreams between the two; ``records_out`` of the sender (see :func:`_sent`); what came to the
-    receiver, where it has no other operator before it; what the topology states.
+    receiver, where it has no other operator before it; what the topology states. An operator without statistics
+    processes what goes to it.
 
     Parameters
     ----------
@@ -82,8 +94,14 @@ def measured_flows(graph: TaskGraph, stats: StatsTables, measured: MeasuredTasks
         receivers.setdefault(source, []).append(target)
     senders = Counter(target for _, target in stated)
     alone = {target: came[target] for target, count in senders.items() if count == 1 and measured.source[target]}
-    flows, by_word = [], set()
-    for source, targets in receivers.items():
+    flows: list[OperatorFlow] = []
+    by_word = set()
+    for source in graph.order:
+        targets = receivers.get(source, [])
+        if measured.source[source] is None:
+            processed[source] = sum(
+                flow.selectivity * processed[flow.source] for flow in flows if flow.target == source
+            )
         sent = {target: alone[target] for target in targets if target in alone}
         if measured.counts_output[source]:
             parted = any(edge.substreams is not None for edge in graph.out_edges[source])
@@ -92,15 +110,13 @@ def measured_flows(graph: TaskGraph, stats: StatsTables, measured: MeasuredTasks
             records = substreams.get((source, target), sent.get(target))
             if records is None or not processed[source] > 0.0:
                 by_word.add(source)
-                flows.append(Flow(source, target, stated[source, target]))
+                flows.append(OperatorFlow(source, target, stated[source, target]))
             else:
-                flows.append(Flow(source, target, records / processed[source]))
-    return Flows(tuple(sorted(flows)), tuple(sorted(by_word)))
+                flows.append(OperatorFlow(source, target, records / processed[source]))
+    return MeasuredFlows(tuple(sorted(flows)), tuple(sorted(by_word)), tuple(sorted(substreams.keys() - stated.keys())))
 
 
-def _totals(
-    graph: TaskGraph, measured: MeasuredTasks, window: slice
-) -> tuple[Sequence[float], Sequence[float], Sequence[float]]:
+def _totals(graph: TaskGraph, measured: MeasuredTasks, window: slice) -> tuple[list[float], list[float], list[float]]:
     """Return the records that each operator processed and wrote in some windows, and that came to it."""
     parts = [graph.slice_of(i) for i in range(len(graph.topology.operators))]
     processed, wrote = (

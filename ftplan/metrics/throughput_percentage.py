@@ -12,7 +12,7 @@ def throughput_percentages(graph: TaskGraph, congested: BoolArray, throughput: F
     """Return the effective throughput percentage of each operator as a share from 0 to 1, (operators,).
 
     It is the throughput of the sinks that a path without congested operators leads to, over that of all sinks
-    ([Xu2016], section III); sinks are the operators whose output counts. The operator itself may be congested: what
+    [Xu2016]; sinks are the operators whose output counts. The operator itself may be congested: what
     counts is what comes after it. A sink counts once, however many paths lead to it (the paper's listing walks a tree,
     where there is one).
 

@@ -17,7 +17,7 @@ from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray
 
 
-class Flow(NamedTuple):
+class OperatorFlow(NamedTuple):
     """What goes from one operator to another, by position: records for each record that the sender processes."""
 
     source: int
@@ -54,11 +54,11 @@ def mean_true_rate(rates: FloatArray) -> float:
     return float(known.mean()) if len(known) else math.nan
 
 
-def propagated(order: Iterable[int], flows: Sequence[Flow], offered: FloatArray) -> FloatArray:
+def propagated(order: Iterable[int], flows: Sequence[OperatorFlow], offered: FloatArray) -> FloatArray:
     """Return the demand on each operator, (O, X) in records/s: what the sources offer, through selectivities.
 
     No operator's own speed matters, so that one below a throttled operator is sized for what will reach it once that
-    is gone ([Kalavri2018], equation 8).
+    is gone ([Kalavri2018], section 3).
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def propagated(order: Iterable[int], flows: Sequence[Flow], offered: FloatArray)
     -------
     NaN where an operator without operators before it offers nothing known. Cost O((O + flows) X).
     """
-    entering: dict[int, list[Flow]] = {}
+    entering: dict[int, list[OperatorFlow]] = {}
     for flow in flows:
         entering.setdefault(flow.target, []).append(flow)
     demand = offered.copy()
@@ -83,7 +83,7 @@ def propagated(order: Iterable[int], flows: Sequence[Flow], offered: FloatArray)
 
 
 def required_parallelism(demand: float, true_rate: float, target: float = 1.0) -> int:
-    """Return DS2's parallelism: the demand over what a task can take, rounded up ([Kalavri2018], equation 7).
+    """Return DS2's parallelism: the demand over what a task can take, rounded up ([Kalavri2018], section 3).
 
     Parameters
     ----------

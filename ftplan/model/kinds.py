@@ -32,6 +32,8 @@ class KindRow:
         Options that take another plan, each with the kind of it; they are roles of inputs too.
     files
         Options that take a file of another format; likewise.
+    tables
+        Options that take a table, in Parquet or CSV; likewise.
     answers_failure
         Whether ``fail`` and a failure file are part of the question. Other plans are only scored under failures.
     fail_replaces_scenarios
@@ -44,6 +46,7 @@ class KindRow:
     needs: tuple[str, ...] = ("topology",)
     plans: tuple[tuple[str, str], ...] = ()
     files: tuple[str, ...] = ()
+    tables: tuple[str, ...] = ()
     answers_failure: bool = False
     fail_replaces_scenarios: bool = False
 
@@ -96,7 +99,8 @@ SCALE_OUT = KindRow(
     "operators",
     needs=("topology", "stats"),
     plans=(("checkpoints", "checkpoint-allocation"),),
-    files=("costs", "rules", "key_log"),
+    files=("costs", "rules"),
+    tables=("key_log",),
 )
 
 #: The main table of kinds that have no planner yet, whose plans are only read.

@@ -19,6 +19,7 @@ _SHARES = frozenset(
     (
         *("balance", "fidelity", "gap", "imbalance", "load_share", "max_cpu", "min_fidelity", "overload"),
         *("probability", "shared_fraction", "share", "threshold", "zone_separation"),
+        *("compute", "network", "state"),  # contention of nodes
         *("fairness", "sustained_load", "throughput_percentage", "utilisation_from", "utilisation_to"),
     )
 )

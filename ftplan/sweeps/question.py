@@ -61,13 +61,15 @@ class Question:
         checks = _checks(self.command, self.kind)
         row = None if self.evaluates else kind_of(self.kind).row
         roles = {} if row is None else {**dict.fromkeys(dict(row.plans), "plan"), **{name: name for name in row.files}}
+        tables = () if row is None else row.tables
         options: dict[str, Any] = {}
         for spelled, value in given.items():
             name = spelled.replace("-", "_")
             name = f"{name}_s" if name not in checks and f"{name}_s" in checks else name
             if name in options:
                 raise FtplanError(f"{spelled!r} is given twice (dashes and underscores are the same)")
-            options[name] = reader.read(roles[name], value) if name in roles and value is not None else value
+            taken = reader.read(roles[name], value) if name in roles and value is not None else value
+            options[name] = reader.path(taken) if name in tables and isinstance(taken, str) else taken
         checked(self.command, checks, options)
         return options
 

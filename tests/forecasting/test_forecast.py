@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -11,8 +12,9 @@ from hypothesis import strategies as st
 
 from ftplan.errors import FtplanError, MissingExtraError
 from ftplan.forecasting import forecast as room
+from ftplan.forecasting.day_ahead import day_ahead
 from ftplan.forecasting.forecast import Forecast, forecast, forecaster
-from ftplan.forecasting.methods import DAMPINGS, seasonal_naive, trend, windows_a_day
+from ftplan.forecasting.methods import DAMPINGS, LINES, seasonal_naive, trend, windows_a_day
 from ftplan.forecasting.smoothing import smoothed
 
 DAY = 24
@@ -36,7 +38,7 @@ def test_the_slope_is_that_of_scipy(seed: int, windows: int) -> None:
     from scipy.stats import theilslopes
 
     series = np.random.default_rng(seed).normal(size=windows).cumsum()
-    told = trend(series, 0, 0.9, np.array([windows]), 3)[0]
+    told = trend(series, 0, 12, 0.9, np.array([windows]), 3)[0]
     slope = theilslopes(series[-12:]).slope if windows > 2 else 0.0
     level = float(np.median(series[-3:]))
     assert told == pytest.approx([level + slope * x for x in (0.9, 0.9 + 0.81, 0.9 + 0.81 + 0.729)])
@@ -45,14 +47,14 @@ def test_the_slope_is_that_of_scipy(seed: int, windows: int) -> None:
 def test_outliers_do_not_pull_a_line() -> None:
     series = 2.0 * np.arange(24)
     series[[12, 17]] = 1e6
-    assert trend(series, 0, 0.9, np.array([24]), 12)[0, 0] == pytest.approx(44.0 + 0.9 * 2.0)
+    assert trend(series, 0, 12, 0.9, np.array([24]), 12)[0, 0] == pytest.approx(44.0 + 0.9 * 2.0)
 
 
 def test_a_line_goes_through_what_today_differs_from_yesterday() -> None:
     series = np.tile(daily(1, noise=0.0), 3)
     series[2 * DAY :] += 7.0
     later = series[2 * DAY + 18 - DAY : 2 * DAY + 18 - DAY + 4]
-    assert trend(series, DAY, 0.9, np.array([2 * DAY + 18]), 4)[0] == pytest.approx(later + 7.0)
+    assert trend(series, DAY, 12, 0.9, np.array([2 * DAY + 18]), 4)[0] == pytest.approx(later + 7.0)
 
 
 @pytest.mark.parametrize("season", [0, DAY])
@@ -89,11 +91,12 @@ def test_no_method_sees_what_comes_after_an_origin(method: str) -> None:
 def test_the_error_is_that_of_a_slow_replay() -> None:
     series = daily(6)
     told = forecast(series, 6, DAY, "trend")
+    lines = [partial(trend, season=s, length=n, damping=d) for s, n, d in product((0, DAY), LINES, DAMPINGS)]
     slow = []
-    for season, damping in product((0, DAY), DAMPINGS):
+    for rule in (*lines, partial(day_ahead, season=DAY, window_s=3600.0)):
         errors, sizes = [], []
         for origin in sorted({int(x) for x in np.linspace(72, len(series) - 6, 60)}):
-            ahead = trend(series[:origin], season, damping, np.array([origin]), 6)[0]
+            ahead = rule(series[:origin], origins=np.array([origin]), horizon=6)[0]
             errors.append(np.abs(ahead - series[origin : origin + 6]))
             sizes.append(series[origin : origin + 6])
         slow.append(np.mean(errors) / np.mean(sizes))
@@ -129,7 +132,7 @@ def test_the_range_holds_nine_of_ten_windows_that_no_method_has_seen() -> None:
     rng = np.random.default_rng(0)
     series = 100.0 * np.where(rng.random(3000) < 0.2, 2.0, 1.0) + rng.uniform(0.0, 1.0, 3000)
     inside = []
-    for end in range(1000, 2960, 40):
+    for end in range(1000, 2960, 80):
         told, later = forecast(series[end - 400 : end], 24, 0, "trend"), series[end : end + 24]
         inside.append(((later >= told.low) & (later <= told.high)).mean())
     assert 0.87 <= np.mean(inside) <= 0.97

@@ -46,7 +46,7 @@ def _demand(graph: TaskGraph, statistics: dict[str, Any], window: slice = slice(
 
 @settings(max_examples=examples(60))
 @given(
-    offered=st.lists(st.integers(1, 10**6), min_size=1, max_size=6),
+    offered=st.lists(st.integers(1_000, 10**6), min_size=1, max_size=6),
     selectivities=st.lists(st.sampled_from([0.1, 0.5, 1.0, 2.0, 7.0]), min_size=1, max_size=4),
     speeds=st.lists(st.sampled_from([0.05, 0.25, 0.5, 0.9, 1.0]), min_size=5, max_size=5),
 )
@@ -121,6 +121,14 @@ def test_records_of_an_operator_stand_in_where_nothing_is_known_before_it() -> N
     assert demand[1].tolist() == pytest.approx([90.0, 10.0])
     assert demand[2].tolist() == pytest.approx([45.0, 5.0 + 80.0])  # nothing is known of d but what it states
     assert demand[3].tolist() == pytest.approx([5.0 * WINDOW_S] * 2)
+
+
+def test_selectivities_reach_over_operators_without_statistics() -> None:
+    """Nothing is known of ``b`` but that ``c`` after it gets, or keeps waiting, two records for each of ``a``."""
+    rows = [("a", 0, w, 0.0, 100.0 * (w + 1)) for w in range(3)]
+    rows += [("c", 0, w, 100.0 * (w + 1), None, None, None, None, 50.0 * (w + 1) * (w + 2)) for w in range(3)]
+    demand = _demand(_job("a", "b", "c"), measured("abc", tasks=rows, windows=3), slice(1, 3))
+    assert demand[:, 1:].tolist() == [pytest.approx([200.0, 300.0])] * 2 + [pytest.approx([400.0, 600.0])]
 
 
 def test_selectivities_are_those_of_the_look_back() -> None:

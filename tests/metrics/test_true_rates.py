@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ftplan.metrics.true_rates import Flow, mean_true_rate, propagated, required_parallelism, true_rates
+from ftplan.metrics.true_rates import OperatorFlow, mean_true_rate, propagated, required_parallelism, true_rates
 from tests.effort import examples
 
 NAN = math.nan
@@ -43,7 +43,13 @@ DS2 = {
     "filter": (4, 400.0, [150.0], 3),
     "join": (5, 2_000.0 * 0.1 + 400.0 * 0.25, [90.0], 4),
 }
-FLOWS = [Flow(0, 2, 1.0), Flow(2, 3, 2.0), Flow(1, 4, 1.0), Flow(3, 5, 0.1), Flow(4, 5, 0.25)]
+FLOWS = [
+    OperatorFlow(0, 2, 1.0),
+    OperatorFlow(2, 3, 2.0),
+    OperatorFlow(1, 4, 1.0),
+    OperatorFlow(3, 5, 0.1),
+    OperatorFlow(4, 5, 0.25),
+]
 
 
 def test_parallelism_of_a_topology_by_hand() -> None:
@@ -72,15 +78,17 @@ def test_required_parallelism(demand: float, rate: float, target: float, tasks: 
 
 
 @st.composite
-def _graphs(draw: st.DrawFn) -> tuple[int, list[Flow]]:
+def _graphs(draw: st.DrawFn) -> tuple[int, list[OperatorFlow]]:
     count = draw(st.integers(1, 7))
     pairs = [(i, j) for j in range(count) for i in range(j) if draw(st.booleans())]
-    return count, [Flow(i, j, draw(st.sampled_from([0.0, 0.5, 1.0, 3.0]))) for i, j in pairs]
+    return count, [OperatorFlow(i, j, draw(st.sampled_from([0.0, 0.5, 1.0, 3.0]))) for i, j in pairs]
 
 
 @settings(max_examples=examples(100))
 @given(_graphs(), st.lists(st.floats(0, 1e6), min_size=7, max_size=7))
-def test_demand_is_what_all_paths_from_sources_bring(graph: tuple[int, list[Flow]], rates: Sequence[float]) -> None:
+def test_demand_is_what_all_paths_from_sources_bring(
+    graph: tuple[int, list[OperatorFlow]], rates: Sequence[float]
+) -> None:
     """Each path multiplies its selectivities; networkx lists the paths."""
     count, flows = graph
     known = nx.DiGraph()
@@ -101,5 +109,5 @@ def test_demand_is_what_all_paths_from_sources_bring(graph: tuple[int, list[Flow
 
 def test_what_is_known_by_itself_is_not_derived_and_what_is_not_stays_unknown() -> None:
     offered = np.array([[NAN], [7.0], [NAN], [NAN]])
-    demand = propagated(range(4), [Flow(0, 1, 1.0), Flow(1, 2, 3.0), Flow(0, 3, 1.0)], offered)
+    demand = propagated(range(4), [OperatorFlow(0, 1, 1.0), OperatorFlow(1, 2, 3.0), OperatorFlow(0, 3, 1.0)], offered)
     np.testing.assert_array_equal(demand, [[NAN], [7.0], [21.0], [NAN]])

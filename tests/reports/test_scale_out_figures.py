@@ -49,7 +49,8 @@ def test_the_lead_says_what_happens() -> None:
     said = " ".join(lead(by_hand())).replace("\u00a0", " ")
     assert said == (
         "sums is a bottleneck. reads may soon be a bottleneck. 3 operators change, from 8 tasks in all to 10. "
-        "The jobs sustain 100 % of their demand, as they run now 50 %. No pause is longer than 1.5 s."
+        "The jobs sustain 100 % of their demand with no task above the target, as they run now 50 %. "
+        "No pause is longer than 1.5 s."
     )
     nothing = Plan("scale-out", {"operators": [
         {"operator": "reads", "state": "normal", "parallelism_from": 2, "parallelism_to": 2}

@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from ftplan.api.scale_out.options import ScaleOutOptions
 from ftplan.api.scale_out.problem import PreparedScaling
-from ftplan.metrics.scaling_effects import largest_state
+from ftplan.api.scale_out.technique_setting import setup_seconds
 from ftplan.model.plan import Warn
-from ftplan.model.topology import FloatArray
-from ftplan.model.units import MB
 from ftplan.planners.scale_out.alarming import alarming_threshold
 
 
@@ -27,16 +23,9 @@ def alarmed(
         return prepared, (), ()
     low, promote = prepared.thresholds.scale_in, prepared.thresholds.promote
     guess = prepared.thresholds.alarming
-    setup_windows = setup_seconds(prepared) / prepared.window_s
+    setup_windows = setup_seconds(prepared.setting, prepared.problem) / prepared.window_s
     made = alarming_threshold(prepared.scores, low, promote, setup_windows, options.ready, guess)
     front = tuple(
         {"alarming": point.threshold, "ready": point.ready, "backup_share": point.backup_share} for point in made.front
     )
     return prepared.alarmed_at(made.chosen.threshold), front, made.warnings
-
-
-def setup_seconds(prepared: PreparedScaling) -> FloatArray:
-    """Return the seconds until a secondary of each operator is ready, (O,): it starts, and gets its state."""
-    setting = prepared.setting
-    copies = np.array([largest_state(operator, None) for operator in prepared.problem.operators])
-    return np.asarray(setting.setup_s + copies / (setting.bandwidth_mb_s * MB))

@@ -105,7 +105,8 @@ def _state(figures: ScaledFigures, number: int) -> Iterator[str]:
     last = prepared.histories[number].inputs[-1]
     if not np.isnan(last).all():
         worst = last[int(np.nanargmax(np.nanmax(last, axis=1)))]
-        said = ", ".join(f"{name} {value:.3g} %" for name, value in zip(("cpu", "memory", "data"), worst, strict=True))
+        known = zip(("cpu", "memory", "data"), worst.tolist(), strict=True)
+        said = ", ".join(f"{name} {'unknown' if math.isnan(value) else f'{value:.3g} %'}" for name, value in known)
         yield f"its busiest task in the last window: {said}"
     late = sum(event.late for event in line.events)
     if late:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
 
@@ -24,19 +25,21 @@ def demand_forecasts(demand: FloatArray, window_s: float, horizon_s: float, meth
     horizon = math.ceil(horizon_s / window_s - 1e-9)
     if method == "none" or horizon < 1:
         return (None,) * len(demand)
-    made: dict[bytes, Forecast] = {}
+    season = windows_a_day(window_s)
     told: list[Forecast | None] = []
     for series in demand:
         most = 0.0 if np.isnan(series).any() else float(series.max())
         if not most > 0.0:
             told.append(None)
             continue
-        shape = np.round(series / most, 12)
-        key = shape.tobytes()
-        if key not in made:
-            made[key] = forecast(shape, horizon, windows_a_day(window_s), method)
-        told.append(_times(made[key], most))
+        shape = np.round(series / most, 12)  # equal where only a factor differs
+        told.append(_times(_foretold(shape.tobytes(), horizon, season, method), most))
     return tuple(told)
+
+
+@lru_cache(maxsize=1024)  # of operators after one source, and of a plan that is judged
+def _foretold(series: bytes, horizon: int, season: int, method: str) -> Forecast:
+    return forecast(np.frombuffer(series), horizon, season, method)
 
 
 def _times(item: Forecast, factor: float) -> Forecast:

@@ -73,7 +73,8 @@ def max_parallelisms(
 
     Each is tried exactly: keys are hashed as the statistics say (as Flink does where they do not), and every
     parallelism is looked at, with ranges as the problem asks for, until one suffices. ``best`` is that with the
-    smallest parallelism that suffices, the smallest of these; ``traps`` are those that need more tasks, or leave the
+    smallest parallelism that suffices; of these the present one, since another needs all keys to be hashed anew, else
+    that whose busiest task is least busy. ``traps`` are those that need more tasks, or leave the
     busiest busier, than a smaller one does.
 
     Parameters
@@ -114,8 +115,8 @@ def _row(
     with called_often():
         tried = [_sized(problem, operator, hashed, use, groups) for groups in candidates]
     target = problem.limits.target
-    best = min(tried, key=lambda item: _rank(item, target))
     now = _sized(problem, operator, hashed, use, operator.key_groups)
+    best = min((now, *tried), key=lambda item: (*_rank(item, target), item != now, item.highest, item.max_parallelism))
     heaviest = float(use.max(initial=0.0))
     return {
         "operator": operator.id,
@@ -164,14 +165,14 @@ def _candidates(now: int, most: int) -> list[int]:
 def _rank(item: MaxParallelism, target: float) -> tuple[float, ...]:
     """Return what is smaller the better a max parallelism is."""
     short = share_at(item.highest, target) < 1.0
-    return short, item.highest if short else 0.0, item.parallelism, item.max_parallelism
+    return short, item.highest if short else 0.0, item.parallelism
 
 
 def _traps(tried: Sequence[MaxParallelism], target: float) -> list[MaxParallelism]:
     """Return those that are worse than a smaller one, ascending."""
     traps, least = [], None
     for item in tried:
-        rank = _rank(item, target)[:3]
+        rank = _rank(item, target)
         if least is not None and rank > least:
             traps.append(item)
         least = rank if least is None else min(least, rank)

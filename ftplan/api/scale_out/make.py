@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import ftplan
@@ -14,20 +14,23 @@ from ftplan.api.scale_out.alarmed import alarmed
 from ftplan.api.scale_out.body import body
 from ftplan.api.scale_out.churn import churn
 from ftplan.api.scale_out.figures import ScaledFigures
+from ftplan.api.scale_out.key_log import max_parallelisms
 from ftplan.api.scale_out.options import ScaleOutOptions
 from ftplan.api.scale_out.problem import PreparedScaling, prepare
 from ftplan.api.scale_out.reasons import why_so_many
 from ftplan.api.scale_out.steps import steps
 from ftplan.api.scale_out.summary import summary
+from ftplan.io.key_log_file import KeyLog, load_key_log
 from ftplan.metrics.scaling_effects import extra_cpu, sustained_load
 from ftplan.metrics.scaling_problem import Scaling
 from ftplan.metrics.scaling_rules import rules
 from ftplan.model.kinds import SCALE_OUT
-from ftplan.model.plan import Infeasible, Objective, Plan
+from ftplan.model.plan import Infeasible, InputFile, Objective, Plan, Warn
 from ftplan.model.problem import Problem
 from ftplan.planners import registry
 from ftplan.planners.budget import Budget, of_command
 from ftplan.planners.result import Result
+from ftplan.planners.scale_out.baselines import baselines
 from ftplan.planners.scale_out.nodes import on_their_state
 from ftplan.planners.scale_out.options import ScalingSearch
 from ftplan.planners.scale_out.techniques import Techniques, choose_techniques
@@ -36,8 +39,6 @@ _log = logging.getLogger(__name__)
 
 #: Share of the time for the plan; the rest is for what it is compared with.
 PLANNED = 0.9
-#: What a plan is compared with.
-BASELINES = ("doubling", "ds2")
 
 
 def make(problem: Problem, planner: registry.Row, options: ScaleOutOptions) -> Plan:
@@ -51,6 +52,7 @@ def make(problem: Problem, planner: registry.Row, options: ScaleOutOptions) -> P
     command = Budget(options.time_limit_s, options.iterations)
     started = time.perf_counter()
     prepared, front, said = alarmed(prepare(problem, options), options)
+    log = None if options.key_log is None else load_key_log(options.key_log)
     question = prepared.problem
     plan: Callable[..., Result[Scaling]] = registry.load(planner)
     search = ScalingSearch(options.seed, command.left_s * PLANNED, options.iterations)
@@ -68,19 +70,23 @@ def make(problem: Problem, planner: registry.Row, options: ScaleOutOptions) -> P
     figures = None
     if scaling is not None:
         figures = ScaledFigures(prepared, scaling, _named(scaling, techniques), options.technique)
+    beside, more = _beside(prepared, options, problem, front, log)
+    read = () if log is None else (log.input,)
     value = None if scaling is None else sustained_load(question, scaling)
     return Plan(
         kind=SCALE_OUT.name,
         algorithm=planner.name,
-        options=_recorded(options, prepared, problem),
+        options=_recorded(options, (*prepared.inputs, *read), prepared.thresholds.alarming, problem),
         seed=options.seed,
-        inputs=(*(item for item in problem.inputs if item.role != "failure"), *prepared.inputs),
+        inputs=(*(item for item in problem.inputs if item.role != "failure"), *prepared.inputs, *read),
         status=status,
         reason=_reason(result, impossible, scaling),
         objective=Objective.of("sustained-load", "max", value, None if scaling is None else result.bound),
         rules=() if scaling is None else rules(question, scaling, options.latency_budget_s),
-        summary={**_summary(prepared, options, figures, search), **({"alarming": list(front)} if front else {})},
-        warnings=of_command((*problem.warnings, *question.warnings, *said, *result.warnings), command.time_limit_s),
+        summary={**_summary(prepared, figures), **beside},
+        warnings=of_command(
+            (*problem.warnings, *question.warnings, *said, *more, *result.warnings), command.time_limit_s
+        ),
         infeasible=impossible,
         plan=None if figures is None else body(figures, _reasons(figures, techniques), _steps(figures)),
         tool_version=ftplan.__version__,
@@ -122,36 +128,52 @@ def _reason(result: Result[Scaling], impossible: Infeasible | None, scaling: Sca
     return "no change: every operator that may change has the tasks that it needs, or no more find room"
 
 
-def _summary(
-    prepared: PreparedScaling, options: ScaleOutOptions, figures: ScaledFigures | None, search: ScalingSearch
-) -> dict[str, Any]:
-    """Return what follows from question and plan, and what planners know besides."""
-    known = summary(prepared, figures)
+def _beside(
+    prepared: PreparedScaling,
+    options: ScaleOutOptions,
+    problem: Problem,
+    front: Sequence[Mapping[str, Any]],
+    log: KeyLog | None,
+) -> tuple[dict[str, Any], tuple[Warn, ...]]:
+    """Return the parts of the summary that are asked for, whatever the plan, and what there is to say of them."""
+    known: dict[str, Any] = {"alarming": list(front)} if front else {}
+    said: tuple[Warn, ...] = ()
     if options.max_rescales_per_day is not None:
         known["churn"] = churn(prepared, options)
+    if log is not None:
+        assert problem.stats is not None
+        known["max_parallelism"], said = max_parallelisms(
+            prepared.problem, log, problem.stats.manifest, options.max_parallelism
+        )
+    return known, said
+
+
+def _summary(prepared: PreparedScaling, figures: ScaledFigures | None) -> dict[str, Any]:
+    """Return what follows from question and plan, and what planners know besides."""
+    known = summary(prepared, figures)
     if figures is None:
         return known
     known["least_extra_cpu"] = figures.scaling.least_extra_cpu
-    known["baselines"] = {name: _baseline(prepared, name, search) for name in BASELINES}
+    known["baselines"] = {name: _worth(prepared, other) for name, other in baselines(prepared.problem).items()}
     return known
 
 
-def _baseline(prepared: PreparedScaling, name: str, search: ScalingSearch) -> dict[str, float] | None:
-    """Return what another algorithm's plan is worth, None where it has none."""
-    answer = registry.load(registry.row(SCALE_OUT.name, name))(prepared.problem, search).answer
-    if answer is None:
-        return None
-    load, cores = sustained_load(prepared.problem, answer), extra_cpu(prepared.problem, answer)
+def _worth(prepared: PreparedScaling, scaling: Scaling) -> dict[str, float]:
+    """Return what another algorithm's plan is worth."""
+    load, cores = sustained_load(prepared.problem, scaling), extra_cpu(prepared.problem, scaling)
     return {"sustained_load": load, "extra_cpu": cores}
 
 
-def _recorded(options: ScaleOutOptions, prepared: PreparedScaling, problem: Problem) -> dict[str, Any]:
+def _recorded(
+    options: ScaleOutOptions, inputs: Sequence[InputFile], alarming: float, problem: Problem
+) -> dict[str, Any]:
     """Return the options as the plan keeps them: as asked, files by their paths, and what came of them beside."""
-    paths = {item.role: item.path for item in prepared.inputs}
+    paths = {item.role: item.path for item in inputs}
     return {
         **options.recorded(),
         "alarming_requested": options.alarming,
-        "alarming": float(prepared.thresholds.alarming),
+        "alarming": float(alarming),
+        "key_log": paths.get("key_log"),
         "rules": recorded_costs(options.rules, paths.get("rules")),
         "checkpoints": recorded(options.checkpoints, paths.get("checkpoints")),
         "costs": recorded_costs(options.costs, paths.get("costs")),

@@ -10,7 +10,7 @@ import numpy as np
 
 from ftplan.api.other_plans import Copies
 from ftplan.api.scale_out.options import ScaleOutOptions
-from ftplan.api.scale_out.room import Room, copies_of, jobs_of, new_task_memory
+from ftplan.api.scale_out.room import ClusterRoom, copies_of, jobs_of, new_task_memory
 from ftplan.api.scale_out.usage import OperatorUsage
 from ftplan.metrics.scaling_effects import lacks_tasks
 from ftplan.metrics.scaling_problem import ScalableOperator, State
@@ -25,7 +25,7 @@ MOST_TASKS = 128
 def scalable_operators(  # seven parameters: an operator is made of everything
     usage: OperatorUsage,
     options: ScaleOutOptions,
-    place: Room,
+    place: ClusterRoom,
     cluster: Cluster | None,
     copies: Copies,
     state_bytes: Mapping[str, FloatArray],
@@ -44,8 +44,11 @@ def scalable_operators(  # seven parameters: an operator is made of everything
     job = jobs_of(topology).tolist()
     made = []
     for i, operator in enumerate(topology.operators):
-        use, cpu = _use(usage.sized_for[i], usage.histories[i].true_rate), float(operator.cpu.mean())
         score, state = scored[i]
+        demand = float(usage.sized_for[i])
+        if state == "scale-in":  # whatever statistic is asked for, fewer tasks have to take the peak too
+            demand = float(np.fmax(demand, usage.peak[i]))
+        use, cpu = _use(demand, usage.histories[i].true_rate), float(operator.cpu.mean())
         made.append(
             ScalableOperator(
                 id=operator.id,

@@ -35,6 +35,10 @@ def _alarming(value: Any) -> Any:
     return value if value == "auto" else SCORE.take(float(value) if isinstance(value, str) else value)
 
 
+def _table(value: Any) -> Any:
+    return value if hasattr(value, "columns") and hasattr(value, "shape") else path(value)
+
+
 def _demand(value: Any) -> str:
     if isinstance(value, str) and _DEMAND.fullmatch(value):
         return value
@@ -123,7 +127,7 @@ class ScaleOutOptions(PlanOptions):
     quota: float | None = option(None, optional(CORES), "Cores of all tasks together, at any time.", metavar="X")
     key_log: Any = option(
         None,
-        optional(Check("the path of a table of keys", path)),
+        optional(Check("the path of a table of keys, or the table", _table)),
         "Records by key (columns operator, key, records; Parquet or CSV): every max parallelism is tried on them.",
         metavar="FILE",
     )

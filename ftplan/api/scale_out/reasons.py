@@ -14,8 +14,11 @@ def why_so_many(figures: ScaledFigures, number: int) -> str:
     problem, item = figures.problem, figures.scaling.by_operator.get(number)
     operator, target = problem.operators[number], problem.limits.target
     now = highest_use(operator, None)
+    if item is None and not operator.use > 0.0:
+        return "nothing is demanded of it, or how many tasks that needs is not known: it stays as it is"
     if item is None:
-        return _stays(operator.state, lacks_tasks(operator, target), now, target)
+        state = "normal" if operator.state == "scale-in" and operator.parallelism == 1 else operator.state
+        return _stays(state, lacks_tasks(operator, target), now, target)
     then = highest_use(operator, item)
     need = math.ceil(operator.use / target * (1.0 - 1e-9))
     text = f"the demand keeps {operator.use:.3g} tasks busy, {need:,} at {target:g} if it were even"
@@ -33,4 +36,5 @@ def _stays(state: str, lacks: bool, now: float, target: float) -> str:
         return f"{text}: no new tasks find room, or none help"
     if state in ("prepared", "promoted"):
         return f"its tasks suffice at the demand, the busiest has {now:.3g}: it is not the bottleneck"
-    return f"its tasks suffice at the demand, the busiest has {now:.3g}"
+    text = f"its tasks suffice at the demand, the busiest has {now:.3g}"
+    return f"{text}: fewer do not, or find no room beside the old ones" if state == "scale-in" else text

@@ -10,13 +10,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ftplan.api.other_plans import Copies
-from ftplan.model.cluster import Cluster
+from ftplan.model.cluster import Cluster, Placement
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import FloatArray, IntArray, Operator, Topology
 from ftplan.model.units import MB
 
 
-class Room(NamedTuple):
+class ClusterRoom(NamedTuple):
     """What nodes have for new tasks; N nodes by their position in the cluster, none without one.
 
     Attributes
@@ -37,24 +37,27 @@ class Room(NamedTuple):
     now: tuple[tuple[int, ...], ...]
 
 
-def room(topology: Topology, cluster: Cluster | None) -> Room:
-    """Return what nodes that accept tasks have free beside the tasks of the placement and foreign work."""
+def room(topology: Topology, cluster: Cluster | None) -> ClusterRoom:
+    """Return what nodes that accept tasks have free beside the placement's tasks, active replicas and foreign work."""
     if cluster is None:
-        return Room(np.zeros(0), np.zeros(0), math.inf, tuple(() for _ in topology.operators))
-    placed = cluster.placement.tasks if cluster.placement is not None else {}
-    now = tuple(tuple(cluster.position[node] for node in placed.get(o.id, ())) for o in topology.operators)
+        return ClusterRoom(np.zeros(0), np.zeros(0), math.inf, tuple(() for _ in topology.operators))
+    standing = Placement() if cluster.placement is None else cluster.placement
+    now = tuple(tuple(cluster.position[node] for node in standing.tasks.get(o.id, ())) for o in topology.operators)
     used = np.array([node.used_cpu for node in cluster.nodes], dtype=np.float64)
     for operator, nodes in zip(topology.operators, now, strict=True):
         if nodes:
             np.add.at(used, list(nodes), operator.cpu)
+        for index, node in enumerate(standing.replicas.get(operator.id, ())):
+            if node is not None:
+                used[cluster.position[node]] += operator.cpu[index]
     accepting = cluster.accepting("tasks")
     memory = np.array([math.inf if n.memory_mb is None else n.memory_mb * MB for n in cluster.nodes])
     per_core = np.divide(memory, cluster.cpu, out=np.full(len(memory), math.inf), where=cluster.cpu > 0.0)
     least = float(per_core[accepting].min(initial=math.inf))
-    return Room(np.where(accepting, np.maximum(cluster.cpu - used, 0.0), 0.0), per_core, least, now)
+    return ClusterRoom(np.where(accepting, np.maximum(cluster.cpu - used, 0.0), 0.0), per_core, least, now)
 
 
-def task_memory(graph: TaskGraph, place: Room, asked: float | None) -> FloatArray:
+def task_memory(graph: TaskGraph, place: ClusterRoom, asked: float | None) -> FloatArray:
     """Return the bytes that each task may hold, (T,), inf where unknown.
 
     As *asked*, else as much of its node's memory as it has of its cores; on a node that is not known, the least that
@@ -70,7 +73,7 @@ def task_memory(graph: TaskGraph, place: Room, asked: float | None) -> FloatArra
     return np.asarray(np.multiply(cpu, per_core, out=np.full(graph.tasks, math.inf), where=cpu > 0.0))
 
 
-def new_task_memory(cpu: float, place: Room, asked: float | None) -> float:
+def new_task_memory(cpu: float, place: ClusterRoom, asked: float | None) -> float:
     """Return the bytes that a new task of so many cores may hold wherever it goes, inf where unknown."""
     if asked is not None:
         return asked
@@ -85,7 +88,7 @@ def copies_of(operator: Operator, copies: Copies, cluster: Cluster | None) -> tu
     return tuple(tuple(sorted(cluster.position[node] for node in nodes)) for nodes in held)
 
 
-@lru_cache(maxsize=1)  # so that what is kept by topology is found again
+@lru_cache(maxsize=1)  # one topology, so that what is kept of it is met again
 def by_id(topology: Topology) -> Topology:
     """Return the same topology with its operators sorted by id as text."""
     order = sorted(range(len(topology.operators)), key=lambda i: topology.operators[i].id)

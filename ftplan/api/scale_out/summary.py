@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ftplan.api.scale_out.alarmed import setup_seconds
 from ftplan.api.scale_out.body import finite
 from ftplan.api.scale_out.contention import contention_of
 from ftplan.api.scale_out.fairness import BOTTLENECK, mean_of
 from ftplan.api.scale_out.figures import ScaledFigures
 from ftplan.api.scale_out.problem import PreparedScaling
+from ftplan.api.scale_out.technique_setting import setup_seconds
 from ftplan.forecasting.crossing import crossing
 from ftplan.metrics.fuzzy_inference import scores
 from ftplan.metrics.scaling_effects import even_ranges, extra_cpu, highest_use, lacks_tasks, sustained_load, task_use
@@ -146,7 +146,7 @@ def traps_of(operator: ScalableOperator, required: int) -> list[int]:
 def forecast_of(prepared: PreparedScaling) -> list[dict[str, Any]]:
     """Return when each operator is foretold to be a bottleneck, and how far forecasts were off on unseen time."""
     rows = []
-    setup = setup_seconds(prepared)
+    setup = setup_seconds(prepared.setting, prepared.problem)
     for number, (history, ahead) in enumerate(zip(prepared.histories, prepared.forecasts, strict=True)):
         if ahead is None:
             continue

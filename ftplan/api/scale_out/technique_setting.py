@@ -11,6 +11,8 @@ from ftplan.api.recovery_costs import GivenCosts
 from ftplan.api.scale_out.options import ScaleOutOptions
 from ftplan.api.scale_out.usage import OperatorUsage
 from ftplan.metrics.key_group_demand import record_bytes
+from ftplan.metrics.scaling_effects import largest_state
+from ftplan.metrics.scaling_problem import ScalingProblem
 from ftplan.metrics.scaling_states import Timeline
 from ftplan.metrics.technique_setting import TechniqueSetting
 from ftplan.model.cluster import Network
@@ -18,6 +20,7 @@ from ftplan.model.defaults import DELAY_S
 from ftplan.model.plan import Warn
 from ftplan.model.problem import StatsTables
 from ftplan.model.topology import FloatArray
+from ftplan.model.units import MB
 
 #: Seconds that new tasks take to start, where nothing says.
 SETUP_S = 30.0
@@ -31,6 +34,12 @@ def setup_time(options: ScaleOutOptions, given: GivenCosts) -> float:
         return options.setup_s
     known = {} if given.costs is None else given.costs.estimates
     return float(known["restart_s"].value) if "restart_s" in known else SETUP_S
+
+
+def setup_seconds(setting: TechniqueSetting, problem: ScalingProblem) -> FloatArray:
+    """Return the seconds until a secondary of each operator is ready, (O,): it starts, and gets its state."""
+    copies = np.array([largest_state(operator, None) for operator in problem.operators])
+    return np.asarray(setting.setup_s + copies / (setting.bandwidth_mb_s * MB))
 
 
 def technique_setting(

@@ -10,6 +10,7 @@ from ftplan.api.scale_out.usage import OperatorUsage
 from ftplan.forecasting.methods import DAY_S
 from ftplan.metrics.scaling_effects import acting
 from ftplan.metrics.scaling_problem import ScalingProblem
+from ftplan.metrics.stats_summary import LOW_COVERAGE
 from ftplan.model.cluster import Cluster
 from ftplan.model.plan import Warn
 from ftplan.model.problem import StatsTables
@@ -43,12 +44,16 @@ def _of_tables(usage: OperatorUsage, stats: StatsTables) -> Iterator[Warn]:
             "beyond these hours"
         )
         yield Warn("SHORT_TRACE", text)
+    if stats.manifest.coverage < LOW_COVERAGE:
+        share = f"{stats.manifest.coverage:.0%}"
+        text = f"only {share} of the windows have records: the others count as idle; use longer windows"
+        yield Warn("LOW_COVERAGE", text)
     ids = [operator.id for operator in usage.graph.topology.operators]
     missing = [name for name, source in zip(ids, usage.measured.source, strict=True) if source is None]
     if missing:
         text = (
-            f"no statistics for {_names(missing)}: nothing is said of its tasks, and what is offered to the operators "
-            "after it is what they got"
+            f"no statistics for {_names(missing)}: nothing is said of its tasks; after a source without any, operators "
+            "count as offered what they got"
         )
         yield Warn("NO_STATISTICS", text)
     facts = stats.manifest.operators
@@ -92,13 +97,17 @@ def _of_demand(usage: OperatorUsage) -> Iterator[Warn]:
             "less than what there is to read"
         )
         yield Warn("NO_QUEUE", text)
-    stated = [operators[i].id for i in usage.flows.stated if measured.source[i]]
+    stated = [operators[i].id for i in usage.flows.stated if not np.isnan(usage.sized_for[i])]
     if stated:
         text = (
             f"the statistics do not tell how many records {_names(stated)} writes for each that it reads: its "
             "selectivity is the topology's"
         )
         yield Warn("SELECTIVITY_STATED", text)
+    astray = [f"{operators[source].id} to {operators[target].id}" for source, target in usage.flows.astray]
+    if astray:
+        text = f"the statistics have records from {_names(astray)}, but the topology no such edge: they are left out"
+        yield Warn("STREAM_NOT_IN_TOPOLOGY", text)
 
 
 def partitioning_warnings(problem: ScalingProblem, topology: Topology) -> Iterator[Warn]:

@@ -14,7 +14,14 @@ from ftplan.errors import FtplanError
 from ftplan.forecasting.forecast import Forecast
 from ftplan.metrics.bottleneck_inputs import OperatorHistory, histories
 from ftplan.metrics.measured_tasks import MeasuredGroups, MeasuredTasks, measured_groups, measured_tasks
-from ftplan.metrics.operator_demand import Flows, demand_statistic, look_back, measured_flows, operator_demand, steady
+from ftplan.metrics.operator_demand import (
+    MeasuredFlows,
+    demand_statistic,
+    look_back,
+    measured_flows,
+    operator_demand,
+    steady,
+)
 from ftplan.model.memory import GB, VARIABLE, available_bytes
 from ftplan.model.problem import StatsTables
 from ftplan.model.task_graph import TaskGraph
@@ -39,17 +46,20 @@ class OperatorUsage:
     sized_for
         (O,) records/s that each is sized for, NaN where unknown: the demand of the look-back or what is foretold,
         whichever is more, times the growth.
+    peak
+        (O,) the highest demand of the look-back, times the growth: what operators that are scaled in keep.
     """
 
     graph: TaskGraph
     window_s: float
     measured: MeasuredTasks
     groups: Mapping[str, MeasuredGroups]
-    flows: Flows
+    flows: MeasuredFlows
     histories: tuple[OperatorHistory, ...]
     look_back: slice
     forecasts: tuple[Forecast | None, ...]
     sized_for: FloatArray
+    peak: FloatArray
 
     def throughput(self, position: int) -> float:
         """Return what an operator processed in the look-back, in records/s."""
@@ -105,7 +115,8 @@ def operator_usage(
     ahead = demand_forecasts(offered, window_s, options.horizon_s, options.forecast)
     highest = np.array([np.nan if item is None else item.high.max() for item in ahead])
     sized = np.fmax(demand_statistic(offered, options.demand, window), highest) * options.growth
-    return OperatorUsage(graph, window_s, measured, groups, flows, used, window, ahead, sized)
+    peak = demand_statistic(offered, "peak", window) * options.growth
+    return OperatorUsage(graph, window_s, measured, groups, flows, used, window, ahead, sized, peak)
 
 
 @lru_cache(maxsize=1)  # a plan is judged by the tables that it was made from

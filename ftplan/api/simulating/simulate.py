@@ -29,6 +29,7 @@ SIMULATIONS = {
     "recovery": "ftplan.api.simulating.simulate:simulate_recovery",
     "tentative-output": "ftplan.api.tentative.simulate:simulate_tentative_output",
     "migration": "ftplan.api.migrating.simulate:simulate_migration",
+    "scaling": "ftplan.api.scaling.simulate:simulate_scaling",
 }
 
 

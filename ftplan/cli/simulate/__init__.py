@@ -14,6 +14,10 @@ SUBCOMMANDS: dict[str, tuple[str, str]] = {
         "Key groups that move: a plan's moves message by message, or adaptation over time.",
     ),
     "recovery": ("ftplan.cli.simulate.recovery", "A failure and the recovery from it, batch by batch."),
+    "scaling": (
+        "ftplan.cli.simulate.scaling",
+        "Operators that are split while they run: queues, latency and tasks over time.",
+    ),
     "tentative-output": (
         "ftplan.cli.simulate.tentative_output",
         "Two real queries without the tasks that have no replica: how much of the answer is left.",
@@ -29,4 +33,4 @@ SUBCOMMANDS: dict[str, tuple[str, str]] = {
     context_settings=SETTINGS,
 )
 def command() -> None:
-    """See what happens, before it does: recoveries and migrations, and the output that a failure leaves."""
+    """See what happens, before it does: recoveries, migrations, scaling, and the output that a failure leaves."""

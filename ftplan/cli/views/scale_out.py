@@ -9,8 +9,10 @@ from ftplan.api.scale_out.diff import ScaleOutDifference
 from ftplan.cli.render import Answer, Table, cell
 from ftplan.cli.simulate.sparkline import levels, sparkline
 from ftplan.cli.views import SHOWN, capped, changed_objective, changed_options, headline, refusal
+from ftplan.cli.views.scale_out_findings import findings, percent
 from ftplan.model.plan import Plan
-from ftplan.reports.figures.scale_out import changed, due, operators, records
+from ftplan.reports.figures.scale_out import changed, due, lead, operators, records
+from ftplan.reports.numbers import SPACE
 
 #: Characters of a score over time.
 WIDTH = 24
@@ -41,10 +43,8 @@ def answer(plan: Plan) -> Answer:
     """Return a scale-out as JSON and as tables."""
     tables = [_headline(plan), *_beside(plan)]
     if plan.plan is not None:
-        tables += [_operators(plan), *_steps(plan)]
-    tables += [*_bottlenecks(plan), *_forecasts(plan), *_alarming(plan), *_churn(plan), *_key_log(plan)]
-    tables += _contention(plan)
-    return Answer(plan.to_json(), tables, _notes(plan))
+        tables += [_operators(plan), *_changes(plan), *_steps(plan)]
+    return Answer(plan.to_json(), [*tables, *findings(plan)], _notes(plan))
 
 
 def _headline(plan: Plan) -> Table:
@@ -83,26 +83,29 @@ def _figure(figures: Mapping[str, Any], name: str) -> Any:
 
 
 def _operators(plan: Plan) -> Table:
-    """Return the operators, those that change first: scores over time, states, tasks, and what the change takes."""
+    """Return the operators, those that change first: scores over time, states, how busy they are, and when too busy."""
     over_time = {item.get("operator"): item for item in records(plan, "scores")}
     foretold = {item.get("operator"): item for item in records(plan, "forecast")}
     low, high = (plan.summary.get("thresholds") or {}).get("reachable") or (0.0, 100.0)
-    moving = {item["operator"] for item in changed(plan)}
     rows = []
     for item in operators(plan):
-        name, tasks = item["operator"], f"{item['parallelism_from']:,}"
-        if name in moving:
-            tasks += f" -> {item['parallelism_to']:,}"
+        name, use = item["operator"], item.get("utilisation_from")
         line = _line((over_time.get(name) or {}).get("scores") or (), low, high)
-        rows.append((
-            name, item.get("score"), line, item.get("state"), tasks, _pair(item, name in moving),
-            item.get("technique") or "", item.get("pause_s"), item.get("extra_core_s"), due(item, foretold.get(name)),
-        ))  # fmt: skip
-    columns = (
-        "operator", "score", "over time", "state", "tasks", "utilisation", "technique", "pause, s", "extra core-s",
-        "bottleneck",
-    )  # fmt: skip
-    return capped(columns, rows)
+        when = due(item, foretold.get(name))
+        rows.append((name, item.get("score"), line, item.get("state"), percent(use), when))
+    return capped(("operator", "score", "over time", "state", "utilisation", "bottleneck"), rows)
+
+
+def _changes(plan: Plan) -> list[Table]:
+    """Return the tasks of operators that change, how busy they are then, by which technique, and what that takes."""
+    rows = []
+    for item in changed(plan):
+        tasks = f"{item['parallelism_from']:,} -> {item['parallelism_to']:,}"
+        use = f"{percent(item.get('utilisation_from'))} -> {percent(item.get('utilisation_to'))}"
+        takes = (item.get("technique") or "–", item.get("pause_s"), item.get("extra_core_s"))
+        rows.append((item["operator"], tasks, use, *takes))
+    columns = ("changes", "tasks", "utilisation", "technique", "pause, s", "extra core-s")
+    return [capped(columns, rows)] if rows else []
 
 
 def _line(scores: Sequence[float | None], low: float, high: float) -> str:
@@ -111,18 +114,6 @@ def _line(scores: Sequence[float | None], low: float, high: float) -> str:
     parts = [scores[len(scores) * k // wide : len(scores) * (k + 1) // wide] for k in range(wide)]
     highest = [max((value for value in part if value is not None), default=None) for part in parts]
     return sparkline([None if v is None else max(v - low, 0.0) for v in highest], WIDTH, high - low, levels())
-
-
-def _pair(item: Mapping[str, Any], moves: bool) -> str:
-    """Return the utilisation of the busiest task: now, and afterwards where that changes."""
-    now, then = (item.get(name) for name in ("utilisation_from", "utilisation_to"))
-    if now is None and then is None:
-        return ""
-    return f"{_percent(now)} -> {_percent(then)}" if moves else _percent(now)
-
-
-def _percent(value: float | None) -> str:
-    return "–" if value is None else f"{value:.1%}" if value < 0.1 else f"{value:.0%}"
 
 
 def _steps(plan: Plan) -> list[Table]:
@@ -137,102 +128,13 @@ def _steps(plan: Plan) -> list[Table]:
     return [*tables, *([capped(("done", "step", ""), rows, tick=True)] if rows else [])]
 
 
-def _bottlenecks(plan: Plan) -> list[Table]:
-    """Return what bottlenecks hold up, how many tasks they need, and which numbers of tasks would be traps."""
-    rows = []
-    for item in records(plan, "bottlenecks"):
-        group = item.get("key_group")
-        alone = "" if group is None else f"key group {group} alone: {_percent(item.get('key_group_use'))} of a task"
-        rows.append((
-            item.get("operator"), item.get("throughput_percentage"), item.get("use"), item.get("required"),
-            _traps(item.get("traps")) or alone,
-        ))  # fmt: skip
-    columns = ("bottleneck", "share of all output", "tasks kept busy", "needs, if even", "beware")
-    return [capped(columns, rows)] if rows else []
-
-
-def _traps(traps: Any) -> str:
-    """Return numbers of tasks that leave the busiest one no less busy than a smaller number does."""
-    listed = [trap.get("parallelism") if isinstance(trap, Mapping) else trap for trap in traps or ()]
-    if not listed:
-        return ""
-    more = f" … ({len(listed)} in all)" if len(listed) > 6 else ""
-    return f"no better than fewer: {', '.join(map(str, listed[:6]))}{more}"
-
-
-def _forecasts(plan: Plan) -> list[Table]:
-    """Return how well demand was foretold on time that the forecast had not seen."""
-    rows = [
-        (item.get("operator"), item.get("method"), item.get("error"), item.get("error_same_as_yesterday"))
-        for item in records(plan, "forecast")
-        if item.get("method")
-    ]
-    columns = ("operator", "foretold by", "error on unseen time", "same as yesterday")
-    return [capped(columns, rows)] if rows else []
-
-
-def _alarming(plan: Plan) -> list[Table]:
-    """Return what other alarming thresholds would have meant in the statistics."""
-    rows = [
-        (point.get("alarming"), point.get("ready"), point.get("backup_share")) for point in records(plan, "alarming")
-    ]
-    columns = ("prepared from", "ready in time", "share of time with backups")
-    return [capped(columns, rows)] if len(rows) > 1 else []
-
-
-def _churn(plan: Plan) -> list[Table]:
-    """Return what rescaling costs by the best policy of each method, beside the optimum that knows all demand."""
-    known = plan.summary.get("churn")
-    if not isinstance(known, Mapping):
-        return []
-    rows: list[Sequence[Any]] = []
-    for item in known.get("operators") or ():
-        part = "unseen" if item.get("unseen") else "history"
-        name = item.get("operator")
-        methods = (item, *(item.get("others") or ()))
-        rows += [(name, method.get("method"), *_account(method.get(part))) for method in methods]
-        best = (item.get(part) or {}).get("optimum")
-        rows.append((name, "at best, all demand known", *_account(best)))
-        rows.append((name, "as it is", *_account((item.get("as_it_is") or {}).get(part))))
-    columns = ("operator", "rescaled by", "core-hours", "overloaded, share of time", "rescales", "above the bound")
-    return [capped(columns, rows)] if rows else []
-
-
-def _account(figures: Mapping[str, Any] | None) -> tuple[Any, ...]:
-    names = ("core_hours", "overloaded", "rescales", "distance")
-    return tuple((figures or {}).get(name) for name in names)
-
-
-def _key_log(plan: Plan) -> list[Table]:
-    """Return the max parallelism that divides the keys of the log best, and those that divide them badly."""
-    rows = [tuple(item.values()) for item in records(plan, "max_parallelism")]
-    columns = [name.replace("_", " ") for name in (records(plan, "max_parallelism") or ({},))[0]]
-    return [capped(columns, rows)] if rows else []
-
-
-def _contention(plan: Plan) -> list[Table]:
-    """Return what tasks use of the nodes' cores, memory and network, before and after: of those that change."""
-    known = plan.summary.get("contention") or {}
-    after = {item["node"]: item for item in known.get("after") or ()}
-    columns = {"compute": "cores in use", "state": "memory for state", "network": "network"}
-    pairs = [(item, after[item["node"]]) for item in known.get("before") or () if item["node"] in after]
-    names = [name for name in columns if any(item.get(name) is not None for pair in pairs for item in pair)]
-    rows = [
-        (was["node"], *(f"{_percent(was.get(name))} -> {_percent(then.get(name))}" for name in names))
-        for was, then in pairs
-        if any(was.get(name) != then.get(name) for name in names)
-    ]
-    return [capped(("node", *(columns[name] for name in names)), rows)] if rows else []
-
-
 def _notes(plan: Plan) -> list[str]:
+    """Return the plan in a few sentences."""
     if plan.plan is None:
         return []
-    listed = len(operators(plan))
-    notes = [f"{len(changed(plan))} of {listed:,} operators change"]
-    if any(item.get("key_ranges") for item in changed(plan)):
-        notes[0] += "; key ranges, nodes and state of each task: in the JSON"
-    return notes
+    said = " ".join(lead(plan)).replace(SPACE, " ")
+    keyed = any(item.get("key_ranges") for item in changed(plan))
+    return [f"{said} Key ranges, nodes and state of each task: in the JSON." if keyed else said]
 
 
 def difference(given: ScaleOutDifference) -> tuple[list[Table], list[str]]:

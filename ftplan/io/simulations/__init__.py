@@ -7,6 +7,7 @@ from collections.abc import Mapping
 #: Kind of simulation, and the model of its documents as "module:class".
 KINDS: Mapping[str, str] = {
     "migration": "ftplan.io.simulations.migration:MigrationSimulationModel",
+    "scaling": "ftplan.io.simulations.scaling:ScalingSimulationModel",
     "recovery": "ftplan.io.simulations.recovery:RecoverySimulationModel",
     "tentative-output": "ftplan.io.simulations.tentative_output:TentativeOutputModel",
 }

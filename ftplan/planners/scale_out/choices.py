@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
-from ftplan.metrics.scaling_effects import lacks_memory, lacks_tasks, scaled_in
+from ftplan.metrics.scaling_effects import acting, lacks_memory, lacks_tasks, scaled_in
 from ftplan.metrics.scaling_problem import ScalingProblem
 from ftplan.planners.scale_out.parallelism import Sizing
 
@@ -42,8 +42,8 @@ class Choices:
         self.smaller: Sizes = {}
         self.roomier: Sizes = {}
         self.lacking: list[list[int]] = [[] for _ in problem.weight]
-        for number, item in enumerate(problem.operators):
-            sizing = self.sizings[number]
+        for number in acting(problem):
+            item, sizing = problem.operators[number], self.sizings[number]
             if lacks_tasks(item, target):
                 self.lacking[item.job].append(number)
             elif scaled_in(item, target):
@@ -79,6 +79,15 @@ class Choices:
             # What takes the same tasks as a higher level is none of its own.
             levels.append([a for a, b in pairwise(of_job) if a.sizes != b.sizes] + of_job[-1:])
         return levels
+
+    def value(self, sizes: Sizes) -> float:
+        """Return the share of all demand that is sustained with so many tasks of operators that lack some."""
+        value = 0.0
+        for weight, lacking in zip(self.problem.weight.tolist(), self.lacking, strict=True):
+            at = [self.sizings[i].at(sizes[i]) if i in sizes else self.sizings[i].now for i in lacking]
+            shares = [self.sizings[i].share(size) for i, size in zip(lacking, at, strict=True) if size is not None]
+            value += weight * min(shares, default=1.0)
+        return value
 
     def _level(self, job: int, share: float, most: Sequence[int]) -> Level:
         """Return the fewest tasks with which a job sustains a share, at most its cap, of its demand."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,23 +14,58 @@ from ftplan.planners.scale_out.model import Chosen, ScalingModel
 from ftplan.planners.scale_out.options import ScalingSearch
 from ftplan.planners.scale_out.room import Placed, Room
 
+#: Ways to fill a node up to which nodes of equal cores are counted by these ways.
+WAYS = 200
+
+
+@dataclass
+class _Alike:
+    """Nodes that have equal cores free, and nothing else that might become free.
+
+    What their tasks take in the second wave is all that counts: tasks of the first are still there.
+
+    Attributes
+    ----------
+    ways
+        How many tasks of each size fill one node, in the order of the sizes.
+    filled
+        Variables: how many nodes are filled in each way.
+    tasks
+        Variables by wave and size: tasks of both waves take the places of a size.
+    """
+
+    nodes: list[int]
+    ways: list[tuple[int, ...]]
+    filled: list[Any]
+    tasks: tuple[dict[int, Any], dict[int, Any]] = field(default_factory=lambda: ({}, {}))
+
 
 class NodeModel(ScalingModel):
     """The choices of a problem, and how many tasks of each size go to each node in each wave.
 
-    Tasks of one size and wave are alike until they are dealt out to operators.
+    Tasks of one size and wave are alike until they are dealt out to operators. Nodes that are alike are counted by the
+    ways in which they are filled, which bounds better what fits and leaves out what only exchanges nodes.
     """
 
     def __init__(
         self, choices: Choices, levels: list[list[Level]], room: Room, cuts: Sequence[Chosen] = (), most: float = np.inf
     ) -> None:
         super().__init__(choices, levels, room, cuts, most)
+        self.sizes = sorted({*self.first, *self.second}, reverse=True)
         self.on_nodes: tuple[dict[tuple[int, int], Any], dict[tuple[int, int], Any]] = ({}, {})
-        for node in range(len(self.problem.nodes)):
-            self._add_node(node)
+        self.alike: list[_Alike] = []
+        by_cores: dict[int, list[int]] = {}
+        for node, (cores, old) in enumerate(zip(self.cores.free, self.cores.old, strict=True)):
+            if old:
+                self._add_node(node)
+            elif self.sizes and cores >= self.sizes[-1]:
+                by_cores.setdefault(cores, []).append(node)
+        for cores, nodes in sorted(by_cores.items()):
+            self._add_alike(cores, nodes)
         for wave, tasks_of in enumerate((self.first, self.second)):
             for size, tasks in tasks_of.items():
                 on = [variable for (_, own), variable in self.on_nodes[wave].items() if own == size]
+                on += [alike.tasks[wave][size] for alike in self.alike]
                 self.model.add(sum(on) == tasks)
 
     def _add_node(self, node: int) -> None:
@@ -60,6 +96,25 @@ class NodeModel(ScalingModel):
                 tasks.append((size, variable))
         return tasks
 
+    def _add_alike(self, cores: int, nodes: list[int]) -> None:
+        ways = []
+        for way in _ways(cores, self.sizes):
+            ways.append(way)
+            if len(ways) > WAYS:
+                for node in nodes:
+                    self._add_node(node)
+                return
+        alike = _Alike(nodes, ways, [self.model.new_int_var(0, len(nodes), "") for _ in ways])
+        self.model.add(sum(alike.filled) <= len(nodes))
+        for place, size in enumerate(self.sizes):
+            most = len(nodes) * (cores // size)
+            for wave, tasks_of in enumerate((self.first, self.second)):
+                if size in tasks_of:
+                    alike.tasks[wave][size] = self.model.new_int_var(0, most, "")
+            taken = sum(tasks[size] for tasks in alike.tasks if size in tasks)
+            self.model.add(taken <= sum(way[place] * count for way, count in zip(ways, alike.filled, strict=True)))
+        self.alike.append(alike)
+
     def nodes_of(self, chosen: Chosen, search: ScalingSearch, budget: Budget) -> tuple[Placed | None, bool]:
         """Return nodes for what was chosen without a look at them, or None; and whether that is proven."""
         self._hint(chosen)
@@ -70,7 +125,18 @@ class NodeModel(ScalingModel):
         return self._placed(solver, chosen.smaller, chosen.others), True
 
     def _placed(self, solver: Any, smaller: Sizes, others: Sizes) -> Placed | None:
-        counts = [{key: solver.value(v) for key, v in variables.items()} for variables in self.on_nodes]
+        counts = tuple({key: solver.value(v) for key, v in variables.items()} for variables in self.on_nodes)
+        for alike in self.alike:
+            left = [{size: solver.value(v) for size, v in tasks.items()} for tasks in alike.tasks]
+            counted = [(way, solver.value(count)) for way, count in zip(alike.ways, alike.filled, strict=True)]
+            filled = [way for way, count in counted for _ in range(count)]
+            for node, way in zip(alike.nodes, filled, strict=False):
+                for size, places in zip(self.sizes, way, strict=True):
+                    for wave in (0, 1):
+                        taken = min(places, left[wave].get(size, 0))
+                        counts[wave][node, size] = taken
+                        places -= taken
+                        left[wave][size] = left[wave].get(size, 0) - taken
         return self._dealt(smaller, counts[0]) | self._dealt(others, counts[1])
 
     def _dealt(self, sizes: Sizes, counts: dict[tuple[int, int], int]) -> Placed:
@@ -84,3 +150,16 @@ class NodeModel(ScalingModel):
                 placed[i] = tuple(node for _, node in mine)
                 slots = slots[sizes[i] :]
         return placed
+
+
+def _ways(cores: int, sizes: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """Yield how many tasks of each size, descending, fill a node so that no other finds room."""
+    if len(sizes) == 1:
+        yield (cores // sizes[0],)
+        return
+    for count in range(cores // sizes[0], -1, -1):
+        left = cores - count * sizes[0]
+        for rest in _ways(left, sizes[1:]):
+            used = sum(number * size for number, size in zip(rest, sizes[1:], strict=True))
+            if left - used < sizes[0]:  # else one more of this size would find room
+                yield (count, *rest)

@@ -80,7 +80,7 @@ def lead(plan: Plan) -> Sequence[str]:
     was, becomes = (figures_in(plan.summary.get(name)) for name in ("before", "after"))
     if "sustained_load" in was and "sustained_load" in becomes:
         now, then = share(was["sustained_load"]), share(becomes["sustained_load"])
-        said.append(f"The jobs sustain {then} of their demand, as they run now {now}.")
+        said.append(f"The jobs sustain {then} of their demand with no task above the target, as they run now {now}.")
     pauses = [item["pause_s"] for item in moving if is_number(item.get("pause_s"))]
     if pauses:
         said.append(f"No pause is longer than {duration(max(pauses))}.")

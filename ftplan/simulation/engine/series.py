@@ -42,7 +42,7 @@ class SumSeries:
 
 
 class LevelSeries:
-    """Levels over time: at the ends of bins (before what happens at that moment), and their means by bin."""
+    """Levels over time: at the ends of bins (before what happens at that moment), their means and highest by bin."""
 
     def __init__(self, env: Environment, bin_s: float, columns: int = 1, level: float = 0.0) -> None:
         self.env = env
@@ -53,6 +53,8 @@ class LevelSeries:
         self._until_s = self.start_s
         self._ends: list[FloatArray] = []
         self._means: list[FloatArray] = []
+        self._high = np.full(columns, -np.inf)  # of the bin under way
+        self._highs: list[FloatArray] = []
 
     def set(self, level: float, column: int = 0) -> None:
         """Say that the level is another from now on."""
@@ -74,16 +76,25 @@ class LevelSeries:
         self._fill()
         return np.array(self._means).reshape(len(self._means), len(self._level))
 
+    def highest(self) -> FloatArray:
+        """Return the highest levels that lasted in each of the bins that have ended, shape (bins, columns)."""
+        self._fill()
+        return np.array(self._highs).reshape(len(self._highs), len(self._level))
+
     def _fill(self) -> None:
         """Carry the level on until now."""
         bins = _bin(self.env.now - self.start_s, self.bin_s)
         while len(self._ends) < bins:
             end_s = self.start_s + (len(self._ends) + 1) * self.bin_s
             self._means.append((self._area + self._level * (end_s - self._until_s)) / self.bin_s)
+            self._highs.append(np.maximum(self._high, self._level) if end_s > self._until_s else self._high)
+            self._high = np.full(len(self._level), -np.inf)
             self._ends.append(self._level.copy())
             self._area = np.zeros(len(self._level))
             self._until_s = end_s
-        self._area += self._level * max(self.env.now - self._until_s, 0.0)
+        if self.env.now > self._until_s:
+            self._high = np.maximum(self._high, self._level)
+            self._area += self._level * (self.env.now - self._until_s)
         self._until_s = max(self._until_s, float(self.env.now))
 
 

@@ -8,6 +8,7 @@ from functools import cache
 from itertools import pairwise
 from typing import Any
 
+import pandas as pd
 import pytest
 
 import ftplan
@@ -18,6 +19,7 @@ from ftplan.io.plan_file import load_plan
 from tests.api.scale_out.cases import BARE, CLUSTER, TOPOLOGY, job, planned, statistics
 
 Document = dict[str, Any]
+SURGE = pd.Timedelta(minutes=10)
 Change = Callable[[Document], Any]
 
 #: By name, options of plans that the changes below are made to.
@@ -252,3 +254,18 @@ def test_other_statistics_are_another_answer() -> None:
     heavier = ftplan.load(topology=TOPOLOGY, cluster=CLUSTER, stats=statistics(1.3))
     found = codes(plan("plain"), heavier)
     assert {"STALE_INPUT", "OBJECTIVE_DIFFERS", "SUMMARY_DIFFERS"} <= set(found)
+
+
+def test_what_is_scaled_in_keeps_the_peak_whatever_it_is_sized_for() -> None:
+    """Sized for the mean, and low for long: as many tasks as the surge before needs."""
+    stats = statistics()
+    tasks = stats["tasks"]
+    surge = (tasks["operator"].isin(["beats", "alive"])) & (tasks["window_start"] < tasks["window_start"].min() + SURGE)
+    for column in ("records_in", "records_out", "busy_ms"):
+        tasks.loc[surge, column] *= 9.0
+    problem = ftplan.load(topology=TOPOLOGY, cluster=CLUSTER, stats=stats)
+    for demand in ("mean", "p50", "peak"):
+        made = json.loads(planned(problem, demand=demand).to_json())
+        assert of(made, "alive")["state"] == "scale-in"
+        assert of(made, "alive")["parallelism_to"] == 3
+        assert codes(made, problem) == []

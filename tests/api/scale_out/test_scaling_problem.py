@@ -11,12 +11,14 @@ import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import ftplan
 from ftplan.api.scale_out.options import ScaleOutOptions
 from ftplan.api.scale_out.problem import PreparedScaling, prepare
 from ftplan.api.scale_out.room import by_id, job_weights, jobs_of, room
 from ftplan.errors import FtplanError
+from ftplan.io.bottleneck_rules_file import SHIPPED
 from ftplan.metrics.scaling_effects import acting, even_ranges, lacks_tasks, task_use
 from ftplan.metrics.scaling_problem import ScalableOperator
 from ftplan.model.topology import Topology
@@ -27,6 +29,7 @@ from tests.api.scale_out.cases import (
     JOB,
     RATES,
     STATE,
+    TASKS,
     TOPOLOGY,
     job,
     offered,
@@ -34,6 +37,7 @@ from tests.api.scale_out.cases import (
     statistics,
 )
 from tests.effort import examples
+from tests.metrics.measured_cases import measured, tables
 from tests.topologies import operator, topologies
 
 NONE = {"forecast": "none"}
@@ -105,6 +109,28 @@ def test_nodes_that_take_no_tasks_have_no_room() -> None:
     nodes[2] = {**nodes[2], "used_cpu": 3.5}
     ready = prepared(job(nodes=nodes))
     assert ready.problem.free.tolist() == pytest.approx([4.0, 4.0, 0.5, 0.0])
+    replicas = {"rank": ["n1"], "parse": [None, "n2"]}
+    assert prepared(job({"replicas": replicas})).problem.free.tolist() == pytest.approx([3.5, 3.0, 4.0, 6.0])
+
+
+def test_other_files_are_read_and_named() -> None:
+    """The shipped rules are the default ones; checkpoints of a plan win over those of the cluster, by operator."""
+    groups = [{"operator": "rank", "key_group": k, "primary": "n2", "checkpoints": ["n3", "n1"]} for k in range(8)]
+    envelope = {"format": "ftplan/plan", "format_version": "1.0", "kind": "checkpoint-allocation"}
+    given = {**envelope, "plan": {"assignments": groups}}
+    costs = {
+        "format": "ftplan/recovery-costs", "format_version": "1.0", "state": "remote",
+        "parameters": {"restart_s": {"value": 12.0, "low": 10.0, "high": 14.0}},
+    }  # fmt: skip
+    plain, ready = prepared(), prepared(rules=str(SHIPPED), checkpoints=given, costs=costs)
+    assert [file.role for file in ready.inputs] == ["rules", "checkpoints", "costs"]
+    np.testing.assert_array_equal(plain.scores, ready.scores)
+    known = operators(ready)
+    assert known["rank"].copies == ((0, 2),) * 8
+    assert known["count"].copies == operators(plain)["count"].copies
+    assert (ready.setting.setup_s, ready.setting.remote) == (12.0, True)
+    with pytest.raises(FtplanError, match="names node 'n3', and there is no cluster"):
+        prepared(ftplan.load(**BARE), checkpoints=given)
 
 
 def test_a_cluster_is_not_needed() -> None:
@@ -181,6 +207,14 @@ def test_another_alarming_threshold_asks_what_it_would_have_asked_at_once() -> N
         later.alarmed_at(71.0)
 
 
+def test_a_start_is_late_where_the_state_is_not_there_in_time() -> None:
+    """With little bandwidth the copy of the state of ``count`` takes longer than it was prepared."""
+    for bandwidth, late in ((1000.0, False), (0.001, True)):
+        ready = prepared(bandwidth=bandwidth, setup_s=0.0)
+        line = ready.timelines[[item.id for item in ready.problem.operators].index("count")]
+        assert [event.late for event in line.events if event.after == "promoted"] == [late]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -203,7 +237,7 @@ def test_inputs_are_needed(missing: str) -> None:
 
 def test_statistics_that_do_not_fit_into_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FTPLAN_MAX_MEMORY_GB", "0.0001")
-    with pytest.raises(FtplanError, match="14 tasks and 40 key groups over 40 windows need about .* longer windows"):
+    with pytest.raises(FtplanError, match=r"14 tasks and 40 key groups over 40 windows need about .* longer windows"):
         prepared()
 
 
@@ -219,6 +253,12 @@ def test_what_is_unknown_is_said() -> None:
     assert "NO_MEMORY" in codes(prepared(ftplan.load(**BARE)))
     assert "NO_MEMORY" not in codes(prepared(ftplan.load(**BARE), task_memory=1e9))
     assert "no queue_length of beats, clicks" in codes(prepared(without("queue_length")))["NO_QUEUE"]
+    rows = [("clicks", 0, 0, 0.0, 5.0), ("rank", 0, 0, 5.0)]
+    astray = {**measured(TASKS, tasks=rows, substreams=[("clicks", 0, "rank", 0, 0, 5.0)])}
+    astray["manifest"] = {**astray["manifest"], "coverage": 0.25}
+    known = codes(prepared(ftplan.load(topology=TOPOLOGY, stats=astray)))
+    assert "records from clicks to rank, but the topology no such edge" in known["STREAM_NOT_IN_TOPOLOGY"]
+    assert "only 25% of the windows have records" in known["LOW_COVERAGE"]
     placement = {"tasks": {name: nodes for name, nodes in CLUSTER["placement"]["tasks"].items() if name != "rank"}}
     ready = prepared(job(placement=placement))
     assert "the tasks of rank are" in codes(ready)["NO_PLACEMENT"]
@@ -293,3 +333,39 @@ def test_jobs_weigh_by_output_and_priority() -> None:
     assert job_weights(topology, np.array([10.0, 60.0])).tolist() == pytest.approx([0.25, 0.75])
     assert job_weights(topology, np.array([np.nan, 0.0])).tolist() == pytest.approx([2 / 3, 1 / 3])
     assert room(topology, None).now == ((), ())
+
+
+COLUMN = st.one_of(st.none(), st.sampled_from([0.0, 1.0, 700.0, 60_000.0, 1e9]))
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(topologies(operators=5), st.data())
+def test_any_statistics_ask_a_question_that_holds_together(topology: Topology, data: st.DataObject) -> None:
+    """Rows with any columns missing, of any of the tasks."""
+    names = [item.id for item in topology.operators]
+    rows = [
+        (item.id, task, window, data.draw(st.sampled_from([0.0, 5.0, 1e6])), *(data.draw(COLUMN) for _ in range(5)))
+        for item in topology.operators
+        if data.draw(st.booleans())
+        for task in range(item.parallelism)
+        for window in range(3)
+        if data.draw(st.booleans())
+    ]
+    problem = ftplan.Problem(topology=topology, stats=tables(measured(names, tasks=rows, windows=3)))
+    ready = prepare(problem, ScaleOutOptions(forecast="none", task_memory=1e6))
+    question = ready.problem
+    assert question.weight.sum() == pytest.approx(1.0)
+    assert ready.scores.shape == (3, len(names))
+    known = ready.scores[~np.isnan(ready.scores)]
+    low, high = ready.reachable
+    assert ((low - 1e-9 <= known) & (known <= high + 1e-9)).all()
+    for item, history in zip(question.operators, ready.histories, strict=True):
+        assert item.id == history.operator
+        assert math.isfinite(item.use)
+        assert item.use >= 0.0
+        assert item.group_use.sum() == pytest.approx(item.use if item.keyed else 0.0)
+        assert 0.0 <= item.throughput_percentage <= 1.0 + 1e-9
+        for column in (history.cpu, history.memory, history.data):
+            some = column[~np.isnan(column)]
+            assert ((some >= 0.0) & (some <= 100.0)).all()
+        assert not (history.demand < 0.0).any()

@@ -129,7 +129,8 @@ class BruteForce:
             self.now.append(self.share(use))
             lacking, short = use > self.target * EXACT, state > item.task_memory * EXACT
             self.kind.append(
-                "lacking" if lacking
+                "stays" if item.use == 0.0  # nothing is known of it
+                else "lacking" if lacking
                 else "smaller" if item.state == "scale-in"
                 else "roomier" if short and item.state != "normal"
                 else "stays"

@@ -168,7 +168,7 @@ def test_a_quota_below_what_runs_has_a_fix_that_works() -> None:
     question = problem(operator("agg", 3.0, 3), quota=2.5)
     result = solved(question)
     assert result.status == "infeasible"
-    assert result.infeasible.smallest_fix == "--quota 3.0"
+    assert result.infeasible.smallest_fix == "--quota 3"
     assert solved(replace(question, limits=replace(question.limits, quota=3.0))).status == "optimal"
 
 

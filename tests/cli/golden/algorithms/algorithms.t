@@ -20,6 +20,9 @@ Every planner, with its guarantee and source.
   exact                drain-schedule        yes      the fewest rounds, or the proven gap at the time limit                                             branch and bound, integer program (CP-SAT), column generation (Mehrotra & Trick 1996)
   adaptive             rebalance             yes      no needless move; phases in which no node is overloaded; a proven bound                            Madsen & Zhou, CIKM 2015, section 7.1: the most with the least loaded node; local search, dual bound
   exact                rebalance             no       least cost of all moves, or the proven gap at the time limit                                       integer programs over key groups and nodes; what no phase can take is cut off
+  exact                scale-out             yes      most sustained load, then fewest cores, or the proven gap at the time limit                        every parallelism with the best ranges; integer program over levels, tasks and nodes (CP-SAT)
+  ds2                  scale-out             no       none: demand over the true rate of a task, even key ranges, no look at skew                        Kalavri et al., OSDI 2018 (DS2)
+  doubling             scale-out             no       none: twice the tasks of a bottleneck, even key ranges                                             Mudassar et al. 2019, Algorithms 1 to 3
 
 Every metric, by the kind of plan that it judges.
 
@@ -81,3 +84,14 @@ Every metric, by the kind of plan that it judges.
   blocked-moves           rebalance              low     moves        moves whose target, or what their state comes from, is down
   groups-down             rebalance              low     key groups   key groups that are on failed nodes afterwards
   lost-groups             rebalance              low     key groups   those of them whose checkpoints are all on failed nodes too
+  sustained-load          scale-out              high    share        the objective: share of the demand that jobs sustain with no task above the target, weighted by output
+  extra-cpu               scale-out              low     cores        cores that tasks reserve more than now, when old ones are gone
+  cpu                     scale-out              low     cores        cores that all tasks reserve afterwards
+  highest-utilisation     scale-out              low     share        use of the busiest task at the demand, afterwards
+  operators-above-target  scale-out              low     operators    operators with a task above the target then
+  fairness                scale-out              high    share        cores had over cores needed since the alarming threshold was crossed, with the new tasks; mean over the operators that are bottlenecks, undefined without one
+  pause-s                 scale-out              low     s            longest pause of an operator that is split
+  extra-core-seconds      scale-out              low     core-s       what runs beside the tasks that are needed, over all
+  state-bytes             scale-out              low     bytes        state that new tasks take over
+  operators-changed       scale-out              low     operators    operators whose tasks are replaced
+  tasks-lost              scale-out              low     tasks        new tasks on failed nodes

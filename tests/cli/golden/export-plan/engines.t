@@ -4,7 +4,7 @@ A schedule for Storm, and what Flink can be told of it.
   $ ftplan export-plan plan.json --to storm --host-map n5=worker-5.example.org -q
   # From a recovery schedule by exact (optimal).
   # ENGINE_LIMITS: storm cannot be told which supervisor runs which task, nor in which order tasks come back:
-  #   ftplan.component.supervisors is for people and for a scheduler of your own
+  #   ftplan.component.supervisors is for people and for a scheduler of your own; nor which keys a task gets
   # With the isolation scheduler, which can only be told how many machines, Nimbus's storm.yaml takes
   #   isolation.scheduler.machines: {TOPOLOGY: 4}.
   topology.scheduler.strategy: org.apache.storm.scheduler.resource.strategies.scheduling.ConstraintSolverStrategy
@@ -30,7 +30,7 @@ A schedule for Storm, and what Flink can be told of it.
   $ ftplan export-plan plan.json --to flink
   # From a recovery schedule by exact (optimal).
   # ENGINE_LIMITS: flink cannot be told on which TaskManager a task runs or a copy of its state lies, in which
-  #   order tasks restart, nor active replicas of tasks: it has none
+  #   order tasks restart, which key groups a task has, nor active replicas of tasks: it has none
   # STATE_BOUND: pipeline.max-parallelism: state of another max parallelism cannot be restored: it holds for jobs
   #   that start without state
   # Flink restarts the failed regions at once, in an order of its own; the plan's order:
@@ -43,7 +43,7 @@ A schedule for Storm, and what Flink can be told of it.
   #   cluster.fine-grained-resource-management.enabled: true.
   pipeline.max-parallelism: 8
   jobmanager.execution.failover-strategy: region
-  2> ftplan: warning: flink cannot be told on which TaskManager a task runs or a copy of its state lies, in which order tasks restart, nor active replicas of tasks: it has none [ENGINE_LIMITS]
+  2> ftplan: warning: flink cannot be told on which TaskManager a task runs or a copy of its state lies, in which order tasks restart, which key groups a task has, nor active replicas of tasks: it has none [ENGINE_LIMITS]
   2> ftplan: warning: pipeline.max-parallelism: state of another max parallelism cannot be restored: it holds for jobs that start without state [STATE_BOUND]
   $ ftplan export-plan plan.json --to csv -q
   step,at_s,trigger,operator,index,node,capacity,cpu,global_rollback,objective.bound,objective.gap,objective.name,objective.scale,objective.sense,objective.value,prefetch,ready_s,restored,used

@@ -9,7 +9,7 @@ What cannot be written, and who can.
   [2]
   $ ftplan drain-schedule -t topology.yaml -c cluster.yaml --max 2 --algorithm greedy -o plan.json -q
   $ ftplan export-plan plan.json --to storm
-  2> ftplan: --to storm takes a recovery-schedule, not a drain-schedule; --to flink, csv can
+  2> ftplan: --to storm takes a recovery-schedule or scale-out, not a drain-schedule; --to flink, csv can
   [2]
   $ ftplan export-plan plan.json --to flnk
   2> ftplan: export-plan: Invalid value for '--to': 'flnk' is not one of 'kafka-reassignment', 'kubernetes', 'storm', 'flink', 'csv'.

@@ -12,7 +12,7 @@ Fewer cores than the tasks take already.
   limit         quota
   current       3
   needed        8
-  smallest fix  --quota 8.0
+  smallest fix  --quota 8
   thresholds    scale in below 25, prepare from 55, promote above 70; scores lie between 20.42 and 79.58
   rules         none
                                           now
@@ -21,11 +21,11 @@ Fewer cores than the tasks take already.
   utilisation of the busiest task       1.161
   fairness: cores had of those needed  0.8496
   bottleneck  share of all output  tasks kept busy  needs, if even  beware
-  sessions                      1            3.317               5
+  sessions    100%                           3.317               5
   operator  foretold by     error on unseen time  same as yesterday
   sessions  seasonal-naive                     0                  0
   2> ftplan: no plan: the tasks that run now take 8 cores, --quota allows 3
-  2> ftplan: smallest fix: --quota 8.0
+  2> ftplan: smallest fix: --quota 8
   [1]
 
 No technique pauses that little.

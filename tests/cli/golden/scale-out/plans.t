@@ -24,14 +24,17 @@ As a table, with what there is to say of the inputs.
   longest pause, s                          –      0.001                –       –
   core-seconds for the change               –      180.1                –       –
   state that is sent, bytes                 –  5,242,880                –       –
-  operator  score  over time                 state     tasks   utilisation  technique      pause, s  extra core-s  bottleneck
-  alerts    20.42  ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁  scale-in  2 -> 1  24% -> 45%   active-backup     0.001         30.01
-  sessions  79.58  █████▇▆▆▆▇███████▇▆▆▆▇██  promoted  4 -> 5  77% -> 55%   active-backup     0.001         150.1  now
-  clicks        –                            normal    2       0.0%                               –             –
+  operator  score  over time                 state     utilisation  bottleneck
+  alerts    20.42  ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁  scale-in  24%
+  sessions  79.58  █████▇▆▆▆▇███████▇▆▆▆▇██  promoted  77%          now
+  clicks        –                            normal    0.0%
+  changes   tasks   utilisation  technique      pause, s  extra core-s
+  alerts    2 -> 1  24% -> 45%   active-backup     0.001         30.01
+  sessions  4 -> 5  77% -> 55%   active-backup     0.001         150.1
   operator  why
   alerts    the demand keeps 0.448 tasks busy, 1 at 0.7 if it were even: fewer suffice; with these key ranges the busiest one has 0.448, now 0.24; least extra core-seconds of the techniques that pause at most 1 s; checkpoint would pause 48.8 s for 128 core-s; assisted: 78.8 core-s, pause 0.0101 s
   sessions  the demand keeps 2.21 tasks busy, 4 at 0.7 if it were even; with these key ranges the busiest one has 0.553, now 0.774; least extra core-seconds of the techniques that pause at most 1 s; checkpoint would pause 141 s for 565 core-s; assisted: 521 core-s, pause 0.0234 s
-  clicks    its tasks suffice at the demand, the busiest has 0
+  clicks    nothing is demanded of it, or how many tasks that needs is not known: it stays as it is
   done  step
   [ ]   1 of alerts    start 1 new task on 1 node as a secondary, 30 s
   [ ]   2 of alerts    copy the state by key range, 1 MiB over the network in 0.01 s, and note which record of each input stream was the last
@@ -44,7 +47,7 @@ As a table, with what there is to say of the inputs.
   [ ]   4 of sessions  connect the outputs of the new tasks instead of the old ones, 0.001 s, 30 s late: the old tasks go on until then
   [ ]   5 of sessions  stop the 4 old tasks
   bottleneck  share of all output  tasks kept busy  needs, if even  beware
-  sessions                      1            2.211               4
+  sessions    100%                           2.211               4
   operator  foretold by     error on unseen time  same as yesterday
   alerts    seasonal-naive                     0                  0
   sessions  seasonal-naive                     0                  0
@@ -55,9 +58,9 @@ As a table, with what there is to say of the inputs.
   n4    12% -> 9.2%   1.6% -> 0.8%
   n5    16% -> 11%    1.6% -> 1.6%
   n6    19% -> 8.3%   1.6% -> 0.8%
-  2 of 3 operators change; key ranges, nodes and state of each task: in the JSON
+  sessions is a bottleneck. 2 operators change. The jobs sustain 100 % of their demand with no task above the target, as they run now 90.5 %. No pause is longer than 0.001 s. Key ranges, nodes and state of each task: in the JSON.
   2> ftplan: algorithm: exact (the default)
-  2> ftplan: warning: no statistics for clicks: nothing is said of its tasks, and what is offered to the operators after it is what they got [NO_STATISTICS]
+  2> ftplan: warning: no statistics for clicks: nothing is said of its tasks; after a source without any, operators count as offered what they got [NO_STATISTICS]
   2> ftplan: warning: the memory of tasks, or what they may hold, is not known: scores are by cpu and data size; give --task-memory, or memory_mb in the cluster file, and statistics with memory_bytes [NO_MEMORY]
   2> ftplan: warning: no bandwidth is known: 100 MB/s is taken; give --bandwidth, or network.bandwidth_mb_s in the cluster file [BANDWIDTH_ASSUMED]
 
@@ -82,14 +85,17 @@ Twice the tasks, divided by number, with a checkpoint to start from, as the pape
   longest pause, s                          –      91.36                –       –
   core-seconds for the change               –        493                –       –
   state that is sent, bytes                 –  5,242,880                –       –
-  operator  score  over time                 state     tasks   utilisation  technique   pause, s  extra core-s  bottleneck
-  alerts    20.42  ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁  scale-in  2 -> 1  24% -> 45%   checkpoint     48.79         127.6
-  sessions  79.58  █████▇▆▆▆▇███████▇▆▆▆▇██  promoted  4 -> 8  77% -> 41%   checkpoint     91.36         365.5  now
-  clicks        –                            normal    2       0.0%                            –             –
+  operator  score  over time                 state     utilisation  bottleneck
+  alerts    20.42  ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁  scale-in  24%
+  sessions  79.58  █████▇▆▆▆▇███████▇▆▆▆▇██  promoted  77%          now
+  clicks        –                            normal    0.0%
+  changes   tasks   utilisation  technique   pause, s  extra core-s
+  alerts    2 -> 1  24% -> 45%   checkpoint     48.79         127.6
+  sessions  4 -> 8  77% -> 41%   checkpoint     91.36         365.5
   operator  why
   alerts    the demand keeps 0.448 tasks busy, 1 at 0.7 if it were even: fewer suffice; with these key ranges the busiest one has 0.448, now 0.24; as asked for
   sessions  the demand keeps 2.21 tasks busy, 4 at 0.7 if it were even; with these key ranges the busiest one has 0.405, now 0.774; as asked for
-  clicks    its tasks suffice at the demand, the busiest has 0
+  clicks    nothing is demanded of it, or how many tasks that needs is not known: it stays as it is
   done  step
   [ ]   1 of alerts    go on with its regular checkpoints
   [ ]   2 of alerts    start 1 new task, without state; that takes 30 s
@@ -104,11 +110,11 @@ Twice the tasks, divided by number, with a checkpoint to start from, as the pape
   [ ]   5 of sessions  divide the input streams, with sequence numbers to restore the order, and connect the outputs of the new tasks when they agree with the old ones
   [ ]   6 of sessions  stop the 4 old tasks
   bottleneck  share of all output  tasks kept busy  needs, if even  beware
-  sessions                      1            2.211               4
+  sessions    100%                           2.211               4
   operator  foretold by     error on unseen time  same as yesterday
   alerts    seasonal-naive                     0                  0
   sessions  seasonal-naive                     0                  0
-  2 of 3 operators change; key ranges, nodes and state of each task: in the JSON
+  sessions is a bottleneck. 2 operators change, from 8 tasks in all to 11. The jobs sustain 100 % of their demand with no task above the target, as they run now 90.5 %. No pause is longer than 91.4 s. Key ranges, nodes and state of each task: in the JSON.
 
 As a list to tick off, within few cores.
 
@@ -133,16 +139,20 @@ As a list to tick off, within few cores.
   | longest pause, s | – | 0.001 | – | – |
   | core-seconds for the change | – | 180.1 | – | – |
   | state that is sent, bytes | – | 5,242,880 | – | – |
-  | operator | score | over time | state | tasks | utilisation | technique | pause, s | extra core-s | bottleneck |
-  |---|---:|---|---|---|---|---|---:|---:|---|
-  | alerts | 20.42 | ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁ | scale-in | 2 -> 1 | 24% -> 45% | active-backup | 0.001 | 30.01 |  |
-  | sessions | 79.58 | █████▇▆▆▆▇███████▇▆▆▆▇██ | promoted | 4 -> 5 | 77% -> 55% | active-backup | 0.001 | 150.1 | now |
-  | clicks | – |                          | normal | 2 | 0.0% |  | – | – |  |
+  | operator | score | over time | state | utilisation | bottleneck |
+  |---|---:|---|---|---|---|
+  | alerts | 20.42 | ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁ | scale-in | 24% |  |
+  | sessions | 79.58 | █████▇▆▆▆▇███████▇▆▆▆▇██ | promoted | 77% | now |
+  | clicks | – |                          | normal | 0.0% |  |
+  | changes | tasks | utilisation | technique | pause, s | extra core-s |
+  |---|---|---|---|---:|---:|
+  | alerts | 2 -> 1 | 24% -> 45% | active-backup | 0.001 | 30.01 |
+  | sessions | 4 -> 5 | 77% -> 55% | active-backup | 0.001 | 150.1 |
   | operator | why |
   |---|---|
   | alerts | the demand keeps 0.448 tasks busy, 1 at 0.7 if it were even: fewer suffice; with these key ranges the busiest one has 0.448, now 0.24; least extra core-seconds of the techniques that pause at most 1 s; checkpoint would pause 48.8 s for 128 core-s; assisted: without a cluster no node holds checkpoints |
   | sessions | the demand keeps 2.21 tasks busy, 4 at 0.7 if it were even; with these key ranges the busiest one has 0.553, now 0.774; least extra core-seconds of the techniques that pause at most 1 s; checkpoint would pause 141 s for 565 core-s; assisted: without a cluster no node holds checkpoints |
-  | clicks | its tasks suffice at the demand, the busiest has 0 |
+  | clicks | nothing is demanded of it, or how many tasks that needs is not known: it stays as it is |
   - [ ] **step 1 of alerts**: start 1 new task as a secondary, 30 s
   - [ ] **step 2 of alerts**: copy the state by key range, 1 MiB over the network in 0.01 s, and note which record of each input stream was the last
   - [ ] **step 3 of alerts**: send what comes after it to the old tasks and to the new one with its key group; keep back what that puts out
@@ -154,9 +164,9 @@ As a list to tick off, within few cores.
   - [ ] **step 4 of sessions**: connect the outputs of the new tasks instead of the old ones, 0.001 s, 30 s late: the old tasks go on until then
   - [ ] **step 5 of sessions**: stop the 4 old tasks
   | bottleneck | share of all output | tasks kept busy | needs, if even | beware |
-  |---|---:|---:|---:|---|
-  | sessions | 1 | 2.211 | 4 |  |
-  2 of 3 operators change; key ranges, nodes and state of each task: in the JSON
+  |---|---|---:|---:|---|
+  | sessions | 100% | 2.211 | 4 |  |
+  sessions is a bottleneck. 2 operators change. The jobs sustain 100 % of their demand with no task above the target, as they run now 90.5 %. No pause is longer than 0.001 s. Key ranges, nodes and state of each task: in the JSON.
 
 Nothing to change.
 

@@ -38,7 +38,7 @@ Rules of one's own: what counts here is the busiest task's cpu.
             7        0.4054            1,048,576  no      –
             8        0.4054              524,288  no      –
   prepared since window 44: score 61.39 in the last window (scale-in below 25, prepared from 55, promoted above 70)
-  its busiest task in the last window: cpu 76.1 %, memory nan %, data 76.1 %
+  its busiest task in the last window: cpu 76.1 %, memory unknown, data 76.1 %
   it lets through or obstructs 100.0% of all output (Stela)
   the demand keeps 2.21 tasks busy, 4 at 0.7 if it were even; with these key ranges the busiest one has 0.553, now 0.774
   checkpoint: pause 74.2 s, 478 extra core-s

@@ -1,0 +1,172 @@
+"""What can be asked of a simulation of scaling."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ftplan.api.option_fields import MOST, SHARE, Check, Options, number, option, option_of, optional, texts, whole
+from ftplan.api.scale_out.options import SCORE, ScaleOutOptions
+
+PLANNED, NONE, RESTART = "planned", "none", "storm-restart"
+TECHNIQUE_MODES = ("checkpoint", "active-backup", "assisted")
+MODES = (NONE, RESTART, *TECHNIQUE_MODES, PLANNED)
+DOUBLING, ALTERNATING, STEADY, STATISTICS = "doubling", "alternating", "steady", "stats"
+LOADS = (DOUBLING, ALTERNATING, STEADY, STATISTICS)
+TIME = number(0.0, 1e9)
+POSITIVE_TIME = number(0.0, 1e9, above=True)
+
+
+def _modes(value: Any) -> tuple[str, ...]:
+    names = tuple(dict.fromkeys(texts(value)))
+    if not set(names) <= set(MODES):
+        raise ValueError
+    return names
+
+
+def _load(value: Any) -> Any:
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, Mapping) or (isinstance(value, str) and value):
+        return value
+    raise ValueError
+
+
+def _times(value: Any) -> tuple[float, ...]:
+    items = value if isinstance(value, Iterable) and not isinstance(value, str) else (value,)
+    return tuple(TIME.take(float(item.removesuffix("s")) if isinstance(item, str) else item) for item in items)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScalingSimulationOptions(Options):
+    """The options of ``ftplan simulate scaling``."""
+
+    mode: tuple[str, ...] = option(
+        (),
+        Check(f"one of {', '.join(MODES)}, or a list of them", _modes, "texts"),
+        "What is done about bottlenecks: none; storm-restart = checkpoints of the whole topology all the time, and a "
+        "restart of it with more tasks; checkpoint, active-backup, assisted = operators are split by this technique; "
+        "planned = each as PLAN says. Repeatable.  [default: none and planned; without PLAN none, storm-restart, "
+        "checkpoint and active-backup]",
+        metavar="MODE",
+    )
+    load: Any = option(
+        None,
+        optional(Check(f"one of {', '.join(LOADS)}, or the path of a table with columns time_s and rate", _load)),
+        "Input over time: doubling = doubled every --step; alternating = doubled in every other --step; steady = what "
+        "operators are sized for; stats = as in the statistics; or a table (CSV or Parquet, columns time_s and rate).  "
+        "[default: steady; without PLAN stats where there are some, else doubling]",
+        metavar="doubling|alternating|steady|stats|FILE",
+    )
+    rate: float | None = option(
+        None,
+        optional(number(0.0, 1e18, above=True)),
+        "Records per second of all sources together at first.  [default: as the inputs say]",
+        metavar="X",
+    )
+    step_s: float | None = option(
+        None,
+        optional(POSITIVE_TIME),
+        "How long a rate lasts.  [default: 500s doubling, 5m alternating]",
+        metavar="TIME",
+        unit="time",
+    )
+    ramp_s: float = option(60.0, TIME, "How long the rate takes to change.", metavar="TIME", unit="time")
+    busy: float = option(
+        0.5,
+        SHARE,
+        "How busy tasks that may be split are at first, where neither statistics nor record_time_s tell.",
+        metavar="SHARE",
+    )
+    split_at_s: float | None = option(
+        None,
+        optional(TIME),
+        "When operators are split, instead of when their score says so.  [default: with PLAN and a steady load after a "
+        "fifth of the time]",
+        metavar="TIME",
+        unit="time",
+    )
+    alarming: float | None = option(
+        None, optional(SCORE), "Score from which an operator is prepared.  [default: PLAN's, else 55]", metavar="X"
+    )
+    promote: float | None = option(
+        None,
+        optional(SCORE),
+        "Score above which an operator is a bottleneck, and is split.  [default: PLAN's, else 70]",
+        metavar="X",
+    )
+    rules: Any = option(
+        None,
+        ScaleOutOptions.options()["rules"].check,
+        "Labels, membership functions and rules of the fuzzy inference.  [default: PLAN's, else those of scale-out]",
+        metavar="FILE",
+    )
+    window_s: float = option(10.0, POSITIVE_TIME, "How often tasks are scored.", metavar="TIME", unit="time")
+    rest_s: float = option(
+        60.0,
+        TIME,
+        "So long after a split an operator is not split again: it works off what has waited.",
+        metavar="TIME",
+        unit="time",
+    )
+    task_memory: float | None = option_of(ScaleOutOptions, "task_memory")
+    max_parallelism: int | None = option_of(ScaleOutOptions, "max_parallelism")
+    setup_s: float | None = option_of(ScaleOutOptions, "setup_s")
+    checkpoint_interval_s: float | None = option_of(ScaleOutOptions, "checkpoint_interval_s")
+    bandwidth: float | None = option_of(ScaleOutOptions, "bandwidth")
+    costs: Any = option_of(ScaleOutOptions, "costs")
+    storm_interval_s: float = option(
+        1.0, POSITIVE_TIME, "storm-restart: time between checkpoints.", metavar="TIME", unit="time"
+    )
+    storm_overhead_s: float = option(
+        0.05, TIME, "storm-restart: work of a task at each, beside sending its state.", metavar="TIME", unit="time"
+    )
+    restart_time_s: float = option(
+        30.0, TIME, "storm-restart: until all tasks have started again.", metavar="TIME", unit="time"
+    )
+    reaction_s: float = option(
+        120.0, TIME, "storm-restart: from a promotion until somebody restarts the job.", metavar="TIME", unit="time"
+    )
+    restart_at_s: tuple[float, ...] = option(
+        (),
+        Check("a number of seconds, or a list of them", _times, "texts"),
+        "storm-restart: restart after so many seconds instead; repeatable.",
+        metavar="SECONDS",
+    )
+    batch_s: float | None = option(
+        None,
+        optional(number(1e-3, 1e6)),
+        "Input that goes through the job as one batch; shorter times are not resolved.  [default: at most 2,000, at "
+        "least 0.1s each]",
+        metavar="TIME",
+        unit="time",
+    )
+    until_s: float | None = option(
+        None,
+        optional(number(1.0, 1e9)),
+        "Simulated time.  [default: three steps doubling, six alternating, 10m steady, else as long as the input]",
+        metavar="TIME",
+        unit="time",
+    )
+    every_s: float | None = option(
+        None,
+        optional(number(0.1, 1e6)),
+        "Resolution of what the answer tells over time.  [default: a round time, at most 120 in all]",
+        metavar="TIME",
+        unit="time",
+    )
+    runs: int = option(
+        1,
+        whole(1, 10_000),
+        "Simulate so often, each time with other Poisson arrivals and ages of checkpoints. One run has the expected "
+        "ones.",
+        metavar="N",
+    )
+    seed: int = option(0, whole(0, MOST), "Seed of every random choice.")
+
+    def recorded(self) -> dict[str, Any]:
+        """Return the options as the answer keeps them: without the seed, which stands beside them."""
+        values = {name: getattr(self, name) for name in self.options() if name != "seed"}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}

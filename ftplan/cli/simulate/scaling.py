@@ -1,0 +1,79 @@
+"""``ftplan simulate scaling``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ftplan.api.scaling.options import ScalingSimulationOptions
+from ftplan.cli import kind_options, options
+from ftplan.cli.progress import progress
+from ftplan.cli.render import Answer, check_output, emit_answer, say, warn
+
+if TYPE_CHECKING:
+    from ftplan.model.plan import Plan
+    from ftplan.model.problem import Problem
+
+
+@options.command("simulate-scaling")
+@click.argument("plan", metavar="[PLAN]", required=False)
+@options.inputs
+@kind_options.of_options(ScalingSimulationOptions)
+@click.option("--plot", metavar="FILE", help="Draw latency, queue, throughput and tasks over time, as .svg or .png.")
+@options.output
+@options.verbosity
+def command(plan: str | None, **given: Any) -> int:
+    """Simulate operators that are split while they run.
+
+    PLAN is a scale-out, also one made by hand; - is standard input. Queues, latency, throughput and tasks over time
+    show what carrying it out does, beside doing nothing and what else --mode asks for; each pause stands beside what
+    formulas foretell.
+
+    Without PLAN operators with keyed state get twice the tasks whenever their score says that they are bottlenecks: at
+    the load of the statistics, or one that doubles again and again. Without a topology it is the job of the paper's
+    experiment.
+
+    Every batch of records is followed: exit code 1 where one is lost, counts twice or comes out of order.
+
+    \b
+    $ ftplan simulate scaling scale-out.json
+    $ ftplan simulate scaling scale-out.json --mode none --mode planned --mode storm-restart --runs 20
+    $ ftplan simulate scaling --load doubling --restart-at 680 --restart-at 1050 --plot scaling.svg
+    """
+    from ftplan.api.scaling.simulate import simulate_scaling
+    from ftplan.cli.simulate.scaling_view import tables
+
+    check_output(given["output"], given["force"])
+    if given["plot"] is not None:
+        from ftplan.api.plot import check_plot
+
+        check_plot(given["plot"], given["force"])
+    source, problem = _inputs(plan, given)
+    asked = kind_options.asked(ScalingSimulationOptions, given)
+    with progress("simulating", hidden=given["no_progress"] or given["quiet"]) as report:
+        answer = simulate_scaling(problem, source, progress=report, **asked)
+    warn(answer.warnings, quiet=given["quiet"])
+    document = answer.to_dict()
+    if given["plot"] is not None:
+        from ftplan.api.plot import form_of, picture
+        from ftplan.io.output import write_bytes
+        from ftplan.reports.scaling_simulation_plot import scaling_simulation_figure
+
+        drawn = scaling_simulation_figure(document)
+        write_bytes(given["plot"], picture(drawn, form_of(given["plot"])), given["force"])
+    emit_answer(Answer(answer.to_json(), tables(document)), given)
+    if answer.unmet is not None:
+        say(answer.unmet)
+        return 1
+    return 0
+
+
+def _inputs(plan: str | None, given: dict[str, Any]) -> tuple[str | Plan | None, Problem]:
+    """Load the inputs: those of the plan where there is one."""
+    from ftplan.cli.inputs import problem_given, problem_of_plan
+
+    if plan is None:
+        return None, problem_given(given)
+    loaded, problem = problem_of_plan(plan, given)
+    return (loaded if plan == "-" else plan), problem

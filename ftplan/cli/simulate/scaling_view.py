@@ -1,0 +1,121 @@
+"""Simulated scaling as tables: modes in figures, their splits, what went wrong, and all of it over time."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ftplan.cli.render import Table, cell
+from ftplan.cli.simulate.sparkline import levels, sparkline
+from ftplan.cli.views import capped
+
+Document = Mapping[str, Any]
+
+_FIGURES = (
+    ("mean_latency_s", "mean latency, s"),
+    ("longest_latency_s", "longest latency, s"),
+    ("throughput", "records done a second"),
+    ("peak_queue_records", "peak queue, records"),
+    ("longest_pause_s", "longest pause, s"),
+    ("core_s", "core-seconds"),
+    ("most_executors", "most tasks"),
+    ("late_starts", "late starts"),
+    ("replayed", "records replayed"),
+)
+#: What is told over time, and what a line calls it.
+_OVER_TIME = (
+    ("latency_s", "latency, to {} s"),
+    ("queue_records", "queue, to {} records"),
+    ("throughput", "throughput, to {} a second"),
+    ("executors", "tasks, to {}"),
+)
+#: Digits of times: what is beyond a millisecond is of no use to people.
+DIGITS = 3
+#: Narrowest and widest line over time, in characters.
+NARROW, WIDE = 20, 100
+
+
+def tables(document: Document) -> list[Table]:
+    """Return all tables of a simulation's document, the figures first."""
+    modes = document["modes"]
+    shown = [_figures(document)]
+    if any(mode["splits"] for mode in modes):
+        shown.append(_splits(modes))
+    if any(mode["faults"] for mode in modes):
+        rows = [
+            (mode["mode"], fault["operator"], fault["run"], fault["what"], fault["batches"], fault["first"])
+            for mode in modes
+            for fault in mode["faults"]
+        ]
+        shown.append(capped(("mode", "operator", "run", "what is wrong", "batches", "the first one"), rows))
+    return [*shown, _over_time(document)]
+
+
+def _figures(document: Document) -> Table:
+    modes, runs = document["modes"], document["runs"]
+    once = (
+        "every record counted once and in order" if all(mode["exactly_once"] for mode in modes) else "NOT exactly once"
+    )
+    title = f"{'1 run' if runs == 1 else f'{runs:,} runs: mean (5 … 95 %)'}; {once}"
+    rows = [(text, *(_figure(mode["summary"][name]) for mode in modes)) for name, text in _FIGURES]
+    return Table(("", *(mode["mode"] for mode in modes)), rows, title)
+
+
+def _figure(value: Document | None) -> Any:
+    if value is None:
+        return None
+    mean = round(value["mean"], DIGITS)
+    if value["high"] is None:
+        return mean
+    return f"{cell(mean)} ({cell(round(value['p5'], DIGITS))} … {cell(round(value['p95'], DIGITS))})"
+
+
+def _splits(modes: Sequence[Document]) -> Table:
+    rows = [
+        (
+            mode["mode"],
+            item["operator"],
+            item["technique"] or "no state",
+            f"{item['tasks_from']} -> {item['tasks_to']}",
+            _time(item["prepared_s"]),
+            f"{_time(item['promoted_s'])}{' (late)' if item['late'] else ''}",
+            _time(item["ended_s"]),
+            None if item["predicted"] is None else _time(item["predicted"]["pause_s"]),
+            _time(item["pause_s"]),
+            _time(item["level_s"]),
+        )
+        for mode in modes
+        for item in mode["splits"]
+        if item["promoted_s"] is not None
+    ]  # fmt: skip
+    columns = (
+        "mode", "operator", "by", "tasks", "prepared, s", "promoted, s", "done, s", "pause foretold, s", "it was, s",
+        "caught up after, s",
+    )  # fmt: skip
+    given_up = sum(item["promoted_s"] is None for mode in modes for item in mode["splits"])
+    shown = capped(columns, rows)
+    return replace(shown, title=f"prepared and given up: {given_up:,}") if given_up and not shown.title else shown
+
+
+def _time(seconds: float | None) -> Any:
+    return None if seconds is None else cell(round(seconds, DIGITS))
+
+
+def _over_time(document: Document) -> Table:
+    modes, characters = document["modes"], levels()
+    high = {name: _most(modes, name) for name, _ in _OVER_TIME}
+    texts = {name: text.format(cell(round(high[name], DIGITS))) for name, text in _OVER_TIME}
+    longest = max(len(mode["mode"]) for mode in modes) + max(map(len, texts.values()))
+    width = min(max(shutil.get_terminal_size((120, 40)).columns - longest - 6, NARROW), WIDE)
+    rows = [
+        (mode["mode"], texts[name], sparkline(mode["over_time"][name], width, high[name], characters))
+        for name, _ in _OVER_TIME
+        for mode in modes
+    ]
+    return Table(("mode", "", f"from 0 s to {cell(document['until_s'])} s"), rows)
+
+
+def _most(modes: Sequence[Document], name: str) -> float:
+    return float(max((value for mode in modes for value in mode["over_time"][name] if value is not None), default=0.0))
