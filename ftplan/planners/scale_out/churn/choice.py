@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import NamedTuple
 
+from ftplan.compiled import called_often, pays_to_compile
 from ftplan.model.topology import IntArray
 from ftplan.planners.scale_out.churn.planned import PlannedPolicy, planned_policies, planned_schedule, planned_states
 from ftplan.planners.scale_out.churn.policies import Foretell, Replay, ThresholdPolicy, grid
@@ -51,8 +53,10 @@ def best_policies(
         if method not in best or rank(answer) < rank(best[method]):
             best[method] = answer
 
-    for policy in grid(trace, limits):
-        if foretell is not None or not policy.horizon:
+    policies = [policy for policy in grid(trace, limits) if foretell is not None or not policy.horizon]
+    often = pays_to_compile(20.0 * len(policies) * len(trace.demand))
+    with called_often() if often else nullcontext():
+        for policy in policies:
             tried("foretold" if policy.horizon else "thresholds", policy, replay.schedule(policy))
     first_day = best["thresholds"].policy
     if foretell is not None and isinstance(first_day, ThresholdPolicy) and planned_states(trace, limits) <= most_states:
