@@ -191,7 +191,7 @@ def stated(policy: RescalingPolicy, window_s: float) -> dict[str, float | int]:
     return {
         "scale_out_above": policy.scale_out,
         "target": policy.target,
-        "scale_in_below": policy.scale_in,
+        "scale_in_below": round(policy.scale_in, 6),
         "hold_s": policy.hold * window_s,
         "horizon_s": policy.horizon * window_s,
         "kept_for_scale_out": policy.reserve,
