@@ -15,6 +15,7 @@ methods are judged on the third. A method is behind when more than ten seconds o
 from __future__ import annotations
 
 import argparse
+import math
 import os
 from collections.abc import Iterator
 from functools import partial
@@ -28,6 +29,7 @@ from scipy.stats import norm
 
 from ftplan.forecasting.day_ahead import day_ahead
 from ftplan.model.topology import FloatArray, IntArray
+from ftplan.planners.budget import Budget
 from ftplan.planners.scale_out.churn.choice import RescalingPolicy, best_policies, rank, replayed
 from ftplan.planners.scale_out.churn.optimum import offline_optimum
 from ftplan.planners.scale_out.churn.policies import ThresholdPolicy
@@ -272,7 +274,7 @@ def beside_runs(job: Job, curves: Path | None, factor: float) -> None:
 
 def _chosen(past: DemandTrace, where: str) -> dict[str, RescalingPolicy]:
     """Return the best policy of each method on a history, the best of all in bold."""
-    answers = best_policies(past, LIMITS, foretell_of(past))
+    answers = best_policies(past, LIMITS, foretell_of(past), Budget(math.inf))
     best = min(answers, key=lambda name: rank(answers[name]))
     mark = {name: "**" if name == best else "" for name in answers}
     return {f"{mark[name]}{name}{where}{mark[name]}": item.policy for name, item in answers.items()}
