@@ -16,7 +16,7 @@ from ftplan.metrics.scaling_problem import ScalableOperator, ScalingProblem
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget, OutOfTime
 from ftplan.planners.scale_out.churn.choice import RescalingPolicy, best_policies, rank, replayed
-from ftplan.planners.scale_out.churn.optimum import OfflineOptimum, offline_optimum
+from ftplan.planners.scale_out.churn.optimum import MOST_STATES, OfflineOptimum, offline_optimum
 from ftplan.planners.scale_out.churn.planned import PlannedPolicy
 from ftplan.planners.scale_out.churn.policies import TARGET
 from ftplan.planners.scale_out.churn.timely import timely_schedule
@@ -27,8 +27,11 @@ from ftplan.planners.scale_out.parallelism import Sizing
 OPERATORS = 5
 #: Seconds without output in a rescale where nothing says otherwise.
 RESCALE_S = 30.0
-#: Share of an operator's time for the choice of its policies; the rest is for what these do, and for the optimum.
-CHOSEN = 0.5
+#: Share of an operator's time for the choice of its policies, of what is left for each optimum, and how many states of
+#: an optimum a second is enough for.
+CHOSEN, EACH, STATES_A_SECOND = 0.5, 0.25, 1e8
+#: Seconds that a timely schedule takes for each state, about.
+TIMELY_S = 5e-6
 
 
 def churn(prepared: PreparedScaling, options: ScaleOutOptions, budget: Budget) -> dict[str, Any] | None:
@@ -49,7 +52,7 @@ def churn(prepared: PreparedScaling, options: ScaleOutOptions, budget: Budget) -
     said: list[dict[str, Any]] = []
     left_out: list[str] = []
     for number, (operator, trace) in enumerate(traces):
-        share = budget.part(CHOSEN / (len(traces) - number))
+        share = budget.part(1.0 / (len(traces) - number))
         try:
             said.append({"operator": operator.id, **judged(trace, limits, operator.cpu, foretold, share)})
         except OutOfTime:
@@ -111,22 +114,22 @@ def judged(trace: DemandTrace, limits: ChurnLimits, cpu: float, foretold: bool, 
     a_day = windows_a_day(trace.window_s)
     foretell = partial(_foretell, a_day if windows > a_day else 0, trace.window_s) if foretold else None
     past = trace.part(0, known)
-    figures = _Figures(limits, cpu)
+    figures = _Figures(limits, cpu, budget)
 
     def both(schedule: IntArray) -> dict[str, Any]:
         rest = trace.part(known, windows, int(schedule[known - 1]))
         unseen = figures("unseen", rest, schedule[known:]) if windows > known else None
         return {"history": figures("history", past, schedule[:known]), "unseen": unseen}
 
-    best = sorted(best_policies(past, limits, foretell, budget).items(), key=lambda item: rank(item[1]))
-    rows = [
-        {
-            "method": method,
-            "policy": stated(answer.policy, trace.window_s),
-            **both(replayed(trace, limits, answer.policy, foretell)),
-        }
-        for method, answer in best
-    ]
+    chosen = budget.part(CHOSEN)
+    best = sorted(best_policies(past, limits, foretell, chosen).items(), key=lambda item: rank(item[1]))
+    budget.cut |= chosen.cut
+    rows: list[dict[str, Any]] = []
+    for method, answer in best:
+        if rows and budget.over():
+            break
+        schedule = replayed(trace, limits, answer.policy, foretell)
+        rows.append({"method": method, "policy": stated(answer.policy, trace.window_s), **both(schedule)})
     return {
         "windows": {"history": known, "unseen": windows - known},
         **rows[0],
@@ -150,16 +153,20 @@ def _foretell(season: int, window_s: float, demand: FloatArray, origins: IntArra
 class _Figures:
     """Accounts in core-hours and shares, beside the optimum from the same tasks at the beginning."""
 
-    def __init__(self, limits: ChurnLimits, cpu: float) -> None:
-        self.limits, self.hours = limits, cpu / 3600.0
-        self._optima: dict[tuple[str, int], tuple[OfflineOptimum, ChurnAccount | None]] = {}
+    def __init__(self, limits: ChurnLimits, cpu: float, budget: Budget) -> None:
+        self.limits, self.hours, self.budget = limits, cpu / 3600.0, budget
+        self._optima: dict[tuple[str, int], OfflineOptimum] = {}
+        self._timely: dict[str, ChurnAccount | None] = {}
 
     def __call__(self, part: str, trace: DemandTrace, schedule: IntArray) -> dict[str, Any]:
         key, windows = (part, trace.start), len(trace.demand)
         if key not in self._optima:
-            timely = timely_schedule(trace, self.limits)
-            self._optima[key] = offline_optimum(trace, self.limits), None if timely is None else timely[1]
-        (best, in_time), entry = self._optima[key], account(trace, schedule)
+            states = min(MOST_STATES, self.budget.left_s * EACH * STATES_A_SECOND)
+            self._optima[key] = offline_optimum(trace, self.limits, states)
+            self.budget.cut |= not self._optima[key].proven and states < MOST_STATES
+        if part not in self._timely:
+            self._timely[part] = self._in_time(trace)
+        best, in_time, entry = self._optima[key], self._timely[part], account(trace, schedule)
         keeps = entry.keeps(self.limits, trace, late=True)
         at_best = None
         if best.account is not None:
@@ -182,6 +189,12 @@ class _Figures:
             "optimum": at_best,
             "least_overloaded": best.least_overloaded / windows,
         }
+
+    def _in_time(self, trace: DemandTrace) -> ChurnAccount | None:
+        """Return what a schedule takes that knows all demand and leaves nothing over, from the first tasks asked."""
+        states = len(trace.demand) * trace.most * (self.limits.rescales(trace) + 1)
+        timely = timely_schedule(trace, self.limits) if self.budget.pays(states * TIMELY_S) else None
+        return None if timely is None else timely[1]
 
 
 def stated(policy: RescalingPolicy, window_s: float) -> dict[str, float | int]:

@@ -140,8 +140,9 @@ def _beside(
     known: dict[str, Any] = {"alarming": list(front)} if front else {}
     said: tuple[Warn, ...] = ()
     if options.max_rescales_per_day is not None:
-        known["churn"] = churn(prepared, options, command)
-        said = command.warnings()
+        beside = command.part(PLANNED)
+        known["churn"] = churn(prepared, options, beside)
+        said = beside.warnings()
     if log is not None:
         assert problem.stats is not None
         known["max_parallelism"], more = max_parallelisms(

@@ -14,6 +14,8 @@ from ftplan.planners.scale_out.churn.trace import ChurnAccount, ChurnLimits, Dem
 
 #: States of all plans that are made for the choice: some ten seconds.
 MOST_STATES = 1e9
+#: Seconds that a plan for a day takes, about.
+PLAN_S = 5e-4
 
 RescalingPolicy = ThresholdPolicy | PlannedPolicy
 
@@ -67,13 +69,10 @@ def best_policies(
             tried("foretold" if policy.horizon else "thresholds", policy, replay.schedule(policy))
     first_day = best["thresholds"].policy
     if foretell is not None and isinstance(first_day, ThresholdPolicy) and planned_states(trace, limits) <= most_states:
-        took = 0.0
         for plan in planned_policies(trace, first_day):
-            if not budget.pays(took):
+            if not budget.pays(PLAN_S * len(trace.demand) / plan.every):
                 break
-            begun = budget.left_s
             tried("planned", plan, planned_schedule(trace, limits, plan, foretell))
-            took = begun - budget.left_s
     return best
 
 

@@ -86,8 +86,10 @@ def _accounted(recursion: Recursion) -> tuple[IntArray, ChurnAccount]:
     return schedule, account(recursion.trace, schedule)
 
 
-def cheapest(recursion: Recursion, left: int | None = None) -> IntArray:
+def cheapest(recursion: Recursion, left: int | None = None, first_windows: int | None = None) -> IntArray:
     """Return the schedule of least value; *left* rescales are left of the first day (None: all).
+
+    Only its *first_windows* are followed, where these are given; what comes after is 0.
 
     Values are kept at the beginning of segments only, and each segment is gone over again for its choices: memory is
     O(sqrt(W S)) layers of states for rescales of S windows.
@@ -102,8 +104,10 @@ def cheapest(recursion: Recursion, left: int | None = None) -> IntArray:
         tails[first] = tail
         if first:
             tail = recursion.swept(first, min(first + length, windows), tail, nothing)
-    walk = _Walk(recursion, recursion.rescales if left is None else left)
+    walk = _Walk(recursion, recursion.rescales if left is None else left, first_windows or windows)
     for first in firsts:
+        if first >= walk.until:
+            break
         choices = np.empty((min(length, windows - first), *recursion.shape), dtype=np.int16)
         recursion.swept(first, first + len(choices), tails.pop(first), choices)
         walk.on(first, choices)
@@ -124,8 +128,8 @@ def _bytes(trace: DemandTrace) -> float:
 class _Walk:
     """Follows the choices from the first window on."""
 
-    def __init__(self, recursion: Recursion, left: int) -> None:
-        self.recursion = recursion
+    def __init__(self, recursion: Recursion, left: int, until: int) -> None:
+        self.recursion, self.until = recursion, until
         self.schedule = np.zeros(len(recursion.trace.demand), dtype=np.int64)
         self.at, self.tasks = 0, recursion.trace.start - 1
         self.overloads, self.rescales = recursion.overloads, left
@@ -133,7 +137,7 @@ class _Walk:
     def on(self, first: int, choices: Any) -> None:
         """Go on through a segment whose choices begin at a window."""
         trace, counted = self.recursion.trace, self.recursion.price is None
-        while self.at < first + len(choices):
+        while self.at < min(first + len(choices), self.until):
             window = self.at
             chosen = int(choices[window - first, self.overloads, self.rescales, self.tasks])
             if chosen < 0:

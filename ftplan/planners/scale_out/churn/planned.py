@@ -91,4 +91,6 @@ def _plan(
         np.maximum.reduceat(told, firsts), trace.capacity, trace.day[days] + later,
         together * trace.window_s, trace.rescale_s, tasks,
     )  # fmt: skip
-    return np.repeat(cheapest(Recursion(day, rescales, 0, policy.price * together), left), together)
+    recursion = Recursion(day, rescales, 0, policy.price * together)
+    # A plan is followed until the next one is made.
+    return np.repeat(cheapest(recursion, left, -(-policy.every // together)), together)

@@ -55,12 +55,12 @@ class DemandTrace:
         share: FloatArray = 1.0 - np.clip(down / self.window_s, 0.0, 1.0)
         return share
 
-    @property
+    @cached_property
     def span(self) -> int:
         """S, the windows of a rescale, at least 1."""
         return len(self.available)
 
-    @property
+    @cached_property
     def day_windows(self) -> int:
         """Windows of the longest day."""
         return int(np.bincount(self.day - self.day[0]).max())
