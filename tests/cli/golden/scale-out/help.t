@@ -64,11 +64,13 @@ The options, as a newcomer reads them.
                                     interval, else 60s]
     --bandwidth SPEED               Of state transfers, per second: MB of 2^20 bytes, or a size such as 1GB.
                                     [default: as --costs says, else the cluster's network, else 100MB]
-    --max-rescales-per-day N        Judge policies that rescale at most so often a day.  [x>=0]
+    --max-rescales-per-day N        Replay policies that rescale an operator at most so often a day: the one
+                                    of fewest core-hours on the first half of the statistics is judged on the
+                                    rest, beside the optimum that knows all demand.  [x>=0]
     --rescale-time TIME             For how long nothing is processed while an operator is rescaled.
                                     [default: restart_s of --costs, else 30s]
-    --max-overloaded X              With --max-rescales-per-day: the share of windows that may be overloaded.
-                                    [default: 0.05]
+    --max-overloaded X              With --max-rescales-per-day: the share of windows that may be overloaded;
+                                    of policies, the share that may end with work left over.  [default: 0.05]
     --costs FILE                    Recovery costs, as fitted on measured recoveries.
     --checkpoints PLAN              Checkpoint allocation in place: no transfer where a copy lies; wins over
                                     placement.checkpoints.
