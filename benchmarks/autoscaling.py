@@ -15,6 +15,7 @@ methods are judged on the third. A method is behind when more than ten seconds o
 from __future__ import annotations
 
 import argparse
+import math
 import os
 from collections.abc import Iterator
 from functools import partial
@@ -28,6 +29,7 @@ from scipy.stats import norm
 
 from ftplan.forecasting.day_ahead import day_ahead
 from ftplan.model.topology import FloatArray, IntArray
+from ftplan.planners.budget import Budget
 from ftplan.planners.scale_out.churn.choice import RescalingPolicy, best_policies, rank, replayed
 from ftplan.planners.scale_out.churn.optimum import offline_optimum
 from ftplan.planners.scale_out.churn.policies import ThresholdPolicy
@@ -159,19 +161,26 @@ def _caught_up(lag: FloatArray, throughput: FloatArray, load: FloatArray) -> Ite
         yield first, STEP_S * float(np.nansum(np.maximum(throughput[span] / load[span] - 1.0, 0.0)))
 
 
+def processed(job: Job, tasks: FloatArray, rescale_s: float, factor: float, failures: bool) -> FloatArray:
+    """Return records/s that tasks of one core each take in each step, (T,): none for a while after a rescale."""
+    changed = np.flatnonzero(np.diff(tasks, prepend=tasks[0]))
+    stops = [(step, rescale_s) for step in changed.tolist()]
+    if failures:
+        stops += [(second // STEP_S, job.failure_s) for second in range(FAILURE_EVERY_S, END_S, FAILURE_EVERY_S)]
+    down = np.zeros(len(tasks))
+    for first, seconds in stops:
+        span = np.arange(first, min(first + int(np.ceil(seconds / STEP_S)), len(tasks)))
+        down[span] = np.maximum(down[span], np.clip((seconds - STEP_S * (span - first)) / STEP_S, 0.0, 1.0))
+    return np.asarray(job.capacity.of(tasks, factor) * (1.0 - down))
+
+
 def simulated(job: Job, tasks: FloatArray, rescale_s: float, factor: float = 1.0) -> FloatArray:
     """Return seconds of load that wait in each step, (T,), for tasks of one core each in each step.
 
     Nothing is processed after a rescale and after a failure for as long as measured; what has waited is worked off with
     what tasks take beyond the load.
     """
-    changed = np.flatnonzero(np.diff(tasks, prepend=tasks[0]))
-    down = np.zeros(len(tasks))
-    failures = np.arange(FAILURE_EVERY_S, END_S, FAILURE_EVERY_S) // STEP_S
-    for first, seconds in [(k, rescale_s) for k in changed] + [(k, job.failure_s) for k in failures]:
-        span = np.arange(first, min(first + int(np.ceil(seconds / STEP_S)), len(tasks)))
-        down[span] = np.maximum(down[span], np.clip((seconds - STEP_S * (span - first)) / STEP_S, 0.0, 1.0))
-    takes = job.capacity.of(tasks, factor) * (1.0 - down)
+    takes = processed(job, tasks, rescale_s, factor, failures=True)
     waits = np.empty(len(tasks))
     waiting = 0.0
     for step, (offered, taken) in enumerate(zip(job.load.tolist(), takes.tolist(), strict=True)):
@@ -239,7 +248,7 @@ def beside_runs(job: Job, curves: Path | None, factor: float) -> None:
     takes = ", ".join(f"{n}: {job.capacity.of(np.array([n]), factor)[0]:,.0f}" for n in (1.0, 4.0, 8.0, 24.0))
     print(f"Records/s by cores: {takes}; load {job.load.min():,.0f} to {job.load.max():,.0f}.")
     table((
-        "method", "core-hours", "rescales", "capacity below load", "behind > 10 s", "as simulated", "p95 behind, s"
+        "method", "core-hours", "rescales", "overloaded windows", "behind > 10 s", "as simulated", "p95 behind, s"
     ))  # fmt: skip
     for method in METHODS:
         cells = np.array(
@@ -272,7 +281,7 @@ def beside_runs(job: Job, curves: Path | None, factor: float) -> None:
 
 def _chosen(past: DemandTrace, where: str) -> dict[str, RescalingPolicy]:
     """Return the best policy of each method on a history, the best of all in bold."""
-    answers = best_policies(past, LIMITS, foretell_of(past))
+    answers = best_policies(past, LIMITS, foretell_of(past), Budget(math.inf))
     best = min(answers, key=lambda name: rank(answers[name]))
     mark = {name: "**" if name == best else "" for name in answers}
     return {f"{mark[name]}{name}{where}{mark[name]}": item.policy for name, item in answers.items()}
@@ -282,7 +291,7 @@ def _measured(job: Job, run: Run, rescale_s: float, last: slice, factor: float) 
     tasks = held(run.managers)
     waits = simulated(job, held(run.cores), rescale_s, factor)
     windows = (-1, WINDOW_S // STEP_S)
-    takes = job.capacity.of(run.cores, factor)[last].reshape(windows).mean(axis=1)
+    takes = processed(job, held(run.cores), rescale_s, factor, failures=False)[last].reshape(windows).mean(axis=1)
     behind = run.behind_s[last]
     return (
         float(run.cores[last].sum() * STEP_S / 3600.0),

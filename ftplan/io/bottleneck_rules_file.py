@@ -104,11 +104,3 @@ def _rules(
         complaints.add("rules", "only one may begin with 'otherwise'")
     complaints.finish()
     return tuple(rules)
-
-
-def rules_text(source: str | None = None) -> str:
-    """Return a file of rules as it is written, once it is checked; the one that comes with ftplan by default."""
-    if source is None:
-        return SHIPPED.read_text("utf-8")
-    load_bottleneck_rules(source)
-    return Path(source).read_text("utf-8")

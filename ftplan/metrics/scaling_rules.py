@@ -10,7 +10,7 @@ import numpy as np
 from ftplan.metrics.breach import Breach
 from ftplan.metrics.scaling_effects import acting, even_ranges, highest_use, largest_state, waves
 from ftplan.metrics.scaling_problem import ScalableOperator, Scaling, ScalingProblem
-from ftplan.model.tolerances import NOISE, ROUNDING
+from ftplan.model.tolerances import NOISE, ROUNDING, SOLVED
 from ftplan.model.units import MB
 
 RANGES, TARGET, TASK_MEMORY, MOST, PEAK = "ranges", "target", "task-memory", "max-parallelism", "peak"
@@ -170,14 +170,19 @@ def _cores(problem: ScalingProblem, scaling: Scaling) -> Iterator[Breach]:
         new = sum(item.parallelism * operators[item.operator].cpu for item in wave)
         gone = sum(operators[item.operator].parallelism * operators[item.operator].cpu for item in wave)
         which = "of what is scaled in" if number == 0 else "of all others"
-        if wave and free is not None and over(new, free):
+        if wave and free is not None and _too_many(new, free):
             text = f"new tasks {which} take {new:.6g} cores, {free:.6g} are free then"
             yield Breach(FREE_CPU, free, new, None, None, text)
-        if wave and limits.quota is not None and over(reserved + new, limits.quota):
+        if wave and limits.quota is not None and _too_many(reserved + new, limits.quota):
             text = f"with new tasks {which} all run on {reserved + new:.6g} cores, {limits.quota:.6g} may be"
             yield Breach(QUOTA, limits.quota, reserved + new, reserved + new, None, text)
         reserved += new - gone
         free = None if free is None else free - new + gone
+
+
+def _too_many(cores: float, limit: float) -> bool:
+    """Return whether cores exceed a limit by more than planners, which count them in units, may."""
+    return cores > limit + SOLVED * max(1.0, abs(limit))
 
 
 def _nodes(problem: ScalingProblem, scaling: Scaling) -> Iterator[Breach]:
@@ -195,7 +200,7 @@ def _nodes(problem: ScalingProblem, scaling: Scaling) -> Iterator[Breach]:
             np.add.at(gone, np.array(problem.now[item.operator], dtype=np.int64), cpu)
         for node in np.flatnonzero(new > 0.0).tolist():
             takes, has = float(new[node]), float(free[node])
-            if over(takes, has):
+            if _too_many(takes, has):
                 name = problem.nodes[node]
                 text = f"{name} would take {takes:.6g} cores of new tasks, {max(0.0, has):.6g} are free then"
                 yield Breach(NODE_CPU, has, takes, takes, f"node:{name}", text)

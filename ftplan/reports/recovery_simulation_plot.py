@@ -33,7 +33,7 @@ def recovery_simulation_figure(document: Document) -> Figure:
         x = Axis("time since the failure", duration, times=True)
         charts = []
         for values, y in panels:
-            series = [s for item, style in shown for s in _series(document["time_s"], values(item), style)]
+            series = [s for item, style in shown for s in stretches(document["time_s"], values(item), style)]
             charts.append(lines(series, width, x, y))
         return below(charts)
 
@@ -68,7 +68,7 @@ def _buffered(recovery: Document) -> list[float]:
     return [max(values) for values in zip(*columns, strict=True)]
 
 
-def _series(time_s: Sequence[float], values: Cells, style: str) -> Iterable[Series]:
+def stretches(time_s: Sequence[float], values: Cells, style: str) -> Iterable[Series]:
     """Yield a line for each stretch without gaps, from the failure on."""
     points = [(at, value) for at, value in zip(time_s, values, strict=True) if at >= 0.0]
     for known, stretch in groupby(points, lambda point: point[1] is not None):

@@ -35,6 +35,15 @@ def test_a_plan_from_standard_input(ftplan: Run, project: Path) -> None:
     assert ftplan("check", "simulated.json").returncode == 0
 
 
+@pytest.mark.parametrize("ending", ["svg", "png"])
+def test_a_plot(ftplan: Run, project: Path, ending: str) -> None:
+    args = ("simulate", "scaling", "--until", "30s", "--batch", "1s", "--plot", f"out.{ending}", "-q", "-o", "out.json")
+    done = ftplan(*args)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert (project / f"out.{ending}").read_bytes().startswith(b"<?xml" if ending == "svg" else b"\x89PNG")
+    assert ftplan(*args).returncode == 2
+
+
 def test_what_is_not_exactly_once_ends_with_1(ftplan: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """New tasks get the checkpoint, and nothing of what came since."""
     forgets = lambda self, state: None  # noqa: E731

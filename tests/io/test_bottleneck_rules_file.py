@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from ftplan.errors import FtplanError
-from ftplan.io.bottleneck_rules_file import SHIPPED, load_bottleneck_rules, rules_text
+from ftplan.io.bottleneck_rules_file import SHIPPED, load_bottleneck_rules
 from ftplan.io.checking import check_files
 from tests.io.cases import BOTTLENECK_RULES
 from tests.io.examples import said
@@ -65,12 +64,3 @@ def test_a_misspelt_input_is_told() -> None:
     assert [warning.message for warning in load_bottleneck_rules(document).warnings] == [
         "bottleneck rules: inputs.memry: unknown key is ignored (did you mean 'memory'?)"
     ]
-
-
-def test_the_text_of_a_file_is_the_file_if_it_can_be_read(tmp_path: Any) -> None:
-    mine = tmp_path / "rules.yaml"
-    mine.write_text(rules_text() + "# mine\n")
-    assert rules_text(str(mine)).endswith("# mine\n")
-    mine.write_text("format: ftplan/bottleneck-rules\n")
-    with pytest.raises(FtplanError, match="format_version: is missing"):
-        rules_text(str(mine))

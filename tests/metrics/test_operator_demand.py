@@ -46,7 +46,7 @@ def _demand(graph: TaskGraph, statistics: dict[str, Any], window: slice = slice(
 
 @settings(max_examples=examples(60))
 @given(
-    offered=st.lists(st.integers(1, 10**6), min_size=1, max_size=6),
+    offered=st.lists(st.integers(1_000, 10**6), min_size=1, max_size=6),
     selectivities=st.lists(st.sampled_from([0.1, 0.5, 1.0, 2.0, 7.0]), min_size=1, max_size=4),
     speeds=st.lists(st.sampled_from([0.05, 0.25, 0.5, 0.9, 1.0]), min_size=5, max_size=5),
 )

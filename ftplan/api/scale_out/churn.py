@@ -14,6 +14,7 @@ from ftplan.forecasting.day_ahead import day_ahead
 from ftplan.forecasting.methods import DAY_S, windows_a_day
 from ftplan.metrics.scaling_problem import ScalableOperator, ScalingProblem
 from ftplan.model.topology import FloatArray, IntArray
+from ftplan.planners.budget import Budget, OutOfTime
 from ftplan.planners.scale_out.churn.choice import RescalingPolicy, best_policies, rank, replayed
 from ftplan.planners.scale_out.churn.optimum import OfflineOptimum, offline_optimum
 from ftplan.planners.scale_out.churn.planned import PlannedPolicy
@@ -28,8 +29,10 @@ OPERATORS = 5
 RESCALE_S = 30.0
 
 
-def churn(prepared: PreparedScaling, options: ScaleOutOptions) -> dict[str, Any] | None:
+def churn(prepared: PreparedScaling, options: ScaleOutOptions, budget: Budget) -> dict[str, Any] | None:
     """Return what rescaling costs each operator by the best policy and at best; None where it is not asked for.
+
+    Operators for which there is no time are ``left_out``; those that take most cores come first.
 
     A policy is chosen on the first part of the statistics, whole days where there are two or more, and judged on the
     rest, which it has not seen. Each operator is judged for itself.
@@ -40,18 +43,25 @@ def churn(prepared: PreparedScaling, options: ScaleOutOptions) -> dict[str, Any]
     rescale_s = _rescale_s(options)
     traces = demand_traces(prepared, rescale_s)
     foretold = options.forecast != "none"
+    said: list[dict[str, Any]] = []
+    left_out: list[str] = []
+    for operator, trace in traces:
+        try:
+            budget.check()
+            said.append({"operator": operator.id, **judged(trace, limits, operator.cpu, foretold, budget)})
+        except OutOfTime:
+            left_out.append(operator.id)
     return {
         "max_rescales_per_day": limits.rescales_per_day,
         "max_overloaded": limits.overloaded,
         "rescale_time_s": rescale_s,
-        "operators": [
-            {"operator": operator.id, **judged(trace, limits, operator.cpu, foretold)} for operator, trace in traces
-        ],
+        "operators": sorted(said, key=lambda item: str(item["operator"])),
+        "left_out": sorted(left_out),
     }
 
 
 def demand_traces(prepared: PreparedScaling, rescale_s: float) -> list[tuple[ScalableOperator, DemandTrace]]:
-    """Return the operators whose demand takes most cores, with it over time in tasks that it keeps busy.
+    """Return the operators whose demand takes most cores, these first, with it over time in tasks that it keeps busy.
 
     Those whose demand is unknown in a window, or that one task is enough for all the time, are left out.
     """
@@ -66,8 +76,7 @@ def demand_traces(prepared: PreparedScaling, rescale_s: float) -> list[tuple[Sca
         start = min(operator.parallelism, len(capacity))
         day = (np.arange(len(needed)) * prepared.window_s // DAY_S).astype(np.int64)
         traces.append((operator, DemandTrace(needed, capacity, day, prepared.window_s, rescale_s, start)))
-    most = sorted(traces, key=lambda item: (-item[0].cpu * float(item[1].demand.sum()), item[0].id))[:OPERATORS]
-    return sorted(most, key=lambda item: item[0].id)
+    return sorted(traces, key=lambda item: (-item[0].cpu * float(item[1].demand.sum()), item[0].id))[:OPERATORS]
 
 
 def _capacity(problem: ScalingProblem, operator: ScalableOperator, peak: float) -> FloatArray:
@@ -87,7 +96,7 @@ def _capacity(problem: ScalingProblem, operator: ScalableOperator, peak: float) 
     return np.array(capacity)
 
 
-def judged(trace: DemandTrace, limits: ChurnLimits, cpu: float, foretold: bool) -> dict[str, Any]:
+def judged(trace: DemandTrace, limits: ChurnLimits, cpu: float, foretold: bool, budget: Budget) -> dict[str, Any]:
     """Return what the best policy of a trace does on the part that it was chosen on and on the rest.
 
     ``distance`` is the share by which its core-hours exceed the bound of the optimum, None where there is none, or
@@ -105,7 +114,7 @@ def judged(trace: DemandTrace, limits: ChurnLimits, cpu: float, foretold: bool) 
         unseen = figures("unseen", rest, schedule[known:]) if windows > known else None
         return {"history": figures("history", past, schedule[:known]), "unseen": unseen}
 
-    best = sorted(best_policies(past, limits, foretell).items(), key=lambda item: rank(item[1]))
+    best = sorted(best_policies(past, limits, foretell, budget).items(), key=lambda item: rank(item[1]))
     rows = [
         {
             "method": method,
@@ -182,7 +191,7 @@ def stated(policy: RescalingPolicy, window_s: float) -> dict[str, float | int]:
     return {
         "scale_out_above": policy.scale_out,
         "target": policy.target,
-        "scale_in_below": policy.scale_in,
+        "scale_in_below": round(policy.scale_in, 6),
         "hold_s": policy.hold * window_s,
         "horizon_s": policy.horizon * window_s,
         "kept_for_scale_out": policy.reserve,

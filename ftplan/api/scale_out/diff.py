@@ -78,7 +78,8 @@ def _both(old: Mapping[str, Any], new: Mapping[str, Any], name: str, what: str) 
 
 def _figures(plan: Plan) -> dict[str, Any]:
     listed = (plan.plan or {})["operators"]
-    stated = (plan.summary.get("after") or {}) if isinstance(plan.summary, Mapping) else {}
+    after = plan.summary.get("after")
+    stated = after if isinstance(after, Mapping) else {}
     figures: dict[str, Any] = {
         "operators_changed": sum(item["parallelism_to"] != item["parallelism_from"] for item in listed),
         "tasks": sum(item["parallelism_to"] for item in listed),

@@ -70,7 +70,7 @@ def make(problem: Problem, planner: registry.Row, options: ScaleOutOptions) -> P
     figures = None
     if scaling is not None:
         figures = ScaledFigures(prepared, scaling, _named(scaling, techniques), options.technique)
-    beside, more = _beside(prepared, options, problem, front, log)
+    beside, more = _beside(prepared, options, problem, front, log, command)
     read = () if log is None else (log.input,)
     value = None if scaling is None else sustained_load(question, scaling)
     return Plan(
@@ -134,12 +134,13 @@ def _beside(
     problem: Problem,
     front: Sequence[Mapping[str, Any]],
     log: KeyLog | None,
+    command: Budget,
 ) -> tuple[dict[str, Any], tuple[Warn, ...]]:
     """Return the parts of the summary that are asked for, whatever the plan, and what there is to say of them."""
     known: dict[str, Any] = {"alarming": list(front)} if front else {}
     said: tuple[Warn, ...] = ()
     if options.max_rescales_per_day is not None:
-        known["churn"] = churn(prepared, options)
+        known["churn"] = churn(prepared, options, command)
     if log is not None:
         assert problem.stats is not None
         known["max_parallelism"], said = max_parallelisms(

@@ -11,7 +11,7 @@ from ftplan.api.recovery_costs import GivenCosts
 from ftplan.api.scale_out.operators import scalable_operators
 from ftplan.api.scale_out.options import ScaleOutOptions
 from ftplan.api.scale_out.room import by_id, job_weights, room, task_memory
-from ftplan.api.scale_out.technique_setting import leads, technique_setting
+from ftplan.api.scale_out.technique_setting import leads, setup_seconds, technique_setting
 from ftplan.api.scale_out.unknowns import partitioning_warnings, unknown_warnings
 from ftplan.api.scale_out.usage import operator_usage
 from ftplan.errors import FtplanError
@@ -94,7 +94,8 @@ class PreparedScaling:
         """
         thresholds = self.thresholds._replace(alarming=alarming)
         check_thresholds(thresholds, self.reachable)
-        lines = _timelines(self.scores, thresholds, self.setting.setup_s / self.window_s, self.hold)
+        setup_windows = setup_seconds(self.setting, self.problem) / self.window_s
+        lines = _timelines(self.scores, thresholds, setup_windows, self.hold)
         pairs = zip(self.problem.operators, lines, strict=True)
         operators = tuple(replace(operator, state=line.states[-1]) for operator, line in pairs)
         return replace(
@@ -129,10 +130,10 @@ def prepare(problem: Problem, options: ScaleOutOptions) -> PreparedScaling:
     span, thresholds = reachable(rules), _thresholds(options)
     check_thresholds(thresholds, span)
     scored = np.stack([_worst(scores(rules, item.inputs)) for item in usage.histories], axis=1)
-    lines = _timelines(scored, thresholds, setting.setup_s / usage.window_s, options.hold)
+    at_once = _timelines(scored, thresholds, np.zeros(scored.shape[1]), options.hold)
     copies, copies_file = checkpoint_copies(options.checkpoints, topology, cluster)
     state = task_state(graph, stats)
-    ends = [(score, line.states[-1]) for score, line in zip(scored[-1].tolist(), lines, strict=True)]
+    ends = [(score, line.states[-1]) for score, line in zip(scored[-1].tolist(), at_once, strict=True)]
     operators = scalable_operators(usage, options, place, cluster, copies, state.by_group, ends)
     said = (
         *unknown_warnings(usage, stats, cluster),
@@ -151,6 +152,8 @@ def prepare(problem: Problem, options: ScaleOutOptions) -> PreparedScaling:
         limits=ScalingLimits(options.target_utilisation, options.free_cpu, options.quota),
     )
     said += tuple(partitioning_warnings(built, topology))
+    # states do not depend on how long a set-up takes, which starts come too late does
+    lines = _timelines(scored, thresholds, setup_seconds(setting, built) / usage.window_s, options.hold)
     return PreparedScaling(
         problem=replace(built, warnings=tuple(dict.fromkeys(said))),
         topology=topology,
@@ -205,5 +208,9 @@ def _worst(task_scores: FloatArray) -> FloatArray:
     return np.where(np.isneginf(highest), np.nan, highest)
 
 
-def _timelines(scored: FloatArray, thresholds: Thresholds, setup_windows: float, hold: int) -> tuple[Timeline, ...]:
-    return tuple(timeline(column, thresholds, setup_windows, hold) for column in scored.T.tolist())
+def _timelines(
+    scored: FloatArray, thresholds: Thresholds, setup_windows: FloatArray, hold: int
+) -> tuple[Timeline, ...]:
+    """Return the states of each operator, whose secondaries are ready after so many windows, (O,)."""
+    columns = zip(scored.T.tolist(), setup_windows.tolist(), strict=True)
+    return tuple(timeline(column, thresholds, windows, hold) for column, windows in columns)

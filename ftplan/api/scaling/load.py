@@ -14,8 +14,9 @@ from ftplan.simulation.scaling.setting import BatchedLoad
 
 #: How long a rate lasts, and how many steps are simulated.
 STEP_S, STEPS = {DOUBLING: 500.0, ALTERNATING: 300.0}, {DOUBLING: 3, ALTERNATING: 6}
-#: Simulated time of a steady load; batches in all at most, and the shortest one, where nobody says.
-STEADY_S, BATCHES, BATCH_S = 600.0, 2000, 0.1
+#: Simulated time of a steady load; batches at least and at most, batches times tasks, and the shortest batch, where
+#: nobody says.
+STEADY_S, FEW_BATCHES, BATCHES, WORK, BATCH_S = 600.0, 200, 2000, 100_000, 0.1
 #: Most batches that are simulated.
 MOST_BATCHES = 1_000_000
 
@@ -63,12 +64,15 @@ def curve(
 
 
 def batched(
-    given: RateCurve, options: ScalingSimulationOptions, usual_records_s: float, random: np.random.Generator | None
-) -> BatchedLoad:
+    given: RateCurve, options: ScalingSimulationOptions, usual_records_s: float, random: np.random.Generator | None,
+    tasks: int = 1,
+) -> BatchedLoad:  # fmt: skip
     """Return the input in batches: each comes when the time that it stands for is over.
 
     Parameters
     ----------
+    tasks
+        That process each batch: with many there are fewer batches.
     random
         Draws Poisson arrivals; None: what is expected.
 
@@ -77,7 +81,7 @@ def batched(
     FtplanError
         If there would be too many.
     """
-    batch_s = options.batch_s or _batch_s(given, options.window_s)
+    batch_s = options.batch_s or _batch_s(given, options.window_s, tasks)
     count = int(np.ceil(given.until_s / batch_s - 1e-9))
     if count > MOST_BATCHES:
         raise FtplanError(f"--batch: {batch_s:g} s makes {count:,} batches; at most {MOST_BATCHES:,} are simulated")
@@ -88,9 +92,9 @@ def batched(
     return BatchedLoad(ends[1:], seconds, batch_s)
 
 
-def _batch_s(given: RateCurve, window_s: float) -> float:
+def _batch_s(given: RateCurve, window_s: float, tasks: int) -> float:
     """Return how long a batch is where nobody says: windows hold a whole number of them, or scores would waver."""
-    batch_s = max(BATCH_S, given.until_s / BATCHES)
+    batch_s = max(BATCH_S, given.until_s / min(BATCHES, max(FEW_BATCHES, WORK // tasks)))
     return window_s / np.ceil(window_s / batch_s) if batch_s < window_s else batch_s
 
 

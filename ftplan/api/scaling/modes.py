@@ -55,7 +55,7 @@ def setting_of(
         )  # fmt: skip
     return ScalingSetting(
         operators=scene.operators,
-        load=batched(given, options, scene.usual_records_s, random),
+        load=batched(given, options, scene.usual_records_s, random, sum(item.parallelism for item in scene.operators)),
         ranges=_never if mode == NONE else scene.ranges,
         techniques=technique,
         until_s=given.until_s,

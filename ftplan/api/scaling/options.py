@@ -138,8 +138,8 @@ class ScalingSimulationOptions(Options):
     batch_s: float | None = option(
         None,
         optional(number(1e-3, 1e6)),
-        "Input that goes through the job as one batch; shorter times are not resolved.  [default: a two-thousandth of "
-        "the time, at least 0.1s]",
+        "Input that goes through the job as one batch; shorter times are not resolved.  [default: at most 2,000, at "
+        "least 0.1s each]",
         metavar="TIME",
         unit="time",
     )

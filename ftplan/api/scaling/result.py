@@ -78,8 +78,8 @@ def body(
     modes: Sequence[Document],
 ) -> Document:  # fmt: skip
     """Return what the document holds beside what all documents do."""
-    bins = round(curve.until_s / every_s)
-    ends = np.minimum(every_s * np.arange(bins + 1.0), curve.until_s)
+    bins = int(curve.until_s / every_s + 1e-9)
+    ends = every_s * np.arange(bins + 1.0)
     return {
         "runs": options.runs,
         "until_s": curve.until_s,

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 @click.argument("plan", metavar="[PLAN]", required=False)
 @options.inputs
 @kind_options.of_options(ScalingSimulationOptions)
+@click.option("--plot", metavar="FILE", help="Draw latency, queue, throughput and tasks over time, as .svg or .png.")
 @options.output
 @options.verbosity
 def command(plan: str | None, **given: Any) -> int:
@@ -38,18 +39,30 @@ def command(plan: str | None, **given: Any) -> int:
     \b
     $ ftplan simulate scaling scale-out.json
     $ ftplan simulate scaling scale-out.json --mode none --mode planned --mode storm-restart --runs 20
-    $ ftplan simulate scaling --load doubling --restart-at 680 --restart-at 1050
+    $ ftplan simulate scaling --load doubling --restart-at 680 --restart-at 1050 --plot scaling.svg
     """
     from ftplan.api.scaling.simulate import simulate_scaling
     from ftplan.cli.simulate.scaling_view import tables
 
     check_output(given["output"], given["force"])
+    if given["plot"] is not None:
+        from ftplan.api.plot import check_plot
+
+        check_plot(given["plot"], given["force"])
     source, problem = _inputs(plan, given)
     asked = kind_options.asked(ScalingSimulationOptions, given)
     with progress("simulating", hidden=given["no_progress"] or given["quiet"]) as report:
         answer = simulate_scaling(problem, source, progress=report, **asked)
     warn(answer.warnings, quiet=given["quiet"])
-    emit_answer(Answer(answer.to_json(), tables(answer.to_dict())), given)
+    document = answer.to_dict()
+    if given["plot"] is not None:
+        from ftplan.api.plot import form_of, picture
+        from ftplan.io.output import write_bytes
+        from ftplan.reports.scaling_simulation_plot import scaling_simulation_figure
+
+        drawn = scaling_simulation_figure(document)
+        write_bytes(given["plot"], picture(drawn, form_of(given["plot"])), given["force"])
+    emit_answer(Answer(answer.to_json(), tables(document)), given)
     if answer.unmet is not None:
         say(answer.unmet)
         return 1

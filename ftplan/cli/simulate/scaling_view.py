@@ -96,7 +96,7 @@ def _splits(modes: Sequence[Document]) -> Table:
     )  # fmt: skip
     given_up = sum(item["promoted_s"] is None for mode in modes for item in mode["splits"])
     shown = capped(columns, rows)
-    return replace(shown, title=f"{given_up:,} times prepared and given up") if given_up and not shown.title else shown
+    return replace(shown, title=f"prepared and given up: {given_up:,}") if given_up and not shown.title else shown
 
 
 def _time(seconds: float | None) -> Any:

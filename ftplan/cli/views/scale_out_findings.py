@@ -74,19 +74,36 @@ def _churn(plan: Plan) -> list[Table]:
         part = "unseen" if item.get("unseen") else "history"
         name = item.get("operator")
         methods = (item, *(item.get("others") or ()))
-        rows += [(name, method.get("method"), *_account(method.get(part))) for method in methods]
+        rows += [
+            (name, method.get("method"), *_account(method.get(part)), _policy(method.get("policy") or {}))
+            for method in methods
+        ]
         best = (item.get(part) or {}).get("optimum")
-        rows.append((name, "at best, all demand known", *_account(best)))
-        rows.append((name, "as it is", *_account((item.get("as_it_is") or {}).get(part))))
-    columns = ("operator", "rescaled by", "core-hours", "overloaded, share of time", "rescales", "above the bound")
+        rows.append((name, "at best, all demand known", *_account(best), "overloaded windows count, not late ones"))
+        if best and best.get("timely_core_hours") is not None:
+            rows.append((name, "the same, late windows count", best["timely_core_hours"], None, None, None, ""))
+        rows.append((name, "as it is", *_account((item.get("as_it_is") or {}).get(part)), ""))
+    columns = ("operator", "rescaled by", "core-hours", "windows late", "rescales", "above the bound", "how")
     most, overloaded = known.get("max_rescales_per_day"), percent(known.get("max_overloaded"))
     title = f"judged on unseen time: at most {most} rescales a day, and {overloaded} of it overloaded"
     return [Table(columns, rows[:SHOWN], title=title)] if rows else []
 
 
+def _policy(policy: Mapping[str, Any]) -> str:
+    """Say when a policy rescales, by utilisation."""
+    if "target" not in policy:
+        return f"plans the day for {policy.get('margin')} x what is foretold"
+    ahead = f", foretold {policy['horizon_s']:g} s" if policy.get("horizon_s") else ""
+    return (
+        f"out above {policy['scale_out_above']:g}, to {policy['target']:g}, "
+        f"in below {policy['scale_in_below']:g} for {policy['hold_s']:g} s{ahead}"
+    )
+
+
 def _account(figures: Mapping[str, Any] | None) -> tuple[Any, ...]:
-    names = ("core_hours", "overloaded", "rescales", "distance")
-    return tuple((figures or {}).get(name) for name in names)
+    known = figures or {}
+    late = known.get("late", known.get("overloaded"))
+    return known.get("core_hours"), late, known.get("rescales"), known.get("distance")
 
 
 def _key_log(plan: Plan) -> list[Table]:

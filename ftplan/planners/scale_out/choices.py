@@ -80,6 +80,15 @@ class Choices:
             levels.append([a for a, b in pairwise(of_job) if a.sizes != b.sizes] + of_job[-1:])
         return levels
 
+    def value(self, sizes: Sizes) -> float:
+        """Return the share of all demand that is sustained with so many tasks of operators that lack some."""
+        value = 0.0
+        for weight, lacking in zip(self.problem.weight.tolist(), self.lacking, strict=True):
+            at = [self.sizings[i].at(sizes[i]) if i in sizes else self.sizings[i].now for i in lacking]
+            shares = [self.sizings[i].share(size) for i, size in zip(lacking, at, strict=True) if size is not None]
+            value += weight * min(shares, default=1.0)
+        return value
+
     def _level(self, job: int, share: float, most: Sequence[int]) -> Level:
         """Return the fewest tasks with which a job sustains a share, at most its cap, of its demand."""
         sizes = {}

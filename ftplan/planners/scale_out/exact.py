@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from ftplan.metrics.scaling_effects import extra_cpu
 from ftplan.metrics.scaling_problem import Scaling, ScalingProblem
+from ftplan.model.tolerances import ROUNDING
 from ftplan.planners.budget import Budget
 from ftplan.planners.result import Result
 from ftplan.planners.scale_out.choices import Choices, Sizes
@@ -18,6 +19,8 @@ from ftplan.planners.scale_out.room import Room
 
 #: Choices that no nodes can take, after which nodes become a part of the program from the start.
 CUTS = 3
+#: Shares of the time that is left for the program without nodes, and for the nodes of its choice.
+TOGETHER, PLACED = 0.5, 0.2
 
 
 def exact(problem: ScalingProblem, search: ScalingSearch) -> Result[Scaling]:
@@ -27,6 +30,7 @@ def exact(problem: ScalingProblem, search: ScalingSearch) -> Result[Scaling]:
     ones. Where all that jobs could use fits into the free cores, that is the answer, without a solver. Otherwise one
     integer program chooses the level that each job sustains, with the fewest tasks for it, the operators that are
     scaled in, and the nodes of new tasks, in two waves; a second run takes the fewest cores, then the fewest changes.
+    What all nodes together can take stands for them at first; they join the program where its choice does not fit.
     Operators change only where the level of their job needs it; fewer tasks than now only where these suffice, or where
     none do and with these the busiest is least busy.
 
@@ -62,20 +66,31 @@ def _chosen(choices: Choices, room: Room, search: ScalingSearch, budget: Budget)
     start, cuts, bound = filled(choices, levels, room), list[Chosen](), 1.0
     nodes: NodeModel | None = None
     for _ in range(CUTS):
-        together = budget.part(0.5)
+        together = budget.part(TOGETHER)
         chosen = ScalingModel(choices, levels, room, cuts).solved(search, together, start)
-        budget.cut |= together.cut and chosen is None
         if chosen is None:
             break
         bound = min(bound, chosen.bound)
         if chosen.placed is not None:
-            return chosen
+            budget.cut |= together.cut
+            return _better(choices, chosen, start)
         nodes = nodes or NodeModel(choices, levels, room)
-        placed, proven = nodes.nodes_of(chosen, search, budget)
+        placed, proven = nodes.nodes_of(chosen, search, budget.part(PLACED))
         if placed is not None:
-            return chosen._replace(placed=placed)
+            budget.cut |= together.cut
+            return _better(choices, chosen._replace(placed=placed), start)
         if not proven:
             break
         cuts.append(chosen)
     exactly = NodeModel(choices, levels, room, cuts, bound).solved(search, budget, start)
-    return start._replace(bound=bound) if exactly is None else exactly._replace(bound=min(bound, exactly.bound))
+    if exactly is None:
+        budget.unfinished()
+        return start._replace(bound=bound)
+    return _better(choices, exactly._replace(bound=min(bound, exactly.bound)), start)
+
+
+def _better(choices: Choices, chosen: Chosen, start: Chosen) -> Chosen:
+    """Return what was chosen, or the start where the clock left that the better one."""
+    if choices.value(chosen.others) >= choices.value(start.others) * (1.0 - ROUNDING):
+        return chosen
+    return start._replace(bound=chosen.bound)

@@ -76,14 +76,13 @@ def _short(problem: ScalingProblem, sizing: Sizing, item: OperatorScaling | None
         yield Warn(NOT_ENOUGH_TASKS, f"{text} more, up to {sizing.most}, do not help")
     elif item is None or item.parallelism < enough.parallelism:
         tasks = operator.parallelism if item is None else item.parallelism
-        text = f"{operator.id} needs {enough.parallelism} tasks for its demand, and has {tasks}"
-        yield Warn(NOT_ENOUGH_CORES, f"{text}: {_limits(problem)}")
+        text = f"{operator.id} needs {enough.parallelism} tasks for its demand, and has {tasks}: {_why(problem)}"
+        yield Warn(NOT_ENOUGH_CORES, text)
 
 
-def _limits(problem: ScalingProblem) -> str:
-    limits = problem.limits
+def _why(problem: ScalingProblem) -> str:
+    limits, elsewhere = problem.limits, "its job is held back by another operator"
     names = [] if limits.free_cpu is None else ["--free-cpu"]
     names += [] if limits.quota is None else ["--quota"]
-    names += ["free cores of the nodes"] if problem.nodes else []
-    names += ["what its job sustains otherwise"]
-    return " or ".join(names)
+    names += ["the free cores of nodes"] if problem.nodes else []
+    return f"no more fit into {' or '.join(names)}, or {elsewhere}" if names else elsewhere

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 import ftplan
 from ftplan.api.scale_out.churn import judged
+from ftplan.planners.budget import Budget
 from ftplan.planners.scale_out.churn.optimum import offline_optimum
 from ftplan.planners.scale_out.churn.timely import timely_schedule
 from ftplan.planners.scale_out.churn.trace import ChurnLimits, account
@@ -20,7 +22,7 @@ LIMITS = ChurnLimits(4, 0.05)
 
 @pytest.fixture(scope="module")
 def said() -> dict[str, Any]:
-    return judged(day_and_night(96 * 4), LIMITS, cpu=2.0, foretold=True)
+    return judged(day_and_night(96 * 4), LIMITS, cpu=2.0, foretold=True, budget=Budget(math.inf))
 
 
 def test_the_best_is_chosen_on_whole_days_of_the_past(said: dict[str, Any]) -> None:
@@ -83,3 +85,9 @@ def test_a_plan_says_what_was_asked_for() -> None:
     assert as_it_is["overloaded"] > 0.5
     assert not as_it_is["keeps_limits"]
     assert as_it_is["distance"] is None
+
+
+def test_operators_are_left_out_when_time_is_over() -> None:
+    plan = planned(ftplan.load(**BARE), max_rescales_per_day=2, time_limit_s=1e-9)
+    assert plan.summary["churn"]["operators"] == []
+    assert "count" in plan.summary["churn"]["left_out"]

@@ -11,6 +11,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import ftplan
 from ftplan.api.scale_out.options import ScaleOutOptions
@@ -36,7 +37,7 @@ from tests.api.scale_out.cases import (
     statistics,
 )
 from tests.effort import examples
-from tests.metrics.measured_cases import measured
+from tests.metrics.measured_cases import measured, tables
 from tests.topologies import operator, topologies
 
 NONE = {"forecast": "none"}
@@ -206,6 +207,14 @@ def test_another_alarming_threshold_asks_what_it_would_have_asked_at_once() -> N
         later.alarmed_at(71.0)
 
 
+def test_a_start_is_late_where_the_state_is_not_there_in_time() -> None:
+    """With little bandwidth the copy of the state of ``count`` takes longer than it was prepared."""
+    for bandwidth, late in ((1000.0, False), (0.001, True)):
+        ready = prepared(bandwidth=bandwidth, setup_s=0.0)
+        line = ready.timelines[[item.id for item in ready.problem.operators].index("count")]
+        assert [event.late for event in line.events if event.after == "promoted"] == [late]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -324,3 +333,39 @@ def test_jobs_weigh_by_output_and_priority() -> None:
     assert job_weights(topology, np.array([10.0, 60.0])).tolist() == pytest.approx([0.25, 0.75])
     assert job_weights(topology, np.array([np.nan, 0.0])).tolist() == pytest.approx([2 / 3, 1 / 3])
     assert room(topology, None).now == ((), ())
+
+
+COLUMN = st.one_of(st.none(), st.sampled_from([0.0, 1.0, 700.0, 60_000.0, 1e9]))
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(topologies(operators=5), st.data())
+def test_any_statistics_ask_a_question_that_holds_together(topology: Topology, data: st.DataObject) -> None:
+    """Rows with any columns missing, of any of the tasks."""
+    names = [item.id for item in topology.operators]
+    rows = [
+        (item.id, task, window, data.draw(st.sampled_from([0.0, 5.0, 1e6])), *(data.draw(COLUMN) for _ in range(5)))
+        for item in topology.operators
+        if data.draw(st.booleans())
+        for task in range(item.parallelism)
+        for window in range(3)
+        if data.draw(st.booleans())
+    ]
+    problem = ftplan.Problem(topology=topology, stats=tables(measured(names, tasks=rows, windows=3)))
+    ready = prepare(problem, ScaleOutOptions(forecast="none", task_memory=1e6))
+    question = ready.problem
+    assert question.weight.sum() == pytest.approx(1.0)
+    assert ready.scores.shape == (3, len(names))
+    known = ready.scores[~np.isnan(ready.scores)]
+    low, high = ready.reachable
+    assert ((low - 1e-9 <= known) & (known <= high + 1e-9)).all()
+    for item, history in zip(question.operators, ready.histories, strict=True):
+        assert item.id == history.operator
+        assert math.isfinite(item.use)
+        assert item.use >= 0.0
+        assert item.group_use.sum() == pytest.approx(item.use if item.keyed else 0.0)
+        assert 0.0 <= item.throughput_percentage <= 1.0 + 1e-9
+        for column in (history.cpu, history.memory, history.data):
+            some = column[~np.isnan(column)]
+            assert ((some >= 0.0) & (some <= 100.0)).all()
+        assert not (history.demand < 0.0).any()

@@ -69,7 +69,7 @@ def test_a_plan_is_carried_out_and_relieves_the_job(carried_out: Document) -> No
     assert [mode["exactly_once"] for mode in carried_out["modes"]] == [True] * 3
     assert planned["summary"]["mean_latency_s"]["mean"] < none["summary"]["mean_latency_s"]["mean"] / 2.0
     assert planned["over_time"]["throughput"][-1] == pytest.approx(carried_out["rate"][-1], rel=0.02)
-    assert none["over_time"]["throughput"][-1] < 0.6 * carried_out["rate"][-1]
+    assert none["over_time"]["throughput"][-1] < 0.8 * carried_out["rate"][-1]
     assert not none["splits"]
     done = {item["operator"]: item for item in planned["splits"]}
     assert {(n, s["tasks_from"], s["tasks_to"], s["technique"]) for n, s in done.items()} == set(SPLITS)
@@ -79,11 +79,8 @@ def test_a_plan_is_carried_out_and_relieves_the_job(carried_out: Document) -> No
 
 
 def test_pauses_are_at_most_what_is_foretold(carried_out: Document) -> None:
-    for item in mode(carried_out, "planned")["splits"]:
-        if item["technique"] == "checkpoint":
-            assert 0.0 < item["pause_s"] <= item["predicted"]["pause_s"] + 1.0
-        else:
-            assert item["pause_s"] <= item["predicted"]["pause_s"] + 1.0
+    for item in mode(carried_out, "planned")["splits"]:  # old tasks with a backlog have something to put out meanwhile
+        assert 0.0 <= item["pause_s"] <= item["predicted"]["pause_s"] + 1.0
     (alive,) = [item for item in mode(carried_out, "planned")["splits"] if item["operator"] == "alive"]
     assert alive["level_s"] == pytest.approx(alive["predicted"]["pause_s"], abs=1.0)
 
@@ -148,6 +145,15 @@ def test_runs_draw_arrivals_and_are_repeatable() -> None:
     assert figure["runs"] == 3
     assert figure["low"] < figure["mean"] < figure["high"]
     assert ftplan.simulate("scaling", ftplan.load(), **{**asked, "seed": 5}).to_json() != texts[0]
+
+
+@pytest.mark.parametrize(("until_s", "every_s"), [(60.0, 7.0), (50.5, 5.0), (10.0, 10.0)])
+def test_all_that_is_told_over_time_is_equally_long(until_s: float, every_s: float) -> None:
+    asked = {"mode": "none", "load": "steady", "until_s": until_s, "every_s": every_s, "batch_s": 1.0}
+    body = ftplan.simulate("scaling", ftplan.load(), **asked).body
+    (only,) = body["modes"]
+    lists = [*only["over_time"].values(), *(item["queue_records"] for item in only["operators"]), body["rate"]]
+    assert {len(values) for values in lists} == {len(body["time_s"])} == {int(until_s / every_s)}
 
 
 def options(**asked: Any) -> ScalingSimulationOptions:

@@ -53,15 +53,6 @@ def even_use(busy: float, key_groups: int = KEY_GROUPS) -> FloatArray:
     return np.full(key_groups, busy / key_groups)
 
 
-def doubled(operators: Sequence[SimulatedOperator]) -> object:
-    """Return what splits an operator into twice as many tasks."""
-
-    def ranges(operator: int, parallelism: int) -> Ranges | None:
-        return even_ranges(operators[operator].parts, 2 * parallelism)
-
-    return ranges
-
-
 def split_once(
     technique: Technique,
     operator: SimulatedOperator,

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import NamedTuple
 
+from ftplan.compiled import called_often, pays_to_compile
 from ftplan.model.topology import IntArray
+from ftplan.planners.budget import Budget
 from ftplan.planners.scale_out.churn.planned import PlannedPolicy, planned_policies, planned_schedule, planned_states
 from ftplan.planners.scale_out.churn.policies import Foretell, Replay, ThresholdPolicy, grid
 from ftplan.planners.scale_out.churn.trace import ChurnAccount, ChurnLimits, DemandTrace, account
@@ -34,25 +37,33 @@ def replayed(trace: DemandTrace, limits: ChurnLimits, policy: RescalingPolicy, f
 
 
 def best_policies(
-    trace: DemandTrace, limits: ChurnLimits, foretell: Foretell | None, most_states: float = MOST_STATES
+    trace: DemandTrace, limits: ChurnLimits, foretell: Foretell | None, budget: Budget, most_states: float = MOST_STATES
 ) -> dict[str, ReplayedPolicy]:
     """Return the best policy of each method: thresholds, foretold (thresholds on what is foretold) and planned.
 
     Best is the fewest task-seconds of those that keep the limits by their late windows; of a method of which none does,
     the fewest late windows. All of the grids are tried: thresholds alone without ``foretell``, and no plans where these
     take more than ``most_states`` states.
+
+    Raises
+    ------
+    OutOfTime
+        If the clock runs out.
     """
     replay = Replay(trace, limits, foretell)
     best: dict[str, ReplayedPolicy] = {}
 
     def tried(method: str, policy: RescalingPolicy, schedule: IntArray) -> None:
+        budget.check()
         entry = account(trace, schedule)
         answer = ReplayedPolicy(policy, schedule, entry, entry.keeps(limits, trace, late=True))
         if method not in best or rank(answer) < rank(best[method]):
             best[method] = answer
 
-    for policy in grid(trace, limits):
-        if foretell is not None or not policy.horizon:
+    policies = [policy for policy in grid(trace, limits) if foretell is not None or not policy.horizon]
+    often = pays_to_compile(20.0 * len(policies) * len(trace.demand))
+    with called_often() if often else nullcontext():
+        for policy in policies:
             tried("foretold" if policy.horizon else "thresholds", policy, replay.schedule(policy))
     first_day = best["thresholds"].policy
     if foretell is not None and isinstance(first_day, ThresholdPolicy) and planned_states(trace, limits) <= most_states:

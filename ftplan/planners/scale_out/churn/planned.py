@@ -17,8 +17,8 @@ from ftplan.planners.scale_out.churn.trace import ChurnLimits, DemandTrace
 #: What is tried: the share of what is foretold that is planned for, and the price of an overloaded window, in windows
 #: of all the tasks that suffice for the mean demand.
 MARGIN, PRICE = (1.0, 1.05, 1.2, 1.4), (2.0, 6.0)
-#: How often plans are made anew, and the share of that after which they are again where a window is overloaded.
-EVERY_S, SOONEST = 3600.0, 0.25
+#: How often plans are made anew, and after which time they are again where a window is overloaded.
+EVERY_S, SOONEST_S = 3600.0, 300.0
 #: Steps of a plan, about: windows shorter than these are planned together, for their peak.
 STEPS = 288
 
@@ -61,7 +61,7 @@ def planned_schedule(trace: DemandTrace, limits: ChurnLimits, policy: PlannedPol
     begun = np.flatnonzero(np.diff(schedule[:known], prepend=trace.start))
     free_from = int(begun[-1]) + trace.span if len(begun) else 0
     left = rescales - int((trace.day[begun] == trace.day[known - 1]).sum())
-    every, soonest = min(policy.every, ahead), max(1, round(SOONEST * policy.every))
+    every, soonest = min(policy.every, ahead), max(1, round(SOONEST_S / trace.window_s))
     for window in range(known, windows):
         if trace.day[window] != trace.day[window - 1]:
             left = rescales

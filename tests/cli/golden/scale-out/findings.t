@@ -52,17 +52,19 @@ What else the statistics say: policies over time, thresholds, and a log of keys.
            69.5              1                     0.01389
              70              0                           0
   judged on unseen time: at most 4 rescales a day, and 20% of it overloaded
-  operator  rescaled by                core-hours  overloaded, share of time  rescales  above the bound
-  alerts    thresholds                         24                          0         0                0
-  alerts    foretold                           24                          0         0                0
-  alerts    planned                            24                          0         0                0
-  alerts    at best, all demand known          24                          0         0                –
-  alerts    as it is                           48                          0         0           0.9993
-  sessions  thresholds                         72                          0         0           0.1247
-  sessions  foretold                           72                          0         0           0.1247
-  sessions  planned                            72                          0         0           0.1247
-  sessions  at best, all demand known       64.02                     0.1667         1                –
-  sessions  as it is                           96                          0         0           0.4994
+  operator  rescaled by                   core-hours  windows late  rescales  above the bound  how
+  alerts    thresholds                            24             0         0                0  out above 0.7, to 0.6, in below 0.3 for 3600 s
+  alerts    foretold                              24             0         0                0  out above 0.7, to 0.6, in below 0.3 for 3600 s, foretold 7200 s
+  alerts    planned                               24             0         0                0  plans the day for 1.0 x what is foretold
+  alerts    at best, all demand known             24             0         0                –  overloaded windows count, not late ones
+  alerts    the same, late windows count          24             –         –                –
+  alerts    as it is                              48             0         0           0.9993
+  sessions  thresholds                            72             0         0           0.1247  out above 0.9, to 0.9, in below 0.765 for 3600 s
+  sessions  foretold                              72             0         0           0.1247  out above 0.9, to 0.9, in below 0.765 for 3600 s, foretold 7200 s
+  sessions  planned                               72             0         0           0.1247  plans the day for 1.0 x what is foretold
+  sessions  at best, all demand known          64.02        0.1667         1                –  overloaded windows count, not late ones
+  sessions  the same, late windows count          72             –         –                –
+  sessions  as it is                              96             0         0           0.4994
   by the log of keys  keys  max parallelism now           best                           beware
   sessions               5  8 (5 tasks, the busiest 68%)  88 (4 tasks, the busiest 68%)  worse than fewer: 3, 4, 6, 7, 9, 10 and 114 more
   sessions is a bottleneck. 2 operators change, from 8 tasks in all to 9. The jobs sustain 100 % of their demand with no task above the target, as they run now 90.5 %. No pause is longer than 0.001 s. Key ranges, nodes and state of each task: in the JSON.

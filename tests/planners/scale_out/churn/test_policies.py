@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from functools import partial
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from ftplan.forecasting.day_ahead import day_ahead
 from ftplan.model.topology import FloatArray, IntArray
+from ftplan.planners.budget import Budget
 from ftplan.planners.scale_out.churn.choice import best_policies, rank, replayed
 from ftplan.planners.scale_out.churn.optimum import offline_optimum
 from ftplan.planners.scale_out.churn.planned import PlannedPolicy
@@ -20,6 +22,7 @@ from ftplan.planners.scale_out.churn.trace import ChurnLimits, DemandTrace, acco
 from tests.effort import examples
 from tests.planners.scale_out.churn.cases import day_and_night, limits, traces
 
+LONG = Budget(math.inf)
 POLICIES = (
     ThresholdPolicy(0.9, 0.7, 0.4, 2, 0, 0),
     ThresholdPolicy(0.9, 0.7, 0.4, 1, 3, 1),
@@ -74,7 +77,7 @@ def test_what_waits_is_counted() -> None:
 def test_the_best_of_a_grid_is_chosen() -> None:
     trace, asked = day_and_night(96 * 3), ChurnLimits(4, 0.05)
     told = partial(foretell, 96)
-    best = best_policies(trace, asked, told)
+    best = best_policies(trace, asked, told, LONG)
     assert set(best) == {"thresholds", "foretold", "planned"}
     optimum = offline_optimum(trace, asked)
     for answer in best.values():
@@ -87,14 +90,14 @@ def test_the_best_of_a_grid_is_chosen() -> None:
     assert best["thresholds"].account.task_s == min(
         entry.task_s for entry in tried if entry.keeps(asked, trace, late=True)
     )
-    assert set(best_policies(trace, asked, None)) == {"thresholds"}
-    assert "planned" not in best_policies(trace, asked, told, most_states=1.0)
+    assert set(best_policies(trace, asked, None, LONG)) == {"thresholds"}
+    assert "planned" not in best_policies(trace, asked, told, LONG, most_states=1.0)
     with pytest.raises(ValueError, match="need a forecast"):
         replayed(trace, asked, best["planned"].policy, None)
 
 
 def test_of_none_that_keeps_the_limits_the_least_late_is_best() -> None:
     trace = DemandTrace(np.full(6, 30.0), np.array([10.0, 20.0]), np.zeros(6, int), 60.0, 0.0, 1)
-    answers = best_policies(trace, ChurnLimits(1, 0.0), None)
+    answers = best_policies(trace, ChurnLimits(1, 0.0), None, LONG)
     assert not answers["thresholds"].keeps
     assert rank(answers["thresholds"])[1] == 6
