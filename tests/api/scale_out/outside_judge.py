@@ -92,7 +92,10 @@ def wrong(plan: Document, documents: Document) -> Iterator[str]:
         after = busiest(operator, use[item["operator"]], item["parallelism_to"], ranges)
         highest[item["operator"]] = after
         for name, value in (("utilisation_from", before), ("utilisation_to", after)):
-            if not math.isclose(item[name], value, rel_tol=SLACK, abs_tol=SLACK):
+            if item[name] is None:
+                if value:
+                    yield f"{item['operator']}: {name} is known"
+            elif not math.isclose(item[name], value, rel_tol=SLACK, abs_tol=SLACK):
                 yield f"{item['operator']}: {name} {item[name]} is {value}"
     jobs, weights = _jobs(topology), _weights(documents)
     value = sum(weights[k] * min(min(1.0, target / max(highest[o], SLACK)) for o in job) for k, job in enumerate(jobs))
