@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -9,6 +10,9 @@ import numpy as np
 from ftplan.metrics.scaling_problem import OperatorScaling, ScalableOperator, Scaling, ScalingProblem
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray
+
+#: More tasks than any operator has, where a demand is beyond all bounds.
+COUNTLESS = 1e15
 
 
 def even_ranges(key_groups: int, parallelism: int) -> tuple[tuple[int, int], ...]:
@@ -39,6 +43,11 @@ def highest_use(operator: ScalableOperator, scaling: OperatorScaling | None) -> 
 def lacks_tasks(operator: ScalableOperator, target: float) -> bool:
     """Return whether a task of an operator, as it runs now, is above the target at the demand it is sized for."""
     return highest_use(operator, None) > target * (1.0 + ROUNDING)
+
+
+def required_tasks(operator: ScalableOperator, target: float) -> int:
+    """Return the fewest tasks that an operator needs at the demand if its load were even, at least 1."""
+    return max(1, math.ceil(min(operator.use / target * (1.0 - ROUNDING), COUNTLESS)))
 
 
 def task_state(operator: ScalableOperator, parallelism: int, ranges: Sequence[tuple[int, int]]) -> FloatArray:

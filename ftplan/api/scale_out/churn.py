@@ -27,12 +27,15 @@ from ftplan.planners.scale_out.parallelism import Sizing
 OPERATORS = 5
 #: Seconds without output in a rescale where nothing says otherwise.
 RESCALE_S = 30.0
+#: Share of an operator's time for the choice of its policies; the rest is for what these do, and for the optimum.
+CHOSEN = 0.5
 
 
 def churn(prepared: PreparedScaling, options: ScaleOutOptions, budget: Budget) -> dict[str, Any] | None:
     """Return what rescaling costs each operator by the best policy and at best; None where it is not asked for.
 
-    Operators for which there is no time are ``left_out``; those that take most cores come first.
+    Operators share the time alike, those that take most cores come first; the ones for which there is none are
+    ``left_out``, and ``budget.cut`` tells that the clock ended some part of it.
 
     A policy is chosen on the first part of the statistics, whole days where there are two or more, and judged on the
     rest, which it has not seen. Each operator is judged for itself.
@@ -45,12 +48,13 @@ def churn(prepared: PreparedScaling, options: ScaleOutOptions, budget: Budget) -
     foretold = options.forecast != "none"
     said: list[dict[str, Any]] = []
     left_out: list[str] = []
-    for operator, trace in traces:
+    for number, (operator, trace) in enumerate(traces):
+        share = budget.part(CHOSEN / (len(traces) - number))
         try:
-            budget.check()
-            said.append({"operator": operator.id, **judged(trace, limits, operator.cpu, foretold, budget)})
+            said.append({"operator": operator.id, **judged(trace, limits, operator.cpu, foretold, share)})
         except OutOfTime:
             left_out.append(operator.id)
+        budget.cut |= share.cut
     return {
         "max_rescales_per_day": limits.rescales_per_day,
         "max_overloaded": limits.overloaded,

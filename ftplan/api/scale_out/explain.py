@@ -13,7 +13,7 @@ from ftplan.api.scale_out.asked import asked_of, figures_of, numbered
 from ftplan.api.scale_out.figures import ScaledFigures
 from ftplan.api.scale_out.reasons import why_so_many
 from ftplan.errors import FtplanError
-from ftplan.metrics.scaling_effects import even_ranges, task_state, task_use
+from ftplan.metrics.scaling_effects import even_ranges, required_tasks, task_state, task_use
 from ftplan.metrics.scaling_problem import OperatorScaling, ScalableOperator
 from ftplan.metrics.scaling_rules import over
 from ftplan.model.names import Selector
@@ -129,7 +129,7 @@ def _sizes(figures: ScaledFigures, number: int, chosen: int) -> Iterator[dict[st
     """Yield what parallelisms would do with ranges of even number, and what rules them out."""
     problem, operator = figures.problem, figures.problem.operators[number]
     target = problem.limits.target
-    low = max(1, min(chosen, math.ceil(operator.use / target * (1.0 - 1e-9))) - 2)
+    low = max(1, min(chosen, required_tasks(operator, target)) - 2)
     for tasks in range(low, min(operator.most, low + LISTED - 1) + 1):
         busiest, fullest = _even(operator, tasks)
         wrong = [

@@ -145,11 +145,13 @@ def _beside(
     said: tuple[Warn, ...] = ()
     if options.max_rescales_per_day is not None:
         known["churn"] = churn(prepared, options, command)
+        said = command.warnings()
     if log is not None:
         assert problem.stats is not None
-        known["max_parallelism"], said = max_parallelisms(
+        known["max_parallelism"], more = max_parallelisms(
             prepared.problem, log, problem.stats.manifest, options.max_parallelism
         )
+        said = (*said, *more)
     return known, said
 
 

@@ -87,7 +87,7 @@ class ScaleOutOptions(PlanOptions):
         "How key groups are divided: load = contiguous ranges of even load; hash = of even number, as engines do.",
     )
     target_utilisation: float = option(
-        0.7, SHARE, "No task is busier than this at the demand that operators are sized for.", metavar="X"
+        0.7, number(1e-6, 1.0), "No task is busier than this at the demand that operators are sized for.", metavar="X"
     )
     demand: str = option(
         "peak",

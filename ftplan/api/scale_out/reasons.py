@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
-
 from ftplan.api.scale_out.figures import ScaledFigures
-from ftplan.metrics.scaling_effects import highest_use, lacks_memory, lacks_tasks
+from ftplan.metrics.scaling_effects import highest_use, lacks_memory, lacks_tasks, required_tasks
 from ftplan.metrics.scaling_problem import ScalableOperator
 from ftplan.metrics.scaling_rules import over
 
@@ -25,7 +23,7 @@ def why_so_many(figures: ScaledFigures, number: int) -> str:
             return f"{TOO_MUCH_STATE}: no new tasks find room, or none help"
         return _stays(state, lacks_tasks(operator, target), now, target)
     then = highest_use(operator, item)
-    need = math.ceil(operator.use / target * (1.0 - 1e-9))
+    need = required_tasks(operator, target)
     text = f"the demand keeps {operator.use:.3g} tasks busy, {need:,} at {target:g} if it were even"
     skew = f"; with these key ranges the busiest one has {then:.3g}, now {now:.3g}" if operator.keyed else ""
     if item.parallelism < operator.parallelism:

@@ -17,7 +17,15 @@ from ftplan.api.scale_out.problem import PreparedScaling
 from ftplan.api.scale_out.technique_setting import setup_seconds
 from ftplan.forecasting.crossing import crossing
 from ftplan.metrics.fuzzy_inference import scores
-from ftplan.metrics.scaling_effects import even_ranges, extra_cpu, highest_use, lacks_tasks, sustained_load, task_use
+from ftplan.metrics.scaling_effects import (
+    even_ranges,
+    extra_cpu,
+    highest_use,
+    lacks_tasks,
+    required_tasks,
+    sustained_load,
+    task_use,
+)
 from ftplan.metrics.scaling_problem import ScalableOperator, Scaling, State
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray
@@ -113,7 +121,7 @@ def bottlenecks_of(prepared: PreparedScaling) -> list[dict[str, Any]]:
             continue
         heaviest = int(operator.group_use.argmax()) if operator.keyed else None
         share = None if heaviest is None else float(operator.group_use[heaviest])
-        required = max(1, math.ceil(operator.use / target * (1.0 - ROUNDING)))
+        required = required_tasks(operator, target)
         alone = share is not None and share > target
         rows.append({
             "operator": operator.id,

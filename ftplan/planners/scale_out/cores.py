@@ -69,7 +69,7 @@ class Cores:
     def units_of(self, sizes: Iterable[int]) -> tuple[int, dict[int, int]]:
         """Return the units of all nodes that tasks of some sizes can take, and how many more for each scale-in."""
         most = max(self.free, default=0)
-        sums = np.arange(most + 1)
+        sums = np.arange(min(most, SUMS) + 1)
         if 0 < most <= SUMS:
             taken = np.zeros(most + 1, dtype=np.bool_)
             taken[0] = True

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import math
-
-from ftplan.metrics.scaling_effects import acting, scaled_in
+from ftplan.metrics.scaling_effects import acting, required_tasks, scaled_in
 from ftplan.metrics.scaling_problem import Scaling, ScalingProblem
-from ftplan.model.tolerances import ROUNDING
 from ftplan.planners.result import Result
 from ftplan.planners.scale_out.choices import Sizes
 from ftplan.planners.scale_out.options import ScalingSearch
@@ -27,7 +24,7 @@ def ds2_scaling(problem: ScalingProblem) -> Scaling:
     asked: Sizes = {}
     for i in acting(problem):
         item = problem.operators[i]
-        tasks = max(1, math.ceil(item.use / problem.limits.target * (1.0 - ROUNDING)))
+        tasks = required_tasks(item, problem.limits.target)
         # DS2 knows no alarms: it would take tasks from every operator. Here only those below --scale-in lose any.
         if tasks > item.parallelism or scaled_in(item, problem.limits.target):
             asked[i] = tasks

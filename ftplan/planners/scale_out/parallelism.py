@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ftplan.metrics.scaling_effects import even_ranges, highest_use, largest_state, share_at
+from ftplan.metrics.scaling_effects import even_ranges, highest_use, largest_state, required_tasks, share_at
 from ftplan.metrics.scaling_problem import ScalableOperator, Split
-from ftplan.model.tolerances import NOISE, ROUNDING
+from ftplan.model.tolerances import NOISE
 from ftplan.planners.scale_out.splits import Splitting
 
 
@@ -70,7 +70,7 @@ class Sizing:
         """
         most, target = self.most, self.target
         if not self.operator.keyed:
-            fewest: int | None = max(1, math.ceil(self.operator.use / target * (1.0 - ROUNDING)))
+            fewest: int | None = required_tasks(self.operator, target)
             return self.at(min(fewest or 1, most))
         if self.split == "hash":
             return next(reversed(tuple(self._better(1, most))), None)

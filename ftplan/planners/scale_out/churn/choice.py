@@ -42,19 +42,18 @@ def best_policies(
     """Return the best policy of each method: thresholds, foretold (thresholds on what is foretold) and planned.
 
     Best is the fewest task-seconds of those that keep the limits by their late windows; of a method of which none does,
-    the fewest late windows. All of the grids are tried: thresholds alone without ``foretell``, and no plans where these
-    take more than ``most_states`` states.
+    the fewest late windows. All of the grids are tried: thresholds alone without ``foretell``, no plans where these
+    take more than ``most_states`` states, and as many of them as there is time for.
 
     Raises
     ------
     OutOfTime
-        If the clock runs out.
+        If the clock runs out before all thresholds are tried.
     """
     replay = Replay(trace, limits, foretell)
     best: dict[str, ReplayedPolicy] = {}
 
     def tried(method: str, policy: RescalingPolicy, schedule: IntArray) -> None:
-        budget.check()
         entry = account(trace, schedule)
         answer = ReplayedPolicy(policy, schedule, entry, entry.keeps(limits, trace, late=True))
         if method not in best or rank(answer) < rank(best[method]):
@@ -64,11 +63,17 @@ def best_policies(
     often = pays_to_compile(20.0 * len(policies) * len(trace.demand))
     with called_often() if often else nullcontext():
         for policy in policies:
+            budget.check()
             tried("foretold" if policy.horizon else "thresholds", policy, replay.schedule(policy))
     first_day = best["thresholds"].policy
     if foretell is not None and isinstance(first_day, ThresholdPolicy) and planned_states(trace, limits) <= most_states:
+        took = 0.0
         for plan in planned_policies(trace, first_day):
+            if not budget.pays(took):
+                break
+            begun = budget.left_s
             tried("planned", plan, planned_schedule(trace, limits, plan, foretell))
+            took = begun - budget.left_s
     return best
 
 

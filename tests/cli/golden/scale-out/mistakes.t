@@ -7,7 +7,7 @@ Options that are none.
   2> ftplan: --demand: 'p101' is not peak, mean or a percentile such as p95
   [2]
   $ ftplan scale-out -t topology.yaml -s stats --target-utilisation 0
-  2> ftplan: --target-utilisation: 0.0 is not a number above 0 and at most 1
+  2> ftplan: scale-out: Invalid value for '--target-utilisation': '0' is not between 1e-06 and 1
   [2]
   $ ftplan scale-out -t topology.yaml -s stats --task-capacity 0
   2> ftplan: --task-capacity: 0.0 is not a number above 0 and at most 1e+18
