@@ -83,6 +83,13 @@ SECTIONS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
         "1,024 × 50 with a gap of at most 1 % in 30 s.",
     ),
     (
+        "scale-out-at-scale",
+        "Scale-outs at scale",
+        ("scale_out_at_scale.py",),
+        "To reach: the whole command in about 10 s. Free cores of the 400 nodes do for a part of what the 50 operators "
+        "lack; the other sizes have no cluster. DS2 and twice the tasks get the bound of exact.",
+    ),
+    (
         "allocation-at-scale",
         "Checkpoint allocation at scale",
         ("allocation_at_scale.py",),

@@ -67,7 +67,8 @@ def numbered(plan: Plan, problem: ScalingProblem) -> Scaling:
         ranges = ranges_listed(item)
         if ranges is None:
             ranges = even_ranges(operator.key_groups, tasks) if operator.keyed else ()
-        for _, text in range_faults(operator, tasks, ranges, problem.split):
+        stays = ranges_listed(item) is None and tasks == operator.parallelism  # with more tasks than key groups perhaps
+        for _, text in () if stays else range_faults(operator, tasks, ranges, problem.split):
             raise FtplanError(f"plan: operator {name!r}: {text}: verify names everything that is wrong")
         unknown = [node for node in item.get("nodes") or () if node not in nodes]
         if unknown:

@@ -8,6 +8,7 @@ from typing import Any
 
 from ftplan.api.scale_out.fairness import fairness_of
 from ftplan.api.scale_out.figures import ScaledFigures
+from ftplan.api.scale_out.problem import PreparedScaling
 from ftplan.metrics.scaling_effects import even_ranges, highest_use, task_state
 from ftplan.metrics.scaling_problem import OperatorScaling
 
@@ -46,6 +47,8 @@ def operator_of(figures: ScaledFigures, number: int) -> dict[str, Any]:
     cost = figures.costs.get(number)
     split = figures.pauses.get(number)
     state = task_state(operator, after.parallelism, after.ranges)
+    ranged = after.parallelism <= operator.key_groups  # else some tasks have no key group, as they are now
+    known = use_known(figures.prepared, number)
     return {
         "operator": operator.id,
         "score": finite(operator.score),
@@ -53,15 +56,20 @@ def operator_of(figures: ScaledFigures, number: int) -> dict[str, Any]:
         "technique": None if split is None else split.technique,
         "parallelism_from": operator.parallelism,
         "parallelism_to": after.parallelism,
-        "key_ranges": [list(pair) for pair in after.ranges] if operator.keyed else None,
-        "nodes": [problem.nodes[node] for node in after.nodes] if problem.nodes else None,
+        "key_ranges": [list(pair) for pair in after.ranges] if ranged else None,
+        "nodes": [problem.nodes[node] for node in after.nodes] if after.nodes else None,
         "state_bytes": state.tolist() if operator.keyed else None,
         "pause_s": None if cost is None else finite(cost.pause_s),
         "extra_core_s": None if cost is None else finite(cost.extra_core_s),
         "fairness": fairness_of(figures.prepared, number).before,
-        "utilisation_from": highest_use(operator, None),
-        "utilisation_to": highest_use(operator, item),
+        "utilisation_from": highest_use(operator, None) if known else None,
+        "utilisation_to": highest_use(operator, item) if known else None,
     }
+
+
+def use_known(prepared: PreparedScaling, number: int) -> bool:
+    """Return whether it is known how many tasks the demand on an operator keeps busy: none, where there is none."""
+    return bool(prepared.sized_for[number] == 0.0) or prepared.problem.operators[number].use > 0.0
 
 
 def finite(value: float) -> float | None:

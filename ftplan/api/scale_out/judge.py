@@ -141,7 +141,8 @@ def _unknown(plan: Plan, problem: ScalingProblem) -> Iterator[Violation]:
             if node not in nodes:
                 yield Violation("UNKNOWN_NODE", f"{place}: the cluster has no node {node!r}", f"node:{node}")
         listed, most = item.get("nodes"), operators[name].key_groups if name in operators else 0
-        if most and item["parallelism_to"] > most:
+        stays = name in operators and item["parallelism_to"] == operators[name].parallelism
+        if most and item["parallelism_to"] > most and not (stays and item.get("key_ranges") is None):
             text = f"{place}: {name} has {item['parallelism_to']:,} tasks afterwards, and {most:,} key groups"
             yield Violation("OVER_PARALLELISM", text, where)
         if item["parallelism_to"] < 1:

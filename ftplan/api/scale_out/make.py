@@ -22,7 +22,7 @@ from ftplan.api.scale_out.steps import steps
 from ftplan.api.scale_out.summary import summary
 from ftplan.io.key_log_file import KeyLog, load_key_log
 from ftplan.metrics.scaling_effects import extra_cpu, sustained_load
-from ftplan.metrics.scaling_problem import Scaling
+from ftplan.metrics.scaling_problem import Scaling, ScalingProblem
 from ftplan.metrics.scaling_rules import rules
 from ftplan.model.kinds import SCALE_OUT
 from ftplan.model.plan import Infeasible, InputFile, Objective, Plan, Warn
@@ -80,7 +80,7 @@ def make(problem: Problem, planner: registry.Row, options: ScaleOutOptions) -> P
         seed=options.seed,
         inputs=(*(item for item in problem.inputs if item.role != "failure"), *prepared.inputs, *read),
         status=status,
-        reason=_reason(result, impossible, scaling),
+        reason=_reason(question, result, impossible, scaling),
         objective=Objective.of("sustained-load", "max", value, None if scaling is None else result.bound),
         rules=() if scaling is None else rules(question, scaling, options.latency_budget_s),
         summary={**_summary(prepared, figures), **beside},
@@ -119,12 +119,16 @@ def _steps(figures: ScaledFigures) -> dict[int, list[str]]:
     }
 
 
-def _reason(result: Result[Scaling], impossible: Infeasible | None, scaling: Scaling | None) -> str | None:
+def _reason(
+    problem: ScalingProblem, result: Result[Scaling], impossible: Infeasible | None, scaling: Scaling | None
+) -> str | None:
     """Say why there is no plan, or why nothing changes."""
     if impossible is not None:
         return impossible.reason
     if scaling is None or scaling.operators or result.reason is not None:
         return result.reason
+    if not any(operator.use > 0.0 for operator in problem.operators):
+        return "no change: of no operator is it known that anything is demanded of it"
     return "no change: every operator that may change has the tasks that it needs, or no more find room"
 
 

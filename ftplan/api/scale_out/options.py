@@ -113,7 +113,7 @@ class ScaleOutOptions(PlanOptions):
     )
     task_memory: float | None = option(
         None,
-        optional(number(0.0, 1e24)),
+        optional(number(0.0, 1e24, above=True)),
         "State that a task may hold, such as 2GB.  [default: its share of its node's memory]",
         metavar="SIZE",
         unit="size",

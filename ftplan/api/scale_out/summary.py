@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ftplan.api.scale_out.body import finite
+from ftplan.api.scale_out.body import finite, use_known
 from ftplan.api.scale_out.contention import contention_of
 from ftplan.api.scale_out.fairness import BOTTLENECK, mean_of
 from ftplan.api.scale_out.figures import ScaledFigures
@@ -65,11 +65,15 @@ def summary(prepared: PreparedScaling, figures: ScaledFigures | None) -> dict[st
 def _figures(prepared: PreparedScaling, scaling: Scaling) -> dict[str, Any]:
     problem = prepared.problem
     reserved = math.fsum(operator.parallelism * operator.cpu for operator in problem.operators)
-    uses = [highest_use(operator, scaling.by_operator.get(k)) for k, operator in enumerate(problem.operators)]
+    uses = [
+        highest_use(operator, scaling.by_operator.get(k))
+        for k, operator in enumerate(problem.operators)
+        if use_known(prepared, k)
+    ]
     return {
         "sustained_load": sustained_load(problem, scaling),
         "cpu": reserved + extra_cpu(problem, scaling),
-        "highest_utilisation": max(uses, default=0.0),
+        "highest_utilisation": max(uses, default=None),
         "fairness": mean_of(prepared, scaling).after,
     }
 

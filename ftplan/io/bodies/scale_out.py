@@ -21,9 +21,11 @@ class OperatorScalingModel(FileModel):
     parallelism_from: Index = Field(description="Tasks now")
     parallelism_to: Index = Field(description="Tasks afterwards")
     key_ranges: list[KeyGroups] | None = Field(
-        None, description="First and last key group of each task afterwards; null without keyed state"
+        None,
+        description="First and last key group of each task afterwards; null without keyed state, and where tasks that "
+        "stay outnumber key groups",
     )
-    nodes: list[Id] | None = Field(None, description="Node of each task afterwards; null without a cluster")
+    nodes: list[Id] | None = Field(None, description="Node of each task afterwards; null where unknown")
     state_bytes: list[NonNegative] | None = Field(None, description="State of each task afterwards")
     pause_s: NonNegative | None = Field(None, description="Seconds without output while it is split")
     extra_core_s: NonNegative | None = Field(

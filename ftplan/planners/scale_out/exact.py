@@ -31,12 +31,13 @@ def exact(problem: ScalingProblem, search: ScalingSearch) -> Result[Scaling]:
     integer program chooses the level that each job sustains, with the fewest tasks for it, the operators that are
     scaled in, and the nodes of new tasks, in two waves; a second run takes the fewest cores, then the fewest changes.
     What all nodes together can take stands for them at first; they join the program where its choice does not fit.
-    Operators change only where the level of their job needs it; fewer tasks than now only where these suffice.
+    Operators change only where the level of their job needs it; fewer tasks than now only where these suffice, or where
+    none do and with these the busiest is least busy.
 
     Guarantee: ``optimal``, or ``feasible`` with the proven gap at the time limit; ``least_extra_cpu`` of the answer is
-    set where the fewest cores are proven. More free cores, quota, nodes or tasks are never worse where it is optimal.
-    Deterministic unless the clock cuts it short (warning ``TIME_LIMIT``). Cost: milliseconds where all fits;
-    exponential in the worst case.
+    set where the fewest cores are proven, without those that only give room to state. More free cores, quota, nodes or
+    tasks are never worse where it is optimal. Deterministic unless the clock cuts it short (warning ``TIME_LIMIT``).
+    Cost: milliseconds where all fits; exponential in the worst case.
     """
     budget = Budget.of(search)
     room, choices = Room(problem), Choices(problem)
@@ -52,8 +53,10 @@ def exact(problem: ScalingProblem, search: ScalingSearch) -> Result[Scaling]:
         chosen = _chosen(choices, room, search, budget)
     assert chosen.placed is not None
     answer = scaling(problem, choices.sizings, chosen.smaller | chosen.others, chosen.placed)
-    if chosen.fewest:
-        answer = replace(answer, least_extra_cpu=extra_cpu(problem, answer))
+    needed = Scaling(tuple(item for item in answer.operators if item.operator not in choices.roomier))
+    # Room for state takes cores that the load does without; where cores are short it may also decide who gets them.
+    if placed is not None or (chosen.fewest and len(needed.operators) == len(answer.operators)):
+        answer = replace(answer, least_extra_cpu=extra_cpu(problem, needed))
     return outcome(problem, choices.sizings, answer, min(best, chosen.bound), budget)
 
 

@@ -51,11 +51,9 @@ def _said(problem: ScalingProblem, sizings: list[Sizing], answer: Scaling) -> It
     target = problem.limits.target
     for number in acting(problem):
         operator, sizing = problem.operators[number], sizings[number]
-        if operator.state in ("prepared", "promoted") and not lacks_tasks(operator, target):
-            if not lacks_memory(operator):
-                text = f"{operator.id}: {operator.parallelism} tasks suffice at the demand; what raised its score of"
-                text = f"{text} {operator.score:.3g} lies elsewhere"
-                yield Warn(NOT_THE_BOTTLENECK, text)
+        if operator.state in ("prepared", "promoted") and not (lacks_tasks(operator, target) or lacks_memory(operator)):
+            text = f"{operator.id}: {operator.parallelism} tasks suffice at the demand; what raised its score of"
+            yield Warn(NOT_THE_BOTTLENECK, f"{text} {operator.score:.3g} lies elsewhere")
             continue
         heaviest = sizing.heaviest_group()
         if heaviest is not None:
@@ -68,15 +66,20 @@ def _said(problem: ScalingProblem, sizings: list[Sizing], answer: Scaling) -> It
 def _short(problem: ScalingProblem, sizing: Sizing, item: OperatorScaling | None) -> Iterator[Warn]:
     """Yield what keeps an operator from tasks that suffice."""
     operator, target, enough = sizing.operator, problem.limits.target, sizing.enough
-    if enough is None:
+    tasks = operator.parallelism if item is None else item.parallelism
+    if not sizing.holds_state:
         text = f"{operator.id}: with at most {sizing.most} tasks none of which holds more than"
         yield Warn(NOT_ENOUGH_TASKS, f"{text} {operator.task_memory:.6g} bytes its state does not fit")
-    elif share_at(enough.highest, target) < 1.0:
-        text = f"{operator.id}: with {enough.parallelism} tasks its busiest would be {enough.highest:.0%} busy, and"
-        yield Warn(NOT_ENOUGH_TASKS, f"{text} more, up to {sizing.most}, do not help")
-    elif item is None or item.parallelism < enough.parallelism:
-        tasks = operator.parallelism if item is None else item.parallelism
-        text = f"{operator.id} needs {enough.parallelism} tasks for its demand, and has {tasks}: {_why(problem)}"
+    if enough is None:
+        return
+    if share_at(enough.highest, target) < 1.0:
+        most = enough.parallelism == sizing.most
+        text = f"with {enough.parallelism} tasks{', the most that may be,' if most else ''} its busiest would be"
+        text = f"{operator.id}: {text} {enough.highest:.0%} busy"
+        yield Warn(NOT_ENOUGH_TASKS, text if most else f"{text}, and more, up to {sizing.most}, do not help")
+    elif tasks < enough.parallelism:
+        need = "demand and its state" if lacks_memory(operator) else "demand"
+        text = f"{operator.id} needs {enough.parallelism} tasks for its {need}, and has {tasks}: {_why(problem)}"
         yield Warn(NOT_ENOUGH_CORES, text)
 
 

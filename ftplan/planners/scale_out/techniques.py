@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from ftplan.metrics.scaling_costs import TechniqueCost, technique_costs
@@ -49,7 +50,12 @@ def choose_techniques(
     names = [problem.operators[item.operator].id for item in scaling.operators]
     unable = _unable(names, options, technique)
     if unable is not None:
-        return Techniques((), unable)
+        any_technique = [tuple(item for item in costs if _allowed(item, AUTO)) for costs in options]
+        missed = _missed(
+            names, options, any_technique, AUTO, math.inf if latency_budget_s is None else latency_budget_s
+        )
+        fix = unable.smallest_fix if missed is None else f"{unable.smallest_fix} {missed.smallest_fix}"
+        return Techniques((), replace(unable, smallest_fix=fix))
     open_to = [tuple(item for item in costs if _allowed(item, technique)) for costs in options]
     if latency_budget_s is not None:
         missed = _missed(names, options, open_to, technique, latency_budget_s)

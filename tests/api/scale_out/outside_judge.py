@@ -92,9 +92,12 @@ def wrong(plan: Document, documents: Document) -> Iterator[str]:
         after = busiest(operator, use[item["operator"]], item["parallelism_to"], ranges)
         highest[item["operator"]] = after
         for name, value in (("utilisation_from", before), ("utilisation_to", after)):
-            if not math.isclose(item[name], value, rel_tol=SLACK, abs_tol=SLACK):
+            if item[name] is None:
+                if value:
+                    yield f"{item['operator']}: {name} is known"
+            elif not math.isclose(item[name], value, rel_tol=SLACK, abs_tol=SLACK):
                 yield f"{item['operator']}: {name} {item[name]} is {value}"
-    jobs, weights = _jobs(topology), _weights(documents)
+    jobs, weights = jobs_of(topology), weights_of(documents)
     value = sum(weights[k] * min(min(1.0, target / max(highest[o], SLACK)) for o in job) for k, job in enumerate(jobs))
     if not math.isclose(plan["objective"]["value"], value, rel_tol=SLACK):
         yield f"objective {plan['objective']['value']} is {value}"
@@ -102,7 +105,7 @@ def wrong(plan: Document, documents: Document) -> Iterator[str]:
         yield from _full(plan, documents, by_id)
 
 
-def _jobs(topology: Document) -> list[set[str]]:
+def jobs_of(topology: Document) -> list[set[str]]:
     jobs = [{operator["id"]} for operator in topology["operators"]]
     for edge in topology["edges"]:
         ends = [job for job in jobs if edge["from"] in job or edge["to"] in job]
@@ -110,7 +113,7 @@ def _jobs(topology: Document) -> list[set[str]]:
     return jobs
 
 
-def _weights(documents: Document) -> list[float]:
+def weights_of(documents: Document) -> list[float]:
     """Return the share of each job in all output, at the demand: what its last operators write."""
     topology, tasks = documents["topology"], documents["stats"]["tasks"]
     needed = demands(topology, tasks, documents["stats"]["manifest"]["window_s"])
@@ -122,7 +125,7 @@ def _weights(documents: Document) -> list[float]:
             for name in job
             if name not in senders
         )
-        for job in _jobs(topology)
+        for job in jobs_of(topology)
     ]
     return [value / sum(worth) for value in worth]
 

@@ -8,8 +8,11 @@ from typing import Any
 import pytest
 
 import ftplan
+from ftplan.api.verbs import verify
+from tests.api.scale_out.brute_force import best, random_job
 from tests.api.scale_out.cases import BARE, FULL, JOB, planned
 from tests.api.scale_out.outside_judge import wrong
+from tests.effort import examples
 
 ASKED: dict[str, tuple[Any, dict[str, Any]]] = {
     "plain": (JOB, {}),
@@ -30,3 +33,21 @@ def test_a_plan_is_what_it_says(name: str) -> None:
     changed[0]["key_ranges"][0][0] += 1
     plan["objective"]["value"] *= 0.9
     assert {text.split(" ")[0] for text in wrong(plan, documents)} >= {f"{changed[0]['operator']}:", "objective"}
+
+
+@pytest.mark.parametrize("seed", range(examples(24)))
+def test_no_other_plan_is_better(seed: int) -> None:
+    documents, options = random_job(seed)
+    problem = ftplan.load(**documents)
+    plans = {name: planned(problem, algorithm=name, **options) for name in ("exact", "ds2", "doubling")}
+    made = {name: json.loads(plan.to_json()) for name, plan in plans.items()}
+    value, extra = best(made["exact"], documents)
+    for name, plan in made.items():
+        assert list(wrong(plan, documents)) == []
+        assert not verify(plans[name], problem).violations
+        assert plan["objective"]["value"] <= value + 1e-8
+        assert plan["objective"]["bound"] >= value - 1e-8
+    assert made["exact"]["status"] == "optimal"
+    assert made["exact"]["objective"]["value"] == pytest.approx(value, abs=1e-8)
+    assert made["exact"]["summary"]["after"]["extra_cpu"] == pytest.approx(extra, abs=1e-8)
+    assert made["exact"]["summary"]["least_extra_cpu"] == pytest.approx(extra, abs=1e-8)

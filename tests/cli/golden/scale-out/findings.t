@@ -24,7 +24,7 @@ What else the statistics say: policies over time, thresholds, and a log of keys.
   operator  score  over time                 state     utilisation  bottleneck
   alerts    20.42  ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁  scale-in  24%
   sessions  79.58  █████▇▆▆▆▇███████▇▆▆▆▇██  promoted  77%          now
-  clicks        –                            normal    0.0%
+  clicks        –                            normal    –
   changes   tasks   utilisation  technique      pause, s  extra core-s
   alerts    2 -> 1  24% -> 45%   active-backup     0.001         30.01
   sessions  4 -> 6  77% -> 63%   active-backup     0.001        21,600

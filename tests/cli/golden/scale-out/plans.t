@@ -27,7 +27,7 @@ As a table, with what there is to say of the inputs.
   operator  score  over time                 state     utilisation  bottleneck
   alerts    20.42  ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁  scale-in  24%
   sessions  79.58  █████▇▆▆▆▇███████▇▆▆▆▇██  promoted  77%          now
-  clicks        –                            normal    0.0%
+  clicks        –                            normal    –
   changes   tasks   utilisation  technique      pause, s  extra core-s
   alerts    2 -> 1  24% -> 45%   active-backup     0.001         30.01
   sessions  4 -> 5  77% -> 55%   active-backup     0.001         150.1
@@ -88,7 +88,7 @@ Twice the tasks, divided by number, with a checkpoint to start from, as the pape
   operator  score  over time                 state     utilisation  bottleneck
   alerts    20.42  ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁  scale-in  24%
   sessions  79.58  █████▇▆▆▆▇███████▇▆▆▆▇██  promoted  77%          now
-  clicks        –                            normal    0.0%
+  clicks        –                            normal    –
   changes   tasks   utilisation  technique   pause, s  extra core-s
   alerts    2 -> 1  24% -> 45%   checkpoint     48.79         127.6
   sessions  4 -> 8  77% -> 41%   checkpoint     91.36         365.5
@@ -143,7 +143,7 @@ As a list to tick off, within few cores.
   |---|---:|---|---|---|---|
   | alerts | 20.42 | ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁ | scale-in | 24% |  |
   | sessions | 79.58 | █████▇▆▆▆▇███████▇▆▆▆▇██ | promoted | 77% | now |
-  | clicks | – |                          | normal | 0.0% |  |
+  | clicks | – |                          | normal | – |  |
   | changes | tasks | utilisation | technique | pause, s | extra core-s |
   |---|---|---|---|---:|---:|
   | alerts | 2 -> 1 | 24% -> 45% | active-backup | 0.001 | 30.01 |
