@@ -14,11 +14,12 @@ from ftplan.api.scale_out.figures import ScaledFigures
 from ftplan.api.scale_out.reasons import why_so_many
 from ftplan.errors import FtplanError
 from ftplan.metrics.scaling_effects import even_ranges, required_tasks, task_state, task_use
-from ftplan.metrics.scaling_problem import OperatorScaling, ScalableOperator
+from ftplan.metrics.scaling_problem import OperatorScaling
 from ftplan.metrics.scaling_rules import over
 from ftplan.model.names import Selector
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
+from ftplan.planners.scale_out.parallelism import Sizing
 
 #: Parallelisms that an explanation lists, from the smallest that could do on.
 LISTED = 24
@@ -30,7 +31,7 @@ _OF_NODE = ("operator", "tasks now", "tasks afterwards", "cores now", "cores aft
 def explain(plan: Plan, problem: Problem, what: Selector) -> Explanation:
     """Explain ``operator:ID``, ``key-group:OP/N`` or ``node:ID``.
 
-    An operator: its state and why, its new tasks, and what other parallelisms would do with ranges of even number. A
+    An operator: its state and why, its new tasks, and what other parallelisms would do. A
     key group: the task that it goes to. A node: the tasks that come to it and go.
 
     Raises
@@ -88,7 +89,7 @@ def _operator(what: Selector, figures: ScaledFigures, number: int) -> Explanatio
         for task in range(after.parallelism)
     )
     notes = (*_state(figures, number), why_so_many(figures, number), *_splits(figures, number))
-    sizes = tuple(_sizes(figures, number, after.parallelism))
+    sizes = tuple(_sizes(figures, number, after))
     return Explanation(str(what), title, _TASKS, rows, notes, (), _SIZES, sizes)
 
 
@@ -125,25 +126,28 @@ def _splits(figures: ScaledFigures, number: int) -> Iterator[str]:
             yield f"{cost.technique}: pause {cost.pause_s:.4g} s, {cost.extra_core_s:.4g} extra core-s"
 
 
-def _sizes(figures: ScaledFigures, number: int, chosen: int) -> Iterator[dict[str, Any]]:
-    """Yield what parallelisms would do with ranges of even number, and what rules them out."""
+def _sizes(figures: ScaledFigures, number: int, chosen: OperatorScaling) -> Iterator[dict[str, Any]]:
+    """Yield what parallelisms would do with the best ranges of the plan's split, and what rules them out."""
     problem, operator = figures.problem, figures.problem.operators[number]
     target = problem.limits.target
-    low = max(1, min(chosen, required_tasks(operator, target)) - 2)
-    for tasks in range(low, min(operator.most, low + LISTED - 1) + 1):
-        busiest, fullest = _even(operator, tasks)
-        wrong = [
-            name
-            for name, is_so in (("target", over(busiest, target)), ("task-memory", over(fullest, operator.task_memory)))
-            if is_so
-        ]
-        values = (tasks, busiest, fullest if operator.keyed else None, tasks == chosen, ", ".join(wrong) or None)
+    sizing = Sizing(operator, problem.split, target)
+    low = max(1, min(chosen.parallelism, required_tasks(operator, target)) - 2)
+    for tasks in range(low, min(sizing.most, low + LISTED - 1) + 1):
+        taken = tasks == chosen.parallelism
+        ranges = chosen.ranges if taken else _ranges(sizing, tasks)
+        busiest = float(task_use(operator, tasks, ranges).max())
+        fullest = float(task_state(operator, tasks, ranges).max())
+        limits = (("target", over(busiest, target)), ("task-memory", over(fullest, operator.task_memory)))
+        wrong = ", ".join(name for name, is_so in limits if is_so)
+        values = (tasks, busiest, fullest if operator.keyed else None, taken, wrong or None)
         yield dict(zip(_SIZES, values, strict=True))
 
 
-def _even(operator: ScalableOperator, tasks: int) -> tuple[float, float]:
-    ranges = even_ranges(operator.key_groups, tasks) if operator.keyed else ()
-    return float(task_use(operator, tasks, ranges).max()), float(task_state(operator, tasks, ranges).max())
+def _ranges(sizing: Sizing, tasks: int) -> tuple[tuple[int, int], ...]:
+    """Return the ranges of a parallelism; those of even number where tasks do not hold their state with any."""
+    if sizing.at(tasks) is None:
+        return even_ranges(sizing.operator.key_groups, tasks)
+    return sizing.ranges(tasks)
 
 
 def _key_group(what: Selector, figures: ScaledFigures, number: int) -> Explanation:
