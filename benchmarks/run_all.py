@@ -257,8 +257,9 @@ SECTIONS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
         "forecasts-unseen",
         "Forecasts on unseen time",
         ("forecasts_unseen.py",),
-        "Chosen and fitted on the first half of each curve, judged on the second. The curves of five minutes are not "
-        "part of the project: FTPLAN_LOAD_CURVES names their folder.",
+        "Chosen and fitted on the first half of each curve, judged on the second. Which methods auto has to choose "
+        "from was decided with these curves in view, so that others may do a little worse. The curves of five minutes "
+        "are not part of the project: FTPLAN_LOAD_CURVES names their folder.",
     ),
     (
         "autoscaling",
