@@ -38,8 +38,8 @@ DEFAULTS: Mapping[str, Mapping[str, Any]] = {
 #: No option takes any of these.
 NEVER = (object(), b"x", {1, 2}.__iter__, complex(1, 1))
 _NUMBERS = {
-    "alarming", "checkpoint_interval_s", "free_cpu", "growth", "horizon_s", "latency_budget_s", "look_back_s",
-    "promote", "quota", "rescale_time_s", "scale_in", "setup_s", "task_capacity", "task_memory",
+    "alarming", "checkpoint_interval_s", "checkpoint_records", "free_cpu", "growth", "horizon_s", "latency_budget_s",
+    "look_back_s", "promote", "quota", "rescale_time_s", "scale_in", "setup_s", "task_capacity", "task_memory",
     "balance", "bandwidth", "budget_cpu", "budget_mb", "capacity", "capacity_per_core", "checkpoint_age_s",
     "coordinator_cpu", "cross_zone_cost", "failover_limit", "horizon", "keep_priority", "max_bytes", "max_pause_s",
     "max_stats_age_s", "overload", "phase_bytes", "phase_overhead_s", "queue_s", "record_bytes", "restart_s",
@@ -94,6 +94,7 @@ WRONG: tuple[tuple[Any, set[str]], ...] = (
             "max_bytes",
             "free_cpu",
             "quota",
+            "checkpoint_records",
             "task_capacity",
             "task_memory",
         },

@@ -148,6 +148,12 @@ class ScaleOutOptions(PlanOptions):
         metavar="TIME",
         unit="time",
     )
+    checkpoint_records: float | None = option(
+        None,
+        optional(number(0.0, 1e18, above=True)),
+        "Store it also when so many records have changed it since, sooner than that.",
+        metavar="N",
+    )
     bandwidth: float | None = option(
         None,
         optional(BANDWIDTH),

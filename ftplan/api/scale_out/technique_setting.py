@@ -54,12 +54,16 @@ def technique_setting(
     asked = options.checkpoint_interval_s
     # an operator that stores its state more often than is asked for goes on like that
     interval = np.where(np.isnan(own), INTERVAL_S, own) if asked is None else np.fmin(own, float(asked))
+    rate = np.nan_to_num(usage.sized_for)
+    if options.checkpoint_records is not None:
+        changed = np.divide(options.checkpoint_records, rate, out=np.full(len(rate), np.inf), where=rate > 0.0)
+        interval = np.minimum(interval, changed)
     setting = TechniqueSetting(
         setup_s=setup_time(options, given),
         bandwidth_mb_s=bandwidth,
         interval_s=interval,
         regular=own <= interval,
-        rate=np.nan_to_num(usage.sized_for),
+        rate=rate,
         record_bytes=np.nan_to_num(record_bytes(stats, names)),
         delay_s=delay,
         queue_s=delay,  # new tasks are below the target utilisation: nothing waits long

@@ -308,6 +308,9 @@ def test_what_techniques_cost_by() -> None:
     assert (asked.setup_s, asked.bandwidth_mb_s) == (5.0, 7.0)
     assert not np.asarray(asked.regular).any()
     assert set(np.asarray(asked.interval_s).tolist()) == {10.0}
+    often = prepared(checkpoint_interval_s=10.0, checkpoint_records=2100.0).setting  # 5 s at 420 records a second
+    assert np.asarray(often.interval_s)[at] == pytest.approx(5.0)
+    assert (np.asarray(often.interval_s) <= 10.0).all()
     assert "BANDWIDTH_ASSUMED" in codes(prepared(ftplan.load(**BARE)))
 
 

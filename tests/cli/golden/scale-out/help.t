@@ -62,6 +62,8 @@ The options, as a newcomer reads them.
                                     --costs, else 30s]
     --checkpoint-interval TIME      How often state is stored from --alarming on.  [default: the operator's
                                     interval, else 60s]
+    --checkpoint-records N          Store it also when so many records have changed it since, sooner than
+                                    that.
     --bandwidth SPEED               Of state transfers, per second: MB of 2^20 bytes, or a size such as 1GB.
                                     [default: as --costs says, else the cluster's network, else 100MB]
     --max-rescales-per-day N        Replay policies that rescale an operator at most so often a day: the one

@@ -30,11 +30,11 @@ Rules of one's own: what counts here is the busiest task's cpu.
      4  7–7            –       0.4054       524,288
   operator:sessions: where it could stand
   parallelism  busiest task  fullest task, bytes  chosen  ruled out by
-            2           1.4            2,097,152  no      target
-            3        0.8844            1,572,864  no      target
-            4        0.7739            1,048,576  no      target
-            5        0.7002            1,048,576  yes     target
-            6        0.6265            1,048,576  no      –
+            2         1.106            2,621,440  no      target
+            3        0.8107            2,097,152  no      target
+            4        0.7002            1,572,864  no      target
+            5        0.5528            1,572,864  yes     –
+            6        0.4791            1,048,576  no      –
             7        0.4054            1,048,576  no      –
             8        0.4054              524,288  no      –
   prepared since window 44: score 61.39 in the last window (scale-in below 25, prepared from 55, promoted above 70)
