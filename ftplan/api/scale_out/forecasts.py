@@ -7,9 +7,13 @@ from functools import lru_cache
 
 import numpy as np
 
+from ftplan.errors import FtplanError
 from ftplan.forecasting.forecast import Forecast, forecast
 from ftplan.forecasting.methods import windows_a_day
 from ftplan.model.topology import FloatArray
+
+#: How many windows ahead demand is foretold at most: paths of all origins are kept.
+MOST_AHEAD = 20_000
 
 
 def demand_forecasts(demand: FloatArray, window_s: float, horizon_s: float, method: str) -> tuple[Forecast | None, ...]:
@@ -20,9 +24,14 @@ def demand_forecasts(demand: FloatArray, window_s: float, horizon_s: float, meth
     Raises
     ------
     FtplanError
-        If the statistics are too short for the method.
+        If the statistics are too short for the method, or the horizon has too many windows.
     """
     horizon = math.ceil(horizon_s / window_s - 1e-9)
+    if method != "none" and horizon > MOST_AHEAD:
+        limit = f"{MOST_AHEAD:,} windows of {window_s:g} s"
+        raise FtplanError(
+            f"--horizon: {horizon_s:g} s are more than {limit}: give less, or longer --window of statistics"
+        )
     if method == "none" or horizon < 1:
         return (None,) * len(demand)
     season = windows_a_day(window_s)

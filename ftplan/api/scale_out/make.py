@@ -21,7 +21,7 @@ from ftplan.api.scale_out.reasons import why_so_many
 from ftplan.api.scale_out.steps import steps
 from ftplan.api.scale_out.summary import summary
 from ftplan.io.key_log_file import KeyLog, load_key_log
-from ftplan.metrics.scaling_effects import extra_cpu, sustained_load
+from ftplan.metrics.scaling_effects import extra_cpu, lacks_tasks, sustained_load
 from ftplan.metrics.scaling_problem import Scaling, ScalingProblem
 from ftplan.metrics.scaling_rules import rules
 from ftplan.model.kinds import SCALE_OUT
@@ -129,7 +129,9 @@ def _reason(
         return result.reason
     if not any(operator.use > 0.0 for operator in problem.operators):
         return "no change: of no operator is it known that anything is demanded of it"
-    return "no change: every operator that may change has the tasks that it needs, or no more find room"
+    if any(lacks_tasks(operator, problem.limits.target) for operator in problem.operators):
+        return "no change: no new tasks find room, or none help"
+    return "no change: every operator has the tasks that it needs"
 
 
 def _beside(
