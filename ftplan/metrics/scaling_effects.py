@@ -28,8 +28,7 @@ def task_use(operator: ScalableOperator, parallelism: int, ranges: Sequence[tupl
     """Return the use of each task, (parallelism,): what its key groups take, or an even share without keyed state."""
     if not operator.keyed:
         return np.full(parallelism, operator.use / parallelism)
-    total = np.concatenate([[0.0], np.cumsum(operator.group_use)])
-    return np.array([total[last + 1] - total[first] for first, last in ranges])
+    return over_ranges(operator.group_use, ranges)
 
 
 def highest_use(operator: ScalableOperator, scaling: OperatorScaling | None) -> float:
@@ -54,8 +53,13 @@ def task_state(operator: ScalableOperator, parallelism: int, ranges: Sequence[tu
     """Return the state of each task in bytes, (parallelism,)."""
     if not operator.keyed:
         return np.zeros(parallelism)
-    total = np.concatenate([[0.0], np.cumsum(operator.state_bytes)])
-    return np.array([total[last + 1] - total[first] for first, last in ranges])
+    return over_ranges(operator.state_bytes, ranges)
+
+
+def over_ranges(values: FloatArray, ranges: Sequence[tuple[int, int]]) -> FloatArray:
+    """Return the sum of values (K,) over the key groups of each range."""
+    total = np.concatenate([[0.0], np.cumsum(values)])
+    return np.array([total[last + 1] - total[first] for first, last in ranges], dtype=np.float64)
 
 
 def lacks_memory(operator: ScalableOperator) -> bool:

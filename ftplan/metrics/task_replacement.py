@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ftplan.metrics.scaling_effects import even_ranges, task_use
+from ftplan.metrics.scaling_effects import even_ranges, over_ranges, task_use
 from ftplan.metrics.scaling_problem import OperatorScaling, ScalableOperator, ScalingProblem
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 
@@ -90,11 +90,11 @@ class TaskReplacement:
 
     def by_new_task(self, values: FloatArray) -> FloatArray:
         """Return the sum of values (K,) over the key groups of each new task, (P,)."""
-        return _sums(values, self.scaling.ranges)
+        return over_ranges(values, self.scaling.ranges)
 
     def by_old_task(self, values: FloatArray) -> FloatArray:
         """Return the sum of values (K,) over the key groups of each old task."""
-        return _sums(values, self.old_ranges)
+        return over_ranges(values, self.old_ranges)
 
 
 def over_links(amount: FloatArray, nodes: tuple[int, ...], speed: float) -> FloatArray:
@@ -107,11 +107,6 @@ def over_links(amount: FloatArray, nodes: tuple[int, ...], speed: float) -> Floa
         return np.asarray(amount / speed)
     where = np.array(nodes, dtype=np.int64)
     return np.asarray(np.bincount(where, amount)[where] / speed)
-
-
-def _sums(values: FloatArray, ranges: tuple[tuple[int, int], ...]) -> FloatArray:
-    total = np.concatenate([[0.0], np.cumsum(values)])
-    return np.array([total[last + 1] - total[first] for first, last in ranges], dtype=np.float64)
 
 
 def _by_group(nodes: tuple[int, ...], ranges: tuple[tuple[int, int], ...]) -> IntArray:
