@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ftplan.metrics.scaling_effects import highest_use, scaled_in, share_at, sustained
+from ftplan.metrics.scaling_effects import highest_use, share_at, sustained, waves
 from ftplan.metrics.scaling_problem import OperatorScaling, Scaling, ScalingProblem
 from ftplan.model.topology import FloatArray
 
@@ -18,21 +18,18 @@ def ordered(problem: ScalingProblem, items: Iterable[OperatorScaling]) -> tuple[
     job gains the largest share of all demand for each core of its new tasks; ties by the effective throughput
     percentage ([Xu2016]), then by id. Cost O(operators^2) comparisons of numbers.
     """
-    operators, target = problem.operators, problem.limits.target
-    waves: tuple[list[OperatorScaling], list[OperatorScaling]] = ([], [])
-    for item in items:
-        waves[0 if scaled_in(operators[item.operator], target) else 1].append(item)
+    smaller, others = waves(problem, Scaling(tuple(items)))
 
     def freed(item: OperatorScaling) -> float:
-        operator = operators[item.operator]
+        operator = problem.operators[item.operator]
         return (operator.parallelism - item.parallelism) * operator.cpu
 
-    first = sorted(waves[0], key=lambda item: (-freed(item), item.operator))
-    return (*first, *_by_gain(problem, tuple(first), waves[1]))
+    first = tuple(sorted(smaller, key=lambda item: (-freed(item), item.operator)))
+    return (*first, *_by_gain(problem, first, others))
 
 
 def _by_gain(
-    problem: ScalingProblem, first: tuple[OperatorScaling, ...], items: list[OperatorScaling]
+    problem: ScalingProblem, first: tuple[OperatorScaling, ...], items: tuple[OperatorScaling, ...]
 ) -> list[OperatorScaling]:
     operators, target = problem.operators, problem.limits.target
     after = {item.operator: share_at(highest_use(operators[item.operator], item), target) for item in items}
