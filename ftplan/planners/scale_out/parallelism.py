@@ -70,8 +70,7 @@ class Sizing:
         """
         most, target = self.most, self.target
         if not self.operator.keyed:
-            fewest: int | None = required_tasks(self.operator, target)
-            return self.at(min(fewest or 1, most))
+            return self.at(min(required_tasks(self.operator, target), most))
         if self.split == "hash":
             return next(reversed(tuple(self._better(1, most))), None)
         fewest = self.splitting.fewest(target, most)
