@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 
 from ftplan.metrics.scaling_problem import ScalingProblem
@@ -20,6 +18,7 @@ class Room:
 
     def __init__(self, problem: ScalingProblem) -> None:
         self.problem = problem
+        self._held: dict[int, FloatArray] = {}
         self.cpu: FloatArray = np.array([item.cpu for item in problem.operators])
         self.now: IntArray = np.array([item.parallelism for item in problem.operators], dtype=np.int64)
         self.total = float(self.cpu @ self.now)
@@ -42,7 +41,7 @@ class Room:
         cores = np.full(len(self.cpu), self.cores + self.freed(smaller))
         tasks = np.floor(cores / np.maximum(self.cpu, TINY) + ROUNDING * self.now.sum())
         if self.problem.nodes:
-            free = self.problem.free.astype(np.float64).copy()
+            free = self.problem.free.astype(np.float64)
             for i in smaller:
                 self.give_back(i, free)
             whole = np.floor(np.maximum(free, 0.0)[:, None] / np.maximum(self.cpu, TINY) + ROUNDING * len(free))
@@ -59,7 +58,7 @@ class Room:
         if not self.problem.nodes:
             return dict.fromkeys((*smaller, *others), ())
         for spread in (True, False):
-            free = self.problem.free.astype(np.float64).copy()
+            free = self.problem.free.astype(np.float64)
             placed = self._put_all(smaller, free, spread)
             if placed is None:
                 continue
@@ -90,7 +89,7 @@ class Room:
         else where least is left.
         """
         cpu, left = self.cpu[operator], free.copy()
-        held, count = self._held(operator), np.zeros(len(free))
+        held, count = self._checkpointed(operator), np.zeros(len(free))
         nodes: list[int] = []
         for _ in range(tasks):
             fits = left >= cpu - ROUNDING * max(1.0, cpu)
@@ -106,15 +105,12 @@ class Room:
         free[:] = left
         return tuple(nodes)
 
-    def _held(self, operator: int) -> FloatArray:
-        """Return the bytes of an operator's state of which each node holds checkpoints, (N,)."""
-        item = self.problem.operators[operator]
-        return _bytes_on(zip(item.copies, item.state_bytes.tolist(), strict=False), len(self.problem.nodes))
-
-
-def _bytes_on(groups: Iterable[tuple[tuple[int, ...], float]], nodes: int) -> FloatArray:
-    held = np.zeros(nodes)
-    for copies, size in groups:
-        for node in copies:
-            held[node] += size
-    return held
+    def _checkpointed(self, operator: int) -> FloatArray:
+        """Return the bytes of an operator's state of which each node holds checkpoints, (N,); summed up once."""
+        if operator not in self._held:
+            item, held = self.problem.operators[operator], np.zeros(len(self.problem.nodes))
+            for nodes, size in zip(item.copies, item.state_bytes.tolist(), strict=False):  # no copies may be known
+                for node in nodes:
+                    held[node] += size
+            self._held[operator] = held
+        return self._held[operator]

@@ -29,7 +29,7 @@ def what_fits(problem: ScalingProblem, asked: Sizes) -> Scaling:
     target, operators = problem.limits.target, problem.operators
     first = [i for i in within if scaled_in(operators[i], target)]
     placed: Placed = {}
-    free, cores = problem.free.astype(np.float64).copy(), room.cores
+    free, cores = problem.free.astype(np.float64), room.cores
     for i in sorted(first, key=lambda i: (room.cpu[i] * (within[i] - room.now[i]), i)):
         cores = _taken(room, i, within[i], free, cores, placed)
     for i in tuple(placed):
