@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ftplan.metrics.scaling_effects import acting, lacks_memory, lacks_tasks, scaled_in
 from ftplan.metrics.scaling_problem import ScalingProblem
-from ftplan.planners.scale_out.parallelism import Sizing
+from ftplan.planners.scale_out.parallelism import sizings
 
 #: Parallelism of operators by their numbers.
 Sizes = dict[int, int]
@@ -38,7 +38,7 @@ class Choices:
     def __init__(self, problem: ScalingProblem) -> None:
         self.problem = problem
         target = problem.limits.target
-        self.sizings = [Sizing(item, problem.split, target) for item in problem.operators]
+        self.sizings = sizings(problem)
         self.smaller: Sizes = {}
         self.roomier: Sizes = {}
         self.lacking: list[list[int]] = [[] for _ in problem.weight]

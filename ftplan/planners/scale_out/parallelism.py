@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ftplan.metrics.scaling_effects import even_ranges, highest_use, largest_state, required_tasks, share_at
-from ftplan.metrics.scaling_problem import ScalableOperator, Split
+from ftplan.metrics.scaling_problem import ScalableOperator, ScalingProblem, Split
 from ftplan.model.tolerances import NOISE
 from ftplan.planners.scale_out.splits import Splitting
 
@@ -150,3 +150,8 @@ class Sizing:
         group = int(np.argmax(self.operator.group_use))
         use = float(self.operator.group_use[group])
         return (group, use) if share_at(use, self.target) < 1.0 else None
+
+
+def sizings(problem: ScalingProblem) -> list[Sizing]:
+    """Return the parallelisms of each operator of a problem, (O,)."""
+    return [Sizing(item, problem.split, problem.limits.target) for item in problem.operators]

@@ -9,11 +9,12 @@ from ftplan.metrics.scaling_problem import OperatorScaling, Scaling, ScalingProb
 from ftplan.model.tolerances import ROUNDING
 from ftplan.planners.budget import Budget
 from ftplan.planners.result import Result
-from ftplan.planners.scale_out.choices import Choices, Sizes
+from ftplan.planners.scale_out.choices import Sizes
 from ftplan.planners.scale_out.exact import exact
 from ftplan.planners.scale_out.options import ScalingSearch
 from ftplan.planners.scale_out.order import ordered
 from ftplan.planners.scale_out.outcome import outcome
+from ftplan.planners.scale_out.parallelism import sizings
 from ftplan.planners.scale_out.room import Placed, Room
 
 
@@ -82,4 +83,4 @@ def judged(problem: ScalingProblem, answer: Scaling, search: ScalingSearch) -> R
         return best
     least = best.answer.least_extra_cpu
     answer = Scaling(answer.operators, least_extra_cpu=least)
-    return outcome(problem, Choices(problem).sizings, answer, best.bound, budget)
+    return outcome(problem, sizings(problem), answer, best.bound, budget)
