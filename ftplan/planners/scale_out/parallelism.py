@@ -45,10 +45,8 @@ class Sizing:
     def splitting(self) -> Splitting:
         """The key groups, to be divided; where state fits at no parallelism, no task may have more than one has now."""
         operator = self.operator
-        splitting = Splitting(operator.group_use, operator.state_bytes, operator.task_memory)
-        if self.holds_state:
-            return splitting
-        return Splitting(operator.group_use, operator.state_bytes, largest_state(operator, None))
+        most_state = operator.task_memory if self.holds_state else largest_state(operator, None)
+        return Splitting(operator.group_use, operator.state_bytes, most_state)
 
     @cached_property
     def holds_state(self) -> bool:
