@@ -10,7 +10,7 @@ from ftplan.api.scale_out.figures import ScaledFigures
 from ftplan.api.scale_out.options import ScaleOutOptions
 from ftplan.api.scale_out.problem import PreparedScaling, prepare
 from ftplan.errors import FtplanError, suggestion
-from ftplan.metrics.scaling_effects import even_ranges
+from ftplan.metrics.scaling_effects import even_ranges, even_ranges_of
 from ftplan.metrics.scaling_problem import OperatorScaling, Scaling, ScalingProblem
 from ftplan.metrics.scaling_rules import range_faults
 from ftplan.model.plan import Plan
@@ -66,7 +66,7 @@ def numbered(plan: Plan, problem: ScalingProblem) -> Scaling:
             raise FtplanError(f"plan: operator {name!r} would have no task: verify names everything that is wrong")
         ranges = ranges_listed(item)
         if ranges is None:
-            ranges = even_ranges(operator.key_groups, tasks) if operator.keyed else ()
+            ranges = even_ranges_of(operator, tasks)
         stays = ranges_listed(item) is None and tasks == operator.parallelism  # with more tasks than key groups perhaps
         for _, text in () if stays else range_faults(operator, tasks, ranges, problem.split):
             raise FtplanError(f"plan: operator {name!r}: {text}: verify names everything that is wrong")
