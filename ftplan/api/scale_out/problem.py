@@ -44,8 +44,6 @@ class PreparedScaling:
         Its operators stand in the problem's order, by id.
     histories
         How each operator was used, over W windows of ``window_s`` seconds.
-    look_back
-        The windows that sizes follow from.
     sized_for
         (O,) records/s that each operator is sized for, NaN where unknown.
     flows
@@ -71,7 +69,6 @@ class PreparedScaling:
     cluster: Cluster | None
     histories: tuple[OperatorHistory, ...]
     window_s: float
-    look_back: slice
     sized_for: FloatArray
     flows: tuple[OperatorFlow, ...]
     forecasts: tuple[Forecast | None, ...]
@@ -160,7 +157,6 @@ def prepare(problem: Problem, options: ScaleOutOptions) -> PreparedScaling:
         cluster=cluster,
         histories=usage.histories,
         window_s=usage.window_s,
-        look_back=usage.look_back,
         sized_for=usage.sized_for,
         flows=usage.flows.flows,
         forecasts=usage.forecasts,
