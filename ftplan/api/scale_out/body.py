@@ -55,7 +55,7 @@ def operator_of(figures: ScaledFigures, number: int) -> dict[str, Any]:
         "state_bytes": state.tolist() if operator.keyed else None,
         "pause_s": None if cost is None else finite(cost.pause_s),
         "extra_core_s": None if cost is None else finite(cost.extra_core_s),
-        "fairness": fairness_of(figures.prepared, number).before,
+        "fairness": fairness_of(figures.prepared, number),
         "utilisation_from": highest_use(operator, None) if known else None,
         "utilisation_to": highest_use(operator, item) if known else None,
     }
