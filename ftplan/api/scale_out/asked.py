@@ -49,7 +49,7 @@ def numbered(plan: Plan, problem: ScalingProblem) -> Scaling:
     FtplanError
         If the plan names an operator or node that is not there, an operator twice, or ranges that are none.
     """
-    operators = {operator.id: number for number, operator in enumerate(problem.operators)}
+    operators = operator_numbers(problem)
     nodes = {name: number for number, name in enumerate(problem.nodes)}
     seen: set[str] = set()
     changed = []
@@ -82,6 +82,11 @@ def numbered(plan: Plan, problem: ScalingProblem) -> Scaling:
     return Scaling(tuple(changed))
 
 
+def operator_numbers(problem: ScalingProblem) -> dict[str, int]:
+    """Return the number of each operator by its id."""
+    return {operator.id: number for number, operator in enumerate(problem.operators)}
+
+
 def ranges_listed(item: Mapping[str, Any]) -> tuple[tuple[int, int], ...] | None:
     """Return the key ranges that an operator of a plan states, None where it states none."""
     stated = item.get("key_ranges")
@@ -99,7 +104,7 @@ def _techniques(plan: Plan, problem: ScalingProblem, scaling: Scaling) -> dict[i
 
     A plan that says how any operator is split says so of all: null is none then.
     """
-    numbers = {operator.id: number for number, operator in enumerate(problem.operators)}
+    numbers = operator_numbers(problem)
     listed = operators_listed(plan)
     stated = {numbers[item["operator"]]: item.get("technique") for item in listed}
     says = any(item.get("technique") is not None or item.get("steps") for item in listed)

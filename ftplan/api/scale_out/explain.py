@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ftplan.api.answers import Explanation
-from ftplan.api.scale_out.asked import asked_of, figures_of, numbered
+from ftplan.api.scale_out.asked import asked_of, figures_of, numbered, operator_numbers
 from ftplan.api.scale_out.figures import ScaledFigures
 from ftplan.api.scale_out.reasons import why_so_many
 from ftplan.errors import FtplanError
@@ -42,7 +42,7 @@ def explain(plan: Plan, problem: Problem, what: Selector) -> Explanation:
     prepared = asked_of(plan, problem)
     scaling = numbered(plan, prepared.problem)
     figures = figures_of(plan, prepared, scaling)
-    numbers = {operator.id: number for number, operator in enumerate(prepared.problem.operators)}
+    numbers = operator_numbers(prepared.problem)
     if what.kind in ("operator", "key-group") and what.name not in numbers:
         raise FtplanError(f"{what}: there is no such operator")
     if what.kind == "operator":
