@@ -58,6 +58,8 @@ class PreparedScaling:
         States of each operator over the windows.
     hold
         Windows for which a score stays low before tasks go.
+    costs
+        The recovery costs that were asked for.
     setting
         What replacing tasks costs by.
     inputs
@@ -78,6 +80,7 @@ class PreparedScaling:
     scores: FloatArray
     timelines: tuple[Timeline, ...]
     hold: int
+    costs: GivenCosts
     setting: TechniqueSetting
     inputs: tuple[InputFile, ...]
 
@@ -166,6 +169,7 @@ def prepare(problem: Problem, options: ScaleOutOptions) -> PreparedScaling:
         scores=scored,
         timelines=lines,
         hold=options.hold,
+        costs=given,
         setting=replace(setting, lead_s=leads(lines, usage.window_s)),
         inputs=tuple(file for file in (rules_file, copies_file, given.file) if file is not None),
     )
