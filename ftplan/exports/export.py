@@ -64,6 +64,11 @@ def title_of(plan: Plan) -> str:
     return f"From a {plan.kind.replace('-', ' ')}{by} ({plan.status or 'made by hand'})."
 
 
+def scaled_of(plan: Plan) -> list[Mapping[str, Any]]:
+    """Return the operators of a scale-out that get another number of tasks."""
+    return [item for item in (plan.plan or {})["operators"] if item["parallelism_to"] != item["parallelism_from"]]
+
+
 def node_of(problem: Problem, node_id: str) -> Node | None:
     """Return a node of the cluster; None without a cluster, and for a node that arrives later."""
     cluster = problem.cluster

@@ -6,11 +6,12 @@ Source: Flink's documentation, "Configuration", "Fine-Grained Resource Managemen
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ftplan.exports import TARGETS
-from ftplan.exports.export import Export, title_of, yaml_text
+from ftplan.exports.export import Export, scaled_of, title_of, yaml_text
+from ftplan.metrics.scaling_effects import even_ranges
 from ftplan.model.names import natural_key
 from ftplan.model.plan import Plan, Warn
 from ftplan.model.problem import Problem
@@ -23,14 +24,11 @@ VERTEX = "vertex"
 
 def flink(plan: Plan, problem: Problem) -> Export:
     """Write the options that carry out part of the plan; remarks say what remains to be done by code or by hand."""
+    if plan.kind == "scale-out":
+        return _scale_out(plan, problem)
     body = plan.plan or {}
     config, remarks = _OF_KIND[plan.kind](body)
     warnings = [TARGETS["flink"].limits()]
-    if plan.kind == "scale-out":
-        config, more = _overrides(body, problem)
-        return Export(
-            "flink", plan.kind, yaml_text(title_of(plan), [*warnings, *more], remarks, [config]), (*warnings, *more)
-        )
     groups = _key_groups(body, problem)
     if groups:
         largest = max(groups.values())
@@ -96,36 +94,33 @@ def _drain(body: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     ]
 
 
-def _scale_out(body: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+def _scale_out(plan: Plan, problem: Problem) -> Export:
+    """Write the parallelism of the vertices that a scale-out changes; the number of key groups stays as it is."""
+    scaled = scaled_of(plan)
+    config, more = _overrides(scaled, problem)
     remarks = [
         "With the adaptive scheduler, or by PUT /jobs/:id/resource-requirements, the job changes while it runs; "
         "otherwise it stops with a savepoint and starts from it.",
         "Flink divides key groups evenly by number: a plan made with --split hash says what that leaves to each task.",
     ]
-    for item in _scaled(body):
+    for item in scaled:
         by = f" by {item['technique']}" if item.get("technique") else ""
         remarks.append(f"Advisory: {item['operator']} from {item['parallelism_from']} tasks{by}.")
-    return {}, remarks
+    warnings = (TARGETS["flink"].limits(), *more)
+    return Export("flink", plan.kind, yaml_text(title_of(plan), warnings, remarks, [config]), warnings)
 
 
-def _scaled(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the operators of a scale-out that get another number of tasks."""
-    return [item for item in body["operators"] if item["parallelism_to"] != item["parallelism_from"]]
-
-
-def _overrides(body: Mapping[str, Any], problem: Problem) -> tuple[dict[str, Any], list[Warn]]:
+def _overrides(scaled: Sequence[Mapping[str, Any]], problem: Problem) -> tuple[dict[str, Any], list[Warn]]:
     """Return the parallelism of the vertices that change, by their ids where the topology knows these."""
     known = problem.topology.position if problem.topology is not None else {}
     pairs, nameless, uneven = [], [], []
-    for item in _scaled(body):
+    for item in scaled:
         name = item["operator"]
         labels = problem.topology.operator(name).labels if problem.topology is not None and name in known else {}
         pairs.append(f"{labels.get(VERTEX, name)}:{item['parallelism_to']}")
         nameless += [name] if VERTEX not in labels else []
-        ranges = item.get("key_ranges") or []
-        total = ranges[-1][1] + 1 if ranges else 0
-        even = [[-(-i * total // len(ranges)), -(-(i + 1) * total // len(ranges)) - 1] for i in range(len(ranges))]
-        uneven += [name] if [list(pair) for pair in ranges] != even else []
+        ranges = tuple(tuple(pair) for pair in item.get("key_ranges") or ())
+        uneven += [name] if ranges and ranges != even_ranges(ranges[-1][1] + 1, len(ranges)) else []
     warnings = []
     if nameless:
         text = (
@@ -149,7 +144,6 @@ _OF_KIND = {
     "task-replication": _replicas,
     "recovery-schedule": _recovery,
     "drain-schedule": _drain,
-    "scale-out": _scale_out,
 }
 
 

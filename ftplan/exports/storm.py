@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ftplan.exports import TARGETS
-from ftplan.exports.export import Export, host_of, operator_name, refuse_unknown, title_of, yaml_text
+from ftplan.exports.export import Export, host_of, operator_name, refuse_unknown, scaled_of, title_of, yaml_text
 from ftplan.model.names import natural_key, parse_selector
 from ftplan.model.plan import Plan, Warn
 from ftplan.model.problem import Problem
@@ -89,12 +89,7 @@ def storm(plan: Plan, problem: Problem, *, host_map: Mapping[str, str]) -> Expor
 
 def _rebalanced(plan: Plan, problem: Problem) -> Export:
     """Write the executors of the components that a scale-out changes, and the command that changes them."""
-    listed = (plan.plan or {})["operators"]
-    executors = {
-        operator_name(problem, item["operator"]): item["parallelism_to"]
-        for item in listed
-        if item["parallelism_to"] != item["parallelism_from"]
-    }
+    executors = {operator_name(problem, item["operator"]): item["parallelism_to"] for item in scaled_of(plan)}
     remarks = ["A component has no more executors than it has tasks (topology.tasks), which are set when it starts."]
     if executors:
         told = " ".join(f"-e {name}={count}" for name, count in executors.items())

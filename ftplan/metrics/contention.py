@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ftplan.metrics.scaling_effects import even_ranges, task_state, task_use
-from ftplan.metrics.scaling_problem import OperatorScaling, Scaling, ScalingProblem
+from ftplan.metrics.scaling_effects import as_it_runs, task_state, task_use
+from ftplan.metrics.scaling_problem import Scaling, ScalingProblem
 from ftplan.model.topology import FloatArray
 from ftplan.model.units import MB
 
@@ -60,7 +60,7 @@ def contention(problem: ScalingProblem, scaling: Scaling, setting: ContentionSet
     takes all nodes as equal, where this divides by what each has. Cost O(tasks + streams x N).
     """
     nodes = len(problem.nodes)
-    placed = [_as_it_runs(problem, i, scaling) for i in range(len(problem.operators))]
+    placed = [scaling.by_operator.get(i) or as_it_runs(problem, i) for i in range(len(problem.operators))]
     if any(len(item.nodes) != item.parallelism for item in placed):
         return Contention(*np.full((3, nodes), np.nan))
     shares = np.zeros((len(placed), nodes))
@@ -81,12 +81,3 @@ def contention(problem: ScalingProblem, scaling: Scaling, setting: ContentionSet
         np.where(np.isfinite(setting.memory), state / setting.memory, np.nan),
         np.maximum(sent, taken) / (setting.bandwidth_mb_s * MB) if known else np.full(nodes, np.nan),
     )
-
-
-def _as_it_runs(problem: ScalingProblem, operator: int, scaling: Scaling) -> OperatorScaling:
-    """Return the tasks of an operator under a scaling, those of now where it does not change."""
-    item, changed = problem.operators[operator], scaling.by_operator.get(operator)
-    if changed is not None:
-        return changed
-    ranges = even_ranges(item.key_groups, item.parallelism) if item.keyed else ()
-    return OperatorScaling(operator, item.parallelism, ranges, problem.now[operator])

@@ -24,6 +24,18 @@ def even_ranges(key_groups: int, parallelism: int) -> tuple[tuple[int, int], ...
     return tuple((a, b - 1) for a, b in zip(first[:-1].tolist(), first[1:].tolist(), strict=True))
 
 
+def even_ranges_of(operator: ScalableOperator, parallelism: int) -> tuple[tuple[int, int], ...]:
+    """Return the ranges of even number that so many tasks of an operator have, () without keyed state."""
+    return even_ranges(operator.key_groups, parallelism) if operator.keyed else ()
+
+
+def as_it_runs(problem: ScalingProblem, number: int) -> OperatorScaling:
+    """Return the tasks of an operator as they run now, with ranges of even number; nodes are () where unknown."""
+    operator = problem.operators[number]
+    ranges = even_ranges_of(operator, operator.parallelism)
+    return OperatorScaling(number, operator.parallelism, ranges, problem.now[number] if problem.now else ())
+
+
 def task_use(operator: ScalableOperator, parallelism: int, ranges: Sequence[tuple[int, int]]) -> FloatArray:
     """Return the use of each task, (parallelism,): what its key groups take, or an even share without keyed state."""
     if not operator.keyed:
@@ -35,8 +47,7 @@ def highest_use(operator: ScalableOperator, scaling: OperatorScaling | None) -> 
     """Return the use of the busiest task of an operator, as it runs now where there is no scaling of it."""
     if scaling is not None:
         return float(task_use(operator, scaling.parallelism, scaling.ranges).max())
-    ranges = even_ranges(operator.key_groups, operator.parallelism) if operator.keyed else ()
-    return float(task_use(operator, operator.parallelism, ranges).max())
+    return float(task_use(operator, operator.parallelism, even_ranges_of(operator, operator.parallelism)).max())
 
 
 def lacks_tasks(operator: ScalableOperator, target: float) -> bool:
@@ -125,8 +136,7 @@ def largest_state(operator: ScalableOperator, scaling: OperatorScaling | None) -
     """Return the bytes of state of the fullest task of an operator, as it runs now where there is no scaling of it."""
     if scaling is not None:
         return float(task_state(operator, scaling.parallelism, scaling.ranges).max())
-    ranges = even_ranges(operator.key_groups, operator.parallelism) if operator.keyed else ()
-    return float(task_state(operator, operator.parallelism, ranges).max())
+    return float(task_state(operator, operator.parallelism, even_ranges_of(operator, operator.parallelism)).max())
 
 
 def waves(problem: ScalingProblem, scaling: Scaling) -> tuple[tuple[OperatorScaling, ...], tuple[OperatorScaling, ...]]:

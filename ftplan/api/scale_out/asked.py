@@ -10,7 +10,7 @@ from ftplan.api.scale_out.figures import ScaledFigures
 from ftplan.api.scale_out.options import ScaleOutOptions
 from ftplan.api.scale_out.problem import PreparedScaling, prepare
 from ftplan.errors import FtplanError, suggestion
-from ftplan.metrics.scaling_effects import even_ranges
+from ftplan.metrics.scaling_effects import even_ranges, even_ranges_of
 from ftplan.metrics.scaling_problem import OperatorScaling, Scaling, ScalingProblem
 from ftplan.metrics.scaling_rules import range_faults
 from ftplan.model.plan import Plan
@@ -49,7 +49,7 @@ def numbered(plan: Plan, problem: ScalingProblem) -> Scaling:
     FtplanError
         If the plan names an operator or node that is not there, an operator twice, or ranges that are none.
     """
-    operators = {operator.id: number for number, operator in enumerate(problem.operators)}
+    operators = operator_numbers(problem)
     nodes = {name: number for number, name in enumerate(problem.nodes)}
     seen: set[str] = set()
     changed = []
@@ -66,7 +66,7 @@ def numbered(plan: Plan, problem: ScalingProblem) -> Scaling:
             raise FtplanError(f"plan: operator {name!r} would have no task: verify names everything that is wrong")
         ranges = ranges_listed(item)
         if ranges is None:
-            ranges = even_ranges(operator.key_groups, tasks) if operator.keyed else ()
+            ranges = even_ranges_of(operator, tasks)
         stays = ranges_listed(item) is None and tasks == operator.parallelism  # with more tasks than key groups perhaps
         for _, text in () if stays else range_faults(operator, tasks, ranges, problem.split):
             raise FtplanError(f"plan: operator {name!r}: {text}: verify names everything that is wrong")
@@ -80,6 +80,11 @@ def numbered(plan: Plan, problem: ScalingProblem) -> Scaling:
             places = tuple(nodes[node] for node in item.get("nodes") or ())
             changed.append(OperatorScaling(operators[name], tasks, ranges, places))
     return Scaling(tuple(changed))
+
+
+def operator_numbers(problem: ScalingProblem) -> dict[str, int]:
+    """Return the number of each operator by its id."""
+    return {operator.id: number for number, operator in enumerate(problem.operators)}
 
 
 def ranges_listed(item: Mapping[str, Any]) -> tuple[tuple[int, int], ...] | None:
@@ -99,7 +104,7 @@ def _techniques(plan: Plan, problem: ScalingProblem, scaling: Scaling) -> dict[i
 
     A plan that says how any operator is split says so of all: null is none then.
     """
-    numbers = {operator.id: number for number, operator in enumerate(problem.operators)}
+    numbers = operator_numbers(problem)
     listed = operators_listed(plan)
     stated = {numbers[item["operator"]]: item.get("technique") for item in listed}
     says = any(item.get("technique") is not None or item.get("steps") for item in listed)

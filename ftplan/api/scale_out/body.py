@@ -9,8 +9,7 @@ from typing import Any
 from ftplan.api.scale_out.fairness import fairness_of
 from ftplan.api.scale_out.figures import ScaledFigures
 from ftplan.api.scale_out.problem import PreparedScaling
-from ftplan.metrics.scaling_effects import even_ranges, highest_use, task_state
-from ftplan.metrics.scaling_problem import OperatorScaling
+from ftplan.metrics.scaling_effects import as_it_runs, highest_use, task_state
 
 
 def body(
@@ -38,12 +37,7 @@ def operator_of(figures: ScaledFigures, number: int) -> dict[str, Any]:
     """Return what a plan states of an operator, but for sentences."""
     problem, item = figures.problem, figures.scaling.by_operator.get(number)
     operator = problem.operators[number]
-    after = item or OperatorScaling(
-        number,
-        operator.parallelism,
-        even_ranges(operator.key_groups, operator.parallelism) if operator.keyed else (),
-        problem.now[number] if problem.nodes else (),
-    )
+    after = item or as_it_runs(problem, number)
     cost = figures.costs.get(number)
     split = figures.pauses.get(number)
     state = task_state(operator, after.parallelism, after.ranges)
@@ -61,7 +55,7 @@ def operator_of(figures: ScaledFigures, number: int) -> dict[str, Any]:
         "state_bytes": state.tolist() if operator.keyed else None,
         "pause_s": None if cost is None else finite(cost.pause_s),
         "extra_core_s": None if cost is None else finite(cost.extra_core_s),
-        "fairness": fairness_of(figures.prepared, number).before,
+        "fairness": fairness_of(figures.prepared, number),
         "utilisation_from": highest_use(operator, None) if known else None,
         "utilisation_to": highest_use(operator, item) if known else None,
     }

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ftplan.api.recovery_costs import GivenCosts
 from ftplan.api.scale_out.options import ScaleOutOptions
 from ftplan.api.scale_out.problem import PreparedScaling
+from ftplan.api.scale_out.technique_setting import setup_time
 from ftplan.forecasting.day_ahead import day_ahead
 from ftplan.forecasting.methods import DAY_S, windows_a_day
 from ftplan.metrics.scaling_problem import ScalableOperator, ScalingProblem
@@ -25,8 +25,6 @@ from ftplan.planners.scale_out.parallelism import Sizing
 
 #: Operators that are looked at: those whose demand takes most cores.
 OPERATORS = 5
-#: Seconds without output in a rescale where nothing says otherwise.
-RESCALE_S = 30.0
 #: Share of an operator's time for the choice of its policies, of what is left for each optimum, and how many states of
 #: an optimum a second is enough for.
 CHOSEN, EACH, STATES_A_SECOND = 0.5, 0.25, 1e8
@@ -46,7 +44,7 @@ def churn(prepared: PreparedScaling, options: ScaleOutOptions, budget: Budget) -
     if options.max_rescales_per_day is None:
         return None
     limits = ChurnLimits(options.max_rescales_per_day, options.max_overloaded)
-    rescale_s = _rescale_s(options)
+    rescale_s = setup_time(options.rescale_time_s, prepared.costs)
     traces = demand_traces(prepared, rescale_s)
     foretold = options.forecast != "none"
     said: list[dict[str, Any]] = []
@@ -213,11 +211,3 @@ def stated(policy: RescalingPolicy, window_s: float) -> dict[str, float | int]:
         "horizon_s": policy.horizon * window_s,
         "kept_for_scale_out": policy.reserve,
     }
-
-
-def _rescale_s(options: ScaleOutOptions) -> float:
-    if options.rescale_time_s is not None:
-        return options.rescale_time_s
-    given = GivenCosts.of(options.costs).costs
-    known = {} if given is None else given.estimates
-    return known["restart_s"].value if "restart_s" in known else RESCALE_S

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,8 +13,8 @@ from ftplan.model.problem import Problem
 
 #: What is compared of an operator: what it gets, and how. An operator that a plan does not list stays as it is.
 _COMPARED = ("parallelism_to", "technique", "key_ranges", "nodes", "state")
-#: Figures that are sums, or the largest, over operators; and figures of ``after``.
-_SUMS, _LARGEST, _AFTER = ("extra_core_s",), ("pause_s",), ("sustained_load", "cpu", "highest_utilisation", "fairness")
+#: Figures of ``after``.
+_AFTER = ("sustained_load", "cpu", "highest_utilisation", "fairness")
 
 
 @dataclass(frozen=True)
@@ -80,17 +80,18 @@ def _figures(plan: Plan) -> dict[str, Any]:
     listed = (plan.plan or {})["operators"]
     after = plan.summary.get("after")
     stated = after if isinstance(after, Mapping) else {}
-    figures: dict[str, Any] = {
+    return {
         "operators_changed": sum(item["parallelism_to"] != item["parallelism_from"] for item in listed),
         "tasks": sum(item["parallelism_to"] for item in listed),
+        "extra_core_s": _of_changed(listed, "extra_core_s", sum),
+        "pause_s": _of_changed(listed, "pause_s", max),
+        **{name: stated.get(name) for name in _AFTER},
     }
-    for name in _SUMS:
-        figures[name] = _of(listed, name, sum)
-    for name in _LARGEST:
-        figures[name] = _of(listed, name, max)
-    return figures | {name: stated.get(name) for name in _AFTER}
 
 
-def _of(listed: list[Mapping[str, Any]], name: str, how: Any) -> float | None:
-    values = [item[name] for item in listed if item.get(name) is not None]
+def _of_changed(
+    listed: Sequence[Mapping[str, Any]], name: str, how: Callable[[Sequence[float]], float]
+) -> float | None:
+    """Return the sum or the largest of a figure over the operators that state it; those that stay do not."""
+    values = [float(item[name]) for item in listed if item.get(name) is not None]
     return float(how(values)) if values else None

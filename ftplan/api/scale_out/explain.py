@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from ftplan.api.answers import Explanation
-from ftplan.api.scale_out.asked import asked_of, figures_of, numbered
+from ftplan.api.scale_out.asked import asked_of, figures_of, numbered, operator_numbers
 from ftplan.api.scale_out.figures import ScaledFigures
 from ftplan.api.scale_out.reasons import why_so_many
 from ftplan.errors import FtplanError
-from ftplan.metrics.scaling_effects import even_ranges, required_tasks, task_state, task_use
+from ftplan.metrics.scaling_effects import as_it_runs, even_ranges, required_tasks, task_state, task_use
 from ftplan.metrics.scaling_problem import OperatorScaling
 from ftplan.metrics.scaling_rules import over
 from ftplan.model.names import Selector
@@ -42,7 +42,7 @@ def explain(plan: Plan, problem: Problem, what: Selector) -> Explanation:
     prepared = asked_of(plan, problem)
     scaling = numbered(plan, prepared.problem)
     figures = figures_of(plan, prepared, scaling)
-    numbers = {operator.id: number for number, operator in enumerate(prepared.problem.operators)}
+    numbers = operator_numbers(prepared.problem)
     if what.kind in ("operator", "key-group") and what.name not in numbers:
         raise FtplanError(f"{what}: there is no such operator")
     if what.kind == "operator":
@@ -54,17 +54,10 @@ def explain(plan: Plan, problem: Problem, what: Selector) -> Explanation:
     raise FtplanError(f"{what}: a scale-out explains operator:ID, key-group:OPERATOR/NUMBER and node:ID")
 
 
-def _now(figures: ScaledFigures, number: int) -> OperatorScaling:
-    """Return an operator as it runs."""
-    problem, operator = figures.problem, figures.problem.operators[number]
-    ranges = even_ranges(operator.key_groups, operator.parallelism) if operator.keyed else ()
-    return OperatorScaling(number, operator.parallelism, ranges, problem.now[number] if problem.now else ())
-
-
 def _operator(what: Selector, figures: ScaledFigures, number: int) -> Explanation:
     problem, operator = figures.problem, figures.problem.operators[number]
     item = figures.scaling.by_operator.get(number)
-    after = item or _now(figures, number)
+    after = item or as_it_runs(problem, number)
     title = f"{what}: stays at {operator.parallelism} tasks"
     if item is not None:
         title = f"{what}: from {operator.parallelism} to {item.parallelism} tasks"
@@ -156,7 +149,7 @@ def _key_group(what: Selector, figures: ScaledFigures, number: int) -> Explanati
     if not group < operator.key_groups:
         raise FtplanError(f"{what}: {operator.id} has {operator.key_groups} key groups")
     rows = []
-    for when, item in (("now", _now(figures, number)), ("afterwards", figures.scaling.by_operator.get(number))):
+    for when, item in (("now", as_it_runs(problem, number)), ("afterwards", figures.scaling.by_operator.get(number))):
         if item is None:
             continue
         task = next(t for t, (first, last) in enumerate(item.ranges) if first <= group <= last)
@@ -185,7 +178,7 @@ def _node(what: Selector, figures: ScaledFigures) -> Explanation:
         raise FtplanError(f"{what}: the cluster has no such node" if problem.nodes else f"{what}: there is no cluster")
     node, rows = problem.nodes.index(what.name), []
     for number, operator in enumerate(problem.operators):
-        now, item = _now(figures, number), figures.scaling.by_operator.get(number)
+        now, item = as_it_runs(problem, number), figures.scaling.by_operator.get(number)
         after = item or now
         counts = [list(some.nodes).count(node) for some in (now, after)]
         if not any(counts):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from ftplan.api.scale_out.problem import PreparedScaling
 from ftplan.metrics.fairness import fairness_degree, mean_fairness, needed_cores
 from ftplan.metrics.scaling_problem import OperatorScaling, Scaling
@@ -12,30 +10,24 @@ from ftplan.metrics.scaling_problem import OperatorScaling, Scaling
 BOTTLENECK = ("prepared", "promoted")
 
 
-class Fairness(NamedTuple):
-    """The fairness degree as it ran, and as if it had had its new tasks; None for what is no bottleneck."""
+def fairness_of(prepared: PreparedScaling, number: int, item: OperatorScaling | None = None) -> float | None:
+    """Return the fairness degree of an operator ([Mudassar2019], equation 5) from its last crossing to the end.
 
-    before: float | None
-    after: float | None
-
-
-def fairness_of(prepared: PreparedScaling, number: int, item: OperatorScaling | None = None) -> Fairness:
-    """Return the fairness degree of an operator ([Mudassar2019], equation 5) from its last crossing to the end."""
+    As it ran, or as if it had had the tasks of *item*; None for what is no bottleneck.
+    """
     operator = prepared.problem.operators[number]
     if operator.state not in BOTTLENECK:
-        return Fairness(None, None)
+        return None
     needed = needed_cores(prepared.histories[number].needed, prepared.problem.limits.target, operator.cpu)
     since = needed[_crossed(prepared, number) :]
     tasks = operator.parallelism if item is None else item.parallelism
-    had, has = (fairness_degree(count * operator.cpu, since) for count in (operator.parallelism, tasks))
-    return Fairness(had, has)
+    return fairness_degree(tasks * operator.cpu, since)
 
 
-def mean_of(prepared: PreparedScaling, scaling: Scaling) -> Fairness:
-    """Return the mean over all bottlenecks (equation 6)."""
+def mean_of(prepared: PreparedScaling, scaling: Scaling) -> float | None:
+    """Return the mean over all bottlenecks as if they had had the tasks of a scaling (equation 6)."""
     count = len(prepared.problem.operators)
-    each = [fairness_of(prepared, number, scaling.by_operator.get(number)) for number in range(count)]
-    return Fairness(mean_fairness(item.before for item in each), mean_fairness(item.after for item in each))
+    return mean_fairness(fairness_of(prepared, number, scaling.by_operator.get(number)) for number in range(count))
 
 
 def _crossed(prepared: PreparedScaling, number: int) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ftplan.api.scale_out.asked import operators_listed, ranges_listed
+from ftplan.api.scale_out.asked import operator_numbers, operators_listed, ranges_listed
 from ftplan.api.scale_out.body import operator_of
 from ftplan.api.scale_out.figures import ScaledFigures
 from ftplan.api.statements import differences, shown
@@ -28,7 +28,7 @@ _STAYING = {"technique": "WRONG_TECHNIQUE", "nodes": "CHANGES_DIFFER", "key_rang
 
 def judge_body(plan: Plan, figures: ScaledFigures) -> Iterator[Violation]:
     """Hold what operators state beside their decisions to what follows from these."""
-    numbers = {operator.id: number for number, operator in enumerate(figures.problem.operators)}
+    numbers = operator_numbers(figures.problem)
     for item in operators_listed(plan):
         number = numbers[item["operator"]]
         true = canonical(operator_of(figures, number))
@@ -43,7 +43,7 @@ def judge_body(plan: Plan, figures: ScaledFigures) -> Iterator[Violation]:
 
 def unstated(plan: Plan, problem: ScalingProblem, scaling: Scaling) -> tuple[str, ...]:
     """Return what a plan does not state of operators that change, and what it is judged with instead."""
-    numbers = {operator.id: number for number, operator in enumerate(problem.operators)}
+    numbers = operator_numbers(problem)
     left = []
     for item in operators_listed(plan):
         number, name = numbers[item["operator"]], item["operator"]

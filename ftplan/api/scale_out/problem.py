@@ -44,8 +44,6 @@ class PreparedScaling:
         Its operators stand in the problem's order, by id.
     histories
         How each operator was used, over W windows of ``window_s`` seconds.
-    look_back
-        The windows that sizes follow from.
     sized_for
         (O,) records/s that each operator is sized for, NaN where unknown.
     flows
@@ -60,6 +58,8 @@ class PreparedScaling:
         States of each operator over the windows.
     hold
         Windows for which a score stays low before tasks go.
+    costs
+        The recovery costs that were asked for.
     setting
         What replacing tasks costs by.
     inputs
@@ -71,7 +71,6 @@ class PreparedScaling:
     cluster: Cluster | None
     histories: tuple[OperatorHistory, ...]
     window_s: float
-    look_back: slice
     sized_for: FloatArray
     flows: tuple[OperatorFlow, ...]
     forecasts: tuple[Forecast | None, ...]
@@ -81,6 +80,7 @@ class PreparedScaling:
     scores: FloatArray
     timelines: tuple[Timeline, ...]
     hold: int
+    costs: GivenCosts
     setting: TechniqueSetting
     inputs: tuple[InputFile, ...]
 
@@ -160,7 +160,6 @@ def prepare(problem: Problem, options: ScaleOutOptions) -> PreparedScaling:
         cluster=cluster,
         histories=usage.histories,
         window_s=usage.window_s,
-        look_back=usage.look_back,
         sized_for=usage.sized_for,
         flows=usage.flows.flows,
         forecasts=usage.forecasts,
@@ -170,6 +169,7 @@ def prepare(problem: Problem, options: ScaleOutOptions) -> PreparedScaling:
         scores=scored,
         timelines=lines,
         hold=options.hold,
+        costs=given,
         setting=replace(setting, lead_s=leads(lines, usage.window_s)),
         inputs=tuple(file for file in (rules_file, copies_file, given.file) if file is not None),
     )

@@ -46,7 +46,7 @@ def score(plan: Plan, problem: Problem, asked: Asked) -> Scores:
             "cpu": sum(operator.parallelism * operator.cpu for operator in question.operators) + extra,
             "highest-utilisation": max(uses, default=0.0),
             "operators-above-target": float(sum(over(use, question.limits.target) for use in uses)),
-            "fairness": mean_of(prepared, scaling).after,
+            "fairness": mean_of(prepared, scaling),
             "pause-s": finite(figures.longest_pause_s),
             "extra-core-seconds": finite(figures.extra_core_s),
             "state-bytes": figures.moved_bytes,

@@ -74,7 +74,7 @@ def _figures(prepared: PreparedScaling, scaling: Scaling) -> dict[str, Any]:
         "sustained_load": sustained_load(problem, scaling),
         "cpu": reserved + extra_cpu(problem, scaling),
         "highest_utilisation": max(uses, default=None),
-        "fairness": mean_of(prepared, scaling).after,
+        "fairness": mean_of(prepared, scaling),
     }
 
 

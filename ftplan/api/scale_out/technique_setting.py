@@ -22,16 +22,16 @@ from ftplan.model.problem import StatsTables
 from ftplan.model.topology import FloatArray
 from ftplan.model.units import MB
 
-#: Seconds that new tasks take to start, where nothing says.
+#: Seconds that new tasks take to start, and that a rescale is without output, where nothing says.
 SETUP_S = 30.0
 #: Seconds between checkpoints of an operator that is prepared, where nothing says.
 INTERVAL_S = 60.0
 
 
-def setup_time(options: ScaleOutOptions, given: GivenCosts) -> float:
-    """Return how long new tasks take to start: as asked, else as fitted, else 30 s."""
-    if options.setup_s is not None:
-        return options.setup_s
+def setup_time(asked: float | None, given: GivenCosts) -> float:
+    """Return how long new tasks take to start, or a rescale stops the output: as asked, else as fitted, else 30 s."""
+    if asked is not None:
+        return asked
     known = {} if given.costs is None else given.costs.estimates
     return float(known["restart_s"].value) if "restart_s" in known else SETUP_S
 
@@ -59,7 +59,7 @@ def technique_setting(
         changed = np.divide(options.checkpoint_records, rate, out=np.full(len(rate), np.inf), where=rate > 0.0)
         interval = np.minimum(interval, changed)
     setting = TechniqueSetting(
-        setup_s=setup_time(options, given),
+        setup_s=setup_time(options.setup_s, given),
         bandwidth_mb_s=bandwidth,
         interval_s=interval,
         regular=own <= interval,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ftplan.metrics.scaling_effects import even_ranges, scaled_in, share_at, task_state, task_use
+from ftplan.metrics.scaling_effects import even_ranges_of, scaled_in, share_at, task_state, task_use
 from ftplan.metrics.scaling_problem import OperatorScaling, Scaling, ScalingProblem
 from ftplan.model.tolerances import ROUNDING
 from ftplan.planners.budget import Budget
@@ -39,9 +39,8 @@ def what_fits(problem: ScalingProblem, asked: Sizes) -> Scaling:
             room.give_back(i, free)
     for i in sorted(set(within) - set(first), key=lambda i: (-operators[i].throughput_percentage, i)):
         cores = _taken(room, i, within[i], free, cores, placed)
-    return Scaling(
-        ordered(problem, [OperatorScaling(i, within[i], _ranges(problem, i, within[i]), placed[i]) for i in placed])
-    )
+    made = [OperatorScaling(i, within[i], even_ranges_of(operators[i], within[i]), placed[i]) for i in placed]
+    return Scaling(ordered(problem, made))
 
 
 def _taken(room: Room, operator: int, tasks: int, free: np.ndarray, cores: float, placed: Placed) -> float:
@@ -61,13 +60,9 @@ def _most(problem: ScalingProblem, operator: int) -> int:
     return min(item.most, item.key_groups) if item.keyed else item.most
 
 
-def _ranges(problem: ScalingProblem, operator: int, tasks: int) -> tuple[tuple[int, int], ...]:
-    item = problem.operators[operator]
-    return even_ranges(item.key_groups, tasks) if item.keyed else ()
-
-
 def _allowed(problem: ScalingProblem, operator: int, tasks: int) -> bool:
-    item, target, ranges = problem.operators[operator], problem.limits.target, _ranges(problem, operator, tasks)
+    item, target = problem.operators[operator], problem.limits.target
+    ranges = even_ranges_of(item, tasks)
     if task_state(item, tasks, ranges).max() > item.task_memory * (1.0 + ROUNDING):
         return False
     if not scaled_in(item, target):
