@@ -218,11 +218,7 @@ def stream(path: Path, window_s: float, rescale_s: float, capacity: FloatArray, 
 
 def foretell_of(trace: DemandTrace) -> partial[FloatArray]:
     """Return the forecast that policies see; a short day has the pace of a whole one."""
-    return partial(_foretell, trace.day_windows, 86_400.0 / trace.day_windows)
-
-
-def _foretell(season: int, window_s: float, demand: FloatArray, origins: IntArray, horizon: int) -> FloatArray:
-    return day_ahead(demand, season, origins, horizon, window_s)
+    return partial(day_ahead, season=trace.day_windows, window_s=86_400.0 / trace.day_windows)
 
 
 def table(columns: tuple[str, ...]) -> None:
