@@ -129,9 +129,10 @@ def measured_job(folder: Path) -> Job:
         cores = managers * _cores_each(rows, profiles, number) if method == "demeter" else managers
         measured[method].append(Run(cores, managers, rows.consumer_lag.to_numpy() * PARTITIONS / load))
         for begin, seconds in _caught_up(rows.consumer_lag.to_numpy(), rows.throughput.to_numpy(), load):
-            left["failure" if method == "baseline" else method].append(seconds)
-            if _near_failure(begin) and method != "baseline":
-                left[method].pop()
+            if method == "baseline":
+                left["failure"].append(seconds)
+            elif not _near_failure(begin):
+                left[method].append(seconds)
     medians = {name: float(np.median(values)) for name, values in left.items() if values}
     return Job(load, fitted_capacity(profiles), measured, medians["failure"], medians)
 
@@ -217,11 +218,7 @@ def stream(path: Path, window_s: float, rescale_s: float, capacity: FloatArray, 
 
 def foretell_of(trace: DemandTrace) -> partial[FloatArray]:
     """Return the forecast that policies see; a short day has the pace of a whole one."""
-    return partial(_foretell, trace.day_windows, 86_400.0 / trace.day_windows)
-
-
-def _foretell(season: int, window_s: float, demand: FloatArray, origins: IntArray, horizon: int) -> FloatArray:
-    return day_ahead(demand, season, origins, horizon, window_s)
+    return partial(day_ahead, season=trace.day_windows, window_s=86_400.0 / trace.day_windows)
 
 
 def table(columns: tuple[str, ...]) -> None:

@@ -11,7 +11,7 @@ from ftplan.model.topology import FloatArray, IntArray
 HALVED_S = 7200.0
 
 
-def day_ahead(series: FloatArray, season: int, origins: IntArray, horizon: int, window_s: float) -> FloatArray:
+def day_ahead(series: FloatArray, origins: IntArray, horizon: int, *, season: int, window_s: float) -> FloatArray:
     """Return yesterday, moved by what the last windows of today differ from it, (P, H); the difference fades.
 
     Without a whole day before an origin, or a season of 0, the level of the last windows goes on. A level is the median

@@ -141,7 +141,8 @@ def _candidates(values: FloatArray, season: int, first: int, method: str) -> tup
         )
     if method in ("auto", "trend"):
         if 0 < season < first:
-            candidates.append(_Candidate("trend", season, partial(day_ahead, values, season, window_s=DAY_S / season)))
+            faded = partial(day_ahead, values, season=season, window_s=DAY_S / season)
+            candidates.append(_Candidate("trend", season, faded))
         tried = product((0, season) if 0 < season < first else (0,), LINES, DAMPINGS)
         candidates += [_Candidate("trend", item[0], partial(trend, values, *item)) for item in tried]
     if method == "smoothing" and first < LEAST:

@@ -14,7 +14,8 @@ import pyarrow.parquet as pq
 from ftplan.errors import FtplanError, suggestion
 from ftplan.io.documents import display_name, read_bytes, recorded_path
 from ftplan.io.fingerprint import sha256_of_bytes
-from ftplan.io.stats_store import sha256_of_table
+from ftplan.io.sentences import first_line
+from ftplan.io.stats_store import arrow_table, sha256_of_table
 from ftplan.model.plan import InputFile
 
 COLUMNS = ("operator", "key", "records")
@@ -49,12 +50,12 @@ def load_key_log(source: Any) -> KeyLog:
     path = isinstance(source, (str, Path))
     name, data = (display_name(source), read_bytes(source, "key log")) if path else ("key log", b"")
     try:
-        table = _checked(_parsed(data, name) if path else _arrow(source), name)
+        table = _checked(_parsed(data, name) if path else arrow_table(source, name), name)
         digest = sha256_of_bytes(data) if path else sha256_of_table(table)
         file = InputFile("key_log", recorded_path(source) if path else None, digest)
         return KeyLog(_by_operator(table, name), file)
     except (pa.ArrowException, UnicodeError) as error:  # Arrow looks into text only when it is used
-        raise FtplanError(f"{name}: {_first_line(error)}") from None
+        raise FtplanError(f"{name}: {first_line(error)}") from None
 
 
 def _parsed(data: bytes, name: str) -> Any:
@@ -67,18 +68,7 @@ def _parsed(data: bytes, name: str) -> Any:
         convert = pyarrow.csv.ConvertOptions(column_types=texts, strings_can_be_null=False)
         return pyarrow.csv.read_csv(pa.BufferReader(data), convert_options=convert)
     except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
-        raise FtplanError(f"{name}: is no readable Parquet or CSV file: {_first_line(error)}") from None
-
-
-def _arrow(source: Any) -> Any:
-    try:
-        if isinstance(source, pa.Table):
-            return source
-        if isinstance(source, list):
-            return pa.Table.from_pylist([dict(row) for row in source])
-        return source.to_arrow() if hasattr(source, "to_arrow") else pa.Table.from_pandas(source, preserve_index=False)
-    except (pa.ArrowException, TypeError, ValueError, OverflowError, AttributeError) as error:
-        raise FtplanError(f"key log: cannot be made an Arrow table: {_first_line(error)}") from None
+        raise FtplanError(f"{name}: is no readable Parquet or CSV file: {first_line(error)}") from None
 
 
 def _checked(table: Any, name: str) -> Any:
@@ -116,7 +106,7 @@ def _cast(values: Any, kind: Any, what: str) -> Any:
     try:
         return values.cast(kind)
     except pa.ArrowException as error:
-        raise FtplanError(f"{what}: {_first_line(error)}") from None
+        raise FtplanError(f"{what}: {first_line(error)}") from None
 
 
 def _key_type(kind: Any) -> Any:
@@ -128,7 +118,3 @@ def _key_type(kind: Any) -> Any:
 
 def _is_text(kind: Any) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error).splitlines() or ["unreadable"])[0]

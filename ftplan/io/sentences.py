@@ -28,6 +28,11 @@ def described(value: Any) -> str:
     return "a mapping" if isinstance(value, Mapping) else "a list" if isinstance(value, (list, tuple)) else repr(value)
 
 
+def first_line(error: BaseException) -> str:
+    """Return the first line of what an error of a library says."""
+    return (str(error).splitlines() or ["unreadable"])[0]
+
+
 def _not_text(value: Any) -> str:
     if isinstance(value, bool):
         return f"is read as {described(value)}, not as text: quote it"

@@ -18,6 +18,7 @@ from ftplan.io.documents import Document, Source, display_name, plain, read_docu
 from ftplan.io.fingerprint import sha256_of_data, sha256_of_file
 from ftplan.io.manifest_file import ManifestModel, manifest_of
 from ftplan.io.placement_checks import PlacementModel, placement_entry
+from ftplan.io.sentences import first_line
 from ftplan.io.stats_tables import checked_table
 from ftplan.io.validation import FORMATS, Loaded, check_version, ignored_keys, validate
 from ftplan.model.measures import MEASURES
@@ -86,8 +87,7 @@ def _table_file(path: Path, kind: str, manifest: Manifest) -> Any:
                 )
         table = pq.read_table(path, partitioning=None)
     except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
-        reason = (str(error).splitlines() or ["unreadable"])[0]
-        raise FtplanError(f"{name}: is no readable Parquet file (cut short?): {reason}") from None
+        raise FtplanError(f"{name}: is no readable Parquet file (cut short?): {first_line(error)}") from None
     if listed is not None and table.num_rows != listed.rows:
         raise FtplanError(f"{name}: has {table.num_rows} rows, but manifest.json says {listed.rows}")
     try:
@@ -120,18 +120,22 @@ def _from_mapping(source: Mapping[str, Any]) -> Loaded[StatsTables]:
 
 
 def _arrow(table: Any, kind: str) -> Any:
-    """Return a table given in Python as an Arrow table."""
+    """Return a table given in Python as an Arrow table; an empty list is one without rows."""
+    return _empty(kind) if isinstance(table, list) and not table else arrow_table(table, f"statistics: {kind}")
+
+
+def arrow_table(table: Any, name: str) -> Any:
+    """Return an Arrow table, a pandas or polars frame, or a list of rows as an Arrow table; *name* is for messages."""
     try:
         if isinstance(table, pa.Table):
             return table
         if isinstance(table, list):
-            return pa.Table.from_pylist([dict(row) for row in table]) if table else _empty(kind)
+            return pa.Table.from_pylist([dict(row) for row in table])
         if hasattr(table, "to_arrow"):
             return table.to_arrow()
         return pa.Table.from_pandas(table, preserve_index=False)
     except (pa.ArrowException, TypeError, ValueError, OverflowError, AttributeError) as error:
-        reason = (str(error).splitlines() or ["unreadable"])[0]
-        raise FtplanError(f"statistics: {kind}: cannot be made an Arrow table: {reason}") from None
+        raise FtplanError(f"{name}: cannot be made an Arrow table: {first_line(error)}") from None
 
 
 def _empty(kind: str) -> Any:

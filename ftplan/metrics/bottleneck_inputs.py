@@ -34,8 +34,6 @@ class OperatorHistory:
         (W, T) records that came or waited in the window over what it processes in a window without a pause.
     processed
         (W, T) records that it processed: those that it read, of sources those that it wrote.
-    busy_s
-        (W, T) seconds in which it was busy, above the window's length where it used more cores than it reserves.
     demand
         (W,) records/s that the sources offered it, NaN where nothing tells.
     true_rates
@@ -49,7 +47,6 @@ class OperatorHistory:
     memory: FloatArray
     data: FloatArray
     processed: FloatArray
-    busy_s: FloatArray
     demand: FloatArray
     true_rates: FloatArray
     true_rate: float
@@ -117,7 +114,6 @@ def histories(
                 memory=memory[:, part],
                 data=_percent(waiting[:, part], takes),
                 processed=measured.processed[:, part],
-                busy_s=busy[:, part],
                 demand=demand[i],
                 true_rates=rate[part],
                 true_rate=mean,

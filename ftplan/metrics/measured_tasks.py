@@ -83,7 +83,7 @@ def measured_groups(graph: TaskGraph, stats: StatsTables) -> dict[str, MeasuredG
     table = stats.tables["key_groups"]
     rows = _rows(table, "key_group", parts, check, stats)
     records, cpu_ms = (_spread(table[name], rows, 0.0) for name in ("records", "cpu_ms"))
-    state = _carried(_spread(table["state_bytes"], rows, np.nan))
+    state = carried(_spread(table["state_bytes"], rows, np.nan))
     return {
         name: MeasuredGroups(records[:, parts[name]], cpu_ms[:, parts[name]], state[:, parts[name]])
         for name in sorted(rows.operators)
@@ -109,7 +109,7 @@ def measured_tasks(graph: TaskGraph, stats: StatsTables, groups: Mapping[str, Me
         rows = _rows(table, "task", by_id, partial(known_task, graph), stats)
         named = rows.operators
         columns = {name: _spread(table[name], rows, without) for name, without in _TASK_COLUMNS.items()}
-        columns["memory_bytes"] = _carried(columns["memory_bytes"])
+        columns["memory_bytes"] = carried(columns["memory_bytes"])
     source: list[str | None] = [None] * len(graph.topology.operators)
     for i, operator in enumerate(graph.topology.operators):
         part = graph.slice_of(i)
@@ -194,7 +194,7 @@ def _spread(column: Any, rows: _Rows, without_row: float) -> FloatArray:
     return values
 
 
-def _carried(values: FloatArray) -> FloatArray:
-    """Return values, (W, X), with the last one before in place of each unknown one."""
+def carried(values: FloatArray) -> FloatArray:
+    """Return values, (W, X), with the last one before in place of each unknown one; NaN before the first."""
     last = np.maximum.accumulate(np.where(np.isnan(values), 0, np.arange(len(values))[:, None]), axis=0)
     return np.asarray(np.take_along_axis(values, last, axis=0))

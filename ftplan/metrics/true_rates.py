@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray
 
 
@@ -82,19 +81,11 @@ def propagated(order: Iterable[int], flows: Sequence[OperatorFlow], offered: Flo
     return demand
 
 
-def required_parallelism(demand: float, true_rate: float, target: float = 1.0) -> int:
-    """Return DS2's parallelism: the demand over what a task can take, rounded up ([Kalavri2018], section 3).
+def tasks_kept_busy(demand: float, true_rate: float) -> float:
+    """Return how many tasks a demand keeps busy, 0 where it or the true rate is unknown.
 
-    Parameters
-    ----------
-    demand, true_rate
-        Records/s of the operator, and of a task that never waits.
-    target
-        Utilisation that a task is to have at most; DS2's formula is that of 1.
-
-    Returns
-    -------
-    At least 1, also where nothing is known.
+    Rounded up it is DS2's parallelism ([Kalavri2018], section 3), see
+    :func:`~ftplan.metrics.scaling_effects.required_tasks`.
     """
-    tasks = demand / (true_rate * target) if true_rate > 0.0 and target > 0.0 else 0.0
-    return max(1, math.ceil(tasks * (1.0 - ROUNDING)) if math.isfinite(tasks) else 1)
+    tasks = demand / true_rate if true_rate > 0.0 else 0.0
+    return tasks if math.isfinite(tasks) else 0.0

@@ -32,25 +32,31 @@ def flink(keys: Any, kind: str = "text") -> Any:
 
 def kafka(keys: Any, kind: str = "text") -> Any:
     """Kafka's ``toPositive(murmur2(key))`` of what its serializers write: UTF-8 text, or 8 or 4 bytes, big endian."""
-    if kind == "text":
-        data, offsets = bytes_and_offsets(keys)
-    else:
-        data = longs(keys).astype(">i8" if kind == "long" else ">i4").view(np.uint8)
-        offsets = np.arange(len(keys) + 1, dtype=np.int64) * (8 if kind == "long" else 4)
-    return masked(_kafka_murmur2(data, offsets) & np.uint32(0x7FFFFFFF), keys)
+    return masked(_kafka_murmur2(*written(keys, kind, ">")) & np.uint32(0x7FFFFFFF), keys)
 
 
 def _hash_codes(keys: Any, kind: str) -> Words:
     if kind == "text":
-        return _text_hash_codes(*bytes_and_offsets(keys))
-    values = longs(keys)
+        return _text_hash_codes(*_bytes_and_offsets(keys))
+    values = _longs(keys)
     if kind == "int":
         return values.astype(np.uint32)
     bits = values.view(np.uint64)
     return np.asarray((bits ^ (bits >> np.uint64(32))) & np.uint64(0xFFFFFFFF), dtype=np.uint32)
 
 
-def bytes_and_offsets(keys: Any) -> tuple[Bytes, Longs]:
+def written(keys: Any, kind: str, order: str) -> tuple[Bytes, Longs]:
+    """All keys in a row as bytes (B,), and where each begins and ends (n + 1,): UTF-8 text, or 8 or 4 bytes.
+
+    *order* is that of a number's bytes: ``>`` big endian, ``<`` little endian.
+    """
+    if kind == "text":
+        return _bytes_and_offsets(keys)
+    size = 8 if kind == "long" else 4
+    return _longs(keys).astype(f"{order}i{size}").view(np.uint8), np.arange(len(keys) + 1, dtype=np.int64) * size
+
+
+def _bytes_and_offsets(keys: Any) -> tuple[Bytes, Longs]:
     """UTF-8 bytes (B,) of all keys in a row and where each begins and ends (n + 1,). Nulls are empty."""
     wide = keys.cast(pa.large_string())
     offsets = np.frombuffer(wide.buffers()[1], dtype=np.int64)[wide.offset : wide.offset + len(wide) + 1]
@@ -64,7 +70,7 @@ def bytes_and_offsets(keys: Any) -> tuple[Bytes, Longs]:
     return data, offsets - first if len(offsets) else np.zeros(1, np.int64)
 
 
-def longs(keys: Any) -> Longs:
+def _longs(keys: Any) -> Longs:
     """Return keys as int64, (n,); 0 where null."""
     return np.asarray(keys.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False), dtype=np.int64)
 

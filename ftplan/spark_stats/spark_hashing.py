@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ftplan.spark_stats.hashing import Bytes, Longs, Words, bytes_and_offsets, longs, masked
+from ftplan.spark_stats.hashing import Bytes, Longs, Words, masked, written
 
 SEED = 42
 Quads = npt.NDArray[np.uint64]
@@ -28,25 +28,18 @@ _P1, _P2, _P3, _P4, _P5 = (
 
 def xxhash64(keys: Any, kind: str = "text") -> Any:
     """XXH64 of the key's bytes: UTF-8 text, or 8 or 4 bytes, little endian."""
-    return masked(_xxh64(*_written(keys, kind)).view(np.int64), keys)
+    return masked(_xxh64(*written(keys, kind, "<")).view(np.int64), keys)
 
 
 def murmur3(keys: Any, kind: str = "text") -> Any:
     """Murmur3 of 32 bits of the key's bytes as Spark varies it: each byte after the last four is a word of its own."""
-    return masked(_murmur3(*_written(keys, kind)).view(np.int32), keys)
+    return masked(_murmur3(*written(keys, kind, "<")).view(np.int32), keys)
 
 
 def crc32(keys: Any, kind: str = "text") -> Any:
     """CRC-32 of the key as UTF-8 text; of a number its decimal digits. *kind* is no matter."""
     texts = keys.cast(pa.string()).fill_null("").to_pylist()
     return masked(np.array([zlib.crc32(text.encode()) for text in texts], dtype=np.int64), keys)
-
-
-def _written(keys: Any, kind: str) -> tuple[Bytes, Longs]:
-    if kind == "text":
-        return bytes_and_offsets(keys)
-    size = 8 if kind == "long" else 4
-    return longs(keys).astype(f"<i{size}").view(np.uint8), np.arange(len(keys) + 1, dtype=np.int64) * size
 
 
 def _word(data: Bytes, at: Longs, size: int) -> Quads:

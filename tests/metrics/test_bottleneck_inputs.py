@@ -12,10 +12,12 @@ from ftplan.metrics.bottleneck_inputs import OperatorHistory, histories
 from ftplan.metrics.fuzzy_inference import DEFAULT_RULES, scores
 from ftplan.metrics.measured_tasks import measured_groups, measured_tasks
 from ftplan.metrics.operator_demand import measured_flows, operator_demand
-from ftplan.metrics.true_rates import required_parallelism
+from ftplan.metrics.scaling_effects import required_tasks
+from ftplan.metrics.true_rates import tasks_kept_busy
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import Edge, Topology
 from tests.metrics.measured_cases import WINDOW_S, measured, tables
+from tests.metrics.scaling_cases import operator as scalable
 from tests.topologies import operator
 
 NAN = math.nan
@@ -116,7 +118,8 @@ def test_back_pressure_is_not_blamed_on_the_operator_that_waits() -> None:
     assert [h.true_rate for h in (fast, slow, last)] == pytest.approx([400.0, 50.0, 60.0])
     for history in (source, fast, slow, last):
         assert history.demand[1:].tolist() == pytest.approx([100.0] * 4)
-    needed = [required_parallelism(h.demand[-1], h.true_rate) for h in (fast, slow, last)]
+    uses = [tasks_kept_busy(float(h.demand[-1]), h.true_rate) for h in (fast, slow, last)]
+    needed = [required_tasks(scalable(use=use), 1.0) for use in uses]
     assert needed == [1, 2, 2]
     blocked, blamed = (scores(DEFAULT_RULES, h.inputs)[-1, 0] for h in (fast, slow))
     assert blamed > blocked

@@ -11,8 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ftplan.metrics.true_rates import OperatorFlow, mean_true_rate, propagated, required_parallelism, true_rates
+from ftplan.metrics.scaling_effects import required_tasks
+from ftplan.metrics.true_rates import OperatorFlow, mean_true_rate, propagated, tasks_kept_busy, true_rates
 from tests.effort import examples
+from tests.metrics.scaling_cases import operator
 
 NAN = math.nan
 
@@ -58,7 +60,8 @@ def test_parallelism_of_a_topology_by_hand() -> None:
     demand = propagated(range(6), FLOWS, offered)
     for number, needed, rates, tasks in DS2.values():
         assert demand[number, 0] == pytest.approx(needed)
-        assert required_parallelism(demand[number, 0], mean_true_rate(np.array(rates))) == tasks
+        use = tasks_kept_busy(demand[number, 0], mean_true_rate(np.array(rates)))
+        assert required_tasks(operator(use=use), 1.0) == tasks
 
 
 @pytest.mark.parametrize(
@@ -74,7 +77,7 @@ def test_parallelism_of_a_topology_by_hand() -> None:
     ],
 )
 def test_required_parallelism(demand: float, rate: float, target: float, tasks: int) -> None:
-    assert required_parallelism(demand, rate, target) == tasks
+    assert required_tasks(operator(use=tasks_kept_busy(demand, rate)), target) == tasks
 
 
 @st.composite

@@ -110,7 +110,8 @@ def judged(trace: DemandTrace, limits: ChurnLimits, cpu: float, foretold: bool, 
     """
     windows, known = len(trace.demand), _split(trace)
     a_day = windows_a_day(trace.window_s)
-    foretell = partial(_foretell, a_day if windows > a_day else 0, trace.window_s) if foretold else None
+    season = a_day if windows > a_day else 0
+    foretell = partial(day_ahead, season=season, window_s=trace.window_s) if foretold else None
     past = trace.part(0, known)
     figures = _Figures(limits, cpu, budget)
 
@@ -142,10 +143,6 @@ def _split(trace: DemandTrace) -> int:
     if days >= 2:
         return int(np.searchsorted(trace.day, (days + 1) // 2))
     return max(1, len(trace.demand) // 2)
-
-
-def _foretell(season: int, window_s: float, demand: FloatArray, origins: IntArray, horizon: int) -> FloatArray:
-    return day_ahead(demand, season, origins, horizon, window_s)
 
 
 class _Figures:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -15,6 +14,7 @@ from ftplan.api.scale_out.usage import OperatorUsage
 from ftplan.metrics.scaling_effects import lacks_tasks
 from ftplan.metrics.scaling_problem import ScalableOperator, State
 from ftplan.metrics.throughput_percentage import throughput_percentages
+from ftplan.metrics.true_rates import tasks_kept_busy
 from ftplan.model.cluster import Cluster
 from ftplan.model.topology import FloatArray, Operator
 
@@ -48,7 +48,7 @@ def scalable_operators(  # seven parameters: an operator is made of everything
         demand = float(usage.sized_for[i])
         if state == "scale-in":  # whatever statistic is asked for, fewer tasks have to take the peak too
             demand = float(np.fmax(demand, usage.peak[i]))
-        use, cpu = _use(demand, usage.histories[i].true_rate), float(operator.cpu.mean())
+        use, cpu = tasks_kept_busy(demand, usage.histories[i].true_rate), float(operator.cpu.mean())
         made.append(
             ScalableOperator(
                 id=operator.id,
@@ -70,12 +70,6 @@ def scalable_operators(  # seven parameters: an operator is made of everything
     through = np.array([usage.throughput(i) for i in range(len(made))])
     percentages = throughput_percentages(usage.graph, lacking, through).tolist()
     return tuple(replace(item, throughput_percentage=p) for item, p in zip(made, percentages, strict=True))
-
-
-def _use(demand: float, true_rate: float) -> float:
-    """Return how many tasks a demand keeps busy, 0 where it or the true rate is unknown."""
-    use = float(demand / true_rate) if true_rate > 0.0 else 0.0
-    return use if math.isfinite(use) else 0.0
 
 
 def _most(operator: Operator, asked: int | None) -> int:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ftplan.metrics.measured_tasks import carried
 from ftplan.model.plan import Warn
 from ftplan.model.topology import FloatArray, IntArray
 
@@ -117,16 +118,11 @@ class _History(NamedTuple):
 
 
 def _history(scores: FloatArray, promote: float, setup_windows: float | FloatArray | IntArray) -> _History:
-    known = _filled(scores.reshape(len(scores), -1))
+    known = carried(scores.reshape(len(scores), -1))
+    known[np.isnan(known)] = -np.inf  # nothing is known before the first: below every threshold
     setup = np.ceil(np.asarray(setup_windows) - 1e-9).astype(np.int64)
     least = _least_before(known, promote, np.broadcast_to(setup, known.shape[1:]))
     return _History(np.sort(least), np.sort(known[known <= promote]), known.size)
-
-
-def _filled(scores: FloatArray) -> FloatArray:
-    """Return scores (W, O) with the last known one where there is none; below all before the first."""
-    last = np.maximum.accumulate(np.where(np.isnan(scores), -1, np.arange(len(scores))[:, None]), axis=0)
-    return np.where(last < 0, -np.inf, np.take_along_axis(scores, np.maximum(last, 0), axis=0))
 
 
 def _least_before(scores: FloatArray, promote: float, setup_windows: IntArray) -> FloatArray:

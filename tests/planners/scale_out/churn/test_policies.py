@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ftplan.forecasting.day_ahead import day_ahead
-from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.scale_out.churn.choice import best_policies, rank, replayed
 from ftplan.planners.scale_out.churn.optimum import offline_optimum
@@ -30,10 +29,6 @@ POLICIES = (
 )
 
 
-def foretell(season: int, demand: FloatArray, origins: IntArray, horizon: int) -> FloatArray:
-    return day_ahead(demand, season, origins, horizon, 900.0)
-
-
 @settings(max_examples=examples(40), deadline=None)
 @given(trace=traces(), asked=limits, policy=st.sampled_from(POLICIES), cut=st.integers(1, 5))
 def test_what_comes_later_changes_nothing(
@@ -41,7 +36,7 @@ def test_what_comes_later_changes_nothing(
 ) -> None:
     seen = min(cut, len(trace.demand))
     later = replace(trace, demand=np.concatenate([trace.demand[:seen], 11.0 - trace.demand[seen:]]))
-    told = partial(foretell, trace.day_windows)
+    told = partial(day_ahead, season=trace.day_windows, window_s=900.0)
     schedule, other = (replayed(item, asked, policy, told) for item in (trace, later))
     # the window after the last that both have seen is decided by the same
     assert schedule[: seen + 1].tolist() == other[: seen + 1].tolist()
@@ -76,7 +71,7 @@ def test_what_waits_is_counted() -> None:
 
 def test_the_best_of_a_grid_is_chosen() -> None:
     trace, asked = day_and_night(96 * 3), ChurnLimits(4, 0.05)
-    told = partial(foretell, 96)
+    told = partial(day_ahead, season=96, window_s=900.0)
     best = best_policies(trace, asked, told, LONG)
     assert set(best) == {"thresholds", "foretold", "planned"}
     optimum = offline_optimum(trace, asked)
