@@ -51,12 +51,10 @@ def command(plan: str | None, **given: Any) -> int:
     warn(answer.warnings, quiet=given["quiet"])
     text, document = answer.to_json(), answer.to_dict()
     if given["plot"] is not None:
-        from ftplan.api.plot import form_of, picture
-        from ftplan.io.output import write_bytes
+        from ftplan.api.plot import write_figure
         from ftplan.reports.recovery_simulation_plot import recovery_simulation_figure
 
-        drawn = recovery_simulation_figure(document)
-        write_bytes(given["plot"], picture(drawn, form_of(given["plot"])), given["force"])
+        write_figure(recovery_simulation_figure(document), given["plot"], given["force"])
     emit_answer(Answer(text, tables(document)), given)
     if answer.unmet is not None:
         say(answer.unmet)

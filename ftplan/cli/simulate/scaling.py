@@ -53,12 +53,10 @@ def command(plan: str | None, **given: Any) -> int:
     warn(answer.warnings, quiet=given["quiet"])
     document = answer.to_dict()
     if given["plot"] is not None:
-        from ftplan.api.plot import form_of, picture
-        from ftplan.io.output import write_bytes
+        from ftplan.api.plot import write_figure
         from ftplan.reports.scaling_simulation_plot import scaling_simulation_figure
 
-        drawn = scaling_simulation_figure(document)
-        write_bytes(given["plot"], picture(drawn, form_of(given["plot"])), given["force"])
+        write_figure(scaling_simulation_figure(document), given["plot"], given["force"])
     emit_answer(Answer(answer.to_json(), tables(document)), given)
     if answer.unmet is not None:
         say(answer.unmet)
