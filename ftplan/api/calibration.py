@@ -177,8 +177,7 @@ class Calibration:
         MissingExtraError
             If what draws is not installed.
         """
-        from ftplan.api.plot import check_plot, form_of, picture
-        from ftplan.io.output import write_bytes
+        from ftplan.api.plot import check_plot, write_figure
         from ftplan.reports.calibration_figure import Pair, calibration_figure
 
         check_plot(path, force)
@@ -189,7 +188,7 @@ class Calibration:
             raise FtplanError(
                 f"--plot {os.fspath(path)}: there is nothing to draw: no recovery was measured to its end"
             )
-        write_bytes(path, picture(calibration_figure(pairs, unseen), form_of(path)), force)
+        write_figure(calibration_figure(pairs, unseen), path, force)
 
 
 def _known(entries: Mapping[str, Any]) -> dict[str, Any]:

@@ -214,7 +214,15 @@ SHARE = number(0.0, 1.0, above=True)
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """Options as fields, made by :func:`option`, in the order of ``--help``."""
+    """Options as fields, made by :func:`option`, in the order of ``--help``.
+
+    Attributes
+    ----------
+    unrecorded
+        Options that an answer does not keep among the others, such as the seed, which stands beside them.
+    """
+
+    unrecorded: ClassVar[tuple[str, ...]] = ("seed",)
 
     @classmethod
     def options(cls) -> dict[str, Option]:
@@ -231,6 +239,11 @@ class Options:
             If one is unknown or wrong.
         """
         return cls(**checked(command, {name: item.check for name, item in cls.options().items()}, asked))
+
+    def recorded(self) -> dict[str, Any]:
+        """Return the options as a plan or another answer keeps them: as asked, without those of ``unrecorded``."""
+        values = {name: getattr(self, name) for name in self.options() if name not in self.unrecorded}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
 
 def option_of(kind: type[Options], name: str) -> Any:
@@ -308,11 +321,6 @@ class PlanOptions(Options):
             for name in cls.options()
             if name in recorded or f"{name}_requested" in recorded
         }
-
-    def recorded(self) -> dict[str, Any]:
-        """Return the options as a plan keeps them: as asked, without the seed, which stands beside them."""
-        values = {name: getattr(self, name) for name in self.options() if name != "seed"}
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
 
 @dataclass(frozen=True, kw_only=True)

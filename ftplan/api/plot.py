@@ -48,6 +48,17 @@ def plot(plan: Plan, path: str | os.PathLike[str], force: bool = False) -> None:
     write_bytes(path, picture(drawn[0], form), force)
 
 
+def write_figure(drawn: Figure, path: str | os.PathLike[str], force: bool = False) -> None:
+    """Write a figure into a file, in the form that its name ends in.
+
+    Raises
+    ------
+    FtplanError
+        As :func:`check_plot`.
+    """
+    write_bytes(path, picture(drawn, form_of(path)), force)
+
+
 def picture(drawn: Figure, form: Form) -> bytes:
     """Return a figure as the bytes of a file, the same for the same figure."""
     if form == "svg":

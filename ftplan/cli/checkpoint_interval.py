@@ -41,13 +41,11 @@ def command(topology: str | None, **given: Any) -> int:
     answer = checkpoint_interval(topology, **kind_options.asked(CheckpointIntervalOptions, given))
     warn(answer.warnings, quiet=given["quiet"])
     if given["plot"] is not None:
-        from ftplan.api.plot import form_of, picture
-        from ftplan.io.output import write_bytes
+        from ftplan.api.plot import write_figure
         from ftplan.reports.interval_plot import interval_figure
 
         best_s = None if answer.best is None else answer.best["interval_s"]
-        drawn = interval_figure(answer.model, best_s, answer.longest_s)
-        write_bytes(given["plot"], picture(drawn, form_of(given["plot"])), given["force"])
+        write_figure(interval_figure(answer.model, best_s, answer.longest_s), given["plot"], given["force"])
     emit_answer(Answer(answer.to_json(), _tables(answer)), given)
     if answer.best is None:
         say(str(answer.reason))

@@ -47,6 +47,22 @@ def problem_of_plan(path: str, given: Mapping[str, Any]) -> tuple[Plan, Problem]
     )
 
 
+def simulation_inputs(plan: str | None, given: Mapping[str, Any]) -> tuple[str | Plan | None, Problem]:
+    """Return what a simulation takes as its plan, and the inputs: those of the plan where there is one.
+
+    A plan from standard input cannot be read again, so that it is loaded; of another the simulation gets the path.
+
+    Raises
+    ------
+    FtplanError
+        As :func:`problem_given` and :func:`problem_of_plan`.
+    """
+    if plan is None:
+        return None, problem_given(given)
+    loaded, problem = problem_of_plan(plan, given)
+    return (loaded if plan == "-" else plan), problem
+
+
 def inputs_asked(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the inputs that a flag or environment variable gives, by role."""
     return {role: given[role] for role in ROLES if role in asked_roles() and given.get(role) is not None}

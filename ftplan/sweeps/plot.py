@@ -6,9 +6,8 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ftplan.api.plot import check_plot, form_of, picture
+from ftplan.api.plot import check_plot, write_figure
 from ftplan.errors import FtplanError, suggestion
-from ftplan.io.output import write_bytes
 from ftplan.reports.sweep_plot import MOST_VALUES, Point, sweep_figure
 
 if TYPE_CHECKING:
@@ -94,7 +93,7 @@ def write_plot(result: SweepResult, asked: PlotAsked, force: bool = False) -> No
             raise FtplanError(f"{text}: plot over one of them with --plot-over")
     unchanged = next((row[measure.name] for row in result.rows.rows if row["case"] == base), None)
     drawn = sweep_figure(points, [_label(field) for field in asked.fields], _label(measure), unchanged)
-    write_bytes(asked.path, picture(drawn, form_of(asked.path)), force)
+    write_figure(drawn, asked.path, force)
 
 
 def _label(column: Column) -> str:

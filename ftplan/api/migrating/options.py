@@ -139,8 +139,3 @@ class MigrationSimulationOptions(Options):
     def preferences(self) -> tuple[bool, ...]:
         """Whether hosts of checkpoints are preferred, for each simulation of an allocation."""
         return {"both": (True, False), "yes": (True,), "no": (False,)}[self.prefer]
-
-    def recorded(self) -> dict[str, Any]:
-        """Return the options as the answer keeps them: without the seed, which stands beside them."""
-        values = {name: getattr(self, name) for name in self.options() if name != "seed"}
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}

@@ -6,11 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import ftplan
 from ftplan.api.migrating.options import MigrationSimulationOptions
-from ftplan.model.plan import FORMAT_VERSION, InputFile, Warn, canonical_json
-
-FORMAT, KIND = "ftplan/simulation", "migration"
+from ftplan.api.simulating.document import Document, simulation_document
+from ftplan.model.plan import InputFile, Warn, canonical_json
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,20 +29,10 @@ class MigrationSimulation:
     warnings: tuple[Warn, ...]
     unmet: str | None = None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """Return the document, format ``ftplan/simulation``."""
-        return {
-            "format": FORMAT,
-            "format_version": FORMAT_VERSION,
-            "kind": KIND,
-            "tool_version": ftplan.__version__,
-            "inputs": [item.to_dict() for item in self.inputs],
-            "options": self.options.recorded(),
-            "seed": self.options.seed,
-            "level": self.options.level,
-            self.options.level: self.body,
-            "warnings": [item.to_dict() for item in self.warnings],
-        }
+        contents = {"level": self.options.level, self.options.level: self.body}
+        return simulation_document(self, "migration", contents)
 
     def to_json(self) -> str:
         """Return the document as JSON text, the same for the same answer."""

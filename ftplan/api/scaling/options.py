@@ -165,8 +165,3 @@ class ScalingSimulationOptions(Options):
         metavar="N",
     )
     seed: int = option(0, whole(0, MOST), "Seed of every random choice.")
-
-    def recorded(self) -> dict[str, Any]:
-        """Return the options as the answer keeps them: without the seed, which stands beside them."""
-        values = {name: getattr(self, name) for name in self.options() if name != "seed"}
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}

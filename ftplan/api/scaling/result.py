@@ -8,19 +8,15 @@ from typing import Any
 
 import numpy as np
 
-import ftplan
 from ftplan.api.scaling.load import RateCurve, integral
 from ftplan.api.scaling.options import ScalingSimulationOptions
 from ftplan.api.scaling.scene import ScalingScene
+from ftplan.api.simulating.document import Document, simulation_document
 from ftplan.api.simulating.statistics import figure
 from ftplan.metrics.scaling_states import Thresholds
-from ftplan.model.plan import FORMAT_VERSION, InputFile, Warn, canonical_json
+from ftplan.model.plan import InputFile, Warn, canonical_json
 from ftplan.model.topology import FloatArray
 from ftplan.simulation.scaling.outcome import ScalingOutcome, SplitFigures
-
-FORMAT, KIND = "ftplan/simulation", "scaling"
-
-Document = dict[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,17 +43,7 @@ class ScalingSimulation:
 
     def to_dict(self) -> Document:
         """Return the document, format ``ftplan/simulation``."""
-        return {
-            "format": FORMAT,
-            "format_version": FORMAT_VERSION,
-            "kind": KIND,
-            "tool_version": ftplan.__version__,
-            "inputs": [item.to_dict() for item in self.inputs],
-            "options": self.options.recorded(),
-            "seed": self.options.seed,
-            **self.body,
-            "warnings": [item.to_dict() for item in self.warnings],
-        }
+        return simulation_document(self, "scaling", self.body)
 
     def to_json(self) -> str:
         """Return the document as JSON text, the same for the same answer."""

@@ -8,19 +8,15 @@ from typing import Any
 
 import numpy as np
 
-import ftplan
+from ftplan.api.simulating.document import Document, simulation_document
 from ftplan.api.simulating.options import RecoverySimulationOptions
 from ftplan.api.simulating.runs import SimulatedRuns
 from ftplan.api.simulating.scene import Scene
 from ftplan.api.simulating.settings import Contender
 from ftplan.api.simulating.statistics import FIGURES, differences, figure, values_of
-from ftplan.model.plan import FORMAT_VERSION, InputFile, Warn, canonical_json
+from ftplan.model.plan import InputFile, Warn, canonical_json
 from ftplan.model.topology import FloatArray
 from ftplan.simulation.recovery.trace import ControlEvent
-
-FORMAT = "ftplan/simulation"
-
-Document = dict[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,22 +45,15 @@ class RecoverySimulation:
 
     def to_dict(self) -> Document:
         """Return the document, format ``ftplan/simulation``."""
-        return {
-            "format": FORMAT,
-            "format_version": FORMAT_VERSION,
-            "kind": "recovery",
-            "tool_version": ftplan.__version__,
-            "inputs": [item.to_dict() for item in self.inputs],
-            "options": {**self.options.recorded(), **self.files},
-            "seed": self.options.seed,
+        contents = {
             "runs": self.runs,
             "checkpoint_interval_s": self.checkpoint_interval_s,
             "until_s": self.until_s,
             "time_s": self.time_s.tolist(),
             "recoveries": list(self.recoveries),
             "comparison": list(self.comparison),
-            "warnings": [item.to_dict() for item in self.warnings],
         }
+        return simulation_document(self, "recovery", contents, self.files)
 
     def to_json(self) -> str:
         """Return the document as JSON text, the same for the same answer."""

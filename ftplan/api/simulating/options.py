@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from ftplan.api.option_fields import (
     CORES,
@@ -52,6 +52,8 @@ MODE = Check(f"one of {', '.join(MODE_NAMES)}, or a list of them", _modes, "text
 @dataclass(frozen=True, kw_only=True)
 class RecoverySimulationOptions(Options):
     """The options of ``ftplan simulate recovery``. What is None is as the plan says, else by default."""
+
+    unrecorded: ClassVar = ("seed", "jobs")
 
     fail: tuple[str, ...] = option(
         (), SELECTORS, "What fails, such as node:n1 or zone:rack-a; repeatable.", metavar="SELECTOR"
@@ -228,7 +230,5 @@ class RecoverySimulationOptions(Options):
         return self.mode or ("incremental",)
 
     def recorded(self) -> dict[str, Any]:
-        """Return the options as the answer keeps them: without how the work was divided, and without the seed."""
-        values = {name: getattr(self, name) for name in self.options() if name not in ("seed", "jobs")}
-        values["mode"] = self.modes
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+        """Return the options as the answer keeps them: without how the work was divided, and with all modes."""
+        return {**super().recorded(), "mode": list(self.modes)}

@@ -35,7 +35,8 @@ SIMULATIONS = {
 
 def simulate(what: str, *given: Any, **options: Any) -> Any:
     """Simulate something: ``"recovery"`` (:func:`simulate_recovery`), ``"migration"``
-    (:func:`ftplan.api.migrating.simulate.simulate_migration`) or ``"tentative-output"``
+    (:func:`ftplan.api.migrating.simulate.simulate_migration`), ``"scaling"``
+    (:func:`ftplan.api.scaling.simulate.simulate_scaling`) or ``"tentative-output"``
     (:func:`ftplan.api.tentative.simulate.simulate_tentative_output`), with the parameters of that.
 
     Raises

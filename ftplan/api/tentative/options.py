@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 from ftplan.api.option_fields import MOST, PLAN, Check, Options, number, one_of, option, optional, texts, whole
 from ftplan.api.replication.options import METRICS
@@ -78,6 +78,8 @@ def _some_of(*names: str) -> Check:
 @dataclass(frozen=True, kw_only=True)
 class TentativeOutputOptions(Options):
     """The options of ``ftplan simulate tentative-output``, but for how a log is read."""
+
+    unrecorded: ClassVar = ("replicas", "seed")
 
     query: str | None = option(
         None,
@@ -165,6 +167,5 @@ class TentativeOutputOptions(Options):
 
     def recorded(self) -> dict[str, Any]:
         """Return the options as asked, without the plan, which stands among the inputs."""
-        values = {item.name: getattr(self, item.name) for item in fields(self) if item.name not in ("replicas", "seed")}
-        values["ratios"] = None if self.ratios is None else [float(ratio) for ratio in self.ratios]
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+        ratios = None if self.ratios is None else [float(ratio) for ratio in self.ratios]
+        return {**super().recorded(), "ratios": ratios}

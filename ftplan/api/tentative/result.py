@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-import ftplan
+from ftplan.api.simulating.document import Document, simulation_document
 from ftplan.api.tentative.options import TentativeOutputOptions
-from ftplan.model.plan import FORMAT_VERSION, InputFile, Warn, canonical_json
+from ftplan.model.plan import InputFile, Warn, canonical_json
 from ftplan.simulation.tentative_output import MEASURES, MeasurePrediction, best_by, prediction
-
-FORMAT, KIND = "ftplan/simulation", "tentative-output"
 
 
 class JudgedSet(NamedTuple):
@@ -71,16 +69,9 @@ class TentativeOutput:
         """The measures that foretell best, by rank correlation and by error; several where they tie."""
         return {statistic: best_by(self.predictions, statistic) for statistic in ("spearman", "kendall", "error")}
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """Return the document, format ``ftplan/simulation``."""
-        return {
-            "format": FORMAT,
-            "format_version": FORMAT_VERSION,
-            "kind": KIND,
-            "tool_version": ftplan.__version__,
-            "inputs": [item.to_dict() for item in self.inputs],
-            "options": self.options.recorded(),
-            "seed": self.options.seed,
+        contents = {
             "query": self.query,
             "topology": self.topology,
             "run": self.run,
@@ -88,8 +79,8 @@ class TentativeOutput:
             "different_sets": len(self.different),
             "predictions": [item._asdict() for item in self.predictions],
             "best": self.best,
-            "warnings": [item.to_dict() for item in self.warnings],
         }
+        return simulation_document(self, "tentative-output", contents)
 
     @staticmethod
     def _entry(item: JudgedSet) -> dict[str, Any]:

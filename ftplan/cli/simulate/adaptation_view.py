@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ftplan.cli.render import Table, cell
-from ftplan.cli.simulate.sparkline import levels, sparkline
+from ftplan.cli.simulate.sparkline import levels, line_width, sparkline
 
 Document = Mapping[str, Any]
 
@@ -21,8 +20,6 @@ _FIGURES = (
     ("copies_moved", "copies moved", False),
     ("overloaded_after", "node-periods of overload left", False),
 )
-#: Narrowest and widest line over time, in characters.
-NARROW, WIDE = 20, 100
 
 
 def tables(body: Document) -> list[Table]:
@@ -61,7 +58,7 @@ def _over_time(body: Document) -> Table:
         "usable": "usable copies, to 100 %",
     }
     longest = max(len(item["allocation"]) for item in adaptations) + max(map(len, texts.values()))
-    width = min(max(shutil.get_terminal_size((120, 40)).columns - longest - 6, NARROW), WIDE)
+    width = line_width(longest)
     characters, rows = levels(), []
     for item in adaptations:
         over_time = item["over_time"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -10,10 +10,6 @@ from ftplan.api.migrating.options import MigrationSimulationOptions
 from ftplan.cli import kind_options, options
 from ftplan.cli.progress import progress
 from ftplan.cli.render import Answer, check_output, emit_answer, say, warn
-
-if TYPE_CHECKING:
-    from ftplan.model.plan import Plan
-    from ftplan.model.problem import Problem
 
 
 @options.command("simulate-migration")
@@ -40,10 +36,11 @@ def command(plan: str | None, **given: Any) -> int:
     $ ftplan simulate migration --level trace --stats stats --runs 10
     """
     from ftplan.api.migrating.simulate import simulate_migration
+    from ftplan.cli.inputs import simulation_inputs
     from ftplan.cli.simulate.migration_view import tables
 
     check_output(given["output"], given["force"])
-    source, problem = _inputs(plan, given)
+    source, problem = simulation_inputs(plan, given)
     asked = kind_options.asked(MigrationSimulationOptions, given)
     with progress("simulating", hidden=given["no_progress"] or given["quiet"]) as report:
         answer = simulate_migration(problem, source, progress=report, **asked)
@@ -53,13 +50,3 @@ def command(plan: str | None, **given: Any) -> int:
         say(answer.unmet)
         return 1
     return 0
-
-
-def _inputs(plan: str | None, given: dict[str, Any]) -> tuple[str | Plan | None, Problem]:
-    """Load the inputs: those of the plan where there is one."""
-    from ftplan.cli.inputs import problem_given, problem_of_plan
-
-    if plan is None:
-        return None, problem_given(given)
-    loaded, problem = problem_of_plan(plan, given)
-    return (loaded if plan == "-" else plan), problem

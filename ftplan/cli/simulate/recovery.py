@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -10,10 +10,6 @@ from ftplan.api.simulating.options import RecoverySimulationOptions
 from ftplan.cli import kind_options, options
 from ftplan.cli.progress import progress
 from ftplan.cli.render import Answer, check_output, emit_answer, say, warn
-
-if TYPE_CHECKING:
-    from ftplan.model.plan import Plan
-    from ftplan.model.problem import Problem
 
 
 @options.command("simulate-recovery")
@@ -38,6 +34,7 @@ def command(plan: str | None, **given: Any) -> int:
     $ ftplan simulate recovery schedule.json --mode incremental --mode blocking --runs 100
     $ ftplan simulate recovery a.json --against b.json --runs 100 --costs recovery.yaml --plot recovery.svg
     """
+    from ftplan.cli.inputs import simulation_inputs
     from ftplan.cli.simulate.recovery_view import tables
 
     check_output(given["output"], given["force"])
@@ -45,7 +42,7 @@ def command(plan: str | None, **given: Any) -> int:
         from ftplan.api.plot import check_plot
 
         check_plot(given["plot"], given["force"])
-    source, problem = _inputs(plan, given)
+    source, problem = simulation_inputs(plan, given)
     from ftplan.api.simulating.simulate import simulate_recovery
 
     asked = kind_options.asked(RecoverySimulationOptions, given)
@@ -54,24 +51,12 @@ def command(plan: str | None, **given: Any) -> int:
     warn(answer.warnings, quiet=given["quiet"])
     text, document = answer.to_json(), answer.to_dict()
     if given["plot"] is not None:
-        from ftplan.api.plot import form_of, picture
-        from ftplan.io.output import write_bytes
+        from ftplan.api.plot import write_figure
         from ftplan.reports.recovery_simulation_plot import recovery_simulation_figure
 
-        drawn = recovery_simulation_figure(document)
-        write_bytes(given["plot"], picture(drawn, form_of(given["plot"])), given["force"])
+        write_figure(recovery_simulation_figure(document), given["plot"], given["force"])
     emit_answer(Answer(text, tables(document)), given)
     if answer.unmet is not None:
         say(answer.unmet)
         return 1
     return 0
-
-
-def _inputs(plan: str | None, given: dict[str, Any]) -> tuple[str | Plan | None, Problem]:
-    """Load the inputs: those of the plan where there is one."""
-    from ftplan.cli.inputs import problem_given, problem_of_plan
-
-    if plan is None:
-        return None, problem_given(given)
-    loaded, problem = problem_of_plan(plan, given)
-    return (loaded if plan == "-" else plan), problem

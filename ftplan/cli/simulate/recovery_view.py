@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ftplan.cli.render import Table, cell
-from ftplan.cli.simulate.sparkline import levels, sparkline
+from ftplan.cli.simulate.sparkline import levels, line_width, sparkline
 from ftplan.cli.views import capped, task_name
 from ftplan.reports.recovery_simulation_plot import available_priority
 
@@ -26,8 +25,6 @@ _FIGURES = (
 )
 #: Recoveries whose figures a table shows with quantiles.
 FEW = 2
-#: Narrowest and widest line over time, in characters.
-NARROW, WIDE = 20, 100
 
 
 def tables(document: Document) -> list[Table]:
@@ -103,8 +100,7 @@ def _over_time(document: Document, names: Sequence[str]) -> Table:
     priority = sum(query["priority"] for query in recoveries[0]["queries"])
     lag = max(value for item in recoveries for value in item["lag_records"])
     rows: list[tuple[str, str, str]] = []
-    width = shutil.get_terminal_size((120, 40)).columns - max(map(len, names)) - len(f"lag, to {cell(lag)}") - 6
-    width = min(max(width, NARROW), WIDE)
+    width = line_width(max(map(len, names)) + len(f"lag, to {cell(lag)}"))
     for item, name in zip(recoveries, names, strict=True):
         available = available_priority(item)
         rows.append((name, f"back, of {cell(priority)}", sparkline(available, width, priority, characters)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -10,10 +10,6 @@ from ftplan.api.scaling.options import ScalingSimulationOptions
 from ftplan.cli import kind_options, options
 from ftplan.cli.progress import progress
 from ftplan.cli.render import Answer, check_output, emit_answer, say, warn
-
-if TYPE_CHECKING:
-    from ftplan.model.plan import Plan
-    from ftplan.model.problem import Problem
 
 
 @options.command("simulate-scaling")
@@ -42,6 +38,7 @@ def command(plan: str | None, **given: Any) -> int:
     $ ftplan simulate scaling --load doubling --restart-at 680 --restart-at 1050 --plot scaling.svg
     """
     from ftplan.api.scaling.simulate import simulate_scaling
+    from ftplan.cli.inputs import simulation_inputs
     from ftplan.cli.simulate.scaling_view import tables
 
     check_output(given["output"], given["force"])
@@ -49,31 +46,19 @@ def command(plan: str | None, **given: Any) -> int:
         from ftplan.api.plot import check_plot
 
         check_plot(given["plot"], given["force"])
-    source, problem = _inputs(plan, given)
+    source, problem = simulation_inputs(plan, given)
     asked = kind_options.asked(ScalingSimulationOptions, given)
     with progress("simulating", hidden=given["no_progress"] or given["quiet"]) as report:
         answer = simulate_scaling(problem, source, progress=report, **asked)
     warn(answer.warnings, quiet=given["quiet"])
     document = answer.to_dict()
     if given["plot"] is not None:
-        from ftplan.api.plot import form_of, picture
-        from ftplan.io.output import write_bytes
+        from ftplan.api.plot import write_figure
         from ftplan.reports.scaling_simulation_plot import scaling_simulation_figure
 
-        drawn = scaling_simulation_figure(document)
-        write_bytes(given["plot"], picture(drawn, form_of(given["plot"])), given["force"])
+        write_figure(scaling_simulation_figure(document), given["plot"], given["force"])
     emit_answer(Answer(answer.to_json(), tables(document)), given)
     if answer.unmet is not None:
         say(answer.unmet)
         return 1
     return 0
-
-
-def _inputs(plan: str | None, given: dict[str, Any]) -> tuple[str | Plan | None, Problem]:
-    """Load the inputs: those of the plan where there is one."""
-    from ftplan.cli.inputs import problem_given, problem_of_plan
-
-    if plan is None:
-        return None, problem_given(given)
-    loaded, problem = problem_of_plan(plan, given)
-    return (loaded if plan == "-" else plan), problem

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from ftplan.cli.render import Table, cell
-from ftplan.cli.simulate.sparkline import levels, sparkline
+from ftplan.cli.simulate.sparkline import levels, line_width, sparkline
 from ftplan.cli.views import capped
 
 Document = Mapping[str, Any]
@@ -33,8 +32,6 @@ _OVER_TIME = (
 )
 #: Digits of times: what is beyond a millisecond is of no use to people.
 DIGITS = 3
-#: Narrowest and widest line over time, in characters.
-NARROW, WIDE = 20, 100
 
 
 def tables(document: Document) -> list[Table]:
@@ -108,7 +105,7 @@ def _over_time(document: Document) -> Table:
     high = {name: _most(modes, name) for name, _ in _OVER_TIME}
     texts = {name: text.format(cell(round(high[name], DIGITS))) for name, text in _OVER_TIME}
     longest = max(len(mode["mode"]) for mode in modes) + max(map(len, texts.values()))
-    width = min(max(shutil.get_terminal_size((120, 40)).columns - longest - 6, NARROW), WIDE)
+    width = line_width(longest)
     rows = [
         (mode["mode"], texts[name], sparkline(mode["over_time"][name], width, high[name], characters))
         for name, _ in _OVER_TIME

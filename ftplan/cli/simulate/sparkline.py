@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Sequence
 
 #: Levels from low to high, and those for terminals that have plain characters only.
 BLOCKS, PLAIN = "▁▂▃▄▅▆▇█", "_.:-=+*#"
+#: Narrowest and widest line over time, in characters.
+NARROW, WIDE = 20, 100
 
 
 def levels() -> str:
@@ -17,6 +20,11 @@ def levels() -> str:
         except (UnicodeEncodeError, LookupError):
             return PLAIN
     return BLOCKS
+
+
+def line_width(beside: int) -> int:
+    """Return how wide a line is that stands in a table beside text of so many characters, in two columns."""
+    return min(max(shutil.get_terminal_size((120, 40)).columns - beside - 6, NARROW), WIDE)
 
 
 def sparkline(values: Sequence[float | None], width: int, high: float, characters: str = BLOCKS) -> str:

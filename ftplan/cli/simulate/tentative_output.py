@@ -83,15 +83,14 @@ def command(logs: tuple[str, ...], **given: Any) -> None:
         text = document_text(answer.topology, given["topology_output"], said)
         write_text(given["topology_output"], text, given["force"])
     if given["plot"] is not None:
-        from ftplan.api.plot import form_of, picture
-        from ftplan.io.output import write_bytes
+        from ftplan.api.plot import write_figure
         from ftplan.reports.tentative_plot import tentative_figure
 
         points = {
             words: [(getattr(item, name), item.accuracy) for item in answer.different]
             for name, words in _MEASURES.items()
         }
-        write_bytes(given["plot"], picture(tentative_figure(points), form_of(given["plot"])), given["force"])
+        write_figure(tentative_figure(points), given["plot"], given["force"])
     emit_answer(Answer(answer.to_json(), _tables(answer), _notes(answer)), given)
 
 
