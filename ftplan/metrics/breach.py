@@ -1,8 +1,10 @@
-"""A rule that an answer breaks, with by how much."""
+"""Rules that an answer breaks, with by how much."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
+
+from ftplan.model.tolerances import NOISE, ROUNDING
 
 
 class Breach(NamedTuple):
@@ -19,3 +21,8 @@ class Breach(NamedTuple):
     needed: Any
     where: str | None
     message: str
+
+
+def over(value: float, limit: float) -> bool:
+    """Return whether a value exceeds a limit by more than rounding."""
+    return value > limit + ROUNDING * max(abs(limit), abs(value)) + NOISE

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ftplan.metrics.breach import Breach
+from ftplan.metrics.breach import Breach, over
 from ftplan.metrics.migration_costs import AFTER_LOSS, PROTOCOLS
 from ftplan.metrics.migration_phases import PhaseFigures, phase_figures
 from ftplan.metrics.rebalance_effects import loads_in_phases, places_after, surviving_copies
@@ -83,11 +83,6 @@ def broken(problem: RebalanceProblem, answer: Rebalance) -> list[Breach]:
         *_notice(problem, answer, figures),
         *_protocols(problem, answer),
     ]
-
-
-def over(value: float, limit: float) -> bool:
-    """Return whether a value exceeds a limit by more than rounding."""
-    return value > limit + ROUNDING * max(abs(limit), abs(value)) + NOISE
 
 
 def _loads(problem: RebalanceProblem, answer: Rebalance) -> Iterator[Breach]:

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ftplan.metrics.breach import Breach
+from ftplan.metrics.breach import Breach, over
 from ftplan.metrics.scaling_effects import acting, even_ranges, highest_use, largest_state, waves
 from ftplan.metrics.scaling_problem import ScalableOperator, Scaling, ScalingProblem
-from ftplan.model.tolerances import NOISE, ROUNDING, SOLVED
+from ftplan.model.tolerances import SOLVED
 from ftplan.model.units import MB
 
 RANGES, TARGET, TASK_MEMORY, MOST, PEAK = "ranges", "target", "task-memory", "max-parallelism", "peak"
@@ -75,11 +75,6 @@ def broken(
         *_nodes(problem, scaling),
         *_splits(problem, splits or {}, budget_s),
     ]
-
-
-def over(value: float, limit: float) -> bool:
-    """Return whether a value exceeds a limit by more than rounding."""
-    return value > limit + ROUNDING * max(abs(limit), abs(value)) + NOISE
 
 
 def name_of(operator: ScalableOperator) -> str:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ftplan.api.rebalance.reasons import reasons
-from ftplan.metrics.breach import Breach
+from ftplan.metrics.breach import Breach, over
 from ftplan.metrics.migration_costs import AFTER_LOSS, PROTOCOLS
 from ftplan.metrics.migration_phases import phase_figures
 from ftplan.metrics.rebalance_effects import loads_in_phases, places_after, surviving_copies
@@ -29,7 +29,6 @@ from ftplan.metrics.rebalance_rules import (
     WITHIN,
     copies_after,
     memory_used,
-    over,
 )
 from ftplan.model.cluster import Cluster
 from ftplan.model.topology import FloatArray

@@ -10,10 +10,10 @@ import numpy as np
 from ftplan.api.answers import Explanation
 from ftplan.api.rebalance.candidates import Planned
 from ftplan.errors import FtplanError
+from ftplan.metrics.breach import over
 from ftplan.metrics.migration_costs import ASSISTED
 from ftplan.metrics.rebalance_effects import places_after
 from ftplan.metrics.rebalance_problem import Migration
-from ftplan.metrics.rebalance_rules import over
 from ftplan.model.names import Selector
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray

@@ -23,6 +23,7 @@ from ftplan.api.statements import (
     judge_summary,
     unknown_objective,
 )
+from ftplan.metrics.breach import over
 from ftplan.metrics.migration_costs import PROTOCOLS
 from ftplan.metrics.migration_phases import phase_figures
 from ftplan.metrics.node_load import capacity_of
@@ -47,7 +48,6 @@ from ftplan.metrics.rebalance_rules import (
     ZONE,
     broken,
     name_of,
-    over,
     rules,
 )
 from ftplan.model.plan import Plan

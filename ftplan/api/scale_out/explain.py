@@ -13,9 +13,9 @@ from ftplan.api.scale_out.asked import asked_of, figures_of, numbered, operator_
 from ftplan.api.scale_out.figures import ScaledFigures
 from ftplan.api.scale_out.reasons import why_so_many
 from ftplan.errors import FtplanError
+from ftplan.metrics.breach import over
 from ftplan.metrics.scaling_effects import as_it_runs, even_ranges, required_tasks, task_state, task_use
 from ftplan.metrics.scaling_problem import OperatorScaling
-from ftplan.metrics.scaling_rules import over
 from ftplan.model.names import Selector
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem

@@ -19,6 +19,7 @@ from ftplan.api.statements import (
     unknown_objective,
 )
 from ftplan.errors import suggestion
+from ftplan.metrics.breach import over
 from ftplan.metrics.scaling_effects import extra_cpu, sustained_load
 from ftplan.metrics.scaling_problem import Scaling, ScalingProblem
 from ftplan.metrics.scaling_rules import (
@@ -38,7 +39,6 @@ from ftplan.metrics.scaling_rules import (
     TWICE,
     broken,
     name_of,
-    over,
     range_faults,
     rules,
 )

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ftplan.api.scale_out.figures import ScaledFigures
+from ftplan.metrics.breach import over
 from ftplan.metrics.scaling_effects import highest_use, lacks_memory, lacks_tasks, required_tasks
 from ftplan.metrics.scaling_problem import ScalableOperator
-from ftplan.metrics.scaling_rules import over
 
 TOO_MUCH_STATE = "its tasks suffice at the demand, but one has more state than it may hold"
 

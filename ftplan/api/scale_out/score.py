@@ -8,8 +8,8 @@ from ftplan.api.scale_out.body import finite
 from ftplan.api.scale_out.fairness import mean_of
 from ftplan.api.scenarios import with_scenario_fails
 from ftplan.io.selector_checks import check_selector
+from ftplan.metrics.breach import over
 from ftplan.metrics.scaling_effects import extra_cpu, highest_use, sustained_load
-from ftplan.metrics.scaling_rules import over
 from ftplan.model.failure import Failure
 from ftplan.model.names import parse_selector
 from ftplan.model.plan import Plan
