@@ -59,10 +59,6 @@ class OperatorRun:
         When each batch came, and went on, the first time; by batch.
     duplicates
         Parts of batches that were put out again, and dropped, as a share of a batch each.
-    withheld
-        Outputs that were kept back, as a share of a batch each.
-    kept
-        Batches that its upstream buffer has: none up to this one.
     """
 
     def __init__(
@@ -76,10 +72,10 @@ class OperatorRun:
         self.fed: list[ScalableTask] = []
         self.every_task: list[ScalableTask] = []
         self.links: list[Link[int]] = []
-        self.arrived = self.released = self.kept = -1
+        self.arrived = self.released = -1
         self.arrived_s: list[float] = []
         self.released_s: list[float] = []
-        self.duplicates = self.withheld = 0.0
+        self.duplicates = 0.0
         #: What happens when a batch has gone on the first time, and when a task has put something out.
         self.went_on: Callable[[int], object] = lambda number: None
         self.progressed: Callable[[], object] = lambda: None
@@ -145,7 +141,6 @@ class OperatorRun:
     def put_out(self, task: ScalableTask, number: int, first: int, last: int) -> None:
         """Take what a task puts out: it goes on, or is kept back where another does the work still."""
         if task in self.secondary:
-            self.withheld += (last + 1 - first) / self.operator.parts
             self._kept_back.setdefault(number, []).append((first, last))
         else:
             self._cover(number, first, last)
