@@ -22,8 +22,8 @@ class CoveredParts:
         self.covered = 0
         self._ranges: list[tuple[int, int]] = []
 
-    def add(self, first: int, last: int) -> int:
-        """Add the parts of a range that are not there yet; return how many they are."""
+    def add(self, first: int, last: int) -> None:
+        """Add the parts of a range that are not there yet."""
         new, begin = [], first
         for a, b in self._ranges:
             if b < begin:
@@ -37,9 +37,7 @@ class CoveredParts:
             new.append((begin, last))
         for item in new:
             insort(self._ranges, item)
-        added = sum(b - a + 1 for a, b in new)
-        self.covered += added
-        return added
+        self.covered += sum(b - a + 1 for a, b in new)
 
 
 class OperatorRun:
@@ -57,12 +55,6 @@ class OperatorRun:
         Last batch that has come as a whole, and that has gone on as a whole.
     arrived_s, released_s
         When each batch came, and went on, the first time; by batch.
-    duplicates
-        Parts of batches that were put out again, and dropped, as a share of a batch each.
-    withheld
-        Outputs that were kept back, as a share of a batch each.
-    kept
-        Batches that its upstream buffer has: none up to this one.
     """
 
     def __init__(
@@ -76,10 +68,9 @@ class OperatorRun:
         self.fed: list[ScalableTask] = []
         self.every_task: list[ScalableTask] = []
         self.links: list[Link[int]] = []
-        self.arrived = self.released = self.kept = -1
+        self.arrived = self.released = -1
         self.arrived_s: list[float] = []
         self.released_s: list[float] = []
-        self.duplicates = self.withheld = 0.0
         #: What happens when a batch has gone on the first time, and when a task has put something out.
         self.went_on: Callable[[int], object] = lambda number: None
         self.progressed: Callable[[], object] = lambda: None
@@ -145,7 +136,6 @@ class OperatorRun:
     def put_out(self, task: ScalableTask, number: int, first: int, last: int) -> None:
         """Take what a task puts out: it goes on, or is kept back where another does the work still."""
         if task in self.secondary:
-            self.withheld += (last + 1 - first) / self.operator.parts
             self._kept_back.setdefault(number, []).append((first, last))
         else:
             self._cover(number, first, last)
@@ -187,10 +177,8 @@ class OperatorRun:
         self.say()
 
     def _cover(self, number: int, first: int, last: int) -> None:
-        size, added = last + 1 - first, 0
-        if number > self.released:
-            added = self._open.setdefault(number, CoveredParts()).add(first, last)
-        self.duplicates += (size - added) / self.operator.parts
+        if number > self.released:  # else it was put out again, and is dropped
+            self._open.setdefault(number, CoveredParts()).add(first, last)
         while (batch := self._open.get(self.released + 1)) and batch.covered == self.operator.parts:
             self.released += 1
             del self._open[self.released]
@@ -201,8 +189,6 @@ class OperatorRun:
         if number == len(self.released_s):
             self.released_s.append(self.env.now)
             self.went_on(number)
-        elif self.operator.output:  # whoever gets the output has it already
-            self.duplicates += 1.0
         for link in self.links:
             link.send(number)
 

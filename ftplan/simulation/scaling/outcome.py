@@ -81,8 +81,6 @@ class ScalingOutcome:
         Of each batch, (B,), also after the end of what is measured.
     core_s
         Core-seconds of all tasks until then.
-    duplicates
-        Batches that were put out again and dropped.
     states
         State of each operator with keyed state at the end, by number.
     """
@@ -96,7 +94,6 @@ class ScalingOutcome:
     scores: FloatArray
     batch_latency_s: FloatArray
     core_s: float
-    duplicates: float
     changes: tuple[StateChange, ...]
     splits: tuple[SplitFigures, ...]
     faults: tuple[ScalingFault, ...]

@@ -52,7 +52,6 @@ def simulate_scaling(setting: ScalingSetting, techniques: Techniques = TECHNIQUE
         scores=np.array(scores).reshape(len(scores), len(job.runs)),
         batch_latency_s=job.out_s - setting.load.at_s,
         core_s=float((mean * cores).sum() * setting.every_s),
-        duplicates=sum(run.duplicates for run in job.runs),
         changes=() if detector is None else tuple(detector.changes),
         splits=tuple(_splits(job, coordinator, setting.until_s)),
         faults=tuple(faults(job.runs, len(setting.load.at_s), job.expected)),

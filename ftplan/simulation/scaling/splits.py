@@ -196,7 +196,7 @@ class CheckpointSplit(StatefulSplit):
             largest = max(self.run.operator.bytes_of(task.first, task.last) for task in self.run.tasks)
             yield data_timeout(self.env, largest / self.setting.bytes_s)
             if not self.new:
-                self.stored, self.run.kept = state, int(state.number.min())
+                self.stored = state
             yield data_timeout(self.env, max(self.setting.interval_s - largest / self.setting.bytes_s, 0.001))
 
 

@@ -33,8 +33,6 @@ class ScalableTask:
         Batches that did not follow the one before in some key group.
     wrong
         Batches whose output is not that of an operator that was never split.
-    duplicates
-        Batches that came although the state had all of them.
     """
 
     def __init__(
@@ -47,10 +45,9 @@ class ScalableTask:
         self.beforehand: Callable[[ScalableTask, int], float] = lambda task, number: 0.0
         self.state: KeyedState | None = None
         self.done = -1
-        self.started = self.stopped = False
+        self.stopped = False
         self.left_out: list[int] = []
         self.wrong: list[int] = []
-        self.duplicates = 0
         self.queue = CountedQueue[int](env)
         self._use = operator.use_of(self.first, self.last)
         self._waiting_s = self._busy_s = self._newest_s = 0.0
@@ -66,7 +63,7 @@ class ScalableTask:
 
     def start(self, state: KeyedState | None, done: int = -1) -> None:
         """Begin to work, with a part of the state or, without keyed state, after a batch."""
-        self.state, self.done, self.started = state, done, True
+        self.state, self.done = state, done
         self.env.process(self._serve())
 
     def stop(self) -> None:
@@ -88,11 +85,6 @@ class ScalableTask:
         """For how long it has worked until now."""
         return self._busy_s - max(self._until_s - self.env.now, 0.0)
 
-    @property
-    def idle(self) -> bool:
-        """Whether it has processed all that it was sent."""
-        return len(self.queue) == 0 and self._until_s <= self.env.now
-
     def _serve(self) -> ProcessGenerator:
         while not self.stopped:
             number = yield self.queue.get()
@@ -100,8 +92,7 @@ class ScalableTask:
                 return
             self._waiting_s -= self._seconds(number)
             todo = self._todo(number)
-            if todo is None:
-                self.duplicates += 1
+            if todo is None:  # the state has all of it
                 continue
             yield self._work(self.beforehand(self, number) + self._seconds(number, todo))
             if self.stopped:
