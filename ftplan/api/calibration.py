@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import ftplan
 from ftplan.errors import FtplanError
-from ftplan.model.plan import InputFile, Warn
+from ftplan.model.plan import InputFile, Warn, finite
 
 if TYPE_CHECKING:
     from ftplan.calibration.calibrate import Fitted
@@ -147,9 +147,9 @@ class Calibration:
                     "records_s": one.rate,
                     "state_bytes": one.state_bytes,
                     "recovery_s": one.recovery_s,
-                    "predicted_s": _finite(predicted),
+                    "predicted_s": finite(predicted),
                     "error": _error(predicted, one.recovery_s),
-                    "held_out_s": _finite(unseen),
+                    "held_out_s": finite(unseen),
                     "held_out_error": _error(unseen, one.recovery_s),
                 }
             )
@@ -198,10 +198,6 @@ def _known(entries: Mapping[str, Any]) -> dict[str, Any]:
 def _rounded(entries: Mapping[str, float | None]) -> dict[str, float | None]:
     """Round to six digits: more than a fit can tell."""
     return {name: None if value is None else float(f"{value:.6g}") for name, value in entries.items()}
-
-
-def _finite(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None
 
 
 def _error(predicted: float, measured: float | None) -> float | None:

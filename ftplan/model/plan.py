@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
@@ -23,6 +24,11 @@ Status = Literal["optimal", "feasible", "infeasible", "no-plan-in-time"]
 def canonical_number(value: float) -> float:
     """Round to 12 significant digits, the precision that plans promise; negative zero becomes zero."""
     return float(f"{value:.12g}") + 0.0
+
+
+def finite(value: float) -> float | None:
+    """Return a number as plans hold it: null where it is infinite or unknown."""
+    return float(value) if math.isfinite(value) else None
 
 
 def canonical(value: Any) -> Any:

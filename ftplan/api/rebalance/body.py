@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from ftplan.metrics.rebalance_figures import NOTHING, figures, nodes, otherwise,
 from ftplan.metrics.rebalance_problem import Migration, Rebalance, RebalanceProblem
 from ftplan.metrics.rebalance_rollback import rollback
 from ftplan.metrics.rebalance_rules import copies_after
+from ftplan.model.plan import finite
 from ftplan.model.topology import BoolArray
 
 
@@ -44,7 +44,7 @@ def moves_of(problem: RebalanceProblem, answer: Rebalance, protocol: str) -> lis
     return [
         {
             **_move(problem, number, move, int(problem.home[move.group])),
-            "pause_s": _finite(pause),
+            "pause_s": finite(pause),
             "reason": why[move],
         }
         for number, (phase, item) in enumerate(zip(answer.phases, phase_figures(problem, answer.phases), strict=True))
@@ -61,14 +61,10 @@ def _move(problem: RebalanceProblem, phase: int, move: Migration, source: int) -
         "from": problem.nodes[source],
         "to": problem.nodes[move.target],
         "protocol": move.protocol,
-        "latency_s": _finite(costs.latency_s[row, move.group]),
-        "completion_s": _finite(costs.completion_s[row, move.group]),
-        "bytes": _finite(costs.bytes[row, move.group]),
+        "latency_s": finite(costs.latency_s[row, move.group]),
+        "completion_s": finite(costs.completion_s[row, move.group]),
+        "bytes": finite(costs.bytes[row, move.group]),
     }
-
-
-def _finite(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None
 
 
 def phases_of(problem: RebalanceProblem, answer: Rebalance) -> list[dict[str, Any]]:
@@ -77,10 +73,10 @@ def phases_of(problem: RebalanceProblem, answer: Rebalance) -> list[dict[str, An
         {
             "phase": number,
             "moves": len(phase),
-            "bytes": _finite(item.bytes),
-            "duration_s": _finite(item.duration_s),
-            "longest_pause_s": _finite(item.longest_pause_s),
-            "highest_utilisation": _finite(item.highest_utilisation),
+            "bytes": finite(item.bytes),
+            "duration_s": finite(item.duration_s),
+            "longest_pause_s": finite(item.longest_pause_s),
+            "highest_utilisation": finite(item.highest_utilisation),
         }
         for number, (phase, item) in enumerate(zip(answer.phases, phase_figures(problem, answer.phases), strict=True))
     ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,6 +9,7 @@ from ftplan.api.scale_out.fairness import fairness_of
 from ftplan.api.scale_out.figures import ScaledFigures
 from ftplan.api.scale_out.problem import PreparedScaling
 from ftplan.metrics.scaling_effects import as_it_runs, highest_use, task_state
+from ftplan.model.plan import finite
 
 
 def body(
@@ -64,8 +64,3 @@ def operator_of(figures: ScaledFigures, number: int) -> dict[str, Any]:
 def use_known(prepared: PreparedScaling, number: int) -> bool:
     """Return whether it is known how many tasks the demand on an operator keeps busy: none, where there is none."""
     return bool(prepared.sized_for[number] == 0.0) or prepared.problem.operators[number].use > 0.0
-
-
-def finite(value: float) -> float | None:
-    """Return a number as plans hold it: null where it is infinite or unknown."""
-    return float(value) if math.isfinite(value) else None

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ftplan.api.scale_out.body import finite
 from ftplan.api.scale_out.problem import PreparedScaling
 from ftplan.metrics.contention import ContentionSetting, contention
 from ftplan.metrics.scaling_problem import Scaling
+from ftplan.model.plan import finite
 from ftplan.model.units import MB
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ftplan.api.answers import Asked, Scores
 from ftplan.api.scale_out.asked import asked_of, figures_of, numbered
-from ftplan.api.scale_out.body import finite
 from ftplan.api.scale_out.fairness import mean_of
 from ftplan.api.scenarios import with_scenario_fails
 from ftplan.io.selector_checks import check_selector
@@ -12,7 +11,7 @@ from ftplan.metrics.breach import over
 from ftplan.metrics.scaling_effects import extra_cpu, highest_use, sustained_load
 from ftplan.model.failure import Failure
 from ftplan.model.names import parse_selector
-from ftplan.model.plan import Plan
+from ftplan.model.plan import Plan, finite
 from ftplan.model.problem import Problem
 
 

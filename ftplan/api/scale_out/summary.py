@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ftplan.api.scale_out.body import finite, use_known
+from ftplan.api.scale_out.body import use_known
 from ftplan.api.scale_out.contention import contention_of
 from ftplan.api.scale_out.fairness import BOTTLENECK, mean_of
 from ftplan.api.scale_out.figures import ScaledFigures
@@ -27,6 +27,7 @@ from ftplan.metrics.scaling_effects import (
     task_use,
 )
 from ftplan.metrics.scaling_problem import ScalableOperator, Scaling, State
+from ftplan.model.plan import finite
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray
 
