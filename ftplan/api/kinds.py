@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 KINDS: Mapping[str, str] = {
     "checkpoint-allocation": "ftplan.api.checkpoints.kind:KIND",
     "drain-schedule": "ftplan.api.drain.kind:KIND",
+    "peer-ring": "ftplan.api.peer_ring.kind:KIND",
     "rebalance": "ftplan.api.rebalance.kind:KIND",
     "recovery-schedule": "ftplan.api.recovery.kind:KIND",
     "scale-out": "ftplan.api.scale_out.kind:KIND",

@@ -103,8 +103,16 @@ SCALE_OUT = KindRow(
     tables=("key_log",),
 )
 
-#: The main table of kinds that have no planner yet, whose plans are only read.
-_TABLES: tuple[tuple[Kind, str], ...] = (("peer-ring", "ring"),)
+PEER_RING = KindRow(
+    "peer-ring",
+    "peer-ring",
+    "ring",
+    needs=("topology", "cluster"),
+    plans=(("current", "peer-ring"),),
+    files=("costs",),
+    answers_failure=True,
+)
+
 ROWS: tuple[KindRow, ...] = (
     CHECKPOINT_ALLOCATION,
     TASK_REPLICATION,
@@ -112,7 +120,7 @@ ROWS: tuple[KindRow, ...] = (
     DRAIN_SCHEDULE,
     REBALANCE,
     SCALE_OUT,
-    *(KindRow(name, name, table) for name, table in _TABLES),
+    PEER_RING,
 )
 
 

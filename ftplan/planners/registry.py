@@ -209,6 +209,31 @@ ROWS: tuple[Row, ...] = (
         guarantee="none: twice the tasks of a bottleneck, even key ranges",
         source="Mudassar et al. 2019, Algorithms 1 to 3",
     ),
+    Row(
+        name="exact",
+        kind="peer-ring",
+        function="ftplan.planners.peer_ring.exact:exact",
+        exact=True,
+        guarantee="fewest zone violations, then least largest load, then fewest bytes, each optimal or with its gap",
+        source="zone order by blocks or integer program (CP-SAT); circular partition; dynamic programming over cuts",
+        default=True,
+    ),
+    Row(
+        name="paper",
+        kind="peer-ring",
+        function="ftplan.planners.peer_ring.paper:paper",
+        exact=False,
+        guarantee="none: random tokens, then neighbours take half an arc of the overloaded; a proven bound",
+        source="Kumbhare et al. 2015, sections V-A and VI",
+    ),
+    Row(
+        name="virtual-nodes",
+        kind="peer-ring",
+        function="ftplan.planners.peer_ring.virtual_nodes:virtual_nodes",
+        exact=False,
+        guarantee="none: many hashed tokens a node, no look at load or zones; a node that joins moves only its arcs",
+        source="DeCandia et al., SOSP 2007 (Dynamo)",
+    ),
 )
 
 

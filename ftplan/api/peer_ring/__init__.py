@@ -1,0 +1,1 @@
+"""Peer rings: options, problem, plan, judge, score, explanation and difference."""

@@ -1,0 +1,71 @@
+"""What a plan of kind peer-ring holds."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from ftplan.io.fields import FileModel, Id, Index, NonNegative
+
+
+class TokenModel(FileModel):
+    """A token of a node: it owns the key groups from it up to the next token."""
+
+    node: Id = Field(description="Node id")
+    zone: str | None = Field(None, description="Zone of the node; null without one")
+    token: float = Field(ge=0.0, lt=1.0, description="In [0, 1); rounded down, so that it is never above its position")
+    load: NonNegative | None = Field(None, description="Load per second of the arc, up to the next token")
+    key_groups: Index | None = Field(None, description="Key groups of the arc")
+    state_bytes: NonNegative | None = Field(None, description="State of the arc; null if unknown")
+    backups: list[Id] | None = Field(None, description="Nodes that hold copies of the arc, in order")
+
+
+class RingMoveModel(FileModel):
+    """A range of the ring whose owner or copies change."""
+
+    event: Literal["re-plan", "balance", "scale-out", "scale-in", "failure"] = Field(description="Why")
+    step: Index | None = Field(None, description="From 0; moves of one step belong together")
+    source: Id = Field(alias="from", description="Owner before")
+    to: Id = Field(description="Owner afterwards; the same where only copies change")
+    range: tuple[float, float] = Field(description="From (inclusive) and to (exclusive) on the ring; wraps at 1")
+    takeover_bytes: NonNegative | None = Field(
+        None, description="What travels before the new owner goes on from a copy that it holds: 0 by the method"
+    )
+    transfer_bytes: NonNegative | None = Field(
+        None, description="What travels before the new owner can go on, since it holds no copy"
+    )
+    rereplicate_bytes: NonNegative | None = Field(
+        None, description="What travels afterwards, so that each key group has all its copies again"
+    )
+    replayed_records: NonNegative | None = Field(None, description="Records that the new owner processes again")
+    lost: bool | None = Field(None, description="No node that held the range is left")
+
+
+class CopyMoveModel(FileModel):
+    """Copies of a range that travel to a node that holds none."""
+
+    event: str = Field(description="As of the move")
+    step: Index | None = Field(None, description="As of the move")
+    source: Id = Field(alias="from", description="Node that sends them")
+    to: Id = Field(description="Node that gets them")
+    range: tuple[float, float] = Field(description="As of moves")
+    bytes: NonNegative | None = Field(None, description="State to send; null if unknown")
+
+
+class PeerRingBody(FileModel):
+    """What a plan of kind peer-ring holds; one made by hand needs only nodes and tokens."""
+
+    ring: list[TokenModel] = Field(description="Tokens in ascending order")
+    moves: list[RingMoveModel] | None = Field(None, description="From the ring in place, step by step")
+    copies: list[CopyMoveModel] | None = Field(None, description="What travels for the moves")
+    tolerance: dict[str, Any] | None = Field(None, description="Which failures lose what")
+    takeovers: list[dict[str, Any]] | None = Field(
+        None, description="Of the failure that was asked for: who takes over which run, when, and what follows"
+    )
+    after_failure: list[TokenModel] | None = Field(None, description="The ring after the failure, all taken over")
+    lost: list[dict[str, Any]] | None = Field(None, description="Key groups that the failure loses")
+    estimates: dict[str, Any] | None = Field(None, description="Memory, traffic and times, by node where they differ")
+
+
+BODY = PeerRingBody

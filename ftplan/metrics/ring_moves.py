@@ -1,0 +1,169 @@
+"""What a change of the ring moves: ranges whose owner or copies change, and what that costs in four ledgers.
+
+The paper counts the take-over only, which needs no transfer since the new owner holds a copy. What it leaves out is in
+the ledgers too: what has to travel to an owner that holds none, and to new backups until each arc has r + 1 copies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ftplan.metrics.ring import Ring
+from ftplan.metrics.ring_problem import Event, RingProblem
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
+
+
+class RingMove(NamedTuple):
+    """A range of positions whose owner changes, or whose owner stays and whose copies change; nodes by number.
+
+    Attributes
+    ----------
+    source, target
+        Owner before and after; the same where only copies change.
+    first, last
+        First and last position of the range, by number; first > last where it goes over 0.
+    takeover_bytes
+        What travels before the new owner can go on from a copy that it holds: 0 by the method.
+    transfer_bytes
+        What travels before the new owner can go on since it holds no copy.
+    rereplicate_bytes
+        What travels to backups that hold no copy yet.
+    replayed_records
+        Records that the new owner processes again, of mean age of the checkpoint.
+    lost
+        Nobody who held the range is left: its state is gone.
+    """
+
+    event: Event
+    source: int
+    target: int
+    first: int
+    last: int
+    takeover_bytes: float
+    transfer_bytes: float
+    rereplicate_bytes: float
+    replayed_records: float
+    lost: bool = False
+
+
+class CopyMove(NamedTuple):
+    """Copies of a range that travel to a node that held none; ``source`` is the owner, or the copy that is left."""
+
+    event: Event
+    source: int
+    target: int
+    first: int
+    last: int
+    bytes: float
+
+
+def held_at(problem: RingProblem, ring: Ring) -> IntArray:
+    """Return the nodes that hold each position, (M, r + 1): its owner, then its backups."""
+    return ring.holders(problem.replication)[ring.owner(problem.position)]
+
+
+def new_copies(before: IntArray, after: IntArray, alive: BoolArray) -> BoolArray:
+    """Return which of the holders afterwards, (M, r + 1), held no copy before that is still there, same shape."""
+    there = np.where(alive[before], before, -1)
+    return np.asarray(~(after[:, :, None] == there[:, None, :]).any(axis=2))
+
+
+def travelling(problem: RingProblem, before: Ring, after: Ring, dead: BoolArray | None = None) -> FloatArray:
+    """Return the bytes that have to travel to each new holder of a position, (M, r + 1): transfers in column 0."""
+    alive = ~_dead(problem, dead)
+    new = new_copies(held_at(problem, before), held_at(problem, after), alive)
+    return np.asarray(new * problem.state[:, None])
+
+
+def moved_bytes(problem: RingProblem, before: Ring, after: Ring, dead: BoolArray | None = None) -> float:
+    """Return all bytes that travel, transfers and copies, what is lost left out; the yardstick of ``--max-bytes``."""
+    alive = ~_dead(problem, dead)
+    kept = alive[held_at(problem, before)].any(axis=1)
+    return float(travelling(problem, before, after, dead)[kept].sum())
+
+
+def replayed_share_s(problem: RingProblem, event: Event) -> float:
+    """Return the seconds of input that a new owner processes again, at the mean age of the last checkpoint.
+
+    N = rate (u + t_det + 2 L_n) after a failure, without detection for a balance; u is uniform on [0, T), or, where the
+    checkpoint is the heartbeat, u + t_det is t_det + T/2 on average too.
+    """
+    setting = problem.setting
+    since = setting.interval_s / 2.0 + 2.0 * setting.latency_bound_s
+    return since + setting.detection_s if event == "failure" else since
+
+
+def ring_moves(
+    problem: RingProblem, before: Ring, after: Ring, event: Event, dead: BoolArray | None = None
+) -> tuple[list[RingMove], list[CopyMove]]:
+    """Return what a change of the ring moves, ranges in order of their first position, and the copies that travel.
+
+    Parameters
+    ----------
+    dead
+        (N,) nodes that are gone, with all that they held; those that leave on notice (scale-in) still send. None for
+        none.
+
+    Notes
+    -----
+    A range is maximal with the same owner before and after, and the same holders before and after. Cost O(M r).
+    """
+    gone = _dead(problem, dead)
+    old, new = held_at(problem, before), held_at(problem, after)
+    fresh = new_copies(old, new, ~gone)
+    lost = np.asarray(gone[old].all(axis=1))
+    concerned = np.asarray(fresh.any(axis=1) | (old[:, 0] != new[:, 0]))
+    moves, copies = list[RingMove](), list[CopyMove]()
+    replayed_s = replayed_share_s(problem, event)
+    for first, last in _runs(np.column_stack([old, new]), concerned):
+        at = _span(first, last, len(problem.position))
+        state = 0.0 if lost[first] else float(problem.state[at].sum())
+        source, target = int(old[first, 0]), int(new[first, 0])
+        must_travel = bool(fresh[first, 0]) and source != target
+        backups = [int(new[first, k]) for k in range(1, new.shape[1]) if fresh[first, k]]
+        moved = source != target
+        moves.append(
+            RingMove(
+                event,
+                source,
+                target,
+                first,
+                last,
+                0.0,
+                state if must_travel else 0.0,
+                state * len(backups),
+                float(problem.rate[at].sum()) * replayed_s if moved and not lost[first] else 0.0,
+                bool(lost[first]),
+            )
+        )
+        giver = next((int(node) for node in old[first] if not gone[node]), target)
+        targets = ([target] if must_travel else []) + backups
+        copies += [CopyMove(event, giver, node, first, last, state) for node in targets if not lost[first]]
+    return moves, copies
+
+
+def _dead(problem: RingProblem, dead: BoolArray | None) -> BoolArray:
+    return np.zeros(len(problem.nodes), dtype=np.bool_) if dead is None else dead
+
+
+def _span(first: int, last: int, total: int) -> IntArray:
+    return np.arange(first, last + 1 if last >= first else last + total + 1) % total
+
+
+def _runs(keys: IntArray, concerned: BoolArray) -> Sequence[tuple[int, int]]:
+    """Return first and last position of each circular run of concerned positions with equal keys, in order."""
+    total = len(concerned)
+    if total == 0 or not concerned.any():
+        return []
+    begins = concerned & ((keys != np.roll(keys, 1, axis=0)).any(axis=1) | ~np.roll(concerned, 1))
+    starts = np.flatnonzero(begins)
+    if starts.size == 0:  # one run is the whole circle
+        return [(0, total - 1)]
+    ends = concerned & ((keys != np.roll(keys, -1, axis=0)).any(axis=1) | ~np.roll(concerned, -1))
+    stops = np.flatnonzero(ends)
+    if stops[0] < starts[0]:
+        stops = np.roll(stops, -1)
+    return list(zip(starts.tolist(), stops.tolist(), strict=True))
