@@ -19,6 +19,8 @@ import numpy as np
 from ftplan.model.topology import FloatArray, IntArray
 
 _DOWN = Context(prec=12, rounding=ROUND_FLOOR)
+#: A token of a plan that lies so near to a position is meant to lie there: plans have 12 digits, made by hand fewer.
+NEAR = 1e-11
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +96,19 @@ def written_token(token: float) -> float:
     before.
     """
     return float(_DOWN.create_decimal(repr(float(token))))
+
+
+def read_tokens(token: FloatArray, position: FloatArray) -> FloatArray:
+    """Return tokens (T,) as a plan means them: at the position, of (M,) ascending ones, that each is within 1e-11 of.
+
+    1 is 0. Cost O(T log M).
+    """
+    at = np.searchsorted(position, token)
+    around = np.stack([position[(at - 1) % len(position)], position[at % len(position)]])
+    apart = np.abs(around - token)
+    apart = np.minimum(apart, 1.0 - apart)
+    nearest = np.take_along_axis(around, apart.argmin(axis=0)[None, :], axis=0)[0]
+    return np.asarray(np.where(apart.min(axis=0) <= NEAR, nearest, token), dtype=np.float64)
 
 
 def position_of(key_group: IntArray, key_groups: IntArray) -> FloatArray:
