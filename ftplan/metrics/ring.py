@@ -18,9 +18,9 @@ import numpy as np
 
 from ftplan.model.topology import FloatArray, IntArray
 
-_DOWN = Context(prec=12, rounding=ROUND_FLOOR)
-#: A token of a plan that lies so near to a position is meant to lie there: plans have 12 digits, made by hand fewer.
+#: A token of a plan that is so near to a position is at it.
 NEAR = 1e-11
+_DOWN = Context(prec=12, rounding=ROUND_FLOOR)
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,16 +99,18 @@ def written_token(token: float) -> float:
 
 
 def read_tokens(token: FloatArray, position: FloatArray) -> FloatArray:
-    """Return tokens (T,) as a plan means them: at the position, of (M,) ascending ones, that each is within 1e-11 of.
+    """Return tokens as a plan's reader takes them: those within 1e-11 of a position (M, ascending) are at the nearest.
 
-    1 is 0. Cost O(T log M).
+    Plans hold 12 digits rounded down, and those made by hand are rounded to nearest. A planner whose tokens need not
+    lie on positions passes them through this, so that its ring is the one that is read back.
     """
-    at = np.searchsorted(position, token)
-    around = np.stack([position[(at - 1) % len(position)], position[at % len(position)]])
-    apart = np.abs(around - token)
-    apart = np.minimum(apart, 1.0 - apart)
-    nearest = np.take_along_axis(around, apart.argmin(axis=0)[None, :], axis=0)[0]
-    return np.asarray(np.where(apart.min(axis=0) <= NEAR, nearest, token), dtype=np.float64)
+    token = np.asarray(token, dtype=np.float64)
+    if not len(position):
+        return token
+    right = np.minimum(np.searchsorted(position, token), len(position) - 1)
+    left = np.maximum(right - 1, 0)
+    nearest = np.where(np.abs(position[left] - token) <= np.abs(position[right] - token), left, right)
+    return np.asarray(np.where(np.abs(position[nearest] - token) <= NEAR, position[nearest], token))
 
 
 def position_of(key_group: IntArray, key_groups: IntArray) -> FloatArray:
