@@ -92,12 +92,12 @@ def moved_bytes(problem: RingProblem, before: Ring, after: Ring, dead: BoolArray
 def replayed_share_s(problem: RingProblem, event: Event) -> float:
     """Return the seconds of input that a new owner processes again, at the mean age of the last checkpoint.
 
-    N = rate (u + t_det + 2 L_n) after a failure, without detection for a balance; u is uniform on [0, T), or, where the
-    checkpoint is the heartbeat, u + t_det is t_det + T/2 on average too.
+    N = rate (u + t_det + 2 L_n) after a failure, without detection for a balance; u is the age of the checkpoint. Where
+    the checkpoint is the heartbeat, u + t_det is whole intervals and grace for every u.
     """
     setting = problem.setting
-    since = setting.interval_s / 2.0 + 2.0 * setting.latency_bound_s
-    return since + setting.detection_s if event == "failure" else since
+    since = setting.age_s + 2.0 * setting.latency_bound_s
+    return since + setting.mean_detection_s if event == "failure" else since
 
 
 def ring_moves(

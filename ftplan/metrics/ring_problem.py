@@ -47,9 +47,9 @@ class RingSetting:
     checkpoint_s
         d, to make and send a checkpoint.
     detection_s
-        From a failure to its detection: missed heartbeats times heartbeat interval, and grace.
+        From a failure to its detection, at the longest: missed heartbeats times heartbeat interval, and grace.
     heartbeat_is_checkpoint
-        Then age of the checkpoint and detection add up to whole intervals, whenever the failure is.
+        Then age of the checkpoint and detection add up to ``detection_s``, whenever the failure is.
     fixed_s
         What a take-over takes beside detection and replay.
     latency_bound_s
@@ -62,6 +62,8 @@ class RingSetting:
         (M,) mean size of a record of a position, NaN where unknown.
     touched
         Share of the state's bytes that an incremental checkpoint holds; 1 where unknown.
+    age
+        Mean age of the last checkpoint at a failure, in intervals: half of one where failures come at any time.
     """
 
     interval_s: float
@@ -74,6 +76,17 @@ class RingSetting:
     bandwidth: float
     record_bytes: FloatArray
     touched: float = 1.0
+    age: float = 0.5
+
+    @property
+    def age_s(self) -> float:
+        """Mean age of the last checkpoint at a failure, u."""
+        return self.age * self.interval_s
+
+    @property
+    def mean_detection_s(self) -> float:
+        """Mean time from a failure to its detection, t_det, so that age and detection add up to what they do."""
+        return self.detection_s - self.age_s if self.heartbeat_is_checkpoint else self.detection_s
 
 
 @dataclass(frozen=True, eq=False)
