@@ -33,7 +33,7 @@ def tokens_of(problem: RingProblem, ring: Ring) -> list[dict[str, Any]]:
     return [
         {
             "node": problem.nodes[node],
-            "zone": zone_of(problem, node),
+            "zone": problem.zone_name(node),
             "token": written_token(token),
             "load": arcs["load"][number],
             "key_groups": groups[number],
@@ -47,12 +47,6 @@ def tokens_of(problem: RingProblem, ring: Ring) -> list[dict[str, Any]]:
 def copies_possible(ring: Ring) -> int:
     """Return how many backups an arc of a ring can have at most, the one of a tier among them."""
     return len(ring.nodes) - (1 if ring.tier is None else 0)
-
-
-def zone_of(problem: RingProblem, node: int) -> str | None:
-    """Return the zone of a node, None where the cluster file says none."""
-    zone = problem.zones[int(problem.zone[node])]
-    return zone or None
 
 
 def moves_of(problem: RingProblem, moved: Sequence[Moved]) -> list[dict[str, Any]]:
