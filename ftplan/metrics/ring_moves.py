@@ -61,8 +61,12 @@ class CopyMove(NamedTuple):
 
 
 def held_at(problem: RingProblem, ring: Ring) -> IntArray:
-    """Return the nodes that hold each position, (M, r + 1): its owner, then its backups."""
-    return ring.holders(problem.replication)[ring.owner(problem.position)]
+    """Return the nodes that hold each position, (M, r + 1): its owner, then its backups.
+
+    Fewer columns where a failure leaves fewer nodes than copies: then every node holds everything.
+    """
+    copies = min(problem.replication, len(ring.nodes) - (ring.tier is None))
+    return ring.holders(copies)[ring.owner(problem.position)]
 
 
 def new_copies(before: IntArray, after: IntArray, alive: BoolArray) -> BoolArray:

@@ -98,6 +98,8 @@ class RingProblem:
     members
         (N,) nodes that the planned ring has: accept tasks and checkpoints, are not removed, and where a ring is in
         place have a token of it or are added.
+    zones, zone
+        Names of zones, empty for that of a node without one, and (N,) the zone of each node.
     tier
         (N,) nodes that only hold last copies; none is a member.
     fails
@@ -187,6 +189,10 @@ class RingProblem:
         """Load that each node would have in proportion to its cpu, (N,), 0 for nodes that are no members."""
         cpu = np.where(self.members, self.cpu, 0.0)
         return np.asarray(cpu / max(float(cpu.sum()), 1e-300) * float(self.load.sum()))
+
+    def zone_name(self, node: int) -> str | None:
+        """Return the zone of a node, None where it has none: then it is a zone of its own, without a name."""
+        return self.zones[int(self.zone[node])] or None
 
     def loads(self, ring: Ring) -> FloatArray:
         """Return the load of each node as owner, (N,)."""

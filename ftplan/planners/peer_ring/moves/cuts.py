@@ -1,0 +1,152 @@
+"""The cuts of one circular order of nodes for which the fewest bytes travel, proven.
+
+Optimal cuts that begin at different places need not cross: swapping their tails where they do keeps cost and limits.
+So those of one start bound those of all others on either side, and starts are halved until bounds close.
+"""
+
+from __future__ import annotations
+
+import heapq
+from typing import NamedTuple
+
+import numpy as np
+
+from ftplan.model.tolerances import NOISE
+from ftplan.model.topology import FloatArray, IntArray
+from ftplan.planners.budget import Budget
+from ftplan.planners.peer_ring.moves.cut_kernel import bands, cheapest
+from ftplan.planners.peer_ring.moves.question import Question, way
+
+#: Most places of all cuts together that are kept to find the way back, four bytes each.
+MOST_PLACES = 100_000_000
+
+
+class OrderCuts(NamedTuple):
+    """Cuts of an order, their cost, and what no cuts of the order cost less than.
+
+    ``first`` is None where none were found; the bound is infinite where there are none.
+    """
+
+    first: IntArray | None
+    cost: float
+    bound: float
+
+
+class _Part(NamedTuple):
+    """Starts from *low* to *high* whose cuts lie between two others; the cheapest begins at about *start*."""
+
+    low: int
+    high: int
+    start: int
+    below: IntArray
+    above: IntArray
+
+
+def least_bytes(
+    question: Question, order: IntArray, load: float, budget: Budget, enough: float = 0.0, most: float = np.inf
+) -> OrderCuts:
+    """Return the cuts of *order* for which the fewest bytes travel where no node owns more than *load* of its share.
+
+    Parameters
+    ----------
+    enough
+        No cuts can cost less, or less is of no use: the search ends there.
+    most
+        More is of no use: nothing is found, and the bound is at least so much, where all cuts cost more.
+
+    Notes
+    -----
+    Exact while the budget lasts; else the bound is below the cost. Cost O(n M log M) at worst.
+    """
+    search = _Search(question, order, load)
+    return search.run(budget, enough, most)
+
+
+class _Search:
+    def __init__(self, question: Question, order: IntArray, load: float) -> None:
+        size, n = len(question.problem.position), len(order)
+        self.question, self.size = question, size
+        self.limit: FloatArray = question.limits(order, load)
+        self.begin, self.atom = question.slots(order)
+        self.low: IntArray = np.arange(n + 1)
+        self.low[n] = size
+        self.high: IntArray = np.arange(n + 1) + 2 * size - 1 - n
+        self.high[n] = 2 * size - 1
+        self.starts = possible_starts(question.sums, self.limit, size) if n <= size else np.zeros(0, dtype=np.int64)
+        self.best: IntArray | None = None
+        self.cost = np.inf
+        self.heap = list[tuple[float, int, _Part]]()
+        self.count = 0
+
+    def run(self, budget: Budget, enough: float, most: float) -> OrderCuts:
+        """Halve starts until the bounds close, best bound first."""
+        self.cost = most
+        self._push(0, self.size - 1, self.low, self.high, enough)
+        bound = np.inf
+        while self.heap:
+            bound, _, part = heapq.heappop(self.heap)
+            if bound >= self.cost * (1.0 - NOISE) or budget.over():
+                break
+            cuts = self._try(part)
+            below = part.below if cuts is None else np.maximum(part.below, cuts)
+            above = part.above if cuts is None else np.minimum(part.above, cuts)
+            self._push(part.low, part.start - 1, part.below, above, bound)
+            self._push(part.start + 1, part.high, below, part.above, bound)
+            bound = np.inf
+        if self.best is None:
+            return OrderCuts(None, np.inf, min(bound, self.cost))
+        return OrderCuts(self.best[:-1] % self.size, self.cost, min(bound, self.cost))
+
+    def _push(self, low: int, high: int, below: IntArray, above: IntArray, least: float) -> None:
+        """Keep the starts from low to high for later where they may be better than what is known."""
+        first, last = np.searchsorted(self.starts, [low, high + 1])
+        if first == last:
+            return
+        low, high = int(self.starts[first]), int(self.starts[last - 1])
+        cost, cuts = self._cheapest(low, high, below, above, back=False)
+        if max(cost, least) >= self.cost * (1.0 - NOISE):
+            return
+        start = int(self.starts[min(np.searchsorted(self.starts, cuts[0]), last - 1)])
+        self.count += 1
+        heapq.heappush(self.heap, (max(cost, least), self.count, _Part(low, high, start, below, above)))
+
+    def _try(self, part: _Part) -> IntArray | None:
+        """Look at the cuts that begin at the part's start."""
+        cost, cuts = self._cheapest(part.start, part.start, part.below, part.above, back=True)
+        if np.isinf(cost):
+            return None
+        if cost < self.cost:
+            self.best, self.cost = cuts, cost
+        return cuts
+
+    def _cheapest(self, low: int, high: int, below: IntArray, above: IntArray, back: bool) -> tuple[float, IntArray]:
+        """Return least cost and cuts of starts from low to high, not held to end where they begin."""
+        n = len(self.limit)
+        least, most = below.copy(), above.copy()
+        least[0], most[0] = max(low, least[0]), min(high, most[0])
+        least[n], most[n] = max(low + self.size, least[n]), min(high + self.size, most[n])
+        cuts = np.zeros(n + 1, dtype=np.int64)
+        if (least > most).any() or not way(bands, 40.0 * n)(self.question.sums, self.limit, least, most):
+            return np.inf, cuts
+        places = int((most - least + 1).sum())
+        came = np.empty(places if back else 0, dtype=np.int32)
+        cost = way(cheapest, 4.0 * places)(
+            self.question.sums, self.question.problem.worth, self.limit, self.question.walk, self.begin, self.atom,
+            least, most, came, cuts,
+        )  # fmt: skip
+        return float(cost), cuts
+
+
+def possible_starts(sums: FloatArray, limit: FloatArray, size: int) -> IntArray:
+    """Return the places, ascending, from which arcs as long as their limits allow reach around the circle.
+
+    Cost O((n + distinct limits log M) M).
+    """
+    place = np.arange(size)
+    tables = {
+        float(most): np.maximum(np.searchsorted(sums, sums[: 2 * size + 1] + most, side="right") - 1, 0)
+        for most in np.unique(limit)
+    }
+    for most in limit.tolist():
+        place = np.minimum(tables[most][place], 2 * size)
+    return np.flatnonzero(place >= np.arange(size) + size)
