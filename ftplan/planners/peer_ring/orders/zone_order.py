@@ -1,0 +1,64 @@
+"""The order of nodes on a ring with the fewest arcs of which two holders lie in one zone."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ftplan.metrics.ring_problem import RingProblem
+from ftplan.model.topology import IntArray
+from ftplan.planners.budget import Budget
+from ftplan.planners.peer_ring.orders.crowded_model import least_crowded
+from ftplan.planners.peer_ring.orders.crowded_search import swapped
+from ftplan.planners.peer_ring.orders.dealt import dealt, paired, possible, with_excess
+from ftplan.planners.peer_ring.orders.windows import crowded, fewest_crowded
+
+#: Nodes up to which the solver is asked where the construction is not proven best.
+SOLVED = 60
+
+
+class ZoneOrder(NamedTuple):
+    """Nodes by number in clockwise order (n,), arcs with two holders in one zone, and a number no order goes below."""
+
+    order: IntArray
+    violations: int
+    bound: int
+
+
+def width_of(problem: RingProblem) -> int:
+    """Return how many neighbours hold an arc: r + 1, one less where the last copy is on a node of the tier."""
+    return problem.replication + (0 if problem.tier.any() else 1)
+
+
+def zone_order(problem: RingProblem, seed: int, budget: Budget) -> ZoneOrder:
+    """Return the order of the members that :func:`zones_in_order` has, nodes of a zone in order of their ids."""
+    member = problem.member
+    zones, at = np.unique(problem.zone[member], return_inverse=True)
+    sequence, bound = zones_in_order(np.bincount(at, minlength=len(zones)), width_of(problem), seed, budget)
+    order = np.empty(len(member), dtype=np.int64)
+    for zone in range(len(zones)):
+        order[np.flatnonzero(sequence == zone)] = member[at == zone]
+    return ZoneOrder(order, crowded(sequence, width_of(problem))[0], bound)
+
+
+def zones_in_order(sizes: IntArray, width: int, seed: int, budget: Budget) -> tuple[IntArray, int]:
+    """Return an order of zones of these sizes (Z,), (n,), and a number of windows with a zone twice that none is below.
+
+    A window is *width* neighbours on the circle. No window has a zone twice where that is possible, which is exactly
+    where no zone has more than floor(n / width) nodes; for pairs there is a construction of the fewest too. Else the
+    excess is put together, swaps improve on it, and CP-SAT does where nothing is proven for up to SOLVED nodes: fewest
+    such windows, then most zones in the worst of them.
+
+    Guarantee: optimal where the bound is reached. Cost O(n + Z log Z), except in the last case.
+    """
+    if possible(sizes, width):
+        return dealt(sizes, width), 0
+    bound = fewest_crowded(sizes, width)
+    if width == 2:
+        return paired(sizes), bound
+    order = min((with_excess(sizes, width), dealt(sizes, width)), key=lambda found: crowded(found, width))
+    order = swapped(order, width, bound, seed, budget)
+    if len(order) > SOLVED or np.count_nonzero(sizes) < 2:
+        return order, bound
+    return least_crowded(sizes, width, order, bound, seed, budget)
