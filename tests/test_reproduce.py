@@ -14,7 +14,7 @@ import ftplan
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT / "benchmarks"))
 
-from reproduce import command, replication_accuracy, report  # noqa: E402
+from reproduce import command, replication_accuracy, report, ring_checkpoints  # noqa: E402
 from reproduce.row import FAILS, HOLDS, PARTLY, Check, Claim, Row, Table  # noqa: E402
 from reproduce.rows import ROWS  # noqa: E402
 
@@ -144,3 +144,16 @@ def test_the_example_of_fifteen_queries() -> None:
     assert round(plan.summary["before"]["priority_time"]) == 5004
     assert round(plan.summary["after"]["priority_time"]) == 3510
     assert len(plan.plan["queries"]) == 15
+
+
+def test_what_changes_in_each_interval_by_hand() -> None:
+    """Three intervals of ten seconds, the second of them without records; what follows is no whole one."""
+    log = ring_checkpoints.stream("log", [0, 21, 9, 22, 3, 31], ["a", "a", "b", "c", "a", "d"])
+    shares = ring_checkpoints.changed(log, 10.0)
+    of = dict(zip("abcd", log.group, strict=True))
+    assert list(log.key) == [0, 0, 1, 0, 2, 3]
+    assert list(shares.records) == [3, 0, 2]
+    assert list(shares.keys) == [2 / 2, 0.0, 2 / 3]
+    assert list(shares.key_groups * ring_checkpoints.GROUPS) == [len({of["a"], of["b"]}), 0, len({of["a"], of["c"]})]
+    held = sum(of[key] in (of["a"], of["c"]) for key in "abc")
+    assert list(shares.bytes) == [1.0, 0.0, held / 3]

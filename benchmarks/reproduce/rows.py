@@ -16,6 +16,7 @@ from reproduce import (
     replication_plans,
     replication_proofs,
     replication_simulated,
+    ring_checkpoints,
     scaling_alarming,
     scaling_simulated,
 )
@@ -36,5 +37,6 @@ MODULES = (
     replication_accuracy,
     scaling_alarming,
     scaling_simulated,
+    ring_checkpoints,
 )
 ROWS = tuple(row for module in MODULES for row in module.ROWS)

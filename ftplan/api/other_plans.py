@@ -46,7 +46,7 @@ def replicas(
     by_task: dict[int, Replica] = {}
     if given is None:
         return _placed_replicas(graph, cluster), None
-    entries, name, file, kind = _entries(given, option, TASK_REPLICATION, SCALE_OUT)
+    entries, name, file, kind = main_table(given, option, TASK_REPLICATION, SCALE_OUT)
     if kind is SCALE_OUT:
         backups = _prepared_backups(entries, name, graph, cluster, anywhere)
         standing = {item.task: item for item in (*backups, *_placed_replicas(graph, cluster))}
@@ -122,7 +122,7 @@ def checkpoint_copies(
     placed = cluster.placement.checkpoints if cluster is not None and cluster.placement is not None else {}
     if given is None:
         return placed, None
-    entries, name, file, _ = _entries(given, option, CHECKPOINT_ALLOCATION)
+    entries, name, file, _ = main_table(given, option, CHECKPOINT_ALLOCATION)
     by_group: dict[str, list[tuple[str, ...] | None]] = {}
     for number, item in enumerate(entries):
         place = f"{name}: plan.assignments[{number}]"
@@ -163,7 +163,7 @@ def recorded(given: Any, path: str | None) -> Any:
     return {**document, "plan": {table: (plan.plan or {})[table]}}
 
 
-def _entries(given: Any, option: str, *kinds: KindRow) -> tuple[list[Any], str, InputFile, KindRow]:
+def main_table(given: Any, option: str, *kinds: KindRow) -> tuple[list[Any], str, InputFile, KindRow]:
     """Return the main table of a plan of one of these kinds, what messages call it, its fingerprint and its kind."""
     name = f"--{option}"
     if isinstance(given, Plan):

@@ -36,6 +36,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "rebalance": ("ftplan.cli.rebalance", "Plan which key groups move where, with short pauses."),
     "scale-out": ("ftplan.cli.scale_out", "Plan how many tasks operators get, before they are bottlenecks."),
     "drain-schedule": ("ftplan.cli.drain_schedule", "Plan which nodes restart together, in how few rounds."),
+    "peer-ring": ("ftplan.cli.peer_ring", "Plan tokens and copies on a ring that survives failures."),
     "checkpoint-interval": ("ftplan.cli.checkpoint_interval", "Find the interval that loses least time."),
     "calibrate": ("ftplan.cli.calibrate", "Fit what a recovery costs to measured recoveries."),
     "what-if": ("ftplan.cli.what_if", "Plan or evaluate under many changed inputs, on all cores."),

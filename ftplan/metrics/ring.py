@@ -18,6 +18,8 @@ import numpy as np
 
 from ftplan.model.topology import FloatArray, IntArray
 
+#: A token of a plan that is so near to a position is at it.
+NEAR = 1e-11
 _DOWN = Context(prec=12, rounding=ROUND_FLOOR)
 
 
@@ -94,6 +96,21 @@ def written_token(token: float) -> float:
     before.
     """
     return float(_DOWN.create_decimal(repr(float(token))))
+
+
+def read_tokens(token: FloatArray, position: FloatArray) -> FloatArray:
+    """Return tokens as a plan's reader takes them: those within 1e-11 of a position (M, ascending) are at the nearest.
+
+    Plans hold 12 digits rounded down, and those made by hand are rounded to nearest. A planner whose tokens need not
+    lie on positions passes them through this, so that its ring is the one that is read back.
+    """
+    token = np.asarray(token, dtype=np.float64)
+    if not len(position):
+        return token
+    right = np.minimum(np.searchsorted(position, token), len(position) - 1)
+    left = np.maximum(right - 1, 0)
+    nearest = np.where(np.abs(position[left] - token) <= np.abs(position[right] - token), left, right)
+    return np.asarray(np.where(np.abs(position[nearest] - token) <= NEAR, position[nearest], token))
 
 
 def position_of(key_group: IntArray, key_groups: IntArray) -> FloatArray:

@@ -61,8 +61,12 @@ class CopyMove(NamedTuple):
 
 
 def held_at(problem: RingProblem, ring: Ring) -> IntArray:
-    """Return the nodes that hold each position, (M, r + 1): its owner, then its backups."""
-    return ring.holders(problem.replication)[ring.owner(problem.position)]
+    """Return the nodes that hold each position, (M, r + 1): its owner, then its backups.
+
+    Fewer columns where a failure leaves fewer nodes than copies: then every node holds everything.
+    """
+    copies = min(problem.replication, len(ring.nodes) - (ring.tier is None))
+    return ring.holders(copies)[ring.owner(problem.position)]
 
 
 def new_copies(before: IntArray, after: IntArray, alive: BoolArray) -> BoolArray:
@@ -88,12 +92,12 @@ def moved_bytes(problem: RingProblem, before: Ring, after: Ring, dead: BoolArray
 def replayed_share_s(problem: RingProblem, event: Event) -> float:
     """Return the seconds of input that a new owner processes again, at the mean age of the last checkpoint.
 
-    N = rate (u + t_det + 2 L_n) after a failure, without detection for a balance; u is uniform on [0, T), or, where the
-    checkpoint is the heartbeat, u + t_det is t_det + T/2 on average too.
+    N = rate (u + t_det + 2 L_n) after a failure, without detection for a balance; u is the age of the checkpoint. Where
+    the checkpoint is the heartbeat, u + t_det is whole intervals and grace for every u.
     """
     setting = problem.setting
-    since = setting.interval_s / 2.0 + 2.0 * setting.latency_bound_s
-    return since + setting.detection_s if event == "failure" else since
+    since = setting.age_s + 2.0 * setting.latency_bound_s
+    return since + setting.mean_detection_s if event == "failure" else since
 
 
 def ring_moves(

@@ -47,9 +47,9 @@ class RingSetting:
     checkpoint_s
         d, to make and send a checkpoint.
     detection_s
-        From a failure to its detection: missed heartbeats times heartbeat interval, and grace.
+        From a failure to its detection, at the longest: missed heartbeats times heartbeat interval, and grace.
     heartbeat_is_checkpoint
-        Then age of the checkpoint and detection add up to whole intervals, whenever the failure is.
+        Then age of the checkpoint and detection add up to ``detection_s``, whenever the failure is.
     fixed_s
         What a take-over takes beside detection and replay.
     latency_bound_s
@@ -62,6 +62,8 @@ class RingSetting:
         (M,) mean size of a record of a position, NaN where unknown.
     touched
         Share of the state's bytes that an incremental checkpoint holds; 1 where unknown.
+    age
+        Mean age of the last checkpoint at a failure, in intervals: half of one where failures come at any time.
     """
 
     interval_s: float
@@ -74,6 +76,17 @@ class RingSetting:
     bandwidth: float
     record_bytes: FloatArray
     touched: float = 1.0
+    age: float = 0.5
+
+    @property
+    def age_s(self) -> float:
+        """Mean age of the last checkpoint at a failure, u."""
+        return self.age * self.interval_s
+
+    @property
+    def mean_detection_s(self) -> float:
+        """Mean time from a failure to its detection, t_det, so that age and detection add up to what they do."""
+        return self.detection_s - self.age_s if self.heartbeat_is_checkpoint else self.detection_s
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +98,8 @@ class RingProblem:
     members
         (N,) nodes that the planned ring has: accept tasks and checkpoints, are not removed, and where a ring is in
         place have a token of it or are added.
+    zones, zone
+        Names of zones, empty for that of a node without one, and (N,) the zone of each node.
     tier
         (N,) nodes that only hold last copies; none is a member.
     fails
@@ -174,6 +189,10 @@ class RingProblem:
         """Load that each node would have in proportion to its cpu, (N,), 0 for nodes that are no members."""
         cpu = np.where(self.members, self.cpu, 0.0)
         return np.asarray(cpu / max(float(cpu.sum()), 1e-300) * float(self.load.sum()))
+
+    def zone_name(self, node: int) -> str | None:
+        """Return the zone of a node, None where it has none: then it is a zone of its own, without a name."""
+        return self.zones[int(self.zone[node])] or None
 
     def loads(self, ring: Ring) -> FloatArray:
         """Return the load of each node as owner, (N,)."""

@@ -32,7 +32,10 @@ class Rect:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Straight lines through points, or with ``bend`` curves that leave and arrive along the x or the y axis."""
+    """Straight lines through points, or with ``bend`` curves that leave and arrive along the x or the y axis.
+
+    A style with a fill fills what they enclose.
+    """
 
     points: tuple[Point, ...]
     style: str

@@ -78,6 +78,7 @@ SHAPES: Mapping[str, Style] = {
     "edge-full": Style(None, "outline", 2.5),
     "edge-measured": Style(None, "outline", 1.5, (9.0, 3.0, 2.0, 3.0)),
     "live": Style("calm", "outline", 0.75),
+    "down": Style("bad-ground", "bad"),
     "down-hatched": Style("bad-ground", "bad"),
     "chosen": Style("chosen", "outline", 0.75),
     "waiting-hatched": Style("calm", "outline", 0.75),

@@ -69,7 +69,7 @@ def _patch(shape: Rect | Line, order: int) -> Any:
             else:
                 points += [*bends(points[-1], point, shape.bend), point]
                 codes += [Path.CURVE4] * 3
-        return PathPatch(Path(points, codes), **(look | {"fill": False}))
+        return PathPatch(Path(points, codes), **(look | {"fill": style.fill is not None}))
     if shape.style.endswith("-hatched"):
         look["hatch"] = "////"
     if not shape.radius:

@@ -21,6 +21,23 @@ class TokenModel(FileModel):
     backups: list[Id] | None = Field(None, description="Nodes that hold copies of the arc, in order")
 
 
+class TokenChangeModel(FileModel):
+    """A token that a step puts on the ring, moves or takes away."""
+
+    node: Id = Field(description="Node id")
+    source: float | None = Field(None, alias="from", ge=0.0, lt=1.0, description="Token before; null for a new one")
+    to: float | None = Field(None, ge=0.0, lt=1.0, description="Token afterwards; null for one that is gone")
+    tier: Id | None = Field(None, description="Node that holds the last copy of its arc then, with tiered copies")
+
+
+class StepModel(FileModel):
+    """One change of the ring; moves and copies of the same number follow from it."""
+
+    step: Index = Field(description="From 0, in the order in which steps are taken")
+    event: Literal["re-plan", "balance", "scale-out", "scale-in"] = Field(description="Why")
+    tokens: list[TokenChangeModel] = Field(description="What changes, by node; all other tokens stay")
+
+
 class RingMoveModel(FileModel):
     """A range of the ring whose owner or copies change."""
 
@@ -57,6 +74,9 @@ class PeerRingBody(FileModel):
     """What a plan of kind peer-ring holds; one made by hand needs only nodes and tokens."""
 
     ring: list[TokenModel] = Field(description="Tokens in ascending order")
+    steps: list[StepModel] | None = Field(
+        None, description="How the ring in place becomes this one; without them, in one step"
+    )
     moves: list[RingMoveModel] | None = Field(None, description="From the ring in place, step by step")
     copies: list[CopyMoveModel] | None = Field(None, description="What travels for the moves")
     tolerance: dict[str, Any] | None = Field(None, description="Which failures lose what")

@@ -22,6 +22,7 @@ What ftplan can do.
     rebalance             Plan which key groups move where, with short pauses.
     scale-out             Plan how many tasks operators get, before they are bottlenecks.
     drain-schedule        Plan which nodes restart together, in how few rounds.
+    peer-ring             Plan tokens and copies on a ring that survives failures.
     checkpoint-interval   Find the interval that loses least time.
     calibrate             Fit what a recovery costs to measured recoveries.
     what-if               Plan or evaluate under many changed inputs, on all cores.

@@ -1,0 +1,1 @@
+"""Peer rings from files, and judged."""
