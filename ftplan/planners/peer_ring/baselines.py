@@ -1,0 +1,50 @@
+"""What plain random tokens and virtual nodes would give, beside what is planned."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ftplan.metrics.ring import Ring
+from ftplan.metrics.ring_problem import RingProblem
+
+#: Rings of plain random tokens whose mean is said.
+RINGS = 20
+
+
+def baselines(problem: RingProblem, seed: int) -> dict[str, Any]:
+    """Return the largest load over fair share by the usual practice: ``random`` and ``virtual_nodes``.
+
+    ``random`` is the mean and the worst of RINGS rings with one random token for each node, ``virtual_nodes`` is one
+    ring of ``--tokens`` for each; all with tokens anywhere, so that a node may own nothing. Cost O(RINGS M log n).
+    """
+    return {"random": of_random_tokens(problem, seed), "virtual_nodes": of_virtual_nodes(problem, seed)}
+
+
+def of_random_tokens(problem: RingProblem, seed: int) -> dict[str, float | int]:
+    """Return the largest load of rings with one random token for each member: mean and worst of RINGS."""
+    loads = [problem.largest_load(random_ring(problem, np.random.default_rng([seed, k]))) for k in range(RINGS)]
+    return {"rings": RINGS, "largest_load": float(np.mean(loads)), "worst_largest_load": max(loads)}
+
+
+def random_ring(problem: RingProblem, random: np.random.Generator) -> Ring:
+    """Return a ring with one random token for each member."""
+    token = random.random(len(problem.member))
+    while len(np.unique(token)) < len(token):
+        token = random.random(len(token))
+    at = np.argsort(token)
+    return Ring(token[at], problem.member[at])
+
+
+def of_virtual_nodes(problem: RingProblem, seed: int) -> dict[str, float | int]:
+    """Return the largest load of a ring with many tokens for each member, made from scratch."""
+    from dataclasses import replace
+
+    from ftplan.planners.peer_ring.options import RingSearch
+    from ftplan.planners.peer_ring.virtual_nodes import virtual_nodes
+
+    alone = replace(problem, current=None, keep=False, rebalance=False, max_bytes=None, target_load=None)
+    answer = virtual_nodes(alone, RingSearch(seed)).answer
+    assert answer is not None
+    return {"tokens": len(answer.ring.token), "largest_load": problem.largest_load(answer.ring)}

@@ -1,0 +1,41 @@
+"""The ring that is best without a look at the ring in place: fewest zone violations, then least largest load."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ftplan.metrics.ring_problem import RingProblem
+from ftplan.model.tolerances import ROUNDING
+from ftplan.model.topology import IntArray
+from ftplan.planners.budget import Budget
+from ftplan.planners.peer_ring.bounds import load_bound
+from ftplan.planners.peer_ring.cuts.partition import partition
+from ftplan.planners.peer_ring.options import RingSearch
+from ftplan.planners.peer_ring.orders.zone_order import zone_order
+
+
+class LeastLoad(NamedTuple):
+    """Nodes in clockwise order (n,), the first position of each (n,), and both levels with what nothing is below.
+
+    ``bound`` is proven for the largest load of rings with the fewest violations.
+    """
+
+    order: IntArray
+    first: IntArray
+    violations: int
+    violations_bound: int
+    largest: float
+    bound: float
+
+
+def least_load(problem: RingProblem, search: RingSearch, budget: Budget) -> LeastLoad:
+    """Return the order and the cuts with the fewest zone violations, then the least largest load over fair share.
+
+    With equal cpu the order does not matter for the load, and both levels are solved one after the other.
+    """
+    zoned = zone_order(problem, search.seed, budget)
+    bound = load_bound(problem)
+    cuts = partition(problem, zoned.order, at_least=bound)
+    if cuts.largest <= bound * (1.0 + ROUNDING):
+        bound = cuts.largest
+    return LeastLoad(zoned.order, cuts.first, zoned.violations, zoned.bound, cuts.largest, bound)
