@@ -167,6 +167,7 @@ def _estimates(plan: Plan) -> list[Table]:
 
 _ESTIMATES = {
     "interval_s": "between checkpoints, s",
+    "touched_share": "share of the state in one, at most",
     "detection_s": "detection, s",
     "eviction_s": "backups keep older records for, s",
     "records_s": "input, records/s",
