@@ -18,7 +18,7 @@ from ftplan.compiled import compiled
 
 @compiled
 def bands(sums: Any, limit: Any, low: Any, high: Any) -> Any:
-    """Narrow the places of each cut to what the limits of the arcs and one position an arc allow; False if none are left.
+    """Narrow the places of each cut to what limits and one position an arc allow, and return whether any are left.
 
     *sums* are the loads up to each position, ascending. Cost O(n log M).
     """
@@ -45,10 +45,10 @@ def bands(sums: Any, limit: Any, low: Any, high: Any) -> Any:
             else:
                 a = middle + 1
         low[k] = max(low[k], a)
+    left = True
     for k in range(n + 1):
-        if low[k] > high[k]:
-            return False
-    return True
+        left = left and low[k] <= high[k]
+    return left
 
 
 @compiled
