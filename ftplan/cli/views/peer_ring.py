@@ -71,18 +71,23 @@ def _figure(figures: Mapping[str, Any], name: str) -> Any:
 
 
 def _nodes(plan: Plan) -> list[Table]:
-    """Return the nodes in the order of the ring; where there are too many for a table, the most loaded first."""
+    """Return the nodes in the order of the ring, or by name where they have several tokens.
+
+    Where there are too many for a table, the most loaded stand first.
+    """
     facts = {str(item["node"]): item for item in nodes(plan)}
     listed = tokens(plan)
     if not listed:
         return []
     order = list(dict.fromkeys(str(item.get("node")) for item in listed))
+    several = len(order) != len(listed)
+    if several:
+        order.sort(key=natural_key)
     if len(order) > SHOWN:
         order.sort(key=lambda name: (-_weight(facts.get(name) or {}), natural_key(name)))
     first: dict[str, Mapping[str, Any]] = {}
     for item in listed:
         first.setdefault(str(item.get("node")), item)
-    several = len(order) != len(listed)
     rows = [_node(facts.get(name) or {}, first[name], several) for name in order]
     where = "tokens" if several else "token"
     columns = (
