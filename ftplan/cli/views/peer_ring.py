@@ -175,9 +175,17 @@ def _notes(plan: Plan) -> list[str]:
     return [" ".join(lead(plan)).replace(SPACE, " ")] if plan.plan is not None and tokens(plan) else []
 
 
+def _place(change: Mapping[str, Any]) -> str:
+    """Return what changes: a key group, or a range of the ring where nobody knows the key groups."""
+    if "range" in change:
+        first, last = change["range"]
+        return f"from {first:.6g} to {last:.6g}"
+    return f"key-group:{change['operator']}/{change['key_group']}"
+
+
 def difference(changed: Any) -> tuple[list[Table], list[str]]:
     """Return the tables of a difference, and the notes below them."""
-    rows = [(f"key-group:{c['operator']}/{c['key_group']}", c["what"], c["from"], c["to"]) for c in changed.changes]
+    rows = [(_place(change), change["what"], change["from"], change["to"]) for change in changed.changes]
     tables = [capped(("key group", "what", "from", "to"), rows)] if rows else []
     figures = [
         (FIGURES.get(name, name.replace("_", " ")), *(_figure({name: value}, name) for value in values))
