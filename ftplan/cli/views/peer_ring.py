@@ -20,7 +20,6 @@ FIGURES = {
     "bytes": "bytes that travel",
     "highest_utilisation": "highest utilisation",
     "overloaded_nodes": "overloaded nodes",
-    "tokens": "tokens",
     "copysets": "sets of nodes that hold a key group",
 }
 
@@ -133,7 +132,7 @@ def _ledgers(plan: Plan) -> list[Table]:
     """Return what each kind of change costs."""
     names = ("moves", "takeover_bytes", "transfer_bytes", "rereplicate_bytes", "replayed_records")
     known = plan.summary.get("ledgers") or {}
-    rows = [(event, *(whole(figures.get(name)) for name in names)) for event, figures in known.items()]
+    rows = [(event, *(_figure(figures, name) for name in names)) for event, figures in known.items()]
     columns = ("event", "ranges", "to take over, bytes", "transferred", "copied again", "records replayed")
     return [Table(columns, rows)] if rows else []
 
@@ -149,7 +148,7 @@ def _moves(plan: Plan) -> list[Table]:
             _range(move.get("range")),
             move.get("from"),
             move.get("to") if move.get("to") != move.get("from") else "stays",
-            *(whole(move.get(name)) for name in names),
+            *(_figure(move, name) for name in names),
         )
         for move in records(plan, "moves")
         if move.get("event") != "failure"
