@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from ftplan.api.peer_ring.judge import CODES
-from ftplan.api.peer_ring.steps import event_of, worth_moved
+from ftplan.api.peer_ring.steps import event_of
 from ftplan.metrics.breach import over
 from ftplan.metrics.ring import Ring, written_token
+from ftplan.metrics.ring_moves import worth_moved
 from ftplan.metrics.ring_problem import RingProblem, Step
 from ftplan.metrics.ring_rules import broken
 
