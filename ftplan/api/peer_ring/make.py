@@ -12,6 +12,7 @@ from ftplan.api.other_plans import recorded
 from ftplan.api.peer_ring.follows import whole_body
 from ftplan.api.peer_ring.options import PeerRingOptions
 from ftplan.api.peer_ring.problem import PreparedRing, prepare
+from ftplan.api.peer_ring.steps import with_all_copies
 from ftplan.api.peer_ring.summary import LEVELS, all_proven, level_values, summary
 from ftplan.api.recovery_costs import recorded_costs
 from ftplan.metrics.breach import over
@@ -55,7 +56,7 @@ def make(problem: Problem, planner: registry.Row, options: PeerRingOptions) -> P
     result = plan(question, search)
     shape = f"{len(question.atom)} key groups x {len(question.member)} nodes"
     _log.info("%s: %s, planned by %s in %.2f s", shape, result.status, planner.name, time.perf_counter() - started)
-    answer = result.answer
+    answer = None if result.answer is None else with_all_copies(question, result.answer)
     value = None if answer is None else question.largest_load(answer.ring)
     objective = Objective.of("largest-load", "min", value, None if answer is None else result.bound)
     known, bounds = _summary(question, answer, objective.bound, options.seed)

@@ -117,6 +117,7 @@ def prepare(
         windows=None if series is None else loads.at(series.loads) / series.window_s,
         window_s=1.0 if series is None else series.window_s,
         current=None if here is None else here.ring,
+        copies_in_place=_copies_in_place(options, here),
         keep=keep,
         rebalance=options.rebalance,
         target_load=options.target_load,
@@ -132,7 +133,7 @@ def prepare(
                 *said,
                 *standing(nodes, fails, cluster, here is not None),
                 *chances.warnings,
-                *_copies_in_place(options, here, nodes, keep),
+                *_tier_in_place(here, nodes, keep),
             ))
         ),
     )  # fmt: skip
@@ -192,17 +193,17 @@ def _keeps(options: PeerRingOptions, here: RingInPlace | None, nodes: Members, f
     return keep
 
 
-def _copies_in_place(options: PeerRingOptions, here: RingInPlace | None, nodes: Members, keep: bool) -> Iterator[Warn]:
-    """Yield where the copies in place are not those that are asked for."""
-    if here is None or keep:
-        return
-    if here.replication is not None and here.replication != options.replication:
-        text = (
-            f"the ring in place keeps {here.replication} copies of each key group beside its owner, and "
-            f"{options.replication} are planned: bytes are counted as if it kept {options.replication}"
-        )
-        yield Warn("REPLICATION_DIFFERS", text)
-    if here.ring.tier is not None and not nodes.tier.any():
+def _copies_in_place(options: PeerRingOptions, here: RingInPlace | None) -> int | None:
+    """Return how many backups the ring in place keeps where these are others than are asked for, else None."""
+    if here is None:
+        return None
+    most = len(here.ring.nodes) - (here.ring.tier is None)
+    kept = min(options.replication, most) if here.replication is None else here.replication
+    return None if kept == options.replication else kept
+
+
+def _tier_in_place(here: RingInPlace | None, nodes: Members, keep: bool) -> Iterator[Warn]:
+    if here is not None and not keep and here.ring.tier is not None and not nodes.tier.any():
         yield Warn("TIER_DROPPED", "the ring in place has tiered copies, and without --tier the planned one has none")
 
 
