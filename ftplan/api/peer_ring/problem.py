@@ -76,9 +76,10 @@ def prepare(
     here = None if options.current is None else ring_in_place(options.current, ids, loads.position)
     fails, said = failing_nodes(options.fail, problem.failure, cluster)
     nodes = _members(options, cluster, here, listed)
+    keep = here is not None and bool(fails.any()) and not _changes(options)
     if not judging:
         check_replication(options, nodes)
-    keep = _keeps(options, here, nodes, fails)
+        _check_kept(options, here, keep)
     per_core = _capacity_per_core(options, loads, cluster, here, nodes)
     capacity = cluster.cpu * per_core
     foreign = np.array([node.used_cpu for node in cluster.nodes], dtype=np.float64) * per_core
@@ -176,21 +177,19 @@ def _changes(options: PeerRingOptions) -> bool:
     return any(map(bool, asked)) or options.target_load is not None or options.max_bytes is not None
 
 
-def _keeps(options: PeerRingOptions, here: RingInPlace | None, nodes: Members, fails: BoolArray) -> bool:
-    """Return whether a ring in place stays, since only a failure is asked for.
+def _check_kept(options: PeerRingOptions, here: RingInPlace | None, keep: bool) -> None:
+    """Refuse another number of copies than those of a ring that stays, since only a failure is asked for.
 
     Raises
     ------
     FtplanError
-        If another number of copies is asked for than it keeps.
+        With the number that it keeps.
     """
-    keep = here is not None and bool(fails.any()) and not _changes(options)
     kept = None if here is None else here.replication
     if keep and kept is not None and kept != options.replication:
         copies = "1 copy" if kept == 1 else f"{kept:,} copies"
         text = f"the ring in place keeps {copies} of each key group beside its owner, not {options.replication}"
         raise FtplanError(f"{text}: give --replication {kept} for what its failure does")
-    return keep
 
 
 def _copies_in_place(options: PeerRingOptions, here: RingInPlace | None) -> int | None:
