@@ -39,12 +39,7 @@ def random_ring(problem: RingProblem, random: np.random.Generator) -> Ring:
 
 def of_virtual_nodes(problem: RingProblem, seed: int) -> dict[str, float | int]:
     """Return the largest load of a ring with many tokens for each member, made from scratch."""
-    from dataclasses import replace
+    from ftplan.planners.peer_ring.virtual_nodes import hashed_ring
 
-    from ftplan.planners.peer_ring.options import RingSearch
-    from ftplan.planners.peer_ring.virtual_nodes import virtual_nodes
-
-    alone = replace(problem, current=None, keep=False, rebalance=False, max_bytes=None, target_load=None)
-    answer = virtual_nodes(alone, RingSearch(seed)).answer
-    assert answer is not None
-    return {"tokens": len(answer.ring.token), "largest_load": problem.largest_load(answer.ring)}
+    ring = hashed_ring(problem, seed)
+    return {"tokens": len(ring.token), "largest_load": problem.largest_load(ring)}
