@@ -61,7 +61,7 @@ class RingSetting:
     record_bytes
         (M,) mean size of a record of a position, NaN where unknown.
     touched
-        Share of the state's bytes that an incremental checkpoint holds; 1 where unknown.
+        Share of the state that a checkpoint holds on average, at most; 1 where unknown.
     age
         Mean age of the last checkpoint at a failure, in intervals: half of one where failures come at any time.
     """

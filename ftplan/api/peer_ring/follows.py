@@ -7,9 +7,15 @@ from typing import Any
 
 from ftplan.api.peer_ring.body import body
 from ftplan.metrics.ring import Ring
+from ftplan.metrics.ring_estimates import estimates
 from ftplan.metrics.ring_problem import RingProblem, Step
+from ftplan.metrics.ring_tolerance import tolerance
 
 
 def whole_body(problem: RingProblem, ring: Ring, steps: Sequence[Step]) -> dict[str, Any]:
     """Return the whole body of a plan: the ring, how it becomes so, and what follows from it."""
-    return body(problem, ring, steps)
+    return {
+        **body(problem, ring, steps),
+        "tolerance": tolerance(problem, ring),
+        "estimates": estimates(problem, ring),
+    }

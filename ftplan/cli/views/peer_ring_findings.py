@@ -9,7 +9,7 @@ from ftplan.cli.render import Table, cell
 from ftplan.cli.views import capped
 from ftplan.model.plan import Plan
 from ftplan.reports.figures.peer_ring import chance, records
-from ftplan.reports.numbers import is_number
+from ftplan.reports.numbers import count, is_number
 
 #: Nodes of a set that a table names.
 LISTED = 6
@@ -48,7 +48,7 @@ def _tolerance(known: Mapping[str, Any]) -> list[Table]:
 
 def _any(known: Mapping[str, Any]) -> str:
     copies = known.get("copies")
-    return f"any {copies - 1:,}" if isinstance(copies, int) else "–"
+    return f"any {count(copies - 1, 'node')}" if isinstance(copies, int) else "–"
 
 
 def _best(known: Mapping[str, Any]) -> str:
@@ -57,12 +57,13 @@ def _best(known: Mapping[str, Any]) -> str:
     if low is None:
         return "–"
     example = f", such as {_names(best['example'])}" if best.get("example") else ""
-    return f"{cell(low)}{example}" if low == high else f"{cell(low)} to {cell(high)}{example}"
+    most = cell(low) if low == high else f"{cell(low)} to {cell(high)}"
+    return f"{most} nodes{example}"
 
 
 def _sets(known: Mapping[str, Any]) -> str:
     fatal = known.get("fatal_nodes") or {}
-    return f"{cell(fatal['count'])} sets of {cell(fatal.get('size'))} nodes" if "count" in fatal else "–"
+    return f"{count(fatal['count'], 'set')} of {count(fatal['size'], 'node')}" if "count" in fatal else "–"
 
 
 def _zones(known: Mapping[str, Any]) -> str:
@@ -70,9 +71,10 @@ def _zones(known: Mapping[str, Any]) -> str:
     if "size" not in fatal:
         return "–"
     if one.get("harmless"):
-        return f"no single one; {cell(fatal.get('count'))} sets of {cell(fatal['size'])} zones do"
+        return f"no single one, {count(fatal['count'], 'set')} of {fatal['size']:,}"
     worst = [_names(item.get("zones") or ()) for item in fatal.get("heaviest") or ()]
-    return f"{cell(fatal.get('count'))} single zones do: {', '.join(worst)}"
+    more = f" and {fatal['count'] - len(worst):,} more" if fatal["count"] > len(worst) else ""
+    return f"{', '.join(worst)}{more} alone"
 
 
 def _after_one(known: Mapping[str, Any]) -> str:
@@ -104,13 +106,13 @@ def _expected(known: Mapping[str, Any]) -> str:
 
 #: What is said of failures, and how.
 _SAID = (
-    ("never lose anything", _any),
-    ("at best do not", _best),
-    ("lose something", _sets),
-    ("zones that lose something", _zones),
+    ("nothing is lost with", _any),
+    ("at best with", _best),
+    ("something is lost by", _sets),
+    ("and by whole zones", _zones),
     ("after one failure is taken over", _after_one),
     ("loss within one repair window", _likely),
-    ("lost on average", _expected),
+    ("lost on average in one", _expected),
 )
 
 
@@ -154,7 +156,8 @@ def _estimates(plan: Plan) -> list[Table]:
         for name, text in _ESTIMATES.items()
         if known.get(name) is not None
     ]
-    rows += [(text, _worst((known.get("worst") or {}).get(name))) for name, text in _WORST.items() if known]
+    worst = known.get("worst") or {}
+    rows += [(text, _worst(worst[name])) for name, text in _WORST.items() if worst.get(name)]
     for run in known.get("runs") or ():
         if run.get("nodes", 0) > 1:
             late = f"{cell(run.get('ready_s'))}, caught up {_or_never(run.get('caught_up_s'))} (by {run.get('taker')})"
@@ -164,6 +167,7 @@ def _estimates(plan: Plan) -> list[Table]:
 
 _ESTIMATES = {
     "interval_s": "between checkpoints, s",
+    "touched_share": "share of the state in one, at most",
     "detection_s": "detection, s",
     "eviction_s": "backups keep older records for, s",
     "records_s": "input, records/s",
@@ -179,9 +183,7 @@ _WORST = {
 }
 
 
-def _worst(item: Any) -> str:
-    if not isinstance(item, Mapping):
-        return "–"
+def _worst(item: Mapping[str, Any]) -> str:
     return f"{_or_never(item.get('value'))} ({item.get('node')})"
 
 
