@@ -84,12 +84,12 @@ def prepare(
     foreign = np.array([node.used_cpu for node in cluster.nodes], dtype=np.float64) * per_core
     power = Power(cluster.cpu, capacity, foreign, nodes.members)
     setting, assumed = ring_setting(options, topology, cluster.network, loads, power, given)
-    names = {int(zone): name for zone, name in zip(cluster.zone_index, cluster.zone_names, strict=True)}
-    series, chances = loads.series, Chances.of(cluster, tuple(names[k] for k in range(len(names))))
+    zones = _zones(cluster)
+    series, chances = loads.series, Chances.of(cluster, zones)
     state = np.nan_to_num(loads.state)
     built = RingProblem(  # the function is long because the problem has many fields
         nodes=ids,
-        zones=tuple(names[k] for k in range(len(names))),
+        zones=zones,
         zone=cluster.zone_index,
         members=nodes.members,
         tier=nodes.tier,
@@ -147,6 +147,12 @@ def _needed(problem: Problem) -> tuple[Topology, Cluster]:
     assert problem.topology is not None
     assert problem.cluster is not None
     return problem.topology, problem.cluster
+
+
+def _zones(cluster: Cluster) -> tuple[str, ...]:
+    """Return the names of zones by number, empty for that of a node without one."""
+    names = {int(number): node.zone or "" for number, node in zip(cluster.zone_index, cluster.nodes, strict=True)}
+    return tuple(names[number] for number in range(len(names)))
 
 
 def _members(

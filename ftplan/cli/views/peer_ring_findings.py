@@ -28,7 +28,7 @@ def percent(value: Any) -> str:
 
 
 def whole(value: Any) -> Any:
-    """Return bytes or records as a whole number."""
+    """Return bytes as a whole number."""
     return round(value) if is_number(value) else value
 
 
@@ -84,8 +84,8 @@ def _after_one(known: Mapping[str, Any]) -> str:
     if not after.get("nodes_that_harm"):
         return "as before, whichever node it was"
     return (
-        f"after {after['worst']}: {cell(after.get('fatal_zones'))} zones lose something, "
-        f"{cell(after.get('zone_violations'))} arcs with two copies in one zone"
+        f"after {after['worst']}: the loss of {count(after['fatal_zones'], 'zone')} loses something, "
+        f"{count(after['zone_violations'], 'arc')} with two copies in one zone"
     )
 
 
@@ -157,7 +157,7 @@ def _estimates(plan: Plan) -> list[Table]:
         if known.get(name) is not None
     ]
     worst = known.get("worst") or {}
-    rows += [(text, _worst(worst[name])) for name, text in _WORST.items() if worst.get(name)]
+    rows += [(text, _worst(name, worst[name])) for name, text in _WORST.items() if worst.get(name)]
     for run in known.get("runs") or ():
         if run.get("nodes", 0) > 1:
             late = f"{cell(run.get('ready_s'))}, caught up {_or_never(run.get('caught_up_s'))} (by {run.get('taker')})"
@@ -181,10 +181,14 @@ _WORST = {
     "caught_up_s": "longest until caught up, s",
     "window_s": "longest until all copies are there again, s",
 }
+#: Times that are null where they never end.
+_TIMES = ("ready_s", "caught_up_s")
 
 
-def _worst(item: Mapping[str, Any]) -> str:
-    return f"{_or_never(item.get('value'))} ({item.get('node')})"
+def _worst(name: str, item: Mapping[str, Any]) -> str:
+    value = item.get("value")
+    shown = "unknown" if value is None and name not in _TIMES else _or_never(value)
+    return f"{shown} ({item.get('node')})"
 
 
 def _or_never(value: Any) -> str:

@@ -7,10 +7,14 @@ from typing import Any
 import numpy as np
 
 from ftplan.metrics.ring import Ring
+from ftplan.metrics.ring_copysets import copysets
 from ftplan.metrics.ring_problem import RingProblem
+from ftplan.metrics.ring_survival import survival
 
 #: Rings of plain random tokens whose mean is said.
 RINGS = 20
+#: Tokens of virtual nodes whose probability of loss is said.
+MOST_TOKENS = 20_000
 
 
 def baselines(problem: RingProblem, seed: int) -> dict[str, Any]:
@@ -37,9 +41,26 @@ def random_ring(problem: RingProblem, random: np.random.Generator) -> Ring:
     return Ring(token[at], problem.member[at])
 
 
-def of_virtual_nodes(problem: RingProblem, seed: int) -> dict[str, float | int]:
-    """Return the largest load of a ring with many tokens for each member, made from scratch."""
-    from ftplan.planners.peer_ring.virtual_nodes import hashed_ring
+def of_virtual_nodes(problem: RingProblem, seed: int) -> dict[str, Any]:
+    """Return what a ring with many tokens for each member is worth, made from scratch.
 
-    ring = hashed_ring(problem, seed)
-    return {"tokens": len(ring.token), "largest_load": problem.largest_load(ring)}
+    The probability of loss of more than MOST_TOKENS tokens would take longer than the plan: None.
+    """
+    from dataclasses import replace
+
+    from ftplan.planners.peer_ring.options import RingSearch
+    from ftplan.planners.peer_ring.virtual_nodes import virtual_nodes
+
+    alone = replace(problem, current=None, keep=False, rebalance=False, max_bytes=None, target_load=None)
+    answer = virtual_nodes(alone, RingSearch(seed)).answer
+    assert answer is not None
+    ring = answer.ring
+    few = len(ring.token) <= MOST_TOKENS
+    chance = (survival(problem, ring, seed) if few else None) or {}
+    return {
+        "tokens": len(ring.token),
+        "largest_load": problem.largest_load(ring),
+        "zone_violations": problem.violations(ring),
+        "copysets": len(copysets(problem, ring).nodes),
+        "loss_probability": chance.get("loss_probability"),
+    }
