@@ -10,7 +10,7 @@ from ftplan.api.peer_ring.follows import whole_body
 from ftplan.api.peer_ring.judge_body import judge_body
 from ftplan.api.peer_ring.judge_levels import judge_levels
 from ftplan.api.peer_ring.judge_tokens import judge_nodes, judge_steps, wrong_tokens
-from ftplan.api.peer_ring.steps import steps_of, worth_moved
+from ftplan.api.peer_ring.steps import steps_of
 from ftplan.api.peer_ring.summary import summary
 from ftplan.api.statements import (
     Judged,
@@ -24,6 +24,7 @@ from ftplan.api.statements import (
 from ftplan.errors import FtplanError
 from ftplan.metrics.breach import Breach
 from ftplan.metrics.ring import Ring
+from ftplan.metrics.ring_moves import worth_moved
 from ftplan.metrics.ring_problem import RingProblem
 from ftplan.metrics.ring_rules import (
     CAPACITY,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import ftplan
@@ -12,10 +12,11 @@ from ftplan.api.other_plans import recorded
 from ftplan.api.peer_ring.follows import whole_body
 from ftplan.api.peer_ring.options import PeerRingOptions
 from ftplan.api.peer_ring.problem import PreparedRing, prepare
-from ftplan.api.peer_ring.steps import worth_moved
 from ftplan.api.peer_ring.summary import LEVELS, all_proven, level_values, summary
 from ftplan.api.recovery_costs import recorded_costs
+from ftplan.metrics.breach import over
 from ftplan.metrics.ring_figures import overloaded
+from ftplan.metrics.ring_moves import worth_moved
 from ftplan.metrics.ring_problem import RingAnswer, RingProblem
 from ftplan.metrics.ring_rules import asked_rules, rules
 from ftplan.model.kinds import PEER_RING
@@ -23,6 +24,7 @@ from ftplan.model.plan import Objective, Plan, Status, Warn
 from ftplan.model.problem import Problem
 from ftplan.planners import registry
 from ftplan.planners.budget import Budget, of_command
+from ftplan.planners.peer_ring.baselines import baselines
 from ftplan.planners.peer_ring.options import RingSearch
 from ftplan.planners.result import Result
 
@@ -30,6 +32,8 @@ _log = logging.getLogger(__name__)
 
 #: Share of the time for the ring, the rest is for what it is compared with.
 PLANNED = 0.9
+#: By how much virtual nodes have to be more even for a warning.
+EVENER = 0.01
 #: How many nodes a warning names.
 NAMED = 5
 
@@ -54,8 +58,8 @@ def make(problem: Problem, planner: registry.Row, options: PeerRingOptions) -> P
     answer = result.answer
     value = None if answer is None else question.largest_load(answer.ring)
     objective = Objective.of("largest-load", "min", value, None if answer is None else result.bound)
-    known, bounds = _summary(question, answer, objective.bound)
-    said = () if answer is None else tuple(_said(question, answer))
+    known, bounds = _summary(question, answer, objective.bound, options.seed)
+    said = () if answer is None else tuple(_said(question, answer, known))
     return Plan(
         kind=PEER_RING.name,
         algorithm=planner.name,
@@ -87,7 +91,7 @@ def _status(problem: RingProblem, answer: RingAnswer, bounds: dict[str, Any]) ->
 
 
 def _summary(
-    problem: RingProblem, answer: RingAnswer | None, bound: float | None
+    problem: RingProblem, answer: RingAnswer | None, bound: float | None, seed: int
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return what follows from question and ring with what planners know besides, and the bound of each level."""
     if answer is None:
@@ -97,6 +101,7 @@ def _summary(
     for name in LEVELS:
         value = known["levels"][name]["value"]
         known["levels"][name]["bound"] = None if value is None or bounds[name] is None else min(bounds[name], value)
+    known |= baselines(problem, seed)
     known["out_of_room"] = [problem.nodes[node] for node in answer.out_of_room]
     return known, bounds
 
@@ -108,7 +113,7 @@ def _reason(problem: RingProblem, answer: RingAnswer | None) -> str | None:
     return "the ring stays as it is" if problem.keep else "no change: no ring is better than the one in place"
 
 
-def _said(problem: RingProblem, answer: RingAnswer) -> Iterator[Warn]:
+def _said(problem: RingProblem, answer: RingAnswer, known: Mapping[str, Any]) -> Iterator[Warn]:
     """Yield what is to be said of a ring."""
     full = overloaded(problem, answer.ring)
     if full:
@@ -118,6 +123,14 @@ def _said(problem: RingProblem, answer: RingAnswer) -> Iterator[Warn]:
     if answer.out_of_room:
         text = f"no other node can take load of {_named(problem, answer.out_of_room)}: add a node"
         yield Warn("OUT_OF_ROOM", text)
+    after, other = known["after"], known["virtual_nodes"]
+    if answer.ring.simple and not problem.keep and over(after["largest_load"], other["largest_load"] * (1.0 + EVENER)):
+        text = (
+            f"virtual nodes would be more even: a largest load of {other['largest_load']:.4g} by {other['tokens']:,} "
+            f"tokens, with {other['copysets']:,} copysets instead of {after['copysets']:,}: more sets of nodes whose "
+            "failure loses something"
+        )
+        yield Warn("VIRTUAL_NODES_MORE_EVEN", text)
 
 
 def _named(problem: RingProblem, nodes: Sequence[int]) -> str:

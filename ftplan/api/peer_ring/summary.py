@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ftplan.api.peer_ring.steps import moved_by, worth_moved
+from ftplan.api.peer_ring.steps import moved_by
 from ftplan.metrics.ring import Ring
 from ftplan.metrics.ring_figures import ledgers, node_figures, ring_figures
+from ftplan.metrics.ring_moves import worth_moved
 from ftplan.metrics.ring_problem import RingProblem, Step
 from ftplan.model.tolerances import NOISE, ROUNDING
 
