@@ -142,19 +142,19 @@ def _takeovers(plan: Plan) -> list[Table]:
             _names(item.get("run") or ()) or "–",
             item.get("key_groups"),
             percent(item.get("utilisation")),
-            _follows(item),
             _when(item, "ready_s"),
             _when(item, "caught_up_s"),
             item.get("replayed_records"),
             whole(item.get("transfer_bytes")),
             whole(item.get("restore_bytes")),
             item.get("restored_s"),
+            _follows(item),
         )
         for item in records(plan, "takeovers")
     ]
     columns = (
-        "after the failure", "takes over from", "key groups", "utilisation", "", "served again, s", "caught up, s",
-        "records replayed", "state sent, bytes", "copies sent to it", "all there, s",
+        "after the failure", "takes over from", "key groups", "utilisation", "served again, s", "caught up, s",
+        "records replayed", "state sent, bytes", "copies sent to it", "all there, s", "",
     )  # fmt: skip
     return [capped(columns, rows)] if rows else []
 
@@ -164,7 +164,8 @@ def _follows(item: Mapping[str, Any]) -> str:
     if not item.get("overloaded"):
         return ""
     if item.get("follows") == "balance":
-        return f"overloaded: {_names(item.get('asks') or ())} can help"
+        asked = [str(node) for node in item.get("asks") or ()] or ["a neighbour"]
+        return f"overloaded: {asked[0]} takes half" + (f", since {asked[-1]} has room" if len(asked) > 1 else "")
     if item.get("follows") == "nothing":
         return "overloaded: all its load is in one place"
     return "overloaded: scale out" if item.get("follows") else "overloaded"
