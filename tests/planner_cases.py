@@ -17,6 +17,7 @@ import yaml
 import ftplan
 from tests.api import recovery_cases, replication_cases
 from tests.api.drain import cases as drain_cases
+from tests.api.peer_ring import cases as ring_cases
 from tests.api.rebalance import cases as rebalance_cases
 from tests.api.scale_out import cases as scale_out_cases
 
@@ -315,10 +316,40 @@ def scale_out() -> Questions:
     )
 
 
+def peer_ring() -> Questions:
+    job, bare = ring_cases.JOB, ring_cases.BARE
+
+    def question(documents: Documents, more: tuple[str, tuple[Any, ...]] | None = None, **options: Any) -> Question:
+        return Question(documents, {**ring_cases.USUAL, **options}, more)
+
+    def changed(more: tuple[str, tuple[Any, ...]] | None = None, **options: Any) -> Question:
+        return question(job, more, current=ring_cases.EVEN, **{"remove": [], **options})
+
+    idle = {**job, "stats": {**job["stats"], "key_groups": job["stats"]["key_groups"].assign(records=0.0)}}
+    return Questions(
+        {
+            "plain": question(job),
+            "two-backups": question(job, replication=2),
+            "no-statistics": question(bare, replication=2),
+            "uneven": question(job, remove=[]),
+            "tier": question(job, tier=["zone:vault"]),
+            "again": changed(),
+            "grown": changed(("max_bytes", (4e8, 6e8, 8e8, 1e9, 2e9)), add=["n7"], max_bytes=1e9),
+            "shrunk": changed(remove=["n6"], overload=3.0),
+            "enough": changed(add=["n7"], target_load=1.4),
+            "failed": changed(fail=["node:n1", "node:n3"]),
+        },
+        impossible={"bytes": changed(remove=["n6"], overload=3.0, max_bytes=1.0)},
+        nothing={"idle": question(idle)},
+        strict=True,
+    )
+
+
 #: By command: a planner of one of these is covered by its row in the registry alone.
 QUESTIONS: Mapping[str, Questions] = {
     "allocate-checkpoints": allocation(),
     "drain-schedule": drain(),
+    "peer-ring": peer_ring(),
     "rebalance": rebalance(),
     "recovery-schedule": recovery(),
     "replicate-tasks": replication(),

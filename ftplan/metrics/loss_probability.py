@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from math import prod
 
@@ -96,7 +96,7 @@ def _bounds_with_zones(
         single.append(alone)
     none_failed = _absorbed(sets, search)
     low = 1.0 if frozenset() in none_failed else _bounds(none_failed, search)[0] if none_failed else 0.0
-    return max(low, *single), 1.0 - prod(1.0 - x for x in single)
+    return max(low, *single), _any(single)
 
 
 def _absorbed(sets: Sets, search: _Enumeration) -> Sets:
@@ -126,11 +126,16 @@ def _union(sets: Sets, search: _Enumeration) -> tuple[float, float]:
         return 0.0, 0.0
     if frozenset() in sets:
         return 1.0, 1.0
-    low = high = 1.0
-    for part in _parts(sets):
-        a, b = _part(part, search)
-        low, high = low * (1.0 - a), high * (1.0 - b)
-    return 1.0 - low, 1.0 - high
+    bounds = [_part(part, search) for part in _parts(sets)]
+    return _any(low for low, _ in bounds), _any(high for _, high in bounds)
+
+
+def _any(chances: Iterable[float]) -> float:
+    """Return the probability that one of several independent events happens, accurate for the smallest ones too."""
+    some = 0.0
+    for chance in chances:
+        some += chance * (1.0 - some)
+    return some
 
 
 def _part(sets: Sets, search: _Enumeration) -> tuple[float, float]:
@@ -181,12 +186,12 @@ def _bounds(sets: Sets, search: _Enumeration) -> tuple[float, float]:
     alone = np.array([prod(search.down[n] for n in one) for one in ordered])
     high = float(-np.expm1(np.log1p(-np.minimum(alone, 1 - 1e-16)).sum()))
     used: set[str] = set()
-    apart = 1.0
+    apart = 0.0
     for i in np.argsort(-alone, kind="stable").tolist():
         if used.isdisjoint(ordered[i]):
             used.update(ordered[i])
-            apart *= 1.0 - float(alone[i])
-    return max(1.0 - apart, float(alone.sum()) - _pairs(ordered, alone, search)), high
+            apart += float(alone[i]) * (1.0 - apart)
+    return max(apart, float(alone.sum()) - _pairs(ordered, alone, search)), high
 
 
 def _pairs(ordered: list[tuple[str, ...]], alone: FloatArray, search: _Enumeration) -> float:

@@ -9,6 +9,7 @@ from typing import Literal
 from ftplan.model.kinds import (
     CHECKPOINT_ALLOCATION,
     DRAIN_SCHEDULE,
+    PEER_RING,
     REBALANCE,
     RECOVERY_SCHEDULE,
     SCALE_OUT,
@@ -33,6 +34,7 @@ _REPLICATION = TASK_REPLICATION.name
 _DRAIN = DRAIN_SCHEDULE.name
 _REBALANCE = REBALANCE.name
 _SCALE_OUT = SCALE_OUT.name
+_RING = PEER_RING.name
 
 METRICS: tuple[Metric, ...] = (
     Metric(
@@ -230,6 +232,36 @@ METRICS: tuple[Metric, ...] = (
     Metric("state-bytes", _SCALE_OUT, "min", "bytes", "state that new tasks take over"),
     Metric("operators-changed", _SCALE_OUT, "min", "operators", "operators whose tasks are replaced"),
     Metric("tasks-lost", _SCALE_OUT, "min", "tasks", "new tasks on failed nodes"),
+    Metric("largest-load", _RING, "min", "share", "the objective: largest load of a node over its fair share by cpu"),
+    Metric("zone-violations", _RING, "min", "arcs", "arcs with two of their holders in one zone"),
+    Metric(
+        "survival",
+        _RING,
+        "max",
+        "probability",
+        "nothing is lost within one repair window, by failure_probability of nodes and zones; the worse end where only "
+        "an interval is known",
+    ),
+    Metric("loss-probability", _RING, "min", "probability", "some key group loses its owner and all backups: the rest"),
+    Metric("expected-lost-bytes", _RING, "min", "bytes", "expected state that is lost within one repair window"),
+    Metric("best-case", _RING, "max", "nodes", "most nodes that may fail together without loss; at least so many"),
+    Metric("fatal-zones", _RING, "max", "zones", "fewest zones whose loss, all their nodes at once, loses something"),
+    Metric("copysets", _RING, "min", "sets", "distinct sets of nodes that hold all copies of a key group"),
+    Metric("moved-bytes", _RING, "min", "bytes", "what travels from the ring in place to this one, copies included"),
+    Metric(
+        "memory-bytes", _RING, "min", "bytes", "most that a node keeps for others: copies, and tuples not yet in them"
+    ),
+    Metric("lost-groups", _RING, "min", "key groups", "key groups whose owner and backups all fail"),
+    Metric("lost-bytes", _RING, "min", "bytes", "their state"),
+    Metric(
+        "rereplicate-bytes", _RING, "min", "bytes", "what travels after the failure until all copies are there again"
+    ),
+    Metric("ready-s", _RING, "min", "s", "from the failure until all that is taken over runs again"),
+    Metric("caught-up-s", _RING, "min", "s", "the same until no record waits any more; undefined where that is never"),
+    Metric(
+        "highest-utilisation", _RING, "min", "share", "load over capacity of the fullest node, with what it takes over"
+    ),
+    Metric("overloaded-nodes", _RING, "min", "nodes", "nodes that are overloaded then"),
 )
 
 

@@ -43,7 +43,8 @@ _NUMBERS = {
     "balance", "bandwidth", "budget_cpu", "budget_mb", "capacity", "capacity_per_core", "checkpoint_age_s",
     "coordinator_cpu", "cross_zone_cost", "failover_limit", "horizon", "keep_priority", "max_bytes", "max_pause_s",
     "max_stats_age_s", "overload", "phase_bytes", "phase_overhead_s", "queue_s", "record_bytes", "restart_s",
-    "serialisation", "threshold", "tolerance", "within_s",
+    "serialisation", "threshold", "tolerance", "within_s", "accept", "grace_s", "heartbeat_s", "interval_s",
+    "latency_bound_s", "queue_high_s", "queue_low_s", "replay_rate", "target_load",
 }  # fmt: skip
 _COUNTS = {
     "hold",
@@ -56,11 +57,14 @@ _COUNTS = {
     "max_moves",
     "max_changes",
     "max_per_zone",
+    "missed_heartbeats",
+    "replication",
     "samples",
+    "tokens",
 }
 _FLAGS = {
     "arrivals", "bound", "complete_failure", "curve", "ignore_stale", "move", "parallel_recovery", "partial",
-    "prefetch", "spread", "by_probability", "prove", "strict", "suggest", "then_recover", "worst_case",
+    "prefetch", "spread", "by_probability", "prove", "rebalance", "strict", "suggest", "then_recover", "worst_case",
 }  # fmt: skip
 _PLANS = {"current", "replicas", "checkpoints"}
 _INPUTS = {"topology", "cluster", "stats", "failure", "costs", "rules"}
@@ -74,7 +78,7 @@ WRONG: tuple[tuple[Any, set[str]], ...] = (
     (True, _FLAGS),
     (
         "no such word",
-        {*_PLANS, *_INPUTS, "add", "key_log", "remove", "fail", "nodes", "budget", "fail_under", "selector"},
+        {*_PLANS, *_INPUTS, "add", "key_log", "remove", "fail", "nodes", "budget", "fail_under", "selector", "operator", "tier"},
     ),
     (1e30, set()),
     (1.5, {*_NUMBERS, "time_limit_s"}),
@@ -97,6 +101,7 @@ WRONG: tuple[tuple[Any, set[str]], ...] = (
             "checkpoint_records",
             "task_capacity",
             "task_memory",
+            "replay_rate",
         },
     ),
     ([5], set()),
@@ -236,9 +241,10 @@ def test_plans_record_every_option_and_verify_reads_it_back(
             "hold": 2,
             "growth": 1.5,
         },
+        "peer-ring": {"replication": 2, "remove": ["n6"], "capacity_per_core": 3.0, "target_load": 1.5, "grace_s": 1.0},
     }
     given = {**asked_for[kind], "seed": 3, "time_limit_s": 9.0}
-    problem = small if "stats" in kinds.row(kind).needs else figure_2
+    problem = small if "stats" in kinds.row(kind).needs or kind == "peer-ring" else figure_2
     plan = ftplan.plan(kind, problem, **given)
     options = kind_of(kind).options
     facts = {

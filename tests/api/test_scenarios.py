@@ -21,7 +21,7 @@ SMALL = ROOT / "tests" / "data" / "small"
 FILES = {"topology": SMALL / "topology.yaml", "cluster": SMALL / "cluster.yaml"}
 STATS = {**FILES, "stats": SMALL / "stats"}
 #: Kinds that are scored with statistics.
-WITH_STATS = ("checkpoint-allocation", "rebalance", "scale-out")
+WITH_STATS = ("checkpoint-allocation", "peer-ring", "rebalance", "scale-out")
 
 #: Weights that do not sum to 1, one of them 0, and one in which nothing more fails than in all.
 SCENARIOS: list[dict[str, Any]] = [
@@ -41,6 +41,8 @@ def planned(kind: str) -> ftplan.Plan:
         return ftplan.plan(kind, problem, iterations=5)
     if kind == "checkpoint-allocation":
         return ftplan.plan(kind, problem, algorithm="even")
+    if kind == "peer-ring":
+        return ftplan.plan(kind, problem, iterations=5, replication=2)
     if kind == "scale-out":
         return ftplan.plan(kind, problem, iterations=5, task_capacity=0.2, forecast="none")
     if kind == "recovery-schedule":
@@ -55,24 +57,37 @@ def evaluated(plan: ftplan.Plan, given: Any, **more: Any) -> Evaluation:
     return ftplan.evaluate(plan, ftplan.load(**files, failure=given, spread=True), **more)
 
 
+def besides(kind: str) -> str:
+    """Return a selector of what a kind may have fail beside the scenarios."""
+    return "node:n1" if kind == "peer-ring" else "task:clicks/0"
+
+
 def values(metrics: Any) -> dict[str, float | None]:
     return {m.name: m.value for m in metrics}
 
 
 KINDS = (
-    *("checkpoint-allocation", "drain-schedule", "rebalance", "recovery-schedule", "scale-out", "task-replication"),
+    *(
+        "checkpoint-allocation",
+        "drain-schedule",
+        "peer-ring",
+        "rebalance",
+        "recovery-schedule",
+        "scale-out",
+        "task-replication",
+    ),
 )
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_mean_of_what_each_scenario_is_worth_alone(kind: str) -> None:
     plan = planned(kind)
-    found = evaluated(plan, failure("task:clicks/0"))
+    found = evaluated(plan, failure(besides(kind)))
     assert [(s.id, s.probability) for s in found.scenarios] == [("calm", 0.06), ("never", 0.0), ("racks", 0.02)]
-    assert "task:clicks/0" in found.failures
+    assert besides(kind) in found.failures
     assert "zone:b" not in found.failures
     alone = {
-        s["id"]: values(evaluated(plan, failure("task:clicks/0", *s["fail"], scenarios=[])).metrics) for s in SCENARIOS
+        s["id"]: values(evaluated(plan, failure(besides(kind), *s["fail"], scenarios=[])).metrics) for s in SCENARIOS
     }
     differing = 0
     for scenario in found.scenarios:
@@ -98,6 +113,7 @@ def test_nothing_fails_in_a_scenario(kind: str) -> None:
     best = {
         "checkpoint-allocation": ("recoverable-share", 1.0),
         "drain-schedule": ("nodes-at-once", 1.0),
+        "peer-ring": ("lost-groups", 0.0),
         "rebalance": ("blocked-moves", 0.0),
         "recovery-schedule": ("priority-back-share", 1.0),
         "scale-out": ("tasks-lost", 0.0),
@@ -109,7 +125,7 @@ def test_nothing_fails_in_a_scenario(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_documents_are_what_the_schema_says(kind: str) -> None:
-    for given in (failure("task:clicks/0"), failure("node:n1", scenarios=[])):
+    for given in (failure(besides(kind)), failure("node:n1", scenarios=[])):
         document = json.loads(evaluated(planned(kind), given).to_json())
         jsonschema.validate(document, schema("evaluation"))
         assert load_evaluation(document).value == document

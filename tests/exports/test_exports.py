@@ -357,6 +357,7 @@ def test_every_kind_is_taken_or_refused_with_who_takes_it(kind: str, target: str
         "recovery-schedule": {"steps": [{"at_s": 0, "recover": [{"operator": "o", "index": 0}]}]},
         "drain-schedule": {"rounds": [{"nodes": ["a", "b"]}]},
         "rebalance": {"moves": [{"operator": "o", "key_group": 0, "from": "a", "to": "b"}]},
+        "peer-ring": {"ring": [{"node": "a", "token": 0.5}, {"node": "b", "token": 0.75}]},
         "scale-out": {
             "operators": [
                 {"operator": "o", "state": "promoted", "parallelism_from": 1, "parallelism_to": 2, "key_ranges": None}

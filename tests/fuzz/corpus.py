@@ -91,6 +91,7 @@ COMMANDS: dict[str, dict[str, Any]] = {
     "drain-schedule": {"iterations": 1, "min_fidelity": 0.2, "partial": True},
     "rebalance": {"iterations": 1},
     "scale-out": {"iterations": 1},
+    "peer-ring": {"iterations": 1},
 }
 
 

@@ -173,6 +173,11 @@ def _more(command: str, random: Random) -> dict[str, Any]:
             {"forecast": "none"}, {"demand": "p90", "look_back_s": 600.0}, {"task_memory": 1e6},
             {"max_rescales_per_day": 3}, {"latency_budget_s": 0.1},
         ],
+        "peer-ring": [
+            {}, {}, {"replication": 2}, {"replication": 0}, {"remove": ["n1"]}, {"tier": ["n1"]}, {"target_load": 1.5},
+            {"fail": ["node:n1"]}, {"fail": ["zone:rack-a"]}, {"demand": "p90"}, {"interval_s": 1.0}, {"tokens": 3},
+            {"load": "bytes"}, {"capacity_per_core": 3.0}, {"heartbeat_s": 1.0, "missed_heartbeats": 3},
+        ],
     }  # fmt: skip
     return random.choice(choices[command])
 
@@ -201,6 +206,7 @@ def _plan(number: int, case: Case, random: Random, limit_s: float) -> Judged:
             ("rebalance", "checkpoints"),
             ("scale-out", "checkpoints"),
         ],
+        "peer-ring": [("peer-ring", "current")],
         "task-replication": [
             ("replicate-tasks", "current"),
             ("recovery-schedule", "replicas"),

@@ -64,6 +64,12 @@ def scale_out() -> Plan:
 
 
 @cache
+def ring() -> Plan:
+    problem = ftplan.load(**_inputs(SMALL, "topology", "cluster"), stats=str(SMALL / "stats"))
+    return ftplan.plan("peer-ring", problem, replication=2, fail=("node:n1", "node:n2"), iterations=10)
+
+
+@cache
 def evaluation() -> Any:
     problem = ftplan.load(**_inputs(EXAMPLES / "storm-recovery", "topology", "cluster"))
     failure = str(EXAMPLES / "storm-recovery" / "racks.yaml")
@@ -185,6 +191,7 @@ def documents() -> dict[str, Any]:
         "allocation": allocation(),
         "drain": drain(),
         "rebalance": rebalance(),
+        "ring": ring(),
         "scale-out": scale_out(),
         "evaluation": evaluation(),
         "what-if": what_if(),

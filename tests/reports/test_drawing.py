@@ -113,7 +113,7 @@ def test_styles_name_known_colours() -> None:
 
 
 @pytest.mark.parametrize("form", ["svg", "png"])
-@pytest.mark.parametrize("name", ["recovery", "replication", "allocation", "drain", "rebalance", "scale-out"])
+@pytest.mark.parametrize("name", ["recovery", "replication", "allocation", "drain", "rebalance", "ring", "scale-out"])
 def test_plots_of_every_kind(name: str, form: str, tmp_path: Path) -> None:
     pytest.importorskip({"svg": "jinja2", "png": "matplotlib"}[form])
     plan = cases.documents()[name]

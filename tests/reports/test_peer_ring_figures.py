@@ -25,14 +25,17 @@ def by_hand(**more: Any) -> Plan:
     ]
     body: dict[str, Any] = {"ring": listed, "after_failure": [listed[0], {**listed[3], "token": 0.25}]}
     body["lost"] = [{"operator": "sums", "key_group": group} for group in (2, 3)]
-    body["tolerance"] = {"without_tier": {"loss_probability": 0.01}}
+    body["tolerance"] = {
+        "survival": {"loss_probability": 0.001},
+        "without_tier": {"survival": {"loss_probability": 0.01}},
+    }
     body["moves"] = [
         {"event": "re-plan", "from": "n1", "to": "n2", "transfer_bytes": 2**20, "rereplicate_bytes": 2**20},
         {"event": "failure", "from": "n2", "to": "n4", "transfer_bytes": 0.0, "rereplicate_bytes": 7.0},
     ]
     summary = {
         "nodes": [{"node": node, "zone": zones[node], "share": 0.25 + 0.5 * k} for k, node in enumerate(zones)],
-        "after": {"largest_load": 1.75, "zone_violations": 0, "loss_probability": 0.001},
+        "after": {"largest_load": 1.75, "zone_violations": 0},
         "random": {"largest_load": 3.0, "loss_probability": 0.02},
     }
     objective = Objective("largest-load", "min", 1.75, 1.5, 1.75, 1 / 7)
@@ -62,7 +65,7 @@ def test_what_fails_and_what_is_sent() -> None:
 def test_highlights_stand_beside_what_they_are_held_against() -> None:
     shown = {item.what: (item.value, item.beside) for item in highlights(by_hand())}
     assert shown["Largest load, of the fair share"] == ("1.75", "random tokens: 3")
-    assert shown["Loss in one repair window"] == ("1 in 1,000", "without the tier: 1 in 100")
+    assert shown["Loss in one repair window"] == ("1 in 1,000", "without the tier: 1 in 100, random tokens: 1 in 50")
     assert shown["Key groups lost"] == ("2", "")
 
 

@@ -67,10 +67,18 @@ def sent(plan: Plan, events: Sequence[str] = ("re-plan", "balance", "scale-out",
     return float(sum(known)) if len(known) == len(stated) else None
 
 
-def loss(summary: Mapping[str, Any], name: str) -> float | None:
-    """Return how likely a ring of the summary loses data in one repair window."""
-    value = figures_in(summary.get(name)).get("loss_probability")
-    return value if value is not None and 0.0 <= value <= 1.0 else None
+def losses(plan: Plan) -> dict[str, float]:
+    """Return how likely data is lost in one repair window: by this ring, without its tier, and by other rings."""
+    tolerance = (plan.plan or {}).get("tolerance")
+    known = tolerance if isinstance(tolerance, Mapping) else {}
+    without = known.get("without_tier")
+    parts = {
+        "this plan": known.get("survival"),
+        "without the tier": without.get("survival") if isinstance(without, Mapping) else None,
+        **{text: plan.summary.get(name) for name, text in OTHERS.items()},
+    }
+    stated = {text: figures_in(part).get("loss_probability") for text, part in parts.items()}
+    return {text: value for text, value in stated.items() if value is not None and 0.0 <= value <= 1.0}
 
 
 def lead(plan: Plan) -> Sequence[str]:
@@ -116,10 +124,10 @@ def highlights(plan: Plan) -> Sequence[Highlight]:
         listed.append(Highlight("Largest load, of the fair share", number(after["largest_load"]), ", ".join(others)))
     if "zone_violations" in after:
         listed.append(Highlight("Arcs with two copies in one zone", number(after["zone_violations"])))
-    if loss(summary, "after") is not None:
-        without = figures_in(after_without_tier(plan)).get("loss_probability")
-        beside = "" if without is None else f"without the tier: {chance(without)}"
-        listed.append(Highlight("Loss in one repair window", chance(after["loss_probability"]), beside))
+    likely = losses(plan)
+    if "this plan" in likely:
+        others = [f"{text}: {chance(value)}" for text, value in likely.items() if text != "this plan"]
+        listed.append(Highlight("Loss in one repair window", chance(likely["this plan"]), ", ".join(others)))
     travel = sent(plan)
     if travel is not None and records(plan, "moves"):
         listed.append(Highlight("Sent", size(travel)))
@@ -128,15 +136,9 @@ def highlights(plan: Plan) -> Sequence[Highlight]:
     return listed
 
 
-def after_without_tier(plan: Plan) -> Any:
-    """Return what tolerance says of the ring without its tier; None without one."""
-    tolerance = (plan.plan or {}).get("tolerance")
-    return tolerance.get("without_tier") if isinstance(tolerance, Mapping) else None
-
-
 def chance(value: float) -> str:
     """Return a probability as one in so many, where it is small."""
-    return "none" if value == 0.0 else f"1 in {number(1.0 / value)}" if value < 0.1 else number(value)
+    return "none" if value == 0.0 else f"1 in {number(float(f'{1.0 / value:.3g}'))}" if value < 0.1 else number(value)
 
 
 def figures(plan: Plan) -> Sequence[Figure]:
@@ -199,14 +201,10 @@ def _load(plan: Plan, gone: set[str]) -> Figure | None:
 
 def _losses(plan: Plan) -> Figure | None:
     """Return how likely data is lost, as powers of ten: a bar twice as long is the square."""
-    known = {"this plan": loss(plan.summary, "after")}
-    without = figures_in(after_without_tier(plan)).get("loss_probability")
-    known["without the tier"] = without
-    known |= {text: loss(plan.summary, name) for name, text in OTHERS.items()}
     rows = [
         Bar(name, -math.log10(value), chance(value), "value" if name == "this plan" else "other")
-        for name, value in known.items()
-        if value is not None and value > 0.0
+        for name, value in losses(plan).items()
+        if value > 0.0
     ]
     if len(rows) < 2:
         return None

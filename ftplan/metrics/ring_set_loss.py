@@ -1,0 +1,88 @@
+"""The probability that a ring with virtual nodes or tiered copies loses something: that a copyset is down as a whole.
+
+Shapes: S copysets, C copies.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ftplan.metrics.loss_probability import union_probability
+from ftplan.metrics.ring_copysets import Copysets
+from ftplan.metrics.ring_enumerated_loss import enumerated_loss
+from ftplan.metrics.ring_problem import RingProblem
+from ftplan.metrics.ring_sampled_loss import Stratum, sampled_loss
+from ftplan.metrics.ring_set_bounds import reduced, union_bounds
+from ftplan.metrics.ring_zone_states import ZoneStates, fatal_masks, own_probabilities, zone_states
+
+#: Most copysets that are branched on, and most zones for that.
+FEW, FEW_ZONES = 600, 12
+#: Copysets, times 2^C, that are bounded over all states of the zones; and most such states.
+WORK, STATES = 4e6, 1_000
+#: Bounds that are as close, relative to the upper one, need no samples.
+CLOSE = 0.02
+
+
+class Loss(NamedTuple):
+    """A probability and its bounds: equal, or proven, or those of samples."""
+
+    value: float
+    low: float
+    high: float
+    method: str
+
+
+def set_loss(problem: RingProblem, sets: Copysets, seed: int) -> Loss:
+    """Return how likely it is that some copyset is down: over all failures of up to 20 nodes, else by branching.
+
+    Where that is not exact, the value is the upper of two bounds that are close, or else an estimate by samples.
+    """
+    exact = enumerated_loss(problem, sets.nodes)
+    if exact is not None:
+        return Loss(exact, exact, exact, "exact")
+    low, high = _branched(problem, sets)
+    if low == high:
+        return Loss(high, low, high, "exact")
+    down, zones = own_probabilities(problem, sets.holders)
+    masks = fatal_masks(sets.nodes, problem.zone, down, zones)
+    most = int(min(STATES, max(1.0, WORK / (len(sets.nodes) * 2.0 ** sets.nodes.shape[1]))))
+    states = zone_states(problem.zone_down[zones], masks, most)
+    strata = _strata(problem, sets, states)
+    bounds = np.array([union_bounds(s.rows, s.down) for s in strata]).reshape(len(strata), 2)
+    below, above = (states.weight @ bounds).tolist()
+    low, high = max(low, states.certain + below), min(high, states.certain + above + states.left)
+    low = min(low, high)
+    if high - low <= CLOSE * high:
+        return Loss(high, low, high, "bounded")
+    found = sampled_loss(strata, seed)
+    least = min(max(low, states.certain + found.low), high)
+    largest = max(min(high, states.certain + found.high + states.left), least)
+    return Loss(min(max(states.certain + found.value, least), largest), least, largest, "sampled")
+
+
+def _branched(problem: RingProblem, sets: Copysets) -> tuple[float, float]:
+    if len(sets.nodes) > FEW:
+        return 0.0, 1.0
+    ids = problem.nodes
+    shared = problem.zone_down > 0.0
+    of_zone = {ids[k]: str(problem.zone[k]) for k in sets.holders.tolist() if shared[problem.zone[k]]}
+    if len(set(of_zone.values())) > FEW_ZONES:
+        return 0.0, 1.0
+    found = union_probability(
+        frozenset(frozenset(ids[k] for k in row) for row in sets.nodes.tolist()),
+        dict(zip(ids, problem.down.tolist(), strict=True)),
+        {str(zone): float(problem.zone_down[zone]) for zone in np.flatnonzero(shared).tolist()},
+        of_zone,
+    )
+    return found.low, found.high
+
+
+def _strata(problem: RingProblem, sets: Copysets, states: ZoneStates) -> list[Stratum]:
+    down, zones = own_probabilities(problem, sets.holders)
+    strata = []
+    for weight, failed in zip(states.weight.tolist(), states.failed, strict=True):
+        p = np.where(np.isin(problem.zone, zones[failed]), 1.0, down)
+        strata.append(Stratum(weight, reduced(sets.nodes, p), p))
+    return strata
