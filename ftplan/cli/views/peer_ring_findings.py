@@ -28,7 +28,7 @@ def percent(value: Any) -> str:
 
 
 def whole(value: Any) -> Any:
-    """Return bytes or records as a whole number."""
+    """Return bytes as a whole number."""
     return round(value) if is_number(value) else value
 
 
@@ -84,8 +84,8 @@ def _after_one(known: Mapping[str, Any]) -> str:
     if not after.get("nodes_that_harm"):
         return "as before, whichever node it was"
     return (
-        f"after {after['worst']}: {cell(after.get('fatal_zones'))} zones lose something, "
-        f"{cell(after.get('zone_violations'))} arcs with two copies in one zone"
+        f"after {after['worst']}: the loss of {count(after['fatal_zones'], 'zone')} loses something, "
+        f"{count(after['zone_violations'], 'arc')} with two copies in one zone"
     )
 
 
@@ -135,16 +135,58 @@ def _fatal(known: Mapping[str, Any]) -> list[Table]:
 
 
 def _takeovers(plan: Plan) -> list[Table]:
-    return []
+    """Return who takes over whose arcs after the failure, what comes of that, and who gets copies."""
+    rows = [
+        (
+            item.get("node"),
+            _names(item.get("run") or ()) or "–",
+            item.get("key_groups"),
+            percent(item.get("utilisation")),
+            _when(item, "ready_s"),
+            _when(item, "caught_up_s"),
+            item.get("replayed_records"),
+            whole(item.get("transfer_bytes")),
+            whole(item.get("restore_bytes")),
+            item.get("restored_s"),
+            _follows(item),
+        )
+        for item in records(plan, "takeovers")
+    ]
+    columns = (
+        "after the failure", "takes over from", "key groups", "utilisation", "served again, s", "caught up, s",
+        "records replayed", "state sent, bytes", "copies sent to it", "all there, s", "",
+    )  # fmt: skip
+    return [capped(columns, rows)] if rows else []
+
+
+def _follows(item: Mapping[str, Any]) -> str:
+    """Say what comes of a take-over that overloads a node."""
+    if not item.get("overloaded"):
+        return ""
+    if item.get("follows") == "balance":
+        asked = [str(node) for node in item.get("asks") or ()] or ["a neighbour"]
+        return f"overloaded: {asked[0]} takes half" + (f", since {asked[-1]} has room" if len(asked) > 1 else "")
+    if item.get("follows") == "nothing":
+        return "overloaded: all its load is in one place"
+    return "overloaded: scale out" if item.get("follows") else "overloaded"
+
+
+def _when(item: Mapping[str, Any], name: str) -> str:
+    return _or_never(item.get(name)) if item.get("arcs") else "–"
 
 
 def _lost(plan: Plan) -> list[Table]:
     """Return the key groups that the failure loses."""
     rows = [
-        (f"{item.get('operator')}/{item.get('key_group')}", whole(item.get("state_bytes")), item.get("load"))
+        (
+            f"{item.get('operator')}/{item.get('key_group')}",
+            item.get("node"),
+            whole(item.get("state_bytes")),
+            item.get("load"),
+        )
         for item in records(plan, "lost")
     ]
-    return [capped(("lost by the failure", "state, bytes", "load/s"), rows)] if rows else []
+    return [capped(("lost by the failure", "of", "state, bytes", "load/s"), rows)] if rows else []
 
 
 def _estimates(plan: Plan) -> list[Table]:
@@ -157,10 +199,11 @@ def _estimates(plan: Plan) -> list[Table]:
         if known.get(name) is not None
     ]
     worst = known.get("worst") or {}
-    rows += [(text, _worst(worst[name])) for name, text in _WORST.items() if worst.get(name)]
+    rows += [(text, _worst(name, worst[name])) for name, text in _WORST.items() if worst.get(name)]
     for run in known.get("runs") or ():
         if run.get("nodes", 0) > 1:
-            late = f"{cell(run.get('ready_s'))}, caught up {_or_never(run.get('caught_up_s'))} (by {run.get('taker')})"
+            ready, caught_up = (_or_never(run.get(name)) for name in _TIMES)
+            late = f"{ready}, caught up {caught_up} (by {run.get('taker')})"
             rows.append((f"{run['nodes']} neighbours at once: served again, s", late))
     return [Table(("estimates", ""), rows)] if rows else []
 
@@ -181,11 +224,15 @@ _WORST = {
     "caught_up_s": "longest until caught up, s",
     "window_s": "longest until all copies are there again, s",
 }
+#: Times that are null where they never end.
+_TIMES = ("ready_s", "caught_up_s")
 
 
-def _worst(item: Mapping[str, Any]) -> str:
-    return f"{_or_never(item.get('value'))} ({item.get('node')})"
+def _worst(name: str, item: Mapping[str, Any]) -> str:
+    value = item.get("value")
+    shown = "unknown" if value is None and name not in _TIMES else _or_never(value)
+    return f"{shown} ({item.get('node')})"
 
 
 def _or_never(value: Any) -> str:
-    return "never: scale out" if value is None else cell(float(value) if value < 1e6 else round(value))
+    return "never" if value is None else cell(float(value) if value < 1e6 else round(value))
