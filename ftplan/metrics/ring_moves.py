@@ -64,9 +64,11 @@ class CopyMove(NamedTuple):
 def held_at(problem: RingProblem, ring: Ring) -> IntArray:
     """Return the nodes that hold each position, (M, r + 1): its owner, then its backups.
 
-    Fewer columns where a failure leaves fewer nodes than copies: then every node holds everything.
+    Fewer columns where a failure leaves fewer nodes than copies: then every node holds everything. The ring in place
+    itself, the very object, has as many backups as it keeps, which need not be r.
     """
-    copies = min(problem.replication, len(ring.nodes) - (ring.tier is None))
+    kept = problem.copies_in_place if ring is problem.current else None
+    copies = min(problem.replication if kept is None else kept, len(ring.nodes) - (ring.tier is None))
     return ring.holders(copies)[ring.owner(problem.position)]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ftplan.api.peer_ring.asked import asked_of, ring_of
-from ftplan.api.peer_ring.follows import whole_body
+from ftplan.api.peer_ring.follows import failure_of, whole_body
 from ftplan.api.peer_ring.judge_body import judge_body
 from ftplan.api.peer_ring.judge_levels import judge_levels
 from ftplan.api.peer_ring.judge_tokens import judge_nodes, judge_steps, wrong_tokens
@@ -98,13 +98,14 @@ def judge_peer_ring(plan: Plan, problem: Problem, strict: bool) -> Judged:
     wrong += [_violation(breach) for breach in breaches if breach.rule in held]
     if any(breach.rule == REPLICATION for breach in breaches):  # there are no holders to speak of
         return Judged(wrong or [_violation(breaches[0])], held)
-    wrong += judge_body(plan, whole_body(question, ring, steps))
+    failure = failure_of(question, ring)
+    wrong += judge_body(plan, whole_body(question, ring, steps, failure))
     wrong += _objective(plan, question, ring)
     wrong += judge_levels(plan, question, ring, steps)
     wrong += judge_options(plan, _derived(plan, problem))
     left: tuple[str, ...] = ()
     if plan.summary:
-        differing, left = judge_summary(plan, summary(question, ring, steps))
+        differing, left = judge_summary(plan, summary(question, ring, steps, failure))
         wrong += differing
     return Judged(wrong, held, left)
 

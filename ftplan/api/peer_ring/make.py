@@ -9,9 +9,10 @@ from typing import Any
 
 import ftplan
 from ftplan.api.other_plans import recorded
-from ftplan.api.peer_ring.follows import whole_body
+from ftplan.api.peer_ring.follows import failure_of, whole_body
 from ftplan.api.peer_ring.options import PeerRingOptions
 from ftplan.api.peer_ring.problem import PreparedRing, prepare
+from ftplan.api.peer_ring.steps import with_all_copies
 from ftplan.api.peer_ring.summary import LEVELS, all_proven, level_values, summary
 from ftplan.api.recovery_costs import recorded_costs
 from ftplan.metrics.breach import over
@@ -19,6 +20,7 @@ from ftplan.metrics.ring_figures import overloaded
 from ftplan.metrics.ring_moves import worth_moved
 from ftplan.metrics.ring_problem import RingAnswer, RingProblem
 from ftplan.metrics.ring_rules import asked_rules, rules
+from ftplan.metrics.ring_takeover import TakeOver
 from ftplan.model.kinds import PEER_RING
 from ftplan.model.plan import Objective, Plan, Status, Warn
 from ftplan.model.problem import Problem
@@ -55,10 +57,11 @@ def make(problem: Problem, planner: registry.Row, options: PeerRingOptions) -> P
     result = plan(question, search)
     shape = f"{len(question.atom)} key groups x {len(question.member)} nodes"
     _log.info("%s: %s, planned by %s in %.2f s", shape, result.status, planner.name, time.perf_counter() - started)
-    answer = result.answer
+    answer = None if result.answer is None else with_all_copies(question, result.answer)
     value = None if answer is None else question.largest_load(answer.ring)
     objective = Objective.of("largest-load", "min", value, None if answer is None else result.bound)
-    known, bounds = _summary(question, answer, objective.bound, options.seed)
+    failure = None if answer is None else failure_of(question, answer.ring)
+    known, bounds = _summary(question, answer, failure, objective.bound, options.seed)
     said = () if answer is None else tuple(_said(question, answer, known))
     return Plan(
         kind=PEER_RING.name,
@@ -73,7 +76,7 @@ def make(problem: Problem, planner: registry.Row, options: PeerRingOptions) -> P
         summary=known,
         warnings=of_command((*problem.warnings, *question.warnings, *result.warnings, *said), command.time_limit_s),
         infeasible=result.infeasible,
-        plan=None if answer is None else whole_body(question, answer.ring, answer.steps),
+        plan=None if answer is None else whole_body(question, answer.ring, answer.steps, failure),
         tool_version=ftplan.__version__,
     )
 
@@ -91,12 +94,12 @@ def _status(problem: RingProblem, answer: RingAnswer, bounds: dict[str, Any]) ->
 
 
 def _summary(
-    problem: RingProblem, answer: RingAnswer | None, bound: float | None, seed: int
+    problem: RingProblem, answer: RingAnswer | None, failure: TakeOver | None, bound: float | None, seed: int
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return what follows from question and ring with what planners know besides, and the bound of each level."""
     if answer is None:
         return summary(problem, None, ()), {}
-    known = summary(problem, answer.ring, answer.steps)
+    known = summary(problem, answer.ring, answer.steps, failure)
     bounds = dict(zip(LEVELS, (answer.violations_bound, bound, answer.bytes_bound), strict=True))
     for name in LEVELS:
         value = known["levels"][name]["value"]

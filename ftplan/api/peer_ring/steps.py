@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from ftplan.errors import FtplanError
 from ftplan.metrics.ring import Ring, read_tokens, written_token
 from ftplan.metrics.ring_moves import CopyMove, RingMove, ring_moves
-from ftplan.metrics.ring_problem import Event, RingProblem, Step
+from ftplan.metrics.ring_problem import Event, RingAnswer, RingProblem, Step
 
 #: A token of a ring, its node, and the node of the last copy of its arc (-1 without tiered copies).
 _Token = tuple[float, int, int]
@@ -97,7 +98,7 @@ def steps_of(stated: Sequence[Mapping[str, Any]] | None, problem: RingProblem, r
     """
     if stated is None or problem.current is None:
         same = problem.current is not None and same_ring(problem.current, ring)
-        return () if same else (Step(event_of(problem), ring),)
+        return () if same and problem.copies_in_place is None else (Step(event_of(problem), ring),)
     number = {name: k for k, name in enumerate(problem.nodes)}
     tokens = {token: (node, tier) for token, node, tier in _tokens(problem.current)}
     steps = list[Step]()
@@ -140,6 +141,14 @@ def _ring(tokens: Mapping[float, tuple[int, int]]) -> Ring:
     tier = np.array([tokens[token][1] for token in order], dtype=np.int64)
     nodes = np.array([tokens[token][0] for token in order], dtype=np.int64)
     return Ring(np.array(order), nodes, tier if (tier >= 0).all() else None)
+
+
+def with_all_copies(problem: RingProblem, answer: RingAnswer) -> RingAnswer:
+    """Return an answer that changes nothing as one that makes or drops copies, where other many are in place."""
+    if problem.copies_in_place is None or answer.steps:
+        return answer
+    ring = Ring(answer.ring.token, answer.ring.node, answer.ring.tier)
+    return replace(answer, steps=(Step(event_of(problem), ring),), ring=ring)
 
 
 def same_ring(one: Ring, other: Ring) -> bool:

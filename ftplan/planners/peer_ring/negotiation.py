@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,21 +21,25 @@ from ftplan.planners.budget import Budget
 #: Rounds by the planned load, at most, and moves of a node after which the last round begins: load can go around the
 #: ring for ever. What comes late helps little, and with a ring in place all has to be carried out.
 ROUNDS, MOVES, MOVES_IN_PLACE = 500, 20, 4
+#: A ring in place has to become more even by so much, relative, for moves to be worth it.
+WORTH_IT = 0.01
 #: Nodes that a warning names.
 NAMED = 5
 
 
 @dataclass(frozen=True)
 class Course:
-    """What negotiations lead to: the ring in the end, the steps to it, who found nobody to help, whether anybody asked.
+    """What negotiations lead to: the ring in the end, the steps to it, and who found nobody to help.
 
-    Without a ring in place there are no steps.
+    Without a ring in place there are no steps. ``asked`` and ``moved`` tell whether anybody asked for help, and whether
+    any load moved, be it planned or not.
     """
 
     ring: Ring
     steps: tuple[Step, ...]
     out_of_room: tuple[int, ...]
     asked: bool
+    moved: bool
     warnings: tuple[Warn, ...]
 
 
@@ -66,7 +70,7 @@ def window_by_window(problem: RingProblem, ring: Ring, before: Sequence[Step], b
     taken = _Taken(problem, ring, before)
     watch, backlog = Watch.of(len(problem.nodes)), _waiting(problem, ring)
     able = np.maximum(problem.capacity - problem.foreign, 0.0) * problem.window_s
-    stuck = list[Request]()
+    stuck, full, seen = list[Request](), 0, 0
     for load in problem.windows:
         owner = ring.node[ring.owner(problem.position)]
         asked, backlog = fluid_queue(owner, backlog, load * problem.window_s, able)
@@ -74,9 +78,10 @@ def window_by_window(problem: RingProblem, ring: Ring, before: Sequence[Step], b
         queue = _over(np.asarray(np.bincount(owner, backlog, minlength=len(able)), dtype=np.float64), problem.capacity)
         requests, ring, watch = negotiated(ring, problem.position, queue, use, problem.thresholds, watch)
         stuck += requests
+        full, seen = full + any(request.outcome == "scale-out" for request in requests), seen + 1
         if not taken.goes_on(_steps(requests), budget):
             break
-    return taken.course(problem, stuck)
+    return taken.course(problem, stuck, _in_vain(full, seen))
 
 
 class _Taken:
@@ -107,15 +112,15 @@ class _Taken:
             self.moves += len(steps)
             self.all += steps if self.in_place else ()
             value = problem.largest_load(steps[-1].ring)
-            if value < self.value * (1.0 - ROUNDING):
+            if value < self.value * (1.0 - (WORTH_IT if self.in_place else ROUNDING)):
                 self.value, self.best, self.ring = value, len(self.all), steps[-1].ring
         return (target is None or self.value > target) and not budget.over()
 
-    def course(self, problem: RingProblem, requests: Sequence[Request]) -> Course:
+    def course(self, problem: RingProblem, requests: Sequence[Request], more: Iterable[Warn] = ()) -> Course:
         """Return the course up to the best ring."""
         stuck = tuple(sorted({request.node for request in requests if request.outcome == "scale-out"}))
-        said = (*self._ends(), *_alone(problem, requests))
-        return Course(self.ring, tuple(self.all[: self.best]), stuck, bool(requests), said)
+        said = (*more, *self._ends(), *_alone(problem, requests))
+        return Course(self.ring, tuple(self.all[: self.best]), stuck, bool(requests), self.moves > 0, said)
 
     def _ends(self) -> Iterator[Warn]:
         """Yield what neighbours would go on to do."""
@@ -127,7 +132,8 @@ class _Taken:
             text = f"neighbours still moved load after {self.moves:,} moves: the ring is the most even one until then"
             yield Warn("NEGOTIATION_ENDED", text)
         elif more:
-            text = f"neighbours would go on with {more:,} moves of half an arc: no ring after them is more even"
+            more_even = f"more even by {WORTH_IT:.0%}"
+            text = f"neighbours would go on with {more:,} moves of half an arc: no ring after them is {more_even}"
             yield Warn("MOVES_LEFT_OUT", text)
 
 
@@ -159,6 +165,13 @@ def _over(amount: FloatArray, capacity: FloatArray) -> FloatArray:
     """Return amounts over capacity, (N,): infinite where there is something and no capacity."""
     none = np.where(amount > 0.0, np.inf, 0.0)
     return np.divide(amount, capacity, out=none, where=capacity > 0.0)
+
+
+def _in_vain(windows: int, seen: int) -> Iterator[Warn]:
+    if windows:
+        yield Warn(
+            "WINDOWS_FULL", f"in {windows:,} of {seen:,} windows an overloaded node found none that can take load"
+        )
 
 
 def _alone(problem: RingProblem, requests: Sequence[Request]) -> Iterator[Warn]:

@@ -31,8 +31,10 @@ def paper(problem: RingProblem, search: RingSearch) -> Result[RingAnswer]:
     node leaves, its clockwise neighbour takes its place. Guarantee: none, but a proven bound.
 
     The paper stops nowhere. Here negotiation ends where nobody asks or nobody can give, and the plan ends at the first
-    of its rings with the least largest load (or that meets ``target_load``): load that comes and goes in circles is
-    left out, and a ring in place is never worse than before. Cost O(M) a window or round, O(n log n) a request.
+    of its rings with the least largest load, to one percent where a ring is in place (or that meets ``target_load``):
+    load that comes and goes in circles is left out, and a ring in place is never worse than before.
+
+    Cost O(M) a window or round, O(n log n) a request.
     """
     budget = Budget.of(search)
     if problem.keep:
@@ -111,6 +113,8 @@ def _midway(problem: RingProblem, ring: Ring, new: int) -> Ring:
 def _unchanged(result: Result[RingAnswer], course: Course) -> Result[RingAnswer]:
     """Say why the ring in place stays."""
     why = "no node is overloaded"
-    if course.asked:
-        why = "no node can take load" if course.out_of_room else "no move of half an arc makes the ring more even"
+    if course.moved:
+        why = "no move of half an arc makes the ring more even"
+    elif course.asked:
+        why = "no node can take load" if course.out_of_room else "what overloads a node lies at one position"
     return replace(result, reason=f"no change: {why}")

@@ -11,9 +11,10 @@ import ftplan
 from ftplan.api.peer_ring.asked import asked_of, ring_of
 from ftplan.api.peer_ring.options import PeerRingOptions
 from ftplan.api.peer_ring.problem import PreparedRing, prepare
+from ftplan.api.verbs import verify
 from ftplan.metrics.ring import written_token
 from ftplan.model.plan import Plan
-from tests.api.peer_ring.cases import CLUSTER, EVEN, MEMBERS, SPARE, job
+from tests.api.peer_ring.cases import CLUSTER, EVEN, MEMBERS, SPARE, by_hand, job, planned
 from tests.api.rebalance.cases import MB, TOPOLOGY, WINDOWS, statistics
 
 #: Records per second of the source: what comes into agg, and then into join.
@@ -140,6 +141,31 @@ def test_only_a_failure_keeps_the_ring() -> None:
         assert not prepared(job(), current=EVEN, fail=["node:n2"], **asked).problem.keep
     assert not prepared(job(), current=EVEN).problem.keep
     assert not prepared(job(), fail=["node:n1"]).problem.keep
+
+
+def test_more_copies_than_are_in_place_have_to_travel() -> None:
+    alone = planned(job())
+    assert prepared(job(), current=alone).problem.copies_in_place is None
+    twice = planned(job(), "paper", current=alone, remove=[], replication=2)
+    assert asked_of(twice, job()).problem.copies_in_place == 1
+    assert [step["event"] for step in (twice.plan or {})["steps"]] == ["re-plan"]
+    assert (twice.plan or {})["ring"] != (alone.plan or {})["ring"]  # as to backups
+    total = sum(item["state_bytes"] for item in (alone.plan or {})["ring"])
+    assert (
+        sum(copy["bytes"] for copy in (twice.plan or {})["copies"])
+        == total
+        == twice.summary["levels"]["bytes"]["value"]
+    )
+    assert verify(twice, job()).valid
+    none = planned(job(), "paper", current=alone, remove=[], replication=0)
+    assert none.summary["levels"]["bytes"]["value"] == 0.0
+    assert verify(none, job()).valid
+
+
+def test_a_ring_in_place_may_be_too_small_for_the_copies_asked_for() -> None:
+    two = by_hand(("n1", 0.0), ("n3", 0.5))
+    made = prepared(job(), current=two, add=["n5", "n2"], replication=2)
+    assert made.problem.copies_in_place == 1
 
 
 def test_a_failure_file_fails_all_at_once() -> None:

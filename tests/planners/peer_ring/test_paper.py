@@ -96,7 +96,7 @@ def test_a_single_position_cannot_be_divided() -> None:
     problem = ring_problem([9.0, 1.0, 1.0, 1.0], [1.0] * 3, capacity=np.full(3, 9.0))
     result = planned(with_current(problem, ring_of(problem, [0, 1, 2], [0, 1, 2])))
     assert codes(result) == ["ONE_POSITION"]
-    assert result.reason == "no change: no move of half an arc makes the ring more even"
+    assert result.reason == "no change: what overloads a node lies at one position"
 
 
 def test_what_goes_in_circles_is_left_out() -> None:
@@ -219,6 +219,17 @@ def test_windows_make_queues() -> None:
     assert answer(replace(short, windows=windows[:2])).steps == ()
     waiting = replace(short, windows=windows[:2], queue_s=np.array([7.0, 0.0, 0.0, 0.0]))
     assert len(answer(waiting).steps) == 1
+
+
+def test_windows_in_which_nobody_can_help_are_counted() -> None:
+    windows = np.array([np.full(16, 1.0), np.full(16, 3.0), np.full(16, 3.0), np.full(16, 0.1)])
+    problem = eight(10.0, windows=windows, window_s=10.0, rebalance=True)
+    result = planned(with_current(problem, even_ring(problem)))
+    assert [warning.message for warning in result.warnings] == [
+        "in 2 of 4 windows an overloaded node found none that can take load"
+    ]
+    assert result.answer is not None
+    assert result.answer.out_of_room == (0, 1, 2, 3)
 
 
 def test_a_ring_of_many_tokens_is_planned_anew() -> None:
