@@ -75,6 +75,8 @@ class Ring:
 
     def _next_distinct(self, count: int) -> IntArray:
         total = len(self.node)
+        if self.simple:
+            return np.asarray(self.node[(np.arange(total)[:, None] + np.arange(count)) % total])
         held = np.full((total, count), -1, dtype=np.int64)
         held[:, 0] = self.node
         found, step = np.ones(total, dtype=np.int64), 0
