@@ -75,7 +75,7 @@ class Ring:
 
     def _next_distinct(self, count: int) -> IntArray:
         total = len(self.node)
-        if self.simple:
+        if self.simple:  # no token has to be skipped
             return np.asarray(self.node[(np.arange(total)[:, None] + np.arange(count)) % total])
         held = np.full((total, count), -1, dtype=np.int64)
         held[:, 0] = self.node

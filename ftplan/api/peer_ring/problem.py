@@ -13,6 +13,7 @@ from ftplan.api.peer_ring.failing import failing_nodes
 from ftplan.api.peer_ring.loads import RingLoads, ring_loads
 from ftplan.api.peer_ring.members import Members, asked_members, check_options, check_replication, standing
 from ftplan.api.peer_ring.options import PeerRingOptions
+from ftplan.api.peer_ring.queues import measured_queues
 from ftplan.api.peer_ring.setting import Power, ring_setting
 from ftplan.api.recovery_costs import GivenCosts
 from ftplan.errors import FtplanError
@@ -21,7 +22,7 @@ from ftplan.metrics.ring_problem import RingProblem, Thresholds
 from ftplan.model.cluster import Cluster
 from ftplan.model.plan import InputFile, Warn
 from ftplan.model.problem import Problem
-from ftplan.model.topology import BoolArray, Topology
+from ftplan.model.topology import Topology
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,6 +118,7 @@ def prepare(
         thresholds=_thresholds(options),
         windows=None if series is None else loads.at(series.loads) / series.window_s,
         window_s=1.0 if series is None else series.window_s,
+        queue_s=None if here is None else measured_queues(problem.stats, cluster, loads, capacity),
         current=None if here is None else here.ring,
         copies_in_place=_copies_in_place(options, here),
         keep=keep,

@@ -31,15 +31,13 @@ NAMED = 5
 class Course:
     """What negotiations lead to: the ring in the end, the steps to it, and who found nobody to help.
 
-    Without a ring in place there are no steps. ``asked`` and ``moved`` tell whether anybody asked for help, and whether
-    any load moved, be it planned or not.
+    Without a ring in place there are no steps. ``why`` says why nothing is planned to move, where that is so.
     """
 
     ring: Ring
     steps: tuple[Step, ...]
     out_of_room: tuple[int, ...]
-    asked: bool
-    moved: bool
+    why: str
     warnings: tuple[Warn, ...]
 
 
@@ -50,13 +48,13 @@ def as_planned(problem: RingProblem, ring: Ring, before: Sequence[Step], budget:
     and nobody waits after a move. Cost O(M) a round, of which there are at most :data:`ROUNDS`.
     """
     taken = _Taken(problem, ring, before)
-    for _ in range(budget.passes(ROUNDS)):
+    for _ in range(0 if taken.met else budget.passes(ROUNDS)):
         requests, ring = _round(problem, ring)
         moved = _steps(requests)
         if not moved or not taken.goes_on(moved, budget) or taken.enough:
             break
     else:
-        taken.ended = True
+        taken.ended = not taken.met
     requests, _ = _round(problem, taken.ring)
     return taken.course(problem, requests)
 
@@ -71,7 +69,7 @@ def window_by_window(problem: RingProblem, ring: Ring, before: Sequence[Step], b
     watch, backlog = Watch.of(len(problem.nodes)), _waiting(problem, ring)
     able = np.maximum(problem.capacity - problem.foreign, 0.0) * problem.window_s
     stuck, full, seen = list[Request](), 0, 0
-    for load in problem.windows:
+    for load in () if taken.met else problem.windows:
         owner = ring.node[ring.owner(problem.position)]
         asked, backlog = fluid_queue(owner, backlog, load * problem.window_s, able)
         use = _over(asked / problem.window_s + problem.foreign, problem.capacity)
@@ -96,6 +94,11 @@ class _Taken:
         self.ended = self.too_many_bytes = False
 
     @property
+    def met(self) -> bool:
+        """Whether the largest load is what is good enough."""
+        return self.problem.target_load is not None and not over(self.value, self.problem.target_load)
+
+    @property
     def enough(self) -> bool:
         """Whether there were so many moves that no other round follows."""
         self.ended = self.moves >= self.most
@@ -103,7 +106,7 @@ class _Taken:
 
     def goes_on(self, steps: Sequence[Step], budget: Budget) -> bool:
         """Take the steps of a round, and return whether another one may follow."""
-        problem, target = self.problem, self.problem.target_load
+        problem = self.problem
         if steps:
             most, after = problem.max_bytes, (*self.before, *self.all, *steps)
             self.too_many_bytes = self.in_place and most is not None and over(worth_moved(problem, after), most)
@@ -114,13 +117,25 @@ class _Taken:
             value = problem.largest_load(steps[-1].ring)
             if value < self.value * (1.0 - (WORTH_IT if self.in_place else ROUNDING)):
                 self.value, self.best, self.ring = value, len(self.all), steps[-1].ring
-        return (target is None or self.value > target) and not budget.over()
+        return not self.met and not budget.over()
 
     def course(self, problem: RingProblem, requests: Sequence[Request], more: Iterable[Warn] = ()) -> Course:
         """Return the course up to the best ring."""
         stuck = tuple(sorted({request.node for request in requests if request.outcome == "scale-out"}))
         said = (*more, *self._ends(), *_alone(problem, requests))
-        return Course(self.ring, tuple(self.all[: self.best]), stuck, bool(requests), self.moves > 0, said)
+        return Course(self.ring, tuple(self.all[: self.best]), stuck, self._why(requests, stuck), said)
+
+    def _why(self, requests: Sequence[Request], stuck: Sequence[int]) -> str:
+        """Return why no load moves, if none does."""
+        if self.too_many_bytes:
+            return "no move of half an arc within --max-bytes makes the ring more even"
+        if self.moves:
+            return "no move of half an arc makes the ring more even"
+        if self.met:
+            return "the largest load is within --target-load"
+        if not requests:
+            return "no node is overloaded"
+        return "no node can take load" if stuck else "what overloads a node lies at one position"
 
     def _ends(self) -> Iterator[Warn]:
         """Yield what neighbours would go on to do."""

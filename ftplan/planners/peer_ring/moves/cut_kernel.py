@@ -1,7 +1,7 @@
 """The cuts of a circular order of nodes for which the fewest bytes travel: dynamic programming; compiled.
 
 Cut k is where the arc of slot k begins; it ends at cut k + 1, and cut n is cut 0 one turn later. Positions are counted
-on over three turns, so that no arc wraps. Slot k costs, for each position of its arc, its worth times how many of its
+on over several turns, so that no arc wraps. Slot k costs, for each position of its arc, its worth times how many of its
 holders, the nodes of slots k to k + ``walk`` - 1, hold no copy yet.
 
 Shapes: n slots, M positions; bands are (n + 1,) first and last place of each cut.

@@ -56,8 +56,8 @@ class Question:
 
     @cached_property
     def sums(self) -> FloatArray:
-        """Load up to each position over three turns, (3 M + 1,)."""
-        return np.concatenate([[0.0], np.cumsum(np.tile(self.problem.load, 3))])
+        """Load up to each position over four turns, (4 M + 1,)."""
+        return np.concatenate([[0.0], np.cumsum(np.tile(self.problem.load, 4))])
 
     @cached_property
     def most(self) -> FloatArray:
