@@ -34,8 +34,7 @@ class Balance:
         self.out_of_room_s: float | None = None
         nodes = len(world.peers)
         self._watch, self._busy_s = Watch.of(nodes), np.zeros(nodes)
-        on_ring = set(world.setting.ring.node.tolist())
-        self._spares = [node for node in range(nodes) if node not in on_ring]
+        self._spares = list(world.setting.spares)
         if world.setting.thresholds is not None:
             after(world.env, world.setting.window_s, self._look(world.setting.thresholds), CONTROL)
         for leave in world.setting.leaves:
@@ -48,6 +47,8 @@ class Balance:
             busy_s = np.array([peer.busy_s for peer in world.peers])
             share, self._busy_s = (busy_s - self._busy_s) / world.setting.window_s, busy_s
             ring = world.ring
+            if world.now >= world.setting.until_s:
+                return
             if self.members.reserved is None and ring.simple and world.alive[ring.node].all():
                 self._negotiate(share, thresholds)
             after(world.env, world.setting.window_s, look, CONTROL)
@@ -101,7 +102,8 @@ class Balance:
         world = self.world
 
         def leaves() -> None:
-            if leave.node not in world.ring.node or not world.alive[leave.node] or len(world.ring.nodes) == 1:
+            few = len(world.ring.nodes) <= world.setting.replication + 1
+            if few or leave.node not in world.ring.node or not world.alive[leave.node]:
                 return
             if self.members.reserved is not None or not world.alive[world.ring.node].all():
                 after(world.env, world.setting.window_s, leaves, CONTROL)

@@ -106,21 +106,25 @@ class Checkpoints:
         settled = np.full(len(owned), int(peer.heard.min()))
         stamp, base = world.copies.latest[holdings.row[owned]], holdings.tag[owned].copy()
         whole = Checkpoint(node, -1, self._number, owned, base, stamp, settled, batch, position)
-        for target in np.flatnonzero((world.holds | world.extra)[:, owned].any(axis=1)).tolist():
-            if target != node:
-                self._send_all(whole, target)
+        holders = np.flatnonzero((world.holds | world.extra)[:, owned].any(axis=1))
+        targets = holders[holders != node].tolist()
+        for rank, target in enumerate(targets):
+            self._send_all(whole, target, (rank + 1) / len(targets))
         holdings.tag[owned] = self._number
         peer.fragment = [(number, at[peer.pending[at]]) for number, at in peer.fragment if peer.pending[at].any()]
 
-    def _send_all(self, whole: Checkpoint, target: int) -> None:
-        """Send what a backup knows as a difference, and the rest as it is; what a full copy is ahead of, after it."""
+    def _send_all(self, whole: Checkpoint, target: int, share: float) -> None:
+        """Send what a backup knows as a difference, and the rest as it is; what a full copy is ahead of, after it.
+
+        It leaves when a share of the time is over that a checkpoint takes: backups get it one after the other.
+        """
         world, at = self.world, whole.at
         holds = (world.holds | world.extra)[target, at]
         known = holds & world.told[target, at]
         behind = known & (self._under_way_s[target, at] > world.now)
         for bulk, which in ((False, known & ~behind), (True, behind)):
             if which.any():
-                self._send(_to(whole, target, which), bulk, 0.0)
+                self._send(_to(whole, target, which), bulk, 0.0, share)
         new = holds & ~known
         if new.any():
             copy = _to(whole, target, new)
@@ -130,15 +134,15 @@ class Checkpoints:
                 copy.source, target, copy.number, copy.at, None, copy.stamp, copy.settled, copy.batch[:0],
                 copy.position[:0], world.copies.applied[rows],
             )  # fmt: skip
-            self._under_way_s[target, copy.at] = self._send(full, True, size)
+            self._under_way_s[target, copy.at] = self._send(full, True, size, share)
             world.told[target, copy.at] = True
 
-    def _send(self, message: Checkpoint, bulk: bool, size: float) -> float:
+    def _send(self, message: Checkpoint, bulk: bool, size: float, share: float) -> float:
         """Send over a connection, first in first out; return when it is there."""
         world, timing = self.world, self.world.setting.timing
         connection = (message.source, message.target, bulk)
         begins = max(world.now, self._free_s.get(connection, 0.0)) if bulk else world.now
-        sent_s = begins + timing.checkpoint_s + size / timing.bandwidth
+        sent_s = begins + share * timing.checkpoint_s + size / timing.bandwidth
         there_s = max(sent_s + next(world.random) * timing.delay_s, self._free_s.get(connection, 0.0) + APART_S)
         self._free_s[connection] = there_s
 

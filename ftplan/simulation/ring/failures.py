@@ -52,6 +52,8 @@ class Failures:
     def _missed_s(self, watcher: int, node: int) -> float:
         """Return when a node knows that the one before it is late."""
         timing, phase_s = self.world.setting.timing, self.phase_s[node]
+        if timing.detection_s is not None:
+            return self.world.now + timing.detection_s
         beat_s = timing.heartbeat_s
         if beat_s is not None:
             last_s = phase_s + np.floor((self.world.now - phase_s) / beat_s) * beat_s + timing.delay_s

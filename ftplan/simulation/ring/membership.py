@@ -134,14 +134,24 @@ class Membership:
         def done() -> None:
             for change in changes:
                 change.ready_s = world.now
-                if change.caught_up_s is None:
-                    peer.caught_up.append(lambda change=change: setattr(change, "caught_up_s", world.now))  # type: ignore[misc]
+                peer.caught_up.append(self._catches_up(change))
 
         replay = peer.replay(at, done)
         for change in changes:
-            change.positions, change.lost = len(at), lost
+            change.at, change.lost = at, lost
+            change.rate = float(world.rate[at].sum())
+            change.own_rate = float(world.rate[peer.owns].sum()) - change.rate
             change.replayed = sum(batch.part.total for batch in replay.batches)
         after(world.env, fixed_s, lambda: peer.begin(replay))
+
+    def _catches_up(self, change: Change) -> Callable[[], None]:
+        """Return what notes that a node processes records as they come; after the end of the input none come."""
+
+        def caught_up() -> None:
+            if self.world.now <= self.world.setting.until_s:
+                change.caught_up_s = self.world.now
+
+        return caught_up
 
     def _tell_mappers(self) -> None:
         """Let each mapper know who holds what now, after a time within the bound of latency."""
@@ -154,10 +164,12 @@ class Membership:
     def _sounded(self) -> None:
         """Carry out what was prepared when all copies are there, and note what is whole again."""
         world = self.world
-        if self._ahead is not None and self.reserved is not None and not (world.extra & ~world.sound).any():
+        if self._ahead is not None and self.reserved is not None:
             ring, change = self._ahead, self.reserved
-            self.reserved = self._ahead = None
-            self.install(ring, [change])
+            _, holds = world.placed(ring)
+            if not (holds & ~world.sound).any():
+                self.reserved = self._ahead = None
+                self.install(ring, [change])
         self._restored()
 
     def _restored(self) -> None:

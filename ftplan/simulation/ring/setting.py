@@ -56,6 +56,8 @@ class RingTiming:
         Between heartbeats, None where the checkpoint is the heartbeat.
     missed, grace_s
         Heartbeats that a neighbour misses before it takes a node for dead, and what it waits beyond.
+    detection_s
+        From a failure to its detection, whatever was missed; None: as heartbeats say.
     fixed_s
         From the decision to take over until replay begins.
     bandwidth
@@ -73,6 +75,7 @@ class RingTiming:
     heartbeat_s: float | None = None
     missed: int = 1
     grace_s: float = 0.0
+    detection_s: float | None = None
     fixed_s: float = 0.0
     bandwidth: float = 100e6
     provision_s: float = 30.0
@@ -85,13 +88,15 @@ class SimulatedRing:
     Attributes
     ----------
     nodes
-        Ids. Those without a token are spares: they join where load asks for it.
+        Ids.
     position, rate, work, state_bytes
         (M,) ascending; records per second; load of a record; bytes of a copy.
     capacity
         (N,) load per second that a node can take.
     replay_rate
         (N,) records per second that it replays.
+    spares
+        Nodes without a token, by number, that join where load asks for it, in this order.
     thresholds
         When nodes ask for help, each ``window_s``; None: nobody does.
     mappers, tick_s
@@ -113,6 +118,7 @@ class SimulatedRing:
     failures: tuple[NodeFailure, ...] = ()
     leaves: tuple[Leave, ...] = ()
     surges: tuple[Surge, ...] = ()
+    spares: tuple[int, ...] = ()
     thresholds: Thresholds | None = None
     window_s: float = 1.0
     mappers: int = 2

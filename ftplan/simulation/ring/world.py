@@ -37,10 +37,14 @@ class Change:
         When it processes records as they come.
     restored_s
         When every copy is there again.
+    at
+        (P,) positions that it took over.
+    rate, own_rate
+        Records per second of these, and of those that it owned before.
     replayed
         Records that it processed again.
     lost
-        (M,) positions that nobody was left to take over from.
+        (L,) positions that nobody was left to take over from.
     """
 
     event: Event
@@ -52,7 +56,9 @@ class Change:
     caught_up_s: float | None = None
     restored_s: float | None = None
     given_up: bool = False
-    positions: int = 0
+    at: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    rate: float = 0.0
+    own_rate: float = 0.0
     replayed: float = 0.0
     lost: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
@@ -153,6 +159,11 @@ class World:
         many, most = self.setting.mappers, self.setting.timing.skew_s
         between = [next(self.random) * most for _ in range(many - 2)]
         return [0.0, *between, most][:many]
+
+    @property
+    def rate(self) -> FloatArray:
+        """Records per second of each position now, (M,)."""
+        return np.asarray(self._levels[-1] * (self.setting.mappers / self.setting.tick_s))
 
     def records(self) -> FloatArray:
         """Return the records of each position in each batch, (M, batches); none in batches that were not sent."""
