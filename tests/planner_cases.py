@@ -335,11 +335,11 @@ def peer_ring() -> Questions:
             "tier": question(job, tier=["zone:vault"]),
             "again": changed(),
             "grown": changed(("max_bytes", (4e8, 6e8, 8e8, 1e9, 2e9)), add=["n7"], max_bytes=1e9),
-            "shrunk": changed(remove=["n6"], overload=1.5),
+            "shrunk": changed(remove=["n6"], overload=3.0),
             "enough": changed(add=["n7"], target_load=1.4),
             "failed": changed(fail=["node:n1", "node:n3"]),
         },
-        impossible={"bytes": changed(remove=["n6"], overload=2.0, max_bytes=1.0)},
+        impossible={"bytes": changed(remove=["n6"], overload=3.0, max_bytes=1.0)},
         nothing={"idle": question(idle)},
         strict=True,
     )

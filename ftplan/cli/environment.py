@@ -98,7 +98,12 @@ def give_way(ctx: click.Context, given: dict[str, Any], alternatives: Sequence[S
     for names in alternatives:
         level = {name: _source(ctx, name) for name in names if given[name] not in (None, False, ())}
         strongest = min(level.values(), default=0)
-        given.update((name, None) for name, own in level.items() if own > strongest)
+        given.update((name, _nothing(given[name])) for name, own in level.items() if own > strongest)
+
+
+def _nothing(value: Any) -> Any:
+    """Return the value of an option that was not given: flags are off then, and lists empty."""
+    return False if isinstance(value, bool) else () if isinstance(value, tuple) else None
 
 
 def _source(ctx: click.Context, name: str) -> int:

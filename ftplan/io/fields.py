@@ -118,6 +118,10 @@ def _ascending(value: tuple[int, int]) -> tuple[int, int]:
 #: [first, last] of key groups one after another
 KeyGroups = Annotated[tuple[Index, Index], BeforeValidator(_as_tuple), AfterValidator(_ascending)]
 
+_OnRing = Annotated[float, Field(ge=0.0, le=1.0)]
+#: [from, to] on a ring of positions from 0 to 1
+RingRange = Annotated[tuple[_OnRing, _OnRing], BeforeValidator(_as_tuple)]
+
 Sense = Literal["min", "max"]
 
 _VERSION_SCHEMA: dict[str, Any] = {

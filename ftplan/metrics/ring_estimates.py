@@ -26,6 +26,8 @@ def estimates(problem: RingProblem, ring: Ring) -> dict[str, Any]:
 
     ``interval_s``, ``checkpoint_s``, ``detection_s``, ``latency_bound_s``
         What the others follow from, see :class:`RingSetting`.
+    ``touched_share``
+        Share of the state that a checkpoint holds on average, at most; 1 where nothing was measured.
     ``eviction_s``
         2 L_n: backups drop what is older than the last checkpoint by more, and so much may be applied twice.
     ``records_s``, ``input_bytes_s``, ``sent_bytes_s``, ``checkpoint_bytes_s``
@@ -50,6 +52,7 @@ def estimates(problem: RingProblem, ring: Ring) -> dict[str, Any]:
         "checkpoint_s": finite(setting.checkpoint_s),
         "detection_s": setting.detection_s,
         "latency_bound_s": setting.latency_bound_s,
+        "touched_share": setting.touched,
         "eviction_s": 2.0 * setting.latency_bound_s,
         "records_s": float(problem.rate.sum()),
         "input_bytes_s": finite(traffic.input),

@@ -12,8 +12,10 @@ import numpy as np
 
 from ftplan.metrics.breach import over
 from ftplan.metrics.ring import Ring
+from ftplan.metrics.ring_copysets import copysets
 from ftplan.metrics.ring_moves import RingMove, held_at
 from ftplan.metrics.ring_problem import RingProblem
+from ftplan.metrics.ring_survival import survival
 from ftplan.model.plan import finite
 from ftplan.model.topology import FloatArray
 
@@ -36,7 +38,12 @@ def overloaded(problem: RingProblem, ring: Ring) -> list[int]:
 
 
 def ring_figures(problem: RingProblem, ring: Ring) -> dict[str, Any]:
-    """Return what a ring is worth before anything fails. Cost O(M + T r)."""
+    """Return what a ring is worth before anything fails.
+
+    ``survival`` and ``loss_probability`` as of :func:`ftplan.metrics.ring_survival.survival`. Cost O(M + T r), and that
+    of survival.
+    """
+    chance = survival(problem, ring) or {}
     loads = problem.loads(ring)[ring.nodes]
     return {
         "nodes": len(ring.nodes),
@@ -46,6 +53,9 @@ def ring_figures(problem: RingProblem, ring: Ring) -> dict[str, Any]:
         "highest_load": float(loads.max()),
         "highest_utilisation": finite(utilisations(problem, ring)[ring.nodes].max()),
         "overloaded_nodes": len(overloaded(problem, ring)),
+        "copysets": len(copysets(problem, ring).nodes),
+        "survival": chance.get("survival"),
+        "loss_probability": chance.get("loss_probability"),
     }
 
 

@@ -6,13 +6,14 @@ the ledgers too: what has to travel to an owner that holds none, and to new back
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from ftplan.metrics.ring import Ring
-from ftplan.metrics.ring_problem import Event, RingProblem
+from ftplan.metrics.ring_problem import Event, RingProblem, Step
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 
 
@@ -63,9 +64,11 @@ class CopyMove(NamedTuple):
 def held_at(problem: RingProblem, ring: Ring) -> IntArray:
     """Return the nodes that hold each position, (M, r + 1): its owner, then its backups.
 
-    Fewer columns where a failure leaves fewer nodes than copies: then every node holds everything.
+    Fewer columns where a failure leaves fewer nodes than copies: then every node holds everything. The ring in place
+    itself, the very object, has as many backups as it keeps, which need not be r.
     """
-    copies = min(problem.replication, len(ring.nodes) - (ring.tier is None))
+    kept = problem.copies_in_place if ring is problem.current else None
+    copies = min(problem.replication if kept is None else kept, len(ring.nodes) - (ring.tier is None))
     return ring.holders(copies)[ring.owner(problem.position)]
 
 
@@ -87,6 +90,20 @@ def moved_bytes(problem: RingProblem, before: Ring, after: Ring, dead: BoolArray
     alive = ~_dead(problem, dead)
     kept = alive[held_at(problem, before)].any(axis=1)
     return float(travelling(problem, before, after, dead)[kept].sum())
+
+
+def worth_moved(problem: RingProblem, steps: Iterable[Step]) -> float:
+    """Return what all steps move, transfers and copies, as :attr:`RingProblem.worth` counts it.
+
+    What puts the first tokens on an empty ring moves nothing.
+    """
+    counted = replace(problem, state=problem.worth)
+    before, total = problem.current, 0.0
+    for step in steps:
+        if before is not None:
+            total += moved_bytes(counted, before, step.ring)
+        before = step.ring
+    return total
 
 
 def replayed_share_s(problem: RingProblem, event: Event) -> float:

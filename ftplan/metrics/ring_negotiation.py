@@ -74,17 +74,24 @@ def may_accept(queue_s: FloatArray, utilisation: FloatArray, thresholds: Thresho
     return np.asarray((queue_s <= thresholds.queue_low_s) & (utilisation <= thresholds.cpu_low))
 
 
-def offered(
-    load: FloatArray, foreign: FloatArray, capacity: FloatArray, queue_s: FloatArray, window_s: float
+def fluid_queue(
+    owner: IntArray, backlog: FloatArray, arriving: FloatArray, able: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return what a window asks of each node over what it can do, and its queue afterwards, for a fluid queue.
+    """Return what a window asks of each node, (N,), and what is left of it at each position, (M,), for a fluid queue.
 
-    What is asked is the queue and what arrives; it may be more than 1. Without capacity, nothing can be done.
+    A node works evenly on all that waits and arrives at its positions; what waits moves with its position.
+
+    Parameters
+    ----------
+    owner, backlog, arriving
+        (M,) node that owns a position, work that waits there, and work that arrives there in the window.
+    able
+        (N,) work that a node can do in the window.
     """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        busy = np.where(load + foreign > 0.0, (load + foreign) / capacity, 0.0)
-    asked = busy + queue_s / window_s
-    return asked, np.maximum(asked - 1.0, 0.0) * window_s
+    work = backlog + arriving
+    asked = np.bincount(owner, work, minlength=len(able))
+    left = np.divide(np.maximum(asked - able, 0.0), asked, out=np.zeros(len(able)), where=asked > 0.0)
+    return np.asarray(asked), np.asarray(work * left[owner])
 
 
 def requested(ring: Ring, position: FloatArray, node: int, accepts: BoolArray, free: BoolArray) -> Request:

@@ -61,7 +61,7 @@ class RingSetting:
     record_bytes
         (M,) mean size of a record of a position, NaN where unknown.
     touched
-        Share of the state's bytes that an incremental checkpoint holds; 1 where unknown.
+        Share of the state that a checkpoint holds on average, at most; 1 where unknown.
     age
         Mean age of the last checkpoint at a failure, in intervals: half of one where failures come at any time.
     """
@@ -120,6 +120,8 @@ class RingProblem:
         (N,) queue of each node before any move, in seconds of its capacity; 0 where it was not measured.
     current
         The ring in place, None where there is none. Its nodes may include some that are gone or removed.
+    copies_in_place
+        Backups of each key group on the ring in place, where these are not ``replication``; else None.
     keep
         The ring stays as it is: only what fails is asked for.
     rebalance
@@ -162,6 +164,7 @@ class RingProblem:
     window_s: float = 1.0
     queue_s: FloatArray | None = None
     current: Ring | None = None
+    copies_in_place: int | None = None
     keep: bool = False
     rebalance: bool = False
     target_load: float | None = None

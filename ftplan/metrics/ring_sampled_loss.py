@@ -85,4 +85,4 @@ def _interval(total: float, successes: int) -> Estimate:
     tail = (1.0 - CONFIDENCE) / 2.0
     low = float(betaincinv(successes, SAMPLES - successes + 1, tail)) if successes else 0.0
     high = float(betaincinv(successes + 1, SAMPLES - successes, 1.0 - tail)) if successes < SAMPLES else 1.0
-    return Estimate(total * successes / SAMPLES, total * low, total * high)
+    return Estimate(total * (successes / SAMPLES), total * low, total * high)

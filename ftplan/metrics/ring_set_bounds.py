@@ -13,6 +13,8 @@ from ftplan.model.topology import FloatArray, IntArray
 
 #: Most parts of sets that are summed for the lower bound, over all sets.
 PARTS = 4e6
+#: Sets that are down with less than this count for the upper bound only: products of such numbers are none.
+LEAST = 1e-300
 
 
 def reduced(rows: IntArray, down: FloatArray) -> IntArray:
@@ -41,12 +43,15 @@ def union_bounds(rows: IntArray, down: FloatArray) -> tuple[float, float]:
     [Dawson1967] by the sums over sets and over pairs of sets. Both are close where the probability is small.
     """
     each = alone(rows, down)
+    rare = each < LEAST
+    below = float(rare.sum()) * LEAST
+    rows, each = rows[~rare], each[~rare]
     if not each.size:
-        return 0.0, 0.0
+        return 0.0, below
     largest = float(each.max())
     if largest >= 1.0:
         return 1.0, 1.0
-    high = min(float(-np.expm1(np.log1p(-each).sum())), float(each.sum()))
+    high = min(float(-np.expm1(np.log1p(-each).sum())), float(each.sum())) + below
     pairs = _pairs(rows, each, down)
     if pairs is None:
         return largest, max(high, largest)
@@ -59,8 +64,9 @@ def union_bounds(rows: IntArray, down: FloatArray) -> tuple[float, float]:
 def _pairs(rows: IntArray, each: FloatArray, down: FloatArray) -> float | None:
     """Return the sum over all pairs of sets of the probability that both are down; None where it takes too long.
 
-    Two sets with the nodes T in common are both down with P(a) P(b) / Π_T p, and Π_T (1/p) is the sum over all parts of
-    T of Π (1/p - 1). So each part t of a set counts Π_t (1/p - 1) for each pair of the sets that hold it.
+    No set is rarer than :data:`LEAST`. Two sets with the nodes T in common are both down with P(a) P(b) / Π_T p, and
+    Π_T (1/p) is the sum over all parts of T of Π (1/p - 1). So each part t of a set counts Π_t (1/p - 1) for each pair
+    of the sets that hold it.
     """
     columns = rows.shape[1]
     if len(rows) * 2.0**columns > PARTS or float(len(down)) ** columns >= 2.0**62:
@@ -78,9 +84,8 @@ def _pairs(rows: IntArray, each: FloatArray, down: FloatArray) -> float | None:
         key, first, which, many = np.unique(
             np.concatenate(keys), return_index=True, return_inverse=True, return_counts=True
         )
-        weight = np.concatenate(weights)
+        weight = np.concatenate(weights) * np.sqrt(np.concatenate(factors)[first][which])
         sums = np.bincount(which, weight, minlength=len(key)) ** 2
         squares = np.bincount(which, weight**2, minlength=len(key))
-        shared = np.where(many > 1, sums - squares, 0.0)
-        total += float((np.maximum(shared, 0.0) * np.concatenate(factors)[first]).sum())
+        total += float(np.maximum(np.where(many > 1, sums - squares, 0.0), 0.0).sum())
     return total / 2.0

@@ -15,6 +15,7 @@ from ftplan.metrics.ring_copysets import Copysets, copysets, probability_of
 from ftplan.metrics.ring_harmless import best_case
 from ftplan.metrics.ring_problem import RingProblem
 from ftplan.metrics.ring_survival import survival
+from ftplan.metrics.ring_tier import tier_figures
 from ftplan.metrics.ring_zones import fatal_zones, single_losses
 from ftplan.model.topology import FloatArray, IntArray
 
@@ -49,6 +50,8 @@ def tolerance(problem: RingProblem, ring: Ring) -> dict[str, Any]:
         after which fewer zones are fatal, or more violations there, than now. Null where no second node is left.
     ``survival``
         See :func:`ftplan.metrics.ring_survival.survival`; null where no probability of failure is known.
+    ``tier``
+        With tiered copies: see :func:`ftplan.metrics.ring_tier.tier_figures`; else null.
     ``without_tier``
         With tiered copies: the same for the ring whose last copy lies on the next node clockwise; null without tiers,
         or where the ring has too few nodes for so many copies.
@@ -58,6 +61,7 @@ def tolerance(problem: RingProblem, ring: Ring) -> dict[str, Any]:
     found = _of(problem, ring)
     plain = Ring(ring.token, ring.node)
     enough = len(plain.nodes) > problem.replication
+    found["tier"] = tier_figures(problem, ring) if ring.tier is not None else None
     found["without_tier"] = _of(problem, plain) if ring.tier is not None and enough else None
     return found
 

@@ -78,7 +78,8 @@ def single_losses(problem: RingProblem, ring: Ring) -> SingleLosses:
     """Return what each single loss leaves of the tolerance of a ring.
 
     A dead node's tokens go to the next live nodes clockwise, which drop them ([Kumbhare2015], VII): each arc that it
-    held gets the next distinct node as its new last backup, if there is one. Cost O(T C log C + N C).
+    held gets the next distinct node as its new last backup, if there is one; tiered copies are where those of the token
+    that takes over are. Cost O(T C log C + N C).
     """
     near = problem.replication + (ring.tier is None)  # holders clockwise
     spare = len(ring.nodes) > near
@@ -87,11 +88,23 @@ def single_losses(problem: RingProblem, ring: Ring) -> SingleLosses:
     now = _distinct(np.column_stack([problem.zone[held[:, :near]], *tier]))
     zones = np.column_stack([problem.zone[held], *tier])
     after = _distinct(zones)[:, None] - (_multiplicity(zones)[:, :near] == 1)  # without the holder in a column
+    held = held[:, :near]
+    after[:, 0] = _taken_over(ring, held, now, after)
     copies, count = problem.replication + 1, len(problem.nodes)
     keeps = np.bincount(ring.owner(problem.position), minlength=len(ring.token)) > 0
-    held = held[:, :near]
     violations = _violations(held, ring.node, now < copies, after < copies, count)
     return SingleLosses(ring.nodes, violations[ring.nodes], _fewest(held, keeps, now, after, count)[ring.nodes])
+
+
+def _taken_over(ring: Ring, held: IntArray, now: IntArray, after: IntArray) -> IntArray:
+    """Return distinct zones of each arc once its owner is dead, (T,): those of the next live token, which takes it."""
+    total = len(ring.node)
+    if len(ring.nodes) == 1:
+        return np.zeros(total, dtype=np.int64)
+    ends = np.flatnonzero(ring.node != np.roll(ring.node, -1))
+    taker = (ends[np.searchsorted(ends, np.arange(total)) % len(ends)] + 1) % total
+    also = held[taker] == ring.node[:, None]  # the taker's arc has lost a backup too
+    return np.asarray(np.where(also.any(axis=1), (after[taker] * also).sum(axis=1), now[taker]))
 
 
 def _distinct(zones: IntArray) -> IntArray:

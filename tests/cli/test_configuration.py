@@ -149,3 +149,13 @@ def test_the_commands_of_a_group_share_its_table(ftplan: Run, project: Path) -> 
     done = ftplan("generate", "topology")
     assert done.returncode == 2
     assert "did you mean 'operators'?" in done.stderr
+
+
+def test_flags_and_lists_give_way_too(ftplan: Run, project: Path) -> None:
+    """A flag of the file is off, and a list of it empty, where the command line gives what excludes them."""
+    inputs = ("-t", "topology.yaml", "-c", "cluster.yaml", "-s", "stats", "--iterations", "10", "-q")
+    assert ftplan("peer-ring", *inputs, "--remove", "n6", "-o", "ring.json").returncode == 0
+    for kept, given in (("rebalance = true", ("--add", "n6")), ('add = ["n6"]', ("--rebalance",))):
+        (project / "ftplan.toml").write_text(f'[peer-ring]\ncurrent = "ring.json"\n{kept}\n')
+        options = json.loads(ftplan("peer-ring", *inputs, *given).stdout)["options"]
+        assert (options["rebalance"], options["add"]) == ("--rebalance" in given, ["n6"] if "--add" in given else [])

@@ -298,6 +298,36 @@ FULL_REBALANCE = examples.plan(
     },
 )  # fmt: skip
 
+_TOKEN = {
+    "node": "n1", "zone": "rack-a", "token": 0.5, "load": 1.5, "key_groups": 3, "state_bytes": 1e6, "backups": ["n2"],
+}  # fmt: skip
+FULL_PEER_RING = examples.plan(
+    kind="peer-ring",
+    status="feasible",
+    objective={"name": "largest-load", "sense": "min", "value": 1.2, "bound": 1.1},
+    plan={
+        "ring": [_TOKEN, {**_TOKEN, "node": "n2", "zone": None, "token": 0.75}],
+        "steps": [
+            {"step": 0, "event": "re-plan", "tokens": [{"node": "n1", "from": 0.25, "to": 0.5, "tier": "n3"}]},
+            {"step": 1, "event": "scale-out", "tokens": [{"node": "n2", "from": None, "to": 0.75, "tier": None}]},
+        ],
+        "moves": [
+            {
+                "event": "scale-out", "step": 1, "from": "n1", "to": "n2", "range": [0.75, 1.0], "takeover_bytes": 0.0,
+                "transfer_bytes": 1e6, "rereplicate_bytes": 2e6, "replayed_records": 10.0, "lost": False,
+            }
+        ],
+        "copies": [
+            {"event": "scale-out", "step": 1, "from": "n1", "to": "n2", "range": [0.75, 1.0], "bytes": 1e6}
+        ],
+        "tolerance": {"nodes": 2},
+        "takeovers": [{"taker": "n2"}],
+        "after_failure": [_TOKEN],
+        "lost": [{"operator": "join"}],
+        "estimates": {"interval_s": 10.0},
+    },
+)  # fmt: skip
+
 FULL_SCALE_OUT = examples.plan(
     kind="scale-out",
     status="feasible",
@@ -373,6 +403,7 @@ CASES: dict[str, tuple[dict[str, Any], Callable[[Any], Any]]] = {
     "stats": (FULL_MANIFEST, _stats),
     "plan": (FULL_PLAN, load_plan),
     "rebalance": (FULL_REBALANCE, load_plan),
+    "peer-ring": (FULL_PEER_RING, load_plan),
     "scale-out": (FULL_SCALE_OUT, load_plan),
     "evaluation": (EVALUATION, load_evaluation),
     "what-if": (WHAT_IF, load_what_if),

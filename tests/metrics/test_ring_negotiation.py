@@ -11,9 +11,9 @@ from ftplan.metrics.ring import Ring
 from ftplan.metrics.ring_changes import positions_of_arcs
 from ftplan.metrics.ring_negotiation import (
     Watch,
+    fluid_queue,
     may_accept,
     negotiated,
-    offered,
     overloaded,
     requested,
 )
@@ -128,12 +128,15 @@ def test_one_calm_window_ends_the_count() -> None:
     assert moved == [3]
 
 
-def test_fluid_queue() -> None:
-    load, foreign = np.array([50.0, 150.0, 50.0, 0.0, 1.0]), np.array([0.0, 0.0, 60.0, 0.0, 0.0])
-    capacity = np.array([100.0, 100.0, 100.0, 0.0, 0.0])
-    use, queue = offered(load, foreign, capacity, np.array([10.0, 10.0, 0.0, 0.0, 0.0]), 60.0)
-    assert use == pytest.approx([0.5 + 1 / 6, 1.5 + 1 / 6, 1.1, 0.0, np.inf])
-    assert queue == pytest.approx([0.0, 40.0, 6.0, 0.0, np.inf])  # half a window drains ten seconds; 10 + 30; 6
+def test_what_waits_moves_with_its_position() -> None:
+    owner, able = np.array([0, 0, 1, 2]), np.array([100.0, 100.0, 0.0])
+    backlog, arriving = np.array([60.0, 0.0, 0.0, 0.0]), np.array([60.0, 80.0, 50.0, 5.0])
+    asked, left = fluid_queue(owner, backlog, arriving, able)
+    assert asked.tolist() == [200.0, 50.0, 5.0]
+    assert left.tolist() == [60.0, 40.0, 0.0, 5.0]
+    asked, left = fluid_queue(np.array([0, 1, 1, 1]), left, np.zeros(4), able)
+    assert asked.tolist() == [60.0, 45.0, 0.0]
+    assert left.tolist() == [0.0, 0.0, 0.0, 0.0]
 
 
 @given(

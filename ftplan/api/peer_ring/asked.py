@@ -27,12 +27,19 @@ def asked_of(plan: Plan, problem: Problem, **instead: Any) -> PreparedRing:
         If an input is missing, or the plan's options are not what they should be.
     """
     options, entries = PeerRingOptions.of_plan(plan), entries_of(plan)
-    if plan.options.get("replication") is None:
-        stated = {len(item["backups"]) for item in entries if item.get("backups") is not None}
-        options = replace(options, replication=stated.pop()) if len(stated) == 1 else options
+    options = replace(options, replication=stated_replication(plan))
     by_hand = not plan.options and bool(entries)
     listed = tuple(str(item["node"]) for item in entries) if by_hand else None
     return prepare(problem, replace(options, **instead), listed, judging=True)
+
+
+def stated_replication(plan: Plan) -> int:
+    """Return how many backups a plan is for: as its options say, else as many as its tokens state, else the default."""
+    options = PeerRingOptions.of_plan(plan)
+    if plan.options.get("replication") is not None:
+        return options.replication
+    stated = {len(item["backups"]) for item in entries_of(plan) if item.get("backups") is not None}
+    return stated.pop() if len(stated) == 1 else options.replication
 
 
 def entries_of(plan: Plan) -> Sequence[Mapping[str, Any]]:

@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from ftplan.api.peer_ring.asked import asked_of, ring_of
-from ftplan.api.peer_ring.follows import whole_body
+from ftplan.api.peer_ring.follows import failure_of, whole_body
 from ftplan.api.peer_ring.judge_body import judge_body
 from ftplan.api.peer_ring.judge_levels import judge_levels
 from ftplan.api.peer_ring.judge_tokens import judge_nodes, judge_steps, wrong_tokens
-from ftplan.api.peer_ring.problem import PreparedRing
-from ftplan.api.peer_ring.steps import steps_of, worth_moved
+from ftplan.api.peer_ring.steps import steps_of
 from ftplan.api.peer_ring.summary import summary
 from ftplan.api.statements import (
     Judged,
@@ -25,6 +24,7 @@ from ftplan.api.statements import (
 from ftplan.errors import FtplanError
 from ftplan.metrics.breach import Breach
 from ftplan.metrics.ring import Ring
+from ftplan.metrics.ring_moves import worth_moved
 from ftplan.metrics.ring_problem import RingProblem
 from ftplan.metrics.ring_rules import (
     CAPACITY,
@@ -98,13 +98,14 @@ def judge_peer_ring(plan: Plan, problem: Problem, strict: bool) -> Judged:
     wrong += [_violation(breach) for breach in breaches if breach.rule in held]
     if any(breach.rule == REPLICATION for breach in breaches):  # there are no holders to speak of
         return Judged(wrong or [_violation(breaches[0])], held)
-    wrong += judge_body(plan, whole_body(question, ring, steps))
+    failure = failure_of(question, ring)
+    wrong += judge_body(plan, whole_body(question, ring, steps, failure))
     wrong += _objective(plan, question, ring)
     wrong += judge_levels(plan, question, ring, steps)
-    wrong += judge_options(plan, _derived(plan, prepared))
+    wrong += judge_options(plan, _derived(plan, problem))
     left: tuple[str, ...] = ()
     if plan.summary:
-        differing, left = judge_summary(plan, summary(question, ring, steps))
+        differing, left = judge_summary(plan, summary(question, ring, steps, failure))
         wrong += differing
     return Judged(wrong, held, left)
 
@@ -113,7 +114,7 @@ def judge_question(plan: Plan, problem: Problem) -> Judged:
     """Return what a plan without an answer states falsely of its question, and what was not recomputed."""
     prepared = asked_of(plan, problem)
     differing, left = judge_summary(plan, summary(prepared.problem, None, ()))
-    return Judged([*differing, *judge_options(plan, _derived(plan, prepared))], (), left)
+    return Judged([*differing, *judge_options(plan, _derived(plan, problem))], (), left)
 
 
 def _violation(breach: Breach) -> Violation:
@@ -121,11 +122,12 @@ def _violation(breach: Breach) -> Violation:
     return Violation(code, breach.message, breach.where)
 
 
-def _derived(plan: Plan, prepared: PreparedRing) -> dict[str, Any]:
+def _derived(plan: Plan, problem: Problem) -> dict[str, Any]:
     """Return the options that follow from others, or from the inputs."""
     if "capacity_per_core_requested" not in plan.options:
         return {}
-    return {"capacity_per_core": prepared.capacity_per_core}
+    asked = plan.options["capacity_per_core_requested"]
+    return {"capacity_per_core": asked_of(plan, problem, capacity_per_core=asked).capacity_per_core}
 
 
 def _objective(plan: Plan, problem: RingProblem, ring: Ring) -> list[Violation]:

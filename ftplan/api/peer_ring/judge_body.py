@@ -31,6 +31,8 @@ _OF_FIELDS: Mapping[str, str] = {
     "replayed_records": "WRONG_COST",
     "bytes": "WRONG_COST",
 }
+#: How many false statements of a part are named; the others are counted.
+NAMED = 10
 
 
 def judge_body(plan: Plan, true: Mapping[str, Any]) -> Iterator[Violation]:
@@ -41,8 +43,12 @@ def judge_body(plan: Plan, true: Mapping[str, Any]) -> Iterator[Violation]:
             continue
         if name == "ring":
             stated = sorted(stated, key=lambda item: item["token"])
-        for place, said, is_so in differences(_without_unsaid(stated), known[name], name):
+        wrong = list(differences(_without_unsaid(stated), known[name], name))
+        for place, said, is_so in wrong[:NAMED]:
             yield Violation(_code(name, place), _text(place, said, is_so), place)
+        if len(wrong) > NAMED:
+            text = f"{name} states {len(wrong) - NAMED:,} more things that are not so"
+            yield Violation(_CODES[name], text, name)
 
 
 def _without_unsaid(stated: Any) -> Any:

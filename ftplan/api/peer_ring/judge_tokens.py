@@ -83,10 +83,13 @@ def _named(problem: RingProblem, which: BoolArray) -> list[str]:
 
 def judge_steps(plan: Plan, problem: RingProblem, ring: Ring, steps: Sequence[Step]) -> Iterator[Violation]:
     """The steps lead from the ring in place to the one planned, and each is what it says."""
-    if (plan.plan or {}).get("steps") is None:
+    stated = (plan.plan or {}).get("steps")
+    if stated and problem.current is None:
+        yield Violation("WRONG_MOVE", "steps change a ring in place, and there is none", "steps")
+    if stated is None or problem.current is None:
         return
     last = steps[-1].ring if steps else problem.current
-    if last is None or not same_ring(last, ring):
+    if not same_ring(last, ring):
         yield Violation("WRONG_MOVE", "steps do not lead from the ring in place to this one", "steps")
     before = problem.current
     for number, step in enumerate(steps):
@@ -96,10 +99,8 @@ def judge_steps(plan: Plan, problem: RingProblem, ring: Ring, steps: Sequence[St
         before = step.ring
 
 
-def _fits(step: Step, before: Ring | None) -> bool:
+def _fits(step: Step, before: Ring) -> bool:
     """Return whether what a step says that it is fits what it changes."""
-    if before is None:
-        return step.event == "re-plan"
     old, new = set(before.nodes.tolist()), set(step.ring.nodes.tolist())
     if step.event == "scale-out":
         return bool(new - old)

@@ -38,8 +38,8 @@ class RingLoads:
         (K,) load units and records per second, bytes, NaN where unknown.
     record_bytes
         (K,) mean size of a record, NaN where unknown.
-    series
-        Load in each window, of the same key groups; None without statistics.
+    series, records
+        Load and records in each window, of the same key groups; None without statistics.
     """
 
     operators: tuple[Operator, ...]
@@ -52,6 +52,7 @@ class RingLoads:
     state: FloatArray
     record_bytes: FloatArray
     series: KeyGroupSeries | None
+    records: KeyGroupSeries | None
     warnings: tuple[Warn, ...]
 
     def at(self, worth: FloatArray) -> FloatArray:
@@ -77,7 +78,7 @@ def ring_loads(topology: Topology, stats: StatsTables | None, options: PeerRingO
     operator = np.repeat(np.arange(len(operators), dtype=np.int64), many)
     key_group = np.arange(int(many.sum()), dtype=np.int64) - np.repeat(np.cumsum(many) - many, many)
     position, atom = np.unique(position_of(key_group, many[operator]), return_inverse=True)
-    sizes, series = np.full(len(operators), np.nan), None
+    sizes, series, records = np.full(len(operators), np.nan), None, None
     stated = np.array([item.state_bytes.sum() for item in operators], dtype=np.float64)
     state = np.where(stated > 0.0, stated / many, np.nan)[operator]
     if stats is None:
@@ -101,6 +102,7 @@ def ring_loads(topology: Topology, stats: StatsTables | None, options: PeerRingO
         state=state,
         record_bytes=sizes[operator],
         series=series,
+        records=records,
         warnings=(*said, *_unknown_state(state, operator, operators)),
     )
 

@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import ftplan
 from ftplan.api.other_plans import recorded
-from ftplan.api.peer_ring.follows import whole_body
+from ftplan.api.peer_ring.follows import failure_of, whole_body
 from ftplan.api.peer_ring.options import PeerRingOptions
 from ftplan.api.peer_ring.problem import PreparedRing, prepare
-from ftplan.api.peer_ring.steps import worth_moved
+from ftplan.api.peer_ring.steps import with_all_copies
 from ftplan.api.peer_ring.summary import LEVELS, all_proven, level_values, summary
 from ftplan.api.recovery_costs import recorded_costs
+from ftplan.metrics.breach import over
 from ftplan.metrics.ring_figures import overloaded
+from ftplan.metrics.ring_moves import worth_moved
 from ftplan.metrics.ring_problem import RingAnswer, RingProblem
 from ftplan.metrics.ring_rules import asked_rules, rules
+from ftplan.metrics.ring_takeover import TakeOver
 from ftplan.model.kinds import PEER_RING
 from ftplan.model.plan import Objective, Plan, Status, Warn
 from ftplan.model.problem import Problem
 from ftplan.planners import registry
 from ftplan.planners.budget import Budget, of_command
+from ftplan.planners.peer_ring.baselines import baselines
 from ftplan.planners.peer_ring.options import RingSearch
 from ftplan.planners.result import Result
 
@@ -30,6 +34,8 @@ _log = logging.getLogger(__name__)
 
 #: Share of the time for the ring, the rest is for what it is compared with.
 PLANNED = 0.9
+#: By how much virtual nodes have to be more even for a warning.
+EVENER = 0.01
 #: How many nodes a warning names.
 NAMED = 5
 
@@ -51,11 +57,12 @@ def make(problem: Problem, planner: registry.Row, options: PeerRingOptions) -> P
     result = plan(question, search)
     shape = f"{len(question.atom)} key groups x {len(question.member)} nodes"
     _log.info("%s: %s, planned by %s in %.2f s", shape, result.status, planner.name, time.perf_counter() - started)
-    answer = result.answer
+    answer = None if result.answer is None else with_all_copies(question, result.answer)
     value = None if answer is None else question.largest_load(answer.ring)
     objective = Objective.of("largest-load", "min", value, None if answer is None else result.bound)
-    known, bounds = _summary(question, answer, objective.bound)
-    said = () if answer is None else tuple(_said(question, answer))
+    failure = None if answer is None else failure_of(question, answer.ring)
+    known, bounds = _summary(question, answer, failure, objective.bound, options.seed)
+    said = () if answer is None else tuple(_said(question, answer, known))
     return Plan(
         kind=PEER_RING.name,
         algorithm=planner.name,
@@ -69,7 +76,7 @@ def make(problem: Problem, planner: registry.Row, options: PeerRingOptions) -> P
         summary=known,
         warnings=of_command((*problem.warnings, *question.warnings, *result.warnings, *said), command.time_limit_s),
         infeasible=result.infeasible,
-        plan=None if answer is None else whole_body(question, answer.ring, answer.steps),
+        plan=None if answer is None else whole_body(question, answer.ring, answer.steps, failure),
         tool_version=ftplan.__version__,
     )
 
@@ -87,16 +94,17 @@ def _status(problem: RingProblem, answer: RingAnswer, bounds: dict[str, Any]) ->
 
 
 def _summary(
-    problem: RingProblem, answer: RingAnswer | None, bound: float | None
+    problem: RingProblem, answer: RingAnswer | None, failure: TakeOver | None, bound: float | None, seed: int
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return what follows from question and ring with what planners know besides, and the bound of each level."""
     if answer is None:
         return summary(problem, None, ()), {}
-    known = summary(problem, answer.ring, answer.steps)
+    known = summary(problem, answer.ring, answer.steps, failure)
     bounds = dict(zip(LEVELS, (answer.violations_bound, bound, answer.bytes_bound), strict=True))
     for name in LEVELS:
         value = known["levels"][name]["value"]
         known["levels"][name]["bound"] = None if value is None or bounds[name] is None else min(bounds[name], value)
+    known |= baselines(problem, seed)
     known["out_of_room"] = [problem.nodes[node] for node in answer.out_of_room]
     return known, bounds
 
@@ -108,7 +116,7 @@ def _reason(problem: RingProblem, answer: RingAnswer | None) -> str | None:
     return "the ring stays as it is" if problem.keep else "no change: no ring is better than the one in place"
 
 
-def _said(problem: RingProblem, answer: RingAnswer) -> Iterator[Warn]:
+def _said(problem: RingProblem, answer: RingAnswer, known: Mapping[str, Any]) -> Iterator[Warn]:
     """Yield what is to be said of a ring."""
     full = overloaded(problem, answer.ring)
     if full:
@@ -118,6 +126,14 @@ def _said(problem: RingProblem, answer: RingAnswer) -> Iterator[Warn]:
     if answer.out_of_room:
         text = f"no other node can take load of {_named(problem, answer.out_of_room)}: add a node"
         yield Warn("OUT_OF_ROOM", text)
+    after, other = known["after"], known["virtual_nodes"]
+    if answer.ring.simple and not problem.keep and over(after["largest_load"], other["largest_load"] * (1.0 + EVENER)):
+        text = (
+            f"virtual nodes would be more even: a largest load of {other['largest_load']:.4g} by {other['tokens']:,} "
+            f"tokens, with {other['copysets']:,} copysets instead of {after['copysets']:,}: more sets of nodes whose "
+            "failure loses something"
+        )
+        yield Warn("VIRTUAL_NODES_MORE_EVEN", text)
 
 
 def _named(problem: RingProblem, nodes: Sequence[int]) -> str:

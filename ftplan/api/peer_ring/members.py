@@ -88,13 +88,16 @@ def _no_two(cluster: Cluster, one: tuple[str, BoolArray], other: tuple[str, Bool
 
 
 def check_options(options: PeerRingOptions) -> None:
-    """Refuse options that ask for nothing without a ring in place.
+    """Refuse options that contradict each other, or ask for nothing without a ring in place.
 
     Raises
     ------
     FtplanError
         With what is missing.
     """
+    if options.rebalance and (options.add or options.remove):
+        other = "add" if options.add else "remove"
+        raise FtplanError(f"--rebalance keeps the nodes of the ring, and --{other} changes them: give one of them")
     if options.current is not None:
         return
     asked = {"add": options.add, "rebalance": options.rebalance, "max-bytes": options.max_bytes is not None}

@@ -39,6 +39,7 @@ def _demand(value: Any) -> str:
 class PeerRingOptions(FailureOptions):
     """The options of ``ftplan peer-ring``."""
 
+    recorded_facts: ClassVar = {"spread": FLAG}
     alternatives: ClassVar = (("rebalance", "add"), ("rebalance", "remove"))
     unsupported: ClassVar = {
         "virtual-nodes": {"rebalance": (True,)},

@@ -76,20 +76,21 @@ def prepare(
     here = None if options.current is None else ring_in_place(options.current, ids, loads.position)
     fails, said = failing_nodes(options.fail, problem.failure, cluster)
     nodes = _members(options, cluster, here, listed)
+    keep = here is not None and bool(fails.any()) and not _changes(options)
     if not judging:
         check_replication(options, nodes)
-    keep = _keeps(options, here, nodes, fails)
+        _check_kept(options, here, keep)
     per_core = _capacity_per_core(options, loads, cluster, here, nodes)
     capacity = cluster.cpu * per_core
     foreign = np.array([node.used_cpu for node in cluster.nodes], dtype=np.float64) * per_core
     power = Power(cluster.cpu, capacity, foreign, nodes.members)
     setting, assumed = ring_setting(options, topology, cluster.network, loads, power, given)
-    names = {int(zone): name for zone, name in zip(cluster.zone_index, cluster.zone_names, strict=True)}
-    series, chances = loads.series, Chances.of(cluster, tuple(names[k] for k in range(len(names))))
+    zones = _zones(cluster)
+    series, chances = loads.series, Chances.of(cluster, zones)
     state = np.nan_to_num(loads.state)
     built = RingProblem(  # the function is long because the problem has many fields
         nodes=ids,
-        zones=tuple(names[k] for k in range(len(names))),
+        zones=zones,
         zone=cluster.zone_index,
         members=nodes.members,
         tier=nodes.tier,
@@ -117,6 +118,7 @@ def prepare(
         windows=None if series is None else loads.at(series.loads) / series.window_s,
         window_s=1.0 if series is None else series.window_s,
         current=None if here is None else here.ring,
+        copies_in_place=_copies_in_place(options, here),
         keep=keep,
         rebalance=options.rebalance,
         target_load=options.target_load,
@@ -132,7 +134,7 @@ def prepare(
                 *said,
                 *standing(nodes, fails, cluster, here is not None),
                 *chances.warnings,
-                *_copies_in_place(options, here, nodes, keep),
+                *_tier_in_place(here, nodes, keep),
             ))
         ),
     )  # fmt: skip
@@ -147,6 +149,12 @@ def _needed(problem: Problem) -> tuple[Topology, Cluster]:
     assert problem.topology is not None
     assert problem.cluster is not None
     return problem.topology, problem.cluster
+
+
+def _zones(cluster: Cluster) -> tuple[str, ...]:
+    """Return the names of zones by number, empty for that of a node without one."""
+    names = {int(number): node.zone or "" for number, node in zip(cluster.zone_index, cluster.nodes, strict=True)}
+    return tuple(names[number] for number in range(len(names)))
 
 
 def _members(
@@ -169,34 +177,32 @@ def _changes(options: PeerRingOptions) -> bool:
     return any(map(bool, asked)) or options.target_load is not None or options.max_bytes is not None
 
 
-def _keeps(options: PeerRingOptions, here: RingInPlace | None, nodes: Members, fails: BoolArray) -> bool:
-    """Return whether a ring in place stays, since only a failure is asked for.
+def _check_kept(options: PeerRingOptions, here: RingInPlace | None, keep: bool) -> None:
+    """Refuse another number of copies than those of a ring that stays, since only a failure is asked for.
 
     Raises
     ------
     FtplanError
-        If another number of copies is asked for than it keeps.
+        With the number that it keeps.
     """
-    keep = here is not None and bool(fails.any()) and not _changes(options)
     kept = None if here is None else here.replication
     if keep and kept is not None and kept != options.replication:
         copies = "1 copy" if kept == 1 else f"{kept:,} copies"
         text = f"the ring in place keeps {copies} of each key group beside its owner, not {options.replication}"
         raise FtplanError(f"{text}: give --replication {kept} for what its failure does")
-    return keep
 
 
-def _copies_in_place(options: PeerRingOptions, here: RingInPlace | None, nodes: Members, keep: bool) -> Iterator[Warn]:
-    """Yield where the copies in place are not those that are asked for."""
-    if here is None or keep:
-        return
-    if here.replication is not None and here.replication != options.replication:
-        text = (
-            f"the ring in place keeps {here.replication} copies of each key group beside its owner, and "
-            f"{options.replication} are planned: bytes are counted as if it kept {options.replication}"
-        )
-        yield Warn("REPLICATION_DIFFERS", text)
-    if here.ring.tier is not None and not nodes.tier.any():
+def _copies_in_place(options: PeerRingOptions, here: RingInPlace | None) -> int | None:
+    """Return how many backups the ring in place keeps where these are others than are asked for, else None."""
+    if here is None:
+        return None
+    most = len(here.ring.nodes) - (here.ring.tier is None)
+    kept = min(options.replication, most) if here.replication is None else here.replication
+    return None if kept == options.replication else kept
+
+
+def _tier_in_place(here: RingInPlace | None, nodes: Members, keep: bool) -> Iterator[Warn]:
+    if here is not None and not keep and here.ring.tier is not None and not nodes.tier.any():
         yield Warn("TIER_DROPPED", "the ring in place has tiered copies, and without --tier the planned one has none")
 
 

@@ -13,6 +13,7 @@ from ftplan.api.peer_ring.options import PeerRingOptions
 from ftplan.api.recovery_costs import GivenCosts
 from ftplan.metrics.recovery_time import input_rate, longest_interval, outside_fitted_range
 from ftplan.metrics.ring_problem import RingSetting
+from ftplan.metrics.ring_touched import most_touched
 from ftplan.model.cluster import Network
 from ftplan.model.defaults import DELAY_S
 from ftplan.model.plan import Warn
@@ -44,7 +45,7 @@ def ring_setting(
     """Return the setting, and what is assumed in it.
 
     What is asked for wins over the recovery costs, these over the cluster and the topology. A checkpoint takes as long
-    as it takes a node with its share of the state to send it to all its backups.
+    as it takes a node with its share of what changed to send it to all its backups.
     """
     graph = TaskGraph(topology)
     interval, assumed = _interval(options, topology, loads)
@@ -54,7 +55,8 @@ def ring_setting(
     fitted = options.heartbeat_s is None and "detection_s" in known
     heartbeat = interval if options.heartbeat_s is None else options.heartbeat_s
     detection = known["detection_s"] if fitted else options.missed_heartbeats * heartbeat + options.grace_s
-    state = float(np.nansum(loads.state)) / int(power.members.sum())
+    touched = _touched(loads, interval)
+    state = touched * float(np.nansum(loads.state)) / int(power.members.sum())
     setting = RingSetting(
         interval_s=interval,
         checkpoint_s=delay + options.replication * state / (bandwidth * MB),
@@ -65,6 +67,7 @@ def ring_setting(
         replay_rate=_replay_rate(options, loads, power, known.get("capacity_records_s")),
         bandwidth=bandwidth * MB,
         record_bytes=_record_bytes(loads),
+        touched=touched,
         age=min(known.get("replay_share", 0.5), 1.0),
     )
     return setting, (*assumed, *said, *_doubts(given, graph, interval))
@@ -81,6 +84,16 @@ def _interval(options: PeerRingOptions, topology: Topology, loads: RingLoads) ->
         return stated, ()
     text = f"no operator states checkpoint.interval_s: {INTERVAL_S:g} s is taken; give --interval"
     return INTERVAL_S, (Warn("INTERVAL_UNKNOWN", text),)
+
+
+def _touched(loads: RingLoads, interval: float) -> float:
+    """Return the share of the state that checkpoints hold at most, on average; all of it without statistics."""
+    if loads.records is None:
+        return 1.0
+    full = np.array([operator.checkpoint.kind == "full" for operator in loads.operators], dtype=np.bool_)
+    state, records = np.nan_to_num(loads.state), loads.records
+    found = most_touched(records.loads, state, full[loads.operator], records.window_s, interval)
+    return 1.0 if found is None else found
 
 
 def _replay_rate(options: PeerRingOptions, loads: RingLoads, power: Power, whole_job: float | None) -> FloatArray:

@@ -11,8 +11,8 @@ import numpy as np
 
 from ftplan.errors import FtplanError
 from ftplan.metrics.ring import Ring, read_tokens, written_token
-from ftplan.metrics.ring_moves import CopyMove, RingMove, moved_bytes, ring_moves
-from ftplan.metrics.ring_problem import Event, RingProblem, Step
+from ftplan.metrics.ring_moves import CopyMove, RingMove, ring_moves
+from ftplan.metrics.ring_problem import Event, RingAnswer, RingProblem, Step
 
 #: A token of a ring, its node, and the node of the last copy of its arc (-1 without tiered copies).
 _Token = tuple[float, int, int]
@@ -36,15 +36,20 @@ def event_of(problem: RingProblem) -> Event:
 
 
 def steps_listed(problem: RingProblem, steps: Sequence[Step]) -> list[dict[str, Any]]:
-    """Return the steps as a plan lists them, from the ring in place or from an empty one. Cost O(steps x tokens)."""
-    rings = [problem.current, *(step.ring for step in steps)]
+    """Return the steps as a plan lists them, from the ring in place; without one the ring itself says all.
+
+    Cost O(steps x tokens).
+    """
+    if problem.current is None:
+        return []
+    rings: list[Ring] = [problem.current, *(step.ring for step in steps)]
     return [
         {"step": number, "event": step.event, "tokens": _changes(problem, before, step.ring)}
         for number, (before, step) in enumerate(zip(rings, steps, strict=False))
     ]
 
 
-def _changes(problem: RingProblem, before: Ring | None, after: Ring) -> list[dict[str, Any]]:
+def _changes(problem: RingProblem, before: Ring, after: Ring) -> list[dict[str, Any]]:
     """Return the tokens that differ, by node; what one token becomes stands in one entry."""
     old, new = _tokens(before), _tokens(after)
     gone, put = _by_node(set(old) - set(new)), _by_node(set(new) - set(old))
@@ -71,9 +76,7 @@ def _change(problem: RingProblem, node: int, before: _Token | None, after: _Toke
     return entry
 
 
-def _tokens(ring: Ring | None) -> list[_Token]:
-    if ring is None:
-        return []
+def _tokens(ring: Ring) -> list[_Token]:
     tier = [-1] * len(ring.token) if ring.tier is None else ring.tier.tolist()
     return list(zip(ring.token.tolist(), ring.node.tolist(), tier, strict=True))
 
@@ -86,20 +89,18 @@ def _by_node(tokens: set[_Token]) -> dict[int, list[_Token]]:
 
 
 def steps_of(stated: Sequence[Mapping[str, Any]] | None, problem: RingProblem, ring: Ring) -> tuple[Step, ...]:
-    """Return the steps that a plan lists, with the ring after each; where it lists none, one to its *ring* in the end.
+    """Return the steps that a plan lists, with the ring after each; without a list, one to its *ring* in the end.
 
     Raises
     ------
     FtplanError
         If a step names a node that the cluster lacks, or takes away a token that is not there.
     """
-    if stated is None:
+    if stated is None or problem.current is None:
         same = problem.current is not None and same_ring(problem.current, ring)
-        return () if same else (Step(event_of(problem), ring),)
+        return () if same and problem.copies_in_place is None else (Step(event_of(problem), ring),)
     number = {name: k for k, name in enumerate(problem.nodes)}
-    tokens = dict[float, tuple[int, int]]()
-    if problem.current is not None:
-        tokens = {token: (node, tier) for token, node, tier in _tokens(problem.current)}
+    tokens = {token: (node, tier) for token, node, tier in _tokens(problem.current)}
     steps = list[Step]()
     for place, step in enumerate(stated):
         entries = [(_placed(item, place, number, problem), item) for item in step["tokens"]]
@@ -130,13 +131,9 @@ def _placed(
 
 
 def _read(token: float, problem: RingProblem) -> float:
-    """Return a token as the plan means it: that of the ring in place, or at a position."""
+    """Return a token as the plan means it: at a position, or that of the ring in place."""
     at = float(read_tokens(np.array([token]), problem.position)[0])
-    if problem.current is not None:
-        near = np.abs(problem.current.token - token)
-        if near.min() <= 1e-11:
-            return float(problem.current.token[near.argmin()])
-    return at
+    return at if problem.current is None else float(read_tokens(np.array([at]), problem.current.token)[0])
 
 
 def _ring(tokens: Mapping[float, tuple[int, int]]) -> Ring:
@@ -144,6 +141,14 @@ def _ring(tokens: Mapping[float, tuple[int, int]]) -> Ring:
     tier = np.array([tokens[token][1] for token in order], dtype=np.int64)
     nodes = np.array([tokens[token][0] for token in order], dtype=np.int64)
     return Ring(np.array(order), nodes, tier if (tier >= 0).all() else None)
+
+
+def with_all_copies(problem: RingProblem, answer: RingAnswer) -> RingAnswer:
+    """Return an answer that changes nothing as one that makes or drops copies, where other many are in place."""
+    if problem.copies_in_place is None or answer.steps:
+        return answer
+    ring = Ring(answer.ring.token, answer.ring.node, answer.ring.tier)
+    return replace(answer, steps=(Step(event_of(problem), ring),), ring=ring)
 
 
 def same_ring(one: Ring, other: Ring) -> bool:
@@ -162,14 +167,3 @@ def moved_by(problem: RingProblem, steps: Sequence[Step]) -> Iterator[Moved]:
         if before is not None:
             yield Moved(number, *ring_moves(problem, before, step.ring, step.event))
         before = step.ring
-
-
-def worth_moved(problem: RingProblem, steps: Sequence[Step]) -> float:
-    """Return what all steps move, transfers and copies, as :attr:`RingProblem.worth` counts it."""
-    counted = replace(problem, state=problem.worth)
-    before, total = problem.current, 0.0
-    for step in steps:
-        if before is not None:
-            total += moved_bytes(counted, before, step.ring)
-        before = step.ring
-    return total

@@ -5,18 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ftplan.api.peer_ring.steps import moved_by, worth_moved
+from ftplan.api.peer_ring.follows import failure_figures
+from ftplan.api.peer_ring.steps import moved_by
 from ftplan.metrics.ring import Ring
 from ftplan.metrics.ring_figures import ledgers, node_figures, ring_figures
+from ftplan.metrics.ring_moves import worth_moved
 from ftplan.metrics.ring_problem import RingProblem, Step
+from ftplan.metrics.ring_takeover import TakeOver
 from ftplan.model.tolerances import NOISE, ROUNDING
 
 #: What is optimised, the first first.
 LEVELS = ("zone_violations", "largest_load", "bytes")
 
 
-def summary(problem: RingProblem, ring: Ring | None, steps: Sequence[Step]) -> dict[str, Any]:
-    """Return the figures before and after, None for none, and what the steps cost by event."""
+def summary(
+    problem: RingProblem, ring: Ring | None, steps: Sequence[Step], failure: TakeOver | None = None
+) -> dict[str, Any]:
+    """Return the figures before and after, None for none, and what the steps and a failure cost by event."""
     known: dict[str, Any] = {
         "key_groups": len(problem.atom),
         "load": float(problem.load.sum()),
@@ -27,12 +32,14 @@ def summary(problem: RingProblem, ring: Ring | None, steps: Sequence[Step]) -> d
     if ring is None:
         return known
     moves = [move for item in moved_by(problem, steps) for move in item.moves]
+    moves += [] if failure is None else failure.moves
     return {
         **known,
         "after": ring_figures(problem, ring),
         "nodes": node_figures(problem, ring),
         "levels": {name: {"value": value} for name, value in level_values(problem, ring, steps).items()},
         "ledgers": ledgers(moves, problem.state_known),
+        "failure": None if failure is None else failure_figures(problem, ring, failure),
     }
 
 

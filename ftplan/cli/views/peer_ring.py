@@ -20,7 +20,6 @@ FIGURES = {
     "bytes": "bytes that travel",
     "highest_utilisation": "highest utilisation",
     "overloaded_nodes": "overloaded nodes",
-    "tokens": "tokens",
     "copysets": "sets of nodes that hold a key group",
 }
 
@@ -71,18 +70,23 @@ def _figure(figures: Mapping[str, Any], name: str) -> Any:
 
 
 def _nodes(plan: Plan) -> list[Table]:
-    """Return the nodes in the order of the ring; where there are too many for a table, the most loaded first."""
+    """Return the nodes in the order of the ring, or by name where they have several tokens.
+
+    Where there are too many for a table, the most loaded stand first.
+    """
     facts = {str(item["node"]): item for item in nodes(plan)}
     listed = tokens(plan)
     if not listed:
         return []
     order = list(dict.fromkeys(str(item.get("node")) for item in listed))
+    several = len(order) != len(listed)
+    if several:
+        order.sort(key=natural_key)
     if len(order) > SHOWN:
         order.sort(key=lambda name: (-_weight(facts.get(name) or {}), natural_key(name)))
     first: dict[str, Mapping[str, Any]] = {}
     for item in listed:
         first.setdefault(str(item.get("node")), item)
-    several = len(order) != len(listed)
     rows = [_node(facts.get(name) or {}, first[name], several) for name in order]
     where = "tokens" if several else "token"
     columns = (
@@ -128,7 +132,7 @@ def _ledgers(plan: Plan) -> list[Table]:
     """Return what each kind of change costs."""
     names = ("moves", "takeover_bytes", "transfer_bytes", "rereplicate_bytes", "replayed_records")
     known = plan.summary.get("ledgers") or {}
-    rows = [(event, *(whole(figures.get(name)) for name in names)) for event, figures in known.items()]
+    rows = [(event, *(_figure(figures, name) for name in names)) for event, figures in known.items()]
     columns = ("event", "ranges", "to take over, bytes", "transferred", "copied again", "records replayed")
     return [Table(columns, rows)] if rows else []
 
@@ -144,7 +148,7 @@ def _moves(plan: Plan) -> list[Table]:
             _range(move.get("range")),
             move.get("from"),
             move.get("to") if move.get("to") != move.get("from") else "stays",
-            *(whole(move.get(name)) for name in names),
+            *(_figure(move, name) for name in names),
         )
         for move in records(plan, "moves")
         if move.get("event") != "failure"
@@ -170,9 +174,17 @@ def _notes(plan: Plan) -> list[str]:
     return [" ".join(lead(plan)).replace(SPACE, " ")] if plan.plan is not None and tokens(plan) else []
 
 
+def _place(change: Mapping[str, Any]) -> str:
+    """Return what changes: a key group, or a range of the ring where nobody knows the key groups."""
+    if "range" in change:
+        first, last = change["range"]
+        return f"from {first:.6g} to {last:.6g}"
+    return f"key-group:{change['operator']}/{change['key_group']}"
+
+
 def difference(changed: Any) -> tuple[list[Table], list[str]]:
     """Return the tables of a difference, and the notes below them."""
-    rows = [(f"key-group:{c['operator']}/{c['key_group']}", c["what"], c["from"], c["to"]) for c in changed.changes]
+    rows = [(_place(change), change["what"], change["from"], change["to"]) for change in changed.changes]
     tables = [capped(("key group", "what", "from", "to"), rows)] if rows else []
     figures = [
         (FIGURES.get(name, name.replace("_", " ")), *(_figure({name: value}, name) for value in values))

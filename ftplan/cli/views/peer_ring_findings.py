@@ -9,7 +9,7 @@ from ftplan.cli.render import Table, cell
 from ftplan.cli.views import capped
 from ftplan.model.plan import Plan
 from ftplan.reports.figures.peer_ring import chance, records
-from ftplan.reports.numbers import is_number
+from ftplan.reports.numbers import count, is_number
 
 #: Nodes of a set that a table names.
 LISTED = 6
@@ -28,7 +28,7 @@ def percent(value: Any) -> str:
 
 
 def whole(value: Any) -> Any:
-    """Return bytes or records as a whole number."""
+    """Return bytes as a whole number."""
     return round(value) if is_number(value) else value
 
 
@@ -48,7 +48,7 @@ def _tolerance(known: Mapping[str, Any]) -> list[Table]:
 
 def _any(known: Mapping[str, Any]) -> str:
     copies = known.get("copies")
-    return f"any {copies - 1:,}" if isinstance(copies, int) else "–"
+    return f"any {count(copies - 1, 'node')}" if isinstance(copies, int) else "–"
 
 
 def _best(known: Mapping[str, Any]) -> str:
@@ -57,12 +57,13 @@ def _best(known: Mapping[str, Any]) -> str:
     if low is None:
         return "–"
     example = f", such as {_names(best['example'])}" if best.get("example") else ""
-    return f"{cell(low)}{example}" if low == high else f"{cell(low)} to {cell(high)}{example}"
+    most = cell(low) if low == high else f"{cell(low)} to {cell(high)}"
+    return f"{most} nodes{example}"
 
 
 def _sets(known: Mapping[str, Any]) -> str:
     fatal = known.get("fatal_nodes") or {}
-    return f"{cell(fatal['count'])} sets of {cell(fatal.get('size'))} nodes" if "count" in fatal else "–"
+    return f"{count(fatal['count'], 'set')} of {count(fatal['size'], 'node')}" if "count" in fatal else "–"
 
 
 def _zones(known: Mapping[str, Any]) -> str:
@@ -70,9 +71,10 @@ def _zones(known: Mapping[str, Any]) -> str:
     if "size" not in fatal:
         return "–"
     if one.get("harmless"):
-        return f"no single one; {cell(fatal.get('count'))} sets of {cell(fatal['size'])} zones do"
+        return f"no single one, {count(fatal['count'], 'set')} of {fatal['size']:,}"
     worst = [_names(item.get("zones") or ()) for item in fatal.get("heaviest") or ()]
-    return f"{cell(fatal.get('count'))} single zones do: {', '.join(worst)}"
+    more = f" and {fatal['count'] - len(worst):,} more" if fatal["count"] > len(worst) else ""
+    return f"{', '.join(worst)}{more} alone"
 
 
 def _after_one(known: Mapping[str, Any]) -> str:
@@ -82,8 +84,8 @@ def _after_one(known: Mapping[str, Any]) -> str:
     if not after.get("nodes_that_harm"):
         return "as before, whichever node it was"
     return (
-        f"after {after['worst']}: {cell(after.get('fatal_zones'))} zones lose something, "
-        f"{cell(after.get('zone_violations'))} arcs with two copies in one zone"
+        f"after {after['worst']}: the loss of {count(after['fatal_zones'], 'zone')} loses something, "
+        f"{count(after['zone_violations'], 'arc')} with two copies in one zone"
     )
 
 
@@ -104,13 +106,13 @@ def _expected(known: Mapping[str, Any]) -> str:
 
 #: What is said of failures, and how.
 _SAID = (
-    ("never lose anything", _any),
-    ("at best do not", _best),
-    ("lose something", _sets),
-    ("zones that lose something", _zones),
+    ("nothing is lost with", _any),
+    ("at best with", _best),
+    ("something is lost by", _sets),
+    ("and by whole zones", _zones),
     ("after one failure is taken over", _after_one),
     ("loss within one repair window", _likely),
-    ("lost on average", _expected),
+    ("lost on average in one", _expected),
 )
 
 
@@ -133,16 +135,58 @@ def _fatal(known: Mapping[str, Any]) -> list[Table]:
 
 
 def _takeovers(plan: Plan) -> list[Table]:
-    return []
+    """Return who takes over whose arcs after the failure, what comes of that, and who gets copies."""
+    rows = [
+        (
+            item.get("node"),
+            _names(item.get("run") or ()) or "–",
+            item.get("key_groups"),
+            percent(item.get("utilisation")),
+            _when(item, "ready_s"),
+            _when(item, "caught_up_s"),
+            item.get("replayed_records"),
+            whole(item.get("transfer_bytes")),
+            whole(item.get("restore_bytes")),
+            item.get("restored_s"),
+            _follows(item),
+        )
+        for item in records(plan, "takeovers")
+    ]
+    columns = (
+        "after the failure", "takes over from", "key groups", "utilisation", "served again, s", "caught up, s",
+        "records replayed", "state sent, bytes", "copies sent to it", "all there, s", "",
+    )  # fmt: skip
+    return [capped(columns, rows)] if rows else []
+
+
+def _follows(item: Mapping[str, Any]) -> str:
+    """Say what comes of a take-over that overloads a node."""
+    if not item.get("overloaded"):
+        return ""
+    if item.get("follows") == "balance":
+        asked = [str(node) for node in item.get("asks") or ()] or ["a neighbour"]
+        return f"overloaded: {asked[0]} takes half" + (f", since {asked[-1]} has room" if len(asked) > 1 else "")
+    if item.get("follows") == "nothing":
+        return "overloaded: all its load is in one place"
+    return "overloaded: scale out" if item.get("follows") else "overloaded"
+
+
+def _when(item: Mapping[str, Any], name: str) -> str:
+    return _or_never(item.get(name)) if item.get("arcs") else "–"
 
 
 def _lost(plan: Plan) -> list[Table]:
     """Return the key groups that the failure loses."""
     rows = [
-        (f"{item.get('operator')}/{item.get('key_group')}", whole(item.get("state_bytes")), item.get("load"))
+        (
+            f"{item.get('operator')}/{item.get('key_group')}",
+            item.get("node"),
+            whole(item.get("state_bytes")),
+            item.get("load"),
+        )
         for item in records(plan, "lost")
     ]
-    return [capped(("lost by the failure", "state, bytes", "load/s"), rows)] if rows else []
+    return [capped(("lost by the failure", "of", "state, bytes", "load/s"), rows)] if rows else []
 
 
 def _estimates(plan: Plan) -> list[Table]:
@@ -154,16 +198,19 @@ def _estimates(plan: Plan) -> list[Table]:
         for name, text in _ESTIMATES.items()
         if known.get(name) is not None
     ]
-    rows += [(text, _worst((known.get("worst") or {}).get(name))) for name, text in _WORST.items() if known]
+    worst = known.get("worst") or {}
+    rows += [(text, _worst(name, worst[name])) for name, text in _WORST.items() if worst.get(name)]
     for run in known.get("runs") or ():
         if run.get("nodes", 0) > 1:
-            late = f"{cell(run.get('ready_s'))}, caught up {_or_never(run.get('caught_up_s'))} (by {run.get('taker')})"
+            ready, caught_up = (_or_never(run.get(name)) for name in _TIMES)
+            late = f"{ready}, caught up {caught_up} (by {run.get('taker')})"
             rows.append((f"{run['nodes']} neighbours at once: served again, s", late))
     return [Table(("estimates", ""), rows)] if rows else []
 
 
 _ESTIMATES = {
     "interval_s": "between checkpoints, s",
+    "touched_share": "share of the state in one, at most",
     "detection_s": "detection, s",
     "eviction_s": "backups keep older records for, s",
     "records_s": "input, records/s",
@@ -177,13 +224,15 @@ _WORST = {
     "caught_up_s": "longest until caught up, s",
     "window_s": "longest until all copies are there again, s",
 }
+#: Times that are null where they never end.
+_TIMES = ("ready_s", "caught_up_s")
 
 
-def _worst(item: Any) -> str:
-    if not isinstance(item, Mapping):
-        return "–"
-    return f"{_or_never(item.get('value'))} ({item.get('node')})"
+def _worst(name: str, item: Mapping[str, Any]) -> str:
+    value = item.get("value")
+    shown = "unknown" if value is None and name not in _TIMES else _or_never(value)
+    return f"{shown} ({item.get('node')})"
 
 
 def _or_never(value: Any) -> str:
-    return "never: scale out" if value is None else cell(float(value) if value < 1e6 else round(value))
+    return "never" if value is None else cell(float(value) if value < 1e6 else round(value))

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from ftplan.io.fields import FileModel, Id, Index, NonNegative
+from ftplan.io.fields import FileModel, Id, Index, NonNegative, RingRange
 
 
 class TokenModel(FileModel):
@@ -30,7 +30,7 @@ class TokenChangeModel(FileModel):
     tier: Id | None = Field(None, description="Node that holds the last copy of its arc then, with tiered copies")
 
 
-class StepModel(FileModel):
+class RingStepModel(FileModel):
     """One change of the ring; moves and copies of the same number follow from it."""
 
     step: Index = Field(description="From 0, in the order in which steps are taken")
@@ -45,7 +45,7 @@ class RingMoveModel(FileModel):
     step: Index | None = Field(None, description="From 0; moves of one step belong together")
     source: Id = Field(alias="from", description="Owner before")
     to: Id = Field(description="Owner afterwards; the same where only copies change")
-    range: tuple[float, float] = Field(description="From (inclusive) and to (exclusive) on the ring; wraps at 1")
+    range: RingRange = Field(description="From (inclusive) and to (exclusive) on the ring; wraps at 1")
     takeover_bytes: NonNegative | None = Field(
         None, description="What travels before the new owner goes on from a copy that it holds: 0 by the method"
     )
@@ -66,7 +66,7 @@ class CopyMoveModel(FileModel):
     step: Index | None = Field(None, description="As of the move")
     source: Id = Field(alias="from", description="Node that sends them")
     to: Id = Field(description="Node that gets them")
-    range: tuple[float, float] = Field(description="As of moves")
+    range: RingRange = Field(description="As of moves")
     bytes: NonNegative | None = Field(None, description="State to send; null if unknown")
 
 
@@ -74,7 +74,7 @@ class PeerRingBody(FileModel):
     """What a plan of kind peer-ring holds; one made by hand needs only nodes and tokens."""
 
     ring: list[TokenModel] = Field(description="Tokens in ascending order")
-    steps: list[StepModel] | None = Field(
+    steps: list[RingStepModel] | None = Field(
         None, description="How the ring in place becomes this one; without them, in one step"
     )
     moves: list[RingMoveModel] | None = Field(None, description="From the ring in place, step by step")

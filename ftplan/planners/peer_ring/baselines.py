@@ -7,10 +7,14 @@ from typing import Any
 import numpy as np
 
 from ftplan.metrics.ring import Ring
+from ftplan.metrics.ring_copysets import copysets
 from ftplan.metrics.ring_problem import RingProblem
+from ftplan.metrics.ring_survival import survival
 
 #: Rings of plain random tokens whose mean is said.
 RINGS = 20
+#: Tokens of virtual nodes whose probability of loss is said.
+MOST_TOKENS = 20_000
 
 
 def baselines(problem: RingProblem, seed: int) -> dict[str, Any]:
@@ -37,8 +41,11 @@ def random_ring(problem: RingProblem, random: np.random.Generator) -> Ring:
     return Ring(token[at], problem.member[at])
 
 
-def of_virtual_nodes(problem: RingProblem, seed: int) -> dict[str, float | int]:
-    """Return the largest load of a ring with many tokens for each member, made from scratch."""
+def of_virtual_nodes(problem: RingProblem, seed: int) -> dict[str, Any]:
+    """Return what a ring with many tokens for each member is worth, made from scratch.
+
+    The probability of loss of more than MOST_TOKENS tokens would take longer than the plan: None.
+    """
     from dataclasses import replace
 
     from ftplan.planners.peer_ring.options import RingSearch
@@ -47,4 +54,13 @@ def of_virtual_nodes(problem: RingProblem, seed: int) -> dict[str, float | int]:
     alone = replace(problem, current=None, keep=False, rebalance=False, max_bytes=None, target_load=None)
     answer = virtual_nodes(alone, RingSearch(seed)).answer
     assert answer is not None
-    return {"tokens": len(answer.ring.token), "largest_load": problem.largest_load(answer.ring)}
+    ring = answer.ring
+    few = len(ring.token) <= MOST_TOKENS
+    chance = (survival(problem, ring, seed) if few else None) or {}
+    return {
+        "tokens": len(ring.token),
+        "largest_load": problem.largest_load(ring),
+        "zone_violations": problem.violations(ring),
+        "copysets": len(copysets(problem, ring).nodes),
+        "loss_probability": chance.get("loss_probability"),
+    }

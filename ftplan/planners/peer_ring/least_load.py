@@ -8,6 +8,7 @@ from ftplan.metrics.ring_problem import RingProblem
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget
+from ftplan.planners.peer_ring.arrangements.unequal import Arranged, arranged
 from ftplan.planners.peer_ring.bounds import load_bound
 from ftplan.planners.peer_ring.cuts.partition import partition
 from ftplan.planners.peer_ring.options import RingSearch
@@ -31,11 +32,16 @@ class LeastLoad(NamedTuple):
 def least_load(problem: RingProblem, search: RingSearch, budget: Budget) -> LeastLoad:
     """Return the order and the cuts with the fewest zone violations, then the least largest load over fair share.
 
-    With equal cpu the order does not matter for the load, and both levels are solved one after the other.
+    With equal cpu the order does not matter for the load, and both levels are solved one after the other. With unequal
+    cpu it does: see :func:`~ftplan.planners.peer_ring.arrangements.unequal.arranged`.
     """
     zoned = zone_order(problem, search.seed, budget)
     bound = load_bound(problem)
-    cuts = partition(problem, zoned.order, at_least=bound)
-    if cuts.largest <= bound * (1.0 + ROUNDING):
-        bound = cuts.largest
-    return LeastLoad(zoned.order, cuts.first, zoned.violations, zoned.bound, cuts.largest, bound)
+    cpu = problem.cpu[problem.member]
+    if (cpu == cpu[0]).all() or not problem.load.any():
+        cuts = partition(problem, zoned.order, at_least=bound)
+        found = Arranged(zoned.order, cuts.first, cuts.largest, min(bound, cuts.largest))
+    else:
+        found = arranged(problem, zoned, bound, budget)
+    proven = found.largest if found.largest <= found.bound * (1.0 + ROUNDING) else found.bound
+    return LeastLoad(found.order, found.first, zoned.violations, zoned.bound, found.largest, proven)

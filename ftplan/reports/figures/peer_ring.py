@@ -138,7 +138,7 @@ def highlights(plan: Plan) -> Sequence[Highlight]:
 
 def chance(value: float) -> str:
     """Return a probability as one in so many, where it is small."""
-    return "none" if value == 0.0 else f"1 in {number(1.0 / value)}" if value < 0.1 else number(value)
+    return "none" if value == 0.0 else f"1 in {number(float(f'{1.0 / value:.3g}'))}" if value < 0.1 else number(value)
 
 
 def figures(plan: Plan) -> Sequence[Figure]:

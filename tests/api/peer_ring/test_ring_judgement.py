@@ -74,8 +74,16 @@ def at(given: Document, node: str) -> Document:
 
 
 def swapped(given: Document) -> None:
-    one, other = ring(given)[0], ring(given)[1]
-    one["node"], other["node"] = other["node"], one["node"]
+    """Let the nodes of two neighbours change places such that one has its own zone beside it then."""
+    listed = ring(given)
+    for first, one, other in zip(listed, listed[1:], listed[2:], strict=False):
+        if first["zone"] == other["zone"]:
+            one["node"], other["node"] = other["node"], one["node"]
+            return
+
+
+def bare(given: Document) -> None:
+    given["plan"]["ring"] = [{"node": ring(given)[0]["node"], "token": ring(given)[0]["token"]}]
 
 
 def only_tokens(given: Document) -> None:
@@ -91,7 +99,7 @@ CHANGES: dict[str, tuple[str, Change, str]] = {
     "a node twice": ("plain", lambda p: ring(p)[1].update(node=ring(p)[0]["node"]), "ASSIGNED_TWICE"),
     "beside a position": ("plain", lambda p: ring(p)[1].update(token=ring(p)[1]["token"] + 0.001), "WRONG_TOKEN"),
     "no token": ("plain", lambda p: p["plan"].update(ring=[]), "TOO_FEW_NODES"),
-    "one token": ("plain", lambda p: p["plan"].update(ring=ring(p)[:1]), "TOO_FEW_NODES"),
+    "one token": ("plain", bare, "TOO_FEW_NODES"),
     "a node less": ("plain", lambda p: ring(p).pop(), "NODE_MISSING"),
     "a node that leaves": ("shrunk", lambda p: ring(p)[0].update(node="n6"), "NOT_DRAINED"),
     "a node that joins": ("grown", lambda p: ring(p).remove(at(p, "n7")), "NOT_FILLED"),

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ftplan.api.peer_ring.steps import event_of, moved_by, same_ring, steps_listed, steps_of, worth_moved
+from ftplan.api.peer_ring.steps import event_of, moved_by, same_ring, steps_listed, steps_of
 from ftplan.errors import FtplanError
 from ftplan.metrics.ring import Ring
-from ftplan.metrics.ring_moves import moved_bytes
+from ftplan.metrics.ring_moves import moved_bytes, worth_moved
 from ftplan.metrics.ring_problem import RingProblem, Step
 from ftplan.model.plan import canonical
 from tests.planners.peer_ring.cases import even_ring, ring_problem, with_current
@@ -35,6 +35,8 @@ def changes(draw: st.DrawFn) -> tuple[RingProblem, tuple[Step, ...]]:
         rings.append(Ring(np.array(token), node, tier))
     if draw(st.booleans()):
         problem = with_current(problem, rings.pop(0))
+    else:
+        rings = rings[:1]  # nothing comes before the first ring
     return problem, tuple(Step("re-plan", ring) for ring in rings)
 
 

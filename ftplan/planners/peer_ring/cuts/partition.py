@@ -113,11 +113,11 @@ def _starts(sums: FloatArray, size: int, high: float, cpu: FloatArray, even: boo
         lengths = np.searchsorted(sums, sums[:size] + most * (1.0 + 1e-9), side="right") - 1 - np.arange(size)
         at = int(lengths.argmin())
         count = min(int(lengths[at]), size)
-        return _scattered(count, at + 1, size)
-    return _scattered(count, 0, size)
+        return scattered(count, at + 1, size)
+    return scattered(count, 0, size)
 
 
-def _scattered(count: int, begin: int, size: int) -> IntArray:
+def scattered(count: int, begin: int, size: int) -> IntArray:
     """Return *count* places from *begin* on, wrapping at *size*, each once and far from the one before."""
     stride = max(int(count * _GOLDEN), 1)
     while np.gcd(stride, count) != 1:

@@ -9,6 +9,7 @@ import numpy as np
 from ftplan.model.topology import IntArray
 from ftplan.planners.budget import SOLVER_SECONDS_PER_ITERATION, Budget
 from ftplan.planners.interrupts import solve_sat
+from ftplan.planners.peer_ring.orders.windows import crowded, distinct_in_windows
 
 #: Deterministic seconds of the solver for each of its two questions, where no iterations are given.
 WORK = 10.0
@@ -37,11 +38,11 @@ def least_crowded(sizes: IntArray, width: int, start: IntArray, bound: int, seed
     -----
     Guarantee: optimal where ``bound`` equals what the order has; the second aim is best effort. Cost exponential.
     """
-    from ftplan.planners.peer_ring.orders.windows import crowded
-
     best, value = start, crowded(start, width)
+    varied = min(width - 1, int(np.count_nonzero(sizes)))
     for aim in ("few", "varied"):
-        if budget.over() or (aim == "few" and value[0] <= bound):
+        done = value[0] <= bound if aim == "few" else value[1] <= -varied
+        if done or budget.over():
             continue
         found, proven = _solved(sizes, width, best, bound, aim, seed, budget)
         if aim == "few":
@@ -56,8 +57,6 @@ def _solved(
 ) -> tuple[IntArray | None, int]:
     """Return what the solver found, None if nothing, and its bound of crowded windows."""
     from ortools.sat.python import cp_model
-
-    from ftplan.planners.peer_ring.orders.windows import crowded, distinct_in_windows
 
     total, zones = len(start), np.flatnonzero(sizes).tolist()
     model = cp_model.CpModel()

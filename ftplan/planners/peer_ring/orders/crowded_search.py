@@ -10,8 +10,8 @@ from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.peer_ring.orders.windows import crowded
 
-#: Swaps tried: this many windows looked at in all, of n nodes.
-WINDOWS = 2_000_000
+#: Places of windows that are looked at in all, and swaps of each node without a gain after which it ends.
+WINDOWS, IDLE = 2_000_000, 20
 #: Swaps between two looks at the clock.
 LOOK = 64
 
@@ -25,8 +25,9 @@ def swapped(order: IntArray, width: int, bound: int, seed: int, budget: Budget) 
     total, random = len(order), Random(seed)
     best, value = order.copy(), crowded(order, width)
     rounds = budget.passes(max(WINDOWS // max(total * width, 1), 20 * LOOK))
+    varied, gained = min(width - 1, len(np.unique(order))), 0
     for number in range(rounds):
-        if value[0] <= bound and value[1] <= -(width - 1):
+        if (value[0] <= bound and value[1] <= -varied) or number > gained + IDLE * total:
             break
         if number % LOOK == 0 and budget.over():
             break
@@ -36,7 +37,7 @@ def swapped(order: IntArray, width: int, bound: int, seed: int, budget: Budget) 
         best[[first, second]] = best[[second, first]]
         now = crowded(best, width)
         if now <= value:
-            value = now
+            value, gained = now, number if now < value else gained
         else:
             best[[first, second]] = best[[second, first]]
     return np.asarray(best)

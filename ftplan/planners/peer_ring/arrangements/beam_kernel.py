@@ -1,0 +1,90 @@
+"""Orders of nodes built place by place, with those that waste least kept; compiled.
+
+Shapes: C classes, n nodes, B partial orders that are kept.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ftplan.compiled import compiled
+from ftplan.planners.peer_ring.cuts.kernel import farthest
+
+
+@compiled
+def beam(
+    sums: Any,
+    cpu: Any,
+    zone: Any,
+    count: Any,
+    zones: Any,
+    start: Any,
+    limit: Any,
+    kept: Any,
+    parent: Any,
+    chosen: Any,
+) -> Any:
+    """Cover the circle from *start* by arcs within the limit, nodes of zone ``zones[k]`` at place k.
+
+    Each partial order goes on with every class of the zone that has nodes left; of those, the *kept* that waste the
+    least room are followed up. Their classes go into ``chosen`` (n, B), where they came from into ``parent`` (n, B).
+    Returns the one that covers the circle, -1 if none does. No arc is empty.
+    """
+    nodes, classes, size = len(zones), len(cpu), (len(sums) - 1) // 2
+    goal = start + size
+    total = (cpu * count).sum()
+    slack = limit * total - (sums[goal] - sums[start])
+    if slack < 0.0:
+        return -1
+    place, used = np.empty(kept, dtype=np.int64), np.zeros(kept)
+    left = np.empty((kept, classes), dtype=np.int64)
+    place[0] = start
+    left[0] = count
+    many = 1
+    new_place, new_used, new_waste = place.copy(), used.copy(), np.empty(kept)
+    new_left = left.copy()
+    for step in range(nodes):
+        found = 0
+        last = goal - (nodes - 1 - step)
+        for one in range(many):
+            for group in range(classes):
+                if zone[group] != zones[step] or left[one, group] == 0:
+                    continue
+                end = farthest(sums, place[one], limit * cpu[group], last)
+                if end == place[one]:
+                    continue
+                after = used[one] + cpu[group]
+                waste = limit * after - (sums[end] - sums[start])
+                if waste > slack * (1.0 + 1e-9) + limit * total * 1e-12:
+                    continue
+                if found == kept and waste >= new_waste[found - 1]:
+                    continue
+                at, double = found, False
+                while at > 0 and new_waste[at - 1] >= waste:
+                    at -= 1
+                    if new_place[at] == end and new_used[at] == after:
+                        double = True
+                        break
+                if double:
+                    continue
+                found = min(found + 1, kept)
+                for k in range(found - 1, at, -1):
+                    new_place[k], new_used[k], new_waste[k] = new_place[k - 1], new_used[k - 1], new_waste[k - 1]
+                    parent[step, k], chosen[step, k] = parent[step, k - 1], chosen[step, k - 1]
+                new_place[at], new_used[at], new_waste[at] = end, after, waste
+                parent[step, at], chosen[step, at] = one, group
+        if found == 0:
+            return -1
+        for k in range(found):
+            new_left[k] = left[parent[step, k]]
+            new_left[k, chosen[step, k]] -= 1
+        for k in range(found):
+            left[k] = new_left[k]
+            place[k], used[k] = new_place[k], new_used[k]
+        many = found
+    for one in range(many):
+        if place[one] == goal:
+            return one
+    return -1

@@ -1,0 +1,46 @@
+"""The ring in place as planners go on from it: tokens at positions, and last copies where they are asked for."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ftplan.metrics.ring import Ring
+from ftplan.metrics.ring_problem import RingProblem, Step
+from ftplan.planners.peer_ring.exact import tiered
+
+
+def last_copies_as_asked(problem: RingProblem, ring: Ring) -> tuple[Ring, list[Step]]:
+    """Return a ring whose last copies are where they are asked for, and the step to it if any.
+
+    They stay as they are where all are on nodes of the tier.
+    """
+    if not problem.tier.any():
+        if ring.tier is None:
+            return ring, []
+    elif ring.tier is not None and problem.tier[ring.tier].all():
+        return ring, []
+    ring = tiered(problem, Ring(ring.token, ring.node))
+    return ring, [Step("re-plan", ring)]
+
+
+def at_positions(problem: RingProblem, ring: Ring) -> tuple[Ring, list[Step]]:
+    """Return a ring of one token a node with each token at a position of its own, and the step to it if any.
+
+    A token and one at the first position at or above it own the same. Where nodes own nothing, so that this would put
+    two tokens at one position, those before go down to the next position that is free. There are enough for all.
+    """
+    total = len(problem.position)
+    place = np.searchsorted(problem.position, ring.token, side="left").tolist()
+    nodes, moved = len(place), True
+    while moved:
+        moved = False
+        for k in range(nodes - 1, -1, -1):
+            most = place[k + 1] - 1 if k + 1 < nodes else place[0] + total - 1
+            if place[k] > most:
+                place[k], moved = most, True
+    token = problem.position[np.array(place) % total]
+    if np.array_equal(token, ring.token):
+        return ring, []
+    at = np.argsort(token)
+    ring = Ring(token[at], ring.node[at], None if ring.tier is None else ring.tier[at])
+    return ring, [Step("re-plan", ring)]

@@ -1,0 +1,63 @@
+"""From the ring that a planner found to its result, and why there is none."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+from ftplan.metrics.ring_figures import utilisations
+from ftplan.metrics.ring_moves import worth_moved
+from ftplan.metrics.ring_problem import RingAnswer, RingProblem
+from ftplan.metrics.ring_rules import CAPACITY, MOST_BYTES, asked_rules, broken, rules
+from ftplan.model.plan import Infeasible, Warn
+from ftplan.planners.budget import Budget
+from ftplan.planners.result import Result
+
+
+def ring_result(
+    problem: RingProblem,
+    answer: RingAnswer,
+    bound: float | None,
+    budget: Budget,
+    warnings: Iterable[Warn] = (),
+) -> Result[RingAnswer]:
+    """Return the result of a planner that finds one ring, good or not: infeasible where it breaks what was asked for.
+
+    Cost O(M r) a step.
+    """
+    moved = worth_moved(problem, answer.steps)
+    said = (*warnings, *budget.warnings())
+    why = _broken(problem, answer, moved)
+    if why is not None:
+        return Result("infeasible", None, asked_rules(problem), bound, why.reason, why, said)
+    return Result("feasible", answer, rules(problem, answer.ring, moved), bound, warnings=said)
+
+
+def _broken(problem: RingProblem, answer: RingAnswer, moved: float) -> Infeasible | None:
+    asked = asked_rules(problem)
+    breaches = [breach for breach in broken(problem, answer.ring, moved) if breach.rule in asked]
+    budget = next((breach for breach in breaches if breach.rule == MOST_BYTES), None)
+    over = [breach for breach in breaches if breach.rule == CAPACITY]
+    if over:
+        return _over_capacity(problem, answer, [str(breach.where).removeprefix("node:") for breach in over])
+    if budget is None:
+        return None
+    needed = float(math.ceil(moved))
+    what = "bytes" if problem.state_known else "key groups and copies of them"
+    text = f"{needed:.0f} {what} travel, at most {problem.max_bytes:.0f} may"
+    return Infeasible(text, MOST_BYTES, problem.max_bytes, needed, f"--max-bytes {needed:.0f}")
+
+
+def _over_capacity(problem: RingProblem, answer: RingAnswer, names: Sequence[str]) -> Infeasible:
+    """Return that nodes cannot take what others leave: the fullest, and how full any of them may have to be."""
+    nodes = [problem.nodes.index(name) for name in names]
+    share = utilisations(problem, answer.ring)
+    used = {k: float(share[k]) for k in nodes}
+    worst = min(nodes, key=lambda k: (-used[k], problem.nodes[k]))
+    many = f" ({len(nodes)} nodes are above it)" if len(nodes) > 1 else ""
+    text = f"{problem.nodes[worst]} would be used to {used[worst]:.4g} of its capacity, at most {problem.overload:g}"
+    needed = math.ceil(used[worst] * 1e4) / 1e4 if math.isfinite(used[worst]) else math.inf
+    fix = "keep the nodes that leave, or --add others"
+    if math.isfinite(needed):
+        fix = f"--overload {needed:.12g}, or {fix}"
+    return Infeasible(f"{text}{many}", CAPACITY, problem.overload, needed if math.isfinite(needed) else None, fix)
