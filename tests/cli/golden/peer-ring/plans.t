@@ -122,8 +122,8 @@ From nothing: two of three nodes of a zone never follow each other, and load is 
   token  key groups   load  state, bytes  backups
   0.625           1  0.075       524,288  n2
   node:n3: where it could stand
-  token  node  load of the node  neighbour  load of the neighbour  largest load  bytes  chosen  ruled out by  limit  would be
-  0.625  n3               0.075  n1                       0.09333         1.359      –  yes                –      –         –
+  token  node  load of the node  neighbour  load of the neighbour  largest load  chosen  ruled out by  limit  would be
+  0.625  n3               0.075  n1                       0.09333         1.359  yes                –      –         –
   it is used to 54.2%, where 85.0% is an overload
   if it fails, n2 takes over and is ready after 10.44 s, and never catches up: it needs help
   its token has no other place between its neighbours
@@ -133,9 +133,9 @@ From nothing: two of three nodes of a zone never follow each other, and load is 
   owner     n6    c      0.25                                1.359                 0.01
   backup 1  n1    a       0.5                               0.9637                 0.01
   key-group:sessions/3: where it could stand
-  token  node  load of the node  neighbour  load of the neighbour  largest load  bytes  chosen  ruled out by  limit  would be
-  0.375  n1              0.1517  n6                       0.07333         1.566      –  no      largest load  1.359     1.566
-    0.5  n1             0.09333  n6                        0.1317         1.359      –  yes     –                 –         –
+  token  node  load of the node  neighbour  load of the neighbour  largest load  chosen  ruled out by  limit  would be
+  0.375  n1              0.1517  n6                       0.07333         1.566  no      largest load  1.359     1.566
+    0.5  n1             0.09333  n6                        0.1317         1.359  yes     –                 –         –
   it is at 0.375 on the ring, and n6 has the largest token up to there, 0.25; load 0.0583333 per second, state 524,288 bytes
   copies are on the next nodes clockwise: they get its records too, and take over without a transfer
   these 2 nodes are in different zones
@@ -276,16 +276,17 @@ As the paper does it, and as is usual.
   key-group:sessions/6  backups  n2    n5
   key-group:sessions/7  owner    n4    n5
   key-group:sessions/7  backups  n3    n4
-                                       before   after
-  largest load, of the fair share       2.472   1.359
-  arcs with two copies in one zone          2       0
-  highest utilisation                   1.731  0.9516
-  overloaded nodes                          3       1
-  tokens                                   24       6
-  sets of nodes that hold a key group       7       6
-  best case                                 2       3
-  fatal zones                               1       2
-  survival                             0.9982  0.9993
+                                        before      after
+  largest load, of the fair share        2.472      1.359
+  arcs with two copies in one zone           2          0
+  highest utilisation                    1.731     0.9516
+  overloaded nodes                           3          1
+  tokens                                    24          6
+  sets of nodes that hold a key group        7          6
+  best case                                  2          3
+  fatal zones                                1          2
+  survival                              0.9982     0.9993
+  loss probability                     0.00177  0.0006938
   option  from   to
   tokens     4  100
   10 of 12 key groups change; largest-load: 2.47227533461 -> 1.35946462715
