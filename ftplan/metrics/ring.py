@@ -60,19 +60,20 @@ class Ring:
     def holders(self, replication: int) -> IntArray:
         """Return the nodes that hold each token's arc, (T, replication + 1): the owner, then its backups in order.
 
-        Backups are the next *distinct* nodes clockwise; with ``tier``, the last column is that node. Cost
-        O(T (replication + 1)) for simple rings, else O(T) times the tokens that have to be skipped.
+        Backups are the next *distinct* nodes clockwise; with ``tier`` and a backup at all, the last column is that
+        node. Cost O(T (replication + 1)) for simple rings, else O(T) times the tokens that have to be skipped.
 
         Raises
         ------
         ValueError
             If the ring has too few nodes for so many copies.
         """
-        walked = replication + 1 if self.tier is None else replication
+        tiered = self.tier is not None and replication > 0
+        walked = replication if tiered else replication + 1
         if len(self.nodes) < walked:
             raise ValueError(f"{len(self.nodes)} nodes cannot hold {walked} copies")
         held = self._next_distinct(walked)
-        return held if self.tier is None else np.column_stack([held, self.tier])
+        return np.column_stack([held, self.tier]) if tiered and self.tier is not None else held
 
     def _next_distinct(self, count: int) -> IntArray:
         total = len(self.node)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ftplan.metrics.ring import Ring
-from ftplan.metrics.ring_problem import Event, RingProblem, Step
+from ftplan.metrics.ring_problem import Event, RingAnswer, RingProblem, Step
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 
 
@@ -102,6 +102,14 @@ def worth_moved(problem: RingProblem, steps: Iterable[Step]) -> float:
             total += moved_bytes(counted, before, step.ring)
         before = step.ring
     return total
+
+
+def with_all_copies(problem: RingProblem, answer: RingAnswer) -> RingAnswer:
+    """Return an answer that moves no token as one that makes or drops copies, where other many are in place."""
+    if problem.copies_in_place is None or problem.keep or answer.steps:
+        return answer
+    ring = Ring(answer.ring.token, answer.ring.node, answer.ring.tier)
+    return replace(answer, steps=(Step("balance" if problem.rebalance else "re-plan", ring),), ring=ring)
 
 
 def replayed_share_s(problem: RingProblem, event: Event) -> float:

@@ -29,7 +29,8 @@ def weights(problem: RingProblem, nodes: IntArray) -> FloatArray:
 
 def apart(problem: RingProblem, ring: Ring, nodes: IntArray) -> BoolArray:
     """Return which nodes are in no zone of an arc's other holders, (T, V)."""
-    held = problem.zone[Ring(ring.token, ring.node).holders(problem.replication - 1)]
+    walked = min(problem.replication, len(ring.nodes))  # fewer nodes than copies while others are still to join
+    held = problem.zone[Ring(ring.token, ring.node).holders(walked - 1)]
     zones = problem.zone[nodes]
     beside = np.zeros((len(held), len(nodes)), dtype=np.bool_)
     for column in held.T:

@@ -12,12 +12,11 @@ from ftplan.api.other_plans import recorded
 from ftplan.api.peer_ring.follows import failure_of, whole_body
 from ftplan.api.peer_ring.options import PeerRingOptions
 from ftplan.api.peer_ring.problem import PreparedRing, prepare
-from ftplan.api.peer_ring.steps import with_all_copies
 from ftplan.api.peer_ring.summary import LEVELS, all_proven, level_values, summary
 from ftplan.api.recovery_costs import recorded_costs
 from ftplan.metrics.breach import over
 from ftplan.metrics.ring_figures import overloaded
-from ftplan.metrics.ring_moves import worth_moved
+from ftplan.metrics.ring_moves import with_all_copies, worth_moved
 from ftplan.metrics.ring_problem import RingAnswer, RingProblem
 from ftplan.metrics.ring_rules import asked_rules, rules
 from ftplan.metrics.ring_takeover import TakeOver

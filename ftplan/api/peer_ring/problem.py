@@ -76,8 +76,8 @@ def prepare(
     ids = tuple(node.id for node in cluster.nodes)
     here = None if options.current is None else ring_in_place(options.current, ids, loads.position)
     fails, said = failing_nodes(options.fail, problem.failure, cluster)
-    nodes = _members(options, cluster, here, listed)
     keep = here is not None and bool(fails.any()) and not _changes(options)
+    nodes = _members(options, cluster, here, listed, keep)
     if not judging:
         check_replication(options, nodes)
         _check_kept(options, here, keep)
@@ -161,16 +161,18 @@ def _zones(cluster: Cluster) -> tuple[str, ...]:
 
 
 def _members(
-    options: PeerRingOptions, cluster: Cluster, here: RingInPlace | None, listed: Sequence[str] | None
+    options: PeerRingOptions, cluster: Cluster, here: RingInPlace | None, listed: Sequence[str] | None, keep: bool
 ) -> Members:
+    """Return who is on the ring; the tier of a ring that stays is that which it has."""
     nodes = asked_members(options, cluster, None if here is None else here.ring)
-    if here is not None and here.ring.tier is not None and not nodes.tier.any() and not _changes(options):
+    if keep and here is not None and here.ring.tier is not None:
         tier = np.zeros(len(cluster.nodes), dtype=np.bool_)
         tier[here.ring.tier] = True
         nodes = nodes._replace(tier=tier & ~nodes.members)
     if listed is None:
         return nodes
-    there = np.array([node.id in set(listed) for node in cluster.nodes], dtype=np.bool_)
+    named = set(listed)
+    there = np.array([node.id in named for node in cluster.nodes], dtype=np.bool_)
     return nodes._replace(members=there)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy as np
 from ftplan.errors import FtplanError
 from ftplan.metrics.ring import Ring, read_tokens, written_token
 from ftplan.metrics.ring_moves import CopyMove, RingMove, ring_moves
-from ftplan.metrics.ring_problem import Event, RingAnswer, RingProblem, Step
+from ftplan.metrics.ring_problem import Event, RingProblem, Step
 
 #: A token of a ring, its node, and the node of the last copy of its arc (-1 without tiered copies).
 _Token = tuple[float, int, int]
@@ -141,14 +140,6 @@ def _ring(tokens: Mapping[float, tuple[int, int]]) -> Ring:
     tier = np.array([tokens[token][1] for token in order], dtype=np.int64)
     nodes = np.array([tokens[token][0] for token in order], dtype=np.int64)
     return Ring(np.array(order), nodes, tier if (tier >= 0).all() else None)
-
-
-def with_all_copies(problem: RingProblem, answer: RingAnswer) -> RingAnswer:
-    """Return an answer that changes nothing as one that makes or drops copies, where other many are in place."""
-    if problem.copies_in_place is None or answer.steps:
-        return answer
-    ring = Ring(answer.ring.token, answer.ring.node, answer.ring.tier)
-    return replace(answer, steps=(Step(event_of(problem), ring),), ring=ring)
 
 
 def same_ring(one: Ring, other: Ring) -> bool:

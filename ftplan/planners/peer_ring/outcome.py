@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from ftplan.metrics.ring import Ring
 from ftplan.metrics.ring_figures import utilisations
-from ftplan.metrics.ring_moves import worth_moved
+from ftplan.metrics.ring_moves import with_all_copies, worth_moved
 from ftplan.metrics.ring_problem import RingAnswer, RingProblem, Step
 from ftplan.metrics.ring_rules import CAPACITY, MOST_BYTES, asked_rules, broken, rules
 from ftplan.model.plan import Infeasible, Warn
@@ -31,6 +31,7 @@ def ring_result(
         ring = Ring(answer.ring.token, answer.ring.node, answer.ring.tier)
         step = Step("balance" if problem.rebalance else "re-plan", ring)
         answer = replace(answer, steps=(step,), ring=ring)
+    answer = with_all_copies(problem, answer)
     moved = worth_moved(problem, answer.steps)
     said = (*warnings, *budget.warnings())
     why = _broken(problem, answer, moved)
@@ -46,8 +47,11 @@ def _broken(problem: RingProblem, answer: RingAnswer, moved: float) -> Infeasibl
     over = [breach for breach in breaches if breach.rule == CAPACITY]
     if over:
         return _over_capacity(problem, answer, [str(breach.where).removeprefix("node:") for breach in over])
-    if budget is None:
-        return None
+    return None if budget is None else too_many_bytes(problem, moved)
+
+
+def too_many_bytes(problem: RingProblem, moved: float) -> Infeasible:
+    """Return that more has to travel than is allowed."""
     needed = float(math.ceil(moved))
     what = "bytes" if problem.state_known else "key groups and copies of them"
     text = f"{needed:.0f} {what} travel, at most {problem.max_bytes:.0f} may"

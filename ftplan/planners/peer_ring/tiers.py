@@ -56,7 +56,7 @@ def with_tier(problem: RingProblem, ring: Ring) -> Ring:
 
 def _groups(problem: RingProblem, ring: Ring) -> IntArray:
     """Return which other holders an arc has, (T,), as numbers in order of the first arc that has them."""
-    rows = np.sort(ring.holders(problem.replication - 1), axis=1)
+    rows = np.sort(ring.holders(min(problem.replication, len(ring.nodes)) - 1), axis=1)
     first, group = np.unique(rows, axis=0, return_index=True, return_inverse=True)[1:]
     rank = np.empty(len(first), dtype=np.int64)
     rank[np.argsort(first)] = np.arange(len(first))

@@ -163,10 +163,42 @@ def test_more_copies_than_are_in_place_have_to_travel() -> None:
     assert verify(none, job()).valid
 
 
+@pytest.mark.parametrize("algorithm", ["exact", "paper", "virtual-nodes"])
+def test_copies_count_against_the_bytes_allowed(algorithm: str) -> None:
+    alone = planned(job())
+    asked: dict[str, Any] = {"current": alone, "remove": [], "replication": 2}
+    none = planned(job(), algorithm, **asked, max_bytes=0.0)
+    assert none.infeasible is not None
+    assert none.infeasible.limit == "max-bytes"
+    fixed = planned(job(), algorithm, **asked, max_bytes=float(none.infeasible.needed))
+    assert fixed.status in ("optimal", "feasible")
+    assert verify(fixed, job()).valid
+
+
+def test_tiered_copies_count_against_the_bytes_allowed() -> None:
+    asked: dict[str, Any] = {"current": planned(job()), "remove": [], "tier": ["zone:vault"]}
+    none = planned(job(), **asked, max_bytes=0.0)
+    assert none.infeasible is not None
+    fixed = planned(job(), **asked, max_bytes=float(none.infeasible.needed))
+    assert fixed.status in ("optimal", "feasible")
+    assert verify(fixed, job()).valid
+
+
+def test_a_ring_without_backups_has_no_tier_any_more() -> None:
+    tiered = planned(job(), tier=["zone:vault"])
+    plain = planned(job(), current=tiered, remove=[], replication=0)
+    assert all(item["backups"] == [] for item in (plain.plan or {})["ring"])
+    assert verify(plain, job()).valid
+
+
 def test_a_ring_in_place_may_be_too_small_for_the_copies_asked_for() -> None:
     two = by_hand(("n1", 0.0), ("n3", 0.5))
     made = prepared(job(), current=two, add=["n5", "n2"], replication=2)
     assert made.problem.copies_in_place == 1
+    for algorithm in ("exact", "paper", "virtual-nodes"):
+        for tier in ([], ["zone:vault"]):
+            grown = planned(job(), algorithm, current=two, remove=[], add=["n5", "n2"], replication=2, tier=tier)
+            assert verify(grown, job()).valid
 
 
 def test_a_failure_file_fails_all_at_once() -> None:

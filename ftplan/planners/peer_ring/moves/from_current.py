@@ -8,6 +8,7 @@ from contextlib import ExitStack
 import numpy as np
 
 from ftplan.compiled import called_often, pays_to_compile
+from ftplan.metrics.breach import over
 from ftplan.metrics.ring import Ring
 from ftplan.metrics.ring_moves import held_at
 from ftplan.metrics.ring_problem import Event, RingAnswer, RingProblem, Step
@@ -21,6 +22,7 @@ from ftplan.planners.peer_ring.moves.infeasible import why_none
 from ftplan.planners.peer_ring.moves.levels import Chosen, Order, Wanted, best_of, orders_of
 from ftplan.planners.peer_ring.moves.pool import in_place, some_orders
 from ftplan.planners.peer_ring.moves.question import Question
+from ftplan.planners.peer_ring.outcome import too_many_bytes
 from ftplan.planners.result import Result
 
 #: Share of the time left for orders that may be good; the rest is for their cuts.
@@ -53,10 +55,14 @@ def from_current(problem: RingProblem, best: LeastLoad, budget: Budget) -> Resul
             why = why_none(question, orders, budget)
             return Result("infeasible", None, (), reason=why.reason, infeasible=why, warnings=budget.warnings())
     answer, bound = _answer(question, chosen, best, wanted, complete and not budget.over(), budget)
+    needed = question.bytes(answer.ring)
+    if over(needed, wanted.max_bytes):  # by the tiered copies, of which no choice of cuts gets rid
+        why = too_many_bytes(problem, needed)
+        return Result("infeasible", None, (), reason=why.reason, infeasible=why, warnings=budget.warnings())
     proven = (
         chosen.violations <= (answer.violations_bound or 0)
         and chosen.load <= max(bound, wanted.target) * (1.0 + ROUNDING)
-        and question.bytes(answer.ring) <= (answer.bytes_bound or 0.0) * (1.0 + ROUNDING)
+        and needed <= (answer.bytes_bound or 0.0) * (1.0 + ROUNDING)
     )
     return Result("optimal" if proven else "feasible", answer, (), bound, warnings=budget.warnings())
 
@@ -133,8 +139,15 @@ def _same(problem: RingProblem, one: Ring, other: Ring) -> bool:
 
 
 def _no_better(question: Question, ring: Ring, wanted: Wanted) -> bool:
-    """Return whether the ring in place is one of the members, one token each on positions, and at least as good."""
+    """Return whether the ring in place is one of the members, one token each on positions, and at least as good.
+
+    It has to keep the copies that are asked for, and the last ones where they are asked for.
+    """
     problem, current = question.problem, question.current
+    if problem.copies_in_place is not None or (current.tier is None) != (ring.tier is None):
+        return False
+    if current.tier is not None and not problem.tier[current.tier].all():
+        return False
     if not current.simple or not np.array_equal(current.nodes, problem.member):
         return False
     if len(np.unique(current.owner(problem.position))) < len(current.node):
