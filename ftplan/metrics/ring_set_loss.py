@@ -1,4 +1,4 @@
-"""The probability that a ring with virtual nodes or tiered copies loses something: that a copyset is down as a whole.
+"""The probability that a ring, such as one with virtual nodes, loses something: that a copyset is down as a whole.
 
 Shapes: S copysets, C copies.
 """
@@ -37,7 +37,7 @@ def set_loss(problem: RingProblem, sets: Copysets, seed: int) -> Loss:
     if low == high:
         return Loss.between(low, high)
     down, zones = own_probabilities(problem, sets.holders)
-    masks = fatal_masks(sets.nodes, problem.zone, down, zones)
+    masks = fatal_masks(sets.nodes, problem.zone, down, zones, None)
     most = int(min(STATES, max(1.0, WORK / len(sets.nodes) / 2.0 ** min(sets.nodes.shape[1], 60))))
     states = zone_states(problem.zone_down[zones], masks, most)
     strata = _strata(problem, sets, states)
