@@ -15,7 +15,7 @@ from ftplan.metrics.ring_zone_states import fatal_masks, own_probabilities, zone
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 
 #: Numbers that all steps of the dynamic programming may change, and about those that one step changes.
-WORK, AT_ONCE = 2e8, 1e5
+WORK, AT_ONCE = 1e8, 1e5
 
 
 def run_loss(problem: RingProblem, ring: Ring) -> tuple[float, float] | None:

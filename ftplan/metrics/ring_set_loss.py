@@ -20,7 +20,7 @@ from ftplan.metrics.ring_zone_states import ZoneStates, fatal_masks, own_probabi
 #: Most copysets that are branched on, and most zones for that.
 FEW, FEW_ZONES = 600, 12
 #: Copysets, times 2^C, that are bounded over all states of the zones; and most such states.
-WORK, STATES = 4e6, 1_000
+WORK, STATES = 1e6, 250
 #: Nodes in all copysets up to which each stratum is sampled.
 MOST_LOOKS = 250_000
 
