@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Context
+from functools import cached_property
 
 import numpy as np
 
@@ -42,7 +43,7 @@ class Ring:
     node: IntArray
     tier: IntArray | None = None
 
-    @property
+    @cached_property
     def nodes(self) -> IntArray:
         """Numbers of the nodes that have a token, ascending."""
         return np.unique(self.node)

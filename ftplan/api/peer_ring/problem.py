@@ -81,6 +81,7 @@ def prepare(
     if not judging:
         check_replication(options, nodes)
         _check_kept(options, here, keep)
+        _check_order(options, here)
     per_core = _capacity_per_core(options, loads, cluster, here, nodes)
     capacity = cluster.cpu * per_core
     foreign = np.array([node.used_cpu for node in cluster.nodes], dtype=np.float64) * per_core
@@ -177,6 +178,19 @@ def _changes(options: PeerRingOptions) -> bool:
     """Return whether options ask for another ring than the one in place."""
     asked = (options.add, options.remove, options.tier, options.rebalance)
     return any(map(bool, asked)) or options.target_load is not None or options.max_bytes is not None
+
+
+def _check_order(options: PeerRingOptions, here: RingInPlace | None) -> None:
+    """Refuse to let neighbours share load where nodes have several tokens, and so no one neighbour.
+
+    Raises
+    ------
+    FtplanError
+        With what would move load there.
+    """
+    if options.rebalance and here is not None and not here.ring.simple:
+        text = "--rebalance moves load between neighbours, and nodes of the ring in place have several tokens"
+        raise FtplanError(f"{text}: plan it anew without --rebalance")
 
 
 def _check_kept(options: PeerRingOptions, here: RingInPlace | None, keep: bool) -> None:

@@ -21,6 +21,8 @@ from ftplan.planners.budget import Budget
 #: Rounds by the planned load, at most, and moves of a node after which the last round begins: load can go around the
 #: ring for ever. What comes late helps little, and with a ring in place all has to be carried out.
 ROUNDS, MOVES, MOVES_IN_PLACE = 500, 20, 4
+#: Moves on a ring in place after which the last round or window begins: each is listed with all that it sends.
+STEPS = 2_000
 #: A ring in place has to become more even by so much, relative, for moves to be worth it.
 WORTH_IT = 0.01
 #: Nodes that a warning names.
@@ -51,7 +53,7 @@ def as_planned(problem: RingProblem, ring: Ring, before: Sequence[Step], budget:
     for _ in range(0 if taken.met else budget.passes(ROUNDS)):
         requests, ring = _round(problem, ring)
         moved = _steps(requests)
-        if not moved or not taken.goes_on(moved, budget) or taken.enough:
+        if not moved or not taken.goes_on(moved, budget) or taken.enough(taken.most):
             break
     else:
         taken.ended = not taken.met
@@ -77,7 +79,7 @@ def window_by_window(problem: RingProblem, ring: Ring, before: Sequence[Step], b
         requests, ring, watch = negotiated(ring, problem.position, queue, use, problem.thresholds, watch)
         stuck += requests
         full, seen = full + any(request.outcome == "scale-out" for request in requests), seen + 1
-        if not taken.goes_on(_steps(requests), budget):
+        if not taken.goes_on(_steps(requests), budget) or taken.enough(STEPS):
             break
     return taken.course(problem, stuck, _in_vain(full, seen))
 
@@ -88,7 +90,7 @@ class _Taken:
     def __init__(self, problem: RingProblem, ring: Ring, before: Sequence[Step]) -> None:
         self.problem, self.before = problem, tuple(before)
         self.in_place = problem.current is not None
-        self.most = len(ring.node) * (MOVES_IN_PLACE if self.in_place else MOVES)
+        self.most = min(len(ring.node) * MOVES_IN_PLACE, STEPS) if self.in_place else len(ring.node) * MOVES
         self.all, self.best, self.moves, self.ring = list[Step](), 0, 0, ring
         self.value = problem.largest_load(ring)
         self.ended = self.too_many_bytes = False
@@ -98,10 +100,9 @@ class _Taken:
         """Whether the largest load is what is good enough."""
         return self.problem.target_load is not None and not over(self.value, self.problem.target_load)
 
-    @property
-    def enough(self) -> bool:
-        """Whether there were so many moves that no other round follows."""
-        self.ended = self.moves >= self.most
+    def enough(self, most: int) -> bool:
+        """Return whether there were so many moves that no other round follows, and remember it."""
+        self.ended = self.moves >= most
         return self.ended
 
     def goes_on(self, steps: Sequence[Step], budget: Budget) -> bool:

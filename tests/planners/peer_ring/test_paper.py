@@ -300,3 +300,13 @@ def test_no_load_no_moves() -> None:
     course = as_planned(problem, random_ring(problem, 0), (), Budget(60.0))
     assert (course.steps, course.why) == ((), "no node is overloaded")
     assert answer(problem).ring.nodes.tolist() == [0, 1, 2]
+
+
+def test_moves_of_windows_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hot groups go around from window to window."""
+    windows = np.array([np.roll([2.5] * 4 + [0.5] * 12, 4 * k) for k in range(12)])
+    problem = eight(8.0, windows=windows, window_s=10.0, rebalance=True)
+    problem = with_current(replace(problem, load=windows[0]), even_ring(problem))
+    assert "NEGOTIATION_ENDED" not in codes(planned(problem))
+    monkeypatch.setattr(negotiation, "STEPS", 1)
+    assert "NEGOTIATION_ENDED" in codes(planned(problem))

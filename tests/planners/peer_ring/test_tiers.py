@@ -17,6 +17,7 @@ from ftplan.metrics.ring_problem import RingProblem
 from ftplan.metrics.ring_survival import loss
 from ftplan.metrics.ring_tier import tier_figures
 from ftplan.metrics.ring_tolerance import tolerance
+from ftplan.planners.peer_ring import tiers
 from ftplan.planners.peer_ring.tiers import with_tier
 from tests.planners.peer_ring.cases import even_ring, ring_problem
 
@@ -51,7 +52,8 @@ def test_last_copies_are_apart_wherever_they_can_be(case: tuple[RingProblem, Rin
     others = every_choice(problem, ring)
     assert problem.violations(planned) == min(map(problem.violations, others))
     assert figures["apart"] == max(tier_figures(problem, other)["apart"] for other in others)
-    assert len(copysets(problem, planned).nodes) == min(len(copysets(problem, other).nodes) for other in others)
+    if len(ring.nodes) > problem.replication:  # else all arcs have the same holders, which would be uneven
+        assert len(copysets(problem, planned).nodes) == min(len(copysets(problem, other).nodes) for other in others)
     assert sum(item["arcs"] for item in figures["nodes"]) == len(ring.token)
     assert sum(item["state_bytes"] for item in figures["nodes"]) == pytest.approx(problem.state.sum())
 
@@ -59,14 +61,19 @@ def test_last_copies_are_apart_wherever_they_can_be(case: tuple[RingProblem, Rin
 @QUICK
 @given(questions())
 def test_last_copies_are_even(case: tuple[RingProblem, Ring]) -> None:
-    """No better than the bound, and no worse than 4/3 of the best by far: mostly it is the best."""
+    """As even as can be where all choices are looked at; else often, and close."""
     problem, ring = case
     figures = tier_figures(problem, with_tier(problem, ring))
     others = [tier_figures(problem, other) for other in every_choice(problem, ring)]
     best = min(other["largest"] for other in others if other["apart"] == figures["apart"])
     assert figures["bound"] <= best * (1 + 1e-12)
-    assert best <= figures["largest"] * (1 + 1e-12)
-    assert figures["largest"] <= 1.5 * best + 1e-12
+    if len(ring.nodes) > problem.replication:
+        assert figures["largest"] == pytest.approx(best)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tiers, "ALL", 0)
+        searched = tier_figures(problem, with_tier(problem, ring))
+    assert figures["largest"] <= searched["largest"] * (1 + 1e-12) <= 3 * figures["largest"] + 1e-9
+    assert searched["apart"] == figures["apart"]
 
 
 @QUICK

@@ -83,6 +83,7 @@ def test_the_ring_in_place_stays() -> None:
     problem = question(4)
     ring = answer(problem).ring
     assert answer(with_current(problem, ring), seed=7).steps == ()
+    assert virtual_nodes(with_current(problem, ring), RingSearch()).reason is not None
     assert answer(with_current(problem, ring, keep=True), seed=7).ring is ring
 
 

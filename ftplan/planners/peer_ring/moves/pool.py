@@ -13,7 +13,7 @@ import numpy as np
 from ftplan.metrics.ring_problem import RingProblem
 from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.peer_ring.moves.cuts import least_bytes
+from ftplan.planners.peer_ring.moves.cuts import FEW_TRIES, least_bytes
 from ftplan.planners.peer_ring.moves.insertion import joined
 from ftplan.planners.peer_ring.moves.question import Question, ring_of
 from ftplan.planners.peer_ring.moves.relabel import relabelled
@@ -99,7 +99,7 @@ def _turned(question: Question, least: IntArray, load: float, budget: Budget) ->
         tried.append((question.bytes(ring_of(problem, order, found.first)), turn, order))
     for _, _, order in sorted(tried, key=lambda one: one[:2])[:2]:
         yield order
-        again = least_bytes(question, order, load * LOADS[3], budget)
+        again = least_bytes(question, order, load * LOADS[3], budget, tries=FEW_TRIES)
         if again.first is not None:
             yield relabelled(question, order, again.first, classes)
 
@@ -111,7 +111,7 @@ def _neighbours(question: Question, order: IntArray, load: float, budget: Budget
     if n * n * n * size > MOST_STEPS or n < 4:
         return
     violations = crowded(zone[order], question.walk)[0]
-    cost = least_bytes(question, order, load, budget).cost
+    cost = least_bytes(question, order, load, budget, tries=FEW_TRIES).cost
     for _ in range(budget.passes(3)):
         better = False
         for node in order.tolist():
@@ -122,7 +122,7 @@ def _neighbours(question: Question, order: IntArray, load: float, budget: Budget
                 moved = np.insert(rest, gap, node)
                 if crowded(zone[moved], question.walk)[0] > violations:
                     continue
-                found = least_bytes(question, moved, load, budget, question.lacking, cost)
+                found = least_bytes(question, moved, load, budget, question.lacking, cost, FEW_TRIES)
                 if found.first is not None and found.cost < cost:
                     order, cost, better = moved, found.cost, True
                     rest = np.roll(order, -int(np.flatnonzero(order == node)[0]))[1:]
