@@ -53,7 +53,7 @@ def paper(problem: RingProblem, search: RingSearch) -> Result[RingAnswer]:
     course = (window_by_window if measured else as_planned)(problem, ring, steps, budget)
     answer = RingAnswer((*steps, *course.steps), course.ring, out_of_room=course.out_of_room)
     result = ring_result(problem, answer, load_bound(problem), budget, course.warnings)
-    if answer.steps or result.answer is None:
+    if result.answer is None or result.answer.steps:
         return result
     return replace(result, reason=f"no change: {course.why}")
 

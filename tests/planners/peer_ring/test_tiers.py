@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import product
+from itertools import permutations, product
 
 import numpy as np
 import pytest
@@ -206,3 +206,20 @@ def test_neighbours_are_apart_with_a_tier_too() -> None:
     assert result.answer is not None
     planned = result.answer.ring
     assert problem.violations(planned) == problem.violations(Ring(planned.token, planned.node)) == 0
+
+
+@settings(max_examples=30, deadline=None)
+@given(questions())
+def test_violations_are_bounded_where_members_are_in_zones_of_the_tier(case: tuple[RingProblem, Ring]) -> None:
+    problem, ring = case
+    result = exact(problem, RingSearch(iterations=50))
+    if result.answer is None:
+        return
+    bound = result.answer.violations_bound
+    assert bound is not None
+    orders = (even_ring(problem, order) for order in permutations(ring.node.tolist()))
+    best = min(problem.violations(with_tier(problem, other)) for other in orders)
+    assert bound <= best
+    zones = np.unique(problem.zone[problem.tier])
+    if problem.replication == 1 and len(zones) == 1:
+        assert bound == best == problem.violations(result.answer.ring)

@@ -66,7 +66,7 @@ def _orders(question: Question, best: LeastLoad, complete: bool, budget: Budget)
         return [in_place(question.problem)]
     if complete:
         return every_order(question)
-    return some_orders(question, best.order, best.violations, best.largest, budget)
+    return some_orders(question, best, budget)
 
 
 def _most(problem: RingProblem) -> float:
