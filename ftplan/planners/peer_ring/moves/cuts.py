@@ -155,20 +155,37 @@ class _Search:
         return cuts
 
     def _cheapest(self, low: int, high: int, below: IntArray, above: IntArray, back: bool) -> tuple[float, IntArray]:
-        """Return least cost and cuts of starts from low to high, not held to end where they begin."""
+        """Return least cost and cuts of starts from low to high, not held to end where they begin.
+
+        Of the cuts only the first is known unless the way *back* is asked for.
+        """
         n = len(self.limit)
         least, most = below.copy(), above.copy()
         least[0], most[0] = max(low, least[0]), min(high, most[0])
         least[n], most[n] = max(low + self.size, least[n]), min(high + self.size, most[n])
-        cuts = np.zeros(n + 1, dtype=np.int64)
-        if (least > most).any() or not way(bands, 40.0 * n)(self.question.sums, self.limit, least, most):
-            return np.inf, cuts
+        nothing = np.inf, np.zeros(n + 1, dtype=np.int64)
+        if not self._narrowed(least, most):
+            return nothing
+        while back and int((most - least + 1).sum()) > MOST_PLACES:  # one cut after the other is known for good
+            marked = int((most - least).argmax())
+            cost, cuts = self._run(least, most, marked, 0)
+            if np.isinf(cost):
+                return nothing
+            least[marked] = most[marked] = cuts[marked]
+            self._narrowed(least, most)
+        return self._run(least, most, 0, int((most - least + 1).sum()) if back else 0)
+
+    def _narrowed(self, least: IntArray, most: IntArray) -> bool:
+        run = way(bands, 40.0 * len(least))
+        return not (least > most).any() and bool(run(self.question.sums, self.limit, least, most))
+
+    def _run(self, least: IntArray, most: IntArray, marked: int, kept: int) -> tuple[float, IntArray]:
         places = int((most - least + 1).sum())
         self.places += places
-        came = np.empty(places if back else 0, dtype=np.int32)
+        came, cuts = np.empty(kept, dtype=np.int32), np.zeros(len(least), dtype=np.int64)
         cost = way(cheapest, 4.0 * places)(
             self.question.sums, self.question.problem.worth, self.limit, self.question.walk, self.begin, self.atom,
-            least, most, came, cuts,
+            least, most, marked, came, cuts,
         )  # fmt: skip
         return float(cost), cuts
 

@@ -66,7 +66,7 @@ def _orders(question: Question, best: LeastLoad, complete: bool, budget: Budget)
         return [in_place(question.problem)]
     if complete:
         return every_order(question)
-    return some_orders(question, best.order, best.violations, best.largest, budget)
+    return some_orders(question, best, budget)
 
 
 def _most(problem: RingProblem) -> float:
@@ -102,10 +102,11 @@ def _answer(
     if _same(problem, current, ring) or _no_better(question, ring, wanted):
         ring = current
     steps = () if ring is current else (Step(_event(problem), ring),)
+    last = question.lacking_last
     if complete:
-        return RingAnswer(steps, ring, chosen.violations, chosen.bytes_bound), chosen.load_bound
+        return RingAnswer(steps, ring, chosen.violations, chosen.bytes_bound + last), chosen.load_bound
     allowed = max(problem.largest_load(ring), wanted.target)
-    least = max(question.lacking, arc_bound(question, allowed, budget.part(BOUND_SHARE)))
+    least = max(question.lacking, arc_bound(question, allowed, budget.part(BOUND_SHARE))) + last
     return RingAnswer(steps, ring, best.violations_bound, min(least, question.bytes(ring))), best.bound
 
 
@@ -133,8 +134,15 @@ def _same(problem: RingProblem, one: Ring, other: Ring) -> bool:
 
 
 def _no_better(question: Question, ring: Ring, wanted: Wanted) -> bool:
-    """Return whether the ring in place is one of the members, one token each on positions, and at least as good."""
+    """Return whether the ring in place is one of the members, one token each on positions, and at least as good.
+
+    Its last copies have to be where they are asked for.
+    """
     problem, current = question.problem, question.current
+    if (current.tier is not None) != bool(problem.tier.any()):
+        return False
+    if current.tier is not None and not problem.tier[current.tier].all():
+        return False
     if not current.simple or not np.array_equal(current.nodes, problem.member):
         return False
     if len(np.unique(current.owner(problem.position))) < len(current.node):

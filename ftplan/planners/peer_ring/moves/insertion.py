@@ -13,7 +13,7 @@ from ftplan.planners.peer_ring.moves.question import Question, way
 #: Arcs of the nodes that stay by which a cut may lie away from where it would be if nobody joined.
 NEAR = 3
 #: How many more or fewer nodes may have joined up to a slot than if they joined evenly.
-AHEAD = 8
+AHEAD = 12
 #: Most states whose way back is kept, four bytes each.
 MOST_STATES = 40_000_000
 #: Most windows of slots, as patterns of those that join.

@@ -13,6 +13,7 @@ import numpy as np
 from ftplan.metrics.ring_problem import RingProblem
 from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget
+from ftplan.planners.peer_ring.least_load import LeastLoad
 from ftplan.planners.peer_ring.moves.cuts import FEW_TRIES, least_bytes
 from ftplan.planners.peer_ring.moves.insertion import joined
 from ftplan.planners.peer_ring.moves.question import Question, ring_of
@@ -22,6 +23,8 @@ from ftplan.planners.peer_ring.orders.windows import crowded
 
 #: Largest loads, over the least, for which good orders are looked for.
 LOADS = (1.0, 1.01, 1.03, 1.1, 1.25, 1.5, 2.0, np.inf)
+#: Of these, those for which neighbours of good orders are looked at.
+NEAR_LOADS = (1.0, 1.1)
 #: Turns of the order of least load against the ring in place that are tried.
 TURNS = 24
 #: Steps of the search among neighbours: candidates times nodes times positions.
@@ -36,29 +39,27 @@ def in_place(problem: RingProblem) -> IntArray:
     return nodes[np.sort(at)]
 
 
-def some_orders(
-    question: Question, least: IntArray, violations: int, load: float, budget: Budget
-) -> Iterator[IntArray]:
-    """Yield orders of the members.
+def some_orders(question: Question, best: LeastLoad, budget: Budget) -> Iterator[IntArray]:
+    """Yield orders of the members, those that keep the circle in place first.
 
     Parameters
     ----------
-    least
-        The order of least largest load, *load*, with so many *violations*.
+    best
+        What is best without a look at the ring in place.
     """
     problem, zone = question.problem, question.problem.zone
     stays = in_place(problem)
     joins = np.setdiff1d(problem.member, stays)
-    kept = list(_kept(question, stays, joins, load, budget))
-    for order in kept:
+    for order in list(_kept(question, stays, joins, best.largest, budget)):
         yield order
         fixed = order
-        if crowded(zone[order], question.walk)[0] > violations:
-            fixed = repaired(zone, order, question.walk, violations, budget)
+        if crowded(zone[order], question.walk)[0] > best.violations:
+            fixed = repaired(zone, order, question.walk, best.violations, budget)
             yield fixed
-        yield from _neighbours(question, fixed, load * LOADS[3], budget)
-    yield least
-    yield from _turned(question, least, load, budget)
+        for factor in NEAR_LOADS:
+            yield from _neighbours(question, fixed, best.largest * factor, budget)
+    yield best.order
+    yield from _turned(question, best.order, best.largest, budget)
 
 
 def _kept(question: Question, stays: IntArray, joins: IntArray, load: float, budget: Budget) -> Iterator[IntArray]:
