@@ -147,7 +147,7 @@ def _takeovers(plan: Plan) -> list[Table]:
             item.get("replayed_records"),
             whole(item.get("transfer_bytes")),
             whole(item.get("restore_bytes")),
-            item.get("restored_s"),
+            _restored(item),
             _follows(item),
         )
         for item in records(plan, "takeovers")
@@ -169,6 +169,11 @@ def _follows(item: Mapping[str, Any]) -> str:
     if item.get("follows") == "nothing":
         return "overloaded: all its load is in one place"
     return "overloaded: scale out" if item.get("follows") else "overloaded"
+
+
+def _restored(item: Mapping[str, Any]) -> str:
+    """Say until when all copies are there again: never where too few nodes are left, unknown with their state."""
+    return _or_never(item.get("restored_s")) if item.get("restore_bytes") is not None else "–"
 
 
 def _when(item: Mapping[str, Any], name: str) -> str:

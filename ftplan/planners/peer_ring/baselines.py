@@ -46,15 +46,10 @@ def of_virtual_nodes(problem: RingProblem, seed: int) -> dict[str, Any]:
 
     The probability of loss of more than MOST_TOKENS tokens would take longer than the plan: None.
     """
-    from dataclasses import replace
+    from ftplan.planners.peer_ring.exact import tiered
+    from ftplan.planners.peer_ring.virtual_nodes import hashed_ring
 
-    from ftplan.planners.peer_ring.options import RingSearch
-    from ftplan.planners.peer_ring.virtual_nodes import virtual_nodes
-
-    alone = replace(problem, current=None, keep=False, rebalance=False, max_bytes=None, target_load=None)
-    answer = virtual_nodes(alone, RingSearch(seed)).answer
-    assert answer is not None
-    ring = answer.ring
+    ring = tiered(problem, hashed_ring(problem, seed))
     few = len(ring.token) <= MOST_TOKENS
     chance = (survival(problem, ring, seed) if few else None) or {}
     return {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ftplan.metrics.ring import Ring
 from ftplan.metrics.ring_problem import RingAnswer, RingProblem, Step
 from ftplan.planners.budget import Budget
@@ -29,6 +31,10 @@ def exact(problem: RingProblem, search: RingSearch) -> Result[RingAnswer]:
     if why is not None:
         return Result("infeasible", None, (), reason=why.reason, infeasible=why, warnings=problem.warnings)
     best = least_load(problem, search, budget)
+    if problem.current is not None:
+        from ftplan.planners.peer_ring.moves.from_current import from_current
+
+        return from_current(problem, best, budget)
     ring = tiered(problem, ring_of(problem, best.order, best.first))
     answer = RingAnswer((Step("re-plan", ring),), ring, best.violations_bound)
     proven = best.violations <= best.violations_bound and best.largest <= best.bound
@@ -49,4 +55,5 @@ def tiered(problem: RingProblem, ring: Ring) -> Ring:
         return ring
     from ftplan.planners.peer_ring.tiers import with_tier
 
-    return with_tier(problem, ring)
+    copies = min(problem.replication, len(ring.nodes))  # fewer while the first nodes join a ring
+    return with_tier(replace(problem, replication=copies), ring)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ftplan.metrics.ring import Ring, written_token
+from ftplan.metrics.ring_moves import worth_moved
 from ftplan.metrics.ring_problem import RingAnswer, RingProblem
 from ftplan.planners.peer_ring import virtual_nodes as module
 from ftplan.planners.peer_ring.options import RingSearch
@@ -83,7 +85,18 @@ def test_the_ring_in_place_stays() -> None:
     problem = question(4)
     ring = answer(problem).ring
     assert answer(with_current(problem, ring), seed=7).steps == ()
+    assert virtual_nodes(with_current(problem, ring), RingSearch()).reason is not None
     assert answer(with_current(problem, ring, keep=True), seed=7).ring is ring
+
+
+def test_copies_that_are_not_there_yet_are_a_step() -> None:
+    problem = question(4, replication=2)
+    problem = with_current(problem, answer(problem).ring, copies_in_place=1)
+    made = answer(problem)
+    assert [step.event for step in made.steps] == ["re-plan"]
+    assert worth_moved(problem, made.steps) == 64.0
+    assert virtual_nodes(replace(problem, max_bytes=63.0), RingSearch()).answer is None
+    assert virtual_nodes(replace(problem, max_bytes=64.0), RingSearch()).reason is None
 
 
 def test_what_leaves_may_be_too_much_for_the_others() -> None:
@@ -95,6 +108,17 @@ def test_what_leaves_may_be_too_much_for_the_others() -> None:
     enough = virtual_nodes(replace(small, overload=result.infeasible.needed), RingSearch())
     assert enough.status == "feasible"
     assert "capacity" in enough.rules
+
+
+def test_two_limits_are_named_where_both_are_broken() -> None:
+    problem = question(4)
+    small = with_current(problem, answer(problem).ring, removed=[0], capacity=np.full(4, 20.0), max_bytes=0.0)
+    why = virtual_nodes(small, RingSearch()).infeasible
+    assert why is not None
+    found = re.match(r"--overload ([\d.]+) and --max-bytes (\d+), or ", why.smallest_fix)
+    assert found is not None
+    overload, most = map(float, found.groups())
+    assert virtual_nodes(replace(small, overload=overload, max_bytes=most), RingSearch()).answer is not None
 
 
 def test_bytes_are_limited() -> None:

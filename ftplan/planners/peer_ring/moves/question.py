@@ -56,8 +56,8 @@ class Question:
 
     @cached_property
     def sums(self) -> FloatArray:
-        """Load up to each position over three turns, (3 M + 1,)."""
-        return np.concatenate([[0.0], np.cumsum(np.tile(self.problem.load, 3))])
+        """Load up to each position over four turns, (4 M + 1,)."""
+        return np.concatenate([[0.0], np.cumsum(np.tile(self.problem.load, 4))])
 
     @cached_property
     def most(self) -> FloatArray:
@@ -73,6 +73,13 @@ class Question:
         """Bytes that any ring moves: for each position, copies beyond those that members hold now."""
         kept = self.problem.members[self.held].sum(axis=1)
         return float((np.maximum(self.walk - kept, 0) * self.problem.worth).sum())
+
+    @cached_property
+    def lacking_last(self) -> float:
+        """Bytes that any ring moves for last copies on a tier: what no node of the tier holds now."""
+        if not self.problem.tier.any():
+            return 0.0
+        return float(self.problem.worth[~self.problem.tier[self.held].any(axis=1)].sum())
 
     def limits(self, order: IntArray, load: float) -> FloatArray:
         """Return the most load of each slot where the largest load over the fair share is *load*, rounding apart."""
