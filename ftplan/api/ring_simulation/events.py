@@ -51,8 +51,10 @@ def leaves(prepared: PreparedRing, ring: Ring, options: RingSimulationOptions, t
     for node in chosen.tolist():
         if node not in ring.node:
             raise FtplanError(f"--leave: {prepared.problem.nodes[node]} is not on the ring")
-    if chosen.size and len(ring.nodes) - chosen.size <= prepared.problem.replication:
-        raise FtplanError(f"--leave: {len(ring.nodes) - chosen.size:,} nodes would be left, too few for all copies")
+    left = len(ring.nodes) - chosen.size
+    if chosen.size and left <= prepared.problem.replication:
+        some = "1 node" if left == 1 else f"{left:,} nodes"
+        raise FtplanError(f"--leave: {some} would be left, too few for {prepared.problem.replication + 1:,} copies")
     return tuple(Leave(times.leave_at_s, node) for node in chosen.tolist())
 
 

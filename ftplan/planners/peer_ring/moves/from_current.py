@@ -108,10 +108,11 @@ def _answer(
     if _same(problem, current, ring) or _no_better(question, ring, wanted):
         ring = current
     steps = () if ring is current else (Step(_event(problem), ring),)
+    last = question.lacking_last
     if complete:
-        return RingAnswer(steps, ring, chosen.violations, chosen.bytes_bound), chosen.load_bound
+        return RingAnswer(steps, ring, chosen.violations, chosen.bytes_bound + last), chosen.load_bound
     allowed = max(problem.largest_load(ring), wanted.target)
-    least = max(question.lacking, arc_bound(question, allowed, budget.part(BOUND_SHARE)))
+    least = max(question.lacking, arc_bound(question, allowed, budget.part(BOUND_SHARE))) + last
     return RingAnswer(steps, ring, best.violations_bound, min(least, question.bytes(ring))), best.bound
 
 
@@ -144,7 +145,7 @@ def _no_better(question: Question, ring: Ring, wanted: Wanted) -> bool:
     It has to keep the copies that are asked for, and the last ones where they are asked for.
     """
     problem, current = question.problem, question.current
-    if problem.copies_in_place is not None or (current.tier is None) != (ring.tier is None):
+    if problem.copies_in_place is not None or (current.tier is not None) != bool(problem.tier.any()):
         return False
     if current.tier is not None and not problem.tier[current.tier].all():
         return False

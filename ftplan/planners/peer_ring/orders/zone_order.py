@@ -43,7 +43,17 @@ def zone_order(problem: RingProblem, seed: int, budget: Budget) -> ZoneOrder:
     order = np.empty(len(member), dtype=np.int64)
     for zone in range(len(zones)):
         order[np.flatnonzero(sequence == zone)] = member[at == zone]
-    return ZoneOrder(order, crowded(sequence, width)[0], bound)
+    return ZoneOrder(order, crowded(sequence, width)[0], max(bound, _beside_tier(problem, width)))
+
+
+def _beside_tier(problem: RingProblem, width: int) -> int:
+    """Return how many arcs any order has with the last copy in a zone of the others, where the tier is in one zone.
+
+    Its k members are in at least k + width - 1 windows, as many as if they stand together.
+    """
+    zones = np.unique(problem.zone[problem.tier])
+    beside = int((problem.zone[problem.member] == zones[0]).sum()) if len(zones) == 1 else 0
+    return min(beside + width - 1, len(problem.member)) if beside else 0
 
 
 def apart_without_tier(sizes: IntArray, width: int) -> IntArray:

@@ -185,31 +185,31 @@ The last copy lies on nodes of another kind.
   largest load, of the fair share          1.359    1.359          2.605          2.541
   highest utilisation                     0.9516        –              –              –
   overloaded nodes                             1        –              –              –
-  sets of nodes that hold a key group          6        –              –              5
+  sets of nodes that hold a key group          6        –              –              7
   node  zone  token   load/s  of fair share  utilisation  key groups  state, bytes  copies on
   n4    b     0        0.095         0.9809  68.7%                 3     1,310,720  n6, vault-1
-  n6    c     0.25    0.1317          1.359  95.2%                 3     1,310,720  n1, vault-2
-  n1    a     0.5    0.09333         0.9637  67.5%                 2       786,432  n3, vault-1
-  n3    b     0.625    0.075         0.7744  54.2%                 1       524,288  n2, vault-1
-  n2    a     0.75   0.09444         0.9751  68.3%                 2       786,432  n5, vault-2
-  n5    c     0.875  0.09167         0.9465  66.3%                 1       524,288  n4, vault-2
-  when nodes fail together         with the tier                                                                     without the tier
-  nothing is lost with             any 2 nodes                                                                       any 2 nodes
-  at best with                     6 nodes, such as n1, n2, n3, n4, n5, n6                                           4 nodes, such as n1, n2, n5, n6
-  something is lost by             6 sets of 3 nodes                                                                 6 sets of 3 nodes
-  and by whole zones               no single one, 3 sets of 3                                                        no single one, 2 sets of 2
-  after one failure is taken over  after n3: the loss of 2 zones loses something, 1 arc with two copies in one zone  after n3: the loss of 2 zones loses something, 3 arcs with two copies in one zone
-  loss within one repair window    1 in 167,000 (5.979e-06; exact)                                                   1 in 168,000 (5.940e-06; exact)
-  lost on average in one           5.243 bytes                                                                       5.243 bytes
+  n6    c     0.25    0.1317          1.359  95.2%                 3     1,310,720  n1, vault-1
+  n1    a     0.5    0.09333         0.9637  67.5%                 2       786,432  n3, vault-2
+  n3    b     0.625    0.075         0.7744  54.2%                 1       524,288  n5, vault-2
+  n5    c     0.75   0.09444         0.9751  68.3%                 2       786,432  n2, vault-2
+  n2    a     0.875  0.09167         0.9465  66.3%                 1       524,288  n4, vault-2
+  when nodes fail together         with the tier                                 without the tier
+  nothing is lost with             any 2 nodes                                   any 2 nodes
+  at best with                     6 nodes, such as n1, n2, n3, n4, n5, vault-1  4 nodes, such as n1, n2, n5, n6
+  something is lost by             6 sets of 3 nodes                             6 sets of 3 nodes
+  and by whole zones               no single one, 3 sets of 3                    no single one, 1 set of 3
+  after one failure is taken over  as before, whichever node it was              after n1: the loss of 2 zones loses something, 2 arcs with two copies in one zone
+  loss within one repair window    1 in 168,000 (5.960e-06; exact)               1 in 168,000 (5.940e-06; exact)
+  lost on average in one           5.243 bytes                                   5.243 bytes
   heaviest losses: all fail  key groups  state, bytes   load/s  probability
-  n1, n6, vault-2                     3     1,310,720   0.1317  1 in 1,000,000
+  n1, n6, vault-1                     3     1,310,720   0.1317  1 in 1,000,000
   n4, n6, vault-1                     3     1,310,720    0.095  1 in 1,000,000
   n2, n5, vault-2                     2       786,432  0.09444  1 in 1,000,000
-  n1, n3, vault-1                     2       786,432  0.09333  1 in 1,000,000
-  n4, n5, vault-2                     1       524,288  0.09167  1 in 1,000,000
+  n1, n3, vault-2                     2       786,432  0.09333  1 in 1,000,000
+  n2, n4, vault-2                     1       524,288  0.09167  1 in 1,000,000
   zone a, c, vault                    5     2,097,152   0.2261  –
-  zone b, c, vault                    4     1,835,008   0.1867  –
-  zone a, b, vault                    3     1,310,720   0.1683  –
+  zone b, c, vault                    4     1,835,008     0.17  –
+  zone a, b, vault                    3     1,310,720    0.185  –
   estimates
   between checkpoints, s                       10
   share of the state in one, at most           0.4923

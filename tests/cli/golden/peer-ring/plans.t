@@ -141,6 +141,20 @@ From nothing: two of three nodes of a zone never follow each other, and load is 
   these 2 nodes are in different zones
   if n6 fails, n1 goes on from its copy
   the other place of its token would be worse
+  $ ftplan export-plan ring.json --to kafka-streams -q
+  # From a peer ring by exact (optimal).
+  # ENGINE_LIMITS: kafka-streams cannot be told tokens, which instance runs which task, who its standbys are, nor
+  #   that only neighbours are: it assigns tasks itself, by their number
+  # All instances:
+  num.standby.replicas=1
+  rack.aware.assignment.tags=zone
+  # Each instance, by its node:
+  # n1: client.tag.zone=a
+  # n2: client.tag.zone=a
+  # n3: client.tag.zone=b
+  # n4: client.tag.zone=b
+  # n5: client.tag.zone=c
+  # n6: client.tag.zone=c
   $ ftplan export-plan ring.json --to csv -q
   node,backups,key_groups,load,state_bytes,token,zone
   n4,n6,3,0.095,1310720.0,0.0,b
@@ -163,7 +177,7 @@ As the paper does it, and as is usual.
   copies of each key group  2
   rules                     replication, tokens
                                        this plan  at best  random tokens  virtual nodes
-  arcs with two copies in one zone             3        –              –            147
+  arcs with two copies in one zone             3        0              –            147
   largest load, of the fair share          1.359    1.359          2.605          2.541
   highest utilisation                     0.9516        –              –              –
   overloaded nodes                             1        –              –              –
