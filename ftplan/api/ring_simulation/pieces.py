@@ -12,8 +12,8 @@ from ftplan.metrics.ring_problem import RingProblem
 from ftplan.model.plan import Warn
 from ftplan.model.topology import FloatArray, IntArray
 
-#: Pieces of an arc at most, and counts of batches in all copies at most: a byte each.
-PIECES, MOST_COUNTS = 32, 300_000_000
+#: Pieces of an arc at most, of all arcs about, and counts of batches in all copies at most: a byte each.
+PIECES, ALL_PIECES, MOST_COUNTS = 32, 8192, 300_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,7 @@ def cut(problem: RingProblem, ring: Ring, batches: int) -> Pieces:
     if room < len(begins) + 1:
         text = f"{len(begins):,} arcs in {problem.replication + 1:,} copies and {batches:,} batches are too many"
         raise FtplanError(f"--tick: {text} to follow: give a longer tick, or a shorter --until")
-    most = min(PIECES, max(room // len(begins), 1))
+    most = max(min(PIECES, ALL_PIECES // len(begins), room // len(begins)), 1)
     starts = [
         (begin + np.arange(pieces) * length // pieces) % total
         for begin, length in zip(begins.tolist(), lengths.tolist(), strict=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -161,7 +161,8 @@ def _predicted(scene: RingScene, change: Change) -> Document | None:
     """Return what formulas say of a failure or a move of load; None where there are none."""
     if change.decided_s is None or change.event not in ("failure", "balance"):
         return None
-    asked, rate = scene.prepared.problem.setting, float(scene.setting.replay_rate[change.node])
+    asked = replace(scene.prepared.problem.setting, fixed_s=scene.setting.timing.fixed_s)
+    rate = float(scene.setting.replay_rate[change.node])
     formula = recovery if change.event == "failure" else balance
     told = formula(asked, change.rate, change.own_rate, rate)
     ready_s, caught_up_s = float(told.ready_s), float(told.caught_up_s)

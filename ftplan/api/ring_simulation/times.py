@@ -11,7 +11,7 @@ from ftplan.errors import FtplanError
 from ftplan.model.problem import Problem
 
 #: Checkpoints before something happens and after it, batches in an interval, and messages that take a few seconds.
-BEFORE, AFTER, TICKS, MESSAGES = 3.0, 5.0, 100.0, 400_000.0
+BEFORE, AFTER, TICKS, MESSAGES = 3.0, 5.0, 100.0, 200_000.0
 #: Most batches of a mapper.
 MOST_TICKS = 1_000_000
 

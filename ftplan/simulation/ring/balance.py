@@ -83,10 +83,12 @@ class Balance:
     def _scale_out(self, node: int) -> None:
         """Let a spare join midway in a node's arc."""
         world = self.world
-        if not self._spares:
+        ready = [spare for spare in self._spares if world.peers[spare].alive]
+        if not ready:
             self.out_of_room_s = world.now if self.out_of_room_s is None else self.out_of_room_s
             return
-        change = Change("scale-out", self._spares.pop(0), (node,), world.now)
+        self._spares.remove(ready[0])
+        change = Change("scale-out", ready[0], (node,), world.now)
         self.members.reserved = change
 
         def there() -> None:

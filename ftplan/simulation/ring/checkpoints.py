@@ -106,7 +106,7 @@ class Checkpoints:
         settled = np.full(len(owned), int(peer.heard.min()))
         stamp, base = world.copies.latest[holdings.row[owned]], holdings.tag[owned].copy()
         whole = Checkpoint(node, -1, self._number, owned, base, stamp, settled, batch, position)
-        holders = np.flatnonzero((world.holds | world.extra)[:, owned].any(axis=1))
+        holders = np.flatnonzero(world.holds[:, owned].any(axis=1) | world.extra[:, owned].any(axis=1))
         targets = holders[holders != node].tolist()
         for rank, target in enumerate(targets):
             self._send_all(whole, target, (rank + 1) / len(targets))
@@ -119,7 +119,7 @@ class Checkpoints:
         It leaves when a share of the time is over that a checkpoint takes: backups get it one after the other.
         """
         world, at = self.world, whole.at
-        holds = (world.holds | world.extra)[target, at]
+        holds = world.holds[target, at] | world.extra[target, at]
         known = holds & world.told[target, at]
         behind = known & (self._under_way_s[target, at] > world.now)
         for bulk, which in ((False, known & ~behind), (True, behind)):
@@ -164,7 +164,9 @@ class Checkpoints:
             return
         self.beat_s[message.target, message.source] = world.now
         holdings, at = peer.holdings, message.at
-        valid = (world.owner[at] == message.source) & (world.holds | world.extra)[message.target, at]
+        valid = (world.owner[at] == message.source) & (
+            world.holds[message.target, at] | world.extra[message.target, at]
+        )
         if message.base is not None:
             fits = valid & (holdings.tag[at] == message.base) & (holdings.row[at] >= 0)
             self._refuse(message, at[valid & ~fits])

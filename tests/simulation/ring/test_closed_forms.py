@@ -102,3 +102,12 @@ def test_a_failure_calls_off_what_is_prepared() -> None:
     outcome = simulate_ring(ring(5, 10, leaves=(Leave(2.0, 1),), failures=(NodeFailure(2.05, (3,)),), bandwidth=1e4))
     assert [(change.event, change.given_up) for change in outcome.changes] == [("scale-in", True), ("failure", False)]
     assert outcome.audit.lost.sum() == 0.0
+
+
+def test_a_spare_that_has_failed_does_not_join() -> None:
+    setting = ring(
+        3, 12, spares=2, surges=(Surge(2.0, np.full(12, 5.0)),), thresholds=Thresholds(0.2, 0.1, 0.9, 0.5),
+        failures=(NodeFailure(1.0, (3,)),), until_s=9.0, **EXACT,
+    )  # fmt: skip
+    joins = [change.node for change in simulate_ring(setting).changes if change.event == "scale-out"]
+    assert joins == [4]
