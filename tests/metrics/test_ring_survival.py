@@ -252,6 +252,6 @@ def test_samples_are_counted_one_by_one(samples: int, sets: int, seed: int) -> N
     dead, rows = random.random((samples, 5)) < 0.6, random.integers(0, 5, (sets, 2))
     chosen = random.integers(0, sets, samples)
     dead[np.arange(samples)[:, None], rows[chosen]] = True
-    down = dead[:, rows].all(axis=2)
+    down = np.asarray(dead[:, rows].all(axis=2))
     assert hits(dead, rows, None) == int(down.any(axis=1).sum())
     assert hits(dead, rows, chosen) == int((down.argmax(axis=1) == chosen).sum())
