@@ -18,8 +18,8 @@ from ftplan.metrics.ring_loss import Estimate
 from ftplan.metrics.ring_set_bounds import alone
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 
-#: Samples, how sure the interval is, and most numbers that are looked at at once.
-SAMPLES, CONFIDENCE, AT_ONCE = 4_000, 0.99, 4e6
+#: Samples, how sure the interval is, and most numbers that are drawn, and bytes that are looked at, at once.
+SAMPLES, CONFIDENCE, AT_ONCE, BYTES = 4_000, 0.99, 4e6, 2e7
 
 
 class Stratum(NamedTuple):
@@ -31,7 +31,7 @@ class Stratum(NamedTuple):
 
 
 def sampled_loss(strata: Sequence[Stratum], seed: int) -> Estimate:
-    """Return the probability that some set is down, over states of which one is the case. Cost O(samples S C)."""
+    """Return the probability that some set is down, over states of which one is the case. Cost O(samples (S C + N))."""
     chances = [stratum.weight * alone(stratum.rows, stratum.down) for stratum in strata]
     weights, sums = np.array([s.weight for s in strata]), np.array([float(each.sum()) for each in chances])
     if float(sums.sum()) <= 0.0:
@@ -40,36 +40,54 @@ def sampled_loss(strata: Sequence[Stratum], seed: int) -> Estimate:
     each_sum = weights if plain else sums
     total = float(each_sum.sum())
     random = np.random.default_rng(seed)
-    drawn = np.bincount(random.choice(len(strata), SAMPLES, p=each_sum / total), minlength=len(strata))
+    drawn = np.bincount(_chosen(each_sum, SAMPLES, random), minlength=len(strata))
     counted = 0
     for stratum, each, count in zip(strata, chances, drawn.tolist(), strict=True):
-        size = max(1, int(AT_ONCE / max(len(each), len(stratum.down))))
+        size = batch(len(stratum.rows), len(stratum.down))
         for begin in range(0, count, size):
             many = min(size, count - begin)
             chosen = None if plain else _chosen(each, many, random)
-            down = _down(stratum, chosen, many, random)
-            counted += int((down.any(axis=1) if chosen is None else down.argmax(axis=1) == chosen).sum())
+            counted += hits(_dead(stratum, chosen, many, random), stratum.rows, chosen)
     return interval(total, counted, SAMPLES)
 
 
+def batch(sets: int, nodes: int) -> int:
+    """Return how many samples are looked at together."""
+    return max(1, int(min(AT_ONCE / max(nodes, 1), 8.0 * BYTES / max(sets, 1))))
+
+
+def hits(dead: BoolArray, rows: IntArray, chosen: IntArray | None) -> int:
+    """Return in how many samples some set is down; or, where one was *chosen*, in how many it is the first that is.
+
+    *dead* tells of nodes in samples, (samples, N). Eight samples are looked at as one byte.
+    """
+    packed = np.packbits(dead.T, axis=1)
+    down = packed[rows[:, 0]]
+    for column in rows.T[1:]:
+        down &= packed[column]
+    if chosen is None:
+        return int(np.unpackbits(np.bitwise_or.reduce(down, axis=0))[: len(dead)].sum())
+    np.bitwise_or.accumulate(down, axis=0, out=down)
+    sample = np.arange(len(dead))
+    earlier = down[chosen - 1, sample >> 3] >> (7 - (sample & 7)).astype(np.uint8) & 1
+    return int(((chosen == 0) | (earlier == 0)).sum())
+
+
 def _chosen(each: FloatArray, count: int, random: np.random.Generator) -> IntArray:
-    """Return *count* sets, drawn by their probabilities."""
+    """Return *count* numbers of what has these probabilities, drawn by them."""
     cumulative = np.cumsum(each)
     drawn = np.searchsorted(cumulative, random.random(count) * cumulative[-1], side="right")
     return np.asarray(drawn.clip(max=len(each) - 1))
 
 
-def _down(stratum: Stratum, chosen: IntArray | None, count: int, random: np.random.Generator) -> BoolArray:
-    """Return which sets are down in *count* samples, (count, S), where one is chosen given that it is down."""
+def _dead(stratum: Stratum, chosen: IntArray | None, count: int, random: np.random.Generator) -> BoolArray:
+    """Return which nodes are down in *count* samples, (count, N + 1), the last for -1, with the set that was chosen."""
     nodes = len(stratum.down)
-    dead = np.ones((count, nodes + 1), dtype=np.bool_)  # the last column is for -1
+    dead = np.ones((count, nodes + 1), dtype=np.bool_)
     dead[:, :nodes] = random.random((count, nodes)) < stratum.down
     if chosen is not None:
         dead[np.arange(count)[:, None], stratum.rows[chosen]] = True
-    down = np.ones((count, len(stratum.rows)), dtype=np.bool_)
-    for column in stratum.rows.T:
-        down &= dead[:, column]
-    return down
+    return dead
 
 
 def interval(total: float, successes: int, samples: int) -> Estimate:

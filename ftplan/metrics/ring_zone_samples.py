@@ -10,11 +10,11 @@ import numpy as np
 from ftplan.metrics.ring_copysets import probability_of
 from ftplan.metrics.ring_loss import Estimate
 from ftplan.metrics.ring_problem import RingProblem
-from ftplan.metrics.ring_sampled_loss import interval
+from ftplan.metrics.ring_sampled_loss import batch, hits, interval
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 
-#: Samples at most and at least; how many looks and numbers drawn they may take in all, and how many at once.
-MOST, FEWEST, LOOKS, DRAWN, AT_ONCE = 20_000, 500, 5e8, 4e7, 4e6
+#: Samples at most and at least, and how many looks and numbers drawn they may take in all.
+MOST, FEWEST, LOOKS, DRAWN = 20_000, 500, 2e9, 4e7
 
 
 def harris(problem: RingProblem, rows: IntArray) -> float:
@@ -39,18 +39,14 @@ def sampled_with_zones(problem: RingProblem, rows: IntArray, seed: int) -> Estim
     plain = total > 1.0
     random = np.random.default_rng(seed)
     cumulative, given = np.cumsum(each), _zone_given(problem, rows)
-    counted, size = 0, max(1, int(AT_ONCE / max(len(rows), len(problem.nodes))))
+    counted, size = 0, batch(len(rows), len(problem.nodes))
     for begin in range(0, samples, size):
         count = min(size, samples - begin)
         chosen = None
         if not plain:
             drawn = np.searchsorted(cumulative, random.random(count) * cumulative[-1], side="right")
             chosen = drawn.clip(max=len(each) - 1)
-        dead = _dead(problem, rows, given, chosen, count, random)
-        down = np.ones((count, len(rows)), dtype=np.bool_)
-        for column in rows.T:
-            down &= dead[:, column]
-        counted += int((down.any(axis=1) if chosen is None else down.argmax(axis=1) == chosen).sum())
+        counted += hits(_dead(problem, rows, given, chosen, count, random), rows, chosen)
     return interval(1.0 if plain else total, counted, samples)
 
 

@@ -8,6 +8,7 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from ftplan.metrics import (
     ring_enumerated_loss,
@@ -21,7 +22,7 @@ from ftplan.metrics.loss_probability import union_probability
 from ftplan.metrics.ring import Ring
 from ftplan.metrics.ring_copysets import copysets, expected_lost_bytes
 from ftplan.metrics.ring_problem import RingProblem
-from ftplan.metrics.ring_sampled_loss import Stratum, sampled_loss
+from ftplan.metrics.ring_sampled_loss import Stratum, hits, sampled_loss
 from ftplan.metrics.ring_set_bounds import alone, reduced, union_bounds
 from ftplan.metrics.ring_survival import loss, survival
 from tests.metrics import ring_failures as every
@@ -242,3 +243,15 @@ def test_very_many_copies_are_branched_on_or_bounded() -> None:
         patch.setattr(ring_set_loss, "FEW", 0)
         found = loss(problem, even_ring(problem))
     assert found.low <= exact.value <= found.high <= 40 * 0.01**31 * (1 + 1e-12)
+
+
+@QUICK
+@given(st.integers(1, 20), st.integers(1, 6), st.integers(0, 1000))
+def test_samples_are_counted_one_by_one(samples: int, sets: int, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    dead, rows = random.random((samples, 5)) < 0.6, random.integers(0, 5, (sets, 2))
+    chosen = random.integers(0, sets, samples)
+    dead[np.arange(samples)[:, None], rows[chosen]] = True
+    down = np.asarray(dead[:, rows].all(axis=2))
+    assert hits(dead, rows, None) == int(down.any(axis=1).sum())
+    assert hits(dead, rows, chosen) == int((down.argmax(axis=1) == chosen).sum())
