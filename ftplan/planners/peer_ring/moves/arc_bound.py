@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ftplan.model.tolerances import NOISE
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.peer_ring.moves.arc_bound_kernel import arc_costs, cheapest_chain
@@ -95,7 +96,7 @@ def arc_bound(question: Question, load: float, budget: Budget) -> float:
         if worst in looked:
             break
         looked = np.append(looked, worst)
-    return best
+    return best if best > NOISE * float(problem.worth.sum()) else 0.0
 
 
 def _prices(arcs: _Arcs, starts: IntArray, unit: float, budget: Budget) -> tuple[float, float]:
