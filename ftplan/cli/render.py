@@ -10,6 +10,7 @@ from typing import IO, Any
 import click
 
 from ftplan.errors import shortened
+from ftplan.reports.numbers import nearly_one
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ def cell(value: Any) -> str:
             return f"{value + 0.0:,.0f}"  # no -0
         if abs(value) >= 1e6 or abs(value) < 1e-4:
             return f"{value:.3e}"
-        return f"{value:,.4g}" if abs(value) < 10_000 else f"{value:,.0f}"
+        return nearly_one(value) or (f"{value:,.4g}" if abs(value) < 10_000 else f"{value:,.0f}")
     if isinstance(value, (list, tuple)):
         return ", ".join(cell(item) for item in value)
     return str(value)

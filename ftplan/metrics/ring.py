@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Context
+from functools import cached_property
 
 import numpy as np
 
@@ -42,7 +43,7 @@ class Ring:
     node: IntArray
     tier: IntArray | None = None
 
-    @property
+    @cached_property
     def nodes(self) -> IntArray:
         """Numbers of the nodes that have a token, ascending."""
         return np.unique(self.node)
@@ -75,6 +76,8 @@ class Ring:
 
     def _next_distinct(self, count: int) -> IntArray:
         total = len(self.node)
+        if self.simple:  # no token has to be skipped
+            return np.asarray(self.node[(np.arange(total)[:, None] + np.arange(count)) % total])
         held = np.full((total, count), -1, dtype=np.int64)
         held[:, 0] = self.node
         found, step = np.ones(total, dtype=np.int64), 0

@@ -61,15 +61,15 @@ class CopyMove(NamedTuple):
     bytes: float
 
 
-def held_at(problem: RingProblem, ring: Ring) -> IntArray:
-    """Return the nodes that hold each position, (M, r + 1): its owner, then its backups.
+def held_at(problem: RingProblem, ring: Ring, at: FloatArray | None = None) -> IntArray:
+    """Return the nodes that hold each position, (M, r + 1), or those of *at*: its owner, then its backups.
 
     Fewer columns where a failure leaves fewer nodes than copies: then every node holds everything. The ring in place
     itself, the very object, has as many backups as it keeps, which need not be r.
     """
     kept = problem.copies_in_place if ring is problem.current else None
     copies = min(problem.replication if kept is None else kept, len(ring.nodes) - (ring.tier is None))
-    return ring.holders(copies)[ring.owner(problem.position)]
+    return ring.holders(copies)[ring.owner(problem.position if at is None else at)]
 
 
 def new_copies(before: IntArray, after: IntArray, alive: BoolArray) -> BoolArray:
@@ -78,18 +78,16 @@ def new_copies(before: IntArray, after: IntArray, alive: BoolArray) -> BoolArray
     return np.asarray(~(after[:, :, None] == there[:, None, :]).any(axis=2))
 
 
-def travelling(problem: RingProblem, before: Ring, after: Ring, dead: BoolArray | None = None) -> FloatArray:
-    """Return the bytes that have to travel to each new holder of a position, (M, r + 1): transfers in column 0."""
-    alive = ~_dead(problem, dead)
-    new = new_copies(held_at(problem, before), held_at(problem, after), alive)
-    return np.asarray(new * problem.state[:, None])
-
-
 def moved_bytes(problem: RingProblem, before: Ring, after: Ring, dead: BoolArray | None = None) -> float:
-    """Return all bytes that travel, transfers and copies, what is lost left out; the yardstick of ``--max-bytes``."""
+    """Return all bytes that travel, transfers and copies, what is lost left out; the yardstick of ``--max-bytes``.
+
+    Cost O(M + T r^2), the sums over positions included.
+    """
     alive = ~_dead(problem, dead)
-    kept = alive[held_at(problem, before)].any(axis=1)
-    return float(travelling(problem, before, after, dead)[kept].sum())
+    first, old, new = _pieces(problem, before, after)
+    kept = alive[old].any(axis=1)
+    count = new_copies(old, new, alive).sum(axis=1)
+    return float((count * _sums(problem.state, first))[kept].sum())
 
 
 def worth_moved(problem: RingProblem, steps: Iterable[Step]) -> float:
@@ -130,21 +128,23 @@ def ring_moves(
 
     Notes
     -----
-    A range is maximal with the same owner before and after, and the same holders before and after. Cost O(M r).
+    A range is maximal with the same owner before and after, and the same holders before and after. Cost O(M + T r^2).
     """
     gone = _dead(problem, dead)
-    old, new = held_at(problem, before), held_at(problem, after)
+    start, old, new = _pieces(problem, before, after)
     fresh = new_copies(old, new, ~gone)
     lost = np.asarray(gone[old].all(axis=1))
     concerned = np.asarray(fresh.any(axis=1) | (old[:, 0] != new[:, 0]))
+    states, rates = _sums(problem.state, start), _sums(problem.rate, start)
     moves, copies = list[RingMove](), list[CopyMove]()
     replayed_s = replayed_share_s(problem, event)
-    for first, last in _runs(np.column_stack([old, new]), concerned):
-        at = _span(first, last, len(problem.position))
-        state = 0.0 if lost[first] else float(problem.state[at].sum())
-        source, target = int(old[first, 0]), int(new[first, 0])
-        must_travel = bool(fresh[first, 0]) and source != target
-        backups = [int(new[first, k]) for k in range(1, new.shape[1]) if fresh[first, k]]
+    for one, other in _runs(np.column_stack([old, new]), concerned):
+        at = _span(one, other, len(start))
+        first, last = int(start[one]), int((np.append(start[1:], len(problem.position))[other]) - 1)
+        state = 0.0 if lost[one] else float(states[at].sum())
+        source, target = int(old[one, 0]), int(new[one, 0])
+        must_travel = bool(fresh[one, 0]) and source != target
+        backups = [int(new[one, k]) for k in range(1, new.shape[1]) if fresh[one, k]]
         moved = source != target
         moves.append(
             RingMove(
@@ -156,14 +156,29 @@ def ring_moves(
                 0.0,
                 state if must_travel else 0.0,
                 state * len(backups),
-                float(problem.rate[at].sum()) * replayed_s if moved and not lost[first] else 0.0,
-                bool(lost[first]),
+                float(rates[at].sum()) * replayed_s if moved and not lost[one] else 0.0,
+                bool(lost[one]),
             )
         )
-        giver = next((int(node) for node in old[first] if not gone[node]), target)
+        giver = next((int(node) for node in old[one] if not gone[node]), target)
         targets = ([target] if must_travel else []) + backups
-        copies += [CopyMove(event, giver, node, first, last, state) for node in targets if not lost[first]]
+        copies += [CopyMove(event, giver, node, first, last, state) for node in targets if not lost[one]]
     return moves, copies
+
+
+def _pieces(problem: RingProblem, before: Ring, after: Ring) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the first position, (S,), of each piece that no token of either ring cuts, and who holds it, (S, r + 1).
+
+    Holders are those before and those after. Tokens are far fewer than positions.
+    """
+    cuts = np.concatenate([[0], *(np.searchsorted(problem.position, ring.token) for ring in (before, after))])
+    first = np.unique(cuts[cuts < len(problem.position)])
+    at = problem.position[first]
+    return first, held_at(problem, before, at), held_at(problem, after, at)
+
+
+def _sums(worth: FloatArray, first: IntArray) -> FloatArray:
+    return np.asarray(np.add.reduceat(worth, first)) if len(first) else np.zeros(0)
 
 
 def _dead(problem: RingProblem, dead: BoolArray | None) -> BoolArray:

@@ -10,12 +10,10 @@ import numpy as np
 from ftplan.metrics.ring import Ring
 from ftplan.metrics.ring_problem import RingProblem
 from ftplan.metrics.ring_zone_states import fatal_masks, own_probabilities, zone_states
-from ftplan.model.topology import BoolArray, FloatArray
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
 
-#: Numbers that all steps of the dynamic programming may change.
-WORK = 2e8
-#: Numbers that one step changes at most.
-AT_ONCE = 3e5
+#: Numbers that all steps of the dynamic programming may change, and about those that one step changes.
+WORK, AT_ONCE = 2e8, 1e5
 
 
 def run_loss(problem: RingProblem, ring: Ring) -> tuple[float, float] | None:
@@ -30,28 +28,30 @@ def run_loss(problem: RingProblem, ring: Ring) -> tuple[float, float] | None:
         return None
     down, zones = own_probabilities(problem, ring.nodes)
     keeps = np.bincount(ring.owner(problem.position), minlength=len(ring.token)) > 0
-    rows = ring.holders(problem.replication)[keeps]
-    fatal = fatal_masks(rows, problem.zone, down, zones)
+    fatal = fatal_masks(ring.holders(problem.replication)[keeps], problem.zone, down, zones)
     states = zone_states(problem.zone_down[zones], fatal, max(1, int(WORK / each)))
     size = max(1, int(AT_ONCE / (2 * copies**2)))
-    of_zone = np.searchsorted(zones, problem.zone[ring.node])
-    branched = np.isin(problem.zone[ring.node], zones)
+    place = np.full(len(problem.zones), -1, dtype=np.int64)
+    place[zones] = np.arange(len(zones))
     low = states.certain
     for begin in range(0, len(states.weight), size):
-        failed = states.failed[begin : begin + size]
-        p = np.repeat(down[ring.node][None, :], len(failed), axis=0)
-        p[:, branched] = np.where(failed[:, of_zone[branched]], 1.0, p[:, branched])
-        low += float((states.weight[begin : begin + size] * runs_lost(p, keeps, copies)).sum())
+        failed = np.ascontiguousarray(states.failed[begin : begin + size].T)
+        lost = runs_lost(down[ring.node], place[problem.zone[ring.node]], failed, keeps, copies)
+        low += float((states.weight[begin : begin + size] * lost).sum())
     return min(low, 1.0), min(low + states.left, 1.0)
 
 
-def runs_lost(down: FloatArray, keeps: BoolArray, copies: int) -> FloatArray:
+def runs_lost(down: FloatArray, zone: IntArray, failed: BoolArray, keeps: BoolArray, copies: int) -> FloatArray:
     """Return the probability that *copies* neighbours are down of which the first owns something, (B,).
 
     Parameters
     ----------
     down
-        (B, n) failure probabilities around the circle, independent; n is at least *copies*.
+        (n,) failure probabilities around the circle, independent; n is at least *copies*.
+    zone
+        (n,) zone of each node, -1 for those that fail alone.
+    failed
+        (Z, B) zones that have failed, with all their nodes.
     keeps
         (n,) whether a node's arc has key groups.
 
@@ -62,25 +62,16 @@ def runs_lost(down: FloatArray, keeps: BoolArray, copies: int) -> FloatArray:
     the beginning once a node is up, so that one beginning fits, and only r does if all are down. What has been lost is
     carried on beside what has not: sums have positive terms only, so that a loss of 1e-300 is accurate.
     """
-    batch, total = down.shape
-    kept = np.zeros((batch, copies, copies))  # by state at the beginning and now
-    kept[:, np.arange(copies), np.arange(copies)] = 1.0
-    gone = np.zeros_like(kept)
-    for k in range(total):
-        p = down[:, k, None]
-        longer, ever = p * kept[..., -1], p * gone[..., -1]  # a run of more than r
-        kept, gone = _stepped(kept, p), _stepped(gone, p)
-        gone[..., -1] += ever
-        if keeps[k - copies + 1]:
-            gone[..., -1] += longer
-        else:
-            kept[..., -1] += longer
-    return np.asarray(np.trace(gone, axis1=1, axis2=2))
-
-
-def _stepped(before: FloatArray, p: FloatArray) -> FloatArray:
-    """Return the states after a node that is down with probability *p*, (B, 1), without what was in the last state."""
-    after = np.empty_like(before)
-    after[..., 1:] = p[..., None] * before[..., :-1]
-    after[..., 0] = (1.0 - p) * before.sum(axis=2)
-    return after
+    batch = failed.shape[1]
+    chance = np.zeros((copies, 2, copies, batch))  # state; not lost, lost; state at the beginning
+    chance[np.arange(copies), 0, np.arange(copies)] = 1.0
+    for k, own in enumerate(down.tolist()):
+        p = np.full(batch, own) if zone[k] < 0 else np.where(failed[zone[k]], 1.0, own)
+        up = chance.sum(axis=0) * (1.0 - p)
+        longer = chance[-1] * p  # a run of more than r
+        for state in range(copies - 1, 0, -1):
+            np.multiply(chance[state - 1], p, out=chance[state])
+        chance[0] = up
+        chance[-1, 1] += longer[1]
+        chance[-1, 1 if keeps[k - copies + 1] else 0] += longer[0]
+    return np.asarray(np.trace(chance[:, 1]))

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ftplan.metrics.ring_loss import Estimate
 from ftplan.metrics.ring_set_bounds import alone
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 
@@ -27,14 +28,6 @@ class Stratum(NamedTuple):
     weight: float
     rows: IntArray
     down: FloatArray
-
-
-class Estimate(NamedTuple):
-    """An estimate, and the bounds that hold with :data:`CONFIDENCE` ([Clopper1934])."""
-
-    value: float
-    low: float
-    high: float
 
 
 def sampled_loss(strata: Sequence[Stratum], seed: int) -> Estimate:
@@ -56,7 +49,7 @@ def sampled_loss(strata: Sequence[Stratum], seed: int) -> Estimate:
             chosen = None if plain else _chosen(each, many, random)
             down = _down(stratum, chosen, many, random)
             counted += int((down.any(axis=1) if chosen is None else down.argmax(axis=1) == chosen).sum())
-    return _interval(total, counted)
+    return interval(total, counted, SAMPLES)
 
 
 def _chosen(each: FloatArray, count: int, random: np.random.Generator) -> IntArray:
@@ -79,10 +72,14 @@ def _down(stratum: Stratum, chosen: IntArray | None, count: int, random: np.rand
     return down
 
 
-def _interval(total: float, successes: int) -> Estimate:
+def interval(total: float, successes: int, samples: int) -> Estimate:
+    """Return the share of samples that succeed, times *total*, between bounds that hold with :data:`CONFIDENCE`.
+
+    The interval is that of [Clopper1934], which never promises too much.
+    """
     from scipy.special import betaincinv
 
     tail = (1.0 - CONFIDENCE) / 2.0
-    low = float(betaincinv(successes, SAMPLES - successes + 1, tail)) if successes else 0.0
-    high = float(betaincinv(successes + 1, SAMPLES - successes, 1.0 - tail)) if successes < SAMPLES else 1.0
-    return Estimate(total * (successes / SAMPLES), total * low, total * high)
+    low = float(betaincinv(successes, samples - successes + 1, tail)) if successes else 0.0
+    high = float(betaincinv(successes + 1, samples - successes, 1.0 - tail)) if successes < samples else 1.0
+    return Estimate(total * (successes / samples), total * low, total * high)

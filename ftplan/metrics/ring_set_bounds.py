@@ -51,7 +51,7 @@ def union_bounds(rows: IntArray, down: FloatArray) -> tuple[float, float]:
     largest = float(each.max())
     if largest >= 1.0:
         return 1.0, 1.0
-    high = min(float(-np.expm1(np.log1p(-each).sum())), float(each.sum())) + below
+    high = min(float(abs(np.expm1(np.log1p(-each).sum()))), float(each.sum())) + below
     pairs = _pairs(rows, each, down)
     if pairs is None:
         return largest, max(high, largest)
@@ -69,7 +69,7 @@ def _pairs(rows: IntArray, each: FloatArray, down: FloatArray) -> float | None:
     of the sets that hold it.
     """
     columns = rows.shape[1]
-    if len(rows) * 2.0**columns > PARTS or float(len(down)) ** columns >= 2.0**62:
+    if columns > 60 or len(rows) * 2.0**columns > PARTS or float(len(down)) ** columns >= 2.0**62:
         return None
     total = max(float(each.sum()) ** 2 - float((each**2).sum()), 0.0)
     for size in range(1, columns + 1):

@@ -5,33 +5,24 @@ Shapes: S copysets, C copies.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ftplan.metrics.loss_probability import union_probability
 from ftplan.metrics.ring_copysets import Copysets
 from ftplan.metrics.ring_enumerated_loss import enumerated_loss
+from ftplan.metrics.ring_loss import CLOSE, Loss
 from ftplan.metrics.ring_problem import RingProblem
 from ftplan.metrics.ring_sampled_loss import Stratum, sampled_loss
 from ftplan.metrics.ring_set_bounds import reduced, union_bounds
+from ftplan.metrics.ring_zone_samples import harris, sampled_with_zones
 from ftplan.metrics.ring_zone_states import ZoneStates, fatal_masks, own_probabilities, zone_states
 
 #: Most copysets that are branched on, and most zones for that.
 FEW, FEW_ZONES = 600, 12
 #: Copysets, times 2^C, that are bounded over all states of the zones; and most such states.
 WORK, STATES = 4e6, 1_000
-#: Bounds that are as close, relative to the upper one, need no samples.
-CLOSE = 0.02
-
-
-class Loss(NamedTuple):
-    """A probability and its bounds: equal, or proven, or those of samples."""
-
-    value: float
-    low: float
-    high: float
-    method: str
+#: Nodes in all copysets up to which each stratum is sampled.
+MOST_LOOKS = 250_000
 
 
 def set_loss(problem: RingProblem, sets: Copysets, seed: int) -> Loss:
@@ -41,25 +32,34 @@ def set_loss(problem: RingProblem, sets: Copysets, seed: int) -> Loss:
     """
     exact = enumerated_loss(problem, sets.nodes)
     if exact is not None:
-        return Loss(exact, exact, exact, "exact")
+        return Loss.between(exact, exact)
     low, high = _branched(problem, sets)
     if low == high:
-        return Loss(high, low, high, "exact")
+        return Loss.between(low, high)
     down, zones = own_probabilities(problem, sets.holders)
     masks = fatal_masks(sets.nodes, problem.zone, down, zones)
-    most = int(min(STATES, max(1.0, WORK / (len(sets.nodes) * 2.0 ** sets.nodes.shape[1]))))
+    most = int(min(STATES, max(1.0, WORK / len(sets.nodes) / 2.0 ** min(sets.nodes.shape[1], 60))))
     states = zone_states(problem.zone_down[zones], masks, most)
     strata = _strata(problem, sets, states)
     bounds = np.array([union_bounds(s.rows, s.down) for s in strata]).reshape(len(strata), 2)
     below, above = (states.weight @ bounds).tolist()
-    low, high = max(low, states.certain + below), min(high, states.certain + above + states.left)
-    low = min(low, high)
-    if high - low <= CLOSE * high:
-        return Loss(high, low, high, "bounded")
-    found = sampled_loss(strata, seed)
-    least = min(max(low, states.certain + found.low), high)
-    largest = max(min(high, states.certain + found.high + states.left), least)
-    return Loss(min(max(states.certain + found.value, least), largest), least, largest, "sampled")
+    proven = Loss.between(
+        max(low, states.certain + below), min(high, states.certain + above + states.left, harris(problem, sets.nodes))
+    )
+    if proven.close:
+        return proven
+    if states.left <= CLOSE * proven.high and len(sets.nodes) * sets.nodes.shape[1] <= MOST_LOOKS:
+        return proven.narrowed(sampled_loss(strata, seed), states.certain, states.left)
+    return with_samples(problem, sets, proven, seed)
+
+
+def with_samples(problem: RingProblem, sets: Copysets, proven: Loss, seed: int) -> Loss:
+    """Return what is proven, narrowed by samples of nodes and zones where the bounds are far apart."""
+    if proven.close:
+        return proven
+    proven = Loss.between(proven.low, min(proven.high, harris(problem, sets.nodes)))
+    found = None if proven.close else sampled_with_zones(problem, sets.nodes, seed)
+    return proven if found is None else proven.narrowed(found)
 
 
 def _branched(problem: RingProblem, sets: Copysets) -> tuple[float, float]:

@@ -6,9 +6,10 @@ from typing import Any
 
 from ftplan.metrics.ring import Ring
 from ftplan.metrics.ring_copysets import Copysets, copysets, expected_lost_bytes
+from ftplan.metrics.ring_loss import Loss
 from ftplan.metrics.ring_problem import RingProblem
 from ftplan.metrics.ring_run_loss import run_loss
-from ftplan.metrics.ring_set_loss import Loss, set_loss
+from ftplan.metrics.ring_set_loss import set_loss, with_samples
 
 
 def loss(problem: RingProblem, ring: Ring, sets: Copysets | None = None, seed: int = 0) -> Loss:
@@ -16,12 +17,14 @@ def loss(problem: RingProblem, ring: Ring, sets: Copysets | None = None, seed: i
 
     Nodes and zones fail independently; a node is down if it or its zone fails. One token a node: dynamic programming
     around the circle for each state of the zones that may fail ([Kumbhare2015], VII), exact up to about 20 such zones,
-    else between proven bounds. Virtual nodes or tiered copies: see :func:`ftplan.metrics.ring_set_loss.set_loss`.
+    else between proven bounds or by samples. Virtual nodes or tiered copies: see
+    :func:`ftplan.metrics.ring_set_loss.set_loss`.
     """
+    sets = sets or copysets(problem, ring)
     found = run_loss(problem, ring) if ring.simple and ring.tier is None else None
     if found is None:
-        return set_loss(problem, sets or copysets(problem, ring), seed)
-    return Loss(found[1], *found, "exact" if found[0] == found[1] else "bounded")
+        return set_loss(problem, sets, seed)
+    return with_samples(problem, sets, Loss.between(*found), seed)
 
 
 def survival(problem: RingProblem, ring: Ring, seed: int = 0) -> dict[str, Any] | None:

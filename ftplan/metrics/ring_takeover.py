@@ -63,7 +63,8 @@ def take_over(problem: RingProblem, ring: Ring, dead: BoolArray | None = None) -
         State that it does not hold yet, and records that it processes again; from the failure until that is done, at
         the mean age of checkpoints, and until it has caught up with its input (null: never).
     ``restore_bytes``, ``restored_s``
-        Copies that it gets, so that each arc has r + 1 again, and until when; bytes are null if unknown.
+        Copies that it gets, so that each arc has r + 1 again, and until when; bytes are null if unknown, the time
+        also where so few nodes are left that there are never so many.
 
     ``lost`` has the key groups that are gone: ``operator``, ``key_group``, the ``node`` that owned it, ``load``,
     ``state_bytes``. Arcs that are lost begin anew, empty, where they are taken over. Where all nodes are dead, nobody
@@ -148,6 +149,8 @@ def _takeovers(
     own = np.bincount(owner, problem.rate, minlength=len(use)) + sums.lost_rate
     times = recovery(setting, sums.rate, own, setting.replay_rate, transfer_s=sums.transfer / setting.bandwidth)
     full = set(overloaded(problem, after))
+    enough = len(after.nodes) + (after.tier is not None) > problem.replication
+    whole = problem.state_known and enough
     rows = []
     for node in sorted({*runs, *(copy.target for copy in copies)}):
         tokens = runs.get(node, [])
@@ -170,7 +173,7 @@ def _takeovers(
                 "ready_s": finite(float(times.ready_s[node])) if tokens else None,
                 "caught_up_s": finite(float(times.caught_up_s[node])) if tokens else None,
                 "restore_bytes": float(sums.copies[node]) if problem.state_known else None,
-                "restored_s": finite(setting.detection_s + got / setting.bandwidth) if problem.state_known else None,
+                "restored_s": finite(setting.detection_s + got / setting.bandwidth) if whole else None,
             }
         )
     return rows

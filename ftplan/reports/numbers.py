@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeGuard
 
@@ -59,6 +60,8 @@ _LABELS: Mapping[str, str] = {
     "prepare_in_s": "prepare in",
 }
 _UNIT_ENDINGS = ("_s", "_mb", "_bytes")
+#: Endings of what is counted by the second.
+_RATES = ("bytes_s", "records_s")
 
 
 def is_number(value: Any) -> TypeGuard[float]:
@@ -76,9 +79,9 @@ def unit_of(name: str) -> Unit:
     name = name.replace("-", "_")
     if name.endswith("_mb") or name == "mb":
         return "mb"
-    if name.endswith("bytes"):
+    if name.endswith(("bytes", "bytes_s")):
         return "bytes"
-    if name.endswith("_s") and not name.endswith(("_mb_s", "_records_s")):
+    if name.endswith("_s") and not name.endswith(("mb_s", "records_s")):
         return "seconds"
     if name in _SHARES or name.endswith(_SHARE_ENDINGS):
         return "share"
@@ -90,6 +93,8 @@ def label(name: str) -> str:
     plain = name.replace("-", "_")
     if plain in _LABELS:
         return _LABELS[plain]
+    if plain.endswith(_RATES):
+        return f"{plain.removesuffix('_s').replace('_', ' ')} a second"
     for ending in _UNIT_ENDINGS:
         plain = plain.removesuffix(ending) or plain
     return plain.replace("_", " ")
@@ -135,7 +140,16 @@ def number(value: float) -> str:
         return f"{value:.3g}"
     if value >= 1000.0 or value.is_integer():
         return f"{value:,.0f}"
-    return f"{value:.4g}"
+    return nearly_one(value) or f"{value:.4g}"
+
+
+def nearly_one(value: float) -> str | None:
+    """Return a number that four digits would round up to 1 with two digits of what is missing, else None.
+
+    What is missing below 1e-9 is noise.
+    """
+    missing = 1.0 - value
+    return f"{value:.{1 - math.floor(math.log10(missing))}f}" if 1e-9 <= missing <= 5e-5 else None
 
 
 def share(value: float) -> str:

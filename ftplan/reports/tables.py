@@ -10,6 +10,8 @@ from ftplan.reports.numbers import NOTHING, count, is_number, label, number, sho
 
 #: Rows that a table shows, rows above which it is folded, and names that a cell lists.
 ROWS, FOLDED, NAMES = 200, 12, 12
+#: Records within records that have tables of their own.
+DEEPEST = 3
 
 Record = Mapping[str, Any]
 
@@ -142,6 +144,7 @@ _COLUMNS = {
     "even": "evenly spread",
     "most_fidelity": "most fidelity",
     "random": "at random",
+    "virtual_nodes": "virtual nodes",
 }
 
 
@@ -237,4 +240,24 @@ def body_tables(body: Record, main: str) -> list[Table]:
         made.append(_counted(_title(key), lists[key]))
         made += [_counted(caption, rows) for caption, rows in _within(key, lists[key])]
     others = {key: value for key, value in body.items() if key not in lists and value not in (None, [], {})}
-    return [*made, *([facts("Beside these", others)] if others else [])]
+    plain = {key: value for key, value in others.items() if not isinstance(value, Mapping)}
+    for key, value in others.items():
+        made += _parts(_title(key), value) if isinstance(value, Mapping) else []
+    return [*made, *([facts("Beside these", plain)] if plain else [])]
+
+
+def _parts(caption: str, record: Record, deep: int = 0) -> list[Table]:
+    """Return a table of a record's plain fields, and one for each list of records and each record in it."""
+    lists = {key: records_in(value) for key, value in record.items() if records_in(value)}
+    inner = {key: value for key, value in record.items() if isinstance(value, Mapping) and value}
+    plain = {k: v for k, v in record.items() if k not in lists and k not in inner and v not in (None, [], {})}
+    if deep == DEEPEST or not (lists or inner):
+        return [facts(caption, record)]
+    made = [facts(caption, plain)] if plain else []
+    made += [_counted(f"{caption}: {label(key)}", value) for key, value in lists.items()]
+    if len(inner) > 1 and len({tuple(value) for value in inner.values()}) == 1:
+        return [*made, _nested(caption, inner, {})]
+    return [
+        *made,
+        *(one for key, value in inner.items() for one in _parts(f"{caption}: {label(key)}", value, deep + 1)),
+    ]

@@ -8,6 +8,7 @@ from typing import Any
 
 import ftplan
 from tests.api.drain import cases as drain_cases
+from tests.api.peer_ring import cases as ring_cases
 from tests.api.rebalance import cases as rebalance_cases
 from tests.api.scale_out import cases as scale_out_cases
 
@@ -144,7 +145,32 @@ def above_quota(folder: Path) -> tuple[ftplan.Plan, ftplan.Problem]:
     return scale_out_cases.planned(problem, quota=4.0, split="hash"), problem
 
 
+def ringed(folder: Path) -> tuple[ftplan.Plan, ftplan.Problem]:
+    problem = ring_cases.job()
+    return ring_cases.planned(problem, replication=2, tier=["zone:vault"], fail=["node:n1", "node:v1"]), problem
+
+
+def grown_ring(folder: Path) -> tuple[ftplan.Plan, ftplan.Problem]:
+    problem = ring_cases.job()
+    (folder / "ring.json").write_text(json.dumps(ring_cases.EVEN))
+    chosen: dict[str, Any] = {"current": folder / "ring.json", "add": ["n7"], "remove": [], "max_bytes": 2e9}
+    return ring_cases.planned(problem, **chosen), problem
+
+
+def virtual_ring(folder: Path) -> tuple[ftplan.Plan, ftplan.Problem]:
+    problem = ring_cases.job()
+    return ring_cases.planned(problem, "virtual-nodes", tokens=3, fail=["zone:a"]), problem
+
+
+def immovable_ring(folder: Path) -> tuple[ftplan.Plan, ftplan.Problem]:
+    problem = ring_cases.job()
+    (folder / "ring.json").write_text(json.dumps(ring_cases.EVEN))
+    chosen: dict[str, Any] = {"current": folder / "ring.json", "remove": ["n6"], "overload": 3.0, "max_bytes": 1.0}
+    return ring_cases.planned(problem, "paper", **chosen), problem
+
+
 CASES = [
     checkpoint, upkeep, failover, schedule, struck_again, replication, scenarios, target, no_room, drained, moved,
     not_alone, all_but_some, rebalanced, unrelieved, scaled, above_quota,
+    ringed, grown_ring, virtual_ring, immovable_ring,
 ]  # fmt: skip

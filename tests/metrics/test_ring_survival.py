@@ -9,7 +9,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from ftplan.metrics import ring_enumerated_loss, ring_run_loss, ring_set_loss, ring_zone_states
+from ftplan.metrics import (
+    ring_enumerated_loss,
+    ring_loss,
+    ring_run_loss,
+    ring_set_loss,
+    ring_zone_samples,
+    ring_zone_states,
+)
 from ftplan.metrics.loss_probability import union_probability
 from ftplan.metrics.ring import Ring
 from ftplan.metrics.ring_copysets import copysets, expected_lost_bytes
@@ -97,7 +104,7 @@ def test_bounds_hold_where_nothing_is_exact(case: tuple[RingProblem, Ring]) -> N
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ring_enumerated_loss, "MOST", 0)
         patch.setattr(ring_set_loss, "FEW", 0)
-        patch.setattr(ring_set_loss, "CLOSE", 1.0)
+        patch.setattr(ring_loss, "CLOSE", 1.0)
         for states in (1, 2, 100):
             patch.setattr(ring_set_loss, "STATES", states)
             found = ring_set_loss.set_loss(problem, copysets(problem, ring), 0)
@@ -184,3 +191,51 @@ def test_document() -> None:
     unknown = survival(replace(problem, state_known=False), ring)
     assert unknown is not None
     assert unknown["expected_lost_bytes"] is None
+
+
+@QUICK
+@given(rings(6))
+def test_samples_of_nodes_and_zones_agree_with_every_failure(case: tuple[RingProblem, Ring]) -> None:
+    problem, ring = case
+    exact = loss(problem, ring).value
+    rows = copysets(problem, ring).nodes
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ring_zone_samples, "MOST", 2_000)
+        found = ring_zone_samples.sampled_with_zones(problem, rows, 0)
+        assert found == ring_zone_samples.sampled_with_zones(problem, rows, 0)
+    assert found is not None
+    wide = 4 * (found.high - found.low)
+    assert found.low - wide <= exact * (1 + 1e-12)
+    assert exact * (1 - 1e-12) <= found.high + wide
+    assert exact <= ring_zone_samples.harris(problem, rows) * (1 + 1e-12)
+
+
+def test_rings_over_many_zones_are_sampled() -> None:
+    """200 zones of two nodes that never fail alone, the same twice around, are 200 nodes that do."""
+    problem = ring_problem([1.0] * 800, [1.0] * 400)
+    names = tuple(f"z{k}" for k in range(200))
+    down = np.zeros(400)
+    problem = replace(problem, zones=names, zone=np.arange(400) % 200, zone_down=np.full(200, 0.02), down=down)
+    found = loss(problem, even_ring(problem))
+    alike = ring_problem([1.0] * 400, [1.0] * 200, down=np.full(200, 0.02))
+    exact = loss(alike, even_ring(alike)).value
+    assert (found.method, found == loss(problem, even_ring(problem))) == ("sampled", True)
+    assert found.low <= exact <= found.high
+    assert found.high - found.low < 0.1 * exact
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ring_zone_samples, "LOOKS", 0.0)
+        proven = loss(problem, even_ring(problem))
+    assert proven.method == "bounded"
+    assert proven.low <= exact <= proven.high == proven.value
+
+
+def test_very_many_copies_are_branched_on_or_bounded() -> None:
+    problem = ring_problem([1.0] * 40, [1.0] * 40, replication=30)
+    exact = loss(problem, even_ring(problem))
+    assert exact.method == "exact"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ring_run_loss, "WORK", 1e4)
+        assert loss(problem, even_ring(problem)).value == pytest.approx(exact.value, rel=1e-12)
+        patch.setattr(ring_set_loss, "FEW", 0)
+        found = loss(problem, even_ring(problem))
+    assert found.low <= exact.value <= found.high <= 40 * 0.01**31 * (1 + 1e-12)

@@ -218,6 +218,13 @@ def test_all_copies_are_there_again(case: tuple[RingProblem, Ring, BoolArray]) -
     assert moved == sum(copy.bytes for copy in found.copies)
 
 
+def test_too_few_nodes_for_all_copies() -> None:
+    problem, ring = six(2)
+    rows = take_over(problem, ring, dead(0, 1, 3, 4)).takeovers
+    assert [(row["node"], row["restored_s"] is None) for row in rows] == [("n2", True), ("n5", True)]
+    assert sum(row["restore_bytes"] for row in rows) == 12.0
+
+
 def test_unknown_state_is_not_counted() -> None:
     problem, ring = six(state_known=False)
     rows = take_over(problem, ring, dead(2)).takeovers

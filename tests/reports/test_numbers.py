@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ftplan.cli.render import cell
 from ftplan.reports.numbers import count, duration, label, number, share, shown, size
 
 
@@ -83,3 +84,13 @@ def test_labels_and_counts() -> None:
 def test_no_number_is_long(value: float) -> None:
     assert len(number(value)) <= 22
     assert all(len(form(min(abs(value), 1e30))) <= 50 for form in (duration, share, size))
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.9999, "0.9999"), (0.99996, "0.999960"), (0.99999954, "0.99999954"), (1.0 - 1e-12, "1"), (1.00001, "1")],
+)
+def test_what_is_nearly_one_is_not_one(value: float, text: str) -> None:
+    """A survival of five nines is not certain; rounding errors are none."""
+    assert number(value) == text
+    assert cell(value) == text

@@ -117,7 +117,12 @@ class PeerRingOptions(FailureOptions):
     overload: float = option(
         OVERLOAD, FACTOR, "A node is overloaded above this utilisation; also where it asks for help.", metavar="X"
     )
-    accept: float = option(0.7, FACTOR, "A node may take load of its neighbour up to this utilisation.", metavar="X")
+    accept: float = option(
+        0.7,
+        FACTOR,
+        "A node may take load of its neighbour up to this utilisation, at most that of --overload.",
+        metavar="X",
+    )
     queue_high_s: float = option(
         1.0, _TIME, "A node asks for help only from this queue on, in time of work.", metavar="TIME", unit="time"
     )

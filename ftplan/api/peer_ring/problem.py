@@ -13,6 +13,7 @@ from ftplan.api.peer_ring.failing import failing_nodes
 from ftplan.api.peer_ring.loads import RingLoads, ring_loads
 from ftplan.api.peer_ring.members import Members, asked_members, check_options, check_replication, standing
 from ftplan.api.peer_ring.options import PeerRingOptions
+from ftplan.api.peer_ring.queues import measured_queues
 from ftplan.api.peer_ring.setting import Power, ring_setting
 from ftplan.api.recovery_costs import GivenCosts
 from ftplan.errors import FtplanError
@@ -21,7 +22,7 @@ from ftplan.metrics.ring_problem import RingProblem, Thresholds
 from ftplan.model.cluster import Cluster
 from ftplan.model.plan import InputFile, Warn
 from ftplan.model.problem import Problem
-from ftplan.model.topology import BoolArray, Topology
+from ftplan.model.topology import Topology
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +81,7 @@ def prepare(
     if not judging:
         check_replication(options, nodes)
         _check_kept(options, here, keep)
+        _check_order(options, here)
     per_core = _capacity_per_core(options, loads, cluster, here, nodes)
     capacity = cluster.cpu * per_core
     foreign = np.array([node.used_cpu for node in cluster.nodes], dtype=np.float64) * per_core
@@ -117,6 +119,7 @@ def prepare(
         thresholds=_thresholds(options),
         windows=None if series is None else loads.at(series.loads) / series.window_s,
         window_s=1.0 if series is None else series.window_s,
+        queue_s=None if here is None else measured_queues(problem.stats, cluster, loads, capacity),
         current=None if here is None else here.ring,
         copies_in_place=_copies_in_place(options, here),
         keep=keep,
@@ -175,6 +178,19 @@ def _changes(options: PeerRingOptions) -> bool:
     """Return whether options ask for another ring than the one in place."""
     asked = (options.add, options.remove, options.tier, options.rebalance)
     return any(map(bool, asked)) or options.target_load is not None or options.max_bytes is not None
+
+
+def _check_order(options: PeerRingOptions, here: RingInPlace | None) -> None:
+    """Refuse to let neighbours share load where nodes have several tokens, and so no one neighbour.
+
+    Raises
+    ------
+    FtplanError
+        With what would move load there.
+    """
+    if options.rebalance and here is not None and not here.ring.simple:
+        text = "--rebalance moves load between neighbours, and nodes of the ring in place have several tokens"
+        raise FtplanError(f"{text}: plan it anew without --rebalance")
 
 
 def _check_kept(options: PeerRingOptions, here: RingInPlace | None, keep: bool) -> None:

@@ -29,6 +29,10 @@ def exact(problem: RingProblem, search: RingSearch) -> Result[RingAnswer]:
     if why is not None:
         return Result("infeasible", None, (), reason=why.reason, infeasible=why, warnings=problem.warnings)
     best = least_load(problem, search, budget)
+    if problem.current is not None:
+        from ftplan.planners.peer_ring.moves.from_current import from_current
+
+        return from_current(problem, best, budget)
     ring = tiered(problem, ring_of(problem, best.order, best.first))
     answer = RingAnswer((Step("re-plan", ring),), ring, best.violations_bound)
     proven = best.violations <= best.violations_bound and best.largest <= best.bound

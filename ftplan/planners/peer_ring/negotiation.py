@@ -21,6 +21,8 @@ from ftplan.planners.budget import Budget
 #: Rounds by the planned load, at most, and moves of a node after which the last round begins: load can go around the
 #: ring for ever. What comes late helps little, and with a ring in place all has to be carried out.
 ROUNDS, MOVES, MOVES_IN_PLACE = 500, 20, 4
+#: Moves on a ring in place after which the last round or window begins: each is listed with all that it sends.
+STEPS = 2_000
 #: A ring in place has to become more even by so much, relative, for moves to be worth it.
 WORTH_IT = 0.01
 #: Nodes that a warning names.
@@ -31,15 +33,13 @@ NAMED = 5
 class Course:
     """What negotiations lead to: the ring in the end, the steps to it, and who found nobody to help.
 
-    Without a ring in place there are no steps. ``asked`` and ``moved`` tell whether anybody asked for help, and whether
-    any load moved, be it planned or not.
+    Without a ring in place there are no steps. ``why`` says why nothing is planned to move, where that is so.
     """
 
     ring: Ring
     steps: tuple[Step, ...]
     out_of_room: tuple[int, ...]
-    asked: bool
-    moved: bool
+    why: str
     warnings: tuple[Warn, ...]
 
 
@@ -50,13 +50,13 @@ def as_planned(problem: RingProblem, ring: Ring, before: Sequence[Step], budget:
     and nobody waits after a move. Cost O(M) a round, of which there are at most :data:`ROUNDS`.
     """
     taken = _Taken(problem, ring, before)
-    for _ in range(budget.passes(ROUNDS)):
+    for _ in range(0 if taken.met else budget.passes(ROUNDS)):
         requests, ring = _round(problem, ring)
         moved = _steps(requests)
-        if not moved or not taken.goes_on(moved, budget) or taken.enough:
+        if not moved or not taken.goes_on(moved, budget) or taken.enough(taken.most):
             break
     else:
-        taken.ended = True
+        taken.ended = not taken.met
     requests, _ = _round(problem, taken.ring)
     return taken.course(problem, requests)
 
@@ -71,7 +71,7 @@ def window_by_window(problem: RingProblem, ring: Ring, before: Sequence[Step], b
     watch, backlog = Watch.of(len(problem.nodes)), _waiting(problem, ring)
     able = np.maximum(problem.capacity - problem.foreign, 0.0) * problem.window_s
     stuck, full, seen = list[Request](), 0, 0
-    for load in problem.windows:
+    for load in () if taken.met else problem.windows:
         owner = ring.node[ring.owner(problem.position)]
         asked, backlog = fluid_queue(owner, backlog, load * problem.window_s, able)
         use = _over(asked / problem.window_s + problem.foreign, problem.capacity)
@@ -79,7 +79,7 @@ def window_by_window(problem: RingProblem, ring: Ring, before: Sequence[Step], b
         requests, ring, watch = negotiated(ring, problem.position, queue, use, problem.thresholds, watch)
         stuck += requests
         full, seen = full + any(request.outcome == "scale-out" for request in requests), seen + 1
-        if not taken.goes_on(_steps(requests), budget):
+        if not taken.goes_on(_steps(requests), budget) or taken.enough(STEPS):
             break
     return taken.course(problem, stuck, _in_vain(full, seen))
 
@@ -90,20 +90,24 @@ class _Taken:
     def __init__(self, problem: RingProblem, ring: Ring, before: Sequence[Step]) -> None:
         self.problem, self.before = problem, tuple(before)
         self.in_place = problem.current is not None
-        self.most = len(ring.node) * (MOVES_IN_PLACE if self.in_place else MOVES)
+        self.most = min(len(ring.node) * MOVES_IN_PLACE, STEPS) if self.in_place else len(ring.node) * MOVES
         self.all, self.best, self.moves, self.ring = list[Step](), 0, 0, ring
         self.value = problem.largest_load(ring)
         self.ended = self.too_many_bytes = False
 
     @property
-    def enough(self) -> bool:
-        """Whether there were so many moves that no other round follows."""
-        self.ended = self.moves >= self.most
+    def met(self) -> bool:
+        """Whether the largest load is what is good enough."""
+        return self.problem.target_load is not None and not over(self.value, self.problem.target_load)
+
+    def enough(self, most: int) -> bool:
+        """Return whether there were so many moves that no other round follows, and remember it."""
+        self.ended = self.moves >= most
         return self.ended
 
     def goes_on(self, steps: Sequence[Step], budget: Budget) -> bool:
         """Take the steps of a round, and return whether another one may follow."""
-        problem, target = self.problem, self.problem.target_load
+        problem = self.problem
         if steps:
             most, after = problem.max_bytes, (*self.before, *self.all, *steps)
             self.too_many_bytes = self.in_place and most is not None and over(worth_moved(problem, after), most)
@@ -114,13 +118,25 @@ class _Taken:
             value = problem.largest_load(steps[-1].ring)
             if value < self.value * (1.0 - (WORTH_IT if self.in_place else ROUNDING)):
                 self.value, self.best, self.ring = value, len(self.all), steps[-1].ring
-        return (target is None or self.value > target) and not budget.over()
+        return not self.met and not budget.over()
 
     def course(self, problem: RingProblem, requests: Sequence[Request], more: Iterable[Warn] = ()) -> Course:
         """Return the course up to the best ring."""
         stuck = tuple(sorted({request.node for request in requests if request.outcome == "scale-out"}))
         said = (*more, *self._ends(), *_alone(problem, requests))
-        return Course(self.ring, tuple(self.all[: self.best]), stuck, bool(requests), self.moves > 0, said)
+        return Course(self.ring, tuple(self.all[: self.best]), stuck, self._why(requests, stuck), said)
+
+    def _why(self, requests: Sequence[Request], stuck: Sequence[int]) -> str:
+        """Return why no load moves, if none does."""
+        if self.too_many_bytes:
+            return "no move of half an arc within --max-bytes makes the ring more even"
+        if self.moves:
+            return "no move of half an arc makes the ring more even"
+        if self.met:
+            return "the largest load is within --target-load"
+        if not requests:
+            return "no node is overloaded"
+        return "no node can take load" if stuck else "what overloads a node lies at one position"
 
     def _ends(self) -> Iterator[Warn]:
         """Yield what neighbours would go on to do."""

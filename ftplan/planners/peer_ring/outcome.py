@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
+from ftplan.metrics.ring import Ring
 from ftplan.metrics.ring_figures import utilisations
 from ftplan.metrics.ring_moves import worth_moved
-from ftplan.metrics.ring_problem import RingAnswer, RingProblem
+from ftplan.metrics.ring_problem import RingAnswer, RingProblem, Step
 from ftplan.metrics.ring_rules import CAPACITY, MOST_BYTES, asked_rules, broken, rules
 from ftplan.model.plan import Infeasible, Warn
 from ftplan.planners.budget import Budget
@@ -23,8 +25,12 @@ def ring_result(
 ) -> Result[RingAnswer]:
     """Return the result of a planner that finds one ring, good or not: infeasible where it breaks what was asked for.
 
-    Cost O(M r) a step.
+    Where tokens stay and another number of copies is in place, making or dropping copies is a step. Cost O(M) a step.
     """
+    if problem.copies_in_place is not None and not answer.steps:
+        ring = Ring(answer.ring.token, answer.ring.node, answer.ring.tier)
+        step = Step("balance" if problem.rebalance else "re-plan", ring)
+        answer = replace(answer, steps=(step,), ring=ring)
     moved = worth_moved(problem, answer.steps)
     said = (*warnings, *budget.warnings())
     why = _broken(problem, answer, moved)

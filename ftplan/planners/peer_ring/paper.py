@@ -15,7 +15,7 @@ from ftplan.planners.budget import Budget
 from ftplan.planners.peer_ring.bounds import load_bound
 from ftplan.planners.peer_ring.exact import kept, tiered
 from ftplan.planners.peer_ring.in_place import at_positions, last_copies_as_asked
-from ftplan.planners.peer_ring.negotiation import Course, as_planned, window_by_window
+from ftplan.planners.peer_ring.negotiation import as_planned, window_by_window
 from ftplan.planners.peer_ring.options import RingSearch
 from ftplan.planners.peer_ring.outcome import ring_result
 from ftplan.planners.peer_ring.positions import too_few_positions
@@ -53,7 +53,9 @@ def paper(problem: RingProblem, search: RingSearch) -> Result[RingAnswer]:
     course = (window_by_window if measured else as_planned)(problem, ring, steps, budget)
     answer = RingAnswer((*steps, *course.steps), course.ring, out_of_room=course.out_of_room)
     result = ring_result(problem, answer, load_bound(problem), budget, course.warnings)
-    return result if answer.steps or result.answer is None else _unchanged(result, course)
+    if result.answer is None or result.answer.steps:
+        return result
+    return replace(result, reason=f"no change: {course.why}")
 
 
 def random_ring(problem: RingProblem, seed: int) -> Ring:
@@ -108,13 +110,3 @@ def _midway(problem: RingProblem, ring: Ring, new: int) -> Ring:
     after = scaled_out(ring, problem.position, int(fullest), new)
     assert after is not None  # there are more positions than nodes, so that some arc has two
     return after
-
-
-def _unchanged(result: Result[RingAnswer], course: Course) -> Result[RingAnswer]:
-    """Say why the ring in place stays."""
-    why = "no node is overloaded"
-    if course.moved:
-        why = "no move of half an arc makes the ring more even"
-    elif course.asked:
-        why = "no node can take load" if course.out_of_room else "what overloads a node lies at one position"
-    return replace(result, reason=f"no change: {why}")

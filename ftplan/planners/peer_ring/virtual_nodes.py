@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from hashlib import blake2b
 
 import numpy as np
@@ -37,7 +38,10 @@ def virtual_nodes(problem: RingProblem, search: RingSearch) -> Result[RingAnswer
     budget = Budget.of(search)
     if problem.keep:
         return kept(problem)
-    return ring_result(problem, _changed(problem, search.seed), any_bound(problem), budget, _fewer(problem))
+    result = ring_result(problem, _changed(problem, search.seed), any_bound(problem), budget, _fewer(problem))
+    if result.answer is None or result.answer.steps:
+        return result
+    return replace(result, reason="no change: no node joins or leaves, and tokens stay")
 
 
 def hashed_ring(problem: RingProblem, seed: int) -> Ring:

@@ -82,6 +82,11 @@ def swapped(given: Document) -> None:
             return
 
 
+def turned_round(given: Document) -> None:
+    one, other = ring(given)[0], ring(given)[1]
+    one["node"], other["node"] = other["node"], one["node"]
+
+
 def bare(given: Document) -> None:
     given["plan"]["ring"] = [{"node": ring(given)[0]["node"], "token": ring(given)[0]["token"]}]
 
@@ -117,7 +122,7 @@ CHANGES: dict[str, tuple[str, Change, str]] = {
     "too many bytes": ("grown", lambda p: p["options"].update(max_bytes=1.0), "OVER_BUDGET"),
     "too much load": ("enough", lambda p: p["options"].update(target_load=1.0), "OVER_LOAD"),
     "too full": ("shrunk", lambda p: p["options"].update(overload=0.3), "OVER_CAPACITY"),
-    "another order": ("moved", swapped, "WRONG_ORDER"),
+    "another order": ("moved", turned_round, "WRONG_ORDER"),
     "a step less": ("grown", lambda p: p["plan"].update(steps=[]), "WRONG_MOVE"),
     "a step that is none": ("grown", lambda p: p["plan"]["steps"][0]["tokens"][0].update({"from": 0.01}), "WRONG_MOVE"),
     "what a step is": ("grown", lambda p: p["plan"]["steps"][0].update(event="scale-in"), "WRONG_MOVE"),

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import ftplan
@@ -234,6 +235,27 @@ def test_chances_and_zones_are_those_of_the_cluster() -> None:
     assert [made.problem.zone_name(node) for node in (0, 1)] == [None, "a"]
     some = prepared(bare(cluster=with_nodes(n1={"failure_probability": None})))
     assert "PROBABILITY_UNKNOWN" in codes(some)
+
+
+def test_queues_begin_as_they_were_measured_first() -> None:
+    start = pd.Timestamp("2026-01-01T00:00:00Z")
+    rows = [
+        {"operator": operator, "task": task, "window_start": start + pd.Timedelta(minutes=window), "records_in": 1.0,
+         "queue_length": length}
+        for operator, task, window, length in (
+            ("agg", 0, 0, 50.0), ("join", 1, 0, 30.0), ("agg", 0, 1, 999.0), ("agg", 5, 0, None),
+        )
+    ]  # fmt: skip
+    stats = {**statistics(), "tasks": pd.DataFrame(rows)}
+    tasks = {"source": ["n1"] * 3, "agg": ["n2", "n1", "n1", "n1", "n1", "n3"], "join": ["n1", "n2", "n1"]}
+    cluster = {**CLUSTER, "placement": {"tasks": tasks}}
+    problem = prepared(job(cluster=cluster, stats=stats), current=EVEN).problem
+    assert problem.queue_s is not None
+    expected = np.zeros(9)
+    expected[1] = 80.0 / problem.capacity[1]
+    assert problem.queue_s == pytest.approx(expected)
+    assert prepared(job(stats=stats), current=EVEN).problem.queue_s is None
+    assert prepared(job(cluster=cluster), current=EVEN).problem.queue_s is None
 
 
 def test_thresholds_never_overlap() -> None:

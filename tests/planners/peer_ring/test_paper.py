@@ -134,7 +134,9 @@ def test_a_target_ends_the_negotiation() -> None:
     current = ring_of(problem, [0, 1, 2, 3], [0, 60, 61, 62])
     ends = [len(answer(with_current(problem, current, target_load=x)).steps) for x in (None, 1.5, 2.5, 3.9)]
     assert ends == sorted(ends, reverse=True)
-    assert ends[-1] == 0 or ends[-1] < ends[0]
+    assert ends[-1] == 0 < ends[0]
+    enough = planned(with_current(problem, current, target_load=3.9))
+    assert (enough.reason, codes(enough)) == ("no change: the largest load is within --target-load", [])
     result = planned(with_current(problem, current, target_load=2.5))
     assert "target-load" in result.rules
 
@@ -148,6 +150,8 @@ def test_bytes_are_a_limit_of_moves(most: float) -> None:
     assert worth_moved(problem, result.answer.steps) <= most
     assert "max-bytes" in result.rules
     assert ("MOVES_LEFT_OUT" in codes(result)) == (most < 1e9)
+    if most == 0.0:
+        assert result.reason == "no change: no move of half an arc within --max-bytes makes the ring more even"
 
 
 def test_a_new_node_halves_the_fullest_arc() -> None:
@@ -294,5 +298,15 @@ def test_rings_keep_their_rules_and_bounds(load: list[float], cpu: list[float], 
 def test_no_load_no_moves() -> None:
     problem = ring_problem([0.0] * 8, [1.0] * 3)
     course = as_planned(problem, random_ring(problem, 0), (), Budget(60.0))
-    assert (course.steps, course.asked) == ((), False)
+    assert (course.steps, course.why) == ((), "no node is overloaded")
     assert answer(problem).ring.nodes.tolist() == [0, 1, 2]
+
+
+def test_moves_of_windows_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hot groups go around from window to window."""
+    windows = np.array([np.roll([2.5] * 4 + [0.5] * 12, 4 * k) for k in range(12)])
+    problem = eight(8.0, windows=windows, window_s=10.0, rebalance=True)
+    problem = with_current(replace(problem, load=windows[0]), even_ring(problem))
+    assert "NEGOTIATION_ENDED" not in codes(planned(problem))
+    monkeypatch.setattr(negotiation, "STEPS", 1)
+    assert "NEGOTIATION_ENDED" in codes(planned(problem))

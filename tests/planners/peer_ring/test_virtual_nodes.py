@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ftplan.metrics.ring import Ring, written_token
+from ftplan.metrics.ring_moves import worth_moved
 from ftplan.metrics.ring_problem import RingAnswer, RingProblem
 from ftplan.planners.peer_ring import virtual_nodes as module
 from ftplan.planners.peer_ring.options import RingSearch
@@ -83,7 +84,18 @@ def test_the_ring_in_place_stays() -> None:
     problem = question(4)
     ring = answer(problem).ring
     assert answer(with_current(problem, ring), seed=7).steps == ()
+    assert virtual_nodes(with_current(problem, ring), RingSearch()).reason is not None
     assert answer(with_current(problem, ring, keep=True), seed=7).ring is ring
+
+
+def test_copies_that_are_not_there_yet_are_a_step() -> None:
+    problem = question(4, replication=2)
+    problem = with_current(problem, answer(problem).ring, copies_in_place=1)
+    made = answer(problem)
+    assert [step.event for step in made.steps] == ["re-plan"]
+    assert worth_moved(problem, made.steps) == 64.0
+    assert virtual_nodes(replace(problem, max_bytes=63.0), RingSearch()).answer is None
+    assert virtual_nodes(replace(problem, max_bytes=64.0), RingSearch()).reason is None
 
 
 def test_what_leaves_may_be_too_much_for_the_others() -> None:

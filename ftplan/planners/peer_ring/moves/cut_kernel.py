@@ -1,7 +1,7 @@
 """The cuts of a circular order of nodes for which the fewest bytes travel: dynamic programming; compiled.
 
 Cut k is where the arc of slot k begins; it ends at cut k + 1, and cut n is cut 0 one turn later. Positions are counted
-on over three turns, so that no arc wraps. Slot k costs, for each position of its arc, its worth times how many of its
+on over several turns, so that no arc wraps. Slot k costs, for each position of its arc, its worth times how many of its
 holders, the nodes of slots k to k + ``walk`` - 1, hold no copy yet.
 
 Shapes: n slots, M positions; bands are (n + 1,) first and last place of each cut.
@@ -53,13 +53,23 @@ def bands(sums: Any, limit: Any, low: Any, high: Any) -> Any:
 
 @compiled
 def cheapest(
-    sums: Any, worth: Any, limit: Any, walk: int, begin: Any, atom: Any, low: Any, high: Any, came: Any, cuts: Any
+    sums: Any,
+    worth: Any,
+    limit: Any,
+    walk: int,
+    begin: Any,
+    atom: Any,
+    low: Any,
+    high: Any,
+    marked: int,
+    came: Any,
+    cuts: Any,
 ) -> Any:
     """Return the least cost of cuts within their bands, infinite if there are none, and the cuts in *cuts*.
 
     Cut n need not be cut 0 one turn later where their bands are wider than one place: the cost is then a lower bound.
     *begin* and *atom* list the positions that the node of each slot holds. *came* takes where each cut came from, as
-    many as all bands have places, or is empty: then only the first and the last cut are known. Cost O(n + all places).
+    many as all bands have places, or is empty: then only the last cut and cut *marked* are known. Cost O(all places).
     """
     n, size = len(limit), len(worth)
     have = np.zeros(size, dtype=np.int64)
@@ -112,7 +122,7 @@ def cheapest(
             at = b - low[k + 1]
             if front < back:
                 after[at] = worths[front] + sum_cost[b - base]
-                origin_after[at] = origin[queue[front] - base]
+                origin_after[at] = b if k + 1 == marked else origin[queue[front] - base]
                 if len(came):
                     came[kept + at] = queue[front]
             else:
@@ -127,7 +137,7 @@ def cheapest(
     for i in range(high[n] - low[n] + 1):
         if best[i] < best[at]:
             at = i
-    cuts[0], cuts[n] = origin[at], low[n] + at
+    cuts[marked], cuts[n] = origin[at], low[n] + at
     if len(came):
         for k in range(n - 1, -1, -1):
             kept -= high[k + 1] - low[k + 1] + 1

@@ -19,6 +19,11 @@ from ftplan.planners.peer_ring.moves.question import Question, way
 
 #: Most places of all cuts together that are kept to find the way back, four bytes each.
 MOST_PLACES = 100_000_000
+#: Starts that are looked at, and places of cuts in all: usually far more than it takes to close the bounds.
+MOST_TRIES = 2_000
+MOST_STEPS = 300_000_000
+#: Starts after which cuts are good.
+FEW_TRIES = 10
 
 
 class OrderCuts(NamedTuple):
@@ -43,7 +48,13 @@ class _Part(NamedTuple):
 
 
 def least_bytes(
-    question: Question, order: IntArray, load: float, budget: Budget, enough: float = 0.0, most: float = np.inf
+    question: Question,
+    order: IntArray,
+    load: float,
+    budget: Budget,
+    enough: float = 0.0,
+    most: float = np.inf,
+    tries: int = MOST_TRIES,
 ) -> OrderCuts:
     """Return the cuts of *order* for which the fewest bytes travel where no node owns more than *load* of its share.
 
@@ -53,49 +64,74 @@ def least_bytes(
         No cuts can cost less, or less is of no use: the search ends there.
     most
         More is of no use: nothing is found, and the bound is at least so much, where all cuts cost more.
+    tries
+        Starts that are looked at: few where good cuts are enough.
 
     Notes
     -----
-    Exact while the budget lasts; else the bound is below the cost. Cost O(n M log M) at worst.
+    Exact while budget and tries last; else the bound is below the cost. Cost O(n M log M) at worst.
     """
-    search = _Search(question, order, load)
-    return search.run(budget, enough, most)
+    there = np.isin(order, question.current.node)
+    turn = int(there.argmax())  # begin with a node that has a token now
+    found = _Search(question, np.roll(order, -turn), load).run(budget, enough, most, tries)
+    return found if found.first is None else found._replace(first=np.roll(found.first, turn))
 
 
 class _Search:
     def __init__(self, question: Question, order: IntArray, load: float) -> None:
         size, n = len(question.problem.position), len(order)
-        self.question, self.size = question, size
+        self.question, self.order, self.size = question, order, size
         self.limit: FloatArray = question.limits(order, load)
         self.begin, self.atom = question.slots(order)
         self.low: IntArray = np.arange(n + 1)
-        self.low[n] = size
-        self.high: IntArray = np.arange(n + 1) + 2 * size - 1 - n
-        self.high[n] = 2 * size - 1
-        self.starts = possible_starts(question.sums, self.limit, size) if n <= size else np.zeros(0, dtype=np.int64)
+        self.high: IntArray = np.arange(n + 1) + 3 * size - n
+        starts = possible_starts(question.sums, self.limit, size) if n <= size else np.zeros(0, dtype=np.int64)
+        self.starts = np.concatenate([starts, starts + size])  # of two turns
         self.best: IntArray | None = None
-        self.cost = np.inf
+        self.cost, self.places = np.inf, 0
         self.heap = list[tuple[float, int, _Part]]()
-        self.count = 0
 
-    def run(self, budget: Budget, enough: float, most: float) -> OrderCuts:
+    def run(self, budget: Budget, enough: float, most: float, tries: int) -> OrderCuts:
         """Halve starts until the bounds close, best bound first."""
         self.cost = most
-        self._push(0, self.size - 1, self.low, self.high, enough)
+        if not len(self.starts):
+            return OrderCuts(None, np.inf, np.inf)
+        start = self._near_token()
+        cuts = self._try(start, self.low, self.high)
+        if self.cost <= enough:
+            return self._answer(enough)
+        if cuts is None:
+            self._push(0, self.size - 1, self.low, self.high, enough)
+        else:
+            self._push(start + 1, start + self.size - 1, cuts, cuts + self.size, enough)
         bound = np.inf
         while self.heap:
             bound, _, part = heapq.heappop(self.heap)
-            if bound >= self.cost * (1.0 - NOISE) or budget.over():
+            stop = budget.over() or (self.best is not None and (tries <= 0 or self.places > MOST_STEPS))
+            if stop or bound >= self.cost * (1.0 - NOISE):
                 break
-            cuts = self._try(part)
+            tries -= 1
+            cuts = self._try(part.start, part.below, part.above)
             below = part.below if cuts is None else np.maximum(part.below, cuts)
             above = part.above if cuts is None else np.minimum(part.above, cuts)
             self._push(part.low, part.start - 1, part.below, above, bound)
             self._push(part.start + 1, part.high, below, part.above, bound)
             bound = np.inf
+        return self._answer(bound)
+
+    def _answer(self, bound: float) -> OrderCuts:
         if self.best is None:
             return OrderCuts(None, np.inf, min(bound, self.cost))
         return OrderCuts(self.best[:-1] % self.size, self.cost, min(bound, self.cost))
+
+    def _near_token(self) -> int:
+        """Return the possible start next to the token of the first node, or any."""
+        current, position = self.question.current, self.question.problem.position
+        at = np.flatnonzero(current.node == self.order[0])
+        place = int(np.searchsorted(position, current.token[at[0]])) if len(at) else 0
+        starts = self.starts[: len(self.starts) // 2]
+        away = np.abs(starts - place)
+        return int(starts[np.minimum(away, self.size - away).argmin()])
 
     def _push(self, low: int, high: int, below: IntArray, above: IntArray, least: float) -> None:
         """Keep the starts from low to high for later where they may be better than what is known."""
@@ -107,12 +143,11 @@ class _Search:
         if max(cost, least) >= self.cost * (1.0 - NOISE):
             return
         start = int(self.starts[min(np.searchsorted(self.starts, cuts[0]), last - 1)])
-        self.count += 1
-        heapq.heappush(self.heap, (max(cost, least), self.count, _Part(low, high, start, below, above)))
+        heapq.heappush(self.heap, (max(cost, least), start, _Part(low, high, start, below, above)))
 
-    def _try(self, part: _Part) -> IntArray | None:
-        """Look at the cuts that begin at the part's start."""
-        cost, cuts = self._cheapest(part.start, part.start, part.below, part.above, back=True)
+    def _try(self, start: int, below: IntArray, above: IntArray) -> IntArray | None:
+        """Look at the cuts that begin at a start."""
+        cost, cuts = self._cheapest(start, start, below, above, back=True)
         if np.isinf(cost):
             return None
         if cost < self.cost:
@@ -120,19 +155,37 @@ class _Search:
         return cuts
 
     def _cheapest(self, low: int, high: int, below: IntArray, above: IntArray, back: bool) -> tuple[float, IntArray]:
-        """Return least cost and cuts of starts from low to high, not held to end where they begin."""
+        """Return least cost and cuts of starts from low to high, not held to end where they begin.
+
+        Of the cuts only the first is known unless the way *back* is asked for.
+        """
         n = len(self.limit)
         least, most = below.copy(), above.copy()
         least[0], most[0] = max(low, least[0]), min(high, most[0])
         least[n], most[n] = max(low + self.size, least[n]), min(high + self.size, most[n])
-        cuts = np.zeros(n + 1, dtype=np.int64)
-        if (least > most).any() or not way(bands, 40.0 * n)(self.question.sums, self.limit, least, most):
-            return np.inf, cuts
+        nothing = np.inf, np.zeros(n + 1, dtype=np.int64)
+        if not self._narrowed(least, most):
+            return nothing
+        while back and int((most - least + 1).sum()) > MOST_PLACES:  # one cut after the other is known for good
+            marked = int((most - least).argmax())
+            cost, cuts = self._run(least, most, marked, 0)
+            if np.isinf(cost):
+                return nothing
+            least[marked] = most[marked] = cuts[marked]
+            self._narrowed(least, most)
+        return self._run(least, most, 0, int((most - least + 1).sum()) if back else 0)
+
+    def _narrowed(self, least: IntArray, most: IntArray) -> bool:
+        run = way(bands, 40.0 * len(least))
+        return not (least > most).any() and bool(run(self.question.sums, self.limit, least, most))
+
+    def _run(self, least: IntArray, most: IntArray, marked: int, kept: int) -> tuple[float, IntArray]:
         places = int((most - least + 1).sum())
-        came = np.empty(places if back else 0, dtype=np.int32)
+        self.places += places
+        came, cuts = np.empty(kept, dtype=np.int32), np.zeros(len(least), dtype=np.int64)
         cost = way(cheapest, 4.0 * places)(
             self.question.sums, self.question.problem.worth, self.limit, self.question.walk, self.begin, self.atom,
-            least, most, came, cuts,
+            least, most, marked, came, cuts,
         )  # fmt: skip
         return float(cost), cuts
 

@@ -56,8 +56,8 @@ class Question:
 
     @cached_property
     def sums(self) -> FloatArray:
-        """Load up to each position over three turns, (3 M + 1,)."""
-        return np.concatenate([[0.0], np.cumsum(np.tile(self.problem.load, 3))])
+        """Load up to each position over four turns, (4 M + 1,)."""
+        return np.concatenate([[0.0], np.cumsum(np.tile(self.problem.load, 4))])
 
     @cached_property
     def most(self) -> FloatArray:
@@ -101,6 +101,15 @@ def ring_of(problem: RingProblem, order: Sequence[int] | IntArray, first: Sequen
     place = np.asarray(first, dtype=np.int64) % len(problem.position)
     at = np.argsort(place, kind="stable")
     return Ring(problem.position[place[at]], np.asarray(order, dtype=np.int64)[at])
+
+
+def tiered(problem: RingProblem, ring: Ring) -> Ring:
+    """Return the ring with the last copy of each arc on a node of the tier, where there is one."""
+    if not problem.tier.any():
+        return ring
+    from ftplan.planners.peer_ring.tiers import with_tier
+
+    return with_tier(problem, ring)
 
 
 def way(kernel: Any, steps: float) -> Any:

@@ -23,6 +23,9 @@ Every planner, with its guarantee and source.
   exact                scale-out             yes      most sustained load, then fewest cores, or the proven gap at the time limit                        every parallelism with the best ranges; integer program over levels, tasks and nodes (CP-SAT)
   ds2                  scale-out             no       none: demand over the true rate of a task, even key ranges, no look at skew                        Kalavri et al., OSDI 2018 (DS2)
   doubling             scale-out             no       none: twice the tasks of a bottleneck, even key ranges                                             Mudassar et al. 2019, Algorithms 1 to 3
+  exact                peer-ring             yes      fewest zone violations, then least largest load, then fewest bytes, each optimal or with its gap   zone order by blocks or integer program (CP-SAT); circular partition; dynamic programming over cuts
+  paper                peer-ring             no       none: random tokens, then neighbours take half an arc of the overloaded; a proven bound            Kumbhare et al. 2015, sections V-A and VI
+  virtual-nodes        peer-ring             no       none: many hashed tokens a node, no look at load or zones; a node that joins moves only its arcs   DeCandia et al., SOSP 2007 (Dynamo)
 
 Every metric, by the kind of plan that it judges.
 
@@ -95,3 +98,20 @@ Every metric, by the kind of plan that it judges.
   state-bytes             scale-out              low     bytes        state that new tasks take over
   operators-changed       scale-out              low     operators    operators whose tasks are replaced
   tasks-lost              scale-out              low     tasks        new tasks on failed nodes
+  largest-load            peer-ring              low     share        the objective: largest load of a node over its fair share by cpu
+  zone-violations         peer-ring              low     arcs         arcs with two of their holders in one zone
+  survival                peer-ring              high    probability  nothing is lost within one repair window, by failure_probability of nodes and zones; the worse end where only an interval is known
+  loss-probability        peer-ring              low     probability  some key group loses its owner and all backups: the rest
+  expected-lost-bytes     peer-ring              low     bytes        expected state that is lost within one repair window
+  best-case               peer-ring              high    nodes        most nodes that may fail together without loss; at least so many
+  fatal-zones             peer-ring              high    zones        fewest zones whose loss, all their nodes at once, loses something
+  copysets                peer-ring              low     sets         distinct sets of nodes that hold all copies of a key group
+  moved-bytes             peer-ring              low     bytes        what travels from the ring in place to this one, copies included
+  memory-bytes            peer-ring              low     bytes        most that a node keeps for others: copies, and tuples not yet in them
+  lost-groups             peer-ring              low     key groups   key groups whose owner and backups all fail
+  lost-bytes              peer-ring              low     bytes        their state
+  rereplicate-bytes       peer-ring              low     bytes        what travels after the failure until all copies are there again
+  ready-s                 peer-ring              low     s            from the failure until all that is taken over runs again
+  caught-up-s             peer-ring              low     s            the same until no record waits any more; undefined where that is never
+  highest-utilisation     peer-ring              low     share        load over capacity of the fullest node, with what it takes over
+  overloaded-nodes        peer-ring              low     nodes        nodes that are overloaded then

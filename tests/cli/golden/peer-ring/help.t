@@ -47,8 +47,8 @@ The options, as a newcomer reads them.
                                     else mean utilisation is 0.7]
     --overload X                    A node is overloaded above this utilisation; also where it asks for help.
                                     [default: 0.85]
-    --accept X                      A node may take load of its neighbour up to this utilisation.  [default:
-                                    0.7]
+    --accept X                      A node may take load of its neighbour up to this utilisation, at most that
+                                    of --overload.  [default: 0.7]
     --queue-high TIME               A node asks for help only from this queue on, in time of work.  [default:
                                     1s]
     --queue-low TIME                A node may take load up to this queue, in time of work.  [default: 0.1s]

@@ -28,9 +28,9 @@ As a table.
   alerts/1  sessions/2      -0.9218
   strongest positive correlations
   a         b           correlation
-  alerts/2  sessions/2            1
-  alerts/1  sessions/1            1
-  alerts/0  sessions/0            1
+  alerts/2  sessions/2     0.999988
+  alerts/1  sessions/1     0.999981
+  alerts/0  sessions/0     0.999979
 
 As JSON.
 

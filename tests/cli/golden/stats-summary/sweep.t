@@ -24,7 +24,7 @@ Fewer key groups.
   alerts/1  alerts/2      -0.9224
   strongest positive correlations
   a         b           correlation
-  alerts/2  sessions/2            1
+  alerts/2  sessions/2     0.999988
   number of key groups
   key_groups  heaviest_share  heaviest_over_mean     gini  checkpoint_files  least_groups_per_task  idle_tasks  heaviest_node_over_mean  usable_share  even_usable_share
            1               1                   1        0                 2                      0           4                    1.721             0                  0

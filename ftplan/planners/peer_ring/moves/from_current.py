@@ -1,0 +1,148 @@
+"""The ring that follows the one in place: planned anew, with nodes that join or leave, or balanced."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import ExitStack
+
+import numpy as np
+
+from ftplan.compiled import called_often, pays_to_compile
+from ftplan.metrics.ring import Ring
+from ftplan.metrics.ring_moves import held_at
+from ftplan.metrics.ring_problem import Event, RingAnswer, RingProblem, Step
+from ftplan.model.tolerances import ROUNDING
+from ftplan.planners.budget import Budget
+from ftplan.planners.peer_ring.cuts.partition import partition
+from ftplan.planners.peer_ring.least_load import LeastLoad
+from ftplan.planners.peer_ring.moves.arc_bound import arc_bound
+from ftplan.planners.peer_ring.moves.every_order import every_order, few_enough
+from ftplan.planners.peer_ring.moves.infeasible import fewest_bytes, why_none
+from ftplan.planners.peer_ring.moves.levels import Chosen, Order, Wanted, best_of, orders_of
+from ftplan.planners.peer_ring.moves.pool import in_place, some_orders
+from ftplan.planners.peer_ring.moves.question import Question, tiered
+from ftplan.planners.result import Result
+
+#: Share of the time left for orders that may be good; the rest is for their cuts.
+ORDERS_SHARE = 0.4
+#: Share of the time left for what is proven.
+BOUND_SHARE = 0.5
+#: How often fewer bytes are allowed for copies on neighbours, so that there are some left for those of the tier.
+TIER_ROUNDS = 8
+
+
+def from_current(problem: RingProblem, best: LeastLoad, budget: Budget) -> Result[RingAnswer]:
+    """Return the best ring after the one in place: zone violations, then largest load, then bytes that travel.
+
+    All circular orders of few nodes are looked at, each with its cuts solved exactly. Of more nodes the orders are
+    those that keep the circle of the nodes that stay, those that join put where the fewest bytes travel, and the order
+    of least load; the bound is then one of any order. With ``rebalance`` the order is given.
+
+    Parameters
+    ----------
+    best
+        What is best without a look at the ring in place.
+    """
+    question = Question(problem, capped=bool(problem.removed.any()))
+    complete = problem.rebalance or few_enough(question)
+    with ExitStack() as stack:
+        if not problem.rebalance and pays_to_compile(4.0 * len(problem.member) ** 3 * len(problem.position)):
+            stack.enter_context(called_often())
+        orders = orders_of(question, _orders(question, best, complete, budget.part(ORDERS_SHARE)))
+        wanted = Wanted(problem.target_load or 0.0, _most(problem), _least(question, best, orders))
+        chosen = _chosen(question, orders, wanted, budget)
+        if chosen is None:
+            why = why_none(question, orders, budget)
+            return Result("infeasible", None, (), reason=why.reason, infeasible=why, warnings=budget.warnings())
+    answer, bound = _answer(question, chosen, best, wanted, complete and not budget.over(), budget)
+    proven = (
+        chosen.violations <= (answer.violations_bound or 0)
+        and chosen.load <= max(bound, wanted.target) * (1.0 + ROUNDING)
+        and question.bytes(answer.ring) <= (answer.bytes_bound or 0.0) * (1.0 + ROUNDING)
+    )
+    return Result("optimal" if proven else "feasible", answer, (), bound, warnings=budget.warnings())
+
+
+def _orders(question: Question, best: LeastLoad, complete: bool, budget: Budget) -> Iterable[np.ndarray]:
+    if question.problem.rebalance:
+        return [in_place(question.problem)]
+    if complete:
+        return every_order(question)
+    return some_orders(question, best, budget)
+
+
+def _most(problem: RingProblem) -> float:
+    return np.inf if problem.max_bytes is None else problem.max_bytes
+
+
+def _least(question: Question, best: LeastLoad, orders: list[Order]) -> float:
+    if question.problem.rebalance:
+        return partition(question.problem, orders[0].order).largest
+    return best.bound
+
+
+def _chosen(question: Question, orders: list[Order], wanted: Wanted, budget: Budget) -> Chosen | None:
+    """Return the best ring, with what tiered copies cost within the bytes allowed."""
+    problem, allowed = question.problem, wanted
+    chosen = best_of(question, orders, allowed, budget)
+    if not problem.tier.any() or np.isinf(wanted.max_bytes):
+        return chosen
+    least = fewest_bytes(question, orders, budget)[0]
+    for _ in range(TIER_ROUNDS):
+        excess = 0.0 if chosen is None else question.bytes(tiered(problem, chosen.ring)) - wanted.max_bytes
+        if chosen is None or excess <= ROUNDING * max(wanted.max_bytes, 1.0):
+            return chosen
+        if allowed.max_bytes <= least:
+            return None
+        allowed = allowed._replace(max_bytes=max(least, min(allowed.max_bytes, chosen.bytes) - excess))
+        chosen = best_of(question, orders, allowed, budget)
+    return None
+
+
+def _answer(
+    question: Question, chosen: Chosen, best: LeastLoad, wanted: Wanted, complete: bool, budget: Budget
+) -> tuple[RingAnswer, float]:
+    """Return the answer with the bounds of its levels, and the bound of the largest load."""
+    problem, current = question.problem, question.current
+    ring = tiered(problem, chosen.ring)
+    if _same(problem, current, ring) or _no_better(question, ring, wanted):
+        ring = current
+    steps = () if ring is current else (Step(_event(problem), ring),)
+    if complete:
+        return RingAnswer(steps, ring, chosen.violations, chosen.bytes_bound), chosen.load_bound
+    allowed = max(problem.largest_load(ring), wanted.target)
+    moved, least = question.bytes(ring), question.lacking
+    if moved > least:
+        least = max(least, arc_bound(question, allowed, budget.part(BOUND_SHARE)))
+    return RingAnswer(steps, ring, best.violations_bound, min(least, moved)), best.bound
+
+
+def _event(problem: RingProblem) -> Event:
+    joins, leaves = bool(problem.added.any()), bool(problem.removed.any())
+    if joins != leaves:
+        return "scale-out" if joins else "scale-in"
+    return "balance" if problem.rebalance else "re-plan"
+
+
+def _same(problem: RingProblem, one: Ring, other: Ring) -> bool:
+    """Return whether two rings have one token a node, the same nodes, and the same holders everywhere."""
+    if len(one.node) != len(other.node) or not np.array_equal(one.nodes, other.nodes):
+        return False
+    return np.array_equal(held_at(problem, one), held_at(problem, other))
+
+
+def _no_better(question: Question, ring: Ring, wanted: Wanted) -> bool:
+    """Return whether the ring in place is one of the members, one token each on positions, and at least as good."""
+    problem, current = question.problem, question.current
+    if not current.simple or not np.array_equal(current.nodes, problem.member):
+        return False
+    if len(np.unique(current.owner(problem.position))) < len(current.node):
+        return False
+
+    def levels(one: Ring) -> tuple[int, float, float]:
+        return problem.violations(one), max(problem.largest_load(one), wanted.target), question.bytes(one)
+
+    now, then = levels(current), levels(ring)
+    if now[0] != then[0]:
+        return now[0] < then[0]
+    return now[1] <= then[1] * (1.0 + ROUNDING)
