@@ -97,6 +97,13 @@ SECTIONS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
         "most 5 s. uhashring owns the other way round; loads compare all the same.",
     ),
     (
+        "ring-growth",
+        "Bytes that travel when a ring grows",
+        ("ring_growth.py",),
+        "To reach: at most 1.1 times the least possible bytes for the same target load. Few nodes are held to every "
+        "order of the nodes, many to the bound of any order.",
+    ),
+    (
         "allocation-at-scale",
         "Checkpoint allocation at scale",
         ("allocation_at_scale.py",),

@@ -9,8 +9,8 @@ from ftplan.model.tolerances import NOISE
 from ftplan.model.topology import FloatArray
 from ftplan.planners.peer_ring.cuts.partition import partition
 
-#: Kinds of cpu up to which what an arc of each can hold at most is looked at.
-KINDS = 16
+#: Kinds of cpu, and positions times kinds, up to which it is looked at what an arc of each can hold at most.
+KINDS, LOOKED_AT = 16, 300_000
 
 
 def any_bound(problem: RingProblem) -> float:
@@ -51,7 +51,7 @@ def load_bound(problem: RingProblem) -> float:
 def _fullest_arcs(load: FloatArray, cpu: FloatArray, low: float) -> float:
     """Return a limit of load by cpu, at least *low*, below which arcs that each are as full as any take too little."""
     kinds, count = np.unique(cpu, return_counts=True)
-    if len(kinds) > KINDS:
+    if len(kinds) > KINDS or len(kinds) * len(load) > LOOKED_AT:
         return low
     sums = np.concatenate([[0.0], np.cumsum(np.concatenate([load, load]))])
     size, total = len(load), float(load.sum())

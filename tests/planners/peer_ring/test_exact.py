@@ -44,7 +44,7 @@ def test_exact_against_all_rings_of_many_nodes(seed: int) -> None:
     count = int(random.integers(5, 7))
     size = int(random.integers(count, 11))
     load = random.choice([0.0, 1.0, 2.0, 3.0, 7.0, 20.0], size) if seed % 2 else random.exponential(size=size)
-    cpu = random.choice([1.0, 2.0, 4.0, 8.0], count)
+    cpu = random.choice([1.0, 2.0, 4.0, 8.0], count) if seed % 3 else random.uniform(0.1, 8.0, count)
     zones = "".join(random.choice(list("aabc-"), count))
     is_best(ring_problem(load.tolist(), cpu.tolist(), zones, int(random.integers(3))))
 

@@ -16,16 +16,18 @@ from ftplan.planners.peer_ring.arrangements.classes import Classes
 from ftplan.planners.peer_ring.arrangements.every_order import Ordered
 from ftplan.planners.peer_ring.cuts.partition import scattered
 
-#: Partial orders kept, and fewer where there are many classes: kept times classes of a zone is at most CHOICES.
+#: Partial orders kept, and fewer where there are many groups: kept times groups of a zone is at most CHOICES.
 KEPT, CHOICES = 64, 512
+#: Groups of nodes of a zone, in order of their size, that it is chosen from.
+GROUPS = 64
 #: Ways to begin (first place, first zone) that are tried at most, and steps in all.
-WAYS, WORK = 48, 100_000_000.0
-#: Share of the distance to the bound that is too little to look for.
-NEAR = 1e-3
+WAYS, WORK = 400, 1_000_000_000.0
+#: Share of the distance to the bound that is too little to look for; the first limit is so much above the bound.
+NEAR, WIDE = 1e-3, 0.01
 
 
 class Beam:
-    """Orders that follow a sequence of zones, turned so that another zone comes first; the class at each place is free.
+    """Orders that follow a sequence of zones, turned so that another zone comes first; which of its nodes is free.
 
     Parameters
     ----------
@@ -34,15 +36,19 @@ class Beam:
     """
 
     def __init__(self, problem: RingProblem, classes: Classes, order: IntArray) -> None:
-        self.classes, self.size = classes, len(problem.load)
+        self.size = len(problem.load)
         self.sums = np.concatenate([[0.0], np.cumsum(np.concatenate([problem.load, problem.load]))])
+        groups = list(_groups(problem, classes))
+        self.nodes = np.concatenate([nodes for _, nodes in groups])
+        self.begin = np.cumsum([0, *(len(nodes) for _, nodes in groups)])
+        self.zone = np.array([zone for zone, _ in groups], dtype=np.int64)
+        self.cpu = problem.cpu[self.nodes]
         number = np.empty(len(problem.nodes), dtype=np.int64)
-        for group, members in enumerate(classes.members):
-            number[members] = classes.zone[group]
+        number[self.nodes] = np.repeat(self.zone, np.diff(self.begin))
         self.zones = number[order]
-        busiest = int(np.bincount(classes.zone).max())
+        busiest = int(np.bincount(self.zone).max())
         self.kept = max(min(KEPT, CHOICES // busiest), 1)
-        steps = 8.0 * len(order) * self.kept * busiest
+        steps = 8.0 * len(order) * (self.kept * busiest + len(groups))
         self.ways = int(min(max(WORK / steps / 20.0, 2), WAYS))
         self.run = beam if pays_to_compile(steps * self.ways) else beam.plain
         shape = (len(order), self.kept)
@@ -53,13 +59,12 @@ class Beam:
 
         Ends where one is as low as *low*.
         """
+        low = max(low, float(self.sums[self.size]) / float(self.cpu.sum()))
         best, answer = high, Ordered(np.empty(0, dtype=np.int64), -1, high)
         for start, turn in self._begins(budget):
-            aim = best - NEAR * (best - low)
             if budget.over() or best <= low * (1.0 + ROUNDING):
                 break
-            found = self._order(start, turn, aim)
-            under = low
+            under, aim, found = self._first(start, turn, low, best, budget)
             while found is not None:
                 best, answer = aim, Ordered(found, start, aim)
                 found = None
@@ -70,6 +75,23 @@ class Beam:
                         under = aim
         return answer
 
+    def _first(
+        self, start: int, turn: int, low: float, best: float, budget: Budget
+    ) -> tuple[float, float, IntArray | None]:
+        """Return a limit below *best* at which an order is found, one below at which none is, and the order.
+
+        Limits grow from the bound: where one is too wide, nodes that come first take so much that those at the end get
+        one position each, whether it fits or not.
+        """
+        under, aim = low, low * (1.0 + WIDE)
+        while aim < best - WIDE * low and not budget.over():
+            found = self._order(start, turn, aim)
+            if found is not None:
+                return under, aim, found
+            under, aim = aim, low + 2.0 * (aim - low)
+        aim = best - NEAR * (best - low)
+        return under, aim, self._order(start, turn, aim)
+
     def _begins(self, budget: Budget) -> Iterator[tuple[int, int]]:
         places, turns = scattered(self.size, 0, self.size), scattered(len(self.zones), 0, len(self.zones))
         for k in range(budget.passes(self.ways)):
@@ -77,8 +99,8 @@ class Beam:
 
     def _order(self, start: int, turn: int, limit: float) -> IntArray | None:
         """Return nodes by number whose arcs from *start* keep the limit, None if none are found."""
-        classes, zones = self.classes, np.roll(self.zones, -turn)
-        given = (self.sums, classes.cpu, classes.zone, classes.count, zones, start, limit, self.kept)
+        zones = np.roll(self.zones, -turn)
+        given = (self.sums, self.cpu, self.begin, self.zone, zones, start, limit, self.kept)
         one = int(self.run(*given, self.parent, self.chosen))
         if one < 0:
             return None
@@ -86,4 +108,18 @@ class Beam:
         for step in range(len(zones) - 1, -1, -1):
             sequence[step] = self.chosen[step, one]
             one = int(self.parent[step, one])
-        return classes.nodes(sequence)
+        order = np.empty(len(zones), dtype=np.int64)
+        order[np.argsort(sequence, kind="stable")] = self.nodes
+        return order
+
+
+def _groups(problem: RingProblem, classes: Classes) -> Iterator[tuple[int, IntArray]]:
+    """Yield the zone and the nodes of each class; of zones with too many, those of neighbouring sizes together."""
+    for zone in range(classes.zones):
+        own = np.flatnonzero(classes.zone == zone)
+        if len(own) <= GROUPS:
+            yield from ((zone, classes.members[group]) for group in own)
+            continue
+        nodes = np.concatenate([classes.members[group] for group in own])
+        nodes = nodes[np.argsort(problem.cpu[nodes], kind="stable")]
+        yield from ((zone, part) for part in np.array_split(nodes, GROUPS))

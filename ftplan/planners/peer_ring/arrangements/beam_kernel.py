@@ -1,6 +1,6 @@
 """Orders of nodes built place by place, with those that waste least kept; compiled.
 
-Shapes: C classes, n nodes, B partial orders that are kept.
+Shapes: G groups of nodes that are taken in order, n nodes, B partial orders that are kept.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from ftplan.planners.peer_ring.cuts.kernel import farthest
 def beam(
     sums: Any,
     cpu: Any,
+    begin: Any,
     zone: Any,
-    count: Any,
     zones: Any,
     start: Any,
     limit: Any,
@@ -28,34 +28,36 @@ def beam(
 ) -> Any:
     """Cover the circle from *start* by arcs within the limit, nodes of zone ``zones[k]`` at place k.
 
-    Each partial order goes on with every class of the zone that has nodes left; of those, the *kept* that waste the
-    least room are followed up. Their classes go into ``chosen`` (n, B), where they came from into ``parent`` (n, B).
-    Returns the one that covers the circle, -1 if none does. No arc is empty.
+    ``cpu`` (n,) is that of all nodes, group after group, and ``begin`` (G + 1,) where each group begins. Each partial
+    order goes on with the next node of every group of the zone; of those, the *kept* that waste the least room are
+    followed up. Their groups go into ``chosen`` (n, B), where they came from into ``parent`` (n, B). Returns the one
+    that covers the circle, -1 if none does. No arc is empty.
     """
-    nodes, classes, size = len(zones), len(cpu), (len(sums) - 1) // 2
+    nodes, groups, size = len(zones), len(zone), (len(sums) - 1) // 2
     goal = start + size
-    total = (cpu * count).sum()
+    total = cpu.sum()
     slack = limit * total - (sums[goal] - sums[start])
     if slack < 0.0:
         return -1
     place, used = np.empty(kept, dtype=np.int64), np.zeros(kept)
-    left = np.empty((kept, classes), dtype=np.int64)
+    following = np.empty((kept, groups), dtype=np.int64)
     place[0] = start
-    left[0] = count
+    following[0] = begin[:groups]
     many = 1
     new_place, new_used, new_waste = place.copy(), used.copy(), np.empty(kept)
-    new_left = left.copy()
+    new_following = following.copy()
     for step in range(nodes):
         found = 0
         last = goal - (nodes - 1 - step)
         for one in range(many):
-            for group in range(classes):
-                if zone[group] != zones[step] or left[one, group] == 0:
+            for group in range(groups):
+                node = following[one, group]
+                if zone[group] != zones[step] or node == begin[group + 1]:
                     continue
-                end = farthest(sums, place[one], limit * cpu[group], last)
+                end = farthest(sums, place[one], limit * cpu[node], last)
                 if end == place[one]:
                     continue
-                after = used[one] + cpu[group]
+                after = used[one] + cpu[node]
                 waste = limit * after - (sums[end] - sums[start])
                 if waste > slack * (1.0 + 1e-9) + limit * total * 1e-12:
                     continue
@@ -78,10 +80,10 @@ def beam(
         if found == 0:
             return -1
         for k in range(found):
-            new_left[k] = left[parent[step, k]]
-            new_left[k, chosen[step, k]] -= 1
+            new_following[k] = following[parent[step, k]]
+            new_following[k, chosen[step, k]] += 1
         for k in range(found):
-            left[k] = new_left[k]
+            following[k] = new_following[k]
             place[k], used[k] = new_place[k], new_used[k]
         many = found
     for one in range(many):

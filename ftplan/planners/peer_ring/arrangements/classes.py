@@ -61,7 +61,8 @@ class Classes:
     @cached_property
     def choices(self) -> float:
         """In how many ways some of each class can be taken, S; a float since it may be very many."""
-        return float(np.prod(self.count + 1.0))
+        with np.errstate(over="ignore"):
+            return float(np.prod(self.count + 1.0))
 
     def stride(self) -> IntArray:
         """Return by how much the number of a choice grows with a node of each class, (C,); the last class counts 1."""

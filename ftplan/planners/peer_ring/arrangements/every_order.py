@@ -110,7 +110,7 @@ class EveryOrder:
         self._ends = np.empty((len(self.sizes), len(self.sums)), dtype=np.int64)
         self._taken, self._stride = classes.taken(), classes.stride()
         self._repeated = repeats(classes, self.zones, self.width)
-        self._left = classes.left() * (1.0 + NOISE)
+        self._left = np.maximum(classes.left(), 0.0) + NOISE * float((classes.cpu * classes.count).sum())
         if self.exactly:
             self._there: BoolArray = np.empty((*shape, self.size + 1), dtype=np.bool_)
         else:

@@ -13,12 +13,12 @@ from ftplan.planners.budget import Budget
 from ftplan.planners.peer_ring.arrangements.beam import Beam
 from ftplan.planners.peer_ring.arrangements.classes import Classes
 from ftplan.planners.peer_ring.arrangements.every_order import EveryOrder, Ordered
-from ftplan.planners.peer_ring.cuts.partition import Cuts, partition, per_cpu
+from ftplan.planners.peer_ring.cuts.partition import Cuts, partition, per_cpu, scattered
 from ftplan.planners.peer_ring.orders.windows import crowded
 from ftplan.planners.peer_ring.orders.zone_order import ZoneOrder, width_of
 
-#: Arcs times positions up to which every start of an order is looked at, and of how many orders: beyond, one start.
-EVERY_START = 2_000_000
+#: Arcs times starts up to which cuts of an order are looked for: as many starts as that makes.
+STARTS = 2_000_000
 #: Share of the time for orders that are built place by place.
 BUILT = 0.4
 
@@ -46,8 +46,8 @@ def arranged(problem: RingProblem, zoned: ZoneOrder, bound: float, budget: Budge
         Of the largest load over the fair share, of any order.
     """
     search = _Search(problem, zoned, bound)
-    search.try_order(zoned.order)
-    search.build(budget.part(BUILT))
+    search.try_order(zoned.order, budget)
+    search.build(budget)
     if search.open and zoned.violations == zoned.bound:
         search.look_at_all(budget)
     if search.open:
@@ -76,21 +76,25 @@ class _Search:
         heaviest = float(self.problem.load.max())
         return heaviest <= self.bound * self.unit * float(self.classes.cpu.min())
 
-    def try_order(self, order: IntArray, start: int = -1) -> None:
-        """Cut an order, from one start where looking at all costs too much."""
+    def try_order(self, order: IntArray, budget: Budget, start: int = -1, limit: float = float("inf")) -> None:
+        """Cut an order, from one start, or some of them, where looking at all costs too much; within *limit* if so."""
         if not len(order):
             return
-        every = start < 0 or len(order) * len(self.problem.load) <= EVERY_START
-        starts = None if every else np.array([start % len(self.problem.load)])
-        cuts = partition(self.problem, order, self.bound, self.cuts.largest, starts)
+        below = min(self.cuts.largest, limit * (1.0 + ROUNDING))
+        size, starts = len(self.problem.load), None
+        if len(order) * size > STARTS:
+            starts = np.array([start]) % size if start >= 0 else scattered(size, 0, size)[: STARTS // len(order) + 1]
+        cuts = partition(self.problem, order, self.bound, below, starts, budget)
         if len(cuts.first):
             self.order, self.cuts = order, cuts
 
     def build(self, budget: Budget) -> None:
         """Build orders place by place."""
         if self.open:
-            found = Beam(self.problem, self.classes, self.zoned.order).least(*self._span(), budget)
-            self.try_order(found.order, found.start)
+            part = budget.part(BUILT)
+            found = Beam(self.problem, self.classes, self.zoned.order).least(*self._span(), part)
+            budget.cut |= part.cut
+            self.try_order(found.order, budget, found.start, found.bound / self.unit)
 
     def look_at_all(self, budget: Budget) -> None:
         """Look at every order with so few violations, if that is not too much."""
@@ -104,7 +108,7 @@ class _Search:
         if found is None or not len(found.order):
             return
         if crowded(self.problem.zone[found.order], self.width)[0] <= self.zoned.violations:
-            self.try_order(found.order, found.start)
+            self.try_order(found.order, budget, found.start)
 
     def _look(self, every: EveryOrder, budget: Budget, use: bool = True) -> Ordered | None:
         low, high = self._span()
@@ -113,7 +117,7 @@ class _Search:
         found = every.least(low, high, budget)
         self.bound = max(self.bound, found.bound / self.unit)
         if use:
-            self.try_order(found.order, found.start)
+            self.try_order(found.order, budget, found.start)
         return found
 
     def _span(self) -> tuple[float, float]:

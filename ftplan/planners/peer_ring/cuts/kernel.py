@@ -12,6 +12,9 @@ import numpy as np
 
 from ftplan.compiled import compiled
 
+#: Ends of arcs that are kept at most where positions are too heavy for some nodes.
+MOST_ENDS = 2_000_000
+
 
 @compiled
 def farthest(sums: Any, start: Any, most: Any, last: Any) -> Any:
@@ -102,7 +105,7 @@ def exactly(sums: Any, cpu: Any, start: Any, limit: Any, ends: Any, least: Any) 
     """Cover the circle from *start* without empty arcs, wherever that can be done; return whether it can.
 
     Keeps every end that an arc may have between the latest of *ends*, as :func:`covered` found them, and the first with
-    which the arcs after it do. Cost O(n + the sum of these spans).
+    which the arcs after it do. Cost O(n + the sum of these spans); where that is above MOST_ENDS it is not tried.
     """
     arcs, size = len(cpu), (len(sums) - 1) // 2
     goal = start + size
@@ -113,6 +116,8 @@ def exactly(sums: Any, cpu: Any, start: Any, limit: Any, ends: Any, least: Any) 
         if least[arc - 1] > ends[arc - 1]:
             return False
         total += ends[arc - 1] - least[arc - 1] + 1
+        if total > MOST_ENDS:
+            return False
     before = np.empty(total, dtype=np.int64)  # the last start of an arc that ends there, -1 for none
     offset = np.empty(arcs, dtype=np.int64)
     used = 0
@@ -147,6 +152,13 @@ def fits(
         return False
     if heaviest <= limit * smallest:  # each node can take any position
         return True
+    place, empty = start, False
+    for arc in range(len(cpu)):
+        empty = empty or ends[arc] == place
+        place = ends[arc]
+    if not empty or spread(sums, cpu, left, start, limit, ends, least):
+        return True
+    covered(sums, cpu, left, start, limit, ends)
     return exactly(sums, cpu, start, limit, ends, least)
 
 
@@ -188,8 +200,8 @@ def least_largest(sums: Any, cpu: Any, left: Any, heaviest: Any, starts: Any, lo
         under = low
         while under < best * (1.0 - noise):
             middle = 0.5 * (under + best)
-            if middle >= best * (1.0 - noise):
-                middle = best * (1.0 - noise)
+            if not under < middle < best:
+                break
             if fits(sums, cpu, left, heaviest, smallest, start, middle, ends, least):
                 best = min(largest(sums, cpu, start, ends), middle)
             else:

@@ -12,10 +12,13 @@ from ftplan.metrics.ring import Ring
 from ftplan.metrics.ring_problem import RingProblem
 from ftplan.model.tolerances import NOISE
 from ftplan.model.topology import FloatArray, IntArray
+from ftplan.planners.budget import Budget
 from ftplan.planners.peer_ring.cuts import kernel
 
 #: What a start costs for each arc, about, in steps of a kernel.
 STEPS = 12.0
+#: Starts times arcs between two looks at the clock.
+SLICE = 500_000
 _GOLDEN = 0.6180339887498949
 
 _Run = Callable[[Any], Any]
@@ -48,6 +51,7 @@ def partition(
     at_least: float = 0.0,
     below: float = float("inf"),
     starts: IntArray | None = None,
+    budget: Budget | None = None,
 ) -> Cuts:
     """Return the cuts of nodes in clockwise *order* (n,) with the least largest load over the fair share.
 
@@ -62,16 +66,20 @@ def partition(
         Only cuts with less are of use.
     starts
         Where the arc of the first node of *order* may begin, by number of the position; None for anywhere.
+    budget
+        Looked at between some starts: the best so far is returned where it ends.
 
     Notes
     -----
     Guarantee: none have less, but for the last digits (NOISE). All first arcs are tried: with equal cpu only those that
-    begin within one arc; with positions that are too heavy for some node every end that an arc may have. Cost O(M n log
+    begin within one arc; with positions that are too heavy for some node every end that an arc may have, unless
+    there are very many (:data:`~ftplan.planners.peer_ring.cuts.kernel.MOST_ENDS`). Cost O(M n log
     M) at most and about O(M n / 3) where loads differ.
     """
     load, cpu, unit = _load(problem), np.asarray(problem.cpu[order], dtype=np.float64), per_cpu(problem, order)
     if len(order) == 1:
-        return Cuts(np.zeros(1, dtype=np.int64), 1.0 if problem.load.any() else 0.0)
+        alone = np.zeros(1, dtype=np.int64)
+        return Cuts(alone, problem.largest_load(ring_of(problem, order, alone)))
     sums, left = _sums(load), np.append(np.cumsum(cpu[::-1])[::-1], 0.0)
     if not problem.load.any():
         unit = float(load.sum()) / float(cpu.sum())
@@ -83,10 +91,17 @@ def partition(
     if starts is None:
         starts = _starts(sums, size, high, cpu, even)
     run = _run(STEPS * len(order) * max(len(starts), 60))
-    value, start = run(kernel.least_largest)(sums, cpu, left, heaviest, starts, low, high, NOISE)
+    value, start = high, -1
+    each = max(SLICE // len(order), 1)
+    for begin in range(0, len(starts), each):
+        if begin and budget is not None and budget.over():
+            break
+        some = starts[begin : begin + each]
+        found, at = run(kernel.least_largest)(sums, cpu, left, heaviest, some, low, value, NOISE)
+        value, start = (found, int(at)) if at >= 0 else (value, start)
     if start < 0:
         return Cuts(np.empty(0, dtype=np.int64), float("inf"))
-    ends = _ends(run, sums, cpu, left, heaviest, int(start), float(value) * (1.0 + NOISE))
+    ends = _ends(run, sums, cpu, left, heaviest, start, float(value) * (1.0 + NOISE))
     first = np.concatenate([[start], ends[:-1]]) % size
     return Cuts(first, problem.largest_load(ring_of(problem, order, first)))
 

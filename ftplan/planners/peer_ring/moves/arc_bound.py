@@ -12,13 +12,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ftplan.model.tolerances import NOISE
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.peer_ring.moves.arc_bound_kernel import arc_costs, cheapest_chain
 from ftplan.planners.peer_ring.moves.question import Question, way
 
 #: Most steps of one bound, about: arcs, starts and patterns; beyond it blocks are made larger.
-MOST_STEPS = 600_000_000
+MOST_STEPS = 2_500_000_000
+#: Most starts of the circle; where there are more, some are looked at together.
+MOST_STARTS = 48
 #: Most arcs whose costs are kept, eight bytes for each number of holders that join.
 MOST_ARCS = 4_000_000
 #: Copies that are looked at where nodes join: patterns double with each.
@@ -44,6 +47,7 @@ class _Arcs(NamedTuple):
     join_limit: float
     stays: int
     joins: int
+    span: int  # blocks that are looked at together from each start on
 
     def value(
         self, starts: IntArray, stay_price: float, join_price: float, budget: Budget, openings: int = 1 << MOST_COPIES
@@ -59,8 +63,8 @@ class _Arcs(NamedTuple):
             if budget.over():
                 return 0.0
             cost = kernel(
-                start, self.offset, self.cost, self.load, self.stay_limit, self.join_limit, stay_price, join_price,
-                self.joins, self.walk, self.inner, openings,
+                start, self.span, self.offset, self.cost, self.load, self.stay_limit, self.join_limit, stay_price,
+                join_price, self.joins, self.walk, self.inner, openings,
             )  # fmt: skip
             least = min(least, float(cost))
         return least - stay_price * self.stays - join_price * self.joins
@@ -79,15 +83,20 @@ def arc_bound(question: Question, load: float, budget: Budget) -> float:
     best, looked = 0.0, arcs.starts[:1]
     for _ in range(ROUNDS):
         prices = _prices(arcs, looked, unit * question.walk, budget)
-        values = np.array([arcs.value(start, *prices, budget) for start in arcs.starts.reshape(-1, 1)])
+        least, worst = np.inf, arcs.starts[0]
+        for start in arcs.starts:
+            value = arcs.value(np.array([start]), *prices, budget)
+            if value < least:
+                least, worst = value, start
+            if least <= best:
+                break
         if budget.over():
             break
-        best = max(best, float(values.min()))
-        worst = arcs.starts[int(values.argmin())]
+        best = max(best, least)
         if worst in looked:
             break
         looked = np.append(looked, worst)
-    return best
+    return best if best > NOISE * float(problem.worth.sum()) else 0.0
 
 
 def _prices(arcs: _Arcs, starts: IntArray, unit: float, budget: Budget) -> tuple[float, float]:
@@ -127,10 +136,12 @@ def _arcs(question: Question, load: float, budget: Budget) -> _Arcs | None:
         made = _Blocks(question, block)
         count = made.arcs(limit, walk, count_only=True)[0]
         starts = made.starts(limit)
+        span = -(-len(starts) // MOST_STARTS)
+        starts = starts[::span]
         if (count <= MOST_ARCS and count * patterns * (len(starts) + 60) <= MOST_STEPS) or size <= 8 * block:
             _, offset, cost, loads = made.arcs(limit, walk, count)
             return _Arcs(
-                offset, cost, loads, starts, walk, made.inner, stay_limit, join_limit, len(member) - joins, joins
+                offset, cost, loads, starts, walk, made.inner, stay_limit, join_limit, len(member) - joins, joins, span
             )
         block *= 2
     return None

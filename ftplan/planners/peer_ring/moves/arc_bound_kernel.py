@@ -71,10 +71,12 @@ def arc_costs(
 
 @compiled
 def cheapest_chain(
-    start: int, offset: Any, cost: Any, load: Any, stay_limit: float, join_limit: float, stay_price: float,
+    start: int, span: int, offset: Any, cost: Any, load: Any, stay_limit: float, join_limit: float, stay_price: float,
     join_price: float, joins: int, walk: int, inner: int, openings: int,
 ) -> Any:  # fmt: skip
-    """Return the least cost of arcs around the circle from block *start* on, each with the price of its kind.
+    """Return the least cost of arcs around the circle, each with the price of its kind.
+
+    They begin in one of *span* blocks from block *start* on, and end in one of these one turn later.
 
     The slots of a window that join are a pattern, bit j for the j-th; where some join, at least one arc is of their
     kind. The window at the end is that at the start, one of the first *openings* patterns. Cost O(arcs 4^walk).
@@ -89,9 +91,9 @@ def cheapest_chain(
     for opening in range(min(patterns, openings)):
         if marks[opening] > joins:
             continue
-        best = np.full((blocks + 1, 2 * patterns), np.inf)
-        best[0, 2 * opening] = 0.0
-        for place in range(blocks):
+        best = np.full((blocks + span, 2 * patterns), np.inf)
+        best[:span, 2 * opening] = 0.0
+        for place in range(blocks + span - 1):
             block = (start + place) % blocks
             for _ in range(inner * (walk + 1)):  # arcs within a block
                 for state in range(2 * patterns):
@@ -115,7 +117,7 @@ def cheapest_chain(
                 other = to + 2 * (1 << (walk - 1)) if patterns > 1 and marks[p >> 1] < joins else to
                 end = place + inner + (1 if inner == 0 else 0)
                 for arc in range(offset[block], offset[block + 1]):
-                    if end > blocks or load[arc] > limit:
+                    if end >= blocks + span or load[arc] > limit:
                         break
                     price = value + cost[arc, marks[p]]
                     if price < best[end, to]:
@@ -123,5 +125,6 @@ def cheapest_chain(
                     if price < best[end, other]:
                         best[end, other] = price
                     end += 1
-        least = min(least, best[blocks, 2 * opening + (1 if joins > 0 else 0)])
+        for end in range(blocks, blocks + span):
+            least = min(least, best[end, 2 * opening + (1 if joins > 0 else 0)])
     return least

@@ -18,10 +18,10 @@ from ftplan.planners.peer_ring.cuts.partition import partition
 from ftplan.planners.peer_ring.least_load import LeastLoad
 from ftplan.planners.peer_ring.moves.arc_bound import arc_bound
 from ftplan.planners.peer_ring.moves.every_order import every_order, few_enough
-from ftplan.planners.peer_ring.moves.infeasible import why_none
+from ftplan.planners.peer_ring.moves.infeasible import fewest_bytes, why_none
 from ftplan.planners.peer_ring.moves.levels import Chosen, Order, Wanted, best_of, orders_of
 from ftplan.planners.peer_ring.moves.pool import in_place, some_orders
-from ftplan.planners.peer_ring.moves.question import Question
+from ftplan.planners.peer_ring.moves.question import Question, tiered
 from ftplan.planners.peer_ring.outcome import too_many_bytes
 from ftplan.planners.result import Result
 
@@ -29,6 +29,8 @@ from ftplan.planners.result import Result
 ORDERS_SHARE = 0.4
 #: Share of the time left for what is proven.
 BOUND_SHARE = 0.5
+#: How often fewer bytes are allowed for copies on neighbours, so that there are some left for those of the tier.
+TIER_ROUNDS = 8
 
 
 def from_current(problem: RingProblem, best: LeastLoad, budget: Budget) -> Result[RingAnswer]:
@@ -87,16 +89,20 @@ def _least(question: Question, best: LeastLoad, orders: list[Order]) -> float:
 
 def _chosen(question: Question, orders: list[Order], wanted: Wanted, budget: Budget) -> Chosen | None:
     """Return the best ring, with what tiered copies cost within the bytes allowed."""
-    allowed = wanted
-    for _ in range(8):
+    problem, allowed = question.problem, wanted
+    chosen = best_of(question, orders, allowed, budget)
+    if not problem.tier.any() or np.isinf(wanted.max_bytes):
+        return chosen
+    least = fewest_bytes(question, orders, budget)[0]
+    for _ in range(TIER_ROUNDS):
+        excess = 0.0 if chosen is None else question.bytes(tiered(problem, chosen.ring)) - wanted.max_bytes
+        if chosen is None or excess <= ROUNDING * max(wanted.max_bytes, 1.0):
+            return chosen
+        if allowed.max_bytes <= least:
+            return None
+        allowed = allowed._replace(max_bytes=max(least, min(allowed.max_bytes, chosen.bytes) - excess))
         chosen = best_of(question, orders, allowed, budget)
-        if chosen is None or not question.problem.tier.any():
-            return chosen
-        excess = question.bytes(_tiered(question.problem, chosen.ring)) - wanted.max_bytes
-        if excess <= ROUNDING * max(wanted.max_bytes, 1.0) or allowed.max_bytes <= 0.0:
-            return chosen
-        allowed = allowed._replace(max_bytes=max(0.0, min(allowed.max_bytes, chosen.bytes) - excess))
-    return chosen
+    return None
 
 
 def _answer(
@@ -104,7 +110,7 @@ def _answer(
 ) -> tuple[RingAnswer, float]:
     """Return the answer with the bounds of its levels, and the bound of the largest load."""
     problem, current = question.problem, question.current
-    ring = _tiered(problem, chosen.ring)
+    ring = tiered(problem, chosen.ring)
     if _same(problem, current, ring) or _no_better(question, ring, wanted):
         ring = current
     steps = () if ring is current else (Step(_event(problem), ring),)
@@ -112,8 +118,10 @@ def _answer(
     if complete:
         return RingAnswer(steps, ring, chosen.violations, chosen.bytes_bound + last), chosen.load_bound
     allowed = max(problem.largest_load(ring), wanted.target)
-    least = max(question.lacking, arc_bound(question, allowed, budget.part(BOUND_SHARE))) + last
-    return RingAnswer(steps, ring, best.violations_bound, min(least, question.bytes(ring))), best.bound
+    moved, least = question.bytes(ring), question.lacking + last
+    if moved > least:
+        least = max(least, arc_bound(question, allowed, budget.part(BOUND_SHARE)) + last)
+    return RingAnswer(steps, ring, best.violations_bound, min(least, moved)), best.bound
 
 
 def _event(problem: RingProblem) -> Event:
@@ -121,15 +129,6 @@ def _event(problem: RingProblem) -> Event:
     if joins != leaves:
         return "scale-out" if joins else "scale-in"
     return "balance" if problem.rebalance else "re-plan"
-
-
-def _tiered(problem: RingProblem, ring: Ring) -> Ring:
-    """Return the ring with the last copy of each arc on a node of the tier, where there is one."""
-    if not problem.tier.any():
-        return ring
-    from ftplan.planners.peer_ring.tiers import with_tier
-
-    return with_tier(problem, ring)
 
 
 def _same(problem: RingProblem, one: Ring, other: Ring) -> bool:

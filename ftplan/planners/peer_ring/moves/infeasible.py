@@ -7,13 +7,14 @@ from math import ceil, floor, log10
 
 import numpy as np
 
+from ftplan.metrics.ring import Ring
 from ftplan.metrics.ring_rules import CAPACITY, MOST_BYTES
 from ftplan.model.plan import Infeasible
 from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.peer_ring.moves.cuts import least_bytes
 from ftplan.planners.peer_ring.moves.levels import ANY, Order
-from ftplan.planners.peer_ring.moves.question import Question
+from ftplan.planners.peer_ring.moves.question import Question, ring_of, tiered
 
 #: Digits of the overload that is named.
 DIGITS = 4
@@ -21,21 +22,30 @@ DIGITS = 4
 
 def why_none(question: Question, orders: list[Order], budget: Budget) -> Infeasible:
     """Return which limit no ring of these orders keeps: room of the nodes that stay, or the bytes that may travel."""
-    least = np.inf
-    for one in orders:
-        least = min(least, least_bytes(question, one.order, np.inf, budget, question.lacking, least).cost)
-        if least <= question.lacking:
-            break
-    if np.isinf(least):
+    least, ring = fewest_bytes(question, orders, budget)
+    if ring is None:
         return _room(question, orders, budget)
+    least = max(least, question.bytes(tiered(question.problem, ring)))
     most = question.problem.max_bytes or 0.0
     return Infeasible(
-        f"at least {least:.6g} bytes travel, and {most:.6g} may",
+        f"{least:.6g} bytes travel at least, and {most:.6g} may",
         MOST_BYTES,
         most,
         least,
         f"--max-bytes {ceil(least)}",
     )
+
+
+def fewest_bytes(question: Question, orders: list[Order], budget: Budget) -> tuple[float, Ring | None]:
+    """Return the fewest bytes that travel to a ring of these orders, whatever its load, and the ring; none without."""
+    least, ring = np.inf, None
+    for one in orders:
+        found = least_bytes(question, one.order, np.inf, budget, question.lacking, least)
+        if found.first is not None and found.cost < least:
+            least, ring = found.cost, ring_of(question.problem, one.order, found.first)
+        if least <= question.lacking:
+            break
+    return least, ring
 
 
 def _room(question: Question, orders: list[Order], budget: Budget) -> Infeasible:

@@ -62,10 +62,23 @@ def _from(
     join_limit = float(question.limits(joins, load).mean())
     joining = problem.zone[joins]
     penalty = 2.0 * walk * float(problem.worth.sum()) + 1.0
-    cost = way(insert, 10.0 * came.size)(
-        question.sums, problem.worth, limit, join_limit, problem.zone[stays], joining, penalty, len(joins), walk,
-        begin, atom, patterns, low, high, least, width, came, dealt,
-    )  # fmt: skip
+    cost = np.inf
+    for closed in (True, False):  # the first node keeps its cut, or else the circle need not close
+        if closed:
+            low[0], high[0], low[slots], high[slots] = (
+                cuts[0] + size,
+                cuts[0] + size,
+                cuts[0] + 2 * size,
+                cuts[0] + 2 * size,
+            )
+        else:
+            low, high = _bands(cuts, size, least, width, slots, near)
+        cost = way(insert, 10.0 * came.size)(
+            question.sums, problem.worth, limit, join_limit, problem.zone[stays], joining, penalty, len(joins), walk,
+            begin, atom, patterns, low, high, least, width, came, dealt,
+        )  # fmt: skip
+        if cost < np.inf:
+            break
     return None if np.isinf(cost) else (float(cost), _dealt(question, stays, joins, dealt))
 
 

@@ -27,6 +27,8 @@ LOADS = (1.0, 1.01, 1.03, 1.1, 1.25, 1.5, 2.0, np.inf)
 NEAR_LOADS = (1.0, 1.1)
 #: Turns of the order of least load against the ring in place that are tried.
 TURNS = 24
+#: Nodes up to which it is tried even where the order in place is as good in violations and load.
+MOST_TURNED = 100
 #: Steps of the search among neighbours: candidates times nodes times positions.
 MOST_STEPS = 400_000_000
 
@@ -50,7 +52,8 @@ def some_orders(question: Question, best: LeastLoad, budget: Budget) -> Iterator
     problem, zone = question.problem, question.problem.zone
     stays = in_place(problem)
     joins = np.setdiff1d(problem.member, stays)
-    for order in list(_kept(question, stays, joins, best.largest, budget)):
+    kept = list(_kept(question, stays, joins, best.largest, budget))
+    for order in kept:
         yield order
         fixed = order
         if crowded(zone[order], question.walk)[0] > best.violations:
@@ -59,7 +62,17 @@ def some_orders(question: Question, best: LeastLoad, budget: Budget) -> Iterator
         for factor in NEAR_LOADS:
             yield from _neighbours(question, fixed, best.largest * factor, budget)
     yield best.order
+    if len(problem.member) > MOST_TURNED and _as_good(question, kept, best):
+        return
     yield from _turned(question, best.order, best.largest, budget)
+
+
+def _as_good(question: Question, kept: list[IntArray], best: LeastLoad) -> bool:
+    """Return whether the least violations and load need no other circle than the one in place."""
+    problem = question.problem
+    even = bool((problem.cpu[problem.member] == problem.cpu[problem.member[0]]).all())
+    fewest = min(crowded(problem.zone[order], question.walk)[0] for order in kept)
+    return even and not question.capped and fewest <= best.violations
 
 
 def _kept(question: Question, stays: IntArray, joins: IntArray, load: float, budget: Budget) -> Iterator[IntArray]:

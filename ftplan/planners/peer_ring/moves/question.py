@@ -110,6 +110,15 @@ def ring_of(problem: RingProblem, order: Sequence[int] | IntArray, first: Sequen
     return Ring(problem.position[place[at]], np.asarray(order, dtype=np.int64)[at])
 
 
+def tiered(problem: RingProblem, ring: Ring) -> Ring:
+    """Return the ring with the last copy of each arc on a node of the tier, where there is one."""
+    if not problem.tier.any():
+        return ring
+    from ftplan.planners.peer_ring.tiers import with_tier
+
+    return with_tier(problem, ring)
+
+
 def way(kernel: Any, steps: float) -> Any:
     """Return the kernel, or for few steps the function itself."""
     return kernel if pays_to_compile(steps) else kernel.plain
