@@ -16,7 +16,9 @@ from reproduce import (
     replication_plans,
     replication_proofs,
     replication_simulated,
+    ring_balanced,
     ring_checkpoints,
+    ring_failures,
     scaling_alarming,
     scaling_simulated,
 )
@@ -38,5 +40,7 @@ MODULES = (
     scaling_alarming,
     scaling_simulated,
     ring_checkpoints,
+    ring_balanced,
+    ring_failures,
 )
 ROWS = tuple(row for module in MODULES for row in module.ROWS)

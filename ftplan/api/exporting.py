@@ -105,7 +105,8 @@ def export_plan(
     plan
         A plan, the path of one, or its document.
     to
-        A name of :data:`ftplan.exports.TARGETS`: ``kafka-reassignment``, ``kubernetes``, ``storm``, ``flink``, ``csv``.
+        A name of :data:`ftplan.exports.TARGETS`: ``kafka-reassignment``, ``kafka-streams``, ``kubernetes``, ``storm``,
+        ``flink``, ``csv``.
     topology, cluster
         Instead of those that the plan names, which are read where they are still there.
     options

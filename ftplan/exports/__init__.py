@@ -74,6 +74,15 @@ _ROWS = (
         ("broker_map", "application_id", "topic", "log_dir", "bandwidth"),
     ),
     Target(
+        "kafka-streams",
+        "ftplan.exports.kafka_streams:kafka_streams",
+        "properties of Kafka Streams, with the tag of each instance as a list to go by",
+        "how many standbys each task has, and that these keep to instances of other zones",
+        "tokens, which instance runs which task, who its standbys are, nor that only neighbours are: it assigns tasks "
+        "itself, by their number",
+        ("peer-ring",),
+    ),
+    Target(
         "kubernetes",
         "ftplan.exports.kubernetes:kubernetes",
         "patches for the workloads of standbys, one YAML document an operator: node affinity, anti-affinity, spread",

@@ -1,4 +1,4 @@
-"""The probability that a ring with virtual nodes or tiered copies loses something: that a copyset is down as a whole.
+"""The probability that a ring, such as one with virtual nodes, loses something: that a copyset is down as a whole.
 
 Shapes: S copysets, C copies.
 """
@@ -20,7 +20,7 @@ from ftplan.metrics.ring_zone_states import ZoneStates, fatal_masks, own_probabi
 #: Most copysets that are branched on, and most zones for that.
 FEW, FEW_ZONES = 600, 12
 #: Copysets, times 2^C, that are bounded over all states of the zones; and most such states.
-WORK, STATES = 4e6, 1_000
+WORK, STATES = 1e6, 250
 #: Nodes in all copysets up to which each stratum is sampled.
 MOST_LOOKS = 250_000
 
@@ -37,7 +37,7 @@ def set_loss(problem: RingProblem, sets: Copysets, seed: int) -> Loss:
     if low == high:
         return Loss.between(low, high)
     down, zones = own_probabilities(problem, sets.holders)
-    masks = fatal_masks(sets.nodes, problem.zone, down, zones)
+    masks = fatal_masks(sets.nodes, problem.zone, down, zones, None)
     most = int(min(STATES, max(1.0, WORK / len(sets.nodes) / 2.0 ** min(sets.nodes.shape[1], 60))))
     states = zone_states(problem.zone_down[zones], masks, most)
     strata = _strata(problem, sets, states)

@@ -16,15 +16,16 @@ def loss(problem: RingProblem, ring: Ring, sets: Copysets | None = None, seed: i
     """Return the probability that all holders of some key group are down within one repair window.
 
     Nodes and zones fail independently; a node is down if it or its zone fails. One token a node: dynamic programming
-    around the circle for each state of the zones that may fail ([Kumbhare2015], VII), exact up to about 20 such zones,
-    else between proven bounds or by samples. Virtual nodes or tiered copies: see
+    around the circle ([Kumbhare2015], VII) for each state of the zones that may fail and of the nodes that hold tiered
+    copies, exact up to about 20 of these, else between proven bounds or by samples. Virtual nodes: see
     :func:`ftplan.metrics.ring_set_loss.set_loss`.
     """
     sets = sets or copysets(problem, ring)
-    found = run_loss(problem, ring) if ring.simple and ring.tier is None else None
-    if found is None:
+    found = run_loss(problem, ring) if ring.simple else None
+    proven = Loss.between(*found) if found is not None else None
+    if proven is None or (ring.tier is not None and not proven.close):
         return set_loss(problem, sets, seed)
-    return with_samples(problem, sets, Loss.between(*found), seed)
+    return with_samples(problem, sets, proven, seed)
 
 
 def survival(problem: RingProblem, ring: Ring, seed: int = 0) -> dict[str, Any] | None:

@@ -86,18 +86,34 @@ def _by_last_zone(fatal: Collection[int], total: int) -> list[list[list[int]]]:
     return ends
 
 
-def fatal_masks(rows: IntArray, zone: IntArray, probability: FloatArray, zones: IntArray) -> set[int]:
+def fatal_masks(
+    rows: IntArray, zone: IntArray, probability: FloatArray, zones: IntArray, last: tuple[IntArray, IntArray] | None
+) -> set[int]:
     """Return the sets of *zones*, as bits, whose loss takes all nodes of some row, (S, C), that may be up.
 
-    *zone* and *probability* are those of each node, (N,); nodes that are down for certain need no zone to fail.
+    Parameters
+    ----------
+    zone, probability
+        (N,) of each node; nodes that are down for certain need no zone to fail.
+    last
+        (S,) the node that holds each row's last copy, if that is not in the row, and all such nodes in order: they
+        fail as zones do, numbered after these.
     """
     place = np.full(int(zone.max()) + 1, -1, dtype=np.int64)
     place[zones] = np.arange(len(zones))
-    at = place[zone[rows]]
-    sure = probability[rows] >= 1.0
-    rows_at = np.sort(np.where(sure, len(zones), at), axis=1)
-    possible = np.unique(rows_at[(rows_at >= 0).all(axis=1)], axis=0)
-    return {_mask(row, len(zones)) for row in possible.tolist()}
+    at = np.sort(np.where(probability[rows] >= 1.0, len(zones), place[zone[rows]]), axis=1)
+    holder = np.full(len(rows), -1, dtype=np.int64) if last is None else last[0]
+    found = set()
+    for *row, node in np.unique(np.column_stack([at, holder])[(at >= 0).all(axis=1)], axis=0).tolist():
+        mask = _mask(row, len(zones))
+        if node < 0 or probability[node] >= 1.0:
+            found.add(mask)
+            continue
+        assert last is not None
+        found.add(mask | 1 << len(zones) + int(np.searchsorted(last[1], node)))
+        if place[zone[node]] >= 0:
+            found.add(mask | 1 << int(place[zone[node]]))
+    return found
 
 
 def _mask(row: Sequence[int], outside: int) -> int:

@@ -39,6 +39,7 @@ UNJUDGED: dict[str, str] = {
     r"infeasible\.(current|needed|limit|smallest_fix|reason)": "only planning again tells (--prove)",
     r"summary\.ok_to_stop\.(bound|nodes).*": "another set of nodes may stop as well, and none larger: --prove",
     r"summary\.front(\[\]\.(phases|bytes|\w+_s))?": "phases of other sizes, unless there are better ones: --prove",
+    r"summary\.front\[\]\.largest_load": "of other rings: --prove",
     r"summary\.assisted\..*": "of two other plans: --prove",
     r"summary\.least_extra_cpu": "a bound: --prove",
     r"summary\.alarming(\[\]\..*)?|summary\.baselines\..*": "of other thresholds and plans: --prove",

@@ -340,6 +340,35 @@ def test_flink_and_storm_are_told_new_parallelisms() -> None:
     assert all(f"-e {name}={count}" in told.text for name, count in changed.items())
 
 
+def _properties(text: str) -> dict[str, str]:
+    return dict(line.split("=", 1) for line in text.splitlines() if not line.startswith("#"))
+
+
+def test_a_ring_tells_kafka_streams_its_zones() -> None:
+    """Standbys as many as copies; each instance has the tag of its zone."""
+    ring = [{"node": f"n{k}", "zone": "abc"[k % 3], "token": k / 10, "backups": ["x", "y"]} for k in range(10)]
+    told = ftplan.export_plan(by_hand("peer-ring", {"ring": ring}), "kafka-streams")
+    assert _properties(told.text) == {"num.standby.replicas": "2", "rack.aware.assignment.tags": "zone"}
+    tags = [line[2:] for line in told.text.splitlines() if ": client.tag." in line]
+    assert tags == [f"n{k}: client.tag.zone={'abc'[k % 3]}" for k in range(10)]
+    assert [warning.code for warning in told.warnings] == ["ENGINE_LIMITS"]
+
+
+@pytest.mark.parametrize(
+    ("zones", "code", "said"),
+    [
+        ((None, "b"), "NO_ZONES", "n0 has no zone"),
+        (("a", "a"), "NO_ZONES", "all nodes are in one zone"),
+        (("a", "b"), "FEW_ZONES", "2 zones for 3 copies"),
+        (("a", "b" * 31), "TAG_TOO_LONG", "30 characters at most"),
+    ],
+)
+def test_what_zones_of_a_ring_lack_is_said(zones: tuple[str | None, ...], code: str, said: str) -> None:
+    ring = [{"node": f"n{k}", "zone": zone, "token": k / 2, "backups": ["x", "y"]} for k, zone in enumerate(zones)]
+    warnings = ftplan.export_plan(by_hand("peer-ring", {"ring": ring}), "kafka-streams").warnings
+    assert [said in warning.message for warning in warnings if warning.code == code] == [True]
+
+
 def test_the_same_plan_gives_the_same_bytes() -> None:
     plan, _ = made("replication")
     for target in ("kubernetes", "flink", "csv"):

@@ -181,16 +181,19 @@ def held(order: list[int], place: int, replication: int) -> set[int]:
 
 @st.composite
 def failures(draw: st.DrawFn) -> tuple[RingProblem, Ring, BoolArray]:
-    """Rings with one token a node or several, and a failure that leaves at least one node."""
-    nodes, replication = draw(st.integers(2, 6)), draw(st.integers(0, 2))
-    replication = min(replication, nodes - 1)
-    problem = ring_problem(draw(st.lists(st.floats(0, 9), min_size=2, max_size=10)), [1.0] * 6, replication=replication)
+    """Rings with one token a node or several, with a tier or not, and a failure that leaves at least one node."""
+    nodes, replication, tiered = draw(st.integers(2, 6)), draw(st.integers(0, 2)), draw(st.booleans())
+    replication = max(min(replication, nodes - 1), int(tiered))
+    load = draw(st.lists(st.floats(0, 9), min_size=2, max_size=10))
+    problem = ring_problem(load, [1.0] * 8, "abababcc", replication=replication, tier=[6, 7])
     order = [*range(nodes), *draw(st.lists(st.integers(0, nodes - 1), max_size=4))]
     order = draw(st.permutations(order))
     at = draw(st.sets(st.integers(0, 49), min_size=len(order), max_size=len(order)))
+    tier = draw(st.lists(st.integers(6, 7), min_size=len(order), max_size=len(order)))
     alive = draw(st.integers(0, nodes - 1))
-    gone = draw(st.sets(st.integers(0, 5))) - {alive}
-    return problem, Ring(np.array(sorted(at)) / 50, np.array(order)), dead(*gone)
+    gone = draw(st.sets(st.integers(0, 7))) - {alive}
+    ring = Ring(np.array(sorted(at)) / 50, np.array(order), np.array(tier) if tiered else None)
+    return problem, ring, dead(*gone, of=8)
 
 
 @given(failures())
@@ -210,11 +213,15 @@ def test_all_copies_are_there_again(case: tuple[RingProblem, Ring, BoolArray]) -
         for k in range((copy.last - copy.first) % size + 1):
             there[(copy.first + k) % size].add(copy.target)
     holders = held_at(problem, found.after).tolist()
-    assert len(holders[0]) == min(problem.replication + 1, len(found.after.nodes))
+    backups = [] if found.after.tier is None else found.after.tier.tolist()
+    assert not any(gone[node] for node in backups)
+    assert len(holders[0]) == min(problem.replication + 1, len(found.after.nodes) + bool(backups))
+    assert all(len(set(row)) == len(row) for row in holders)
     assert all(set(row) <= nodes for row, nodes, keeps in zip(holders, there, kept, strict=True) if keeps)
     assert sorted({row["key_group"] for row in found.lost}) == [k for k in range(size) if not kept[k]]
-    assert all(row["transfer_bytes"] == 0.0 for row in found.takeovers)
-    moved = sum(row["restore_bytes"] for row in found.takeovers)
+    if ring.tier is None:
+        assert all(row["transfer_bytes"] == 0.0 for row in found.takeovers)
+    moved = sum(row["restore_bytes"] + row["transfer_bytes"] for row in found.takeovers)
     assert moved == sum(copy.bytes for copy in found.copies)
 
 

@@ -25,7 +25,7 @@ COLUMNS = (
     "neighbour",
     "load of the neighbour",
     "largest load",
-    "bytes",
+    "bytes",  # only where a ring is in place
     "chosen",
     "ruled out by",
     "limit",
@@ -55,6 +55,11 @@ class PlannedRing:
     def number_of(self, node: int) -> int:
         """Return the number of the token of a node, the first of several."""
         return int(np.flatnonzero(self.ring.node == node)[0])
+
+
+def columns_of(problem: RingProblem) -> tuple[str, ...]:
+    """Return the columns of cuts: bytes where a ring is in place."""
+    return tuple(name for name in COLUMNS if name != "bytes" or problem.current is not None)
 
 
 def places_of(planned: PlannedRing, number: int) -> list[int]:
@@ -110,6 +115,11 @@ def cut_rows(planned: PlannedRing, number: int, places: Sequence[int]) -> list[d
         )
         rows.append(dict(zip(COLUMNS, values, strict=True)))
     return rows
+
+
+def shown(problem: RingProblem, rows: Sequence[dict[str, Any]]) -> tuple[dict[str, Any], ...]:
+    """Return rows of cuts as they are shown."""
+    return tuple({name: row[name] for name in columns_of(problem)} for row in rows)
 
 
 def ruled_out(planned: PlannedRing, other: Ring, largest: float, moved: float) -> tuple[str | None, Any, Any]:

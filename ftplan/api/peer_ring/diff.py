@@ -170,6 +170,7 @@ def _figures(plan: Plan) -> dict[str, Any]:
         "best_case": _of(known, "best_case", "low"),
         "fatal_zones": _of(known, "fatal_zones", "size"),
         "survival": _of(known, "survival", "survival"),
+        "loss_probability": _of(known, "survival", "loss_probability"),
     }
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ftplan.api.answers import Explanation
 from ftplan.api.peer_ring.asked import asked_of, ring_of
-from ftplan.api.peer_ring.cuts_instead import COLUMNS, PlannedRing, cut_rows, verdict
+from ftplan.api.peer_ring.cuts_instead import PlannedRing, columns_of, cut_rows, shown, verdict
 from ftplan.api.peer_ring.explain_nodes import explain_node, explain_zone, share, state_of, usual
 from ftplan.api.peer_ring.problem import PreparedRing
 from ftplan.api.peer_ring.steps import steps_of
@@ -62,7 +62,8 @@ def _key_group(what: Selector, planned: PlannedRing) -> Explanation:
     owner = problem.nodes[held[0]]
     backups = ", ".join(problem.nodes[node] for node in held[1:]) or "no node"
     title = f"{what}: belongs to {owner}, with copies on {backups}"
-    rows, columns = _neighbours(planned, token, at), COLUMNS
+    rows = _neighbours(planned, token, at)
+    columns = columns_of(problem) if rows else ()
     notes = [
         f"it is at {problem.position[at]:.6g} on the ring, and {owner} has the largest token up to there, "
         f"{ring.token[token]:.6g}; load {problem.group_load[group]:.6g} per second, state {_state(planned, group)}",
@@ -72,7 +73,7 @@ def _key_group(what: Selector, planned: PlannedRing) -> Explanation:
         *(verdict(planned, rows) if rows else _alone(planned)),
     ]
     return Explanation(
-        str(what), title, _HOLDERS, tuple(_holders(planned, held)), tuple(notes), (), columns, tuple(rows)
+        str(what), title, _HOLDERS, tuple(_holders(planned, held)), tuple(notes), (), columns, shown(problem, rows)
     )
 
 

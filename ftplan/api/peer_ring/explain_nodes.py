@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ftplan.api.answers import Explanation
-from ftplan.api.peer_ring.cuts_instead import COLUMNS, PlannedRing, cut_rows, places_of, verdict
+from ftplan.api.peer_ring.cuts_instead import PlannedRing, columns_of, cut_rows, places_of, shown, verdict
 from ftplan.errors import FtplanError, suggestion
 from ftplan.metrics.ring import Ring
 from ftplan.metrics.ring_copysets import lost
@@ -72,13 +72,15 @@ def explain_node(what: Selector, planned: PlannedRing, cluster: Cluster) -> Expl
     cuts: list[dict[str, Any]] = []
     if usual(planned) and len(ring.token) > 1:
         number = planned.number_of(node)
-        columns, cuts = COLUMNS, cut_rows(planned, number, places_of(planned, number))
+        columns, cuts = columns_of(problem), cut_rows(planned, number, places_of(planned, number))
         notes += verdict(planned, cuts) if len(cuts) > 1 else ["its token has no other place between its neighbours"]
     elif not ring.simple:
         notes.append("its tokens follow from its name and the seed alone: none of them is placed by load")
     if len(rows) > LISTED:
         notes.append(f"{len(rows) - LISTED:,} more tokens are not listed")
-    return Explanation(str(what), title, _OF_NODE, tuple(rows[:LISTED]), tuple(notes), (), columns, tuple(cuts))
+    return Explanation(
+        str(what), title, _OF_NODE, tuple(rows[:LISTED]), tuple(notes), (), columns, shown(problem, cuts)
+    )
 
 
 def _tokens(planned: PlannedRing, node: int) -> list[dict[str, Any]]:

@@ -27,6 +27,7 @@ from ftplan.model.problem import Problem
 from ftplan.planners import registry
 from ftplan.planners.budget import Budget, of_command
 from ftplan.planners.peer_ring.baselines import baselines
+from ftplan.planners.peer_ring.moves.front import front
 from ftplan.planners.peer_ring.options import RingSearch
 from ftplan.planners.result import Result
 
@@ -61,7 +62,7 @@ def make(problem: Problem, planner: registry.Row, options: PeerRingOptions) -> P
     value = None if answer is None else question.largest_load(answer.ring)
     objective = Objective.of("largest-load", "min", value, None if answer is None else result.bound)
     failure = None if answer is None else failure_of(question, answer.ring)
-    known, bounds = _summary(question, answer, failure, objective.bound, options.seed)
+    known, bounds = _summary(question, answer, failure, objective.bound, options, command)
     said = () if answer is None else tuple(_said(question, answer, known))
     return Plan(
         kind=PEER_RING.name,
@@ -94,7 +95,12 @@ def _status(problem: RingProblem, answer: RingAnswer, bounds: dict[str, Any]) ->
 
 
 def _summary(
-    problem: RingProblem, answer: RingAnswer | None, failure: TakeOver | None, bound: float | None, seed: int
+    problem: RingProblem,
+    answer: RingAnswer | None,
+    failure: TakeOver | None,
+    bound: float | None,
+    options: PeerRingOptions,
+    command: Budget,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return what follows from question and ring with what planners know besides, and the bound of each level."""
     if answer is None:
@@ -104,7 +110,8 @@ def _summary(
     for name in LEVELS:
         value = known["levels"][name]["value"]
         known["levels"][name]["bound"] = None if value is None or bounds[name] is None else min(bounds[name], value)
-    known |= baselines(problem, seed)
+    known |= baselines(problem, options.seed)
+    known["front"] = front(problem, answer, command)
     known["out_of_room"] = [problem.nodes[node] for node in answer.out_of_room]
     return known, bounds
 

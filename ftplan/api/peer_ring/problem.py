@@ -88,7 +88,7 @@ def prepare(
     power = Power(cluster.cpu, capacity, foreign, nodes.members)
     setting, assumed = ring_setting(options, topology, cluster.network, loads, power, given)
     zones = _zones(cluster)
-    series, chances = loads.series, Chances.of(cluster, zones)
+    series, chances = loads.series, Chances.of(cluster, zones, nodes.members | nodes.tier)
     state = np.nan_to_num(loads.state)
     built = RingProblem(  # the function is long because the problem has many fields
         nodes=ids,

@@ -30,13 +30,15 @@ SIMULATIONS = {
     "tentative-output": "ftplan.api.tentative.simulate:simulate_tentative_output",
     "migration": "ftplan.api.migrating.simulate:simulate_migration",
     "scaling": "ftplan.api.scaling.simulate:simulate_scaling",
+    "ring": "ftplan.api.ring_simulation.simulate:simulate_peer_ring",
 }
 
 
 def simulate(what: str, *given: Any, **options: Any) -> Any:
     """Simulate something: ``"recovery"`` (:func:`simulate_recovery`), ``"migration"``
     (:func:`ftplan.api.migrating.simulate.simulate_migration`), ``"scaling"``
-    (:func:`ftplan.api.scaling.simulate.simulate_scaling`) or ``"tentative-output"``
+    (:func:`ftplan.api.scaling.simulate.simulate_scaling`), ``"ring"``
+    (:func:`ftplan.api.ring_simulation.simulate.simulate_peer_ring`) or ``"tentative-output"``
     (:func:`ftplan.api.tentative.simulate.simulate_tentative_output`), with the parameters of that.
 
     Raises

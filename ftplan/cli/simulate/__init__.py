@@ -14,6 +14,10 @@ SUBCOMMANDS: dict[str, tuple[str, str]] = {
         "Key groups that move: a plan's moves message by message, or adaptation over time.",
     ),
     "recovery": ("ftplan.cli.simulate.recovery", "A failure and the recovery from it, batch by batch."),
+    "ring": (
+        "ftplan.cli.simulate.ring",
+        "A peer ring at work: failures, take-overs, load that moves, nodes that join and leave.",
+    ),
     "scaling": (
         "ftplan.cli.simulate.scaling",
         "Operators that are split while they run: queues, latency and tasks over time.",
@@ -33,4 +37,4 @@ SUBCOMMANDS: dict[str, tuple[str, str]] = {
     context_settings=SETTINGS,
 )
 def command() -> None:
-    """See what happens, before it does: recoveries, migrations, scaling, and the output that a failure leaves."""
+    """See what happens, before it does: recoveries, migrations, rings, scaling, the output after a failure."""

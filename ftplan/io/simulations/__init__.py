@@ -8,6 +8,7 @@ from collections.abc import Mapping
 KINDS: Mapping[str, str] = {
     "migration": "ftplan.io.simulations.migration:MigrationSimulationModel",
     "scaling": "ftplan.io.simulations.scaling:ScalingSimulationModel",
+    "ring": "ftplan.io.simulations.ring:RingSimulationModel",
     "recovery": "ftplan.io.simulations.recovery:RecoverySimulationModel",
     "tentative-output": "ftplan.io.simulations.tentative_output:TentativeOutputModel",
 }

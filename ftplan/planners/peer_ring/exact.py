@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ftplan.metrics.ring import Ring
 from ftplan.metrics.ring_problem import RingAnswer, RingProblem, Step
 from ftplan.planners.budget import Budget
@@ -53,4 +55,5 @@ def tiered(problem: RingProblem, ring: Ring) -> Ring:
         return ring
     from ftplan.planners.peer_ring.tiers import with_tier
 
-    return with_tier(problem, ring)
+    copies = min(problem.replication, len(ring.nodes))  # fewer while the first nodes join a ring
+    return with_tier(replace(problem, replication=copies), ring)

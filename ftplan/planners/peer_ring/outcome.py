@@ -42,20 +42,23 @@ def ring_result(
 def _broken(problem: RingProblem, answer: RingAnswer, moved: float) -> Infeasible | None:
     asked = asked_rules(problem)
     breaches = [breach for breach in broken(problem, answer.ring, moved) if breach.rule in asked]
-    budget = next((breach for breach in breaches if breach.rule == MOST_BYTES), None)
-    over = [breach for breach in breaches if breach.rule == CAPACITY]
-    if over:
-        return _over_capacity(problem, answer, [str(breach.where).removeprefix("node:") for breach in over])
-    if budget is None:
-        return None
+    full = [str(breach.where).removeprefix("node:") for breach in breaches if breach.rule == CAPACITY]
     needed = float(math.ceil(moved))
+    enough = f"--max-bytes {needed:.0f}" if any(breach.rule == MOST_BYTES for breach in breaches) else ""
+    if full:
+        return _over_capacity(problem, answer, full, enough)
+    if not enough:
+        return None
     what = "bytes" if problem.state_known else "key groups and copies of them"
-    text = f"{needed:.0f} {what} travel, at most {problem.max_bytes:.0f} may"
-    return Infeasible(text, MOST_BYTES, problem.max_bytes, needed, f"--max-bytes {needed:.0f}")
+    text = f"{needed:.0f} {what} travel, at most {problem.max_bytes:.12g} may"
+    return Infeasible(text, MOST_BYTES, problem.max_bytes, needed, enough)
 
 
-def _over_capacity(problem: RingProblem, answer: RingAnswer, names: Sequence[str]) -> Infeasible:
-    """Return that nodes cannot take what others leave: the fullest, and how full any of them may have to be."""
+def _over_capacity(problem: RingProblem, answer: RingAnswer, names: Sequence[str], more: str) -> Infeasible:
+    """Return that nodes cannot take what others leave: the fullest, and how full any of them may have to be.
+
+    *more* is another option that has to change too, empty without one.
+    """
     nodes = [problem.nodes.index(name) for name in names]
     share = utilisations(problem, answer.ring)
     used = {k: float(share[k]) for k in nodes}
@@ -65,5 +68,5 @@ def _over_capacity(problem: RingProblem, answer: RingAnswer, names: Sequence[str
     needed = math.ceil(used[worst] * 1e4) / 1e4 if math.isfinite(used[worst]) else math.inf
     fix = "keep the nodes that leave, or --add others"
     if math.isfinite(needed):
-        fix = f"--overload {needed:.12g}, or {fix}"
+        fix = f"--overload {needed:.12g}{f' and {more}' if more else ''}, or {fix}"
     return Infeasible(f"{text}{many}", CAPACITY, problem.overload, needed if math.isfinite(needed) else None, fix)

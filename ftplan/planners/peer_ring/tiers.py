@@ -14,6 +14,8 @@ from ftplan.metrics.ring_tier import apart, weights
 from ftplan.model.tolerances import NOISE
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 
+#: Groups, and choices, up to which all choices are looked at.
+MOST, ALL = 14, 20_000
 #: Most exchanges, and most groups at each end that one is chosen from.
 PASSES, LOOKED_AT = 500, 250
 
@@ -24,9 +26,10 @@ def with_tier(problem: RingProblem, ring: Ring) -> Ring:
     Lexicographic. (1) Outside the zones of the arc's other holders wherever the tier has such a node: proven, since
     arcs choose freely. (2) With a ring in place, where most of the arc's bytes are held already: the fewest bytes that
     travel for last copies of this ring, proven for the same reason. (3) The same node for all arcs with the same other
-    holders, unless (2) says otherwise: with virtual nodes the fewest copysets that such last copies can have, proven.
-    (4) Even by bytes over cpu: the heaviest first to the node with the least, then moves and exchanges that make the
-    fullest node less full; no more than a heuristic, with the bound of ``ring_tier.least_share``.
+    holders: with virtual nodes the fewest copysets that such last copies can have, proven. Not where (2) has a say, nor
+    where such arcs together have more than half of what a node of the tier holds on average. (4) Even by bytes over
+    cpu: the best of all choices where there are few; else the heaviest first to the node with the least, then moves and
+    exchanges that make the fullest node less full. ``ring_tier.least_share`` is a bound.
 
     Departs from the paper, which chooses all copies of a copyset at once: the others are given by the ring.
     Cost O(T (r + V) + T log T), and as much for each exchange.
@@ -43,6 +46,8 @@ def with_tier(problem: RingProblem, ring: Ring) -> Ring:
         free &= missing <= missing.min(axis=1, keepdims=True) * (1.0 + NOISE)
     else:
         group = _groups(problem, rest)
+        if float(np.bincount(group, worth).max()) > 0.5 * float(worth.sum()) / len(nodes):
+            group = np.arange(len(ring.token))
     first = np.unique(group, return_index=True)[1]
     sums = np.asarray(np.bincount(group, worth), dtype=np.float64)
     chosen = _even(sums, free[first], weights(problem, nodes))
@@ -70,6 +75,8 @@ def _missing(problem: RingProblem, ring: Ring, there: IntArray, nodes: IntArray)
 
 def _even(worth: FloatArray, free: BoolArray, weight: FloatArray) -> IntArray:
     """Return a node for each group, (G,), so that the largest sum of *worth* over weight is small."""
+    if len(worth) <= MOST and float(len(weight)) ** len(worth) <= ALL:
+        return _evenest(worth, free, weight)
     held = np.zeros(len(weight))
     chosen = np.zeros(len(worth), dtype=np.int64)
     for group in np.lexsort((np.arange(len(worth)), -worth)).tolist():
@@ -80,6 +87,14 @@ def _even(worth: FloatArray, free: BoolArray, weight: FloatArray) -> IntArray:
         if not _improved(worth, free, weight, chosen, held):
             break
     return chosen
+
+
+def _evenest(worth: FloatArray, free: BoolArray, weight: FloatArray) -> IntArray:
+    """Return the first of all choices, in their order, that has the least largest sum over weight."""
+    every = np.indices((len(weight),) * len(worth)).reshape(len(worth), -1).T
+    every = every[free[np.arange(len(worth)), every].all(axis=1)]
+    sums = np.stack([(worth * (every == node)).sum(axis=1) for node in range(len(weight))], axis=1)
+    return np.asarray(every[int((sums / weight).max(axis=1).argmin())])
 
 
 def _improved(worth: FloatArray, free: BoolArray, weight: FloatArray, chosen: IntArray, held: FloatArray) -> bool:

@@ -91,7 +91,8 @@ def lead(plan: Plan) -> Sequence[str]:
     if objective is not None and is_number(objective.value):
         least = ""
         if is_number(objective.bound):
-            least = "; none can do better" if plan.status == "optimal" else f"; at best {number(objective.bound)}"
+            best = objective.value - objective.bound <= 1e-9 * objective.value
+            least = "; none can do better" if best else f"; at best {number(objective.bound)}"
         said.append(f"The most loaded one has {number(objective.value)} times its fair share{least}.")
     violations = after.get("zone_violations")
     if violations == 0:

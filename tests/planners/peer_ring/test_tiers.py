@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import product
+from itertools import permutations, product
 
 import numpy as np
 import pytest
@@ -17,8 +17,11 @@ from ftplan.metrics.ring_problem import RingProblem
 from ftplan.metrics.ring_survival import loss
 from ftplan.metrics.ring_tier import tier_figures
 from ftplan.metrics.ring_tolerance import tolerance
+from ftplan.planners.peer_ring import tiers
+from ftplan.planners.peer_ring.exact import exact
+from ftplan.planners.peer_ring.options import RingSearch
 from ftplan.planners.peer_ring.tiers import with_tier
-from tests.planners.peer_ring.cases import even_ring, ring_problem
+from tests.planners.peer_ring.cases import even_ring, ring_problem, with_current
 
 QUICK = settings(max_examples=60, deadline=None)
 
@@ -51,7 +54,8 @@ def test_last_copies_are_apart_wherever_they_can_be(case: tuple[RingProblem, Rin
     others = every_choice(problem, ring)
     assert problem.violations(planned) == min(map(problem.violations, others))
     assert figures["apart"] == max(tier_figures(problem, other)["apart"] for other in others)
-    assert len(copysets(problem, planned).nodes) == min(len(copysets(problem, other).nodes) for other in others)
+    if len(ring.nodes) > problem.replication:  # else all arcs have the same holders, which would be uneven
+        assert len(copysets(problem, planned).nodes) == min(len(copysets(problem, other).nodes) for other in others)
     assert sum(item["arcs"] for item in figures["nodes"]) == len(ring.token)
     assert sum(item["state_bytes"] for item in figures["nodes"]) == pytest.approx(problem.state.sum())
 
@@ -59,14 +63,19 @@ def test_last_copies_are_apart_wherever_they_can_be(case: tuple[RingProblem, Rin
 @QUICK
 @given(questions())
 def test_last_copies_are_even(case: tuple[RingProblem, Ring]) -> None:
-    """No better than the bound, and no worse than 4/3 of the best by far: mostly it is the best."""
+    """As even as can be where all choices are looked at; else often, and close."""
     problem, ring = case
     figures = tier_figures(problem, with_tier(problem, ring))
     others = [tier_figures(problem, other) for other in every_choice(problem, ring)]
     best = min(other["largest"] for other in others if other["apart"] == figures["apart"])
     assert figures["bound"] <= best * (1 + 1e-12)
-    assert best <= figures["largest"] * (1 + 1e-12)
-    assert figures["largest"] <= 1.5 * best + 1e-12
+    if len(ring.nodes) > problem.replication:
+        assert figures["largest"] == pytest.approx(best)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tiers, "ALL", 0)
+        searched = tier_figures(problem, with_tier(problem, ring))
+    assert figures["largest"] <= searched["largest"] * (1 + 1e-12) <= 3 * figures["largest"] + 1e-9
+    assert searched["apart"] == figures["apart"]
 
 
 @QUICK
@@ -162,3 +171,55 @@ def test_more_copies_never_lose_more_with_the_same_tier(case: tuple[RingProblem,
     planned = with_tier(problem, ring)
     losses = [loss(replace(problem, replication=r), planned).value for r in range(1, len(ring.nodes) + 1)]
     assert losses == pytest.approx(sorted(losses, reverse=True), rel=1e-12)
+
+
+@settings(max_examples=40, deadline=None)
+@given(questions(), st.booleans(), st.data())
+def test_planned_anew_the_last_copies_are_where_they_are_asked_for(
+    case: tuple[RingProblem, Ring], more: bool, data: st.DataObject
+) -> None:
+    """Whatever tier the ring in place has; what is proven of bytes holds for the ring that is planned."""
+    problem, ring = case
+    nodes = np.flatnonzero(problem.tier).tolist()
+    last = data.draw(st.lists(st.sampled_from(nodes), min_size=len(ring.token), max_size=len(ring.token)))
+    current = Ring(ring.token, ring.node, np.array(last) if more else None)
+    if not more and len(ring.nodes) <= problem.replication:
+        return
+    now = problem.tier.copy()
+    now[nodes[1:]] = data.draw(st.booleans())
+    asked = with_current(problem, current, tier=np.flatnonzero(now).tolist(), members=ring.nodes.tolist())
+    result = exact(asked, RingSearch(iterations=50))
+    assert result.answer is not None
+    planned = result.answer.ring
+    assert planned.tier is not None
+    assert asked.tier[planned.tier].all()
+    bound = result.answer.bytes_bound
+    assert bound is not None
+    assert bound <= moved_bytes(asked, current, planned) * (1 + 1e-9)
+    if not more:
+        assert bound >= asked.worth.sum() * (1 - 1e-9)
+
+
+def test_neighbours_are_apart_with_a_tier_too() -> None:
+    problem = ring_problem([1.0] * 24, [1.0] * 9, "aaabbbccv"[:8] + "v", 1, tier=(8,))
+    result = exact(problem, RingSearch(iterations=50))
+    assert result.answer is not None
+    planned = result.answer.ring
+    assert problem.violations(planned) == problem.violations(Ring(planned.token, planned.node)) == 0
+
+
+@settings(max_examples=30, deadline=None)
+@given(questions())
+def test_violations_are_bounded_where_members_are_in_zones_of_the_tier(case: tuple[RingProblem, Ring]) -> None:
+    problem, ring = case
+    result = exact(problem, RingSearch(iterations=50))
+    if result.answer is None:
+        return
+    bound = result.answer.violations_bound
+    assert bound is not None
+    orders = (even_ring(problem, order) for order in permutations(ring.node.tolist()))
+    best = min(problem.violations(with_tier(problem, other)) for other in orders)
+    assert bound <= best
+    zones = np.unique(problem.zone[problem.tier])
+    if problem.replication == 1 and len(zones) == 1:
+        assert bound == best == problem.violations(result.answer.ring)

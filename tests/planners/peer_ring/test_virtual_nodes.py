@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -107,6 +108,17 @@ def test_what_leaves_may_be_too_much_for_the_others() -> None:
     enough = virtual_nodes(replace(small, overload=result.infeasible.needed), RingSearch())
     assert enough.status == "feasible"
     assert "capacity" in enough.rules
+
+
+def test_two_limits_are_named_where_both_are_broken() -> None:
+    problem = question(4)
+    small = with_current(problem, answer(problem).ring, removed=[0], capacity=np.full(4, 20.0), max_bytes=0.0)
+    why = virtual_nodes(small, RingSearch()).infeasible
+    assert why is not None
+    found = re.match(r"--overload ([\d.]+) and --max-bytes (\d+), or ", why.smallest_fix)
+    assert found is not None
+    overload, most = map(float, found.groups())
+    assert virtual_nodes(replace(small, overload=overload, max_bytes=most), RingSearch()).answer is not None
 
 
 def test_bytes_are_limited() -> None:

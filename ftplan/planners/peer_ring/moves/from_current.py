@@ -21,6 +21,7 @@ from ftplan.planners.peer_ring.moves.infeasible import fewest_bytes, why_none
 from ftplan.planners.peer_ring.moves.levels import Chosen, Order, Wanted, best_of, orders_of
 from ftplan.planners.peer_ring.moves.pool import in_place, some_orders
 from ftplan.planners.peer_ring.moves.question import Question, tiered
+from ftplan.planners.peer_ring.orders.windows import crowded
 from ftplan.planners.result import Result
 
 #: Share of the time left for orders that may be good; the rest is for their cuts.
@@ -54,7 +55,8 @@ def from_current(problem: RingProblem, best: LeastLoad, budget: Budget) -> Resul
         if chosen is None:
             why = why_none(question, orders, budget)
             return Result("infeasible", None, (), reason=why.reason, infeasible=why, warnings=budget.warnings())
-    answer, bound = _answer(question, chosen, best, wanted, complete and not budget.over(), budget)
+    split = problem.tier.any() and problem.max_bytes is not None  # how bytes are shared with a tier is not proven
+    answer, bound = _answer(question, chosen, best, wanted, complete and not split and not budget.over(), budget)
     proven = (
         chosen.violations <= (answer.violations_bound or 0)
         and chosen.load <= max(bound, wanted.target) * (1.0 + ROUNDING)
@@ -87,16 +89,26 @@ def _chosen(question: Question, orders: list[Order], wanted: Wanted, budget: Bud
     chosen = best_of(question, orders, allowed, budget)
     if not problem.tier.any() or np.isinf(wanted.max_bytes):
         return chosen
-    least = fewest_bytes(question, orders, budget)[0]
+    least, ring = fewest_bytes(question, orders, budget)
     for _ in range(TIER_ROUNDS):
-        excess = 0.0 if chosen is None else question.bytes(tiered(problem, chosen.ring)) - wanted.max_bytes
-        if chosen is None or excess <= ROUNDING * max(wanted.max_bytes, 1.0):
+        if chosen is None or _within(question, chosen.ring, wanted):
             return chosen
         if allowed.max_bytes <= least:
-            return None
+            break
+        excess = question.bytes(tiered(problem, chosen.ring)) - wanted.max_bytes
         allowed = allowed._replace(max_bytes=max(least, min(allowed.max_bytes, chosen.bytes) - excess))
         chosen = best_of(question, orders, allowed, budget)
-    return None
+    if ring is None or not _within(question, ring, wanted):
+        return None
+    load, violations = problem.largest_load(ring), crowded(problem.zone[ring.node], question.walk)[0]
+    first = np.searchsorted(problem.position, ring.token)
+    return Chosen(ring.node, first, ring, violations, load, least, wanted.least_load, question.lacking)
+
+
+def _within(question: Question, ring: Ring, wanted: Wanted) -> bool:
+    """Return whether what travels, copies on a tier included, may travel."""
+    excess = question.bytes(tiered(question.problem, ring)) - wanted.max_bytes
+    return excess <= ROUNDING * max(wanted.max_bytes, 1.0)
 
 
 def _answer(
@@ -108,12 +120,13 @@ def _answer(
     if _same(problem, current, ring) or _no_better(question, ring, wanted):
         ring = current
     steps = () if ring is current else (Step(_event(problem), ring),)
+    last = question.lacking_last
     if complete:
-        return RingAnswer(steps, ring, chosen.violations, chosen.bytes_bound), chosen.load_bound
+        return RingAnswer(steps, ring, chosen.violations, chosen.bytes_bound + last), chosen.load_bound
     allowed = max(problem.largest_load(ring), wanted.target)
-    moved, least = question.bytes(ring), question.lacking
+    moved, least = question.bytes(ring), question.lacking + last
     if moved > least:
-        least = max(least, arc_bound(question, allowed, budget.part(BOUND_SHARE)))
+        least = max(least, arc_bound(question, allowed, budget.part(BOUND_SHARE)) + last)
     return RingAnswer(steps, ring, best.violations_bound, min(least, moved)), best.bound
 
 
@@ -132,8 +145,15 @@ def _same(problem: RingProblem, one: Ring, other: Ring) -> bool:
 
 
 def _no_better(question: Question, ring: Ring, wanted: Wanted) -> bool:
-    """Return whether the ring in place is one of the members, one token each on positions, and at least as good."""
+    """Return whether the ring in place is one of the members, one token each on positions, and at least as good.
+
+    Its last copies have to be where they are asked for.
+    """
     problem, current = question.problem, question.current
+    if (current.tier is not None) != bool(problem.tier.any()):
+        return False
+    if current.tier is not None and not problem.tier[current.tier].all():
+        return False
     if not current.simple or not np.array_equal(current.nodes, problem.member):
         return False
     if len(np.unique(current.owner(problem.position))) < len(current.node):

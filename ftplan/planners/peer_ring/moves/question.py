@@ -74,6 +74,13 @@ class Question:
         kept = self.problem.members[self.held].sum(axis=1)
         return float((np.maximum(self.walk - kept, 0) * self.problem.worth).sum())
 
+    @cached_property
+    def lacking_last(self) -> float:
+        """Bytes that any ring moves for last copies on a tier: what no node of the tier holds now."""
+        if not self.problem.tier.any():
+            return 0.0
+        return float(self.problem.worth[~self.problem.tier[self.held].any(axis=1)].sum())
+
     def limits(self, order: IntArray, load: float) -> FloatArray:
         """Return the most load of each slot where the largest load over the fair share is *load*, rounding apart."""
         fair = self.problem.fair[order]

@@ -35,11 +35,33 @@ def zone_order(problem: RingProblem, seed: int, budget: Budget) -> ZoneOrder:
     """Return the order of the members that :func:`zones_in_order` has, nodes of a zone in order of their ids."""
     member = problem.member
     zones, at = np.unique(problem.zone[member], return_inverse=True)
-    sequence, bound = zones_in_order(np.bincount(at, minlength=len(zones)), width_of(problem), seed, budget)
+    sizes, width = np.bincount(at, minlength=len(zones)), width_of(problem)
+    if problem.tier.any() and (width == 1 or possible(sizes, width + 1)):
+        sequence, bound = apart_without_tier(sizes, width), 0
+    else:
+        sequence, bound = zones_in_order(sizes, width, seed, budget)
     order = np.empty(len(member), dtype=np.int64)
     for zone in range(len(zones)):
         order[np.flatnonzero(sequence == zone)] = member[at == zone]
-    return ZoneOrder(order, crowded(sequence, width_of(problem))[0], bound)
+    return ZoneOrder(order, crowded(sequence, width)[0], max(bound, _beside_tier(problem, width)))
+
+
+def _beside_tier(problem: RingProblem, width: int) -> int:
+    """Return how many arcs any order has with the last copy in a zone of the others, where the tier is in one zone.
+
+    Its k members are in at least k + width - 1 windows, as many as if they stand together.
+    """
+    zones = np.unique(problem.zone[problem.tier])
+    beside = int((problem.zone[problem.member] == zones[0]).sum()) if len(zones) == 1 else 0
+    return min(beside + width - 1, len(problem.member)) if beside else 0
+
+
+def apart_without_tier(sizes: IntArray, width: int) -> IntArray:
+    """Return an order without violations in which the next node is in another zone too, where it can be.
+
+    Copies that lie there once the tier is given up, or that are looked at for comparison, are apart as well.
+    """
+    return dealt(sizes, width + 1) if possible(sizes, width + 1) else paired(sizes)
 
 
 def zones_in_order(sizes: IntArray, width: int, seed: int, budget: Budget) -> tuple[IntArray, int]:

@@ -7,7 +7,7 @@ What each engine can and cannot be told.
     Topology and cluster are read from the paths that the plan names, where they are unchanged, unless -t and
     -c say otherwise.
   Options:
-    --to [kafka-reassignment|kubernetes|storm|flink|csv]
+    --to [kafka-reassignment|kafka-streams|kubernetes|storm|flink|csv]
                                     What to write; see below.  [required]
     -t, --topology FILE             Topology, YAML or JSON; - is standard input.
     -c, --cluster FILE              Cluster, YAML or JSON.
@@ -35,6 +35,10 @@ What each engine can and cannot be told.
     them leads by preference, and in which log directory. It cannot: where Kafka Streams runs tasks and
     standbys (num.standby.replicas and rack.aware.assignment.* choose), in which order partitions move, nor
     within the JSON how fast: the throttle is an option of the command.
+    kafka-streams: properties of Kafka Streams, with the tag of each instance as a list to go by. Takes peer-
+    ring. It can be told: how many standbys each task has, and that these keep to instances of other zones. It
+    cannot: tokens, which instance runs which task, who its standbys are, nor that only neighbours are: it
+    assigns tasks itself, by their number.
     kubernetes: patches for the workloads of standbys, one YAML document an operator: node affinity, anti-
     affinity, spread. Takes task-replication, checkpoint-allocation. It can be told: on which hosts standby
     pods may run, how evenly they spread over hosts and zones, and that they keep away from the pods of their

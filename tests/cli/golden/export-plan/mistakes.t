@@ -12,10 +12,10 @@ What cannot be written, and who can.
   2> ftplan: --to storm takes a recovery-schedule or scale-out, not a drain-schedule; --to flink, csv can
   [2]
   $ ftplan export-plan plan.json --to flnk
-  2> ftplan: export-plan: Invalid value for '--to': 'flnk' is not one of 'kafka-reassignment', 'kubernetes', 'storm', 'flink', 'csv'.
+  2> ftplan: export-plan: Invalid value for '--to': 'flnk' is not one of 'kafka-reassignment', 'kafka-streams', 'kubernetes', 'storm', 'flink', 'csv'.
   [2]
   $ ftplan export-plan plan.json
-  2> ftplan: export-plan: Missing option '--to'. Choose from: kafka-reassignment, kubernetes, storm, flink, csv
+  2> ftplan: export-plan: Missing option '--to'. Choose from: kafka-reassignment, kafka-streams, kubernetes, storm, flink, csv
   [2]
   $ ftplan export-plan plan.json --to csv --bandwidth 5
   2> ftplan: --bandwidth is for --to kafka-reassignment, not for --to csv

@@ -2,12 +2,13 @@ One line says what is wrong, before an engine starts where that can be told.
 
   $ ftplan simulate
   2> Usage: ftplan simulate [OPTIONS] COMMAND [ARGS]...
-  2>   See what happens, before it does: recoveries, migrations, scaling, and the output that a failure leaves.
+  2>   See what happens, before it does: recoveries, migrations, rings, scaling, the output after a failure.
   2> Options:
   2>   -h, --help  Show this message and exit.
   2> Commands:
   2>   migration         Key groups that move: a plan's moves message by message, or adaptation over time.
   2>   recovery          A failure and the recovery from it, batch by batch.
+  2>   ring              A peer ring at work: failures, take-overs, load that moves, nodes that join and leave.
   2>   scaling           Operators that are split while they run: queues, latency and tasks over time.
   2>   tentative-output  Two real queries without the tasks that have no replica: how much of the answer is left.
   [2]

@@ -1,0 +1,65 @@
+"""Positions that are simulated together: a ring of many key groups is followed in pieces of its arcs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ftplan.errors import FtplanError
+from ftplan.metrics.ring import Ring
+from ftplan.metrics.ring_problem import RingProblem
+from ftplan.model.plan import Warn
+from ftplan.model.topology import FloatArray, IntArray
+
+#: Pieces of an arc at most, of all arcs about, and counts of batches in all copies at most: a byte each.
+PIECES, ALL_PIECES, MOST_COUNTS = 32, 8192, 300_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Pieces:
+    """P pieces of M positions.
+
+    Attributes
+    ----------
+    position
+        (P,) where each piece begins.
+    first
+        (P,) its first position, by number.
+    """
+
+    position: FloatArray
+    first: IntArray
+    warnings: tuple[Warn, ...] = ()
+
+    def sums(self, worth: FloatArray) -> FloatArray:
+        """Return sums over the positions of each piece, (P,) from (M,)."""
+        return np.asarray(np.add.reduceat(worth, self.first))
+
+
+def cut(problem: RingProblem, ring: Ring, batches: int) -> Pieces:
+    """Return pieces of the arcs of a ring, as fine as memory allows; nodes take over whole pieces.
+
+    Raises
+    ------
+    FtplanError
+        If not even one piece for each arc can be followed.
+    """
+    total = len(problem.position)
+    begins = np.unique(np.searchsorted(problem.position, ring.token) % total)
+    lengths = np.diff(np.append(begins, begins[0] + total))
+    room = MOST_COUNTS // ((problem.replication + 1) * max(batches, 1))
+    if room < len(begins) + 1:
+        text = f"{len(begins):,} arcs in {problem.replication + 1:,} copies and {batches:,} batches are too many"
+        raise FtplanError(f"--tick: {text} to follow: give a longer tick, or a shorter --until")
+    most = max(min(PIECES, ALL_PIECES // len(begins), room // len(begins)), 1)
+    starts = [
+        (begin + np.arange(pieces) * length // pieces) % total
+        for begin, length in zip(begins.tolist(), lengths.tolist(), strict=True)
+        for pieces in (min(most, length),)
+    ]
+    first = np.unique(np.append(np.concatenate(starts), 0))
+    if len(first) >= total:
+        return Pieces(problem.position, np.arange(total))
+    text = f"{total:,} places on the ring are followed in {len(first):,} pieces; nodes take over whole ones"
+    return Pieces(problem.position[first], first, (Warn("IN_PIECES", text),))

@@ -1,0 +1,188 @@
+"""What all parts of a simulated ring see: clock, nodes, who holds what, and the record of what happened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from simpy import Environment
+
+from ftplan.metrics.ring import Ring
+from ftplan.metrics.ring_problem import Event
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
+from ftplan.simulation.engine.clock import CONTROL, after
+from ftplan.simulation.ring.copies import Copies
+from ftplan.simulation.ring.mapper import Mapper, View
+from ftplan.simulation.ring.peer import Peer
+from ftplan.simulation.ring.setting import SimulatedRing, Surge
+
+#: Ticks that a batch may have waited for a node that has caught up.
+FRESH_TICKS = 2.0
+
+
+@dataclass(eq=False)
+class Change:
+    """A change of the ring, and what came of it; None for what did not happen.
+
+    Attributes
+    ----------
+    begun_s
+        When nodes failed, or a node asked or was told to leave.
+    decided_s
+        When the ring was another.
+    ready_s
+        When the node has processed again what it had kept.
+    caught_up_s
+        When it processes records as they come.
+    restored_s
+        When every copy is there again.
+    at
+        (P,) positions that it took over.
+    rate, own_rate
+        Records per second of these, and of those that it owned before.
+    replayed
+        Records that it processed again.
+    lost
+        (L,) positions that nobody was left to take over from.
+    """
+
+    event: Event
+    node: int
+    others: tuple[int, ...]
+    begun_s: float
+    decided_s: float | None = None
+    ready_s: float | None = None
+    caught_up_s: float | None = None
+    restored_s: float | None = None
+    given_up: bool = False
+    at: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    rate: float = 0.0
+    own_rate: float = 0.0
+    replayed: float = 0.0
+    lost: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+
+
+class World:
+    """The state that parts share.
+
+    Attributes
+    ----------
+    owner
+        (M,) node that processes each position.
+    holds, extra
+        (N, M) nodes that hold a position by the ring, the owner too; and nodes that will, for whom copies are made.
+    fails_s
+        (M,) when the last sound copy failed, infinite where one is left; (M,) ``again_s`` from when on records count
+        again.
+    emitted_s
+        (batches,) when each batch was sent, infinite for those that were not.
+    """
+
+    def __init__(self, setting: SimulatedRing) -> None:
+        self.env = Environment()
+        self.setting = setting
+        nodes, positions = len(setting.nodes), len(setting.position)
+        copies = setting.replication + 1
+        self.copies = Copies(copies * positions, setting.batches)
+        self.random = uniform(np.random.default_rng([setting.seed, setting.run]))
+        fresh_s = FRESH_TICKS * setting.tick_s + setting.timing.delay_s
+        self.peers = [
+            Peer(
+                self.env, positions, setting.mappers, self.copies, float(setting.capacity[n]),
+                float(setting.replay_rate[n]), fresh_s,
+            )
+            for n in range(nodes)
+        ]  # fmt: skip
+        self.ring = setting.ring
+        self.owner, self.holds = self.placed(self.ring)
+        self.extra: BoolArray = np.zeros_like(self.holds)
+        self.version = 0
+        self.told: BoolArray = self.holds.copy()
+        self.fails_s: FloatArray = np.full(positions, np.inf)
+        self.again_s: FloatArray = np.full(positions, -np.inf)
+        self.changes: list[Change] = []
+        self.emitted_s: FloatArray = np.full(setting.batches, np.inf)
+        self._levels = [self._of_a_batch(np.ones(positions))]
+        self._level_of: IntArray = np.zeros(setting.batches, dtype=np.int64)
+        for surge in setting.surges:
+            after(self.env, surge.at_s, self._surges(surge), CONTROL)
+        self.mappers = [
+            Mapper(self.env, setting, m, skew_s, self.peers, self._send, self.random)
+            for m, skew_s in enumerate(self._skews())
+        ]
+        self._begin()
+
+    @property
+    def now(self) -> float:
+        """Seconds since the begin."""
+        return float(self.env.now)
+
+    @property
+    def alive(self) -> BoolArray:
+        """(N,) nodes that have not failed."""
+        return np.array([peer.alive for peer in self.peers])
+
+    @property
+    def sound(self) -> BoolArray:
+        """(N, M) whether a node has all that it needs to take a position over, or owns it."""
+        return np.array([peer.holdings.sound for peer in self.peers])
+
+    def placed(self, ring: Ring) -> tuple[IntArray, BoolArray]:
+        """Return the owner of each position, (M,), and who holds it, (N, M), with fewer copies where nodes are few."""
+        copies = min(self.setting.replication, len(ring.nodes) - 1)
+        at = ring.owner(self.setting.position)
+        holders = ring.holders(copies)[at]
+        holds = np.zeros((len(self.setting.nodes), len(at)), dtype=np.bool_)
+        holds[holders, np.arange(len(at))[:, None]] = True
+        return holders[:, 0].copy(), holds
+
+    def view(self) -> View:
+        """Return who gets records of which positions now."""
+        return View(self.version, self.holds | self.extra)
+
+    def _begin(self) -> None:
+        """Let everybody hold what the ring says, with nothing in it."""
+        view = self.view()
+        for mapper in self.mappers:
+            mapper.view = view
+        for node, peer in enumerate(self.peers):
+            at = np.flatnonzero(self.holds[node])
+            peer.owns = self.owner == node
+            peer.backs = self.holds[node] & ~peer.owns
+            peer.holdings.row[at] = self.copies.take(len(at))
+            peer.holdings.sound[at] = True
+            peer.heard[:] = 0
+
+    def _skews(self) -> Sequence[float]:
+        """Return what the clocks of mappers are ahead: the first nothing, the last most, others in between."""
+        many, most = self.setting.mappers, self.setting.timing.skew_s
+        between = [next(self.random) * most for _ in range(many - 2)]
+        return [0.0, *between, most][:many]
+
+    @property
+    def rate(self) -> FloatArray:
+        """Records per second of each position now, (M,)."""
+        return np.asarray(self._levels[-1] * (self.setting.mappers / self.setting.tick_s))
+
+    def records(self) -> FloatArray:
+        """Return the records of each position in each batch, (M, batches); none in batches that were not sent."""
+        sent = np.array(self._levels)[self._level_of].T
+        return np.asarray(np.where(np.isfinite(self.emitted_s), sent, 0.0))
+
+    def _send(self, batch: int) -> FloatArray:
+        self.emitted_s[batch] = self.now
+        self._level_of[batch] = len(self._levels) - 1
+        return self._levels[-1]
+
+    def _of_a_batch(self, factor: FloatArray) -> FloatArray:
+        return np.asarray(self.setting.rate * factor * (self.setting.tick_s / self.setting.mappers))
+
+    def _surges(self, surge: Surge) -> Callable[[], None]:
+        return lambda: self._levels.append(self._of_a_batch(surge.factor))
+
+
+def uniform(generator: np.random.Generator) -> Iterator[float]:
+    """Yield numbers in [0, 1) for ever."""
+    while True:
+        yield from generator.random(4096).tolist()
