@@ -22,6 +22,7 @@ from ftplan.planners.peer_ring.moves.infeasible import fewest_bytes, why_none
 from ftplan.planners.peer_ring.moves.levels import Chosen, Order, Wanted, best_of, orders_of
 from ftplan.planners.peer_ring.moves.pool import in_place, some_orders
 from ftplan.planners.peer_ring.moves.question import Question, tiered
+from ftplan.planners.peer_ring.orders.windows import crowded
 from ftplan.planners.peer_ring.outcome import too_many_bytes
 from ftplan.planners.result import Result
 
@@ -56,7 +57,8 @@ def from_current(problem: RingProblem, best: LeastLoad, budget: Budget) -> Resul
         if chosen is None:
             why = why_none(question, orders, budget)
             return Result("infeasible", None, (), reason=why.reason, infeasible=why, warnings=budget.warnings())
-    answer, bound = _answer(question, chosen, best, wanted, complete and not budget.over(), budget)
+    split = problem.tier.any() and problem.max_bytes is not None  # how bytes are shared with a tier is not proven
+    answer, bound = _answer(question, chosen, best, wanted, complete and not split and not budget.over(), budget)
     needed = question.bytes(answer.ring)
     if over(needed, wanted.max_bytes):  # by the tiered copies, of which no choice of cuts gets rid
         why = too_many_bytes(problem, needed)
@@ -93,16 +95,26 @@ def _chosen(question: Question, orders: list[Order], wanted: Wanted, budget: Bud
     chosen = best_of(question, orders, allowed, budget)
     if not problem.tier.any() or np.isinf(wanted.max_bytes):
         return chosen
-    least = fewest_bytes(question, orders, budget)[0]
+    least, ring = fewest_bytes(question, orders, budget)
     for _ in range(TIER_ROUNDS):
-        excess = 0.0 if chosen is None else question.bytes(tiered(problem, chosen.ring)) - wanted.max_bytes
-        if chosen is None or excess <= ROUNDING * max(wanted.max_bytes, 1.0):
+        if chosen is None or _within(question, chosen.ring, wanted):
             return chosen
         if allowed.max_bytes <= least:
-            return None
+            break
+        excess = question.bytes(tiered(problem, chosen.ring)) - wanted.max_bytes
         allowed = allowed._replace(max_bytes=max(least, min(allowed.max_bytes, chosen.bytes) - excess))
         chosen = best_of(question, orders, allowed, budget)
-    return None
+    if ring is None or not _within(question, ring, wanted):
+        return None
+    load, violations = problem.largest_load(ring), crowded(problem.zone[ring.node], question.walk)[0]
+    first = np.searchsorted(problem.position, ring.token)
+    return Chosen(ring.node, first, ring, violations, load, least, wanted.least_load, question.lacking)
+
+
+def _within(question: Question, ring: Ring, wanted: Wanted) -> bool:
+    """Return whether what travels, copies on a tier included, may travel."""
+    excess = question.bytes(tiered(question.problem, ring)) - wanted.max_bytes
+    return excess <= ROUNDING * max(wanted.max_bytes, 1.0)
 
 
 def _answer(
