@@ -38,7 +38,8 @@ class Failures:
             if world.peers[node].alive:
                 world.peers[node].stop()
         gone = ~(world.sound & world.alive[:, None]).any(axis=0)
-        world.fails_s[gone & ~np.isfinite(world.fails_s)] = world.now
+        world.fails_s[gone] = np.minimum(world.fails_s[gone], world.now)
+        world.again_s[gone] = -np.inf
         for watcher, node in self._watched():
             self.expected += 1
             after(world.env, max(self._missed_s(watcher, node) - world.now, 0.0), self._walks(watcher, node), CONTROL)
