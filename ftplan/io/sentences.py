@@ -99,6 +99,7 @@ _EXPLANATIONS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "greater_than_equal": lambda m: f"must be at least {m['ctx']['ge']:g}, got {described(m['input'])}",
     "greater_than": lambda m: f"must be more than {m['ctx']['gt']:g}, got {described(m['input'])}",
     "less_than_equal": lambda m: f"must be at most {_limit(m['ctx']['le'])}, got {described(m['input'])}",
+    "less_than": lambda m: f"must be less than {_limit(m['ctx']['lt'])}, got {described(m['input'])}",
     "literal_error": lambda m: _literal(m["input"], m["ctx"]["expected"]),
     "too_short": _too_short,
     "too_long": lambda m: f"expected {m['ctx']['max_length']} values, got {m['ctx']['actual_length'] or 'more'}",

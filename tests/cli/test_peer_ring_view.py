@@ -87,3 +87,10 @@ def test_unknown_is_not_never() -> None:
     said = {row[0]: row[1] for row in tables({"ring": ring(3), "estimates": {"worst": worst}})["estimates"].rows}
     assert said["most memory as a backup, bytes"] == "unknown (n1)"
     assert said["longest until caught up, s"] == "never (n1)"
+
+
+def test_of_many_take_overs_the_fullest_stand_first() -> None:
+    taken = [{"node": f"n{k}", "arcs": k % 2, "utilisation": k / 10} for k in range(100)]
+    rows = tables({"ring": ring(3), "takeovers": taken})["after the failure"].rows
+    assert [row[0] for row in rows[:3]] == ["n99", "n97", "n95"]
+    assert len(rows) == SHOWN

@@ -43,6 +43,10 @@ def body(**changes: Any) -> dict[str, Any]:
          "status: expected 'optimal', 'feasible', 'infeasible' or 'no-plan-in-time', got 'good'"),
         (plan(format_version="2.1"), "format_version: 2.1 is newer than this ftplan reads (1.x); upgrade ftplan"),
         ({"format": "ftplan/plan", "format_version": "1.0", "kind": "rebalance"}, "plan: is missing"),
+        (plan(kind="peer-ring", plan={"ring": [{"node": "n1", "token": 1.0}]}),
+         "plan.ring[0].token: must be less than 1, got 1.0"),
+        (plan(kind="peer-ring", plan={"ring": [{"node": "n1", "token": -0.5}]}),
+         "plan.ring[0].token: must be at least 0, got -0.5"),
     ],
 )  # fmt: skip
 def test_messages(document: dict[str, Any], message: str) -> None:

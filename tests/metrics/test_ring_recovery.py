@@ -2,17 +2,14 @@ from __future__ import annotations
 
 import math
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import pytest
 
-from ftplan.metrics.ring_problem import RingSetting
 from ftplan.metrics.ring_recovery import balance, recovery, together
 from ftplan.model.topology import IntArray
+from tests.metrics.ring_latencies import POWER, setting
 
-#: What the figures of recovery and balance latency have in common: 20,000 records a second are replayed.
-POWER = 20_000.0
 #: Milliseconds until the neighbour has half an arc, by records per second (of the arc) and interval.
 BALANCE_MS = {
     500.0: (12, 18, 37, 68),
@@ -21,21 +18,6 @@ BALANCE_MS = {
     4000.0: (58, 108, 258, 508),
 }
 INTERVALS_S = (1.0, 2.0, 5.0, 10.0)
-
-
-def setting(**changed: Any) -> RingSetting:
-    values: dict[str, Any] = {
-        "interval_s": 10.0,
-        "checkpoint_s": 0.0,
-        "detection_s": 0.0,
-        "heartbeat_is_checkpoint": False,
-        "fixed_s": 0.7,
-        "latency_bound_s": 0.015,
-        "replay_rate": np.full(2, POWER),
-        "bandwidth": 1e8,
-        "record_bytes": np.ones(1),
-    }
-    return RingSetting(**{**values, **changed})
 
 
 @pytest.mark.parametrize("rate", BALANCE_MS)

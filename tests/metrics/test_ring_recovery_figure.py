@@ -12,7 +12,7 @@ from ftplan.metrics.ring_negotiation import Watch, negotiated
 from ftplan.metrics.ring_problem import Thresholds
 from ftplan.metrics.ring_recovery import recovery
 from ftplan.model.topology import FloatArray
-from tests.metrics.test_ring_recovery import POWER, setting
+from tests.metrics.ring_latencies import POWER, setting
 
 NODES, RATE, RINGS = 12, 15_000.0, 100
 POSITION = np.arange(4096) / 4096

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ftplan.cli.render import Table, cell
-from ftplan.cli.views import capped
+from ftplan.cli.views import SHOWN, capped
 from ftplan.model.plan import Plan
 from ftplan.reports.figures.peer_ring import chance, records
 from ftplan.reports.numbers import count, is_number
@@ -135,7 +135,13 @@ def _fatal(known: Mapping[str, Any]) -> list[Table]:
 
 
 def _takeovers(plan: Plan) -> list[Table]:
-    """Return who takes over whose arcs after the failure, what comes of that, and who gets copies."""
+    """Return who takes over whose arcs after the failure, what comes of that, and who gets copies.
+
+    Where there are too many for a table, the fullest stand first.
+    """
+    listed = list(records(plan, "takeovers"))
+    if len(listed) > SHOWN:
+        listed.sort(key=lambda item: (not item.get("arcs"), -_number(item.get("utilisation"))))
     rows = [
         (
             item.get("node"),
@@ -150,13 +156,17 @@ def _takeovers(plan: Plan) -> list[Table]:
             _restored(item),
             _follows(item),
         )
-        for item in records(plan, "takeovers")
+        for item in listed
     ]
     columns = (
         "after the failure", "takes over from", "key groups", "utilisation", "served again, s", "caught up, s",
         "records replayed", "state sent, bytes", "copies sent to it", "all there, s", "",
     )  # fmt: skip
     return [capped(columns, rows)] if rows else []
+
+
+def _number(value: Any) -> float:
+    return float(value) if is_number(value) else 0.0
 
 
 def _follows(item: Mapping[str, Any]) -> str:

@@ -17,6 +17,8 @@ from ftplan.planners.peer_ring.exact import kept, tiered
 from ftplan.planners.peer_ring.in_place import at_positions, last_copies_as_asked
 from ftplan.planners.peer_ring.negotiation import as_planned, window_by_window
 from ftplan.planners.peer_ring.options import RingSearch
+from ftplan.planners.peer_ring.orders.windows import fewest_crowded
+from ftplan.planners.peer_ring.orders.zone_order import width_of
 from ftplan.planners.peer_ring.outcome import ring_result
 from ftplan.planners.peer_ring.positions import too_few_positions
 from ftplan.planners.result import Result
@@ -48,10 +50,12 @@ def paper(problem: RingProblem, search: RingSearch) -> Result[RingAnswer]:
     steps += _members_changed(problem, ring)
     ring = steps[-1].ring if steps else ring
     if any(step.event != "re-plan" for step in steps):
-        return ring_result(problem, RingAnswer(tuple(steps), ring), load_bound(problem), budget)
+        return ring_result(
+            problem, RingAnswer(tuple(steps), ring, least_violations(problem)), load_bound(problem), budget
+        )
     measured = problem.rebalance and problem.windows is not None
     course = (window_by_window if measured else as_planned)(problem, ring, steps, budget)
-    answer = RingAnswer((*steps, *course.steps), course.ring, out_of_room=course.out_of_room)
+    answer = RingAnswer((*steps, *course.steps), course.ring, least_violations(problem), out_of_room=course.out_of_room)
     result = ring_result(problem, answer, load_bound(problem), budget, course.warnings)
     if result.answer is None or result.answer.steps:
         return result
@@ -65,13 +69,20 @@ def random_ring(problem: RingProblem, seed: int) -> Ring:
     return Ring(problem.position[place], random.permutation(problem.member))
 
 
+def least_violations(problem: RingProblem) -> int:
+    """Return a number of zone violations that no ring of the members with one token each is below."""
+    return fewest_crowded(np.unique(problem.zone[problem.member], return_counts=True)[1], width_of(problem))
+
+
 def _from_scratch(problem: RingProblem, seed: int, budget: Budget) -> Result[RingAnswer]:
     """Return random tokens after negotiation, in one step: no ring in between is ever put in place."""
     if problem.rebalance:
         raise FtplanError("--rebalance: the ring in place has several tokens a node, and neighbours move one each")
     start = tiered(problem, random_ring(problem, seed))
     course = as_planned(problem, start, (), budget)
-    answer = RingAnswer((Step("re-plan", course.ring),), course.ring, out_of_room=course.out_of_room)
+    answer = RingAnswer(
+        (Step("re-plan", course.ring),), course.ring, least_violations(problem), out_of_room=course.out_of_room
+    )
     return ring_result(problem, answer, load_bound(problem), budget, course.warnings)
 
 

@@ -295,6 +295,14 @@ def test_rings_keep_their_rules_and_bounds(load: list[float], cpu: list[float], 
     ]
 
 
+@pytest.mark.parametrize(("zones", "replication"), [("aab", 1), ("aaab", 1), ("aabb", 1), ("aabc", 2), ("abc", 2)])
+def test_least_violations_are_of_any_ring(zones: str, replication: int) -> None:
+    problem = ring_problem([1.0] * 5, [1.0] * len(zones), zones, replication=replication)
+    found = answer(problem)
+    assert found.violations_bound is not None
+    assert found.violations_bound <= best_ring(problem)[0] <= problem.violations(found.ring)
+
+
 def test_no_load_no_moves() -> None:
     problem = ring_problem([0.0] * 8, [1.0] * 3)
     course = as_planned(problem, random_ring(problem, 0), (), Budget(60.0))

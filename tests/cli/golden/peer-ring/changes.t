@@ -343,7 +343,7 @@ Load moves between neighbours; the same ring again changes nothing.
   need another node         n4, n6
   rules                     replication, tokens, order
                                        this plan  at best  ring in place  random tokens  virtual nodes
-  arcs with two copies in one zone             2        –              2              –            147
+  arcs with two copies in one zone             2        0              2              –            147
   largest load, of the fair share          1.359    1.359          1.359          2.605          2.541
   bytes that travel                            0        –              –              –              –
   highest utilisation                     0.9516        –         0.9516              –              –

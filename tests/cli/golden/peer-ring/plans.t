@@ -177,7 +177,7 @@ As the paper does it, and as is usual.
   copies of each key group  2
   rules                     replication, tokens
                                        this plan  at best  random tokens  virtual nodes
-  arcs with two copies in one zone             3        –              –            147
+  arcs with two copies in one zone             3        0              –            147
   largest load, of the fair share          1.359    1.359          2.605          2.541
   highest utilisation                     0.9516        –              –              –
   overloaded nodes                             1        –              –              –
