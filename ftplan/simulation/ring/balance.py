@@ -115,7 +115,8 @@ class Balance:
             ring = without(world.ring, gone)
             at = ring.owner(world.setting.position)
             takes = sorted(set(ring.node[at][world.owner == leave.node].tolist()))
-            change = Change("scale-in", int(takes[0]), (leave.node,), world.now)
+            taker = int(takes[0] if takes else ring.node[0])  # who has no key group gives none
+            change = Change("scale-in", taker, (leave.node,), world.now)
             self.members.prepare(ring, change)
 
         return leaves

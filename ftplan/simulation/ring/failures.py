@@ -38,10 +38,11 @@ class Failures:
             if world.peers[node].alive:
                 world.peers[node].stop()
         gone = ~(world.sound & world.alive[:, None]).any(axis=0)
-        world.fails_s[gone & ~np.isfinite(world.fails_s)] = world.now
+        world.fails_s[gone] = np.minimum(world.fails_s[gone], world.now)
+        world.again_s[gone] = -np.inf
         for watcher, node in self._watched():
             self.expected += 1
-            after(world.env, max(self._missed_s(watcher, node) - world.now, 0.0), self._walks(watcher), CONTROL)
+            after(world.env, max(self._missed_s(watcher, node) - world.now, 0.0), self._walks(watcher, node), CONTROL)
 
     def _watched(self) -> Iterator[tuple[int, int]]:
         """Yield live nodes and the dead one that stands before them, each pair once."""
@@ -58,50 +59,51 @@ class Failures:
         if beat_s is not None:
             last_s = phase_s + np.floor((self.world.now - phase_s) / beat_s) * beat_s + timing.delay_s
             return float(last_s) + timing.missed * beat_s + timing.grace_s
-        first_s = phase_s - timing.interval_s
-        last_s = self.checkpoints.beat_s.get((watcher, node), first_s)
+        sent_s = phase_s + np.floor((self.world.now - phase_s) / timing.interval_s) * timing.interval_s
+        last_s = self.checkpoints.beat_s.get((watcher, node), float(sent_s) + timing.delay_s)  # else an empty one
         return last_s + timing.missed * timing.interval_s + timing.grace_s
 
-    def _walks(self, watcher: int) -> Callable[[], None]:
+    def _walks(self, watcher: int, node: int) -> Callable[[], None]:
         """Ask the nodes before, one after the other, which are alive; then take over."""
         begun_s, world = self.world.now, self.world
 
         def walk() -> None:
-            if not world.peers[watcher].alive or not self._run(watcher).size:
+            if not world.peers[watcher].alive or not self._run(watcher, node).size:
                 self.expected -= 1
                 return
-            dead = len(set(world.ring.node[self._run(watcher)].tolist()))
+            dead = len(set(world.ring.node[self._run(watcher, node)].tolist()))
             after(world.env, dead * 2.0 * world.setting.timing.delay_s, take_over, CONTROL)
 
         def take_over() -> None:
             self.expected -= 1
             if world.peers[watcher].alive:
-                self._take_over(watcher, begun_s)
+                self._take_over(watcher, node, begun_s)
 
         return walk
 
-    def _run(self, watcher: int) -> IntArray:
-        """Return the tokens of dead nodes that stand right before a token of a node."""
-        node, alive = self.world.ring.node, self.world.alive
+    def _run(self, watcher: int, node: int) -> IntArray:
+        """Return the tokens of dead nodes that stand right before a token of a live one, a dead *node* last of them."""
+        owner, alive = self.world.ring.node, self.world.alive
         found = list[int]()
-        for last in np.flatnonzero(node == watcher).tolist():
-            at = (last - 1) % len(node)
-            while not alive[node[at]]:
+        for last in np.flatnonzero((owner == watcher) & (np.roll(owner, 1) == node)).tolist():
+            at = (last - 1) % len(owner)
+            while not alive[owner[at]]:
                 found.append(at)
-                at = (at - 1) % len(node)
+                at = (at - 1) % len(owner)
         return np.array(sorted(set(found)), dtype=np.int64)
 
-    def _take_over(self, watcher: int, begun_s: float) -> None:
-        world, run = self.world, self._run(watcher)
+    def _take_over(self, watcher: int, node: int, begun_s: float) -> None:
+        world, run = self.world, self._run(watcher, node)
         if not run.size:
             return
         others = tuple(sorted(set(world.ring.node[run].tolist())))
         place = world.ring.owner(world.setting.position)
         ring, takers = world.ring.node.copy(), dict[int, Change]()
         for token in run.tolist():
-            taker = self._taker(watcher, np.flatnonzero(place == token), token)
-            ring[token] = taker
-            takers.setdefault(taker, Change("failure", taker, others, begun_s))
+            at = np.flatnonzero(place == token)
+            ring[token] = taker = self._taker(watcher, at, token)
+            if at.size:
+                takers.setdefault(taker, Change("failure", taker, others, begun_s))
         changed = merged(Ring(world.ring.token, ring))
         self.members.install(changed, list(takers.values()), world.setting.timing.fixed_s)
 

@@ -72,9 +72,9 @@ class World:
         (M,) node that processes each position.
     holds, extra
         (N, M) nodes that hold a position by the ring, the owner too; and nodes that will, for whom copies are made.
-    fails_s
-        (M,) when the last sound copy failed, infinite where one is left; (M,) ``again_s`` from when on records count
-        again.
+    fails_s, again_s
+        (M,) when the last sound copy failed first, infinite where one was always left; and from when on records count
+        again, -inf where they do not, or always did.
     emitted_s
         (batches,) when each batch was sent, infinite for those that were not.
     """

@@ -149,7 +149,10 @@ def test_a_plan_with_many_tokens(job: Problem) -> None:
     plan = ftplan.plan("peer-ring", job, algorithm="virtual-nodes", tokens=4)
     document = ftplan.simulate("ring", job, plan, fail="node:n3", **SHORT).to_dict()
     assert document["nothing_lost"]
-    assert {change["others"][0] for change in document["changes"]} == {"n3"}
+    assert {tuple(change["others"]) for change in document["changes"]} == {("n3",)}
+    noticed = [change["decided_s"] for change in document["changes"]]
+    assert len(noticed) > 1
+    assert max(noticed) - min(noticed) < 0.1  # by one checkpoint that does not come, whoever holds how much of it
 
 
 def test_pieces_cover_all_positions_and_end_where_arcs_do(job: Problem) -> None:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ftplan.metrics.ring import Ring
 from ftplan.metrics.ring_problem import Thresholds
 from ftplan.simulation.ring.checkpoints import Checkpoints
 from ftplan.simulation.ring.outcome import RingOutcome
@@ -22,14 +23,18 @@ TIMES = st.floats(0.2, 5.0)
 
 @st.composite
 def busy_rings(draw: st.DrawFn) -> SimulatedRing:
-    """Draw a ring to which much happens."""
+    """Draw a ring, of one token a node or more, to which much happens."""
     nodes = draw(st.integers(3, 6))
     which = st.lists(st.integers(0, nodes - 1), min_size=1, max_size=nodes // 2, unique=True)
     failures = draw(st.lists(st.builds(NodeFailure, TIMES, which.map(tuple)), max_size=3))
     leaves = draw(st.lists(st.builds(Leave, TIMES, st.integers(0, nodes - 1)), max_size=1))
     hot = np.where(np.arange(12) < 3, draw(st.sampled_from([1.0, 4.0, 8.0])), 1.0)
+    more = draw(st.lists(st.integers(0, nodes - 1), max_size=6))
+    order = np.array(draw(st.permutations([*range(nodes), *more])), dtype=np.int64)
+    tokens = (np.arange(len(order)) * 12 // len(order)) / 12.0
     return ring(
-        nodes, spares=draw(st.integers(0, 1)), replication=draw(st.integers(1, min(3, nodes - 1))),
+        nodes, ring=Ring(tokens, order), spares=draw(st.integers(0, 1)),
+        replication=draw(st.integers(1, min(3, nodes - 1))),
         failures=tuple(failures), leaves=tuple(leaves), surges=(Surge(1.0, hot),),
         thresholds=draw(st.sampled_from([None, Thresholds(0.2, 0.1, 0.8, 0.7)])),
         heartbeat_s=draw(st.sampled_from([None, 0.2])), fixed_s=draw(st.sampled_from([0.0, 0.3])),
@@ -139,3 +144,11 @@ def test_all_nodes_fail() -> None:
     outcome = simulate_ring(ring(failures=(NodeFailure(2.0, (0, 1, 2, 3)),), until_s=4.0))
     np.testing.assert_allclose(outcome.audit.excused, outcome.audit.sent)
     assert not outcome.changes
+
+
+def test_positions_that_are_lost_twice() -> None:
+    """All who hold some fail, others begin anew, and fail too; what came between is gone as well, and excused."""
+    failures = (NodeFailure(1.3, (0, 1)), NodeFailure(3.9, (2, 3)))
+    outcome = simulate_ring(ring(failures=failures, until_s=5.0))
+    assert outcome.audit.lost.sum() == 0.0
+    np.testing.assert_allclose(outcome.audit.excused, outcome.audit.sent)
