@@ -110,7 +110,8 @@ def _summary(
         value = known["levels"][name]["value"]
         known["levels"][name]["bound"] = None if value is None or bounds[name] is None else min(bounds[name], value)
     known |= baselines(problem, options.seed)
-    known["front"] = front(problem, answer, command)
+    if problem.current is not None:
+        known["front"] = front(problem, answer, command)
     known["out_of_room"] = [problem.nodes[node] for node in answer.out_of_room]
     return known, bounds
 

@@ -57,6 +57,9 @@ A node joins a ring, and another one leaves it.
   checkpoints, bytes/s                         258,097
   longest until served again, s                12.96 (n4)
   longest until all copies are there again, s  11.25 (n1)
+  for a largest load of  bytes that travel
+                  1.359          2,359,296
+                  1.566          1,310,720
   6 nodes stand on the ring. The most loaded one has 1.359 times its fair share; none can do better. All copies of a key group lie in different zones. 2.25 MiB travel.
   2> ftplan: algorithm: exact (the default)
   $ ftplan peer-ring -t topology.yaml -c cluster.yaml -s stats --interval 10s --current ring.json --add n6 -o grown.json -q
@@ -64,6 +67,7 @@ A node joins a ring, and another one leaves it.
   {
     "not_recomputed": [
       "bound",
+      "summary.front",
       "summary.levels.bytes.bound",
       "summary.levels.largest_load.bound",
       "summary.levels.zone_violations.bound",
@@ -200,6 +204,9 @@ Good enough with fewer bytes, and as good as a budget of bytes allows.
   longest until served again, s                13.76 (n2)
   longest until caught up, s                   never (n2)
   longest until all copies are there again, s  11.25 (n1)
+  for a largest load of  bytes that travel
+                  1.359          2,883,584
+                  1.497          1,310,720
   6 nodes stand on the ring. The most loaded one has 1.497 times its fair share; at best 1.359. All copies of a key group lie in different zones. 1.25 MiB travel.
   $ ftplan peer-ring -t topology.yaml -c cluster.yaml -s stats --interval 10s --current ring.json --add n6 --max-bytes 3MB --format table -q
   peer ring
@@ -256,12 +263,15 @@ Good enough with fewer bytes, and as good as a budget of bytes allows.
   checkpoints, bytes/s                         258,097
   longest until served again, s                12.96 (n4)
   longest until all copies are there again, s  11.25 (n1)
+  for a largest load of  bytes that travel
+                  1.359          2,359,296
+                  1.566          1,310,720
   6 nodes stand on the ring. The most loaded one has 1.359 times its fair share; none can do better. All copies of a key group lie in different zones. 2.25 MiB travel.
   $ ftplan peer-ring -t topology.yaml -c cluster.yaml -s stats --interval 10s --current ring.json --add n6 --max-bytes 1KB --format table
   peer ring
   algorithm     exact
   status        infeasible
-  reason        at least 1.31072e+06 bytes travel, and 1000 may
+  reason        1.31072e+06 bytes travel at least, and 1000 may
   limit         max-bytes
   current       1,000
   needed        1,310,720
@@ -274,7 +284,7 @@ Good enough with fewer bytes, and as good as a budget of bytes allows.
   overloaded nodes                                 2
   sets of nodes that hold a key group              5
   2> ftplan: algorithm: exact (the default)
-  2> ftplan: no plan: at least 1.31072e+06 bytes travel, and 1000 may
+  2> ftplan: no plan: 1.31072e+06 bytes travel at least, and 1000 may
   2> ftplan: smallest fix: --max-bytes 1310720
   [1]
 

@@ -129,6 +129,7 @@ What a failure does to the ring: who takes over, and what is lost.
   {
     "not_recomputed": [
       "bound",
+      "summary.front",
       "summary.levels.bytes.bound",
       "summary.levels.largest_load.bound",
       "summary.levels.zone_violations.bound",

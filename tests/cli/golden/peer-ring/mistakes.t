@@ -168,5 +168,5 @@ Rings made by hand.
   [1]
   $ sed 's/token: 0.5/token: 1.5/' hand.yaml > wrong.yaml
   $ ftplan verify wrong.yaml -t topology.yaml -c cluster.yaml --format table
-  2> ftplan: wrong.yaml: plan.ring[2].token: Input should be less than 1
+  2> ftplan: wrong.yaml: plan.ring[2].token: must be less than 1, got 1.5
   [2]
