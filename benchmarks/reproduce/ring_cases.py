@@ -14,8 +14,8 @@ REPLAY_RATE = 20_000.0
 
 Document = dict[str, Any]
 ASSUMED = (
-    f"a node replays {REPLAY_RATE:,.0f} records a second, L_n is 15 ms; the text gives no values of single points, so "
-    "that range and shape are compared"
+    f"a node replays {REPLAY_RATE:,.0f} records a second, which is chosen such that figures 6 c and 8 b have the "
+    "paper's range, so that their shape is what is tested; L_n is 15 ms; the text gives no values of single points"
 )
 
 

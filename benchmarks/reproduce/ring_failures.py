@@ -9,15 +9,17 @@ from typing import Any
 import numpy as np
 
 import ftplan
-from reproduce.checks import at_least, mean, number, rising, within
+from reproduce.checks import at_least, at_most, mean, number, rising, within
 from reproduce.drawing import lines
-from reproduce.ring_cases import ASSUMED, PAPER, node, problem, rates, simulated, three_nodes
+from reproduce.ring_cases import ASSUMED, PAPER, by_hand, node, problem, rates, simulated, three_nodes
 from reproduce.row import Check, Claim, Outcome, Row, Table
 
 #: Seconds from a failure until replay begins, chosen like the rate of replay; the question of figure 8 b.
 FIXED_S = 0.7
 NODES, RATE, GROUPS, INTERVAL_S = 12, 15_000.0, 768, 10.0
 FAILURES = (1, 2, 3, 4, 5, 6)
+#: The ring whose nodes have the same load each.
+EVEN = by_hand({f"n{k + 1}": k / NODES for k in range(NODES)})
 
 
 def make_figure_8a(quick: bool) -> Outcome:
@@ -65,7 +67,7 @@ def apart(random: np.random.Generator) -> list[int]:
 
 
 def make_figure_8b(quick: bool) -> Outcome:
-    """Return how long 1 to 6 failures at once take, the longest of each time, and two neighbours with two backups."""
+    """Return how long 1 to 6 failures at once take, the longest each time; beside it on even arcs, and neighbours."""
     given, made = rings(quick)
     took: dict[tuple[str, int], list[list[float]]] = {}
     for seed, plan in enumerate(made):
@@ -75,10 +77,12 @@ def make_figure_8b(quick: bool) -> Outcome:
         order, at_s = apart(random), 15.0 + INTERVAL_S * (seed + 0.5) / len(made)
         cases = [("apart", many, 1, order[:many]) for many in FAILURES]
         cases += [("neighbours", many, 3, [(start + k) % NODES for k in range(many)]) for many in (1, 2, 3)]
+        cases += [("apart, even arcs", many, 1, order[:many]) for many in (1, 6)]
         for place, many, copies, at in cases:
-            failed = [f"node:{nodes[k]}" for k in at]
+            even = place == "apart, even arcs"
+            failed = [f"node:n{k + 1}" if even else f"node:{nodes[k]}" for k in at]
             document = simulated(
-                given, plan, replication=copies, fail=failed, fail_at_s=at_s, until_s=at_s + 2.0,
+                given, EVEN if even else plan, replication=copies, fail=failed, fail_at_s=at_s, until_s=at_s + 2.0,
                 interval_s=INTERVAL_S, tick_s=0.1, heartbeat_s=1e-3, takeover_s=FIXED_S, mappers=1, seed=seed,
             )  # fmt: skip
             took.setdefault((place, many), []).append([change["ready_s"] for change in document["changes"]])
@@ -108,15 +112,18 @@ def _flat(table: Table) -> Iterator[Check]:
 def _in_range(table: Table) -> Iterator[Check]:
     for many in FAILURES[2:]:
         value = table.value("in_parallel_ms", place="apart", failures=many)
-        yield within(f"{many} failures, ms", value, 1000.0, 1500.0)
+        yield within(f"{many} failures, ms", value, 1200.0, 1500.0)
 
 
 def _imbalance(table: Table) -> Iterator[Check]:
-    """Loads differ from ring to ring and arc to arc: that is more than what three more failures add."""
+    """Where all arcs have the same load, only the age of checkpoints is left to vary."""
     apart_ = {many: table.value("in_parallel_ms", place="apart", failures=many) for many in FAILURES}
     spread = table.value("deviation_ms", place="apart", failures=1)
     yield Check(0.0 < apart_[6] - apart_[3] < spread, f"6 against 3: {number(apart_[6] - apart_[3])} ms; of one "
                 f"failure {number(spread)} ms deviation")  # fmt: skip
+    for many in (1, 6):
+        even, uneven = (table.value("deviation_ms", place=p, failures=many) for p in ("apart, even arcs", "apart"))
+        yield at_most(f"{many} failed: deviation with even arcs over that", even / uneven, 0.5)
 
 
 def _neighbours(table: Table) -> Iterator[Check]:
@@ -130,11 +137,12 @@ ROWS = (
         "ring-figure-8a", PAPER, "figure 8 a", "a failure: what is kept, and who takes over", make_figure_8a,
         (
             Claim(
-                "without checkpoints of the failed node, what its neighbour keeps grows until it takes over", "VIII",
+                "without checkpoints of the failed node, what its neighbour keeps grows until it takes over",
+                "section VIII-A",
                 "it replays more than 1.4 times what it keeps on average, within 15 s of the failure", _grows,
             ),
             Claim(
-                "the neighbour then gets the records of the failed node", "VIII",
+                "the neighbour then gets the records of the failed node", "section VIII-A",
                 "it processes what both did before, within 3 %, and the third node no more than before", _takes,
             ),
         ),
@@ -146,19 +154,23 @@ ROWS = (
         (
             Claim(
                 "latency does not grow with the number of failures that are no neighbours: take-overs are parallel",
-                "VIII",
+                "section VIII-A",
                 "that of 6 is 1 to 1.25 times that of 3, where one by one 6 take 4 times as long as 1",
                 _flat,
             ),
             Claim(
-                "it is 1,200 to 1,500 ms for 3 to 6 failures", "VIII", "all means are from 1,000 to 1,500 ms", _in_range
+                "it is about 1,200 to 1,500 ms for 3 to 6 failures", "section VIII-A",
+                "all means are from 1,200 to 1,500 ms", _in_range,
             ),
             Claim(
-                "variation comes from loads that differ, not from the number of failures", "VIII",
-                "6 failures add less to 3 than the standard deviation of the latency of one", _imbalance,
+                "variation comes from loads that differ, not from the number of failures", "section VIII-A",
+                "6 failures add less to 3 than the standard deviation of the latency of one, and with even arcs the "
+                "deviations of 1 and of 6 are at most half",
+                _imbalance,
             ),
             Claim(
-                "(ours) a run of neighbours is not flat, since one node takes over all of it", "VII",
+                "a run of neighbours is not flat, since one node takes over all of it (not a claim of the paper)",
+                "section VII",
                 "with 3 backups, 3 neighbours take at least twice the replay of 1", _neighbours,
             ),
         ),
