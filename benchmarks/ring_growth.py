@@ -5,11 +5,12 @@ Run from the project's root: ``python benchmarks/ring_growth.py [--quick]``. Pri
 Few nodes: five nodes that share 60 key groups, one or two join. The search that many nodes get is held to all circular
 orders of the nodes, each with its cuts solved.
 
-Many nodes: 32,768 key groups with exponential loads, bytes in proportion, one backup, on the ring with the least
-largest load; nodes join it, and the largest load may be up to a target, or has to be the least there is again. Bytes
-are in mean arcs of the grown ring: what one node owns. The bound is proven for any order of the nodes. The paper puts a
-node midway in the arc of the most loaded; virtual nodes have 100 tokens each and their own ring before. Both have the
-load that they come to.
+Many nodes: 32,768 key groups with exponential loads, bytes in proportion, one backup, no zones, on the ring with the
+least largest load; nodes join it, and the largest load may be up to a target, or has to be the least there is again.
+Bytes are those that travel, copies included, in mean arcs of the grown ring: what one node owns. *Proven least* holds
+for any order of the nodes; what can really be reached is between it and the bytes beside it, so that a ratio of at most
+1.1 is proof, and one above may be the bound's fault as well as the plan's. The paper puts a node midway in the arc of
+the most loaded; virtual nodes have 100 tokens each and their own ring before. Both have the load that they come to.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from ftplan.planners.peer_ring.options import RingSearch
 from ftplan.planners.peer_ring.paper import paper
 from ftplan.planners.peer_ring.virtual_nodes import hashed_ring, virtual_nodes
 
-GROUPS, SEEDS = 32_768, 8
+GROUPS, SEEDS = 32_768, 6
 SEARCH = RingSearch()
 
 
@@ -45,7 +46,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="3 seeds, 4,096 key groups and 100 nodes")
     arguments = parser.parse_args()
     few(3 if arguments.quick else SEEDS)
-    groups, counts = (4_096, (100,)) if arguments.quick else (GROUPS, (100, 300, 1_000))
+    groups, counts = (4_096, (100,)) if arguments.quick else (GROUPS, (100, 1_000))
     many(groups, counts)
 
 
@@ -83,17 +84,19 @@ def ratio(seed: int, joins: int, replication: int, target: float | None) -> floa
     assert some is not None
     assert every is not None
     assert (some.violations, some.load <= max(every.load, target or 0.0) * (1.0 + 1e-8)) == (every.violations, True)
-    return some.bytes / every.bytes if every.bytes else float(some.bytes == 0.0)
+    if every.bytes == 0.0:
+        return 1.0 if some.bytes == 0.0 else np.inf
+    return some.bytes / every.bytes
 
 
 def many(groups: int, counts: tuple[int, ...]) -> None:
     """Print what travels on large rings."""
     print(f"\n### {groups:,} key groups\n")
     print(
-        "| nodes | join | target load | exact: load | bytes, arcs | proven least | ratio | seconds | midpoint: load | "
-        "bytes | virtual nodes: load | bytes |"
+        "| nodes | join | target load | exact: load | bytes, arcs | proven least | ratio | to reach | seconds | "
+        "midpoint: load | bytes | virtual nodes: load | bytes |"
     )
-    print("|" + "---|" * 12)
+    print("|" + "---|" * 13)
     load = loads("exponential", groups)
     exact(grown(loads("exponential", 2_048), 50, 1, 1.1), SEARCH)  # compiles
     for nodes in counts:
@@ -119,12 +122,19 @@ def row(load: np.ndarray, nodes: int, joins: int, target: float | None) -> str:
     arc = float(problem.state.sum()) / (nodes + joins)
     cells = (
         f"{nodes:,}", joins, shown(target), f"{problem.largest_load(ring):.3f}", f"{moved / arc:.2f}",
-        f"{least / arc:.2f}", f"{moved / least:.3f}" if least else "–", f"{seconds:.1f}",
+        f"{least / arc:.2f}", over(moved, least), "≤ 1.1", f"{seconds:.1f}",
         f"{problem.largest_load(midway.ring):.2f}",
         f"{travelled(problem, problem.current, midway.ring) / arc:.2f}",
         f"{problem.largest_load(spread.ring):.2f}", f"{travelled(problem, hashed.current, spread.ring) / arc:.2f}",
     )  # fmt: skip
     return "| " + " | ".join(map(str, cells)) + " |"
+
+
+def over(moved: float, least: float) -> str:
+    """Return the ratio of bytes to the least possible ones, if any are proven."""
+    if least == 0.0:
+        return "1.000" if moved == 0.0 else "nothing proven"
+    return f"{moved / least:.3f}"
 
 
 def travelled(problem: RingProblem, before: Ring | None, after: Ring) -> float:
