@@ -112,9 +112,8 @@ SECTIONS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
         "others, and state a mean time to a loss 20,000 times that of random replication and 20 times that of the best "
         "scheme before. Here a tier lasts as many times longer than neighbours in different zones as its nodes and "
         "zones fail less often, and loses as many times fewer bytes. A tier that fails as often as the workers helps "
-        "nothing: it loses as many bytes on average, and where zones fail it loses something up to 1.6 times as often, "
-        "since it is one zone behind every arc. What is gained beside virtual nodes, which do not know zones, is "
-        "mostly due to the order of zones.",
+        "nothing: it loses as many bytes on average, and where zones fail it loses something up to 1.6 times as often. "
+        "What is gained beside virtual nodes, which do not know zones, is mostly due to the order of zones.",
     ),
     (
         "allocation-at-scale",

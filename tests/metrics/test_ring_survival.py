@@ -77,6 +77,25 @@ def test_all_pairs_of_six_virtual_nodes() -> None:
     assert loss(problem, ring).value == pytest.approx(1.460e-3, rel=5e-4)
 
 
+@pytest.mark.parametrize(("often", "least", "most"), [(1.0, 0.6, 0.999), (0.1, 6.0, 9.99), (1e-3, 600.0, 999.0)])
+def test_a_tier_helps_as_much_as_it_fails_less_often(often: float, least: float, most: float) -> None:
+    """The claim of [Cidon2015] needs a tier that fails less often: one that is like the workers hurts survival."""
+    problem, ring = equal_arcs("abcabdacdbcde", 2, 0.001, 0.003)
+    vault = np.arange(13) == 12
+    problem = replace(problem, members=~vault, tier=vault)
+    problem = replace(problem, down=problem.down * np.where(vault, often, 1.0))
+    problem = replace(problem, zone_down=problem.zone_down * np.where(np.arange(len(problem.zones)) == 4, often, 1.0))
+    ring = Ring(np.arange(12) / 12, np.arange(12))
+    without, tiered = survival(problem, ring), survival(problem, Ring(ring.token, ring.node, np.full(12, 12)))
+    assert without is not None
+    assert tiered is not None
+    assert least <= without["loss_probability"] / tiered["loss_probability"] <= most
+    vault_down = 1.0 - (1.0 - 0.001 * often) * (1.0 - 0.003 * often)
+    other_down = 1.0 - (1.0 - 0.001) * (1.0 - 0.003)
+    ratio = without["expected_lost_bytes"] / tiered["expected_lost_bytes"]
+    assert ratio == pytest.approx(other_down / vault_down)
+
+
 @QUICK
 @given(rings())
 def test_loss_is_the_sum_over_every_failure(case: tuple[RingProblem, Ring]) -> None:
