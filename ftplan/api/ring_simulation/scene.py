@@ -32,6 +32,8 @@ from ftplan.simulation.ring.setting import RingTiming, SimulatedRing
 COMMAND = "simulate ring"
 #: Of the ring that is simulated where no topology is given ([Kumbhare2015], figure 8 b).
 NODES, RATE, GROUPS_A_NODE, STATE_BYTES = 12, 15_000.0, 64, 2.0**20
+#: What is said of a failure file where a ring is planned, and is not so where one is simulated.
+PLANNED_ONLY = "LATER_FAILURES"
 #: Share of the bound of latency that clocks differ by, where nobody says.
 SKEW = 0.9
 
@@ -106,7 +108,8 @@ def scene_of(problem: Problem, plan: Any, options: RingSimulationOptions) -> Rin
     )
     setting = replace(setting, surges=surges(setting, options, times))
     files = (given.file,) if given.file is not None else ()
-    warnings = (*said, *problem.warnings, *prepared.problem.warnings, *pieces.warnings, *_doubts(setting))
+    asked = (warning for warning in prepared.problem.warnings if warning.code != PLANNED_ONLY)
+    warnings = (*said, *problem.warnings, *asked, *pieces.warnings, *_doubts(setting))
     inputs = (*problem.inputs, *prepared.inputs, *files)
     return RingScene(setting, pieces, prepared, inputs, tuple(dict.fromkeys(warnings)))
 
@@ -226,7 +229,11 @@ def _happens(prepared: PreparedRing, problem: Problem, options: RingSimulationOp
 
 
 def _doubts(setting: SimulatedRing) -> Iterator[Warn]:
+    """Yield what makes failures lose records, or do nothing."""
     timing = setting.timing
+    known = {*setting.ring.nodes.tolist(), *setting.spares}
+    for node in sorted({node for failure in setting.failures for node in failure.nodes} - known):
+        yield Warn("FAILS_ELSEWHERE", f"{setting.nodes[node]} is not on the ring: nothing happens when it fails")
     if timing.skew_s >= timing.latency_bound_s and timing.skew_s > 0.0:
         text = f"clocks differ by up to {timing.skew_s:g} s, which is not below the bound of {timing.latency_bound_s:g}"
         yield Warn("CLOCKS_DIFFER", f"{text} s: a failure may lose records")

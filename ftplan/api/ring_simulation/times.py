@@ -61,7 +61,8 @@ def times_of(
     late = [flag for flag, seconds in ends if seconds >= until_s]
     if late:
         raise FtplanError(f"--until: {until_s:g} s is not after what {late[0]} says")
-    tick_s = options.tick_s or max(interval_s / TICKS, until_s * options.mappers * nodes / MESSAGES)
+    usual_tick_s = min(max(interval_s / TICKS, until_s * options.mappers * nodes / MESSAGES), until_s)
+    tick_s = options.tick_s or usual_tick_s
     ticks = max(round(until_s / tick_s), 1)
     if ticks > MOST_TICKS:
         raise FtplanError(f"--tick: {tick_s:g} s makes {ticks:,} batches; at most {MOST_TICKS:,} are simulated")
