@@ -81,7 +81,7 @@ def scene_of(problem: Problem, plan: Any, options: RingSimulationOptions) -> Rin
         raise FtplanError(f"{COMMAND}: tiered copies are not simulated: plan without --tier")
     _check_copies(ring, prepared)
     nodes = SimulatedNodes.of(prepared, ring, options.spares)
-    times = times_of(prepared, problem, options, _happens(prepared, problem, options), len(nodes.names))
+    times = times_of(prepared, problem, options, len(nodes.names))
     factor = _rate_factor(prepared, options)
     pieces = cut(prepared.problem, ring, times.batches(options.mappers))
     setting = SimulatedRing(
@@ -220,12 +220,6 @@ def _timing(prepared: PreparedRing, options: RingSimulationOptions) -> RingTimin
         bandwidth=known.bandwidth,
         provision_s=options.provision_s,
     )
-
-
-def _happens(prepared: PreparedRing, problem: Problem, options: RingSimulationOptions) -> bool:
-    """Return whether anything fails, leaves or grows."""
-    fails = bool(options.fail) or prepared.problem.fails.any() or problem.failure is not None
-    return bool(fails or options.leave or options.hot != 1.0)
 
 
 def _doubts(setting: SimulatedRing) -> Iterator[Warn]:

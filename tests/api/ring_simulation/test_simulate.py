@@ -197,7 +197,7 @@ def test_pieces_cover_all_positions_and_end_where_arcs_do(job: Problem) -> None:
         ({"tokens": "random"}, "--tokens: PLAN says"),
         ({"fail": "task:count/0"}, "what fails there is node:ID or zone:ID"),
         ({"fail": "node:n9"}, "unknown node 'n9'"),
-        ({"fail": "node:n1", "fail_at_s": 9.0, "until_s": 9.0}, "--until: 9 s is not after what --fail-at says"),
+        ({"fail": "node:n1", "fail_at_s": 9.0, "until_s": 9.0}, "--until: 9 s is not after the last failure, at 9 s"),
         ({"leave": "n5"}, "--leave: n5 is not on the ring"),
         ({"leave": ["n1", "n2", "n3"]}, "--leave: 1 node would be left"),
         ({"replication": 4}, "a ring of 4 nodes has room for 3 at most"),
