@@ -28,3 +28,9 @@ def restore_bandwidth() -> Any:
     """Return the option of what restores get."""
     text = "Of restores, per second: MB of 2^20 bytes, or a size such as 1GB.  [default: as --costs says, else the "
     return option(None, optional(BANDWIDTH), f"{text}cluster's network]", metavar="SPEED", unit="speed")
+
+
+def resolution(least_s: float) -> Any:
+    """Return the option of how finely a simulation tells what happens over time."""
+    text = "Resolution of what the answer tells over time.  [default: a round time, at most 120 in all]"
+    return option(None, optional(number(least_s, 1e6)), text, metavar="TIME", unit="time")

@@ -21,11 +21,15 @@ _PANELS = (
 )
 
 
+def changed_first(document: Document) -> list[Document]:
+    """Return the nodes of the first run: those that gave or took anything, and then the others, each in their order."""
+    changed = {name for item in document["changes"] if item["run"] == 0 for name in (item["node"], *item["others"])}
+    return sorted(document["nodes"], key=lambda node: node["node"] not in changed)
+
+
 def ring_simulation_figure(document: Document) -> Figure:
     """Return four charts, one below the other: three with a line for each of the first nodes, and the latency."""
-    changed = {name for item in document["changes"] if item["run"] == 0 for name in (item["node"], *item["others"])}
-    ranked = sorted(document["nodes"], key=lambda node: node["node"] not in changed)
-    shown = list(zip(ranked, STYLES, strict=False))
+    shown = list(zip(changed_first(document), STYLES, strict=False))
 
     def draw(width: float) -> Drawing:
         x = Axis("time", duration, times=True)

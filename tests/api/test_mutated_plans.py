@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import pickle
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 
 import ftplan
 from ftplan.api import verify
+from ftplan.api.peer_ring import judge as ring_judge
 from ftplan.api.peer_ring import problem as ring_problem
 from ftplan.api.scale_out import problem as scaling_problem
 from ftplan.errors import FtplanError
@@ -94,8 +96,11 @@ def at(document: Any, place: Path_) -> Any:
 
 
 def put(document: Any, place: Path_, value: Any) -> Any:
-    made = copy.deepcopy(document)
-    at(made, place[:-1])[place[-1]] = value
+    """Return a document with another value at a place; it shares what is elsewhere."""
+    if not place:
+        return value
+    made = copy.copy(document)
+    made[place[0]] = put(document[place[0]], place[1:], value)
     return made
 
 
@@ -132,7 +137,10 @@ def excused(line: str, kind: str) -> bool:
 
 @pytest.fixture
 def asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Prepare a question once, however often it is asked; it depends on the inputs and the options alone."""
+    """Prepare a question once, however often it is asked; it depends on the inputs and the options alone.
+
+    What follows from a ring is recomputed once, too: it depends on the question, the ring and its steps.
+    """
     known: dict[Any, Any] = {}
 
     def once(prepare: Callable[..., Any]) -> Callable[..., Any]:
@@ -146,6 +154,19 @@ def asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr("ftplan.api.scale_out.asked.prepare", once(scaling_problem.prepare))
     monkeypatch.setattr("ftplan.api.peer_ring.asked.prepare", once(ring_problem.prepare))
+
+    def of_ring(follows: Callable[..., Any]) -> Callable[..., Any]:
+        def found(question: Any, ring: Any, *more: Any) -> Any:
+            of_it = None if ring is None else (ring.token, ring.node, ring.tier)
+            key = (follows, id(question), pickle.dumps((of_it, more[:1])))
+            if key not in known:
+                known[key] = follows(question, ring, *more)
+            return known[key]
+
+        return found
+
+    for name in ("failure_of", "whole_body", "summary"):
+        monkeypatch.setattr(ring_judge, name, of_ring(getattr(ring_judge, name)))
 
 
 @pytest.mark.usefixtures("asked_once")

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
 from .conftest import Run
 
 PLAN = {
@@ -29,15 +27,14 @@ def test_a_plan_from_standard_input(ftplan: Run, project: Path) -> None:
     assert ftplan("check", "simulated.json").returncode == 0
 
 
-@pytest.mark.parametrize("ending", ["svg", "png"])
-def test_a_plot(ftplan: Run, project: Path, ending: str) -> None:
+def test_a_plot(ftplan: Run, project: Path) -> None:
     args = (
-        "simulate", "ring", "--nodes", "3", "--rate", "60", *SHORT, "--fail", "node:n1", "--plot", f"out.{ending}",
-        "-q", "-o", "out.json",
+        "simulate", "ring", "--nodes", "3", "--rate", "60", *SHORT, "--fail", "node:n1", "--plot", "out.svg", "-q",
+        "-o", "out.json",
     )  # fmt: skip
     done = ftplan(*args)
     assert (done.returncode, done.stdout) == (0, "")
-    assert (project / f"out.{ending}").read_bytes().startswith(b"<?xml" if ending == "svg" else b"\x89PNG")
+    assert (project / "out.svg").read_bytes().startswith(b"<?xml")
     assert ftplan(*args).returncode == 2
 
 

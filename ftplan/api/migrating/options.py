@@ -8,9 +8,9 @@ from typing import Any
 from ftplan.api.checkpoints.options import CheckpointAllocationOptions
 from ftplan.api.option_fields import (
     FACTOR,
-    MOST,
     Check,
     Options,
+    PlanOptions,
     number,
     one_of,
     option,
@@ -60,7 +60,7 @@ class MigrationSimulationOptions(Options):
         "a plan has more than 100 moves]",
         metavar="N",
     )
-    seed: int = option(0, whole(0, MOST), "Seed of every random choice.")
+    seed: int = option_of(PlanOptions, "seed")
     time_limit_s: float | None = option(
         None,
         optional(number(0.0, 1e9, above=True)),

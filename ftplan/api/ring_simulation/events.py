@@ -40,13 +40,6 @@ def leaves(prepared: PreparedRing, ring: Ring, options: RingSimulationOptions, t
     FtplanError
         If one is not on the ring, or too few nodes would be left.
     """
-    """Return who leaves, all told at one moment: they leave one after the other.
-
-    Raises
-    ------
-    FtplanError
-        If one is not on the ring, or too few nodes would be left.
-    """
     chosen = np.flatnonzero(named_nodes(options.leave, prepared.cluster, "leave"))
     for node in chosen.tolist():
         if node not in ring.node:
@@ -59,13 +52,6 @@ def leaves(prepared: PreparedRing, ring: Ring, options: RingSimulationOptions, t
 
 
 def surges(setting: SimulatedRing, options: RingSimulationOptions, times: Times) -> tuple[Surge, ...]:
-    """Return when which positions get more records.
-
-    Raises
-    ------
-    FtplanError
-        If a node is named that is not on the ring, or nothing is said to grow.
-    """
     """Return when which positions get more records.
 
     Raises

@@ -7,10 +7,10 @@ from typing import Any
 
 from ftplan.api.option_fields import (
     FLAG,
-    MOST,
     SELECTORS,
     Check,
     Options,
+    PlanOptions,
     number,
     one_of,
     option,
@@ -19,6 +19,7 @@ from ftplan.api.option_fields import (
     whole,
 )
 from ftplan.api.peer_ring.options import PeerRingOptions
+from ftplan.api.shared_options import resolution
 
 EVEN, RANDOM = "even", "random"
 TIME = number(0.0, 1e9)
@@ -153,20 +154,14 @@ class RingSimulationOptions(Options):
         metavar="TIME",
         unit="time",
     )
-    every_s: float | None = option(
-        None,
-        optional(number(0.001, 1e6)),
-        "Resolution of what the answer tells over time.  [default: a round time, at most 120 in all]",
-        metavar="TIME",
-        unit="time",
-    )
+    every_s: float | None = resolution(0.001)
     runs: int = option(
         1,
         whole(1, 10_000),
         "Simulate so often, each time with other phases of checkpoints and delays of messages.",
         metavar="N",
     )
-    seed: int = option(0, whole(0, MOST), "Seed of every random choice.")
+    seed: int = option_of(PlanOptions, "seed")
 
 
 #: Options that peer rings have too, and which then win over the plan's.

@@ -14,6 +14,7 @@ from ftplan.api.simulating.document import Document, simulation_document
 from ftplan.api.simulating.statistics import figure
 from ftplan.metrics.ring import written_token
 from ftplan.metrics.ring_recovery import balance, recovery
+from ftplan.model.names import natural_key
 from ftplan.model.plan import InputFile, Warn, canonical_json
 from ftplan.model.topology import FloatArray
 from ftplan.simulation.ring.outcome import RingOutcome
@@ -21,6 +22,8 @@ from ftplan.simulation.ring.world import Change
 
 #: What is wrong with records, as documents and messages say it.
 LOST, EXCUSED = "lost", "lost, since all who held them failed"
+#: Nodes that a warning names.
+NAMED = 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +91,7 @@ def body(scene: RingScene, outcomes: Sequence[RingOutcome]) -> tuple[Document, t
         "latency_s": _known(first.over_time.latency_s),
         "nodes": list(_nodes(first)),
     }
-    return document, tuple(_said(outcomes))
+    return document, (*_said(outcomes), *_overloaded(document["changes"], setting.thresholds is not None))
 
 
 def _figures(outcomes: Sequence[RingOutcome]) -> dict[str, FloatArray]:
@@ -201,6 +204,20 @@ def _tokens(tokens: FloatArray) -> list[float]:
 
 def _known(values: FloatArray) -> list[float | None]:
     return [value if np.isfinite(value) else None for value in values.tolist()]
+
+
+def _overloaded(changes: Sequence[Document], balance: bool) -> Iterator[Warn]:
+    """Yield who gets more than it can process once it has taken over."""
+    told = {
+        change["node"]
+        for change in changes
+        if change["event"] == "failure" and change["predicted"] and change["predicted"]["caught_up_s"] is None
+    }
+    if told:
+        names = sorted(told, key=natural_key)
+        more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
+        text = f"more comes in than can be processed after the take-over by {', '.join(names[:NAMED])}{more}"
+        yield Warn("OVERLOADED", f"{text}{'' if balance else ': --balance lets load move'}")
 
 
 def _said(outcomes: Sequence[RingOutcome]) -> Iterator[Warn]:

@@ -32,6 +32,8 @@ from ftplan.simulation.ring.setting import RingTiming, SimulatedRing
 COMMAND = "simulate ring"
 #: Of the ring that is simulated where no topology is given ([Kumbhare2015], figure 8 b).
 NODES, RATE, GROUPS_A_NODE, STATE_BYTES = 12, 15_000.0, 64, 2.0**20
+#: What is said of a failure file where a ring is planned, and is not so where one is simulated.
+PLANNED_ONLY = "LATER_FAILURES"
 #: Share of the bound of latency that clocks differ by, where nobody says.
 SKEW = 0.9
 
@@ -79,7 +81,7 @@ def scene_of(problem: Problem, plan: Any, options: RingSimulationOptions) -> Rin
         raise FtplanError(f"{COMMAND}: tiered copies are not simulated: plan without --tier")
     _check_copies(ring, prepared)
     nodes = SimulatedNodes.of(prepared, ring, options.spares)
-    times = times_of(prepared, problem, options, _happens(prepared, problem, options), len(nodes.names))
+    times = times_of(prepared, problem, options, len(nodes.names))
     factor = _rate_factor(prepared, options)
     pieces = cut(prepared.problem, ring, times.batches(options.mappers))
     setting = SimulatedRing(
@@ -106,7 +108,8 @@ def scene_of(problem: Problem, plan: Any, options: RingSimulationOptions) -> Rin
     )
     setting = replace(setting, surges=surges(setting, options, times))
     files = (given.file,) if given.file is not None else ()
-    warnings = (*said, *problem.warnings, *prepared.problem.warnings, *pieces.warnings, *_doubts(setting))
+    asked = (warning for warning in prepared.problem.warnings if warning.code != PLANNED_ONLY)
+    warnings = (*said, *problem.warnings, *asked, *pieces.warnings, *_doubts(setting))
     inputs = (*problem.inputs, *prepared.inputs, *files)
     return RingScene(setting, pieces, prepared, inputs, tuple(dict.fromkeys(warnings)))
 
@@ -219,14 +222,12 @@ def _timing(prepared: PreparedRing, options: RingSimulationOptions) -> RingTimin
     )
 
 
-def _happens(prepared: PreparedRing, problem: Problem, options: RingSimulationOptions) -> bool:
-    """Return whether anything fails, leaves or grows."""
-    fails = bool(options.fail) or prepared.problem.fails.any() or problem.failure is not None
-    return bool(fails or options.leave or options.hot != 1.0)
-
-
 def _doubts(setting: SimulatedRing) -> Iterator[Warn]:
+    """Yield what makes failures lose records, or do nothing."""
     timing = setting.timing
+    known = {*setting.ring.nodes.tolist(), *setting.spares}
+    for node in sorted({node for failure in setting.failures for node in failure.nodes} - known):
+        yield Warn("FAILS_ELSEWHERE", f"{setting.nodes[node]} is not on the ring: nothing happens when it fails")
     if timing.skew_s >= timing.latency_bound_s and timing.skew_s > 0.0:
         text = f"clocks differ by up to {timing.skew_s:g} s, which is not below the bound of {timing.latency_bound_s:g}"
         yield Warn("CLOCKS_DIFFER", f"{text} s: a failure may lose records")

@@ -31,9 +31,7 @@ class Times(NamedTuple):
         return mappers * round(self.until_s / self.tick_s)
 
 
-def times_of(
-    prepared: PreparedRing, problem: Problem, options: RingSimulationOptions, happens: bool, nodes: int
-) -> Times:
+def times_of(prepared: PreparedRing, problem: Problem, options: RingSimulationOptions, nodes: int) -> Times:
     """Return when what happens.
 
     Raises
@@ -48,20 +46,21 @@ def times_of(
     file_s = max((entry.at_s for entry in listed), default=0.0)
     asked = bool(options.fail or listed or prepared.problem.fails.any())
     ends = [
-        (flag, seconds)
-        for flag, seconds, there in (
-            ("--fail-at", at_s[0] + file_s, asked),
-            ("--leave-at", at_s[1], bool(options.leave)),
-            ("--hot-at", at_s[2], options.hot != 1.0),
+        (what, seconds)
+        for what, seconds, there in (
+            ("the last failure", at_s[0] + file_s, asked),
+            ("when the first node leaves", at_s[1], bool(options.leave)),
+            ("when more records come", at_s[2], options.hot != 1.0),
         )
         if there
     ]
-    last_s = max((seconds for _, seconds in ends), default=usual_s if happens else 0.0)
+    last_s = max((seconds for _, seconds in ends), default=0.0)
     until_s = options.until_s or last_s + AFTER * interval_s * (6.0 if options.balance else 1.0)
-    late = [flag for flag, seconds in ends if seconds >= until_s]
-    if late:
-        raise FtplanError(f"--until: {until_s:g} s is not after what {late[0]} says")
-    tick_s = options.tick_s or max(interval_s / TICKS, until_s * options.mappers * nodes / MESSAGES)
+    for what, seconds in ends:
+        if seconds >= until_s:
+            raise FtplanError(f"--until: {until_s:g} s is not after {what}, at {seconds:g} s")
+    usual_tick_s = min(max(interval_s / TICKS, until_s * options.mappers * nodes / MESSAGES), until_s)
+    tick_s = options.tick_s or usual_tick_s
     ticks = max(round(until_s / tick_s), 1)
     if ticks > MOST_TICKS:
         raise FtplanError(f"--tick: {tick_s:g} s makes {ticks:,} batches; at most {MOST_TICKS:,} are simulated")

@@ -7,8 +7,20 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ftplan.api.option_fields import MOST, SHARE, Check, Options, number, option, option_of, optional, texts, whole
+from ftplan.api.option_fields import (
+    SHARE,
+    Check,
+    Options,
+    PlanOptions,
+    number,
+    option,
+    option_of,
+    optional,
+    texts,
+    whole,
+)
 from ftplan.api.scale_out.options import SCORE, ScaleOutOptions
+from ftplan.api.shared_options import resolution
 
 PLANNED, NONE, RESTART = "planned", "none", "storm-restart"
 TECHNIQUE_MODES = ("checkpoint", "active-backup", "assisted")
@@ -150,13 +162,7 @@ class ScalingSimulationOptions(Options):
         metavar="TIME",
         unit="time",
     )
-    every_s: float | None = option(
-        None,
-        optional(number(0.1, 1e6)),
-        "Resolution of what the answer tells over time.  [default: a round time, at most 120 in all]",
-        metavar="TIME",
-        unit="time",
-    )
+    every_s: float | None = resolution(0.1)
     runs: int = option(
         1,
         whole(1, 10_000),
@@ -164,4 +170,4 @@ class ScalingSimulationOptions(Options):
         "ones.",
         metavar="N",
     )
-    seed: int = option(0, whole(0, MOST), "Seed of every random choice.")
+    seed: int = option_of(PlanOptions, "seed")

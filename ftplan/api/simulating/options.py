@@ -9,20 +9,21 @@ from ftplan.api.option_fields import (
     CORES,
     COSTS,
     FLAG,
-    MOST,
     PLAN,
     SELECTORS,
     SHARE,
     Check,
     Options,
+    PlanOptions,
     number,
     one_of,
     option,
+    option_of,
     optional,
     texts,
     whole,
 )
-from ftplan.api.shared_options import checkpoints_in_place, replicas_in_place, restore_bandwidth
+from ftplan.api.shared_options import checkpoints_in_place, replicas_in_place, resolution, restore_bandwidth
 from ftplan.model.defaults import COORDINATOR_CPU, MAX_CPU
 from ftplan.model.kinds import RECOVERY_SCHEDULE
 from ftplan.planners.registry import rows
@@ -101,7 +102,7 @@ class RecoverySimulationOptions(Options):
         metavar="N",
     )
     jobs: int | None = option(None, optional(whole(1, 1024)), "Processes.  [default: one a core]", metavar="N")
-    seed: int = option(0, whole(0, MOST), "Seed of every random choice.")
+    seed: int = option_of(PlanOptions, "seed")
     time_limit_s: float | None = option(
         None,
         optional(_POSITIVE_TIME),
@@ -203,13 +204,7 @@ class RecoverySimulationOptions(Options):
         metavar="TIME",
         unit="time",
     )
-    every_s: float | None = option(
-        None,
-        optional(number(0.1, 1e6)),
-        "Resolution of what the answer tells over time.  [default: a round time, at most 120 in all]",
-        metavar="TIME",
-        unit="time",
-    )
+    every_s: float | None = resolution(0.1)
     threshold: float = option(
         1.2,
         number(1.0, 1e6, above=True),

@@ -8,8 +8,7 @@ import click
 
 from ftplan.api.migrating.options import MigrationSimulationOptions
 from ftplan.cli import kind_options, options
-from ftplan.cli.progress import progress
-from ftplan.cli.render import Answer, check_output, emit_answer, say, warn
+from ftplan.cli.simulate.simulated import simulated
 
 
 @options.command("simulate-migration")
@@ -36,17 +35,6 @@ def command(plan: str | None, **given: Any) -> int:
     $ ftplan simulate migration --level trace --stats stats --runs 10
     """
     from ftplan.api.migrating.simulate import simulate_migration
-    from ftplan.cli.inputs import simulation_inputs
     from ftplan.cli.simulate.migration_view import tables
 
-    check_output(given["output"], given["force"])
-    source, problem = simulation_inputs(plan, given)
-    asked = kind_options.asked(MigrationSimulationOptions, given)
-    with progress("simulating", hidden=given["no_progress"] or given["quiet"]) as report:
-        answer = simulate_migration(problem, source, progress=report, **asked)
-    warn(answer.warnings, quiet=given["quiet"])
-    emit_answer(Answer(answer.to_json(), tables(answer.to_dict())), given)
-    if answer.unmet is not None:
-        say(answer.unmet)
-        return 1
-    return 0
+    return simulated(plan, given, MigrationSimulationOptions, simulate_migration, tables)

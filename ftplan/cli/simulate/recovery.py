@@ -8,8 +8,7 @@ import click
 
 from ftplan.api.simulating.options import RecoverySimulationOptions
 from ftplan.cli import kind_options, options
-from ftplan.cli.progress import progress
-from ftplan.cli.render import Answer, check_output, emit_answer, say, warn
+from ftplan.cli.simulate.simulated import simulated
 
 
 @options.command("simulate-recovery")
@@ -34,29 +33,8 @@ def command(plan: str | None, **given: Any) -> int:
     $ ftplan simulate recovery schedule.json --mode incremental --mode blocking --runs 100
     $ ftplan simulate recovery a.json --against b.json --runs 100 --costs recovery.yaml --plot recovery.svg
     """
-    from ftplan.cli.inputs import simulation_inputs
-    from ftplan.cli.simulate.recovery_view import tables
-
-    check_output(given["output"], given["force"])
-    if given["plot"] is not None:
-        from ftplan.api.plot import check_plot
-
-        check_plot(given["plot"], given["force"])
-    source, problem = simulation_inputs(plan, given)
     from ftplan.api.simulating.simulate import simulate_recovery
+    from ftplan.cli.simulate.recovery_view import tables
+    from ftplan.reports.recovery_simulation_plot import recovery_simulation_figure
 
-    asked = kind_options.asked(RecoverySimulationOptions, given)
-    with progress("simulating", hidden=given["no_progress"] or given["quiet"]) as report:
-        answer = simulate_recovery(problem, source, progress=report, **asked)
-    warn(answer.warnings, quiet=given["quiet"])
-    text, document = answer.to_json(), answer.to_dict()
-    if given["plot"] is not None:
-        from ftplan.api.plot import write_figure
-        from ftplan.reports.recovery_simulation_plot import recovery_simulation_figure
-
-        write_figure(recovery_simulation_figure(document), given["plot"], given["force"])
-    emit_answer(Answer(text, tables(document)), given)
-    if answer.unmet is not None:
-        say(answer.unmet)
-        return 1
-    return 0
+    return simulated(plan, given, RecoverySimulationOptions, simulate_recovery, tables, recovery_simulation_figure)

@@ -8,8 +8,7 @@ import click
 
 from ftplan.api.ring_simulation.options import RingSimulationOptions
 from ftplan.cli import kind_options, options
-from ftplan.cli.progress import progress
-from ftplan.cli.render import Answer, check_output, emit_answer, say, warn
+from ftplan.cli.simulate.simulated import simulated
 
 
 @options.command("simulate-ring")
@@ -38,27 +37,7 @@ def command(plan: str | None, **given: Any) -> int:
     $ ftplan simulate ring --nodes 3 --hot 3 --balance --until 10m --plot ring.svg
     """
     from ftplan.api.ring_simulation.simulate import simulate_peer_ring
-    from ftplan.cli.inputs import simulation_inputs
     from ftplan.cli.simulate.ring_view import tables
+    from ftplan.reports.ring_simulation_plot import ring_simulation_figure
 
-    check_output(given["output"], given["force"])
-    if given["plot"] is not None:
-        from ftplan.api.plot import check_plot
-
-        check_plot(given["plot"], given["force"])
-    source, problem = simulation_inputs(plan, given)
-    asked = kind_options.asked(RingSimulationOptions, given)
-    with progress("simulating", hidden=given["no_progress"] or given["quiet"]) as report:
-        answer = simulate_peer_ring(problem, source, progress=report, **asked)
-    warn(answer.warnings, quiet=given["quiet"])
-    document = answer.to_dict()
-    if given["plot"] is not None:
-        from ftplan.api.plot import write_figure
-        from ftplan.reports.ring_simulation_plot import ring_simulation_figure
-
-        write_figure(ring_simulation_figure(document), given["plot"], given["force"])
-    emit_answer(Answer(answer.to_json(), tables(document)), given)
-    if answer.unmet is not None:
-        say(answer.unmet)
-        return 1
-    return 0
+    return simulated(plan, given, RingSimulationOptions, simulate_peer_ring, tables, ring_simulation_figure)

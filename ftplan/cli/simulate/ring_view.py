@@ -8,6 +8,7 @@ from typing import Any
 from ftplan.cli.render import Table, cell
 from ftplan.cli.simulate.sparkline import levels, line_width, sparkline
 from ftplan.cli.views import capped
+from ftplan.reports.ring_simulation_plot import changed_first
 
 Document = Mapping[str, Any]
 
@@ -34,7 +35,7 @@ _OVER_TIME = (
     ("queue_records", "waiting, to {} records"),
     ("kept_records", "kept for others, to {}"),
 )
-#: Digits of times, and nodes whose lines over time are shown: the busiest in any cell, and those that changed.
+#: Digits of times, and nodes whose lines over time are shown.
 DIGITS, SHOWN = 3, 6
 
 
@@ -117,8 +118,6 @@ def _over_time(document: Document) -> Table:
 
 
 def _shown(document: Document) -> Sequence[Document]:
-    """Return the nodes that are shown over time: those that changed in the first run, then the others in order."""
-    changed = {name for item in document["changes"] if item["run"] == 0 for name in (item["node"], *item["others"])}
-    ranked = sorted(document["nodes"], key=lambda node: node["node"] not in changed)
-    chosen = {node["node"] for node in ranked[:SHOWN]}
+    """Return the nodes that are shown over time, in their order: rather those that changed."""
+    chosen = {node["node"] for node in changed_first(document)[:SHOWN]}
     return [node for node in document["nodes"] if node["node"] in chosen]

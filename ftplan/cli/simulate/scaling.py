@@ -8,8 +8,7 @@ import click
 
 from ftplan.api.scaling.options import ScalingSimulationOptions
 from ftplan.cli import kind_options, options
-from ftplan.cli.progress import progress
-from ftplan.cli.render import Answer, check_output, emit_answer, say, warn
+from ftplan.cli.simulate.simulated import simulated
 
 
 @options.command("simulate-scaling")
@@ -38,27 +37,7 @@ def command(plan: str | None, **given: Any) -> int:
     $ ftplan simulate scaling --load doubling --restart-at 680 --restart-at 1050 --plot scaling.svg
     """
     from ftplan.api.scaling.simulate import simulate_scaling
-    from ftplan.cli.inputs import simulation_inputs
     from ftplan.cli.simulate.scaling_view import tables
+    from ftplan.reports.scaling_simulation_plot import scaling_simulation_figure
 
-    check_output(given["output"], given["force"])
-    if given["plot"] is not None:
-        from ftplan.api.plot import check_plot
-
-        check_plot(given["plot"], given["force"])
-    source, problem = simulation_inputs(plan, given)
-    asked = kind_options.asked(ScalingSimulationOptions, given)
-    with progress("simulating", hidden=given["no_progress"] or given["quiet"]) as report:
-        answer = simulate_scaling(problem, source, progress=report, **asked)
-    warn(answer.warnings, quiet=given["quiet"])
-    document = answer.to_dict()
-    if given["plot"] is not None:
-        from ftplan.api.plot import write_figure
-        from ftplan.reports.scaling_simulation_plot import scaling_simulation_figure
-
-        write_figure(scaling_simulation_figure(document), given["plot"], given["force"])
-    emit_answer(Answer(answer.to_json(), tables(document)), given)
-    if answer.unmet is not None:
-        say(answer.unmet)
-        return 1
-    return 0
+    return simulated(plan, given, ScalingSimulationOptions, simulate_scaling, tables, scaling_simulation_figure)

@@ -126,8 +126,9 @@ def _fatal(known: Mapping[str, Any]) -> list[Table]:
     rows = []
     for name, part in (("fatal_nodes", "nodes"), ("fatal_zones", "zones")):
         for item in (known.get(name) or {}).get("heaviest") or ():
-            odds = item.get("probability")
-            what = f"{'zone ' if part == 'zones' else ''}{_names(item.get(part) or ())}"
+            odds, listed = item.get("probability"), item.get(part) or ()
+            kind = "" if part == "nodes" else "zone " if len(listed) == 1 else "zones "
+            what = f"{kind}{_names(listed)}"
             figures = (item.get("key_groups"), whole(item.get("state_bytes")), item.get("load"))
             rows.append((what, *figures, chance(odds) if is_number(odds) else "–"))
     columns = ("heaviest losses: all fail", "key groups", "state, bytes", "load/s", "probability")

@@ -167,10 +167,11 @@ def _ring(plan: Plan, name: str, title: str, gone: set[str]) -> Figure | None:
         arcs.append(Arc(item["token"], after, node, style, _told(item, after), share.get(node)))
     key = [(style_of[zone], "", f"zone {zone}") for zone in zones[:STEPS]]
     key += [("down", "", "fails")] if gone else []
-    key += [("value", "", "load up to the fair share"), ("other", "", "more"), ("line:limit-line", "", "fair share")]
+    if share:
+        key += [("value", "", "load up to the fair share"), ("other", "", "more")]
+        key += [("line:limit-line", "", "fair share")]
     said = "Clockwise from 0 on top; an arc belongs to the node at its begin, its copies to the nodes that follow."
-    shown = key if share else key[: len(key) - 3]
-    return figure(title, said, lambda width: ring(arcs, width), key=tuple(shown))
+    return figure(title, said, lambda width: ring(arcs, width), key=tuple(key))
 
 
 def _told(item: Mapping[str, Any], after: float) -> str:

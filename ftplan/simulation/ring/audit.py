@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ftplan.model.topology import BoolArray, FloatArray, IntArray
+from ftplan.model.topology import BoolArray, FloatArray
 from ftplan.simulation.ring.world import World
 
 
@@ -81,8 +81,3 @@ def _unsound(world: World, records: FloatArray, excused: BoolArray) -> BoolArray
             there[batch.part.at, batch.number] = True
         wrong[at] |= ((records[at] > 0.0) & ~there[at] & ~excused[at]).any(axis=1)
     return wrong
-
-
-def positions_where(amount: FloatArray) -> IntArray:
-    """Return the positions with an amount above 0."""
-    return np.flatnonzero(amount > 0.0)

@@ -102,8 +102,13 @@ class Peer:
         self.kept: list[Batch] = []
         self._replays: deque[Replay] = deque()
         self._busy_s, self._since_s = 0.0, 0.0
-        self.busy = False
+        self._at_work: Batch | None = None
         self._splits: dict[Part, Split] = {}
+
+    @property
+    def busy(self) -> bool:
+        """Whether it is at work."""
+        return self._at_work is not None
 
     @property
     def busy_s(self) -> float:
@@ -117,7 +122,7 @@ class Peer:
 
     def stop(self) -> None:
         """Fail: all that it holds is gone."""
-        self._busy_s, self.busy = self.busy_s, False
+        self._busy_s, self._at_work = self.busy_s, None
         self.alive = False
         self.owns[:] = self.backs[:] = self.pending[:] = False
         self.holdings.drop(np.arange(len(self.owns)), self.copies)
@@ -211,13 +216,13 @@ class Peer:
         self._work(item.part.load / self.capacity, item)
 
     def _work(self, seconds: float, batch: Batch) -> None:
-        self.busy, self._since_s = True, float(self.env.now)
+        self._at_work, self._since_s = batch, float(self.env.now)
         after(self.env, seconds, lambda: self._done(batch))
 
     def _done(self, batch: Batch) -> None:
         if not self.alive:
             return
-        self._busy_s, self.busy = self.busy_s, False
+        self._busy_s, self._at_work = self.busy_s, None
         mine = self.owns[batch.part.at]
         part = batch.part if mine.all() else batch.part.only(mine)
         if len(part.at):
@@ -290,7 +295,9 @@ class Peer:
         self.queue_load += sign * part.load
 
     def waiting(self) -> Iterator[Batch]:
-        """Yield what it owns and has not processed."""
+        """Yield what it owns and has not processed, what it is at work on too."""
+        if self._at_work is not None:
+            yield self._at_work._replace(part=self._at_work.part.only(self.owns[self._at_work.part.at]))
         for item in (*self._queue, *self._held, *(batch for replay in self._replays for batch in replay.batches)):
             if isinstance(item, Batch):
                 yield item

@@ -52,9 +52,10 @@ def simulate_ring(setting: SimulatedRing) -> RingOutcome:
 
 def _drain(world: World, failures: Failures) -> None:
     """Go on until all is processed and every failure is answered."""
-    setting = world.setting
-    step_s = max(setting.tick_s, 2.0 * setting.timing.delay_s, setting.timing.latency_bound_s)
-    last_s = LONGEST * (setting.until_s + setting.timing.interval_s * setting.timing.missed + setting.timing.grace_s)
+    setting, timing = world.setting, world.setting.timing
+    step_s = max(setting.tick_s, 2.0 * timing.delay_s, timing.latency_bound_s)
+    noticed_s = timing.missed * (timing.heartbeat_s or timing.interval_s) + timing.grace_s + (timing.detection_s or 0.0)
+    last_s = LONGEST * (setting.until_s + noticed_s + timing.fixed_s)
     world.env.run(until=world.now + step_s)
     while world.now < last_s and not (failures.expected == 0 and all(p.idle or not p.alive for p in world.peers)):
         world.env.run(until=world.now + step_s)

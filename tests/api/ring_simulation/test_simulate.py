@@ -84,6 +84,28 @@ def test_a_failure_file_says_what_fails_later(job: Problem) -> None:
     assert document["failures"] == [{"at_s": 5.0, "nodes": ["n1"]}, {"at_s": 9.0, "nodes": ["n3"]}]
     assert [change["node"] for change in document["changes"]] == ["n2", "n4"]
     assert document["nothing_lost"]
+    assert "LATER_FAILURES" not in {warning["code"] for warning in document["warnings"]}  # they do fail later
+
+
+def test_nodes_that_fail_elsewhere_and_nodes_that_take_over_too_much(job: Problem) -> None:
+    absent = ftplan.load(topology=TOPOLOGY, cluster={**CLUSTER, "nodes": [
+        *CLUSTER["nodes"], {"id": "vault", "cpu": 4, "accepts": ["checkpoints"]},
+    ]})  # fmt: skip
+    said = {w.code: w.message for w in ftplan.simulate("ring", absent, PLAN, fail="node:vault", **SHORT).warnings}
+    assert said["FAILS_ELSEWHERE"] == "vault is not on the ring: nothing happens when it fails"
+    assert "OVERLOADED" not in said
+    answer = ftplan.simulate("ring", job, PLAN, fail="node:n2", capacity_per_core=80.0, **SHORT)
+    (text,) = (warning.message for warning in answer.warnings if warning.code == "OVERLOADED")
+    assert text == "more comes in than can be processed after the take-over by n3: --balance lets load move"
+
+
+def test_more_cells_of_time_than_anybody_reads_are_refused(job: Problem) -> None:
+    with pytest.raises(FtplanError, match=r"--every: .* makes 200,000 cells of time; at most 100,000 are told"):
+        ftplan.simulate("ring", job, PLAN, until_s=200.0, every_s=0.001)
+
+
+def test_an_end_before_the_first_usual_tick(job: Problem) -> None:
+    assert ftplan.simulate("ring", job, PLAN, interval_s=600.0, until_s=0.5).body["tick_s"] == 0.5
 
 
 def test_neighbours_that_fail_together_lose_what_only_they_hold(job: Problem) -> None:
@@ -175,7 +197,7 @@ def test_pieces_cover_all_positions_and_end_where_arcs_do(job: Problem) -> None:
         ({"tokens": "random"}, "--tokens: PLAN says"),
         ({"fail": "task:count/0"}, "what fails there is node:ID or zone:ID"),
         ({"fail": "node:n9"}, "unknown node 'n9'"),
-        ({"fail": "node:n1", "fail_at_s": 9.0, "until_s": 9.0}, "--until: 9 s is not after what --fail-at says"),
+        ({"fail": "node:n1", "fail_at_s": 9.0, "until_s": 9.0}, "--until: 9 s is not after the last failure, at 9 s"),
         ({"leave": "n5"}, "--leave: n5 is not on the ring"),
         ({"leave": ["n1", "n2", "n3"]}, "--leave: 1 node would be left"),
         ({"replication": 4}, "a ring of 4 nodes has room for 3 at most"),

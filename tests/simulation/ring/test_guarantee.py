@@ -152,3 +152,11 @@ def test_positions_that_are_lost_twice() -> None:
     outcome = simulate_ring(ring(failures=failures, until_s=5.0))
     assert outcome.audit.lost.sum() == 0.0
     np.testing.assert_allclose(outcome.audit.excused, outcome.audit.sent)
+
+
+def test_what_still_waits_when_a_run_is_broken_off_is_not_lost() -> None:
+    """A batch that a node is at work on is neither in its queue nor in its state."""
+    outcome = simulate_ring(ring(until_s=1.0, capacity=np.full(4, 2.0)))
+    assert outcome.unfinished > 0.0
+    assert outcome.audit.lost.sum() == 0.0
+    assert outcome.audit.twice.sum() == 0.0

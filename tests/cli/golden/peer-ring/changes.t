@@ -45,9 +45,9 @@ A node joins a ring, and another one leaves it.
   n2, n5                              2       786,432  0.09444  –
   n1, n3                              2       786,432  0.09333  –
   n2, n6                              1       524,288  0.09167  –
-  zone a, b                           5     2,097,152    0.225  –
-  zone b, c                           4     1,835,008     0.17  –
-  zone a, c                           3     1,310,720   0.1861  –
+  zones a, b                          5     2,097,152    0.225  –
+  zones b, c                          4     1,835,008     0.17  –
+  zones a, c                          3     1,310,720   0.1861  –
   estimates
   between checkpoints, s                       10
   share of the state in one, at most           0.4923
@@ -191,9 +191,9 @@ Good enough with fewer bytes, and as good as a budget of bytes allows.
   n2, n5                              2       786,432  0.09444  –
   n3, n6                              2       786,432  0.09333  –
   n3, n5                              1       524,288    0.075  –
-  zone a, b                           6     2,621,440     0.26  –
-  zone b, c                           3     1,310,720   0.1683  –
-  zone a, c                           3     1,310,720   0.1528  –
+  zones a, b                          6     2,621,440     0.26  –
+  zones b, c                          3     1,310,720   0.1683  –
+  zones a, c                          3     1,310,720   0.1528  –
   estimates
   between checkpoints, s                       10
   share of the state in one, at most           0.4923
@@ -251,9 +251,9 @@ Good enough with fewer bytes, and as good as a budget of bytes allows.
   n2, n5                              2       786,432  0.09444  –
   n1, n3                              2       786,432  0.09333  –
   n2, n6                              1       524,288  0.09167  –
-  zone a, b                           5     2,097,152    0.225  –
-  zone b, c                           4     1,835,008     0.17  –
-  zone a, c                           3     1,310,720   0.1861  –
+  zones a, b                          5     2,097,152    0.225  –
+  zones b, c                          4     1,835,008     0.17  –
+  zones a, c                          3     1,310,720   0.1861  –
   estimates
   between checkpoints, s                       10
   share of the state in one, at most           0.4923
@@ -427,9 +427,9 @@ Load moves between neighbours; the same ring again changes nothing.
   n2, n5                              2       786,432  0.09444  –
   n1, n3                              2       786,432  0.09333  –
   n2, n6                              1       524,288  0.09167  –
-  zone a, b                           5     2,097,152    0.225  –
-  zone b, c                           4     1,835,008     0.17  –
-  zone a, c                           3     1,310,720   0.1861  –
+  zones a, b                          5     2,097,152    0.225  –
+  zones b, c                          4     1,835,008     0.17  –
+  zones a, c                          3     1,310,720   0.1861  –
   estimates
   between checkpoints, s                       10
   share of the state in one, at most           0.4923

@@ -44,9 +44,9 @@ What a failure does to the ring: who takes over, and what is lost.
   n2, n5                              2       786,432  0.09444  1 in 10,000
   n1, n3                              2       786,432  0.09333  1 in 10,000
   n4, n5                              1       524,288  0.09167  1 in 10,000
-  zone a, c                           5     2,097,152   0.2261  –
-  zone b, c                           4     1,835,008   0.1867  –
-  zone a, b                           3     1,310,720   0.1683  –
+  zones a, c                          5     2,097,152   0.2261  –
+  zones b, c                          4     1,835,008   0.1867  –
+  zones a, b                          3     1,310,720   0.1683  –
   after the failure  takes over from  key groups  utilisation  served again, s  caught up, s  records replayed  state sent, bytes  copies sent to it  all there, s
   n1                 –                         0  67.5%        –                –                            0                  0          1,310,720  11.25
   n2                 n3                        1  122.5%       10.44            never                   0.7522                  0            786,432  10.75         overloaded: n5 takes half
@@ -105,9 +105,9 @@ What a failure does to the ring: who takes over, and what is lost.
   n2, n5                              2       786,432  0.09444  1 in 10,000
   n1, n3                              2       786,432  0.09333  1 in 10,000
   n4, n5                              1       524,288  0.09167  1 in 10,000
-  zone a, c                           5     2,097,152   0.2261  –
-  zone b, c                           4     1,835,008   0.1867  –
-  zone a, b                           3     1,310,720   0.1683  –
+  zones a, c                          5     2,097,152   0.2261  –
+  zones b, c                          4     1,835,008   0.1867  –
+  zones a, b                          3     1,310,720   0.1683  –
   after the failure  takes over from  key groups  utilisation  served again, s  caught up, s  records replayed  state sent, bytes  copies sent to it  all there, s
   n1                 –                         0  67.5%        –                –                            0                  0          1,310,720  11.25
   n5                 n3, n2                    2  188.7%       11.85            never                   0.9473                  0            786,432  10.75         overloaded: n6 takes half, since n1 has room
@@ -208,9 +208,9 @@ The last copy lies on nodes of another kind.
   n2, n5, vault-2                     2       786,432  0.09444  1 in 1,000,000
   n1, n3, vault-2                     2       786,432  0.09333  1 in 1,000,000
   n2, n4, vault-2                     1       524,288  0.09167  1 in 1,000,000
-  zone a, c, vault                    5     2,097,152   0.2261  –
-  zone b, c, vault                    4     1,835,008     0.17  –
-  zone a, b, vault                    3     1,310,720    0.185  –
+  zones a, c, vault                   5     2,097,152   0.2261  –
+  zones b, c, vault                   4     1,835,008     0.17  –
+  zones a, b, vault                   3     1,310,720    0.185  –
   estimates
   between checkpoints, s                       10
   share of the state in one, at most           0.4923

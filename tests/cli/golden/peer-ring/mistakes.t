@@ -135,7 +135,7 @@ More nodes than places.
   n1, n4                              1       262,144  0.02333  –
   n2, n4                              1       262,144     0.02  –
   n2, n3                              1       262,144  0.01111  –
-  zone a, b                           4     1,048,576  0.08111  –
+  zones a, b                          4     1,048,576  0.08111  –
   estimates
   between checkpoints, s                       10
   share of the state in one, at most           0.2028

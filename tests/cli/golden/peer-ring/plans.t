@@ -39,9 +39,9 @@ From nothing: two of three nodes of a zone never follow each other, and load is 
   n2, n5                              2       786,432  0.09444  1 in 8,280
   n1, n3                              2       786,432  0.09333  1 in 8,280
   n4, n5                              1       524,288  0.09167  1 in 8,280
-  zone a, c                           5     2,097,152   0.2261  –
-  zone b, c                           4     1,835,008   0.1867  –
-  zone a, b                           3     1,310,720   0.1683  –
+  zones a, c                          5     2,097,152   0.2261  –
+  zones b, c                          4     1,835,008   0.1867  –
+  zones a, b                          3     1,310,720   0.1683  –
   estimates
   between checkpoints, s                       10
   share of the state in one, at most           0.4923

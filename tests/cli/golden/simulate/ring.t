@@ -109,6 +109,7 @@ Neighbours fail together: what only they hold is gone, which is no fault of the 
   n3    kept for others, to 8.414     ▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁
   n4    kept for others, to 8.414     ▂▂▂▂▂▂▂▂▂▂▃▃▂▂▂▂▂▂▂▂▃▃▂▂▂▂▂▂▂▂▃▃▂▂▃▃▃▄▄▄▄▅▄▄▅▅▅▆▆▆▆▇▆▆▆▆▇▇▇█
   2> ftplan: warning: all who held some key groups failed before there were copies again [ALL_COPIES_FAILED]
+  2> ftplan: warning: more comes in than can be processed after the take-over by n2: --balance lets load move [OVERLOADED]
 
 A clock is a second ahead of the other, and the protocol reckons with 15 ms: records are lost that should not be.
 
