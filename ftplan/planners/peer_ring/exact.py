@@ -8,6 +8,7 @@ from ftplan.metrics.ring import Ring
 from ftplan.metrics.ring_problem import RingAnswer, RingProblem, Step
 from ftplan.planners.budget import Budget
 from ftplan.planners.peer_ring.cuts.partition import ring_of
+from ftplan.planners.peer_ring.kept import kept
 from ftplan.planners.peer_ring.least_load import least_load
 from ftplan.planners.peer_ring.options import RingSearch
 from ftplan.planners.peer_ring.positions import too_few_positions
@@ -39,14 +40,6 @@ def exact(problem: RingProblem, search: RingSearch) -> Result[RingAnswer]:
     answer = RingAnswer((Step("re-plan", ring),), ring, best.violations_bound)
     proven = best.violations <= best.violations_bound and best.largest <= best.bound
     return Result("optimal" if proven else "feasible", answer, (), best.bound, warnings=budget.warnings())
-
-
-def kept(problem: RingProblem) -> Result[RingAnswer]:
-    """Return the ring in place: nothing is chosen, so that nothing is better."""
-    ring = problem.current
-    assert ring is not None
-    answer = RingAnswer((), ring, problem.violations(ring), 0.0)
-    return Result("optimal", answer, (), problem.largest_load(ring))
 
 
 def tiered(problem: RingProblem, ring: Ring) -> Ring:
