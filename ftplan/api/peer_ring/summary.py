@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ftplan.api.peer_ring.follows import failure_figures
+from ftplan.api.peer_ring.follows import failing, failure_figures
 from ftplan.api.peer_ring.steps import moved_by
 from ftplan.metrics.ring import Ring
 from ftplan.metrics.ring_figures import ledgers, node_figures, ring_figures
@@ -39,7 +39,9 @@ def summary(
         "nodes": node_figures(problem, ring),
         "levels": {name: {"value": value} for name, value in level_values(problem, ring, steps).items()},
         "ledgers": ledgers(moves, problem.state_known),
-        "failure": None if failure is None else failure_figures(problem, ring, failure),
+        "failure": None
+        if failure is None
+        else {"nodes": failing(problem, ring), **failure_figures(problem, ring, failure)},
     }
 
 

@@ -52,7 +52,11 @@ def nodes(plan: Plan) -> Sequence[Mapping[str, Any]]:
 
 
 def failed(plan: Plan) -> set[str]:
-    """Return the nodes that the failure takes away: those that have no token afterwards."""
+    """Return the nodes that fail: as the summary says, else those that have no token afterwards."""
+    failure = plan.summary.get("failure")
+    listed = failure.get("nodes") if isinstance(failure, Mapping) else None
+    if isinstance(listed, list):
+        return set(map(str, listed))
     if not isinstance((plan.plan or {}).get("after_failure"), Sequence):
         return set()
     left = {str(item.get("node")) for item in tokens(plan, "after_failure")}
