@@ -119,5 +119,5 @@ def check_replication(options: PeerRingOptions, nodes: Members) -> None:
     if options.replication > most:
         some = "1 node" if count == 1 else f"{count:,} nodes"
         text = f"a ring of {some} has room for {'1 backup' if most == 1 else f'{most:,} backups'} of each key group"
-        fix = f"more nodes, or --replication {most}"
-        raise FtplanError(f"{text}, not {options.replication:,}: owner and backups are different nodes; give {fix}")
+        fix = f"give --replication {most} at most"
+        raise FtplanError(f"{text}, not {options.replication:,}: owner and backups are different nodes; {fix}")

@@ -49,7 +49,7 @@ def told(problem: ftplan.Problem, **options: Any) -> str:
         ),
         (
             {"current": THREE, "replication": 3},
-            "are different nodes; give more nodes, or --replication 2",
+            "are different nodes; give --replication 2 at most",
         ),
         ({"remove": [f"n{k}" for k in range(1, 8)]}, "no node is left for the ring"),
         ({"operator": ["aggg"]}, "--operator: unknown operator 'aggg'"),
