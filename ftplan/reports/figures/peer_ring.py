@@ -25,7 +25,7 @@ def tokens(plan: Plan, name: str = "ring") -> Sequence[Mapping[str, Any]]:
     listed = (plan.plan or {}).get(name)
     known = [item for item in listed if isinstance(item, Mapping)] if isinstance(listed, Sequence) else []
     valid = [item for item in known if is_number(item.get("token")) and 0.0 <= item["token"] < 1.0]
-    return sorted(valid, key=lambda item: (item["token"], natural_key(str(item.get("node")))))
+    return sorted(valid, key=lambda item: (item["token"], str(item.get("node"))))
 
 
 def records(plan: Plan, name: str) -> Sequence[Mapping[str, Any]]:
