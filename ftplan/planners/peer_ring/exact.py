@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from ftplan.metrics.ring import Ring
 from ftplan.metrics.ring_problem import RingAnswer, RingProblem, Step
 from ftplan.planners.budget import Budget
 from ftplan.planners.peer_ring.cuts.partition import ring_of
 from ftplan.planners.peer_ring.least_load import least_load
 from ftplan.planners.peer_ring.options import RingSearch
 from ftplan.planners.peer_ring.positions import too_few_positions
+from ftplan.planners.peer_ring.tiers import tiered
 from ftplan.planners.result import Result
 
 
@@ -47,13 +45,3 @@ def kept(problem: RingProblem) -> Result[RingAnswer]:
     assert ring is not None
     answer = RingAnswer((), ring, problem.violations(ring), 0.0)
     return Result("optimal", answer, (), problem.largest_load(ring))
-
-
-def tiered(problem: RingProblem, ring: Ring) -> Ring:
-    """Return the ring with the last copy of each arc on a node of the tier, where there is one."""
-    if not problem.tier.any():
-        return ring
-    from ftplan.planners.peer_ring.tiers import with_tier
-
-    copies = min(problem.replication, len(ring.nodes))  # fewer while the first nodes join a ring
-    return with_tier(replace(problem, replication=copies), ring)

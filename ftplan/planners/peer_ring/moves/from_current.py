@@ -21,9 +21,10 @@ from ftplan.planners.peer_ring.moves.every_order import every_order, how_many
 from ftplan.planners.peer_ring.moves.infeasible import fewest_bytes, why_none
 from ftplan.planners.peer_ring.moves.levels import Chosen, Order, Wanted, best_of, orders_of
 from ftplan.planners.peer_ring.moves.pool import in_place, some_orders
-from ftplan.planners.peer_ring.moves.question import Question, tiered
+from ftplan.planners.peer_ring.moves.question import Question
 from ftplan.planners.peer_ring.orders.windows import crowded
 from ftplan.planners.peer_ring.outcome import too_many_bytes
+from ftplan.planners.peer_ring.tiers import tiered
 from ftplan.planners.result import Result
 
 #: Share of the time left for orders that may be good; the rest is for their cuts.

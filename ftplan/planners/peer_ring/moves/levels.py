@@ -11,8 +11,9 @@ from ftplan.metrics.ring import Ring
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget
+from ftplan.planners.peer_ring.cuts.partition import ring_of
 from ftplan.planners.peer_ring.moves.cuts import MOST_STEPS, floor_bytes, least_bytes
-from ftplan.planners.peer_ring.moves.question import Question, ring_of
+from ftplan.planners.peer_ring.moves.question import Question
 from ftplan.planners.peer_ring.orders.windows import crowded
 
 #: Any cuts are wanted, whatever they cost.
