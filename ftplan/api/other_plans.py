@@ -165,6 +165,20 @@ def recorded(given: Any, path: str | None) -> Any:
 
 def main_table(given: Any, option: str, *kinds: KindRow) -> tuple[list[Any], str, InputFile, KindRow]:
     """Return the main table of a plan of one of these kinds, what messages call it, its fingerprint and its kind."""
+    body, name, file, kind = main_body(given, option, *kinds)
+    return table_of(body, name, kind), name, file, kind
+
+
+def table_of(body: Mapping[str, Any], name: str, kind: KindRow) -> list[Any]:
+    """Return the main table of the body of a plan of some kind; *name* is what messages call the plan."""
+    entries = body.get(kind.table)
+    if not isinstance(entries, (list, tuple)) or not all(isinstance(item, Mapping) for item in entries):
+        raise FtplanError(f"{name}: plan.{kind.table}: expected a list of entries")
+    return list(entries)
+
+
+def main_body(given: Any, option: str, *kinds: KindRow) -> tuple[Mapping[str, Any], str, InputFile, KindRow]:
+    """Return the body of a plan of one of these kinds, what messages call the plan, its fingerprint and its kind."""
     name = f"--{option}"
     if isinstance(given, Plan):
         plan, file = given, InputFile(option, None, sha256_of_bytes(given.to_json().encode()))
@@ -178,10 +192,7 @@ def main_table(given: Any, option: str, *kinds: KindRow) -> tuple[list[Any], str
         raise FtplanError(f"{name}: --{option} needs a plan of kind {known}, not {plan.kind}")
     if plan.plan is None:
         raise FtplanError(f"{name}: holds no answer, its status is {plan.status} ({plan.reason})")
-    entries = plan.plan.get(kind.table)
-    if not isinstance(entries, (list, tuple)) or not all(isinstance(item, Mapping) for item in entries):
-        raise FtplanError(f"{name}: plan.{kind.table}: expected a list of entries")
-    return list(entries), name, file, kind
+    return plan.plan, name, file, kind
 
 
 def _operator(item: Mapping[str, Any], topology: Topology, place: str) -> Operator:

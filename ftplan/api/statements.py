@@ -53,13 +53,15 @@ class Recomputed:
 
 def same(stated: Any, true: Any, slack: float = 0.0) -> bool:
     """Return whether a statement is true up to the rounding of plans."""
+    if type(stated) is type(true) and stated == true:
+        return True
     if isinstance(stated, bool) or isinstance(true, bool) or not _numbers(stated, true):
-        return type(stated) is type(true) and bool(stated == true)
+        return False
     return bool(abs(stated - true) <= max(STATED * max(abs(stated), abs(true)), NOISE, slack))
 
 
-def _numbers(*values: Any) -> bool:
-    return all(isinstance(value, (int, float)) for value in values)
+def _numbers(one: Any, other: Any) -> bool:
+    return isinstance(one, (int, float)) and isinstance(other, (int, float))
 
 
 def differences(stated: Any, true: Any, place: str) -> Iterator[tuple[str, Any, Any]]:

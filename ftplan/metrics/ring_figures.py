@@ -5,7 +5,7 @@ Shapes: T tokens, N nodes, M positions.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,6 @@ from ftplan.metrics.ring import Ring
 from ftplan.metrics.ring_copysets import copysets
 from ftplan.metrics.ring_moves import RingMove, held_at
 from ftplan.metrics.ring_problem import RingProblem
-from ftplan.metrics.ring_survival import survival
 from ftplan.model.plan import finite
 from ftplan.model.topology import FloatArray
 
@@ -37,13 +36,12 @@ def overloaded(problem: RingProblem, ring: Ring) -> list[int]:
     return [node for node in ring.nodes.tolist() if over(float(used[node]), float(limit[node]))]
 
 
-def ring_figures(problem: RingProblem, ring: Ring) -> dict[str, Any]:
+def ring_figures(problem: RingProblem, ring: Ring, chance: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return what a ring is worth before anything fails.
 
-    ``survival`` and ``loss_probability`` as of :func:`ftplan.metrics.ring_survival.survival`. Cost O(M + T r), and that
-    of survival.
+    *chance* is what :func:`ftplan.metrics.ring_survival.survival` says of it. Cost O(M + T r).
     """
-    chance = survival(problem, ring) or {}
+    chance = chance or {}
     loads = problem.loads(ring)[ring.nodes]
     return {
         "nodes": len(ring.nodes),

@@ -5,7 +5,7 @@ Shapes: T tokens, N nodes, M positions, r backups.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import numpy as np
 
@@ -43,35 +43,52 @@ def rules(problem: RingProblem, ring: Ring, moved: float) -> tuple[str, ...]:
         What travels, as :attr:`RingProblem.worth` counts it.
     """
     promised = {TOKENS, ZONES_APART, ONE_ZONE} | ({TARGET_LOAD} if problem.target_load is not None else set())
-    kept = promised - {breach.rule for breach in broken(problem, ring, moved)}
+    if _too_few(problem, ring):  # then there are no holders, of which nothing can be promised
+        return asked_rules(problem)
+    checks = _checks(problem, ring, moved)
+    kept = {rule for rule in promised if next(checks[rule], None) is None}
     return tuple(rule for rule in RULES if rule in kept or rule in asked_rules(problem))
 
 
-def broken(problem: RingProblem, ring: Ring, moved: float) -> list[Breach]:
-    """Return every rule that a ring breaks, asked for or not, a breach for each node, token or zone of it.
+def broken(problem: RingProblem, ring: Ring, moved: float, held: Collection[str] = RULES) -> list[Breach]:
+    """Return every rule of *held* that a ring breaks, asked for or not, a breach for each node, token or zone of it.
 
-    Where it has too few nodes for the copies, that alone. Cost O(M r + T r).
+    :data:`REPLICATION` is always among them, and where a ring has too few nodes for the copies, that alone. Cost O(M r
+    + T r).
     """
     copies = list(_copies(problem, ring))
-    if any(breach.current != TOGETHER for breach in copies):
+    if _too_few(problem, ring):
         return copies
-    return [
-        *copies,
-        *_tokens(problem, ring),
-        *_zones_apart(problem, ring),
-        *_one_zone(problem, ring),
-        *_capacity(problem, ring),
-        *_budget(problem, moved),
-        *_target(problem, ring),
-        *_order(problem, ring),
-    ]
+    checks = _checks(problem, ring, moved).items()
+    return [*copies, *(breach for rule, breaches in checks if rule in held for breach in breaches)]
+
+
+def _checks(problem: RingProblem, ring: Ring, moved: float) -> dict[str, Iterator[Breach]]:
+    """Return the breaches of each rule but :data:`REPLICATION`, looked for when they are asked for."""
+    return {
+        TOKENS: _tokens(problem, ring),
+        ZONES_APART: _zones_apart(problem, ring),
+        ONE_ZONE: _one_zone(problem, ring),
+        CAPACITY: _capacity(problem, ring),
+        MOST_BYTES: _budget(problem, moved),
+        TARGET_LOAD: _target(problem, ring),
+        ORDER: _order(problem, ring),
+    }
+
+
+def _needed(problem: RingProblem, ring: Ring) -> int:
+    """Return how many nodes a ring has to have for the copies."""
+    return problem.replication + (1 if ring.tier is None else 0)
+
+
+def _too_few(problem: RingProblem, ring: Ring) -> bool:
+    return len(ring.nodes) < _needed(problem, ring)
 
 
 def _copies(problem: RingProblem, ring: Ring) -> Iterator[Breach]:
     """There are r + 1 different nodes for every key group."""
-    needed = problem.replication + (1 if ring.tier is None else 0)
-    nodes = len(ring.nodes)
-    if nodes < needed:
+    if _too_few(problem, ring):
+        needed, nodes = _needed(problem, ring), len(ring.nodes)
         text = f"the ring has {nodes} nodes, and {needed} different ones have to hold each key group"
         yield Breach(REPLICATION, needed, nodes, None, None, text)
         return
@@ -110,10 +127,8 @@ def _one_zone(problem: RingProblem, ring: Ring) -> Iterator[Breach]:
     inside = (zones == zones[:, :1]).all(axis=1)
     lost = np.bincount(zones[inside, 0], minlength=len(problem.zones))
     for zone in np.flatnonzero(lost).tolist():
-        name, groups = (
-            problem.zones[zone],
-            int(np.isin(problem.atom, np.flatnonzero(inside & (zones[:, 0] == zone))).sum()),
-        )
+        name, gone = problem.zones[zone], inside & (zones[:, 0] == zone)
+        groups = int(gone[problem.atom].sum())
         text = f"zone {name} holds all copies of {groups:,} key groups: its loss loses them"
         yield Breach(ONE_ZONE, 0, groups, None, f"zone:{name}", text)
 

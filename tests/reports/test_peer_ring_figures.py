@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -58,6 +59,9 @@ def test_the_lead_says_what_stands_where_and_what_fails() -> None:
 def test_what_fails_and_what_is_sent() -> None:
     assert failed(by_hand()) == {"n2", "n3"}
     assert failed(by_hand(after_failure=None)) == set()
+    summary = {**by_hand().summary, "failure": {"nodes": ["n2", "vault"]}}
+    assert failed(replace(by_hand(), summary=summary)) == {"n2", "vault"}  # a node that only holds copies too
+    assert "If n2, vault fail, 2 key groups are lost." in lead(replace(by_hand(), summary=summary))
     assert sent(by_hand()) == 2.0**21
     assert sent(by_hand(moves=[{"event": "balance", "transfer_bytes": None, "rereplicate_bytes": 1.0}])) is None
 

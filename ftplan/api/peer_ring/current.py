@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ftplan.api.other_plans import main_table
+from ftplan.api.other_plans import main_body, table_of
 from ftplan.errors import FtplanError, suggestion
 from ftplan.metrics.ring import Ring, read_tokens
 from ftplan.model.kinds import PEER_RING
@@ -19,11 +19,20 @@ GONE = "; keep it in the cluster file and say --fail node:{0} if it is dead, --r
 
 
 class RingInPlace(NamedTuple):
-    """A ring that is in place, how many copies beside the owner it keeps (None: not stated), and its file."""
+    """A ring that is in place.
+
+    Attributes
+    ----------
+    replication
+        Copies beside the owner that it keeps, None where that is not stated.
+    failed
+        Nodes of it that its plan lets fail, by id: the ring is that before this failure.
+    """
 
     ring: Ring
     replication: int | None
     file: InputFile
+    failed: tuple[str, ...] = ()
 
 
 def ring_in_place(given: Any, nodes: Sequence[str], position: FloatArray) -> RingInPlace:
@@ -34,10 +43,14 @@ def ring_in_place(given: Any, nodes: Sequence[str], position: FloatArray) -> Rin
     FtplanError
         If it is of another kind, holds no answer, or names a node that is not there.
     """
-    entries, name, file, _ = main_table(given, "current", PEER_RING)
+    body, name, file, _ = main_body(given, "current", PEER_RING)
+    entries = table_of(body, name, PEER_RING)
     ring = ring_of_entries(entries, nodes, position, f"{name}: plan.ring", GONE)
     stated = {len(item["backups"]) for item in entries if item.get("backups") is not None}
-    return RingInPlace(ring, stated.pop() if len(stated) == 1 else None, file)
+    after = body.get("after_failure")
+    left = None if after is None else {item.get("node") for item in after}
+    failed = () if left is None else tuple(nodes[node] for node in ring.nodes.tolist() if nodes[node] not in left)
+    return RingInPlace(ring, stated.pop() if len(stated) == 1 else None, file, failed)
 
 
 def ring_of_entries(

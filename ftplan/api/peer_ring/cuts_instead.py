@@ -49,7 +49,7 @@ class PlannedRing:
     def of(cls, problem: RingProblem, ring: Ring, rules: Sequence[str], steps: Sequence[Step]) -> PlannedRing:
         """Return what follows from a plan once for all."""
         moved = worth_moved(problem, steps)
-        breaks = frozenset((breach.rule, breach.where) for breach in broken(problem, ring, moved))
+        breaks = frozenset((breach.rule, breach.where) for breach in broken(problem, ring, moved, rules))
         return cls(problem, ring, rules, problem.violations(ring), problem.largest_load(ring), moved, breaks)
 
     def number_of(self, node: int) -> int:
@@ -127,7 +127,7 @@ def ruled_out(planned: PlannedRing, other: Ring, largest: float, moved: float) -
 
     Nothing where it is as good, or better: then the plan is not the best there is.
     """
-    for breach in broken(planned.problem, other, moved):
+    for breach in broken(planned.problem, other, moved, planned.rules):
         if breach.rule in planned.rules and (breach.rule, breach.where) not in planned.breaks:
             return CODES.get(breach.rule, breach.rule), breach.limit, breach.current
     return next(_worse(planned, other, largest, moved), (None, None, None))

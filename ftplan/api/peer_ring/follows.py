@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from ftplan.api.peer_ring.body import body, copies_of, moves_of, tokens_of
 from ftplan.api.peer_ring.steps import Moved
 from ftplan.metrics.ring import Ring
@@ -39,6 +41,15 @@ def whole_body(problem: RingProblem, ring: Ring, steps: Sequence[Step], failure:
 def failure_of(problem: RingProblem, ring: Ring) -> TakeOver | None:
     """Return what the failure that is asked for does to a ring, None where nothing fails."""
     return take_over(problem, ring) if problem.fails.any() else None
+
+
+def failing(problem: RingProblem, ring: Ring) -> list[str]:
+    """Return the nodes that fail and own or hold something, in natural order: of the ring, and of its tier."""
+    here = problem.tier.copy()
+    here[ring.nodes] = True
+    if ring.tier is not None:
+        here[ring.tier] = True
+    return [problem.nodes[node] for node in np.flatnonzero(problem.fails & here).tolist()]
 
 
 def failure_figures(problem: RingProblem, ring: Ring, failure: TakeOver | None) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from ftplan.api.peer_ring.judge_body import judge_body
 from ftplan.api.peer_ring.judge_levels import judge_levels
 from ftplan.api.peer_ring.judge_tokens import judge_nodes, judge_steps, wrong_tokens
 from ftplan.api.peer_ring.steps import steps_of
-from ftplan.api.peer_ring.summary import summary
+from ftplan.api.peer_ring.summary import figures_in_place, question_summary, summary
 from ftplan.api.statements import (
     Judged,
     Judges,
@@ -94,26 +94,27 @@ def judge_peer_ring(plan: Plan, problem: Problem, strict: bool) -> Judged:
     except FtplanError as error:
         return Judged([*wrong, Violation("WRONG_MOVE", str(error), "steps")], held)
     wrong += judge_steps(plan, question, ring, steps)
-    breaches = broken(question, ring, worth_moved(question, steps))
+    breaches = broken(question, ring, worth_moved(question, steps), held)
     wrong += [_violation(breach) for breach in breaches if breach.rule in held]
     if any(breach.rule == REPLICATION for breach in breaches):  # there are no holders to speak of
         return Judged(wrong or [_violation(breaches[0])], held)
     failure = failure_of(question, ring)
-    wrong += judge_body(plan, whole_body(question, ring, steps, failure))
+    body = whole_body(question, ring, steps, failure)
+    wrong += judge_body(plan, body)
     wrong += _objective(plan, question, ring)
     wrong += judge_levels(plan, question, ring, steps)
     wrong += judge_options(plan, _derived(plan, problem))
     left: tuple[str, ...] = ()
     if plan.summary:
-        differing, left = judge_summary(plan, summary(question, ring, steps, failure))
+        differing, left = judge_summary(plan, summary(question, ring, steps, failure, body["tolerance"]["survival"]))
         wrong += differing
     return Judged(wrong, held, left)
 
 
 def judge_question(plan: Plan, problem: Problem) -> Judged:
     """Return what a plan without an answer states falsely of its question, and what was not recomputed."""
-    prepared = asked_of(plan, problem)
-    differing, left = judge_summary(plan, summary(prepared.problem, None, ()))
+    question = asked_of(plan, problem).problem
+    differing, left = judge_summary(plan, question_summary(question, figures_in_place(question)))
     return Judged([*differing, *judge_options(plan, _derived(plan, problem))], (), left)
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from ftplan.api.peer_ring.asked import entries_of
 from ftplan.api.peer_ring.members import able
 from ftplan.api.peer_ring.problem import PreparedRing
 from ftplan.api.peer_ring.steps import same_ring
@@ -19,14 +19,9 @@ from ftplan.model.topology import BoolArray
 from ftplan.model.violation import Violation
 
 
-def tokens_listed(plan: Plan) -> Sequence[Mapping[str, Any]]:
-    """Return the tokens that a plan lists."""
-    return list((plan.plan or {})["ring"])
-
-
 def wrong_tokens(plan: Plan, problem: RingProblem) -> Iterator[Violation]:
     """Name nodes that are not there, and tokens that two nodes have, or one node twice."""
-    known, listed = set(problem.nodes), tokens_listed(plan)
+    known, listed = set(problem.nodes), entries_of(plan)
     for number, item in enumerate(listed):
         for name in (item["node"], *(item.get("backups") or ())):
             if name not in known:
@@ -37,11 +32,10 @@ def wrong_tokens(plan: Plan, problem: RingProblem) -> Iterator[Violation]:
         return
     tokens = read_tokens(np.array([item["token"] for item in listed], dtype=np.float64), problem.position)
     order = np.argsort(tokens, kind="stable")
-    for one, other in zip(order[:-1].tolist(), order[1:].tolist(), strict=True):
-        if tokens[one] == tokens[other]:
-            names = f"{listed[one]['node']} and {listed[other]['node']}"
-            text = f"ring: {names} have the same token {listed[other]['token']:.12g}"
-            yield Violation("ASSIGNED_TWICE", text, f"node:{listed[other]['node']}")
+    for place in np.flatnonzero(np.diff(tokens[order]) == 0.0).tolist():
+        one, other = (listed[number] for number in order[place : place + 2].tolist())
+        text = f"ring: {one['node']} and {other['node']} have the same token {other['token']:.12g}"
+        yield Violation("ASSIGNED_TWICE", text, f"node:{other['node']}")
 
 
 def judge_nodes(plan: Plan, prepared: PreparedRing, ring: Ring) -> Iterator[Violation]:

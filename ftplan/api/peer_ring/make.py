@@ -12,7 +12,7 @@ from ftplan.api.other_plans import recorded
 from ftplan.api.peer_ring.follows import failure_of, whole_body
 from ftplan.api.peer_ring.options import PeerRingOptions
 from ftplan.api.peer_ring.problem import PreparedRing, prepare
-from ftplan.api.peer_ring.summary import LEVELS, all_proven, level_values, summary
+from ftplan.api.peer_ring.summary import LEVELS, all_proven, figures_in_place, level_values, question_summary, summary
 from ftplan.api.recovery_costs import recorded_costs
 from ftplan.metrics.breach import over
 from ftplan.metrics.ring_figures import overloaded
@@ -61,7 +61,8 @@ def make(problem: Problem, planner: registry.Row, options: PeerRingOptions) -> P
     value = None if answer is None else question.largest_load(answer.ring)
     objective = Objective.of("largest-load", "min", value, None if answer is None else result.bound)
     failure = None if answer is None else failure_of(question, answer.ring)
-    known, bounds = _summary(question, answer, failure, objective.bound, options, command)
+    body = None if answer is None else whole_body(question, answer.ring, answer.steps, failure)
+    known, bounds = _summary(question, answer, failure, body, objective.bound, options, command)
     said = () if answer is None else tuple(_said(question, answer, known))
     return Plan(
         kind=PEER_RING.name,
@@ -76,7 +77,7 @@ def make(problem: Problem, planner: registry.Row, options: PeerRingOptions) -> P
         summary=known,
         warnings=of_command((*problem.warnings, *question.warnings, *result.warnings, *said), command.time_limit_s),
         infeasible=result.infeasible,
-        plan=None if answer is None else whole_body(question, answer.ring, answer.steps, failure),
+        plan=body,
         tool_version=ftplan.__version__,
     )
 
@@ -97,14 +98,15 @@ def _summary(
     problem: RingProblem,
     answer: RingAnswer | None,
     failure: TakeOver | None,
+    body: Mapping[str, Any] | None,
     bound: float | None,
     options: PeerRingOptions,
     command: Budget,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return what follows from question and ring with what planners know besides, and the bound of each level."""
-    if answer is None:
-        return summary(problem, None, ()), {}
-    known = summary(problem, answer.ring, answer.steps, failure)
+    if answer is None or body is None:
+        return question_summary(problem, figures_in_place(problem)), {}
+    known = summary(problem, answer.ring, answer.steps, failure, body["tolerance"]["survival"])
     bounds = dict(zip(LEVELS, (answer.violations_bound, bound, answer.bytes_bound), strict=True))
     for name in LEVELS:
         value = known["levels"][name]["value"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +11,6 @@ from ftplan.api.peer_ring.options import PeerRingOptions
 from ftplan.errors import FtplanError
 from ftplan.metrics.ring import Ring
 from ftplan.model.cluster import Cluster
-from ftplan.model.plan import Warn
 from ftplan.model.topology import BoolArray
 
 
@@ -120,18 +118,6 @@ def check_replication(options: PeerRingOptions, nodes: Members) -> None:
     most = count if tiered else count - 1
     if options.replication > most:
         some = "1 node" if count == 1 else f"{count:,} nodes"
-        text = f"--replication {options.replication}: a ring of {some} has room for {most:,} at most"
-        raise FtplanError(f"{text}: owner and backups are different nodes")
-
-
-def standing(nodes: Members, fails: BoolArray, cluster: Cluster, in_place: bool) -> Iterator[Warn]:
-    """Yield what there is to say of nodes beside the ring, and of failures of such."""
-    out = able(cluster) & ~nodes.members & ~nodes.tier & ~nodes.removed
-    if in_place and out.any():
-        verb = "is" if int(out.sum()) == 1 else "are"
-        text = f"{listed(out, cluster)} could be on the ring and {verb} not: --add lets nodes join"
-        yield Warn("NOT_ON_RING", text)
-    beside = fails & ~nodes.members & ~nodes.tier
-    if beside.any():
-        text = f"{listed(beside, cluster)}: not on the ring, so that its failure changes nothing there"
-        yield Warn("FAILURE_BESIDE_RING", text)
+        text = f"a ring of {some} has room for {'1 backup' if most == 1 else f'{most:,} backups'} of each key group"
+        fix = f"give --replication {most} at most"
+        raise FtplanError(f"{text}, not {options.replication:,}: owner and backups are different nodes; {fix}")

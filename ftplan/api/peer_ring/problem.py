@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,16 +11,17 @@ from ftplan.api.peer_ring.chances import Chances
 from ftplan.api.peer_ring.current import RingInPlace, ring_in_place
 from ftplan.api.peer_ring.failing import failing_nodes
 from ftplan.api.peer_ring.loads import RingLoads, ring_loads
-from ftplan.api.peer_ring.members import Members, asked_members, check_options, check_replication, standing
+from ftplan.api.peer_ring.members import Members, asked_members, check_options, check_replication
 from ftplan.api.peer_ring.options import PeerRingOptions
 from ftplan.api.peer_ring.queues import measured_queues
 from ftplan.api.peer_ring.setting import Power, ring_setting
+from ftplan.api.peer_ring.standing import standing
 from ftplan.api.recovery_costs import GivenCosts
 from ftplan.errors import FtplanError
 from ftplan.metrics.node_load import capacity_of, default_capacity
 from ftplan.metrics.ring_problem import RingProblem, Thresholds
 from ftplan.model.cluster import Cluster
-from ftplan.model.plan import InputFile, Warn
+from ftplan.model.plan import InputFile
 from ftplan.model.problem import Problem
 from ftplan.model.topology import Topology
 
@@ -135,9 +136,8 @@ def prepare(
                 *loads.warnings,
                 *assumed,
                 *said,
-                *standing(nodes, fails, cluster, here is not None),
+                *standing(nodes, fails, cluster, here, keep),
                 *chances.warnings,
-                *_tier_in_place(here, nodes, keep),
             ))
         ),
     )  # fmt: skip
@@ -217,11 +217,6 @@ def _copies_in_place(options: PeerRingOptions, here: RingInPlace | None) -> int 
     most = len(here.ring.nodes) - (here.ring.tier is None)
     kept = min(options.replication, most) if here.replication is None else here.replication
     return None if kept == options.replication else kept
-
-
-def _tier_in_place(here: RingInPlace | None, nodes: Members, keep: bool) -> Iterator[Warn]:
-    if here is not None and not keep and here.ring.tier is not None and not nodes.tier.any():
-        yield Warn("TIER_DROPPED", "the ring in place has tiered copies, and without --tier the planned one has none")
 
 
 def _thresholds(options: PeerRingOptions) -> Thresholds:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ftplan.api.peer_ring.follows import failure_figures
+from ftplan.api.peer_ring.follows import failing, failure_figures
 from ftplan.api.peer_ring.steps import moved_by
 from ftplan.metrics.ring import Ring
 from ftplan.metrics.ring_figures import ledgers, node_figures, ring_figures
 from ftplan.metrics.ring_moves import worth_moved
 from ftplan.metrics.ring_problem import RingProblem, Step
+from ftplan.metrics.ring_survival import survival
 from ftplan.metrics.ring_takeover import TakeOver
 from ftplan.model.tolerances import NOISE, ROUNDING
 
@@ -18,28 +19,40 @@ from ftplan.model.tolerances import NOISE, ROUNDING
 LEVELS = ("zone_violations", "largest_load", "bytes")
 
 
-def summary(
-    problem: RingProblem, ring: Ring | None, steps: Sequence[Step], failure: TakeOver | None = None
-) -> dict[str, Any]:
-    """Return the figures before and after, None for none, and what the steps and a failure cost by event."""
-    known: dict[str, Any] = {
+def question_summary(problem: RingProblem, before: dict[str, Any] | None) -> dict[str, Any]:
+    """Return the figures of a question without an answer; *before* are those of the ring in place."""
+    return {
         "key_groups": len(problem.atom),
         "load": float(problem.load.sum()),
         "state_bytes": float(problem.state.sum()) if problem.state_known else None,
-        "before": figures_in_place(problem),
+        "before": before,
         "after": None,
     }
-    if ring is None:
-        return known
+
+
+def summary(
+    problem: RingProblem,
+    ring: Ring,
+    steps: Sequence[Step],
+    failure: TakeOver | None,
+    chance: Mapping[str, Any] | None,
+) -> dict[str, Any]:
+    """Return the figures before and after, and what the steps and a failure cost by event.
+
+    *chance* is what :func:`ftplan.metrics.ring_survival.survival` says of the ring: the body has it too.
+    """
+    after = ring_figures(problem, ring, chance)
     moves = [move for item in moved_by(problem, steps) for move in item.moves]
     moves += [] if failure is None else failure.moves
     return {
-        **known,
-        "after": ring_figures(problem, ring),
+        **question_summary(problem, after if ring is problem.current else figures_in_place(problem)),
+        "after": after,
         "nodes": node_figures(problem, ring),
         "levels": {name: {"value": value} for name, value in level_values(problem, ring, steps).items()},
         "ledgers": ledgers(moves, problem.state_known),
-        "failure": None if failure is None else failure_figures(problem, ring, failure),
+        "failure": None
+        if failure is None
+        else {"nodes": failing(problem, ring), **failure_figures(problem, ring, failure)},
     }
 
 
@@ -48,7 +61,7 @@ def figures_in_place(problem: RingProblem) -> dict[str, Any] | None:
     current = problem.current
     if current is None or len(current.nodes) < problem.replication + (1 if current.tier is None else 0):
         return None
-    return ring_figures(problem, current)
+    return ring_figures(problem, current, survival(problem, current))
 
 
 def level_values(problem: RingProblem, ring: Ring, steps: Sequence[Step]) -> dict[str, float | int | None]:

@@ -46,7 +46,7 @@ def of_virtual_nodes(problem: RingProblem, seed: int) -> dict[str, Any]:
 
     The probability of loss of more than MOST_TOKENS tokens would take longer than the plan: None.
     """
-    from ftplan.planners.peer_ring.exact import tiered
+    from ftplan.planners.peer_ring.tiers import tiered
     from ftplan.planners.peer_ring.virtual_nodes import hashed_ring
 
     ring = tiered(problem, hashed_ring(problem, seed))

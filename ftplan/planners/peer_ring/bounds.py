@@ -1,4 +1,4 @@
-"""What no ring of the members can be below in its largest load over the fair share."""
+"""What no ring of the members can be below in its largest load over the fair share, and in its zone violations."""
 
 from __future__ import annotations
 
@@ -8,9 +8,16 @@ from ftplan.metrics.ring_problem import RingProblem
 from ftplan.model.tolerances import NOISE
 from ftplan.model.topology import FloatArray
 from ftplan.planners.peer_ring.cuts.partition import partition
+from ftplan.planners.peer_ring.orders.windows import fewest_crowded
+from ftplan.planners.peer_ring.orders.zone_order import width_of
 
 #: Kinds of cpu, and positions times kinds, up to which it is looked at what an arc of each can hold at most.
 KINDS, LOOKED_AT = 16, 300_000
+
+
+def least_violations(problem: RingProblem) -> int:
+    """Return a number of zone violations that no ring of the members with one token each is below."""
+    return fewest_crowded(np.unique(problem.zone[problem.member], return_counts=True)[1], width_of(problem))
 
 
 def any_bound(problem: RingProblem) -> float:
@@ -26,7 +33,7 @@ def any_bound(problem: RingProblem) -> float:
     heavy = np.sort(problem.load)[::-1]
     two = float(heavy[len(cpu) - 1] + heavy[len(cpu)]) if len(heavy) > len(cpu) else 0.0
     worst = max(float(heavy[0]), two) / largest
-    return max(1.0, worst * float(cpu.sum()) / total) * (1.0 - NOISE)
+    return max(1.0, worst * float(cpu.sum()) / total * (1.0 - NOISE))
 
 
 def load_bound(problem: RingProblem) -> float:

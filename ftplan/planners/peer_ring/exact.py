@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from ftplan.metrics.ring import Ring
 from ftplan.metrics.ring_problem import RingAnswer, RingProblem, Step
 from ftplan.planners.budget import Budget
 from ftplan.planners.peer_ring.cuts.partition import ring_of
+from ftplan.planners.peer_ring.kept import kept
 from ftplan.planners.peer_ring.least_load import least_load
 from ftplan.planners.peer_ring.options import RingSearch
 from ftplan.planners.peer_ring.positions import too_few_positions
+from ftplan.planners.peer_ring.tiers import tiered
 from ftplan.planners.result import Result
 
 
@@ -39,21 +38,3 @@ def exact(problem: RingProblem, search: RingSearch) -> Result[RingAnswer]:
     answer = RingAnswer((Step("re-plan", ring),), ring, best.violations_bound)
     proven = best.violations <= best.violations_bound and best.largest <= best.bound
     return Result("optimal" if proven else "feasible", answer, (), best.bound, warnings=budget.warnings())
-
-
-def kept(problem: RingProblem) -> Result[RingAnswer]:
-    """Return the ring in place: nothing is chosen, so that nothing is better."""
-    ring = problem.current
-    assert ring is not None
-    answer = RingAnswer((), ring, problem.violations(ring), 0.0)
-    return Result("optimal", answer, (), problem.largest_load(ring))
-
-
-def tiered(problem: RingProblem, ring: Ring) -> Ring:
-    """Return the ring with the last copy of each arc on a node of the tier, where there is one."""
-    if not problem.tier.any():
-        return ring
-    from ftplan.planners.peer_ring.tiers import with_tier
-
-    copies = min(problem.replication, len(ring.nodes))  # fewer while the first nodes join a ring
-    return with_tier(replace(problem, replication=copies), ring)

@@ -6,7 +6,7 @@ import numpy as np
 
 from ftplan.metrics.ring import Ring
 from ftplan.metrics.ring_problem import RingProblem, Step
-from ftplan.planners.peer_ring.exact import tiered
+from ftplan.planners.peer_ring.tiers import tiered
 
 
 def last_copies_as_asked(problem: RingProblem, ring: Ring) -> tuple[Ring, list[Step]]:

@@ -42,7 +42,7 @@ def ring_result(
 
 def _broken(problem: RingProblem, answer: RingAnswer, moved: float) -> Infeasible | None:
     asked = asked_rules(problem)
-    breaches = [breach for breach in broken(problem, answer.ring, moved) if breach.rule in asked]
+    breaches = [breach for breach in broken(problem, answer.ring, moved, asked) if breach.rule in asked]
     full = [str(breach.where).removeprefix("node:") for breach in breaches if breach.rule == CAPACITY]
     beyond = too_many_bytes(problem, moved) if any(breach.rule == MOST_BYTES for breach in breaches) else None
     if full:

@@ -12,15 +12,14 @@ from ftplan.metrics.ring_changes import positions_of_arcs, scaled_out, without
 from ftplan.metrics.ring_figures import utilisations
 from ftplan.metrics.ring_problem import RingAnswer, RingProblem, Step
 from ftplan.planners.budget import Budget
-from ftplan.planners.peer_ring.bounds import load_bound
-from ftplan.planners.peer_ring.exact import kept, tiered
+from ftplan.planners.peer_ring.bounds import least_violations, load_bound
 from ftplan.planners.peer_ring.in_place import at_positions, last_copies_as_asked
+from ftplan.planners.peer_ring.kept import kept
 from ftplan.planners.peer_ring.negotiation import as_planned, window_by_window
 from ftplan.planners.peer_ring.options import RingSearch
-from ftplan.planners.peer_ring.orders.windows import fewest_crowded
-from ftplan.planners.peer_ring.orders.zone_order import width_of
 from ftplan.planners.peer_ring.outcome import ring_result
 from ftplan.planners.peer_ring.positions import too_few_positions
+from ftplan.planners.peer_ring.tiers import tiered
 from ftplan.planners.result import Result
 
 
@@ -67,11 +66,6 @@ def random_ring(problem: RingProblem, seed: int) -> Ring:
     random = np.random.default_rng(seed)
     place = np.sort(random.choice(len(problem.position), len(problem.member), replace=False))
     return Ring(problem.position[place], random.permutation(problem.member))
-
-
-def least_violations(problem: RingProblem) -> int:
-    """Return a number of zone violations that no ring of the members with one token each is below."""
-    return fewest_crowded(np.unique(problem.zone[problem.member], return_counts=True)[1], width_of(problem))
 
 
 def _from_scratch(problem: RingProblem, seed: int, budget: Budget) -> Result[RingAnswer]:

@@ -5,6 +5,8 @@ Shapes: T tokens, V nodes of the tier, G groups of arcs with the same other hold
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ftplan.metrics.ring import Ring
@@ -18,6 +20,14 @@ from ftplan.model.topology import BoolArray, FloatArray, IntArray
 MOST, ALL = 14, 20_000
 #: Most exchanges, and most groups at each end that one is chosen from.
 PASSES, LOOKED_AT = 500, 250
+
+
+def tiered(problem: RingProblem, ring: Ring) -> Ring:
+    """Return the ring with the last copy of each arc on a node of the tier, where there is one."""
+    if not problem.tier.any():
+        return ring
+    copies = min(problem.replication, len(ring.nodes))  # fewer while the first nodes join a ring
+    return with_tier(replace(problem, replication=copies), ring)
 
 
 def with_tier(problem: RingProblem, ring: Ring) -> Ring:

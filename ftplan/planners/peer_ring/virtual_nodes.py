@@ -14,10 +14,11 @@ from ftplan.metrics.ring_problem import RingAnswer, RingProblem, Step
 from ftplan.model.plan import Warn
 from ftplan.planners.budget import Budget
 from ftplan.planners.peer_ring.bounds import any_bound
-from ftplan.planners.peer_ring.exact import kept, tiered
 from ftplan.planners.peer_ring.in_place import last_copies_as_asked
+from ftplan.planners.peer_ring.kept import kept
 from ftplan.planners.peer_ring.options import RingSearch
 from ftplan.planners.peer_ring.outcome import ring_result
+from ftplan.planners.peer_ring.tiers import tiered
 from ftplan.planners.result import Result
 
 #: Tokens are hashed to so many places.

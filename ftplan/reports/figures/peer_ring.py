@@ -25,7 +25,7 @@ def tokens(plan: Plan, name: str = "ring") -> Sequence[Mapping[str, Any]]:
     listed = (plan.plan or {}).get(name)
     known = [item for item in listed if isinstance(item, Mapping)] if isinstance(listed, Sequence) else []
     valid = [item for item in known if is_number(item.get("token")) and 0.0 <= item["token"] < 1.0]
-    return sorted(valid, key=lambda item: (item["token"], natural_key(str(item.get("node")))))
+    return sorted(valid, key=lambda item: (item["token"], str(item.get("node"))))
 
 
 def records(plan: Plan, name: str) -> Sequence[Mapping[str, Any]]:
@@ -52,7 +52,11 @@ def nodes(plan: Plan) -> Sequence[Mapping[str, Any]]:
 
 
 def failed(plan: Plan) -> set[str]:
-    """Return the nodes that the failure takes away: those that have no token afterwards."""
+    """Return the nodes that fail: as the summary says, else those that have no token afterwards."""
+    failure = plan.summary.get("failure")
+    listed = failure.get("nodes") if isinstance(failure, Mapping) else None
+    if isinstance(listed, list):
+        return set(map(str, listed))
     if not isinstance((plan.plan or {}).get("after_failure"), Sequence):
         return set()
     left = {str(item.get("node")) for item in tokens(plan, "after_failure")}

@@ -144,6 +144,23 @@ def test_only_a_failure_keeps_the_ring() -> None:
     assert not prepared(job(), fail=["node:n1"]).problem.keep
 
 
+def test_a_ring_whose_plan_answered_a_failure_is_taken_as_before_it() -> None:
+    failed = planned(job(), fail=["node:n1", "node:n4"])
+    said = {warning.code: warning.message for warning in prepared(job(), current=failed).problem.warnings}
+    assert "answers a failure of n1, n4: its ring before that is taken" in said["FAILURE_NOT_TAKEN"]
+    assert prepared(job(), current=failed).problem.members.sum() == 6
+    assert "FAILURE_NOT_TAKEN" in codes(prepared(job(), current=failed, remove=["n1"]))
+    for known in ({"remove": ["n1", "n4"]}, {"fail": ["node:n1", "node:n4"]}, {"remove": ["n1"], "fail": ["node:n4"]}):
+        assert "FAILURE_NOT_TAKEN" not in codes(prepared(job(), current=failed, **known))
+    assert "FAILURE_NOT_TAKEN" not in codes(prepared(job(), current=EVEN))
+
+
+def test_what_fails_is_named_whoever_it_is() -> None:
+    """A node that only holds last copies has no token, and one beside the ring has nothing to lose."""
+    made = planned(job(), tier=["zone:vault"], fail=["node:v1", "node:n3", f"node:{SPARE}"])
+    assert made.summary["failure"]["nodes"] == ["n3", "v1"]
+
+
 def test_more_copies_than_are_in_place_have_to_travel() -> None:
     alone = planned(job())
     assert prepared(job(), current=alone).problem.copies_in_place is None

@@ -42,9 +42,15 @@ def told(problem: ftplan.Problem, **options: Any) -> str:
         ({"remove": ["n1"], "tier": ["n1"]}, "--remove and --tier both name n1"),
         ({"remove": ["task:agg/0"]}, "names no nodes: give node ids, node:ID or zone:ID"),
         ({"tier": ["zone:vault"], "replication": 0}, "--replication has to be 1 or more"),
-        ({"replication": 7}, "--replication 7: a ring of 7 nodes has room for 6 at most"),
-        ({"replication": 9, "tier": ["zone:vault"]}, "a ring of 7 nodes has room for 7 at most"),
-        ({"current": THREE, "replication": 3}, "a ring of 3 nodes has room for 2 at most"),
+        ({"replication": 7}, "a ring of 7 nodes has room for 6 backups of each key group, not 7"),
+        (
+            {"replication": 9, "tier": ["zone:vault"]},
+            "has room for 7 backups of each key group, not 9: owner",
+        ),
+        (
+            {"current": THREE, "replication": 3},
+            "are different nodes; give --replication 2 at most",
+        ),
         ({"remove": [f"n{k}" for k in range(1, 8)]}, "no node is left for the ring"),
         ({"operator": ["aggg"]}, "--operator: unknown operator 'aggg'"),
         ({"operator": ["source"]}, "--operator: 'source' has no key groups in the topology"),

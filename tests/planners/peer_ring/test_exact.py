@@ -110,7 +110,22 @@ def test_a_ring_that_only_fails_stays() -> None:
     result = exact(replace(problem, current=ring, keep=True), RingSearch())
     assert result.answer is not None
     assert (result.answer.steps, result.answer.ring) == ((), ring)
-    assert result.bound == problem.largest_load(ring)
+    assert problem.largest_load(ring) == pytest.approx(1.2)
+    assert result.bound == pytest.approx(1.0)
+    assert (problem.violations(ring), result.answer.violations_bound) == (0, 0)
+
+
+def test_a_ring_that_stays_is_held_against_rings_like_it() -> None:
+    """A node that owns nothing leaves others more, and one with several tokens has arcs that can be any."""
+    problem = ring_problem([1.0, 5.0, 2.0, 2.0], [4.0, 4.0, 1.0], "aab", replication=1)
+    idle = Ring(np.array([0.0, 0.3, 0.5]), np.array([0, 2, 1]))
+    many = Ring(np.array([0.0, 0.25, 0.5, 0.75]), np.array([0, 1, 2, 0]))
+    for ring, violations in ((idle, 1), (many, None)):
+        result = exact(replace(problem, current=ring, keep=True), RingSearch())
+        assert result.answer is not None
+        assert result.bound is not None
+        assert result.bound <= problem.largest_load(ring)
+        assert result.answer.violations_bound == violations
 
 
 def test_no_load_at_all() -> None:

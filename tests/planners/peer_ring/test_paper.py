@@ -303,6 +303,11 @@ def test_least_violations_are_of_any_ring(zones: str, replication: int) -> None:
     assert found.violations_bound <= best_ring(problem)[0] <= problem.violations(found.ring)
 
 
+def test_the_mean_is_a_bound_to_the_last_digit() -> None:
+    """Plans hold 12 digits: a bound that is a little less would be written as 0.999999999999."""
+    assert paper(ring_problem([1.0] * 6, [1.0] * 3), RingSearch()).bound == 1.0
+
+
 def test_no_load_no_moves() -> None:
     problem = ring_problem([0.0] * 8, [1.0] * 3)
     course = as_planned(problem, random_ring(problem, 0), (), Budget(60.0))

@@ -85,7 +85,11 @@ def partition(
         unit = float(load.sum()) / float(cpu.sum())
     heaviest, size = float(load.max()), len(load)
     enough = float(load.sum()) / float(cpu.min())
-    low = max(at_least * unit, heaviest / float(cpu.max()), float(load.sum()) / float(cpu.sum()) * (1.0 - 1e-9))
+    low = max(
+        at_least * unit * (1.0 - NOISE),
+        heaviest / float(cpu.max()),
+        float(load.sum()) / float(cpu.sum()) * (1.0 - 1e-9),
+    )
     high = min(below * unit, enough * (1.0 + 1e-9))
     even = bool((cpu == cpu[0]).all())
     if starts is None:

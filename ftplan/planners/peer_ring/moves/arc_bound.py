@@ -18,8 +18,9 @@ from ftplan.planners.budget import Budget
 from ftplan.planners.peer_ring.moves.arc_bound_kernel import arc_costs, cheapest_chain
 from ftplan.planners.peer_ring.moves.question import Question, way
 
-#: Most steps of one bound, about: arcs, starts and patterns; beyond it blocks are made larger.
-MOST_STEPS = 2_500_000_000
+#: Steps of one bound, about: arcs, starts and patterns; beyond it blocks are made larger. A rough one first, so that
+#: something is known where the clock ends the other.
+MOST_STEPS = (100_000_000, 2_500_000_000)
 #: Most starts of the circle; where there are more, some are looked at together.
 MOST_STARTS = 48
 #: Most arcs whose costs are kept, eight bytes for each number of holders that join.
@@ -48,6 +49,7 @@ class _Arcs(NamedTuple):
     stays: int
     joins: int
     span: int  # blocks that are looked at together from each start on
+    block: int  # positions of a block
 
     def value(
         self, starts: IntArray, stay_price: float, join_price: float, budget: Budget, openings: int = 1 << MOST_COPIES
@@ -73,11 +75,18 @@ class _Arcs(NamedTuple):
 def arc_bound(question: Question, load: float, budget: Budget) -> float:
     """Return bytes that no ring of the members with at most this largest load goes below; at least 0.
 
-    Valid for every order and all zones. 0 where the budget ends first. Deterministic but for that.
+    Valid for every order and all zones. Where the budget ends first it is what a rough look proves, or 0; deterministic
+    but for that.
     """
-    arcs = _arcs(question, load, budget)
-    if arcs is None or not len(arcs.starts):
-        return 0.0
+    best, block = 0.0, 0
+    for steps in MOST_STEPS:
+        arcs = None if block == 1 else _arcs(question, load, steps, budget)
+        if arcs is not None and arcs.block != block and len(arcs.starts):
+            best, block = max(best, _bound(question, arcs, budget)), arcs.block
+    return best
+
+
+def _bound(question: Question, arcs: _Arcs, budget: Budget) -> float:
     problem = question.problem
     unit = float(problem.worth.sum()) / len(problem.member)
     best, looked = 0.0, arcs.starts[:1]
@@ -121,7 +130,8 @@ def _prices(arcs: _Arcs, starts: IntArray, unit: float, budget: Budget) -> tuple
     return best[0] * unit, best[1] * unit
 
 
-def _arcs(question: Question, load: float, budget: Budget) -> _Arcs | None:
+def _arcs(question: Question, load: float, steps: float, budget: Budget) -> _Arcs | None:
+    """Return arcs of blocks that are as small as so many steps let them be; None where the clock ran out."""
     problem = question.problem
     size, member = len(problem.position), problem.member
     joining = ~np.isin(member, np.unique(question.held))
@@ -138,11 +148,12 @@ def _arcs(question: Question, load: float, budget: Budget) -> _Arcs | None:
         starts = made.starts(limit)
         span = -(-len(starts) // MOST_STARTS)
         starts = starts[::span]
-        if (count <= MOST_ARCS and count * patterns * (len(starts) + 60) <= MOST_STEPS) or size <= 8 * block:
+        if (count <= MOST_ARCS and count * patterns * (len(starts) + 60) <= steps) or size <= 8 * block:
             _, offset, cost, loads = made.arcs(limit, walk, count)
             return _Arcs(
-                offset, cost, loads, starts, walk, made.inner, stay_limit, join_limit, len(member) - joins, joins, span
-            )
+                offset, cost, loads, starts, walk, made.inner, stay_limit, join_limit, len(member) - joins, joins, span,
+                block,
+            )  # fmt: skip
         block *= 2
     return None
 

@@ -55,6 +55,7 @@ def least_bytes(
     enough: float = 0.0,
     most: float = np.inf,
     tries: int = MOST_TRIES,
+    steps: float = MOST_STEPS,
 ) -> OrderCuts:
     """Return the cuts of *order* for which the fewest bytes travel where no node owns more than *load* of its share.
 
@@ -64,17 +65,30 @@ def least_bytes(
         No cuts can cost less, or less is of no use: the search ends there.
     most
         More is of no use: nothing is found, and the bound is at least so much, where all cuts cost more.
-    tries
-        Starts that are looked at: few where good cuts are enough.
+    tries, steps
+        Starts that are looked at, and places of cuts in all: few where good cuts are enough.
 
     Notes
     -----
-    Exact while budget and tries last; else the bound is below the cost. Cost O(n M log M) at worst.
+    Exact while budget, tries and steps last; else the bound is below the cost. Cost O(n M log M) at worst.
     """
-    there = np.isin(order, question.current.node)
-    turn = int(there.argmax())  # begin with a node that has a token now
-    found = _Search(question, np.roll(order, -turn), load).run(budget, enough, most, tries)
+    order, turn = _turned(question, order)
+    found = _Search(question, order, load).run(budget, enough, most, tries, steps)
     return found if found.first is None else found._replace(first=np.roll(found.first, turn))
+
+
+def floor_bytes(question: Question, order: IntArray, load: float) -> float:
+    """Return bytes that no cuts of *order* go below, infinite if there are none: cuts need not close the circle.
+
+    What :func:`least_bytes` begins with. Cost O(all places of cuts), one pass.
+    """
+    return _Search(question, _turned(question, order)[0], load).floor()
+
+
+def _turned(question: Question, order: IntArray) -> tuple[IntArray, int]:
+    """Return the order as it begins with a node that has a token now, and by how much it is turned."""
+    turn = int(np.isin(order, question.current.node).argmax())
+    return np.roll(order, -turn), turn
 
 
 class _Search:
@@ -91,11 +105,21 @@ class _Search:
         self.cost, self.places = np.inf, 0
         self.heap = list[tuple[float, int, _Part]]()
 
-    def run(self, budget: Budget, enough: float, most: float, tries: int) -> OrderCuts:
+    def floor(self) -> float:
+        """Return the least cost of cuts that need not end where they begin, infinite if there are none."""
+        if not len(self.starts):
+            return np.inf
+        return self._cheapest(int(self.starts[0]), self.size - 1, self.low, self.high, back=False)[0]
+
+    def run(self, budget: Budget, enough: float, most: float, tries: int, steps: float) -> OrderCuts:
         """Halve starts until the bounds close, best bound first."""
         self.cost = most
         if not len(self.starts):
             return OrderCuts(None, np.inf, np.inf)
+        if np.isfinite(most):  # few orders are better than one that is known
+            floor = self.floor()
+            if floor >= most * (1.0 - NOISE):
+                return OrderCuts(None, np.inf, max(floor, most))
         start = self._near_token()
         cuts = self._try(start, self.low, self.high)
         if self.cost <= enough:
@@ -107,7 +131,7 @@ class _Search:
         bound = np.inf
         while self.heap:
             bound, _, part = heapq.heappop(self.heap)
-            stop = budget.over() or (self.best is not None and (tries <= 0 or self.places > MOST_STEPS))
+            stop = budget.over() or (self.best is not None and (tries <= 0 or self.places > steps))
             if stop or bound >= self.cost * (1.0 - NOISE):
                 break
             tries -= 1

@@ -29,16 +29,16 @@ def alike(question: Question) -> IntArray:
     return np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
-def few_enough(question: Question) -> bool:
-    """Return whether all orders can be looked at."""
+def how_many(question: Question) -> int | None:
+    """Return how many orders there are, None where these are too many to look at all."""
     member = question.problem.member
     if len(member) > 30:
-        return False
+        return None
     count = factorial(len(member) - 1)
     for size in np.unique(alike(question)[member[1:]], return_counts=True)[1].tolist():
         count //= factorial(size)
     steps = count * len(member) * len(question.problem.position)
-    return count <= MOST_ORDERS and steps <= MOST_STEPS
+    return count if count <= MOST_ORDERS and steps <= MOST_STEPS else None
 
 
 def every_order(question: Question) -> Iterator[IntArray]:

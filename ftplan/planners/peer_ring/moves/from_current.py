@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 
 import numpy as np
 
@@ -17,19 +17,22 @@ from ftplan.planners.budget import Budget
 from ftplan.planners.peer_ring.cuts.partition import partition
 from ftplan.planners.peer_ring.least_load import LeastLoad
 from ftplan.planners.peer_ring.moves.arc_bound import arc_bound
-from ftplan.planners.peer_ring.moves.every_order import every_order, few_enough
+from ftplan.planners.peer_ring.moves.every_order import every_order, how_many
 from ftplan.planners.peer_ring.moves.infeasible import fewest_bytes, why_none
 from ftplan.planners.peer_ring.moves.levels import Chosen, Order, Wanted, best_of, orders_of
 from ftplan.planners.peer_ring.moves.pool import in_place, some_orders
-from ftplan.planners.peer_ring.moves.question import Question, tiered
+from ftplan.planners.peer_ring.moves.question import Question
 from ftplan.planners.peer_ring.orders.windows import crowded
 from ftplan.planners.peer_ring.outcome import too_many_bytes
+from ftplan.planners.peer_ring.tiers import tiered
 from ftplan.planners.result import Result
 
 #: Share of the time left for orders that may be good; the rest is for their cuts.
 ORDERS_SHARE = 0.4
-#: Share of the time left for what is proven.
-BOUND_SHARE = 0.5
+#: Share of the time left for cuts; the rest is for what is proven.
+CUTS_SHARE = 0.7
+#: Share of the time left for the bound; the rest is for what is said of the ring.
+BOUND_SHARE = 0.9
 #: How often fewer bytes are allowed for copies on neighbours, so that there are some left for those of the tier.
 TIER_ROUNDS = 8
 
@@ -47,18 +50,23 @@ def from_current(problem: RingProblem, best: LeastLoad, budget: Budget) -> Resul
         What is best without a look at the ring in place.
     """
     question = Question(problem, capped=bool(problem.removed.any()))
-    complete = problem.rebalance or few_enough(question)
+    nodes, every = len(problem.member), 1 if problem.rebalance else how_many(question)
+    complete = every is not None
     with ExitStack() as stack:
-        if not problem.rebalance and pays_to_compile(4.0 * len(problem.member) ** 3 * len(problem.position)):
+        tried = 2.0 * nodes**2 if every is None else every
+        if pays_to_compile(2.0 * tried * nodes * len(problem.position)):
             stack.enter_context(called_often())
-        orders = orders_of(question, _orders(question, best, complete, budget.part(ORDERS_SHARE)))
-        wanted = Wanted(problem.target_load or 0.0, _most(problem), _least(question, best, orders))
-        chosen = _chosen(question, orders, wanted, budget)
+        with _part(budget, ORDERS_SHARE) as looking:
+            orders = orders_of(question, _orders(question, best, complete, looking))
+        wanted = Wanted(problem.target_load or 0.0, _most(problem), _least(question, best, orders), complete)
+        with _part(budget, CUTS_SHARE) as cutting:
+            chosen = _chosen(question, orders, wanted, cutting)
         if chosen is None:
             why = why_none(question, orders, budget)
             return Result("infeasible", None, (), reason=why.reason, infeasible=why, warnings=budget.warnings())
     split = problem.tier.any() and problem.max_bytes is not None  # how bytes are shared with a tier is not proven
-    answer, bound = _answer(question, chosen, best, wanted, complete and not split and not budget.over(), budget)
+    complete = complete and not (split or looking.cut or cutting.cut)
+    answer, bound = _answer(question, chosen, best, wanted, complete, budget)
     needed = question.bytes(answer.ring)
     if over(needed, wanted.max_bytes):  # by the tiered copies, of which no choice of cuts gets rid
         why = too_many_bytes(problem, needed)
@@ -69,6 +77,14 @@ def from_current(problem: RingProblem, best: LeastLoad, budget: Budget) -> Resul
         and needed <= (answer.bytes_bound or 0.0) * (1.0 + ROUNDING)
     )
     return Result("optimal" if proven else "feasible", answer, (), bound, warnings=budget.warnings())
+
+
+@contextmanager
+def _part(budget: Budget, share: float) -> Iterator[Budget]:
+    """Give a share of the time left to a part of the work, and remember where the clock cut it."""
+    part = budget.part(share)
+    yield part
+    budget.cut |= part.cut
 
 
 def _orders(question: Question, best: LeastLoad, complete: bool, budget: Budget) -> Iterable[np.ndarray]:
@@ -132,7 +148,8 @@ def _answer(
     allowed = max(problem.largest_load(ring), wanted.target)
     moved, least = question.bytes(ring), question.lacking + last
     if moved > least:
-        least = max(least, arc_bound(question, allowed, budget.part(BOUND_SHARE)) + last)
+        with _part(budget, BOUND_SHARE) as part:
+            least = max(least, arc_bound(question, allowed, part) + last)
     return RingAnswer(steps, ring, best.violations_bound, min(least, moved)), best.bound
 
 

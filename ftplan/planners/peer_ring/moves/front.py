@@ -7,9 +7,9 @@ import numpy as np
 from ftplan.metrics.ring_problem import RingAnswer, RingProblem
 from ftplan.model.tolerances import ROUNDING
 from ftplan.planners.budget import Budget
-from ftplan.planners.peer_ring.cuts.partition import partition
+from ftplan.planners.peer_ring.cuts.partition import partition, ring_of
 from ftplan.planners.peer_ring.moves.cuts import least_bytes
-from ftplan.planners.peer_ring.moves.question import Question, ring_of
+from ftplan.planners.peer_ring.moves.question import Question
 
 #: Largest loads for which the fewest bytes are asked.
 TARGETS = (1.02, 1.05, 1.1, 1.2, 1.35, 1.5, 2.0)

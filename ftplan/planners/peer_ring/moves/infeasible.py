@@ -12,9 +12,11 @@ from ftplan.metrics.ring_rules import CAPACITY, MOST_BYTES
 from ftplan.model.plan import Infeasible
 from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget
+from ftplan.planners.peer_ring.cuts.partition import ring_of
 from ftplan.planners.peer_ring.moves.cuts import least_bytes
 from ftplan.planners.peer_ring.moves.levels import ANY, Order
-from ftplan.planners.peer_ring.moves.question import Question, ring_of, tiered
+from ftplan.planners.peer_ring.moves.question import Question
+from ftplan.planners.peer_ring.tiers import tiered
 
 #: Digits of the overload that is named.
 DIGITS = 4

@@ -11,14 +11,17 @@ from ftplan.metrics.ring import Ring
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.peer_ring.moves.cuts import least_bytes
-from ftplan.planners.peer_ring.moves.question import Question, ring_of
+from ftplan.planners.peer_ring.cuts.partition import ring_of
+from ftplan.planners.peer_ring.moves.cuts import MOST_STEPS, floor_bytes, least_bytes
+from ftplan.planners.peer_ring.moves.question import Question
 from ftplan.planners.peer_ring.orders.windows import crowded
 
 #: Any cuts are wanted, whatever they cost.
 ANY = 1e300
 #: Steps of a bisection for the least largest load: it ends before, since loads are finitely many.
 STEPS = 60
+#: Places of cuts that are looked at for fewest bytes in the best of some orders; in the k-th best a k-th of them.
+SOME_STEPS = 60_000_000
 #: Loads that lie closer together, by their size, are one: limits are kept within rounding.
 CLOSE = 4.0 * ROUNDING
 
@@ -47,11 +50,15 @@ class Chosen(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """What is good enough in load, what may travel, and what no ring goes below in largest load."""
+    """What is good enough in load, what may travel, and what no ring goes below in largest load.
+
+    ``every`` says that the orders are all there are, so that what is proven of each is of use.
+    """
 
     target: float = 0.0
     max_bytes: float = np.inf
     least_load: float = 0.0
+    every: bool = True
 
 
 def orders_of(question: Question, found: Iterable[IntArray]) -> list[Order]:
@@ -134,10 +141,12 @@ def _fewest_bytes(
     violations, load, load_bound = levels
     allowed = max(load, wanted.target)
     cost, bound, by, first = np.inf, np.inf, reached, None
-    for order in (reached, *(order for order in group if order is not reached)):
-        if cost <= question.lacking:
+    for rank, (floor, order) in enumerate(_promising(question, group, allowed, budget)):
+        if cost <= max(floor, question.lacking):
+            bound = min(bound, cost)
             break
-        found = least_bytes(question, order, allowed, budget, question.lacking, cost)
+        steps = MOST_STEPS if wanted.every else SOME_STEPS / (rank + 1)
+        found = least_bytes(question, order, allowed, budget, question.lacking, cost, steps=steps)
         bound = min(bound, found.bound)
         if found.first is not None and found.cost < cost:
             cost, by, first = found.cost, order, found.first
@@ -148,3 +157,11 @@ def _fewest_bytes(
     least = max(question.lacking, min(bound, cost))
     actual = question.problem.largest_load(ring)
     return Chosen(by, first, ring, violations, actual, cost, load_bound, least)
+
+
+def _promising(question: Question, group: list[IntArray], load: float, budget: Budget) -> list[tuple[float, IntArray]]:
+    """Return orders with bytes that none of their cuts go below, those first that may be cheapest."""
+    if len(group) == 1:
+        return [(0.0, group[0])]
+    floors = [0.0 if budget.over() else floor_bytes(question, order, load) for order in group]
+    return [(floors[k], group[k]) for k in sorted(range(len(group)), key=lambda k: (floors[k], k))]

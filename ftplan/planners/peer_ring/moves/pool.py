@@ -13,10 +13,11 @@ import numpy as np
 from ftplan.metrics.ring_problem import RingProblem
 from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget
+from ftplan.planners.peer_ring.cuts.partition import ring_of
 from ftplan.planners.peer_ring.least_load import LeastLoad
 from ftplan.planners.peer_ring.moves.cuts import FEW_TRIES, least_bytes
 from ftplan.planners.peer_ring.moves.insertion import joined
-from ftplan.planners.peer_ring.moves.question import Question, ring_of
+from ftplan.planners.peer_ring.moves.question import Question
 from ftplan.planners.peer_ring.moves.relabel import relabelled
 from ftplan.planners.peer_ring.moves.repair import repaired
 from ftplan.planners.peer_ring.orders.windows import crowded

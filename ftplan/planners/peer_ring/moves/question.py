@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -101,22 +100,6 @@ class Question:
         nobody = np.ones(len(self.problem.nodes), dtype=np.bool_)
         new = new_copies(self.held, held_at(self.problem, ring), nobody)
         return float((new * self.problem.worth[:, None]).sum())
-
-
-def ring_of(problem: RingProblem, order: Sequence[int] | IntArray, first: Sequence[int] | IntArray) -> Ring:
-    """Return the ring where the node of each slot has its token at the position of its cut."""
-    place = np.asarray(first, dtype=np.int64) % len(problem.position)
-    at = np.argsort(place, kind="stable")
-    return Ring(problem.position[place[at]], np.asarray(order, dtype=np.int64)[at])
-
-
-def tiered(problem: RingProblem, ring: Ring) -> Ring:
-    """Return the ring with the last copy of each arc on a node of the tier, where there is one."""
-    if not problem.tier.any():
-        return ring
-    from ftplan.planners.peer_ring.tiers import with_tier
-
-    return with_tier(problem, ring)
 
 
 def way(kernel: Any, steps: float) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.peer_ring.moves.question import Question
@@ -18,6 +17,8 @@ def relabelled(question: Question, order: IntArray, first: IntArray, classes: In
     The node of a slot holds the arcs of the ``walk`` slots up to its own, so that what travels to it depends on the
     cuts and on nothing else: one assignment problem a class, exact. Cost O(n^3) at worst.
     """
+    from scipy.optimize import linear_sum_assignment  # half a second to load
+
     saved = _saved(question, order, first)
     answer = order.copy()
     for one in np.unique(classes[order]).tolist():

@@ -55,7 +55,7 @@ Nodes that are not there, or where they are asked to be already.
 Numbers that cannot be.
 
   $ ftplan peer-ring -t topology.yaml -c cluster.yaml -s stats --replication 6
-  2> ftplan: --replication 6: a ring of 6 nodes has room for 5 at most: owner and backups are different nodes
+  2> ftplan: a ring of 6 nodes has room for 5 backups of each key group, not 6: owner and backups are different nodes; give --replication 5 at most
   [2]
   $ ftplan peer-ring -t topology.yaml -c cluster.yaml -s stats --replication -1
   2> ftplan: peer-ring: Invalid value for '--replication': -1 is not in the range 0<=x<=1000.

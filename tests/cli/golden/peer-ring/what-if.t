@@ -13,7 +13,7 @@ How many copies, and which of the nodes may go: a sweep over rings.
   case                                   replication  remove            status    algorithm      objective   survival  zone-violations  copysets     gap  delta_objective  delta_survival  delta_zone-violations  delta_copysets  reason
   base                                             –  –                 optimal   exact              1.359     0.9994                0         6       0                0               0                      0               0  –
   virtual-nodes                                    –  –                 feasible  virtual-nodes      2.541     0.9995              147         5  0.5463            1.182       9.995e-05                    147              -1  –
-  too-many-copies                                  –  –                 error     –                      –          –                –         –       –                –               –                      –               –  --replication 9: a ring of 6 nodes has room for 5 at most: owner and backups ar…
+  too-many-copies                                  –  –                 error     –                      –          –                –         –       –                –               –                      –               –  a ring of 6 nodes has room for 5 backups of each key group, not 9: owner and ba…
   replication=0 remove=node:n6                     0  node:n6           optimal   exact              1.305      0.951                0         5       0         -0.05449        -0.04842                      0              -1  –
   replication=0 remove=node:n5, node:n6            0  node:n5, node:n6  optimal   exact              1.166     0.9606                0         4       0          -0.1931        -0.03881                      0              -2  –
   replication=1 remove=node:n6                     1  node:n6           optimal   exact              1.305     0.9995                0         5       0         -0.05449       9.897e-05                      0              -1  –
@@ -28,4 +28,4 @@ How many copies, and which of the nodes may go: a sweep over rings.
   survival              7  0.951  0.9568  0.9801  0.9995  0.9998  0.9999954  0.9999960  0.9872
   zone-violations       7      0       0       0       0       3       61.2        147   21.86
   copysets              7      4       4       4       5       5          5          5   4.571
-  1 of 9 cases failed, first too-many-copies: --replication 9: a ring of 6 nodes has room for 5 at most: owner and backups are different nodes
+  1 of 9 cases failed, first too-many-copies: a ring of 6 nodes has room for 5 backups of each key group, not 9: owner and backups are different nodes; give --replication 5 at most

@@ -195,5 +195,5 @@ What does not fit: one line each.
   2> ftplan: --every: 10 s is more than the 5 s that are simulated
   [2]
   $ ftplan simulate ring --nodes 3 --replication 3 -q
-  2> ftplan: --replication 3: a ring of 3 nodes has room for 2 at most: owner and backups are different nodes
+  2> ftplan: a ring of 3 nodes has room for 2 backups of each key group, not 3: owner and backups are different nodes; give --replication 2 at most
   [2]
