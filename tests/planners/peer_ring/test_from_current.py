@@ -17,6 +17,7 @@ from ftplan.planners.budget import Budget
 from ftplan.planners.peer_ring.exact import exact
 from ftplan.planners.peer_ring.least_load import least_load
 from ftplan.planners.peer_ring.moves import from_current as module
+from ftplan.planners.peer_ring.moves import levels as levels_module
 from ftplan.planners.peer_ring.moves.every_order import every_order
 from ftplan.planners.peer_ring.moves.from_current import from_current
 from ftplan.planners.peer_ring.moves.question import Question
@@ -113,9 +114,9 @@ def test_all_levels_are_those_of_the_best_of_all_rings(
 
 
 @settings(max_examples=40)
-@given(questions(), st.sampled_from([None, 1.3]), st.sampled_from([None, 5.0, 20.0]))
+@given(questions(), st.sampled_from([None, 1.3]), st.sampled_from([None, 5.0, 20.0]), st.sampled_from([1, 1_000_000]))
 def test_without_all_orders_rings_and_bounds_are_valid(
-    problem: RingProblem, target: float | None, most: float | None
+    problem: RingProblem, target: float | None, most: float | None, steps: int
 ) -> None:
     asked = replace(problem, target_load=target, max_bytes=most)
     levels = all_levels(asked)
@@ -123,6 +124,7 @@ def test_without_all_orders_rings_and_bounds_are_valid(
     assume(want is not None)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "how_many", lambda question: None)
+        patch.setattr(levels_module, "SOME_STEPS", steps)
         result = planned(asked)
     if result.answer is None:
         return

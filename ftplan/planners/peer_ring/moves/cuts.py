@@ -66,7 +66,8 @@ def least_bytes(
     most
         More is of no use: nothing is found, and the bound is at least so much, where all cuts cost more.
     tries, steps
-        Starts that are looked at, and places of cuts in all: few where good cuts are enough.
+        Starts that are looked at, and places of cuts in all: few where good cuts are enough. Without *most* it goes on
+        until some are found.
 
     Notes
     -----
@@ -131,7 +132,8 @@ class _Search:
         bound = np.inf
         while self.heap:
             bound, _, part = heapq.heappop(self.heap)
-            stop = budget.over() or (self.best is not None and (tries <= 0 or self.places > steps))
+            known = self.best is not None or np.isfinite(most)
+            stop = budget.over() or (known and (tries <= 0 or self.places > steps))
             if stop or bound >= self.cost * (1.0 - NOISE):
                 break
             tries -= 1

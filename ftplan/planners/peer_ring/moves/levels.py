@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from sys import maxsize
 from typing import NamedTuple
 
 import numpy as np
@@ -124,7 +125,7 @@ def _bisected(question: Question, order: IntArray, high: float, wanted: Wanted, 
 def _within(question: Question, order: IntArray, load: float, most: float, budget: Budget) -> float | None:
     """Return the largest load of a ring within so much load and so many bytes, None without one."""
     enough, limit = (ANY, np.inf) if np.isinf(most) else (most, most * (1.0 + ROUNDING) + ROUNDING)
-    found = least_bytes(question, order, load, budget, enough, limit)
+    found = least_bytes(question, order, load, budget, enough, limit, maxsize, np.inf)
     if found.first is None:
         return None
     return question.problem.largest_load(ring_of(question.problem, order, found.first))
