@@ -94,3 +94,9 @@ def test_of_many_take_overs_the_fullest_stand_first() -> None:
     rows = tables({"ring": ring(3), "takeovers": taken})["after the failure"].rows
     assert [row[0] for row in rows[:3]] == ["n99", "n97", "n95"]
     assert len(rows) == SHOWN
+
+
+def test_many_runs_of_neighbours_are_cut_to_the_shortest_and_the_longest() -> None:
+    runs = [{"nodes": k, "taker": "n1", "ready_s": float(k), "caught_up_s": None} for k in range(1, 51)]
+    rows = tables({"ring": ring(60), "estimates": {"runs": runs}})["estimates"].rows
+    assert [str(row[0]).split()[0] for row in rows] == ["2", "3", "4", "5", "6", "50"]

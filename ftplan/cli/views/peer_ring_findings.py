@@ -13,6 +13,8 @@ from ftplan.reports.numbers import count, is_number
 
 #: Nodes of a set that a table names.
 LISTED = 6
+#: Runs of neighbours that a table names: the shortest ones, and the longest.
+RUNS = 6
 
 
 def findings(plan: Plan) -> list[Table]:
@@ -216,11 +218,11 @@ def _estimates(plan: Plan) -> list[Table]:
     ]
     worst = known.get("worst") or {}
     rows += [(text, _worst(name, worst[name])) for name, text in _WORST.items() if worst.get(name)]
-    for run in known.get("runs") or ():
-        if run.get("nodes", 0) > 1:
-            ready, caught_up = (_or_never(run.get(name)) for name in _TIMES)
-            late = f"{ready}, caught up {caught_up} (by {run.get('taker')})"
-            rows.append((f"{run['nodes']} neighbours at once: served again, s", late))
+    runs = [run for run in known.get("runs") or () if run.get("nodes", 0) > 1]
+    for run in runs if len(runs) <= RUNS else [*runs[: RUNS - 1], runs[-1]]:
+        ready, caught_up = (_or_never(run.get(name)) for name in _TIMES)
+        late = f"{ready}, caught up {caught_up} (by {run.get('taker')})"
+        rows.append((f"{run['nodes']} neighbours at once: served again, s", late))
     return [Table(("estimates", ""), rows)] if rows else []
 
 

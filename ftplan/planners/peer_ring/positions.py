@@ -13,7 +13,8 @@ def too_few_positions(problem: RingProblem) -> Infeasible | None:
     nodes, positions = len(problem.member), len(problem.position)
     if nodes <= positions:
         return None
-    reason = f"{nodes} nodes on the ring, but key groups at {positions} places only: each node needs one of its own"
+    places = "1 place" if positions == 1 else f"{positions} places"
+    reason = f"{nodes} nodes on the ring, but key groups at {places} only: each node needs one of its own"
     if positions <= problem.replication:
         return Infeasible(reason, "key-groups", positions, nodes, f"operators with at least {nodes} key groups")
     surplus = nodes - positions

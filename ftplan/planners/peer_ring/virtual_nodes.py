@@ -23,8 +23,10 @@ from ftplan.planners.result import Result
 
 #: Tokens are hashed to so many places.
 PLACES = 10**9
-#: Most tokens of all nodes.
-MOST = 2_000_000
+#: Most tokens of all nodes: a plan names each of them.
+MOST = 200_000
+#: Most comparisons, about, of a walk clockwise from each token to as many distinct nodes as there are copies.
+MOST_COMPARED = 20_000_000
 
 
 def virtual_nodes(problem: RingProblem, search: RingSearch) -> Result[RingAnswer]:
@@ -87,7 +89,9 @@ def _tokens_of(problem: RingProblem, node: int) -> int:
 
 
 def _tokens(problem: RingProblem) -> int:
-    return min(problem.tokens, max(1, MOST // len(problem.member)))
+    """Return how many tokens a node of mean cpu has: with many copies fewer, since backups are distinct nodes."""
+    most = min(MOST, MOST_COMPARED // (problem.replication + 1) ** 2)
+    return min(problem.tokens, max(1, most // len(problem.member)))
 
 
 def _fewer(problem: RingProblem) -> Iterator[Warn]:

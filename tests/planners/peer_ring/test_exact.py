@@ -102,6 +102,9 @@ def test_more_nodes_than_positions_where_no_removal_helps() -> None:
     result = exact(ring_problem([1.0, 2.0], [1.0] * 4, replication=3), RingSearch())
     assert result.infeasible is not None
     assert result.infeasible.smallest_fix == "operators with at least 4 key groups"
+    single = exact(ring_problem([1.0], [1.0] * 2), RingSearch()).infeasible
+    assert single is not None
+    assert single.reason == "2 nodes on the ring, but key groups at 1 place only: each node needs one of its own"
 
 
 def test_a_ring_that_only_fails_stays() -> None:

@@ -54,6 +54,15 @@ def test_too_many_tokens_are_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
     assert np.bincount(result.answer.ring.node).tolist() == [3, 3, 3]
 
 
+def test_many_copies_have_fewer_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each token walks to as many distinct nodes: 9 copies of 90 tokens are 7,290 comparisons at least."""
+    monkeypatch.setattr(module, "MOST_COMPARED", 9 * 9 * 18)
+    result = virtual_nodes(question(9, replication=8), RingSearch())
+    assert [warning.code for warning in result.warnings] == ["FEWER_TOKENS"]
+    assert result.answer is not None
+    assert np.bincount(result.answer.ring.node).tolist() == [2] * 9
+
+
 @given(st.integers(2, 6), st.integers(0, 5))
 @settings(max_examples=25, deadline=None)
 def test_a_node_that_joins_moves_only_its_own_arcs(nodes: int, seed: int) -> None:
