@@ -21,7 +21,9 @@ from ftplan.planners.peer_ring.moves import levels as levels_module
 from ftplan.planners.peer_ring.moves.every_order import every_order
 from ftplan.planners.peer_ring.moves.from_current import from_current
 from ftplan.planners.peer_ring.moves.question import Question
+from ftplan.planners.peer_ring.moves.repair import repaired
 from ftplan.planners.peer_ring.options import RingSearch
+from ftplan.planners.peer_ring.orders.windows import crowded
 from ftplan.planners.peer_ring.virtual_nodes import hashed_ring
 from ftplan.planners.result import Result
 from tests.planners.peer_ring.cases import every_ring, ring_of, ring_problem, with_current
@@ -238,3 +240,12 @@ def test_the_same_question_has_the_same_answer() -> None:
     assert answers[0].ring.node.tolist() == answers[1].ring.node.tolist()
     assert answers[0].ring.token.tolist() == answers[1].ring.token.tolist()
     assert answers[0].bytes_bound == answers[1].bytes_bound
+
+
+def test_a_zone_twice_is_repaired_by_a_node_from_far_away() -> None:
+    """Only where two stretches of zones meet can a node be spared: here a c, forty places from where it is needed."""
+    zones = "ab" * 20 + "a" + "ac" * 20 + "bc" * 20
+    zone = np.array(["abc".index(letter) for letter in zones])
+    order = np.arange(len(zones))
+    assert crowded(zone, 2)[0] == 1
+    assert crowded(zone[repaired(zone, order, 2, 0, Budget(np.inf))], 2)[0] == 0

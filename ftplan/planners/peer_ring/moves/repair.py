@@ -44,9 +44,26 @@ def _best_move(zone: IntArray, order: IntArray, walk: int, crowded: IntArray) ->
                 saved = len(crowded) - int((distinct_in_windows(zone[moved], walk) < walk).sum())
                 if saved > 0 and (best is None or (saved, -abs(step)) > best[:2]):
                     best = (saved, -abs(step), moved)
+        best = best or _best_guest(zone, order, walk, window, len(crowded))
         if best is not None:
             return best[2]
     return None
+
+
+def _best_guest(
+    zone: IntArray, order: IntArray, walk: int, window: int, crowded: int
+) -> tuple[int, int, IntArray] | None:
+    """Return the order after the best move of a node from anywhere into a window, with what it saves; None without."""
+    best: tuple[int, int, IntArray] | None = None
+    n = len(order)
+    for gap in range(1, walk):
+        turned = np.roll(order, -((window + gap) % n))  # the gap is before the first
+        for at in range(n - walk + 1):
+            moved = np.concatenate([turned[at : at + 1], turned[:at], turned[at + 1 :]])
+            saved = crowded - int((distinct_in_windows(zone[moved], walk) < walk).sum())
+            if saved > 0 and (best is None or saved > best[0]):
+                best = saved, -at, moved
+    return best
 
 
 def _moved(order: IntArray, at: int, step: int) -> IntArray:
