@@ -19,6 +19,8 @@ from ftplan.model.plan import finite
 
 #: Figures of nodes of which the worst is named.
 WORST = ("ready_s", "ready_at_most_s", "caught_up_s", "window_s", "memory_bytes")
+#: Those that are null where they never end, not where they are unknown.
+ENDLESS = ("ready_s", "ready_at_most_s", "caught_up_s")
 
 
 def estimates(problem: RingProblem, ring: Ring) -> dict[str, Any]:
@@ -110,8 +112,11 @@ def _halves(problem: RingProblem, ring: Ring) -> dict[int, float | None]:
 
 
 def _worst(rows: Sequence[dict[str, Any]], name: str) -> dict[str, Any] | None:
-    """Return the node with the highest figure, the first of equals; null is the highest where others are known."""
-    if not rows or all(row[name] is None for row in rows):
+    """Return the node with the highest figure, the first of equals; null is the highest, a time that never ends.
+
+    Where no other figure is known of any node, it is unknown: None.
+    """
+    if not rows or (name not in ENDLESS and all(row[name] is None for row in rows)):
         return None
     highest = max(rows, key=lambda row: float("inf") if row[name] is None else row[name])
     return {"node": highest["node"], "value": highest[name]}

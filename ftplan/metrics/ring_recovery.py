@@ -79,12 +79,6 @@ def balance(
     return _replayed(setting, (np.zeros(age.shape), np.zeros(())), since, rate, own_rate, replay_rate)
 
 
-def together(ready_s: ArrayLike) -> tuple[float, float]:
-    """Return when several take-overs are ready: in parallel, as rings do it, and one after the other."""
-    times = np.atleast_1d(np.asarray(ready_s, dtype=np.float64))
-    return float(times.max(initial=0.0)), float(times.sum())
-
-
 def _replayed(
     setting: RingSetting,
     before: tuple[FloatArray, FloatArray],

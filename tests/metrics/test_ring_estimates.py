@@ -83,7 +83,7 @@ def test_without_backups_a_loss_is_for_ever() -> None:
     problem = ring_problem([1.0] * 3, [1.0] * 3, replication=0)
     said = estimates(problem, even_ring(problem))
     assert all(row["taker"] is None and row["ready_s"] is None and row["takers"] == 0 for row in said["nodes"])
-    assert said["worst"]["ready_s"] is None
+    assert said["worst"]["ready_s"] == {"node": "n0", "value": None}
     assert said["runs"] == []
 
 

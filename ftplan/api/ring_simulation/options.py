@@ -36,7 +36,8 @@ def _or_plans(name: str) -> Any:
     """Return an option of peer rings that is a plan's unless it is given here."""
     known = PeerRingOptions.__dataclass_fields__[name]
     asked = known.metadata["option"]
-    text = f"{asked.help}  [default: PLAN's, else {known.default}]"
+    unit = "s" if asked.unit == "time" else ""
+    text = f"{asked.help}  [default: PLAN's, else {known.default:g}{unit}]"
     return option(None, optional(asked.check), text, metavar=asked.metavar, unit=asked.unit)
 
 
@@ -48,6 +49,7 @@ class RingSimulationOptions(Options):
         (),
         SELECTORS,
         "What fails, such as node:n1 or zone:rack-a; repeatable.  [default: as the failure file or PLAN says]",
+        metavar="SELECTOR",
     )
     fail_at_s: float | None = option(
         None,

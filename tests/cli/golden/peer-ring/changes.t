@@ -56,6 +56,7 @@ A node joins a ring, and another one leaves it.
   input, records/s                             0.5811
   checkpoints, bytes/s                         258,097
   longest until served again, s                12.96 (n4)
+  longest until caught up, s                   never (n1)
   longest until all copies are there again, s  11.25 (n1)
   for a largest load of  bytes that travel
                   1.359          2,359,296
@@ -262,6 +263,7 @@ Good enough with fewer bytes, and as good as a budget of bytes allows.
   input, records/s                             0.5811
   checkpoints, bytes/s                         258,097
   longest until served again, s                12.96 (n4)
+  longest until caught up, s                   never (n1)
   longest until all copies are there again, s  11.25 (n1)
   for a largest load of  bytes that travel
                   1.359          2,359,296
@@ -338,6 +340,7 @@ Load moves between neighbours; the same ring again changes nothing.
   input, records/s                             0.5811
   checkpoints, bytes/s                         258,097
   longest until served again, s                14.55 (n5)
+  longest until caught up, s                   never (n1)
   longest until all copies are there again, s  11.25 (n2)
   6 nodes stand on the ring. The most loaded one has 1.359 times its fair share; none can do better. 2 arcs of 6 have two copies in one zone.
   $ ftplan peer-ring -t topology.yaml -c cluster.yaml -s stats --interval 10s --current uneven.json --rebalance --algorithm paper --format table -q
@@ -388,6 +391,7 @@ Load moves between neighbours; the same ring again changes nothing.
   input, records/s                             0.5811
   checkpoints, bytes/s                         258,097
   longest until served again, s                14.55 (n5)
+  longest until caught up, s                   never (n1)
   longest until all copies are there again, s  11.25 (n2)
   6 nodes stand on the ring. The most loaded one has 1.359 times its fair share; none can do better. 2 arcs of 6 have two copies in one zone.
   $ ftplan peer-ring -t topology.yaml -c cluster.yaml -s stats --interval 10s --current grown.json --detailed-exitcode --format table -q
@@ -438,5 +442,6 @@ Load moves between neighbours; the same ring again changes nothing.
   input, records/s                             0.5811
   checkpoints, bytes/s                         258,097
   longest until served again, s                14.55 (n4)
+  longest until caught up, s                   never (n1)
   longest until all copies are there again, s  11.25 (n1)
   6 nodes stand on the ring. The most loaded one has 1.359 times its fair share; none can do better. All copies of a key group lie in different zones.

@@ -60,6 +60,7 @@ What a failure does to the ring: who takes over, and what is lost.
   input, records/s                             0.5811
   checkpoints, bytes/s                         258,097
   longest until served again, s                14.55 (n6)
+  longest until caught up, s                   never (n1)
   longest until all copies are there again, s  11.25 (n1)
   6 nodes stand on the ring. The most loaded one has 1.359 times its fair share; none can do better. All copies of a key group lie in different zones. If n3, n4 fail, nothing is lost.
   2> ftplan: algorithm: exact (the default)
@@ -122,6 +123,7 @@ What a failure does to the ring: who takes over, and what is lost.
   input, records/s                             0.5811
   checkpoints, bytes/s                         258,097
   longest until served again, s                14.55 (n6)
+  longest until caught up, s                   never (n1)
   longest until all copies are there again, s  11.25 (n1)
   6 nodes stand on the ring. The most loaded one has 1.359 times its fair share; none can do better. All copies of a key group lie in different zones. If n2, n3, n4 fail, 1 key group is lost.
   $ ftplan peer-ring -t topology.yaml -c cluster.yaml -s stats --interval 10s --current ring.json --fail zone:b -o failed.json -q

@@ -144,6 +144,7 @@ More nodes than places.
   input, records/s                             0.08111
   checkpoints, bytes/s                         21,263
   longest until served again, s                14.23 (n1)
+  longest until caught up, s                   never (n1)
   longest until all copies are there again, s  10 (n1)
   4 nodes stand on the ring. The most loaded one has 1.315 times its fair share; none can do better. All copies of a key group lie in different zones.
   2> ftplan: algorithm: exact (the default)

@@ -50,6 +50,7 @@ From nothing: two of three nodes of a zone never follow each other, and load is 
   input, records/s                             0.5811
   checkpoints, bytes/s                         258,097
   longest until served again, s                14.55 (n6)
+  longest until caught up, s                   never (n1)
   longest until all copies are there again, s  11.25 (n1)
   6 nodes stand on the ring. The most loaded one has 1.359 times its fair share; none can do better. All copies of a key group lie in different zones.
   2> ftplan: algorithm: exact (the default)
@@ -214,6 +215,7 @@ As the paper does it, and as is usual.
   input, records/s                             0.5811
   checkpoints, bytes/s                         258,097
   longest until served again, s                14.55 (n5)
+  longest until caught up, s                   never (n1)
   longest until all copies are there again, s  11.25 (n4)
   6 nodes stand on the ring. The most loaded one has 1.359 times its fair share; none can do better. 3 arcs of 6 have two copies in one zone.
   2> ftplan: warning: neighbours still moved load after 120 moves: the ring is the most even one until then [NEGOTIATION_ENDED]
