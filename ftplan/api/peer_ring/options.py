@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -17,22 +16,16 @@ from ftplan.api.option_fields import (
     number,
     one_of,
     option,
+    option_of,
     optional,
     texts,
     whole,
 )
-from ftplan.api.shared_options import BANDWIDTH
+from ftplan.api.rebalance.options import RebalanceOptions
 from ftplan.model.defaults import OVERLOAD
 from ftplan.model.measures import MEASURES
 
-_DEMAND = re.compile(r"mean|p(100|[1-9]?\d)|last:[1-9]\d{0,8}")
 _TIME = number(0.0, 1e9)
-
-
-def _demand(value: Any) -> str:
-    if isinstance(value, str) and _DEMAND.fullmatch(value):
-        return value
-    raise ValueError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,19 +94,8 @@ class PeerRingOptions(FailureOptions):
         metavar="NODES",
     )
     load: str = option("records", one_of(*MEASURES), "What counts as load, with statistics.")
-    demand: str = option(
-        "mean",
-        Check("mean, a percentile such as p95, or last:N", _demand),
-        "Which load a key group is planned with: its mean over the windows, a percentile of them, or the mean of the "
-        "last N.",
-        metavar="mean|pN|last:N",
-    )
-    capacity_per_core: float | None = option(
-        None,
-        optional(number(0.0, 1e18)),
-        "Load units per second that a core can take.  [default: 1000 for cpu_ms, else mean utilisation is 0.7]",
-        metavar="X",
-    )
+    demand: str = option_of(RebalanceOptions, "demand")
+    capacity_per_core: float | None = option_of(RebalanceOptions, "capacity_per_core")
     overload: float = option(
         OVERLOAD, FACTOR, "A node is overloaded above this utilisation; also where it asks for help.", metavar="X"
     )
@@ -164,14 +146,7 @@ class PeerRingOptions(FailureOptions):
         "Records per second that a node replays.  [default: as --costs says, else what its capacity takes]",
         metavar="X",
     )
-    bandwidth: float | None = option(
-        None,
-        optional(BANDWIDTH),
-        "Of transfers between two nodes, per second: MB of 2^20 bytes, or a size such as 1GB.  [default: as --costs "
-        "says, else the cluster's network, else 100MB]",
-        metavar="SPEED",
-        unit="speed",
-    )
+    bandwidth: float | None = option_of(RebalanceOptions, "bandwidth")
     costs: Any = option(
         None,
         COSTS,
