@@ -21,7 +21,7 @@ from ftplan.metrics.ring_problem import RingAnswer, RingProblem
 from ftplan.metrics.ring_rules import asked_rules, rules
 from ftplan.metrics.ring_takeover import TakeOver
 from ftplan.model.kinds import PEER_RING
-from ftplan.model.plan import Objective, Plan, Status, Warn
+from ftplan.model.plan import Objective, Plan, Status, Warn, sound_bound
 from ftplan.model.problem import Problem
 from ftplan.planners import registry
 from ftplan.planners.budget import Budget, of_command
@@ -109,8 +109,8 @@ def _summary(
     known = summary(problem, answer.ring, answer.steps, failure, body["tolerance"]["survival"])
     bounds = dict(zip(LEVELS, (answer.violations_bound, bound, answer.bytes_bound), strict=True))
     for name in LEVELS:
-        value = known["levels"][name]["value"]
-        known["levels"][name]["bound"] = None if value is None or bounds[name] is None else min(bounds[name], value)
+        value, least = known["levels"][name]["value"], bounds[name]
+        known["levels"][name]["bound"] = None if value is None or least is None else sound_bound("min", value, least)
     known |= baselines(problem, options.seed)
     if problem.current is not None:
         known["front"] = front(problem, answer, command)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ftplan.metrics.ring_problem import RingProblem
+from ftplan.model.plan import sound_bound
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget
@@ -40,7 +41,7 @@ def least_load(problem: RingProblem, search: RingSearch, budget: Budget) -> Leas
     cpu = problem.cpu[problem.member]
     if (cpu == cpu[0]).all() or not problem.load.any():
         cuts = partition(problem, zoned.order, at_least=bound)
-        found = Arranged(zoned.order, cuts.first, cuts.largest, min(bound, cuts.largest))
+        found = Arranged(zoned.order, cuts.first, cuts.largest, sound_bound("min", cuts.largest, bound))
     else:
         found = arranged(problem, zoned, bound, budget)
     proven = found.largest if found.largest <= found.bound * (1.0 + ROUNDING) else found.bound

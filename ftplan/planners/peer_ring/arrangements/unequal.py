@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ftplan.metrics.ring_problem import RingProblem
+from ftplan.model.plan import sound_bound
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget
@@ -52,7 +53,8 @@ def arranged(problem: RingProblem, zoned: ZoneOrder, bound: float, budget: Budge
         search.look_at_all(budget)
     if search.open:
         search.look_without_zones(budget)
-    return Arranged(search.order, search.cuts.first, search.cuts.largest, min(search.bound, search.cuts.largest))
+    bound = sound_bound("min", search.cuts.largest, search.bound)
+    return Arranged(search.order, search.cuts.first, search.cuts.largest, bound)
 
 
 class _Search:

@@ -12,6 +12,7 @@ from ftplan.metrics.breach import over
 from ftplan.metrics.ring import Ring
 from ftplan.metrics.ring_moves import held_at
 from ftplan.metrics.ring_problem import Event, RingAnswer, RingProblem, Step
+from ftplan.model.plan import sound_bound
 from ftplan.model.tolerances import ROUNDING
 from ftplan.planners.budget import Budget
 from ftplan.planners.peer_ring.cuts.partition import partition
@@ -150,7 +151,7 @@ def _answer(
     if moved > least:
         with _part(budget, BOUND_SHARE) as part:
             least = max(least, arc_bound(question, allowed, part) + last)
-    return RingAnswer(steps, ring, best.violations_bound, min(least, moved)), best.bound
+    return RingAnswer(steps, ring, best.violations_bound, sound_bound("min", moved, least)), best.bound
 
 
 def _event(problem: RingProblem) -> Event:

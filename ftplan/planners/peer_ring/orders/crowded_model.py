@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ftplan.model.plan import sound_bound
 from ftplan.model.topology import IntArray
 from ftplan.planners.budget import SOLVER_SECONDS_PER_ITERATION, Budget
 from ftplan.planners.interrupts import solve_sat
@@ -49,7 +50,7 @@ def least_crowded(sizes: IntArray, width: int, start: IntArray, bound: int, seed
             bound = max(bound, proven)
         if found is not None and crowded(found, width) < value:
             best, value = found, crowded(found, width)
-    return Crowded(best, min(bound, value[0]))
+    return Crowded(best, int(sound_bound("min", value[0], bound)))
 
 
 def _solved(
