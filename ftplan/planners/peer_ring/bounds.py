@@ -7,7 +7,7 @@ import numpy as np
 from ftplan.metrics.ring_problem import RingProblem
 from ftplan.model.tolerances import NOISE
 from ftplan.model.topology import FloatArray
-from ftplan.planners.peer_ring.cuts.partition import partition
+from ftplan.planners.peer_ring.cuts.partition import partition, sums_around
 from ftplan.planners.peer_ring.orders.windows import fewest_crowded
 from ftplan.planners.peer_ring.orders.zone_order import width_of
 
@@ -60,7 +60,7 @@ def _fullest_arcs(load: FloatArray, cpu: FloatArray, low: float) -> float:
     kinds, count = np.unique(cpu, return_counts=True)
     if len(kinds) > KINDS or len(kinds) * len(load) > LOOKED_AT:
         return low
-    sums = np.concatenate([[0.0], np.cumsum(np.concatenate([load, load]))])
+    sums = sums_around(load)
     size, total = len(load), float(load.sum())
 
     def taken(limit: float) -> float:

@@ -14,7 +14,7 @@ from ftplan.planners.budget import Budget
 from ftplan.planners.peer_ring.arrangements.beam_kernel import beam
 from ftplan.planners.peer_ring.arrangements.classes import Classes
 from ftplan.planners.peer_ring.arrangements.every_order import Ordered
-from ftplan.planners.peer_ring.cuts.partition import scattered
+from ftplan.planners.peer_ring.cuts.partition import scattered, sums_around
 
 #: Partial orders kept, and fewer where there are many groups: kept times groups of a zone is at most CHOICES.
 KEPT, CHOICES = 64, 512
@@ -37,7 +37,7 @@ class Beam:
 
     def __init__(self, problem: RingProblem, classes: Classes, order: IntArray) -> None:
         self.size = len(problem.load)
-        self.sums = np.concatenate([[0.0], np.cumsum(np.concatenate([problem.load, problem.load]))])
+        self.sums = sums_around(problem.load)
         groups = list(_groups(problem, classes))
         self.nodes = np.concatenate([nodes for _, nodes in groups])
         self.begin = np.cumsum([0, *(len(nodes) for _, nodes in groups)])

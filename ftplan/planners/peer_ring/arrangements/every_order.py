@@ -13,7 +13,7 @@ from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.peer_ring.arrangements.classes import Classes, repeats
 from ftplan.planners.peer_ring.arrangements.places_kernel import reached, reached_exactly, reaching
-from ftplan.planners.peer_ring.cuts.partition import scattered
+from ftplan.planners.peer_ring.cuts.partition import scattered, sums_around
 
 #: Entries of a table of choices, and steps in all, up to which every order is looked at.
 ENTRIES, WORK = 2_000_000, 400_000_000.0
@@ -52,7 +52,7 @@ class EveryOrder:
 
     def __init__(self, problem: RingProblem, classes: Classes, width: int, most: int, exactly: bool = False) -> None:
         self.classes, self.width, self.most, self.exactly = classes, max(width, 1), most, exactly
-        self.sums = np.concatenate([[0.0], np.cumsum(np.concatenate([problem.load, problem.load]))])
+        self.sums = sums_around(problem.load)
         self.size = len(problem.load)
         self.zones = classes.zones if width > 1 else 1
         with np.errstate(over="ignore"):

@@ -40,6 +40,11 @@ def ring_of(problem: RingProblem, order: IntArray, first: IntArray) -> Ring:
     return Ring(problem.position[first[at]], np.asarray(order[at], dtype=np.int64))
 
 
+def sums_around(load: FloatArray, turns: int = 2) -> FloatArray:
+    """Return the sum of *load* (M,) up to each place, over some turns of the circle, (turns M + 1,)."""
+    return np.concatenate([[0.0], np.cumsum(np.tile(load, turns))])
+
+
 def per_cpu(problem: RingProblem, order: IntArray) -> float:
     """Return the load of a fair share of 1 cpu on a ring of these nodes, 1 where there is no load."""
     return float(problem.load.sum()) / float(problem.cpu[order].sum()) or 1.0
@@ -80,7 +85,7 @@ def partition(
     if len(order) == 1:
         alone = np.zeros(1, dtype=np.int64)
         return Cuts(alone, problem.largest_load(ring_of(problem, order, alone)))
-    sums, left = _sums(load), np.append(np.cumsum(cpu[::-1])[::-1], 0.0)
+    sums, left = sums_around(load), np.append(np.cumsum(cpu[::-1])[::-1], 0.0)
     if not problem.load.any():
         unit = float(load.sum()) / float(cpu.sum())
     heaviest, size = float(load.max()), len(load)
@@ -113,10 +118,6 @@ def partition(
 def _load(problem: RingProblem) -> FloatArray:
     """Return the load of each position; where there is none, 1 each, so that arcs are even all the same."""
     return problem.load if problem.load.any() else np.ones(len(problem.load))
-
-
-def _sums(load: FloatArray) -> FloatArray:
-    return np.concatenate([[0.0], np.cumsum(np.concatenate([load, load]))])
 
 
 def _starts(sums: FloatArray, size: int, high: float, cpu: FloatArray, even: bool) -> IntArray:

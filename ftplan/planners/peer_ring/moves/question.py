@@ -14,6 +14,7 @@ from ftplan.metrics.ring_moves import held_at, new_copies
 from ftplan.metrics.ring_problem import RingProblem
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray, IntArray
+from ftplan.planners.peer_ring.cuts.partition import sums_around
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +57,7 @@ class Question:
     @cached_property
     def sums(self) -> FloatArray:
         """Load up to each position over four turns, (4 M + 1,)."""
-        return np.concatenate([[0.0], np.cumsum(np.tile(self.problem.load, 4))])
+        return sums_around(self.problem.load, 4)
 
     @cached_property
     def most(self) -> FloatArray:
