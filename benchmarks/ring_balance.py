@@ -31,9 +31,9 @@ from ring_questions import LAWS, ROOT, ZONES, loads, ring_question
 from uhashring import HashRing
 
 from ftplan.metrics.ring_problem import RingProblem
+from ftplan.planners.budget import SearchOptions
 from ftplan.planners.peer_ring.baselines import of_random_tokens
 from ftplan.planners.peer_ring.exact import exact
-from ftplan.planners.peer_ring.options import RingSearch
 from ftplan.planners.peer_ring.virtual_nodes import hashed_ring
 
 GROUPS, TOKENS = 32_768, 100
@@ -48,7 +48,7 @@ def main() -> None:
     groups, counts = (4_096, (10, 100)) if arguments.quick else (GROUPS, (10, 30, 100, 300, 1_000))
     print("| loads | nodes | cores | exact | gap | uhashring | virtual-nodes | random tokens | heaviest | seconds |")
     print("|---|---|---|---|---|---|---|---|---|---|")
-    exact(ring_question(loads("exponential", groups), cores("2 to 31", 64)), RingSearch())  # compiles
+    exact(ring_question(loads("exponential", groups), cores("2 to 31", 64)), SearchOptions())  # compiles
     for law in LAWS:
         for nodes in counts:
             print(row(law, nodes, "equal", groups), flush=True)
@@ -70,7 +70,7 @@ def row(law: str, nodes: int, sizes: str, groups: int) -> str:
     """Return one row of the first table."""
     problem = ring_question(loads(law, groups), cores(sizes, nodes))
     began = time.perf_counter()
-    result = exact(problem, RingSearch())
+    result = exact(problem, SearchOptions())
     seconds = time.perf_counter() - began
     assert result.answer is not None
     assert result.bound is not None

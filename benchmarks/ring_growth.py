@@ -26,19 +26,18 @@ from ftplan.compiled import called_often
 from ftplan.metrics.ring import Ring
 from ftplan.metrics.ring_moves import moved_bytes
 from ftplan.metrics.ring_problem import RingProblem
-from ftplan.planners.budget import Budget
+from ftplan.planners.budget import Budget, SearchOptions
 from ftplan.planners.peer_ring.exact import exact
 from ftplan.planners.peer_ring.least_load import least_load
 from ftplan.planners.peer_ring.moves.every_order import every_order
 from ftplan.planners.peer_ring.moves.levels import Wanted, best_of, orders_of
 from ftplan.planners.peer_ring.moves.pool import some_orders
 from ftplan.planners.peer_ring.moves.question import Question
-from ftplan.planners.peer_ring.options import RingSearch
 from ftplan.planners.peer_ring.paper import paper
 from ftplan.planners.peer_ring.virtual_nodes import hashed_ring, virtual_nodes
 
 GROUPS, SEEDS = 32_768, 6
-SEARCH = RingSearch()
+SEARCH = SearchOptions()
 
 
 def main() -> None:

@@ -21,8 +21,8 @@ from ring_questions import ZONES, ring_question
 from ftplan.metrics.ring import Ring
 from ftplan.metrics.ring_problem import RingProblem
 from ftplan.metrics.ring_survival import survival
+from ftplan.planners.budget import SearchOptions
 from ftplan.planners.peer_ring.exact import exact
-from ftplan.planners.peer_ring.options import RingSearch
 from ftplan.planners.peer_ring.virtual_nodes import hashed_ring
 
 GROUPS, BACKUPS, VAULT = 3_840, 2, 3
@@ -76,7 +76,7 @@ def question(workers: int, vault: int) -> RingProblem:
 
 def planned(problem: RingProblem) -> Ring:
     """Return the ring that exact gives, with no two copies in one zone."""
-    answer = exact(problem, RingSearch()).answer
+    answer = exact(problem, SearchOptions()).answer
     assert answer is not None
     assert problem.violations(answer.ring) == 0
     return answer.ring

@@ -41,6 +41,19 @@ class WorkLimits(Protocol):
         """Rounds of deterministic work, None for no limit but the clock."""
 
 
+@dataclass(frozen=True, slots=True)
+class SearchOptions:
+    """Options that say how to search where a kind of plan has no others, named as on the command line.
+
+    ``iterations`` bounds the work deterministically (a hundredth of a solver's deterministic second each); None leaves
+    only the clock, ``time_limit_s``.
+    """
+
+    seed: int = 0
+    time_limit_s: float = 60.0
+    iterations: int | None = None
+
+
 @dataclass(slots=True)
 class Budget:
     """The limits of one planner run. ``cut`` tells that the clock, not the work, ended some part of it.

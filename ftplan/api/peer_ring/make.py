@@ -24,10 +24,9 @@ from ftplan.model.kinds import PEER_RING
 from ftplan.model.plan import Objective, Plan, Status, Warn, sound_bound
 from ftplan.model.problem import Problem
 from ftplan.planners import registry
-from ftplan.planners.budget import Budget, of_command
+from ftplan.planners.budget import Budget, SearchOptions, of_command
 from ftplan.planners.peer_ring.baselines import baselines
 from ftplan.planners.peer_ring.moves.front import front
-from ftplan.planners.peer_ring.options import RingSearch
 from ftplan.planners.result import Result
 
 _log = logging.getLogger(__name__)
@@ -53,7 +52,7 @@ def make(problem: Problem, planner: registry.Row, options: PeerRingOptions) -> P
     prepared = prepare(problem, options)
     question = prepared.problem
     plan: Callable[..., Result[RingAnswer]] = registry.load(planner)
-    search = RingSearch(options.seed, command.left_s * PLANNED, options.iterations)
+    search = SearchOptions(options.seed, command.left_s * PLANNED, options.iterations)
     result = plan(question, search)
     shape = f"{len(question.atom)} key groups x {len(question.member)} nodes"
     _log.info("%s: %s, planned by %s in %.2f s", shape, result.status, planner.name, time.perf_counter() - started)

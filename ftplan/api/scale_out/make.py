@@ -28,11 +28,10 @@ from ftplan.model.kinds import SCALE_OUT
 from ftplan.model.plan import Infeasible, InputFile, Objective, Plan, Warn
 from ftplan.model.problem import Problem
 from ftplan.planners import registry
-from ftplan.planners.budget import Budget, of_command
+from ftplan.planners.budget import Budget, SearchOptions, of_command
 from ftplan.planners.result import Result
 from ftplan.planners.scale_out.baselines import baselines
 from ftplan.planners.scale_out.nodes import on_their_state
-from ftplan.planners.scale_out.options import ScalingSearch
 from ftplan.planners.scale_out.techniques import Techniques, choose_techniques
 
 _log = logging.getLogger(__name__)
@@ -55,7 +54,7 @@ def make(problem: Problem, planner: registry.Row, options: ScaleOutOptions) -> P
     log = None if options.key_log is None else load_key_log(options.key_log)
     question = prepared.problem
     plan: Callable[..., Result[Scaling]] = registry.load(planner)
-    search = ScalingSearch(options.seed, command.left_s * PLANNED, options.iterations)
+    search = SearchOptions(options.seed, command.left_s * PLANNED, options.iterations)
     result = plan(question, search)
     shape = f"{len(question.operators)} operators x {len(question.nodes)} nodes"
     _log.info("%s: %s, planned by %s in %.2f s", shape, result.status, planner.name, time.perf_counter() - started)

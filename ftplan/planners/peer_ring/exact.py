@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from ftplan.metrics.ring_problem import RingAnswer, RingProblem, Step
-from ftplan.planners.budget import Budget
+from ftplan.planners.budget import Budget, SearchOptions
 from ftplan.planners.peer_ring.cuts.partition import ring_of
 from ftplan.planners.peer_ring.kept import kept
 from ftplan.planners.peer_ring.least_load import least_load
-from ftplan.planners.peer_ring.options import RingSearch
 from ftplan.planners.peer_ring.positions import too_few_positions
 from ftplan.planners.peer_ring.tiers import tiered
 from ftplan.planners.result import Result
 
 
-def exact(problem: RingProblem, search: RingSearch) -> Result[RingAnswer]:
+def exact(problem: RingProblem, search: SearchOptions) -> Result[RingAnswer]:
     """Give each member one token: the fewest zone violations, then the least largest load, then the fewest bytes.
 
     Copies lie on the next nodes clockwise ([Kumbhare2015], V), so that a violation is an arc whose holders share a

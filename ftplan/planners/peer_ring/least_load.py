@@ -8,11 +8,10 @@ from ftplan.metrics.ring_problem import RingProblem
 from ftplan.model.plan import sound_bound
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import IntArray
-from ftplan.planners.budget import Budget
+from ftplan.planners.budget import Budget, SearchOptions
 from ftplan.planners.peer_ring.arrangements.unequal import Arranged, arranged
 from ftplan.planners.peer_ring.bounds import load_bound
 from ftplan.planners.peer_ring.cuts.partition import partition
-from ftplan.planners.peer_ring.options import RingSearch
 from ftplan.planners.peer_ring.orders.zone_order import zone_order
 
 
@@ -30,7 +29,7 @@ class LeastLoad(NamedTuple):
     bound: float
 
 
-def least_load(problem: RingProblem, search: RingSearch, budget: Budget) -> LeastLoad:
+def least_load(problem: RingProblem, search: SearchOptions, budget: Budget) -> LeastLoad:
     """Return the order and the cuts with the fewest zone violations, then the least largest load over fair share.
 
     With equal cpu the order does not matter for the load, and both levels are solved one after the other. With unequal

@@ -11,19 +11,18 @@ from ftplan.metrics.ring import Ring
 from ftplan.metrics.ring_changes import positions_of_arcs, scaled_out, without
 from ftplan.metrics.ring_figures import utilisations
 from ftplan.metrics.ring_problem import RingAnswer, RingProblem, Step
-from ftplan.planners.budget import Budget
+from ftplan.planners.budget import Budget, SearchOptions
 from ftplan.planners.peer_ring.bounds import least_violations, load_bound
 from ftplan.planners.peer_ring.in_place import at_positions, last_copies_as_asked
 from ftplan.planners.peer_ring.kept import kept
 from ftplan.planners.peer_ring.negotiation import as_planned, window_by_window
-from ftplan.planners.peer_ring.options import RingSearch
 from ftplan.planners.peer_ring.outcome import ring_result
 from ftplan.planners.peer_ring.positions import too_few_positions
 from ftplan.planners.peer_ring.tiers import tiered
 from ftplan.planners.result import Result
 
 
-def paper(problem: RingProblem, search: RingSearch) -> Result[RingAnswer]:
+def paper(problem: RingProblem, search: SearchOptions) -> Result[RingAnswer]:
     """Plan a ring as [Kumbhare2015] runs it: sections V-A (tokens), VI (balance, nodes that join and leave).
 
     Without a ring in place, tokens are random, each where a key group begins. Then overloaded nodes negotiate with

@@ -12,11 +12,10 @@ from ftplan.metrics.ring import Ring, read_tokens
 from ftplan.metrics.ring_changes import without
 from ftplan.metrics.ring_problem import RingAnswer, RingProblem, Step
 from ftplan.model.plan import Warn
-from ftplan.planners.budget import Budget
+from ftplan.planners.budget import Budget, SearchOptions
 from ftplan.planners.peer_ring.bounds import any_bound
 from ftplan.planners.peer_ring.in_place import last_copies_as_asked
 from ftplan.planners.peer_ring.kept import kept
-from ftplan.planners.peer_ring.options import RingSearch
 from ftplan.planners.peer_ring.outcome import ring_result
 from ftplan.planners.peer_ring.tiers import tiered
 from ftplan.planners.result import Result
@@ -29,7 +28,7 @@ MOST = 200_000
 MOST_COMPARED = 20_000_000
 
 
-def virtual_nodes(problem: RingProblem, search: RingSearch) -> Result[RingAnswer]:
+def virtual_nodes(problem: RingProblem, search: SearchOptions) -> Result[RingAnswer]:
     """Give each node ``problem.tokens`` tokens at hashed places, in proportion to its cpu ([DeCandia2007], 4.2).
 
     Loads and zones play no part. Tokens of nodes that stay are left where they are; a node that joins gets its own and

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from ftplan.metrics.scaling_effects import acting, scaled_in
 from ftplan.metrics.scaling_problem import Scaling, ScalingProblem
+from ftplan.planners.budget import SearchOptions
 from ftplan.planners.result import Result
-from ftplan.planners.scale_out.options import ScalingSearch
 from ftplan.planners.scale_out.what_fits import judged, what_fits
 
 
-def doubling(problem: ScalingProblem, search: ScalingSearch) -> Result[Scaling]:
+def doubling(problem: ScalingProblem, search: SearchOptions) -> Result[Scaling]:
     """Double the tasks of bottlenecks ([Mudassar2019], evaluation), without a look at rates.
 
     The paper does not evaluate scale-in: half the tasks, where these suffice, is ours; and so is that operators which a

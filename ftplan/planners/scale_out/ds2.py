@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from ftplan.metrics.scaling_effects import acting, required_tasks, scaled_in
 from ftplan.metrics.scaling_problem import Scaling, ScalingProblem
+from ftplan.planners.budget import SearchOptions
 from ftplan.planners.result import Result
 from ftplan.planners.scale_out.choices import Sizes
-from ftplan.planners.scale_out.options import ScalingSearch
 from ftplan.planners.scale_out.what_fits import judged, what_fits
 
 
-def ds2(problem: ScalingProblem, search: ScalingSearch) -> Result[Scaling]:
+def ds2(problem: ScalingProblem, search: SearchOptions) -> Result[Scaling]:
     """Give operators as many tasks as their demand takes, without a look at skew ([Kalavri2018]).
 
     Guarantee: none; a task may be above the target where key groups are uneven. All limits are kept: what does not fit

@@ -7,13 +7,12 @@ from dataclasses import replace
 from ftplan.metrics.scaling_effects import extra_cpu
 from ftplan.metrics.scaling_problem import Scaling, ScalingProblem
 from ftplan.model.tolerances import ROUNDING
-from ftplan.planners.budget import Budget
+from ftplan.planners.budget import Budget, SearchOptions
 from ftplan.planners.result import Result
 from ftplan.planners.scale_out.choices import Choices, Sizes
 from ftplan.planners.scale_out.filling import filled
 from ftplan.planners.scale_out.model import Chosen, ScalingModel
 from ftplan.planners.scale_out.node_model import NodeModel
-from ftplan.planners.scale_out.options import ScalingSearch
 from ftplan.planners.scale_out.outcome import above_quota, outcome, scaling
 from ftplan.planners.scale_out.room import Room
 
@@ -23,7 +22,7 @@ CUTS = 3
 TOGETHER, PLACED = 0.5, 0.2
 
 
-def exact(problem: ScalingProblem, search: ScalingSearch) -> Result[Scaling]:
+def exact(problem: ScalingProblem, search: SearchOptions) -> Result[Scaling]:
     """Give operators the fewest tasks with which their jobs sustain as much of their demand as can be.
 
     Every parallelism up to the most is tried, with ranges by load whose largest use is least ([Pinar2004]) or even
@@ -60,7 +59,7 @@ def exact(problem: ScalingProblem, search: ScalingSearch) -> Result[Scaling]:
     return outcome(problem, choices.sizings, answer, min(best, chosen.bound), budget)
 
 
-def _chosen(choices: Choices, room: Room, search: ScalingSearch, budget: Budget) -> Chosen:
+def _chosen(choices: Choices, room: Room, search: SearchOptions, budget: Budget) -> Chosen:
     """Return the best choice that fits, by the program without nodes where its choice finds some, else with them."""
     levels = choices.levels(room.most(choices.smaller))
     start, cuts, bound = filled(choices, levels, room), list[Chosen](), 1.0

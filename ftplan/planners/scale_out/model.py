@@ -7,11 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ftplan.planners.budget import SOLVER_SECONDS_PER_ITERATION, Budget
+from ftplan.planners.budget import SOLVER_SECONDS_PER_ITERATION, Budget, SearchOptions
 from ftplan.planners.interrupts import solve_sat
 from ftplan.planners.scale_out.choices import Choices, Level, Sizes
 from ftplan.planners.scale_out.cores import UNITS, Cores
-from ftplan.planners.scale_out.options import ScalingSearch
 from ftplan.planners.scale_out.room import Placed, Room
 
 
@@ -117,7 +116,7 @@ class ScalingModel:
             others.append(fewer)
         self.model.add_bool_or(others)
 
-    def solved(self, search: ScalingSearch, budget: Budget, start: Chosen) -> Chosen | None:
+    def solved(self, search: SearchOptions, budget: Budget, start: Chosen) -> Chosen | None:
         """Return the best choice, None where none was seen in time: most value, then fewest cores, then fewest changes.
 
         Between value and cores stands the number of operators that get room for their state. *start* is one that fits.
@@ -164,7 +163,7 @@ class ScalingModel:
             for place, variable in enumerate(variables):
                 self.model.add_hint(variable, place == reached[-1])
 
-    def _run(self, search: ScalingSearch, budget: Budget, hinted: bool = False) -> tuple[Any, bool]:
+    def _run(self, search: SearchOptions, budget: Budget, hinted: bool = False) -> tuple[Any, bool]:
         """Return the solver, None where it saw no choice, and whether its answer is proven to be the best, or none is.
 
         *hinted* takes what was hinted as given.

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ftplan.planners.budget import Budget
+from ftplan.planners.budget import Budget, SearchOptions
 from ftplan.planners.scale_out.choices import Choices, Level, Sizes
 from ftplan.planners.scale_out.model import Chosen, ScalingModel
-from ftplan.planners.scale_out.options import ScalingSearch
 from ftplan.planners.scale_out.room import Placed, Room
 
 #: Ways to fill a node up to which nodes of equal cores are counted by these ways.
@@ -115,7 +114,7 @@ class NodeModel(ScalingModel):
             self.model.add(taken <= sum(way[place] * count for way, count in zip(ways, alike.filled, strict=True)))
         self.alike.append(alike)
 
-    def nodes_of(self, chosen: Chosen, search: ScalingSearch, budget: Budget) -> tuple[Placed | None, bool]:
+    def nodes_of(self, chosen: Chosen, search: SearchOptions, budget: Budget) -> tuple[Placed | None, bool]:
         """Return nodes for what was chosen without a look at them, or None; and whether that is proven."""
         self._hint(chosen)
         self.model.clear_objective()

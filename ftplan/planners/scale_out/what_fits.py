@@ -7,11 +7,10 @@ import numpy as np
 from ftplan.metrics.scaling_effects import even_ranges_of, scaled_in, share_at, task_state, task_use
 from ftplan.metrics.scaling_problem import OperatorScaling, Scaling, ScalingProblem
 from ftplan.model.tolerances import ROUNDING
-from ftplan.planners.budget import Budget
+from ftplan.planners.budget import Budget, SearchOptions
 from ftplan.planners.result import Result
 from ftplan.planners.scale_out.choices import Sizes
 from ftplan.planners.scale_out.exact import exact
-from ftplan.planners.scale_out.options import ScalingSearch
 from ftplan.planners.scale_out.order import ordered
 from ftplan.planners.scale_out.outcome import outcome
 from ftplan.planners.scale_out.parallelism import sizings
@@ -70,7 +69,7 @@ def _allowed(problem: ScalingProblem, operator: int, tasks: int) -> bool:
     return tasks < item.parallelism and share_at(float(task_use(item, tasks, ranges).max()), target) >= 1.0
 
 
-def judged(problem: ScalingProblem, answer: Scaling, search: ScalingSearch) -> Result[Scaling]:
+def judged(problem: ScalingProblem, answer: Scaling, search: SearchOptions) -> Result[Scaling]:
     """Return an answer with the bound that the exact planner proves in what is left of the time."""
     budget = Budget.of(search)
     best = exact(problem, search)

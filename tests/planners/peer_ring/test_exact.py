@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from ftplan.metrics.ring import Ring
 from ftplan.metrics.ring_problem import RingProblem
+from ftplan.planners.budget import SearchOptions
 from ftplan.planners.peer_ring.baselines import baselines
 from ftplan.planners.peer_ring.bounds import any_bound, load_bound
 from ftplan.planners.peer_ring.exact import exact
-from ftplan.planners.peer_ring.options import RingSearch
 from tests.planners.peer_ring.cases import best_ring, even_ring, ring_problem
 
 LOAD = st.sampled_from([0.0, 1.0, 1.5, 2.0, 3.0, 7.0, 20.0])
@@ -51,7 +51,7 @@ def test_exact_against_all_rings_of_many_nodes(seed: int) -> None:
 
 def is_best(problem: RingProblem) -> None:
     violations, largest = best_ring(problem)
-    result = exact(problem, RingSearch())
+    result = exact(problem, SearchOptions())
     answer = result.answer
     assert answer is not None
     assert result.bound is not None
@@ -79,7 +79,7 @@ def test_same_answer_twice_and_with_another_order_of_calls() -> None:
     random = np.random.default_rng(3)
     load, cpu = random.exponential(size=60).tolist(), random.choice([2.0, 4.0], 9).tolist()
     problem = ring_problem(load, cpu, "abcabcabc", 1)
-    first, second = (exact(problem, RingSearch()).answer for _ in range(2))
+    first, second = (exact(problem, SearchOptions()).answer for _ in range(2))
     assert first is not None
     assert second is not None
     assert first.ring.token.tolist() == second.ring.token.tolist()
@@ -88,21 +88,21 @@ def test_same_answer_twice_and_with_another_order_of_calls() -> None:
 
 def test_more_nodes_than_positions() -> None:
     problem = ring_problem([1.0, 2.0, 3.0], [4.0, 1.0, 2.0, 1.0, 4.0], replication=1)
-    result = exact(problem, RingSearch())
+    result = exact(problem, SearchOptions())
     assert (result.status, result.answer) == ("infeasible", None)
     why = result.infeasible
     assert why is not None
     assert (why.limit, why.current, why.needed) == ("key-groups", 3, 5)
     assert why.smallest_fix == "--remove n1 --remove n3"
     fixed = ring_problem([1.0, 2.0, 3.0], [4.0, 1.0, 2.0, 1.0, 4.0], replication=1, removed=[1, 3])
-    assert exact(fixed, RingSearch()).status == "optimal"
+    assert exact(fixed, SearchOptions()).status == "optimal"
 
 
 def test_more_nodes_than_positions_where_no_removal_helps() -> None:
-    result = exact(ring_problem([1.0, 2.0], [1.0] * 4, replication=3), RingSearch())
+    result = exact(ring_problem([1.0, 2.0], [1.0] * 4, replication=3), SearchOptions())
     assert result.infeasible is not None
     assert result.infeasible.smallest_fix == "operators with at least 4 key groups"
-    single = exact(ring_problem([1.0], [1.0] * 2), RingSearch()).infeasible
+    single = exact(ring_problem([1.0], [1.0] * 2), SearchOptions()).infeasible
     assert single is not None
     assert single.reason == "2 nodes on the ring, but key groups at 1 place only: each node needs one of its own"
 
@@ -110,7 +110,7 @@ def test_more_nodes_than_positions_where_no_removal_helps() -> None:
 def test_a_ring_that_only_fails_stays() -> None:
     problem = ring_problem([1.0, 5.0, 2.0, 2.0], [1.0, 1.0], replication=1)
     ring = even_ring(problem)
-    result = exact(replace(problem, current=ring, keep=True), RingSearch())
+    result = exact(replace(problem, current=ring, keep=True), SearchOptions())
     assert result.answer is not None
     assert (result.answer.steps, result.answer.ring) == ((), ring)
     assert problem.largest_load(ring) == pytest.approx(1.2)
@@ -124,7 +124,7 @@ def test_a_ring_that_stays_is_held_against_rings_like_it() -> None:
     idle = Ring(np.array([0.0, 0.3, 0.5]), np.array([0, 2, 1]))
     many = Ring(np.array([0.0, 0.25, 0.5, 0.75]), np.array([0, 1, 2, 0]))
     for ring, violations in ((idle, 1), (many, None)):
-        result = exact(replace(problem, current=ring, keep=True), RingSearch())
+        result = exact(replace(problem, current=ring, keep=True), SearchOptions())
         assert result.answer is not None
         assert result.bound is not None
         assert result.bound <= problem.largest_load(ring)
@@ -133,7 +133,7 @@ def test_a_ring_that_stays_is_held_against_rings_like_it() -> None:
 
 def test_no_load_at_all() -> None:
     problem = ring_problem([0.0] * 6, [1.0, 2.0, 1.0], "aab", 1)
-    result = exact(problem, RingSearch())
+    result = exact(problem, SearchOptions())
     assert result.status == "optimal"
     assert result.answer is not None
     assert (problem.largest_load(result.answer.ring), result.bound) == (0.0, 0.0)
@@ -143,7 +143,7 @@ def test_bounds_hold_at_scale_where_nothing_is_proven() -> None:
     random = np.random.default_rng(5)
     cpu = random.integers(2, 32, 60).astype(np.float64)
     problem = ring_problem(random.lognormal(size=512).tolist(), cpu.tolist(), "abcd" * 15, 1)
-    result = exact(problem, RingSearch())
+    result = exact(problem, SearchOptions())
     assert result.answer is not None
     assert result.bound is not None
     largest = problem.largest_load(result.answer.ring)
@@ -154,7 +154,7 @@ def test_bounds_hold_at_scale_where_nothing_is_proven() -> None:
 def test_baselines_are_no_better_than_what_is_proven() -> None:
     problem = ring_problem([1.0] * 64, [1.0] * 4, replication=1)
     known = baselines(problem, 0)
-    result = exact(problem, RingSearch())
+    result = exact(problem, SearchOptions())
     assert result.bound is not None
     assert known["random"]["largest_load"] > result.bound
     assert known["virtual_nodes"]["largest_load"] >= any_bound(problem)
@@ -165,6 +165,6 @@ def test_memory_does_not_grow_with_replication() -> None:
     """Histories of as many zones as there are nodes are counted, not made."""
     cpu = [1.0, 2.0] * 20
     problem = ring_problem(np.arange(1.0, 81.0).tolist(), cpu, "ab" * 20, replication=30)
-    result = exact(problem, RingSearch(iterations=10))
+    result = exact(problem, SearchOptions(iterations=10))
     assert result.answer is not None
     assert isinstance(result.answer.ring, Ring)

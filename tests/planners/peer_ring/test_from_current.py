@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ftplan.metrics.ring_moves import moved_bytes
 from ftplan.metrics.ring_problem import RingAnswer, RingProblem
 from ftplan.metrics.ring_rules import turned
-from ftplan.planners.budget import Budget
+from ftplan.planners.budget import Budget, SearchOptions
 from ftplan.planners.peer_ring.exact import exact
 from ftplan.planners.peer_ring.least_load import least_load
 from ftplan.planners.peer_ring.moves import from_current as module
@@ -22,7 +22,6 @@ from ftplan.planners.peer_ring.moves.every_order import every_order
 from ftplan.planners.peer_ring.moves.from_current import from_current
 from ftplan.planners.peer_ring.moves.question import Question
 from ftplan.planners.peer_ring.moves.repair import repaired
-from ftplan.planners.peer_ring.options import RingSearch
 from ftplan.planners.peer_ring.orders.windows import crowded
 from ftplan.planners.peer_ring.virtual_nodes import hashed_ring
 from ftplan.planners.result import Result
@@ -52,7 +51,7 @@ def questions(draw: st.DrawFn, leave: int = 0) -> RingProblem:
 
 
 def planned(problem: RingProblem) -> Result[RingAnswer]:
-    search = RingSearch()
+    search = SearchOptions()
     return from_current(problem, least_load(problem, search, Budget.of(search)), Budget.of(search))
 
 
@@ -206,15 +205,15 @@ def test_the_bytes_that_are_named_are_enough_with_copies_on_a_tier() -> None:
     rng = np.random.default_rng(0)
     load = rng.exponential(1.0, 40).tolist()
     problem = ring_problem(load, [1.0] * 8, "abcabctt", 2, load, tier=[6, 7])
-    before = exact(problem, RingSearch()).answer
+    before = exact(problem, SearchOptions()).answer
     assert before is not None
     asked = with_current(problem, before.ring, removed=[2], max_bytes=1.0)
-    refused = exact(asked, RingSearch())
+    refused = exact(asked, SearchOptions())
     assert refused.infeasible is not None
     assert refused.infeasible.limit == "max-bytes"
     most = float(refused.infeasible.smallest_fix.removeprefix("--max-bytes "))
     assert most >= refused.infeasible.needed > 1.0
-    eased = exact(replace(asked, max_bytes=most), RingSearch())
+    eased = exact(replace(asked, max_bytes=most), SearchOptions())
     assert eased.answer is not None
     assert moved_bytes(problem, before.ring, eased.answer.ring) <= most * (1 + 1e-9)
 
@@ -222,7 +221,7 @@ def test_the_bytes_that_are_named_are_enough_with_copies_on_a_tier() -> None:
 def test_a_ring_of_several_tokens_a_node_is_followed_by_one_of_one() -> None:
     problem = ring_problem([1.0, 2.0] * 16, [1.0] * 5, None, 1, tokens=4)
     asked = with_current(problem, hashed_ring(problem, 0), target_load=1.4)
-    result = exact(asked, RingSearch())
+    result = exact(asked, SearchOptions())
     assert result.answer is not None
     assert result.answer.ring.simple
     assert result.status == "optimal"
@@ -234,7 +233,7 @@ def test_the_same_question_has_the_same_answer() -> None:
     problem = ring_problem(load, rng.choice([1.0, 2.0], 12).tolist(), "abcd" * 3, 1, load)
     current = ring_of(problem, range(10), [6 * k for k in range(10)])
     asked = with_current(problem, current, added=[10, 11], target_load=1.2)
-    answers = [exact(asked, RingSearch()).answer for _ in range(2)]
+    answers = [exact(asked, SearchOptions()).answer for _ in range(2)]
     assert answers[0] is not None
     assert answers[1] is not None
     assert answers[0].ring.node.tolist() == answers[1].ring.node.tolist()

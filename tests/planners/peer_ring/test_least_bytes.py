@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ftplan.compiled import called_often
 from ftplan.metrics.ring_moves import moved_bytes
 from ftplan.metrics.ring_problem import RingProblem
-from ftplan.planners.budget import Budget
+from ftplan.planners.budget import Budget, SearchOptions
 from ftplan.planners.peer_ring.exact import exact
 from ftplan.planners.peer_ring.least_load import least_load
 from ftplan.planners.peer_ring.moves import arc_bound as bounds
@@ -24,7 +24,6 @@ from ftplan.planners.peer_ring.moves.front import front
 from ftplan.planners.peer_ring.moves.levels import Wanted, best_of, orders_of
 from ftplan.planners.peer_ring.moves.pool import some_orders
 from ftplan.planners.peer_ring.moves.question import Question
-from ftplan.planners.peer_ring.options import RingSearch
 from tests.planners.peer_ring.cases import even_ring, ring_of, ring_problem, with_current
 
 BUDGET = Budget(np.inf)
@@ -93,7 +92,7 @@ def grown(seed: int, joins: int, replication: int, target: float) -> RingProblem
     load = rng.exponential(1.0, 60)
     state = (100.0 * load).tolist()
     problem = ring_problem(load.tolist(), [1.0] * (5 + joins), None, replication, state, members=list(range(5)))
-    best = exact(problem, RingSearch()).answer
+    best = exact(problem, SearchOptions()).answer
     assert best is not None
     return with_current(
         problem, best.ring, members=list(range(5 + joins)), added=list(range(5, 5 + joins)), target_load=target
@@ -105,7 +104,7 @@ def grown(seed: int, joins: int, replication: int, target: float) -> RingProblem
 )
 def test_kept_orders_are_close_to_the_best_of_all(seed: int, joins: int, replication: int, target: float) -> None:
     problem = grown(seed, joins, replication, target)
-    question, best = Question(problem), least_load(problem, RingSearch(), BUDGET)
+    question, best = Question(problem), least_load(problem, SearchOptions(), BUDGET)
     wanted = Wanted(target, np.inf, best.bound)
     with called_often():
         some = best_of(question, orders_of(question, some_orders(question, best, BUDGET)), wanted, BUDGET)
@@ -120,7 +119,7 @@ def test_kept_orders_are_close_to_the_best_of_all(seed: int, joins: int, replica
 
 def test_the_front_falls_and_has_the_planned_ring() -> None:
     problem = grown(4, 1, 1, 1.25)
-    answer = exact(problem, RingSearch()).answer
+    answer = exact(problem, SearchOptions()).answer
     assert answer is not None
     rows = front(problem, answer)
     loads, moved = [row["largest_load"] for row in rows], [row["bytes"] for row in rows]

@@ -16,18 +16,17 @@ from ftplan.metrics.ring_changes import positions_of_arcs
 from ftplan.metrics.ring_moves import worth_moved
 from ftplan.metrics.ring_problem import RingAnswer, RingProblem
 from ftplan.metrics.ring_rules import broken, turned
-from ftplan.planners.budget import Budget
+from ftplan.planners.budget import Budget, SearchOptions
 from ftplan.planners.peer_ring import negotiation
 from ftplan.planners.peer_ring.in_place import at_positions
 from ftplan.planners.peer_ring.negotiation import as_planned
-from ftplan.planners.peer_ring.options import RingSearch
 from ftplan.planners.peer_ring.paper import paper, random_ring
 from ftplan.planners.result import Result
 from tests.planners.peer_ring.cases import best_ring, even_ring, ring_of, ring_problem, with_current
 
 
 def planned(problem: RingProblem, seed: int = 0, iterations: int | None = None) -> Result[RingAnswer]:
-    return paper(problem, RingSearch(seed, iterations=iterations))
+    return paper(problem, SearchOptions(seed, iterations=iterations))
 
 
 def answer(problem: RingProblem, seed: int = 0) -> RingAnswer:
@@ -305,7 +304,7 @@ def test_least_violations_are_of_any_ring(zones: str, replication: int) -> None:
 
 def test_the_mean_is_a_bound_to_the_last_digit() -> None:
     """Plans hold 12 digits: a bound that is a little less would be written as 0.999999999999."""
-    assert paper(ring_problem([1.0] * 6, [1.0] * 3), RingSearch()).bound == 1.0
+    assert paper(ring_problem([1.0] * 6, [1.0] * 3), SearchOptions()).bound == 1.0
 
 
 def test_no_load_no_moves() -> None:

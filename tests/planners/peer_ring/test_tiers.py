@@ -17,9 +17,9 @@ from ftplan.metrics.ring_problem import RingProblem
 from ftplan.metrics.ring_survival import loss
 from ftplan.metrics.ring_tier import tier_figures
 from ftplan.metrics.ring_tolerance import tolerance
+from ftplan.planners.budget import SearchOptions
 from ftplan.planners.peer_ring import tiers
 from ftplan.planners.peer_ring.exact import exact
-from ftplan.planners.peer_ring.options import RingSearch
 from ftplan.planners.peer_ring.tiers import with_tier
 from tests.planners.peer_ring.cases import even_ring, ring_problem, with_current
 
@@ -188,7 +188,7 @@ def test_planned_anew_the_last_copies_are_where_they_are_asked_for(
     now = problem.tier.copy()
     now[nodes[1:]] = data.draw(st.booleans())
     asked = with_current(problem, current, tier=np.flatnonzero(now).tolist(), members=ring.nodes.tolist())
-    result = exact(asked, RingSearch(iterations=50))
+    result = exact(asked, SearchOptions(iterations=50))
     assert result.answer is not None
     planned = result.answer.ring
     assert planned.tier is not None
@@ -202,7 +202,7 @@ def test_planned_anew_the_last_copies_are_where_they_are_asked_for(
 
 def test_neighbours_are_apart_with_a_tier_too() -> None:
     problem = ring_problem([1.0] * 24, [1.0] * 9, "aaabbbccv"[:8] + "v", 1, tier=(8,))
-    result = exact(problem, RingSearch(iterations=50))
+    result = exact(problem, SearchOptions(iterations=50))
     assert result.answer is not None
     planned = result.answer.ring
     assert problem.violations(planned) == problem.violations(Ring(planned.token, planned.node)) == 0
@@ -212,7 +212,7 @@ def test_neighbours_are_apart_with_a_tier_too() -> None:
 @given(questions())
 def test_violations_are_bounded_where_members_are_in_zones_of_the_tier(case: tuple[RingProblem, Ring]) -> None:
     problem, ring = case
-    result = exact(problem, RingSearch(iterations=50))
+    result = exact(problem, SearchOptions(iterations=50))
     if result.answer is None:
         return
     bound = result.answer.violations_bound

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from ftplan.metrics.ring import Ring, written_token
 from ftplan.metrics.ring_moves import worth_moved
 from ftplan.metrics.ring_problem import RingAnswer, RingProblem
+from ftplan.planners.budget import SearchOptions
 from ftplan.planners.peer_ring import virtual_nodes as module
-from ftplan.planners.peer_ring.options import RingSearch
 from ftplan.planners.peer_ring.virtual_nodes import hashed, virtual_nodes
 from tests.planners.peer_ring.cases import ring_problem, with_current
 
@@ -25,7 +25,7 @@ def question(nodes: int, cpu: list[float] | None = None, **others: Any) -> RingP
 
 
 def answer(problem: RingProblem, seed: int = 0) -> RingAnswer:
-    found = virtual_nodes(problem, RingSearch(seed)).answer
+    found = virtual_nodes(problem, SearchOptions(seed)).answer
     assert found is not None
     return found
 
@@ -48,7 +48,7 @@ def test_as_many_tokens_as_cpu() -> None:
 
 def test_too_many_tokens_are_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST", 10)
-    result = virtual_nodes(question(3), RingSearch())
+    result = virtual_nodes(question(3), SearchOptions())
     assert [warning.code for warning in result.warnings] == ["FEWER_TOKENS"]
     assert result.answer is not None
     assert np.bincount(result.answer.ring.node).tolist() == [3, 3, 3]
@@ -57,7 +57,7 @@ def test_too_many_tokens_are_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_many_copies_have_fewer_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each token walks to as many distinct nodes: 9 copies of 90 tokens are 7,290 comparisons at least."""
     monkeypatch.setattr(module, "MOST_COMPARED", 9 * 9 * 18)
-    result = virtual_nodes(question(9, replication=8), RingSearch())
+    result = virtual_nodes(question(9, replication=8), SearchOptions())
     assert [warning.code for warning in result.warnings] == ["FEWER_TOKENS"]
     assert result.answer is not None
     assert np.bincount(result.answer.ring.node).tolist() == [2] * 9
@@ -94,7 +94,7 @@ def test_the_ring_in_place_stays() -> None:
     problem = question(4)
     ring = answer(problem).ring
     assert answer(with_current(problem, ring), seed=7).steps == ()
-    assert virtual_nodes(with_current(problem, ring), RingSearch()).reason is not None
+    assert virtual_nodes(with_current(problem, ring), SearchOptions()).reason is not None
     assert answer(with_current(problem, ring, keep=True), seed=7).ring is ring
 
 
@@ -104,17 +104,17 @@ def test_copies_that_are_not_there_yet_are_a_step() -> None:
     made = answer(problem)
     assert [step.event for step in made.steps] == ["re-plan"]
     assert worth_moved(problem, made.steps) == 64.0
-    assert virtual_nodes(replace(problem, max_bytes=63.0), RingSearch()).answer is None
-    assert virtual_nodes(replace(problem, max_bytes=64.0), RingSearch()).reason is None
+    assert virtual_nodes(replace(problem, max_bytes=63.0), SearchOptions()).answer is None
+    assert virtual_nodes(replace(problem, max_bytes=64.0), SearchOptions()).reason is None
 
 
 def test_what_leaves_may_be_too_much_for_the_others() -> None:
     problem = question(4)
     small = with_current(problem, answer(problem).ring, removed=[0], capacity=np.full(4, 20.0))
-    result = virtual_nodes(small, RingSearch())
+    result = virtual_nodes(small, SearchOptions())
     assert (result.status, result.infeasible and result.infeasible.limit) == ("infeasible", "capacity")
     assert result.infeasible is not None
-    enough = virtual_nodes(replace(small, overload=result.infeasible.needed), RingSearch())
+    enough = virtual_nodes(replace(small, overload=result.infeasible.needed), SearchOptions())
     assert enough.status == "feasible"
     assert "capacity" in enough.rules
 
@@ -122,20 +122,20 @@ def test_what_leaves_may_be_too_much_for_the_others() -> None:
 def test_two_limits_are_named_where_both_are_broken() -> None:
     problem = question(4)
     small = with_current(problem, answer(problem).ring, removed=[0], capacity=np.full(4, 20.0), max_bytes=0.0)
-    why = virtual_nodes(small, RingSearch()).infeasible
+    why = virtual_nodes(small, SearchOptions()).infeasible
     assert why is not None
     found = re.match(r"--overload ([\d.]+) and --max-bytes (\d+), or ", why.smallest_fix)
     assert found is not None
     overload, most = map(float, found.groups())
-    assert virtual_nodes(replace(small, overload=overload, max_bytes=most), RingSearch()).answer is not None
+    assert virtual_nodes(replace(small, overload=overload, max_bytes=most), SearchOptions()).answer is not None
 
 
 def test_bytes_are_limited() -> None:
     before = question(4, members=range(3))
     problem = replace(before, members=np.ones(4, dtype=np.bool_), current=answer(before).ring, max_bytes=0.0)
-    result = virtual_nodes(problem, RingSearch())
+    result = virtual_nodes(problem, SearchOptions())
     assert result.infeasible is not None
     assert result.infeasible.limit == "max-bytes"
-    enough = virtual_nodes(replace(problem, max_bytes=result.infeasible.needed), RingSearch())
+    enough = virtual_nodes(replace(problem, max_bytes=result.infeasible.needed), SearchOptions())
     assert "max-bytes" in enough.rules
-    assert virtual_nodes(replace(problem, max_bytes=result.infeasible.needed - 1.0), RingSearch()).answer is None
+    assert virtual_nodes(replace(problem, max_bytes=result.infeasible.needed - 1.0), SearchOptions()).answer is None

@@ -12,17 +12,17 @@ from hypothesis import strategies as st
 from ftplan.metrics.scaling_effects import extra_cpu, sustained_load
 from ftplan.metrics.scaling_problem import ScalableOperator, ScalingProblem
 from ftplan.metrics.scaling_rules import TARGET, broken
+from ftplan.planners.budget import SearchOptions
 from ftplan.planners.result import Result
 from ftplan.planners.scale_out import exact as module
 from ftplan.planners.scale_out.baselines import baselines
 from ftplan.planners.scale_out.doubling import doubling
 from ftplan.planners.scale_out.ds2 import ds2
 from ftplan.planners.scale_out.exact import exact
-from ftplan.planners.scale_out.options import ScalingSearch
 from tests.effort import examples
 from tests.planners.scale_out.cases import Best, BruteForce, operator, problem, random_problem
 
-SEARCH = ScalingSearch(time_limit_s=3600.0)
+SEARCH = SearchOptions(time_limit_s=3600.0)
 SEEDS = st.integers(0, 2**31)
 
 
@@ -202,7 +202,7 @@ def test_all_that_fits_needs_no_solver(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_without_time_there_is_an_answer_with_a_bound() -> None:
     question = problem(operator("a", 6.0, 2), operator("b", 6.0, 2), free_cpu=9.0)
-    result = exact(question, ScalingSearch(time_limit_s=0.0))
+    result = exact(question, SearchOptions(time_limit_s=0.0))
     assert result.status == "feasible"
     assert result.bound == 1.0
     assert not rules_broken(question, result.answer)
