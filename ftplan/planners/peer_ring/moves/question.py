@@ -15,6 +15,7 @@ from ftplan.metrics.ring_problem import RingProblem
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.peer_ring.cuts.partition import sums_around
+from ftplan.planners.peer_ring.orders.zone_order import width_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +40,7 @@ class Question:
     @cached_property
     def walk(self) -> int:
         """Copies that lie on neighbours; with tiered copies the last one does not."""
-        return self.problem.replication + (0 if self.problem.tier.any() else 1)
+        return width_of(self.problem)
 
     @cached_property
     def held(self) -> IntArray:
