@@ -58,7 +58,7 @@ def as_planned(problem: RingProblem, ring: Ring, before: Sequence[Step], budget:
     else:
         taken.ended = not taken.met
     requests, _ = _round(problem, taken.ring)
-    return taken.course(problem, requests)
+    return taken.course(requests)
 
 
 def window_by_window(problem: RingProblem, ring: Ring, before: Sequence[Step], budget: Budget) -> Course:
@@ -81,7 +81,7 @@ def window_by_window(problem: RingProblem, ring: Ring, before: Sequence[Step], b
         full, seen = full + any(request.outcome == "scale-out" for request in requests), seen + 1
         if not taken.goes_on(_steps(requests), budget) or taken.enough(STEPS):
             break
-    return taken.course(problem, stuck, _in_vain(full, seen))
+    return taken.course(stuck, _in_vain(full, seen))
 
 
 class _Taken:
@@ -120,10 +120,10 @@ class _Taken:
                 self.value, self.best, self.ring = value, len(self.all), steps[-1].ring
         return not self.met and not budget.over()
 
-    def course(self, problem: RingProblem, requests: Sequence[Request], more: Iterable[Warn] = ()) -> Course:
+    def course(self, requests: Sequence[Request], more: Iterable[Warn] = ()) -> Course:
         """Return the course up to the best ring."""
         stuck = tuple(sorted({request.node for request in requests if request.outcome == "scale-out"}))
-        said = (*more, *self._ends(), *_alone(problem, requests))
+        said = (*more, *self._ends(), *_alone(self.problem, requests))
         return Course(self.ring, tuple(self.all[: self.best]), stuck, self._why(requests, stuck), said)
 
     def _why(self, requests: Sequence[Request], stuck: Sequence[int]) -> str:
