@@ -9,15 +9,19 @@ from ftplan.metrics.ring_problem import RingProblem, Step
 from ftplan.planners.peer_ring.tiers import tiered
 
 
+def are_last_copies_as_asked(problem: RingProblem, ring: Ring) -> bool:
+    """Return whether last copies are on nodes of the tier where there is one, and on neighbours where there is none."""
+    if ring.tier is None or not problem.tier.any():
+        return ring.tier is None and not problem.tier.any()
+    return bool(problem.tier[ring.tier].all())
+
+
 def last_copies_as_asked(problem: RingProblem, ring: Ring) -> tuple[Ring, list[Step]]:
     """Return a ring whose last copies are where they are asked for, and the step to it if any.
 
     They stay as they are where all are on nodes of the tier.
     """
-    if not problem.tier.any():
-        if ring.tier is None:
-            return ring, []
-    elif ring.tier is not None and problem.tier[ring.tier].all():
+    if are_last_copies_as_asked(problem, ring):
         return ring, []
     ring = tiered(problem, Ring(ring.token, ring.node))
     return ring, [Step("re-plan", ring)]

@@ -16,6 +16,7 @@ from ftplan.model.plan import sound_bound
 from ftplan.model.tolerances import ROUNDING
 from ftplan.planners.budget import Budget
 from ftplan.planners.peer_ring.cuts.partition import partition
+from ftplan.planners.peer_ring.in_place import are_last_copies_as_asked
 from ftplan.planners.peer_ring.least_load import LeastLoad
 from ftplan.planners.peer_ring.moves.arc_bound import arc_bound
 from ftplan.planners.peer_ring.moves.every_order import every_order, how_many
@@ -174,9 +175,7 @@ def _no_better(question: Question, ring: Ring, wanted: Wanted) -> bool:
     It has to keep the copies that are asked for, and the last ones where they are asked for.
     """
     problem, current = question.problem, question.current
-    if problem.copies_in_place is not None or (current.tier is not None) != bool(problem.tier.any()):
-        return False
-    if current.tier is not None and not problem.tier[current.tier].all():
+    if problem.copies_in_place is not None or not are_last_copies_as_asked(problem, current):
         return False
     if not current.simple or not np.array_equal(current.nodes, problem.member):
         return False
