@@ -214,8 +214,7 @@ def _copies_in_place(options: PeerRingOptions, here: RingInPlace | None) -> int 
     """Return how many backups the ring in place keeps where these are others than are asked for, else None."""
     if here is None:
         return None
-    most = len(here.ring.nodes) - (here.ring.tier is None)
-    kept = min(options.replication, most) if here.replication is None else here.replication
+    kept = min(options.replication, here.ring.most_copies) if here.replication is None else here.replication
     return None if kept == options.replication else kept
 
 
