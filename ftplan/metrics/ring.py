@@ -53,6 +53,11 @@ class Ring:
         """Whether each node has one token: then what is lost follows from runs of dead neighbours."""
         return len(self.nodes) == len(self.node)
 
+    @property
+    def most_copies(self) -> int:
+        """How many copies an arc can have at most beside its owner's, the one of a tier among them."""
+        return len(self.nodes) - (self.tier is None)
+
     def owner(self, position: FloatArray) -> IntArray:
         """Return the number of the token that owns each position, same shape."""
         return np.asarray((np.searchsorted(self.token, position, side="right") - 1) % len(self.token))

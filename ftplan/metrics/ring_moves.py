@@ -68,7 +68,7 @@ def held_at(problem: RingProblem, ring: Ring, at: FloatArray | None = None) -> I
     itself, the very object, has as many backups as it keeps, which need not be r.
     """
     kept = problem.copies_in_place if ring is problem.current else None
-    copies = min(problem.replication if kept is None else kept, len(ring.nodes) - (ring.tier is None))
+    copies = min(problem.replication if kept is None else kept, ring.most_copies)
     return ring.holders(copies)[ring.owner(problem.position if at is None else at)]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from ftplan.metrics.correlation import strongest_pairs
 from ftplan.model.plan import Warn
+from ftplan.model.problem import StatsTables
 from ftplan.model.statistics import KeyGroupSeries, Manifest
 from ftplan.model.topology import FloatArray
 
@@ -142,3 +143,15 @@ def trust_warnings(manifest: Manifest, series: KeyGroupSeries | None = None) -> 
             )
         )
     return warnings
+
+
+def unmeasured_warnings(stats: StatsTables, series: KeyGroupSeries, arbitrary: str) -> Iterator[Warn]:
+    """Yield which operators of a series have no statistics, and which have none by key group: *arbitrary* follows."""
+    seen = {*stats.manifest.operators, *stats.tables["key_groups"]["operator"].unique().to_pylist()}
+    missing = [operator for operator in series.operators if operator not in seen]
+    if missing:
+        yield Warn("NO_STATISTICS", f"no statistics for {', '.join(missing)}: its key groups count as idle")
+    if series.estimated.any():
+        names = ", ".join(series.operators[i] for i in np.unique(series.operator[series.estimated]).tolist())
+        text = f"statistics of {names} were spread over the key groups of a task: {arbitrary} is arbitrary"
+        yield Warn("ESTIMATED_STATISTICS", text)

@@ -26,7 +26,7 @@ def body(problem: RingProblem, ring: Ring, steps: Sequence[Step]) -> dict[str, A
 
 def tokens_of(problem: RingProblem, ring: Ring) -> list[dict[str, Any]]:
     """Return the tokens in ascending order, each with what its arc holds and where the copies lie."""
-    copies = min(problem.replication, copies_possible(ring))
+    copies = min(problem.replication, ring.most_copies)
     held = ring.holders(copies)
     arcs = {name: problem.arcs(ring, getattr(problem, name)).tolist() for name in ("load", "state")}
     groups = np.bincount(ring.owner(problem.position)[problem.atom], minlength=len(ring.token)).tolist()
@@ -42,11 +42,6 @@ def tokens_of(problem: RingProblem, ring: Ring) -> list[dict[str, Any]]:
         }
         for number, (token, node) in enumerate(zip(ring.token.tolist(), ring.node.tolist(), strict=True))
     ]
-
-
-def copies_possible(ring: Ring) -> int:
-    """Return how many backups an arc of a ring can have at most, the one of a tier among them."""
-    return len(ring.nodes) - (1 if ring.tier is None else 0)
 
 
 def moves_of(problem: RingProblem, moved: Sequence[Moved]) -> list[dict[str, Any]]:

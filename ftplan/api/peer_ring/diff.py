@@ -103,8 +103,7 @@ def _loads(plans: Sequence[Plan], problem: Problem | None) -> RingLoads | None:
 
 def _held(ring: Ring, plan: Plan, at: FloatArray) -> IntArray:
     """Return the nodes that hold each position, the owner first, as far as there are nodes for copies."""
-    most = len(ring.nodes) - (ring.tier is None)
-    return ring.holders(min(stated_replication(plan), most))[ring.owner(at)]
+    return ring.holders(min(stated_replication(plan), ring.most_copies))[ring.owner(at)]
 
 
 def _changed(before: IntArray, after: IntArray, nodes: Sequence[str]) -> Iterator[tuple[int, str, Any, Any]]:

@@ -38,7 +38,7 @@ def explain(plan: Plan, problem: Problem, what: Selector) -> Explanation:
     prepared = asked_of(plan, problem)
     question = prepared.problem
     ring = ring_of(plan, question)
-    if len(ring.nodes) < question.replication + (ring.tier is None):
+    if ring.most_copies < question.replication:
         raise FtplanError("plan: its ring has too few nodes for the copies: verify names everything that is wrong")
     steps = steps_of((plan.plan or {}).get("steps"), question, ring)
     planned = PlannedRing.of(question, ring, plan.rules or (), steps)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from ftplan.api.peer_ring.asked import asked_of, ring_of
@@ -10,6 +11,7 @@ from ftplan.api.peer_ring.follows import failure_of, whole_body
 from ftplan.api.peer_ring.judge_body import judge_body
 from ftplan.api.peer_ring.judge_levels import judge_levels
 from ftplan.api.peer_ring.judge_tokens import judge_nodes, judge_steps, wrong_tokens
+from ftplan.api.peer_ring.problem import PreparedRing, capacity_per_core
 from ftplan.api.peer_ring.steps import steps_of
 from ftplan.api.peer_ring.summary import figures_in_place, question_summary, summary
 from ftplan.api.statements import (
@@ -103,7 +105,7 @@ def judge_peer_ring(plan: Plan, problem: Problem, strict: bool) -> Judged:
     wrong += judge_body(plan, body)
     wrong += _objective(plan, question, ring)
     wrong += judge_levels(plan, question, ring, steps)
-    wrong += judge_options(plan, _derived(plan, problem))
+    wrong += judge_options(plan, _derived(plan, prepared))
     left: tuple[str, ...] = ()
     if plan.summary:
         differing, left = judge_summary(plan, summary(question, ring, steps, failure, body["tolerance"]["survival"]))
@@ -113,9 +115,10 @@ def judge_peer_ring(plan: Plan, problem: Problem, strict: bool) -> Judged:
 
 def judge_question(plan: Plan, problem: Problem) -> Judged:
     """Return what a plan without an answer states falsely of its question, and what was not recomputed."""
-    question = asked_of(plan, problem).problem
+    prepared = asked_of(plan, problem)
+    question = prepared.problem
     differing, left = judge_summary(plan, question_summary(question, figures_in_place(question)))
-    return Judged([*differing, *judge_options(plan, _derived(plan, problem))], (), left)
+    return Judged([*differing, *judge_options(plan, _derived(plan, prepared))], (), left)
 
 
 def _violation(breach: Breach) -> Violation:
@@ -123,12 +126,14 @@ def _violation(breach: Breach) -> Violation:
     return Violation(code, breach.message, breach.where)
 
 
-def _derived(plan: Plan, problem: Problem) -> dict[str, Any]:
+def _derived(plan: Plan, prepared: PreparedRing) -> dict[str, Any]:
     """Return the options that follow from others, or from the inputs."""
     if "capacity_per_core_requested" not in plan.options:
         return {}
-    asked = plan.options["capacity_per_core_requested"]
-    return {"capacity_per_core": asked_of(plan, problem, capacity_per_core=asked).capacity_per_core}
+    question = prepared.problem
+    asked = replace(prepared.options, capacity_per_core=plan.options["capacity_per_core_requested"])
+    found = capacity_per_core(asked, prepared.loads, prepared.cluster, question.members, question.current)
+    return {"capacity_per_core": found}
 
 
 def _objective(plan: Plan, problem: RingProblem, ring: Ring) -> list[Violation]:

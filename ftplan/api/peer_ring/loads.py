@@ -14,6 +14,7 @@ from ftplan.metrics.key_group_demand import demand, record_bytes
 from ftplan.metrics.key_group_series import key_group_series, of_operators
 from ftplan.metrics.measured_topology import measured_topology
 from ftplan.metrics.ring import position_of
+from ftplan.metrics.stats_summary import unmeasured_warnings
 from ftplan.model.plan import Warn
 from ftplan.model.problem import StatsTables
 from ftplan.model.rates import rates
@@ -90,7 +91,7 @@ def ring_loads(topology: Topology, stats: StatsTables | None, options: PeerRingO
         rate = demand(records, options.demand) / records.window_s
         state = np.where(np.isnan(series.state_bytes), state, series.state_bytes)
         sizes = record_bytes(stats, [item.id for item in operators])
-        said = tuple(_statistics(stats, series, operators))
+        said = tuple(unmeasured_warnings(stats, series, "which of them are heavy"))
     return RingLoads(
         operators=operators,
         operator=operator,
@@ -149,18 +150,6 @@ def _even(
 
 def _series(stats: StatsTables, topology: Topology, operators: Sequence[Operator], measure: Any) -> KeyGroupSeries:
     return of_operators(key_group_series(stats, measure, topology), operators)
-
-
-def _statistics(stats: StatsTables, series: KeyGroupSeries, operators: Sequence[Operator]) -> Iterator[Warn]:
-    """Yield what there is to say of the statistics."""
-    seen = {*stats.manifest.operators, *stats.tables["key_groups"]["operator"].unique().to_pylist()}
-    missing = [operator.id for operator in operators if operator.id not in seen]
-    if missing:
-        yield Warn("NO_STATISTICS", f"no statistics for {', '.join(missing)}: its key groups count as idle")
-    if series.estimated.any():
-        names = ", ".join(series.operators[i] for i in np.unique(series.operator[series.estimated]).tolist())
-        text = f"statistics of {names} were spread over the key groups of a task: which of them are heavy is arbitrary"
-        yield Warn("ESTIMATED_STATISTICS", text)
 
 
 def _unknown_state(state: FloatArray, operator: IntArray, operators: Sequence[Operator]) -> Iterator[Warn]:

@@ -19,11 +19,12 @@ from ftplan.api.peer_ring.standing import standing
 from ftplan.api.recovery_costs import GivenCosts
 from ftplan.errors import FtplanError
 from ftplan.metrics.node_load import capacity_of, default_capacity
+from ftplan.metrics.ring import Ring
 from ftplan.metrics.ring_problem import RingProblem, Thresholds
 from ftplan.model.cluster import Cluster
 from ftplan.model.plan import InputFile
 from ftplan.model.problem import Problem
-from ftplan.model.topology import Topology
+from ftplan.model.topology import BoolArray, Topology
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +84,7 @@ def prepare(
         check_replication(options, nodes)
         _check_kept(options, here, keep)
         _check_order(options, here)
-    per_core = _capacity_per_core(options, loads, cluster, here, nodes)
+    per_core = capacity_per_core(options, loads, cluster, nodes.members, None if here is None else here.ring)
     capacity = cluster.cpu * per_core
     foreign = np.array([node.used_cpu for node in cluster.nodes], dtype=np.float64) * per_core
     power = Power(cluster.cpu, capacity, foreign, nodes.members)
@@ -214,8 +215,7 @@ def _copies_in_place(options: PeerRingOptions, here: RingInPlace | None) -> int 
     """Return how many backups the ring in place keeps where these are others than are asked for, else None."""
     if here is None:
         return None
-    most = len(here.ring.nodes) - (here.ring.tier is None)
-    kept = min(options.replication, most) if here.replication is None else here.replication
+    kept = min(options.replication, here.ring.most_copies) if here.replication is None else here.replication
     return None if kept == options.replication else kept
 
 
@@ -230,8 +230,8 @@ def _thresholds(options: PeerRingOptions) -> Thresholds:
     )
 
 
-def _capacity_per_core(
-    options: PeerRingOptions, loads: RingLoads, cluster: Cluster, here: RingInPlace | None, nodes: Members
+def capacity_per_core(
+    options: PeerRingOptions, loads: RingLoads, cluster: Cluster, members: BoolArray, current: Ring | None
 ) -> float:
     """Return load units per second and core; by default such that the ring in place, else the planned one, is 0.7 full.
 
@@ -239,7 +239,7 @@ def _capacity_per_core(
     """
     if options.capacity_per_core is not None:
         return float(options.capacity_per_core)
-    on_ring = nodes.members if here is None else np.isin(np.arange(len(cluster.nodes)), here.ring.node)
+    on_ring = members if current is None else np.isin(np.arange(len(cluster.nodes)), current.node)
     ring = replace(cluster, nodes=tuple(cluster.nodes[k] for k in np.flatnonzero(on_ring).tolist()), file_order=())
     if loads.series is not None:
         return capacity_of(loads.series, ring)

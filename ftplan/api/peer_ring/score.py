@@ -40,7 +40,7 @@ def score(plan: Plan, problem: Problem, asked: Asked) -> Scores:
     prepared = asked_of(plan, problem, **instead)
     question = prepared.problem
     ring = ring_of(plan, question)
-    if len(ring.nodes) < question.replication + (ring.tier is None):
+    if ring.most_copies < question.replication:
         raise FtplanError("plan: the ring has too few nodes for its copies: verify names everything that is wrong")
     moved = worth_moved(question, steps_of((plan.plan or {}).get("steps"), question, ring))
     under = failure_figures(question, ring, failure_of(question, ring))

@@ -59,7 +59,7 @@ def summary(
 def figures_in_place(problem: RingProblem) -> dict[str, Any] | None:
     """Return the figures of the ring in place, None without one, or where it has too few nodes for the copies."""
     current = problem.current
-    if current is None or len(current.nodes) < problem.replication + (1 if current.tier is None else 0):
+    if current is None or current.most_copies < problem.replication:
         return None
     return ring_figures(problem, current, survival(problem, current))
 

@@ -23,7 +23,7 @@ from ftplan.metrics.migration_costs import MigrationSetting, migration_costs
 from ftplan.metrics.node_load import capacity_of
 from ftplan.metrics.rebalance_effects import fair_load, made_even
 from ftplan.metrics.rebalance_problem import RebalanceLimits, RebalanceProblem
-from ftplan.metrics.stats_summary import trust_warnings
+from ftplan.metrics.stats_summary import trust_warnings, unmeasured_warnings
 from ftplan.model.cluster import Cluster, key_group_homes
 from ftplan.model.plan import InputFile, Warn
 from ftplan.model.problem import Problem, StatsTables
@@ -186,14 +186,7 @@ def _statistics(topology: Topology, stats: StatsTables, load: KeyGroupSeries) ->
     yield from trust_warnings(stats.manifest)
     if not topology.keyed_operators:
         yield Warn("NO_KEY_GROUPS", "no operator of the topology has key_groups: nothing can move")
-    seen = {*stats.manifest.operators, *stats.tables["key_groups"]["operator"].unique().to_pylist()}
-    missing = [operator.id for operator in topology.keyed_operators if operator.id not in seen]
-    if missing:
-        yield Warn("NO_STATISTICS", f"no statistics for {', '.join(missing)}: its key groups count as idle")
-    if load.estimated.any():
-        names = ", ".join(load.operators[i] for i in np.unique(load.operator[load.estimated]).tolist())
-        text = f"statistics of {names} were spread over the key groups of a task: which of them move is arbitrary"
-        yield Warn("ESTIMATED_STATISTICS", text)
+    yield from unmeasured_warnings(stats, load, "which of them move")
 
 
 def _standing(
