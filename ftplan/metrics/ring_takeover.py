@@ -5,7 +5,7 @@ Shapes: N nodes, M positions, K key groups.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from ftplan.metrics.ring import Ring
 from ftplan.metrics.ring_changes import without
-from ftplan.metrics.ring_copysets import lost
+from ftplan.metrics.ring_copysets import Lost, lost
 from ftplan.metrics.ring_figures import overloaded, utilisations
 from ftplan.metrics.ring_moves import CopyMove, RingMove, ring_moves
 from ftplan.metrics.ring_negotiation import Request, requested
@@ -72,11 +72,13 @@ def take_over(problem: RingProblem, ring: Ring, dead: BoolArray | None = None) -
     """
     gone = problem.fails if dead is None else dead
     after = ring_after(problem, ring, gone)
-    missing = _lost(problem, ring, gone)
+    nobodys = lost(problem, ring, gone)
+    missing = _lost(problem, ring, nobodys)
     if after is None:
         return TakeOver(None, (), (), [], missing)
     moves, copies = ring_moves(problem, ring, after, "failure", gone)
-    return TakeOver(after, moves, copies, _takeovers(problem, ring, after, gone, moves, copies), missing)
+    sums = _sums(problem, ring, after, nobodys, moves, copies)
+    return TakeOver(after, moves, copies, _takeovers(problem, after, _runs(ring, gone), copies, sums), missing)
 
 
 def ring_after(problem: RingProblem, ring: Ring, dead: BoolArray) -> Ring | None:
@@ -109,7 +111,7 @@ def _with_copies_left(problem: RingProblem, ring: Ring) -> RingProblem:
     return replace(problem, replication=min(problem.replication, len(ring.nodes)))
 
 
-def _lost(problem: RingProblem, ring: Ring, dead: BoolArray) -> list[dict[str, Any]]:
+def _lost(problem: RingProblem, ring: Ring, gone: Lost) -> list[dict[str, Any]]:
     owner = ring.node[ring.owner(problem.position)][problem.atom]
     return [
         {
@@ -119,35 +121,27 @@ def _lost(problem: RingProblem, ring: Ring, dead: BoolArray) -> list[dict[str, A
             "load": float(problem.group_load[group]),
             "state_bytes": float(problem.group_state[group]) if problem.state_known else None,
         }
-        for group in np.flatnonzero(lost(problem, ring, dead).key_groups).tolist()
+        for group in np.flatnonzero(gone.key_groups).tolist()
     ]
 
 
 class _Sums(NamedTuple):
-    """What each node takes over and gets, (N,)."""
+    """What each node takes over and gets, (N,); ``own_rate`` is what it has without that, lost arcs included."""
 
     load: FloatArray
     rate: FloatArray
-    lost_rate: FloatArray
+    own_rate: FloatArray
     transfer: FloatArray
     copies: FloatArray
     key_groups: IntArray
 
 
 def _takeovers(
-    problem: RingProblem,
-    ring: Ring,
-    after: Ring,
-    dead: BoolArray,
-    moves: Sequence[RingMove],
-    copies: Sequence[CopyMove],
+    problem: RingProblem, after: Ring, runs: Mapping[int, Sequence[int]], copies: Sequence[CopyMove], sums: _Sums
 ) -> list[dict[str, Any]]:
-    runs = _runs(ring, dead)
-    load, use = problem.loads(after), utilisations(problem, after)
-    sums = _sums(problem, ring, after, dead, moves, copies)
-    setting, owner = problem.setting, ring.node[ring.owner(problem.position)]
-    own = np.bincount(owner, problem.rate, minlength=len(use)) + sums.lost_rate
-    times = recovery(setting, sums.rate, own, setting.replay_rate, transfer_s=sums.transfer / setting.bandwidth)
+    load, use, setting = problem.loads(after), utilisations(problem, after), problem.setting
+    transfer_s = sums.transfer / setting.bandwidth
+    times = recovery(setting, sums.rate, sums.own_rate, setting.replay_rate, transfer_s=transfer_s)
     full = set(overloaded(problem, after))
     enough = len(after.nodes) + (after.tier is not None) > problem.replication
     whole = problem.state_known and enough
@@ -200,15 +194,16 @@ def _sums(
     problem: RingProblem,
     ring: Ring,
     after: Ring,
-    dead: BoolArray,
+    gone: Lost,
     moves: Sequence[RingMove],
     copies: Sequence[CopyMove],
 ) -> _Sums:
     nodes = len(problem.nodes)
     owner, heir = (one.node[one.owner(problem.position)] for one in (ring, after))
-    moved, gone = owner != heir, lost(problem, ring, dead)
+    moved = owner != heir
     kept = moved & ~gone.positions
     groups = kept[problem.atom]
+    begun_anew = np.bincount(heir[gone.positions], problem.rate[gone.positions], minlength=nodes)
     transfer, got = np.zeros(nodes), np.zeros(nodes)
     for move in moves:
         transfer[move.target] += move.transfer_bytes
@@ -217,7 +212,7 @@ def _sums(
     return _Sums(
         np.asarray(np.bincount(heir[moved], problem.load[moved], minlength=nodes)),
         np.asarray(np.bincount(heir[kept], problem.rate[kept], minlength=nodes)),
-        np.asarray(np.bincount(heir[gone.positions], problem.rate[gone.positions], minlength=nodes)),
+        np.asarray(np.bincount(owner, problem.rate, minlength=nodes) + begun_anew),
         transfer,
         got - transfer,
         np.asarray(np.bincount(heir[problem.atom[groups]], minlength=nodes)),

@@ -23,7 +23,6 @@ from ftplan.errors import FtplanError
 from ftplan.metrics.ring import Ring
 from ftplan.model.defaults import DELAY_S
 from ftplan.model.kinds import PEER_RING
-from ftplan.model.names import natural_key
 from ftplan.model.plan import InputFile, Warn
 from ftplan.model.problem import Problem
 from ftplan.model.topology import FloatArray, IntArray
@@ -171,7 +170,6 @@ def _ring(prepared: PreparedRing, options: RingSimulationOptions) -> Ring:
     member, places = asked.member, len(asked.position)
     if len(member) > places:
         raise FtplanError(f"{len(member):,} nodes need as many key groups: there are {places:,} places on the ring")
-    member = np.array(sorted(member.tolist(), key=lambda n: natural_key(asked.nodes[n])), dtype=np.int64)
     if options.tokens == EVEN:
         return Ring(asked.position[np.arange(len(member)) * places // len(member)], member)
     random = np.random.default_rng(options.seed)

@@ -9,7 +9,7 @@ that has not got that one asks for a full copy, since its sender may have failed
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -58,11 +58,16 @@ class Checkpoint:
         mask = np.zeros(int(self.at.max(initial=0)) + 1, dtype=np.bool_)
         mask[self.at[which]] = True
         pairs = np.isin(self.position, self.at[which]) if len(self.position) else np.zeros(0, dtype=np.bool_)
-        return Checkpoint(
-            self.source, self.target, self.number, self.at[which], None if self.base is None else self.base[which],
-            self.stamp[which], self.settled[which], self.batch[pairs], self.position[pairs],
-            None if self.counts is None else self.counts[which],
-        )  # fmt: skip
+        return replace(
+            self,
+            at=self.at[which],
+            base=None if self.base is None else self.base[which],
+            stamp=self.stamp[which],
+            settled=self.settled[which],
+            batch=self.batch[pairs],
+            position=self.position[pairs],
+            counts=None if self.counts is None else self.counts[which],
+        )
 
 
 class Checkpoints:
@@ -130,10 +135,8 @@ class Checkpoints:
             copy = _to(whole, target, new)
             rows = world.peers[whole.source].holdings.row[copy.at]
             size = float(world.setting.state_bytes[copy.at].sum())
-            full = Checkpoint(
-                copy.source, target, copy.number, copy.at, None, copy.stamp, copy.settled, copy.batch[:0],
-                copy.position[:0], world.copies.applied[rows],
-            )  # fmt: skip
+            counts = world.copies.applied[rows]
+            full = replace(copy, base=None, batch=copy.batch[:0], position=copy.position[:0], counts=counts)
             self._under_way_s[target, copy.at] = self._send(full, True, size, share)
             world.told[target, copy.at] = True
 
@@ -215,10 +218,7 @@ class Checkpoints:
 
 
 def _to(whole: Checkpoint, target: int, which: BoolArray) -> Checkpoint:
-    part = whole if which.all() else whole.only(which)
-    return Checkpoint(
-        part.source, target, part.number, part.at, part.base, part.stamp, part.settled, part.batch, part.position
-    )
+    return replace(whole if which.all() else whole.only(which), target=target)
 
 
 def _pairs(fragment: list[tuple[int, IntArray]], owns: BoolArray) -> tuple[IntArray, IntArray]:
