@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ftplan.cli.render import Table, cell
-from ftplan.cli.simulate.sparkline import levels, line_width, sparkline
+from ftplan.cli.simulate.sparkline import over_time
 from ftplan.cli.views import capped
 from ftplan.reports.ring_simulation_plot import changed_first
 
@@ -102,19 +103,10 @@ def _time(seconds: float | None) -> Any:
 
 
 def _over_time(document: Document) -> Table:
-    nodes, characters = _shown(document), levels()
-    high = {name: max((max(n["over_time"][name], default=0.0) for n in nodes), default=0.0) for name, _ in _OVER_TIME}
-    texts = {name: text.format(cell(round(high[name], DIGITS))) for name, text in _OVER_TIME}
-    longest = max(len(node["node"]) for node in nodes) + max(map(len, texts.values()))
-    width = line_width(longest)
-    rows = [
-        (node["node"], texts[name], sparkline(node["over_time"][name], width, high[name], characters))
-        for name, _ in _OVER_TIME
-        for node in nodes
-    ]
+    nodes = _shown(document)
     left_out = len(document["nodes"]) - len(nodes)
     title = f"{left_out:,} more nodes: all are in the document" if left_out else None
-    return Table(("node", "", f"from 0 s to {cell(document['until_s'])} s"), rows, title)
+    return replace(over_time(nodes, "node", _OVER_TIME, document["until_s"]), title=title)
 
 
 def _shown(document: Document) -> Sequence[Document]:

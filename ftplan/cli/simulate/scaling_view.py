@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ftplan.cli.render import Table, cell
-from ftplan.cli.simulate.sparkline import levels, line_width, sparkline
+from ftplan.cli.simulate.sparkline import over_time
 from ftplan.cli.views import capped
 
 Document = Mapping[str, Any]
@@ -47,7 +47,7 @@ def tables(document: Document) -> list[Table]:
             for fault in mode["faults"]
         ]
         shown.append(capped(("mode", "operator", "run", "what is wrong", "batches", "the first one"), rows))
-    return [*shown, _over_time(document)]
+    return [*shown, over_time(modes, "mode", _OVER_TIME, document["until_s"])]
 
 
 def _figures(document: Document) -> Table:
@@ -98,21 +98,3 @@ def _splits(modes: Sequence[Document]) -> Table:
 
 def _time(seconds: float | None) -> Any:
     return None if seconds is None else cell(round(seconds, DIGITS))
-
-
-def _over_time(document: Document) -> Table:
-    modes, characters = document["modes"], levels()
-    high = {name: _most(modes, name) for name, _ in _OVER_TIME}
-    texts = {name: text.format(cell(round(high[name], DIGITS))) for name, text in _OVER_TIME}
-    longest = max(len(mode["mode"]) for mode in modes) + max(map(len, texts.values()))
-    width = line_width(longest)
-    rows = [
-        (mode["mode"], texts[name], sparkline(mode["over_time"][name], width, high[name], characters))
-        for name, _ in _OVER_TIME
-        for mode in modes
-    ]
-    return Table(("mode", "", f"from 0 s to {cell(document['until_s'])} s"), rows)
-
-
-def _most(modes: Sequence[Document], name: str) -> float:
-    return float(max((value for mode in modes for value in mode["over_time"][name] if value is not None), default=0.0))

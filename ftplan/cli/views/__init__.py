@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, cast
 
 from ftplan.api.answers import Difference
 from ftplan.cli.render import Answer, Table
 from ftplan.model.plan import Plan
+from ftplan.reports.numbers import is_number
 
 #: Rows of a table; the JSON has all.
 SHOWN = 40
@@ -63,6 +64,27 @@ def refusal(plan: Plan) -> list[tuple[str, Any]]:
     if plan.infeasible is not None:
         return [(name.replace("_", " "), value) for name, value in plan.infeasible.to_dict().items()]
     return [("reason", plan.reason)] if plan.reason else []
+
+
+def whole(value: Any) -> Any:
+    """Return bytes as a whole number."""
+    return round(value) if is_number(value) else value
+
+
+def figure(record: Mapping[str, Any], name: str) -> Any:
+    """Return a figure of a record, bytes as a whole number."""
+    value = record.get(name)
+    return whole(value) if name.endswith("bytes") else value
+
+
+def changed_figures(figures: Mapping[str, tuple[Any, Any]], names: Mapping[str, str]) -> list[Table]:
+    """Return a table of the figures that differ, under the text that *names* has for them, if any do."""
+    rows = [
+        (names.get(name, name.replace("_", " ")), *(figure({name: value}, name) for value in values))
+        for name, values in figures.items()
+        if values[0] != values[1]
+    ]
+    return [Table(("", "before", "after"), rows)] if rows else []
 
 
 def changed_options(difference: Difference) -> list[Table]:

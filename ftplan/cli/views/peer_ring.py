@@ -6,8 +6,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ftplan.cli.render import Answer, Table
-from ftplan.cli.views import SHOWN, capped, changed_objective, changed_options, headline, refusal
-from ftplan.cli.views.peer_ring_findings import findings, percent, whole
+from ftplan.cli.views import (
+    SHOWN,
+    capped,
+    changed_figures,
+    changed_objective,
+    changed_options,
+    figure,
+    headline,
+    refusal,
+    whole,
+)
+from ftplan.cli.views.peer_ring_findings import findings, percent
 from ftplan.model.names import natural_key
 from ftplan.model.plan import Plan
 from ftplan.reports.figures.peer_ring import OTHERS, lead, nodes, records, tokens
@@ -56,17 +66,11 @@ def _beside(plan: Plan) -> list[Table]:
     columns |= {text: plan.summary.get(name) or {} for name, text in OTHERS.items()}
     known = {text: figures for text, figures in columns.items() if any(v is not None for v in figures.values())}
     rows = [
-        (text, *(_figure(figures, name) for figures in known.values()))
+        (text, *(figure(figures, name) for figures in known.values()))
         for name, text in FIGURES.items()
         if any(figures.get(name) is not None for figures in known.values())
     ]
     return [Table(("", *known), rows)] if rows else []
-
-
-def _figure(figures: Mapping[str, Any], name: str) -> Any:
-    """Return a figure of a record, bytes as a whole number."""
-    value = figures.get(name)
-    return whole(value) if name.endswith("bytes") else value
 
 
 def _nodes(plan: Plan) -> list[Table]:
@@ -132,7 +136,7 @@ def _ledgers(plan: Plan) -> list[Table]:
     """Return what each kind of change costs."""
     names = ("moves", "takeover_bytes", "transfer_bytes", "rereplicate_bytes", "replayed_records")
     known = plan.summary.get("ledgers") or {}
-    rows = [(event, *(_figure(figures, name) for name in names)) for event, figures in known.items()]
+    rows = [(event, *(figure(figures, name) for name in names)) for event, figures in known.items()]
     columns = ("event", "ranges", "to take over, bytes", "transferred", "copied again", "records replayed")
     return [Table(columns, rows)] if rows else []
 
@@ -148,7 +152,7 @@ def _moves(plan: Plan) -> list[Table]:
             _range(move.get("range")),
             move.get("from"),
             move.get("to") if move.get("to") != move.get("from") else "stays",
-            *(_figure(move, name) for name in names),
+            *(figure(move, name) for name in names),
         )
         for move in records(plan, "moves")
         if move.get("event") != "failure"
@@ -186,12 +190,6 @@ def difference(changed: Any) -> tuple[list[Table], list[str]]:
     """Return the tables of a difference, and the notes below them."""
     rows = [(_place(change), change["what"], change["from"], change["to"]) for change in changed.changes]
     tables = [capped(("key group", "what", "from", "to"), rows)] if rows else []
-    figures = [
-        (FIGURES.get(name, name.replace("_", " ")), *(_figure({name: value}, name) for value in values))
-        for name, values in changed.figures.items()
-        if values[0] != values[1]
-    ]
-    tables += [Table(("", "before", "after"), figures)] if figures else []
-    tables += changed_options(changed)
+    tables += [*changed_figures(changed.figures, FIGURES), *changed_options(changed)]
     groups = len({row[0] for row in rows})
     return tables, [f"{groups} of {changed.key_groups} key groups change; {changed_objective(changed)}"]

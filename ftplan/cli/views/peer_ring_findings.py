@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ftplan.cli.render import Table, cell
-from ftplan.cli.views import SHOWN, capped
+from ftplan.cli.views import SHOWN, capped, whole
 from ftplan.model.plan import Plan
 from ftplan.reports.figures.peer_ring import chance, records
 from ftplan.reports.numbers import count, is_number
@@ -27,11 +27,6 @@ def findings(plan: Plan) -> list[Table]:
 def percent(value: Any) -> str:
     """Return a share in per cent, a dash where it is unknown."""
     return f"{value:.1%}" if is_number(value) else "–"
-
-
-def whole(value: Any) -> Any:
-    """Return bytes as a whole number."""
-    return round(value) if is_number(value) else value
 
 
 def _tolerance(known: Mapping[str, Any]) -> list[Table]:

@@ -7,7 +7,17 @@ from typing import Any
 
 from ftplan.api.rebalance.diff import RebalanceDifference, stated_total
 from ftplan.cli.render import Answer, Table, cell
-from ftplan.cli.views import SHOWN, capped, changed_objective, changed_options, headline, refusal
+from ftplan.cli.views import (
+    SHOWN,
+    capped,
+    changed_figures,
+    changed_objective,
+    changed_options,
+    figure,
+    headline,
+    refusal,
+    whole,
+)
 from ftplan.metrics.migration_costs import AFTER_LOSS
 from ftplan.model.names import natural_key
 from ftplan.model.plan import Plan
@@ -55,7 +65,7 @@ def answer(plan: Plan) -> Answer:
         tables += _moves([move for move in moves if move.get("protocol") not in AFTER_LOSS], "key group")
         lost = [move for move in moves if move.get("protocol") in AFTER_LOSS]
         tables += _moves(lost, "recovered in this order", outages(plan))
-        copies = [(_group(c), c["to"], c["from"], _figure(c, "bytes")) for c in body.get("new_copies") or []]
+        copies = [(_group(c), c["to"], c["from"], figure(c, "bytes")) for c in body.get("new_copies") or []]
         tables += [capped(("checkpoint made anew", "on", "of the state on", "bytes"), copies)] if copies else []
     tables += _nodes(summary.get("nodes") or [], plan.options.get("overload"))
     tables += _front(summary.get("front") or [])
@@ -121,20 +131,11 @@ def _takes(summary: Mapping[str, Any]) -> list[Table]:
     if not shown[""].get("moves") and not shown[""].get("new_copies"):
         return []
     rows = [
-        (text, *(_figure(figures, name) for figures in shown.values()))
+        (text, *(figure(figures, name) for figures in shown.values()))
         for name, text in _OF_MOVES.items()
         if shown[""].get(name) or name in ("moves", "latency_s")
     ]
     return [Table(("what it takes", "this plan", *list(shown)[1:]), rows)]
-
-
-def _figure(record: Mapping[str, Any], name: str) -> Any:
-    """Return a figure of a record, bytes as a whole number."""
-    return _whole(record.get(name)) if name.endswith("bytes") else record.get(name)
-
-
-def _whole(value: float | None) -> int | None:
-    return None if value is None else round(value)
 
 
 def _by_protocol(moves: Sequence[Mapping[str, Any]]) -> Table:
@@ -146,7 +147,7 @@ def _by_protocol(moves: Sequence[Mapping[str, Any]]) -> Table:
             why = why.partition(":")[0]  # when it would have left stands with the move
         kinds.setdefault((protocol, why), []).append(move)
     rows = [
-        (protocol, len(some), stated_total(some, "latency_s"), _whole(stated_total(some, "bytes")), why)
+        (protocol, len(some), stated_total(some, "latency_s"), whole(stated_total(some, "bytes")), why)
         for (protocol, why), some in kinds.items()
     ]
     return Table(("protocol", "moves", "latency, s", "bytes", "why"), rows)
@@ -155,7 +156,7 @@ def _by_protocol(moves: Sequence[Mapping[str, Any]]) -> Table:
 def _phases(phases: Sequence[Mapping[str, Any]]) -> list[Table]:
     names = ("phase", "moves", "bytes", "duration_s", "longest_pause_s", "highest_utilisation")
     columns = ("phase", "moves", "bytes", "duration, s", "longest pause, s", "highest utilisation")
-    rows = [tuple(_figure(phase, name) for name in names) for phase in phases]
+    rows = [tuple(figure(phase, name) for name in names) for phase in phases]
     return [capped(columns, rows)] if rows else []
 
 
@@ -163,7 +164,7 @@ def _moves(moves: Sequence[Mapping[str, Any]], called: str, down: Sequence[float
     """Return moves as a list to tick off, phase by phase; *down* is for how long each key group is down in all."""
     names = ("phase", "from", "to", "protocol", "latency_s", "pause_s", "completion_s", "bytes", "reason")
     columns = ["done", called, "phase", "from", "to", "by", "latency, s", "pause, s", "completion, s", "bytes", "why"]
-    rows = [["[ ]", _group(move), *(_figure(move, name) for name in names)] for move in moves]
+    rows = [["[ ]", _group(move), *(figure(move, name) for name in names)] for move in moves]
     if down is not None:
         columns.insert(-1, "down, s")
         for row, seconds in zip(rows, down, strict=True):
@@ -191,7 +192,7 @@ def _what(node: Mapping[str, Any], overload: Any) -> str:
 def _front(front: Sequence[Mapping[str, Any]]) -> list[Table]:
     """Return what other sizes of phases would take, where there is a choice."""
     names = ("phases", "longest_pause_s", "duration_s", "bytes")
-    rows = [tuple(_figure(point, name) for name in names) for point in front]
+    rows = [tuple(figure(point, name) for name in names) for point in front]
     columns = ("in so many phases", "longest pause, s", "all phases, s", "largest phase, bytes")
     return [capped(columns, rows)] if len(rows) > 1 else []
 
@@ -236,12 +237,6 @@ def difference(changed: RebalanceDifference) -> tuple[list[Table], list[str]]:
     """Return the tables of a difference, and the notes below them."""
     rows = [(f"key-group:{_group(c)}", c["what"], c["from"], c["to"]) for c in changed.changes]
     tables = [capped(("key group", "what", "from", "to"), rows)] if rows else []
-    figures = [
-        (_OF_MOVES[name], *(_figure({name: value}, name) for value in values))
-        for name, values in changed.figures.items()
-        if values[0] != values[1]
-    ]
-    tables += [Table(("", "before", "after"), figures)] if figures else []
-    tables += changed_options(changed)
+    tables += [*changed_figures(changed.figures, _OF_MOVES), *changed_options(changed)]
     groups = len({row[0] for row in rows})
     return tables, [f"{groups} of {changed.key_groups} key groups change; {changed_objective(changed)}"]

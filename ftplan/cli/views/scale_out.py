@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ftplan.api.scale_out.diff import ScaleOutDifference
 from ftplan.cli.render import Answer, Table, cell
 from ftplan.cli.simulate.sparkline import levels, sparkline
-from ftplan.cli.views import SHOWN, capped, changed_objective, changed_options, headline, refusal
+from ftplan.cli.views import SHOWN, capped, changed_objective, changed_options, figure, headline, refusal
 from ftplan.cli.views.scale_out_findings import findings, percent
 from ftplan.model.plan import Plan
 from ftplan.reports.figures.scale_out import changed, due, lead, operators, records
@@ -69,17 +69,11 @@ def _beside(plan: Plan) -> list[Table]:
         columns[{"ds2": "DS2", "doubling": "twice the tasks"}.get(name, name)] = figures
     known = {text: figures for text, figures in columns.items() if figures}
     rows = [
-        (text, *(_figure(figures, name) for figures in known.values()))
+        (text, *(figure(figures, name) for figures in known.values()))
         for name, text in _FIGURES
         if any(figures.get(name) is not None for figures in known.values())
     ]
     return [Table(("", *known), rows)] if rows else []
-
-
-def _figure(figures: Mapping[str, Any], name: str) -> Any:
-    """Return a figure of a record, bytes as a whole number."""
-    value = figures.get(name)
-    return round(value) if name.endswith("bytes") and value is not None else value
 
 
 def _operators(plan: Plan) -> Table:

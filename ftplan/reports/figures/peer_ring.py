@@ -22,9 +22,7 @@ OTHERS = {"before": "ring in place", "random": "random tokens", "virtual_nodes":
 
 def tokens(plan: Plan, name: str = "ring") -> Sequence[Mapping[str, Any]]:
     """Return the tokens of a ring in a plan that can be drawn, in ascending order."""
-    listed = (plan.plan or {}).get(name)
-    known = [item for item in listed if isinstance(item, Mapping)] if isinstance(listed, Sequence) else []
-    valid = [item for item in known if is_number(item.get("token")) and 0.0 <= item["token"] < 1.0]
+    valid = [item for item in records(plan, name) if is_number(item.get("token")) and 0.0 <= item["token"] < 1.0]
     return sorted(valid, key=lambda item: (item["token"], str(item.get("node"))))
 
 
