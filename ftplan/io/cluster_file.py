@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import Field
 
 from ftplan.io.documents import Source, read_document
-from ftplan.io.fields import Bandwidth, FileModel, Id, MemoryMb, NodeCores, Probability, Seconds, Version
+from ftplan.io.fields import Bandwidth, Count, FileModel, Id, MemoryMb, NodeCores, Probability, Seconds, Version
 from ftplan.io.placement_checks import PlacementModel, check_placement
 from ftplan.io.validation import Complaints, Loaded, check_envelope, ignored_keys, validate
 from ftplan.model.cluster import Cluster, Network, Node, Zone
@@ -50,6 +50,9 @@ class NetworkModel(FileModel):
 
     bandwidth_mb_s: Bandwidth | None = Field(None, description="Bandwidth in 2^20 bytes per second")
     delay_s: Seconds | None = Field(None, description="Delay in seconds")
+    restores_at_once: Count = Field(
+        1, description="Restores that run at a time on a node, each with an equal part of the bandwidth"
+    )
 
 
 class ClusterModel(FileModel):

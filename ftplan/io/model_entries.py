@@ -84,7 +84,14 @@ def cluster_entry(cluster: Cluster) -> dict[str, Any]:
     """Return the document of a cluster, its nodes in file order."""
     order = cluster.file_order or range(len(cluster.nodes))
     zones = [_known({"id": z.id, "failure_probability": z.failure_probability}) for z in cluster.zones]
-    network = _known({"bandwidth_mb_s": cluster.network.bandwidth_mb_s, "delay_s": cluster.network.delay_s})
+    lanes = cluster.network.restores_at_once
+    network = _known(
+        {
+            "bandwidth_mb_s": cluster.network.bandwidth_mb_s,
+            "delay_s": cluster.network.delay_s,
+            "restores_at_once": None if lanes == 1 else lanes,
+        }
+    )
     placement = None if cluster.placement is None else placement_entry(cluster.placement)
     nodes = [_node(cluster.nodes[i]) for i in order]
     return envelope("cluster", nodes=nodes, zones=zones, network=network, placement=placement)

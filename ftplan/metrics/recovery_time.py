@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -95,7 +95,9 @@ def recovery_time(
 
 
 class RecoveryDelays(NamedTuple):
-    """What recovery costs add to the return of each task of a job, in seconds; the defaults add nothing.
+    """What a recovery adds to the return of each task of a job, in seconds; the defaults add nothing.
+
+    ``replay_s`` and ``catch_up`` are numbers for all tasks or arrays of shape (tasks,).
 
     Attributes
     ----------
@@ -111,8 +113,8 @@ class RecoveryDelays(NamedTuple):
 
     detection_s: float = 0.0
     restart_s: float = 0.0
-    replay_s: float = 0.0
-    catch_up: float = 0.0
+    replay_s: float | FloatArray = 0.0
+    catch_up: float | FloatArray = 0.0
 
     @classmethod
     def of(cls, costs: RecoveryCosts, graph: TaskGraph) -> RecoveryDelays:
@@ -140,9 +142,31 @@ class RecoveryDelays(NamedTuple):
         """Return when a task runs that is recovered at *at_s*, without its state; it failed at *failed_s*."""
         return max(at_s, failed_s + self.detection_s) + self.restart_s
 
-    def caught_up(self, ready_s: FloatOrArray, down_s: FloatOrArray | float) -> FloatOrArray:
-        """Return when a task has caught up that runs from *ready_s* on and was down since *down_s*."""
-        return ready_s + self.replay_s + self.catch_up * (ready_s - down_s)
+    def caught_up(self, ready_s: FloatOrArray, down_s: FloatOrArray | float, task: Any = slice(None)) -> FloatOrArray:
+        """Return when tasks have caught up that run from *ready_s* on and were down since *down_s*.
+
+        *task* is the number of one task, or an index of as many as *ready_s* is for.
+        """
+        replay_s, catch_up = self.of_tasks(task)
+        caught_up: FloatOrArray = ready_s + replay_s + catch_up * (ready_s - down_s)
+        return caught_up
+
+    def of_tasks(self, task: Any = slice(None)) -> tuple[Any, Any]:
+        """Return ``replay_s`` and ``catch_up`` of some tasks: numbers where all tasks have the same or one is asked."""
+        one = isinstance(task, int)
+        replay_s = self.replay_s if isinstance(self.replay_s, float) else self.replay_s[task]
+        catch_up = self.catch_up if isinstance(self.catch_up, float) else self.catch_up[task]
+        return (float(replay_s), float(catch_up)) if one else (replay_s, catch_up)
+
+    @property
+    def slowest(self) -> tuple[float, float]:
+        """``replay_s`` and ``catch_up`` that no task exceeds."""
+        return float(np.max(self.replay_s)), float(np.max(self.catch_up))
+
+    @property
+    def fastest(self) -> tuple[float, float]:
+        """``replay_s`` and ``catch_up`` that no task falls below."""
+        return float(np.min(self.replay_s)), float(np.min(self.catch_up))
 
 
 #: Without recovery costs.

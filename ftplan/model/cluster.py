@@ -53,10 +53,14 @@ class Zone:
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """Between any two nodes: bandwidth in 2^20 bytes per second, delay in seconds."""
+    """Between any two nodes: bandwidth in 2^20 bytes per second, delay in seconds.
+
+    ``restores_at_once`` restores run at a time on a node, each with an equal part of the bandwidth.
+    """
 
     bandwidth_mb_s: float | None = None
     delay_s: float | None = None
+    restores_at_once: int = 1
 
 
 @dataclass(frozen=True, slots=True)

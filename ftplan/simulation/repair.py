@@ -176,7 +176,7 @@ class Repair:
             self._put(task, machine, cpu)
             if machine.from_start:
                 self.left -= cpu
-        back_s = delays.caught_up(ready_s, float(self.down_s[task]))
+        back_s = delays.caught_up(ready_s, float(self.down_s[task]), task)
         self.caught_up[task] = max(float(self.caught_up[task]), back_s) if task in self.recovered else back_s
         self.recovered.add(task)
         return earliest

@@ -162,7 +162,7 @@ def _query_notes(query: int, played: _Played) -> list[str]:
     if outage.event is not None:
         notes[0] += f", whole by step {played.replay.events[outage.event].step}"
     delays = played.incident.delays
-    if outage.back_s is not None and delays.replay_s + delays.catch_up > 0.0:
+    if outage.back_s is not None and sum(delays.slowest) > 0.0:
         notes.append("back means caught up: with what is processed again, and with what came in while it was down")
     end = len(played.replay.events) if outage.event is None else outage.event
     sooner = None

@@ -109,6 +109,7 @@ class RecoveryQuestion:
             local_bytes=recovery_copies.local_bytes(self.graph, state, self.copies, host_room.live),
             bandwidth_bytes_s=None if bandwidth is None else bandwidth * MB,
             delay_s=(cluster.network.delay_s or 0.0) if cluster is not None else 0.0,
+            restores_at_once=1 if cluster is None else cluster.network.restores_at_once,
             delays=self.delays,
             horizon_s=horizon if horizon is not None else default_horizon_s(host_room.arrivals, failed),
             failed_nodes=len(failed.nodes),

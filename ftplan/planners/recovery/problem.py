@@ -67,10 +67,19 @@ class RecoveryProblem:
     local_bytes: Mapping[tuple[int, int], float] = field(default_factory=dict)  # (task, host): state that lies there
     bandwidth_bytes_s: float | None = None  # None: restores take no time
     delay_s: float = 0.0
+    restores_at_once: int = 1  # on a node, each with an equal part of the bandwidth
     delays: RecoveryDelays = AT_ONCE
+    rolls_back: bool = False  # each failure sends every task that runs back to the last checkpoint
+    may_pause: bool = False  # running queries of low priority may give way
     horizon_s: float = HORIZON_S
     failed_nodes: int = 0  # since the last checkpoint, at the start
     warnings: tuple[Warn, ...] = ()
+
+    def restore_s(self, size: float) -> float:
+        """Return how long a restore of so many bytes keeps its lane, 0 where there is nothing to fetch."""
+        if size <= 0.0 or not self.bandwidth_bytes_s:
+            return 0.0
+        return self.delay_s + self.restores_at_once * size / self.bandwidth_bytes_s
 
 
 @dataclass(frozen=True, slots=True)

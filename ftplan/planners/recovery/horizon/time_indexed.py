@@ -138,7 +138,8 @@ def _back_s(state: State, times: FloatArray) -> FloatArray:
     delays = state.problem.delays
     ready = np.maximum(times, delays.detection_s) + delays.restart_s
     down_s = ready - delays.detection_s - delays.restart_s if state.problem.failures else 0.0
-    return np.asarray(delays.caught_up(ready, down_s), dtype=np.float64)
+    replay_s, catch_up = delays.fastest
+    return np.asarray(ready + replay_s + catch_up * (ready - down_s), dtype=np.float64)
 
 
 def _release(state: State, room: FloatArray, at: IntArray, steps: int, parallel: bool) -> IntArray:

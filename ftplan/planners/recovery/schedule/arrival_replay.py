@@ -115,7 +115,7 @@ def _caught_up(
                 planned[item.host], busy[item.host] = item.ready_s, at_s
             if item.task in bundle:
                 of_bundle = caught_up[bundle[item.task]]
-                back_s = problem.delays.caught_up(at_s, item.down_s)
+                back_s = problem.delays.caught_up(at_s, item.down_s, item.task)
                 of_bundle[step.at_s] = np.maximum(of_bundle.get(step.at_s, 0.0), back_s)
     return caught_up
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import replace
 
 import numpy as np
@@ -16,7 +16,7 @@ from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.schedule.decision_points import DecisionPoint, decision_points
 from ftplan.planners.recovery.schedule.downtime import DowntimeLog
 from ftplan.planners.recovery.schedule.node_assignment import Assignment
-from ftplan.planners.recovery.schedule.packing import Deadline, pack, pack_prefetch
+from ftplan.planners.recovery.schedule.packing import Deadline, Packing, begun_early, pack, pack_prefetch
 from ftplan.planners.recovery.schedule.repair_state import RepairState
 from ftplan.planners.recovery.schedule.schedule import Decision, Policy, Restore, Schedule, State, Step
 from ftplan.planners.recovery.schedule.step_clock import StepClock
@@ -113,11 +113,15 @@ class _Construction:
 
     def carry_out(self, state: State, decision: Decision, point: DecisionPoint, deadline: Deadline) -> None:
         """Add a step: place what a policy chose, and begin the next query with what is left."""
-        packing = pack(state, decision, self.repair, deadline)
-        recover = self._restore(packing.placed, state.at_s, prefetch=False)
-        if self._options.prefetch and decision.prefetch:
+        if decision.placed is not None:
+            packing = Packing(list(decision.placed))
+            recover = self._restore(packing.placed, state.at_s, prefetch=begun_early(state, packing.placed))
+        else:
+            packing = pack(state, decision, self.repair, deadline)
+            recover = self._restore(packing.placed, state.at_s)
+        if decision.placed is None and self._options.prefetch and decision.prefetch:
             ahead = pack_prefetch(state, decision, self.repair, deadline.until_s)
-            recover += self._restore(ahead, state.at_s, prefetch=True)
+            recover += self._restore(ahead, state.at_s, prefetch={item.task for item in ahead})
         self.queries = state.queries.without(~self.repair.down)
         restored = self._downtimes.close(self.queries, self.repair, state.step)
         bound = decision.bound
@@ -128,7 +132,7 @@ class _Construction:
         self._add(point, state.capacity, bound, recover, restored)
         self._warnings += packing.warnings
 
-    def _restore(self, placed: Sequence[Assignment], at_s: float, *, prefetch: bool) -> list[Restore]:
+    def _restore(self, placed: Sequence[Assignment], at_s: float, prefetch: Set[int] = frozenset()) -> list[Restore]:
         times = self.repair.recover(placed, at_s)
         return [
             Restore(
@@ -136,7 +140,7 @@ class _Construction:
                 item.host,
                 item.cpu,
                 ready_s,
-                prefetch,
+                item.task in prefetch,
                 item.key_groups,
                 float(self.repair.failed_s[item.task]),
                 float(self.repair.down_s[item.task]),

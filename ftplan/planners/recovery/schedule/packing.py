@@ -82,6 +82,15 @@ def pack_prefetch(state: State, decision: Decision, repair: RepairState, until_s
     return assign_in_order(ahead[repair.down[ahead]].tolist(), state.cost, repair.residual(), until_s)
 
 
+def begun_early(state: State, placed: Iterable[Assignment]) -> set[int]:
+    """Return the tasks of those placed that no query needs which is whole with them and what is back."""
+    tasks = [item.task for item in placed]
+    whole = _whole(state, tasks)
+    needed = np.zeros(state.queries.bundles, dtype=np.bool_)
+    needed[state.queries.member[whole[state.queries.row]]] = True
+    return set(tasks) - set(state.queries.tasks_of(needed).tolist())
+
+
 def _next_tasks(state: State, left: FailedQueries) -> IntArray:
     """Return the missing tasks of the densest query that is left, in topological order; ties by name.
 

@@ -34,7 +34,7 @@ class RepairState:
         self._home = problem.home.copy()
         self._standby = problem.standby.copy()
         self._parts: dict[int, list[Assignment]] = {}  # recovered tasks only
-        self._busy_until = np.zeros(len(problem.hosts))
+        self._lanes = np.zeros((len(problem.hosts), problem.restores_at_once))  # when each is free
         self._local: dict[int, dict[int, float]] = {}
         for (task, host), size in problem.local_bytes.items():
             self._local.setdefault(task, {})[host] = size
@@ -91,6 +91,13 @@ class RepairState:
             too_large=too_large,
             hopeless=grain > expected * (1.0 + ROUNDING) + ROUNDING,
             coming=coming,
+            there=self.there.copy(),
+            free=self.room.copy(),
+            pool=float(self.pool),
+            lanes=self._lanes.copy(),
+            failed_s=self.failed_s.copy(),
+            down_s=self.down_s.copy(),
+            caught_up=self.caught_up.copy(),
         )
 
     def arrive(self, host: int) -> None:
@@ -135,8 +142,8 @@ class RepairState:
     def recover(self, parts: Iterable[Assignment], at_s: float) -> list[float]:
         """Start tasks on their hosts in the order given; return when each part runs.
 
-        A task starts when its failure is noticed; then it fetches its state. Restores on one node go one after another;
-        without a bandwidth, or where the state lies on the node already, they take no time.
+        A task starts when its failure is noticed; then it fetches its state. A node restores so many tasks at a time as
+        it has lanes; without a bandwidth, or where the state lies on the node already, it takes no time.
         """
         times = []
         for part in parts:
@@ -146,13 +153,13 @@ class RepairState:
             self.down[part.task] = False
             self._home[part.task] = -1
             ready = self.problem.delays.starts(at_s, float(self.failed_s[part.task]))
-            size = self._transfer_bytes(part)
-            if size > 0.0 and self.problem.bandwidth_bytes_s:
-                begins = max(ready, float(self._busy_until[part.host]))
-                ready = begins + self.problem.delay_s + size / self.problem.bandwidth_bytes_s
-                self._busy_until[part.host] = ready
+            lasts = self.problem.restore_s(self._transfer_bytes(part))
+            if lasts > 0.0:
+                lane = int(np.argmin(self._lanes[part.host]))
+                ready = max(ready, float(self._lanes[part.host, lane])) + lasts
+                self._lanes[part.host, lane] = ready
             times.append(ready)
-            back = self.problem.delays.caught_up(ready, float(self.down_s[part.task]))
+            back = self.problem.delays.caught_up(ready, float(self.down_s[part.task]), part.task)
             self.caught_up[part.task] = back if first else max(back, float(self.caught_up[part.task]))
         return times
 

@@ -12,6 +12,7 @@ from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack
 from ftplan.planners.recovery.problem import ArrivalEvent, RecoveryProblem
 from ftplan.planners.recovery.profit_density import profit_density
+from ftplan.planners.recovery.schedule.node_assignment import Assignment
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +86,13 @@ class State:
     too_large: BoolArray  # (T,) tasks that fit on no node now
     hopeless: BoolArray  # (T,) nor on any that is expected
     coming: tuple[ArrivalEvent, ...]
+    there: BoolArray  # (H,) hosts that are there
+    free: FloatArray  # (H,) cores left on each host, there or not, below 0 where more runs than may
+    pool: float  # cores that the hosts of the start may still take together, infinite without a cap
+    lanes: FloatArray  # (H, lanes) when each lane of a host is free for a restore
+    failed_s: FloatArray  # (T,) when each task that is down failed
+    down_s: FloatArray  # (T,) and since when it has not been up to date
+    caught_up: FloatArray  # (T,) since when each task that is not down is up to date
 
     @property
     def priority(self) -> FloatArray:
@@ -111,7 +119,8 @@ class Decision:
     looks ahead says at step 0 in ``overall_bound`` what no schedule exceeds in the objective of the whole repair (or
     falls below, where less is better). ``ahead`` are tasks to begin with what is left, in this order, None for those
     of the densest missing query; ``prefetch`` says whether anything may be begun at all. ``one_by_one``: the tasks
-    count in their order, not as whole queries; where one does not fit the rest is left out.
+    count in their order, not as whole queries; where one does not fit the rest is left out. ``placed``: tasks and
+    their nodes, in the order in which they are restored; nothing else counts then.
     """
 
     tasks: IntArray
@@ -121,6 +130,7 @@ class Decision:
     ahead: IntArray | None = None
     prefetch: bool = True
     one_by_one: bool = False
+    placed: tuple[Assignment, ...] | None = None
 
 
 class Policy(Protocol):

@@ -46,7 +46,7 @@ def changes(schedule: Schedule, problem: RecoveryProblem) -> Changes:
         placed = [Assignment(item.task, item.host, item.cpu, item.key_groups) for item in step.recover]
         repair.recover(placed, step.at_s)
         for item in step.recover:
-            caught_up = problem.delays.caught_up(item.ready_s, item.down_s)
+            caught_up = problem.delays.caught_up(item.ready_s, item.down_s, item.task)
             starts[item.task] = max(caught_up, starts.get(item.task, 0.0))
     for task, started in starts.items():
         events[started, True].append(task)

@@ -1,0 +1,50 @@
+"""A placement is worth what the schedule made of it is."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ftplan.planners.budget import Budget
+from ftplan.planners.recovery.problem import RecoveryOptions
+from ftplan.planners.recovery.repair.instance import RepairInstance, RepairPlacement, value
+from ftplan.planners.recovery.repair.policy import WholeRepair
+from ftplan.planners.recovery.schedule.construction import construct_schedule
+from ftplan.planners.recovery.schedule.score import priority_time_of
+from tests.planners.recovery.repair_cases import random_repair
+
+
+def scattered(instance: RepairInstance, budget: Budget, seed: int) -> RepairPlacement:
+    """Put tasks in a random order on the first host with room from a random one on."""
+    rng = np.random.default_rng(seed)
+    host, room, pool = np.full(len(instance.task), -1), instance.room.copy(), instance.pool
+    order = rng.permutation(len(instance.task))
+    for task in order.tolist():
+        for place in rng.permutation(len(instance.host)).tolist():
+            pooled = place < instance.pooled
+            if instance.cost[task] <= room[place] and (not pooled or instance.cost[task] <= pool):
+                host[task], room[place] = place, room[place] - instance.cost[task]
+                pool -= instance.cost[task] if pooled else 0.0
+                break
+    return RepairPlacement(host, order)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_placement_is_worth_what_its_schedule_is(seed: int) -> None:
+    problem = random_repair(seed)
+    values = []
+
+    def solver(instance: RepairInstance, budget: Budget, seed: int) -> RepairPlacement:
+        placement = scattered(instance, budget, seed)
+        assert instance.fits(placement.host)
+        values.append(value(instance, placement))
+        return placement
+
+    options = RecoveryOptions(objective="priority-time", seed=seed, time_limit_s=5.0)
+    result = construct_schedule(problem, options, WholeRepair(solver))
+    if result.answer is None:
+        assert values[0] == pytest.approx(
+            float(problem.graph.per_task("priority")[problem.graph.output].sum()) * problem.horizon_s
+        )
+        return
+    assert priority_time_of(result.answer, problem) == pytest.approx(values[0])
