@@ -124,6 +124,11 @@ def first_runs(repair: Foreseen, epoch: Epoch) -> FloatArray:
     return np.asarray(begins.min(axis=0, initial=np.inf))
 
 
+def cores_by(repair: Foreseen, epoch: Epoch, ends: FloatArray) -> FloatArray:
+    """Return the cores on which tasks can have come up before some times of an epoch."""
+    return _Room(repair, epoch).cores(ends)
+
+
 class _Room:
     """Cores and lanes of the hosts that live in an epoch, for what is up at any time of it."""
 
