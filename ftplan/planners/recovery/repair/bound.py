@@ -46,12 +46,21 @@ def repair_bound(problem: RecoveryProblem, budget: Budget, *, parallel: bool = F
     if not repair.epochs or repair.queries.queries == 0:
         none = np.zeros(1)
         return RepairBound(0.0, none, none, none)
-    steps = stairs(repair, budget.part(STAIRS))
+    part = budget.part(STAIRS)
+    steps = stairs(repair, part)
+    budget.cut |= part.cut
+    lost = steps.lost
     restores = bool((repair.seconds > 0.0).any())
     apart = restores or len(repair.cost) <= FEW  # otherwise more is to be had of the sums
+    if budget.iterations == 0:
+        return RepairBound(lost, steps.at_s, steps.most, steps.asked)
     if apart:
-        steps = solved(repair, steps, budget.part(SOLVED))
-    lost, steps = in_sums(repair, steps, budget.part(IN_SUMS if restores else 1.0))
+        part = budget.part(SOLVED)
+        steps = solved(repair, steps, part)
+        budget.cut |= part.cut
+    part = budget.part(IN_SUMS if restores else 1.0)
+    lost, steps = in_sums(repair, steps, part)
+    budget.cut |= part.cut
     if apart:
         lost = max(lost, linked_bound(repair, steps, budget))
     return RepairBound(lost, steps.at_s, steps.most, steps.asked)

@@ -32,7 +32,9 @@ def in_sums(repair: Foreseen, stairs: Stairs, budget: Budget) -> tuple[float, St
     most = stairs.most[np.searchsorted(stairs.at_s, ends, side="left") - 1]
     by_density = np.lexsort((np.arange(problem.knapsack.queries), -problem.knapsack.density))
     incumbent = insert_in_order(problem, by_density)
-    most = single_step_bounds(problem, incumbent, most, budget.part(ALONE), 0)
+    part = budget.part(ALONE)
+    most = single_step_bounds(problem, incumbent, most, part, 0)
+    budget.cut |= part.cut
     stairs = sharper(stairs, at_s, most)
     lost = stairs.lost
     _, gained, _ = solve_time_indexed(problem, incumbent, budget, 0, most)

@@ -18,8 +18,12 @@ from ftplan.planners.recovery.repair.bound_by_time import Stairs, first_runs, wa
 from ftplan.planners.recovery.repair.foreseen import Epoch, Foreseen
 from ftplan.planners.recovery.repair.host_groups import HostGroups, host_groups
 
-#: Pieces of time of the first program, the next and so on, and of the linear one that says where to divide.
-PIECES, DIVIDED = (8, 12, 20, 32), 40
+#: What is whole in a program: nothing, where tasks run, and when they have caught up too.
+RELAXED, PLACED, ALL = 0, 1, 2
+#: Pieces of time of the first program, the next and so on, with what is whole in it.
+PROGRAMS = ((12, PLACED), (12, ALL), (20, ALL), (32, ALL))
+#: Pieces of the linear program that says where to divide, and its share of the time.
+DIVIDED, GUIDE = 40, 0.3
 #: Columns of a program above which it is not built, and seconds below which no solver is started.
 MOST_COLUMNS, LEAST_TIME_S = 40_000, 0.05
 #: Times up to which all are looked at where something may be ready.
@@ -57,16 +61,18 @@ def linked_bound(repair: Foreseen, stairs: Stairs, budget: Budget) -> float:
         return stairs.lost
     best, found = stairs.lost, _even(repair, stairs)
     if _columns(groups, len(found.at_s)) <= MOST_COLUMNS:
-        answer = _solve(_Program(groups, found.at_s, stairs), budget.part(0.3), whole=False)
+        part = budget.part(GUIDE)
+        answer = _solve(_Program(groups, found.at_s, stairs), part, RELAXED)
+        budget.cut |= part.cut
         if answer is not None:
             best, found = max(best, answer.lost), _Guide(found.at_s, answer.up, stairs.end_s)
-    took_s, last = 0.0, 0
-    for pieces in PIECES:
+    took_s, last = 0.0, (0, RELAXED)
+    for pieces, whole in PROGRAMS:
         at_s = found.divided(_kept(repair), pieces)
-        if len(at_s) == last or _columns(groups, len(at_s)) > MOST_COLUMNS or budget.left_s < took_s:
+        if (len(at_s), whole) == last or _columns(groups, len(at_s)) > MOST_COLUMNS or not budget.pays(took_s):
             break
-        last, before_s = len(at_s), budget.left_s
-        answer = _solve(_Program(groups, at_s, stairs), budget.part(1.0), whole=True)
+        last, before_s = (len(at_s), whole), budget.left_s
+        answer = _solve(_Program(groups, at_s, stairs), budget, whole)
         took_s = before_s - budget.left_s
         best = best if answer is None else max(best, answer.lost)
         if answer is None or not answer.solved:  # finer ones take longer
@@ -175,12 +181,12 @@ class _Rows:
     """A linear program in the making: minimise cost · x, each row Σ ≤ limit, 0 ≤ x ≤ 1."""
 
     cost: list[float] = field(default_factory=list)
-    whole: list[bool] = field(default_factory=list)
+    whole: list[int] = field(default_factory=list)
     row: list[list[tuple[int, float]]] = field(default_factory=list)
     limit: list[float] = field(default_factory=list)
 
-    def column(self, whole: bool, cost: float = 0.0) -> int:
-        """Add a column and return its number."""
+    def column(self, whole: int, cost: float = 0.0) -> int:
+        """Add a column and return its number; *whole*: the least of the kinds of programs in which it is whole."""
         self.cost.append(cost)
         self.whole.append(whole)
         return len(self.cost) - 1
@@ -222,7 +228,7 @@ class _Program:
                 if (j, g) in kept:
                     here[j, g] = kept[j, g]
                     continue
-                here[j, g] = rows.column(True)
+                here[j, g] = rows.column(PLACED)
                 if e and (j, g) in self._x[e - 1] and self._stays(e, j, g):
                     rows.at_most([(self._x[e - 1][j, g], 1.0), (here[j, g], -1.0)], 0.0)
             self._x.append(here)
@@ -280,7 +286,7 @@ class _Program:
                 if k == last or (groups.seconds[j, g] <= 0.0 and groups.alone(g)):
                     here[j, g] = x
                 else:
-                    here[j, g] = rows.column(True)
+                    here[j, g] = rows.column(ALL)
                     rows.at_most([(here[j, g], 1.0), (x, -1.0)], 0.0)
                 old = self._y[k - 1].get((j, g)) if k else None
                 if old not in (None, x) and (e == self._epoch[k - 1] or self._stays(e, j, g)):
@@ -333,7 +339,7 @@ class _Program:
                 self.asked += worth * lasts_s
                 missing = [j for j in members[q] if needed[j]]
                 if all(j in up for j in missing):
-                    w = rows.column(False, -worth * lasts_s)
+                    w = rows.column(RELAXED, -worth * lasts_s)
                     here.append((w, worth))
                     for j in missing:
                         rows.at_most([(w, 1.0), *((y, -1.0) for y in up[j])], 0.0)
@@ -343,7 +349,7 @@ class _Program:
             self.priorities.append(here)
 
 
-def _solve(program: _Program, budget: Budget, whole: bool) -> Linked | None:
+def _solve(program: _Program, budget: Budget, whole: int) -> Linked | None:
     """Return the bound of a program, or of its linear relaxation; None where the solver has none in time."""
     from ortools.math_opt.python import mathopt
     from ortools.math_opt.solvers import highs_pb2
@@ -353,7 +359,7 @@ def _solve(program: _Program, budget: Budget, whole: bool) -> Linked | None:
         budget.over()
         return None
     model = mathopt.Model()
-    columns: list[Any] = [model.add_variable(lb=0.0, ub=1.0, is_integer=whole and integer) for integer in rows.whole]
+    columns: list[Any] = [model.add_variable(lb=0.0, ub=1.0, is_integer=0 < kind <= whole) for kind in rows.whole]
     for terms, limit in zip(rows.row, rows.limit, strict=True):
         constraint = model.add_linear_constraint(ub=limit)
         for column, value in terms:
@@ -363,8 +369,9 @@ def _solve(program: _Program, budget: Budget, whole: bool) -> Linked | None:
         if cost:
             model.objective.set_linear_coefficient(column, cost / scale)
     highs = highs_pb2.HighsOptionsProto()
-    highs.double_options["mip_heuristic_effort"] = 0.02  # only the bound counts
-    nodes = None if budget.iterations is None or not whole else NODES_PER_ITERATION * budget.iterations
+    highs.double_options["mip_heuristic_effort"] = 0.0  # only the bound counts
+    highs.int_options["mip_pscost_minreliable"] = 1
+    nodes = None if budget.iterations is None or whole == RELAXED else NODES_PER_ITERATION * budget.iterations
     parameters = mathopt.SolveParameters(time_limit=timedelta(seconds=budget.left_s), node_limit=nodes, highs=highs)
     try:  # HiGHS has no way to be stopped: an interrupt leaves it behind
         answer = interruptible(
@@ -378,7 +385,7 @@ def _solve(program: _Program, budget: Budget, whole: bool) -> Linked | None:
     if not solved:
         budget.unfinished()
     bound = float(answer.termination.objective_bounds.dual_bound)
-    if not np.isfinite(bound) or not (whole or solved):
+    if not np.isfinite(bound) or not (solved or whole):
         return None
     up = np.zeros(len(program.priorities))
     if answer.has_primal_feasible_solution():
