@@ -72,7 +72,7 @@ def test_splitting_tasks_does_not_beat_the_bound(seed: int) -> None:
         [{"from": "a", "to": "b", "partitioning": "one-to-one"}],
     )
     rooms = {f"n{k}": float(rng.choice([0.25, 0.5])) for k in range(2)}
-    later = [(20.0 * k, f"m{k}", float(rng.choice([0.5, 0.75, 1.5]))) for k in (1, 2, 3)]
+    later = [(20.0 * k, f"m{k}", float(rng.choice([0.5, 0.75, 1.5]))) for k in (1, 2)] + [(60.0, "m3", 1.5)]
     asked = problem(
         tasks,
         ["a/0", "a/1", "b/0", "b/1"],
