@@ -9,7 +9,11 @@ from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.horizon.ruin_and_recreate import insert_in_order
 from ftplan.planners.recovery.horizon.time_indexed import TimeIndexedKnapsack
-from ftplan.planners.recovery.horizon.time_indexed_model import single_step_bounds, solve_time_indexed
+from ftplan.planners.recovery.horizon.time_indexed_model import (
+    MOST_ALONE,
+    single_step_bounds,
+    solve_time_indexed,
+)
 from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack
 from ftplan.planners.recovery.repair.bound_by_time import Stairs, cores_by, query_up_s, sharper
 from ftplan.planners.recovery.repair.foreseen import Foreseen
@@ -25,7 +29,8 @@ def in_sums(repair: Foreseen, stairs: Stairs, budget: Budget) -> tuple[float, St
     a step stays up; it needs cores, of which each host counts with what these tasks can use. First each step is solved
     alone, then all of them together, both by CP-SAT where they are small. With later failures the stairs are returned.
     """
-    if len(repair.epochs) != 1 or repair.problem.may_pause or budget.over():
+    many = len(repair.queries.member) > MOST_ALONE
+    if len(repair.epochs) != 1 or repair.problem.may_pause or many or budget.over():
         return stairs.lost, stairs
     problem, at_s = _knapsack(repair)
     ends = np.append(at_s[1:], stairs.end_s)
