@@ -33,8 +33,8 @@ class FidelityPaths:
 
     def fidelity(self, live: BoolArray) -> float:
         """Return the output fidelity, from which tasks run, shape (tasks,)."""
-        kept = sum(w for some, w in zip(self.sets, self.weight.tolist(), strict=True) if all(live[t] for t in some))
-        return self.constant + kept
+        whole = np.array([bool(live[list(some)].all()) for some in self.sets], dtype=np.bool_)
+        return self.constant + float(self.weight[whole].sum())
 
 
 def fidelity_paths(

@@ -1,0 +1,160 @@
+"""The whole repair as fidelity sees it: the sets of tasks that add to the output are the queries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ftplan.metrics.fidelity import FidelityModel
+from ftplan.model.failed_queries import FailedQueries
+from ftplan.model.topology import FloatArray, IntArray
+from ftplan.planners.budget import Budget
+from ftplan.planners.recovery.repair.fidelity_paths import FidelityPaths, fidelity_paths
+from ftplan.planners.recovery.repair.instance import (
+    NOWHERE,
+    RepairInstance,
+    RepairPlacement,
+    instance_of,
+    is_ready,
+    lost,
+    whole,
+)
+from ftplan.planners.recovery.schedule.schedule import State
+
+#: What all sets weigh together: searches and solvers expect priorities of queries.
+WEIGHT = 1_000.0
+
+
+@dataclass(frozen=True, eq=False)
+class FidelityRepair:
+    """What is left of a repair (``whole``), and the same with sets of tasks in place of queries (``by_sets``).
+
+    Of the J tasks of the one the other has those on which the output rests, ``kept``, in the same order. ``sure_s``
+    is fidelity × seconds from ``at_s`` to the horizon that no placement changes, ``unit`` the fidelity of one unit of
+    priority.
+    """
+
+    whole: RepairInstance
+    by_sets: RepairInstance
+    kept: IntArray
+    sure_s: float
+    unit: float
+
+    def gained(self, placement: RepairPlacement) -> float:
+        """Return fidelity × seconds from ``at_s`` to the horizon, of a placement of all tasks."""
+        ready = is_ready(self.whole, placement)
+        caught_up = self.whole.caught_up(ready, np.arange(len(ready)))
+        return self.of_loss(lost(self.by_sets, whole(self.by_sets, caught_up[self.kept])))
+
+    def of_loss(self, loss: float) -> float:
+        """Return fidelity × seconds from priority × seconds lost by sets."""
+        return self.sure_s + self.unit * (self.by_sets.nothing - loss)
+
+    def only_kept(self, placement: RepairPlacement) -> RepairPlacement:
+        """Return a placement of all tasks without those on which no output rests."""
+        place = np.full(len(self.whole.task), NOWHERE, dtype=np.int64)
+        place[self.kept] = np.arange(len(self.kept))
+        order = place[placement.order]
+        step_s = None if placement.step_s is None else placement.step_s[self.kept]
+        return RepairPlacement(placement.host[self.kept], order[order >= 0], step_s)
+
+    def of_all(self, placement: RepairPlacement) -> RepairPlacement:
+        """Return a placement of the kept tasks as one of all: what is not started yet goes behind, where room is left.
+
+        Every task begins at the first step of its host.
+        """
+        instance = self.whole
+        host = np.full(len(instance.task), NOWHERE, dtype=np.int64)
+        host[self.kept] = placement.host
+        started = self.kept[placement.order]
+        started = started[host[started] >= 0]
+        rest = np.flatnonzero(host == NOWHERE)
+        used = np.bincount(host[started], instance.cost[started], minlength=len(instance.host))
+        room, pool = instance.room - used, instance.pool - float(used[: instance.pooled].sum())
+        for task in rest.tolist():
+            cost = float(instance.cost[task])
+            fits = np.flatnonzero((room >= cost) & ((np.arange(len(room)) >= instance.pooled) | (pool >= cost)))
+            if len(fits):
+                host[task] = place = int(fits[0])
+                room[place] -= cost
+                pool -= cost if place < instance.pooled else 0.0
+        return RepairPlacement(host, np.concatenate((started, rest)).astype(np.int64))
+
+
+def fidelity_repair(
+    state: State, model: FidelityModel, budget: Budget, *, prefetch: bool = True
+) -> FidelityRepair | None:
+    """Return the repair that is left at a step; None where the sets of tasks are too many to be written out."""
+    instance = instance_of(state, prefetch)
+    late = ~state.down & (state.caught_up > state.at_s)
+    may_run = late.copy()
+    may_run[instance.task] = True
+    paths = fidelity_paths(model, ~state.down & ~late, may_run, budget)
+    return None if paths is None else by_sets(instance, paths, np.where(late, state.caught_up, 0.0))
+
+
+def by_sets(instance: RepairInstance, paths: FidelityPaths, caught_up: FloatArray) -> FidelityRepair:
+    """Return a repair with sets of tasks in place of queries. Cost O(tasks in sets).
+
+    Parameters
+    ----------
+    caught_up
+        Shape (tasks of the graph,): since when tasks that run are up to date.
+    """
+    row = {task: j for j, task in enumerate(instance.task.tolist())}
+    floor, rows, weights = [], [], []
+    left_s = max(0.0, instance.horizon_s - instance.at_s)
+    sure_s = paths.constant * left_s
+    for some, weight in zip(paths.sets, paths.weight.tolist(), strict=True):
+        missing = [row[task] for task in some if task in row]
+        since = max([instance.at_s, *(float(caught_up[task]) for task in some if task not in row)])
+        if not missing:
+            sure_s += weight * max(0.0, instance.horizon_s - since)
+            continue
+        floor.append(since)
+        rows.append(missing)
+        weights.append(weight)
+    unit = max(float(np.sum(weights)), 1e-300) / WEIGHT
+    queries, kept = _queries(instance, rows)
+    place = {j: k for k, j in enumerate(kept.tolist())}
+    made = replace(
+        instance,
+        task=instance.task[kept],
+        cost=instance.cost[kept],
+        noticed_s=instance.noticed_s[kept],
+        down_s=instance.down_s[kept],
+        replay_s=instance.replay_s[kept],
+        catch_up=instance.catch_up[kept],
+        restore_s=instance.restore_s[kept],
+        near=tuple((place[task], host, seconds) for task, host, seconds in instance.near if task in place),
+        queries=queries,
+        bundle=queries.bundle,
+        priority=np.array(weights, dtype=np.float64) / unit,
+        floor_s=np.array(floor, dtype=np.float64),
+    )
+    return FidelityRepair(instance, made, kept, sure_s, unit)
+
+
+def _queries(instance: RepairInstance, rows: list[list[int]]) -> tuple[FailedQueries, IntArray]:
+    """Return sets of the instance's tasks as queries, and the tasks that stand in any, ascending."""
+    standing: dict[int, list[int]] = {}
+    for number, missing in enumerate(rows):
+        for j in missing:
+            standing.setdefault(j, []).append(number)
+    kept = np.array(sorted(standing), dtype=np.int64)
+    bundle_of: dict[tuple[int, ...], int] = {}
+    bundle = np.array([bundle_of.setdefault(tuple(standing[j]), len(bundle_of)) for j in kept.tolist()], dtype=np.int64)
+    by_task = dict(zip(kept.tolist(), bundle.tolist(), strict=True))
+    members = [sorted({by_task[j] for j in missing}) for missing in rows]
+    start = np.concatenate(([0], np.cumsum([len(some) for some in members]))).astype(np.int64)
+    queries = FailedQueries(
+        task=instance.task[kept],
+        bundle=bundle,
+        bundles=len(bundle_of),
+        query=np.arange(len(rows), dtype=np.int64),
+        start=start,
+        member=np.array([b for some in members for b in some], dtype=np.int64),
+        needless=np.zeros(0, dtype=np.int64),
+    )
+    return queries, kept
