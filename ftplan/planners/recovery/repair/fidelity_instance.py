@@ -10,7 +10,7 @@ from ftplan.metrics.fidelity import FidelityModel
 from ftplan.model.failed_queries import FailedQueries
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery.repair.fidelity_paths import FidelityPaths, fidelity_paths
+from ftplan.planners.recovery.repair.fidelity_paths import FidelityPaths, bundled, fidelity_paths
 from ftplan.planners.recovery.repair.instance import (
     NOWHERE,
     RepairInstance,
@@ -138,23 +138,14 @@ def by_sets(instance: RepairInstance, paths: FidelityPaths, caught_up: FloatArra
 
 def _queries(instance: RepairInstance, rows: list[list[int]]) -> tuple[FailedQueries, IntArray]:
     """Return sets of the instance's tasks as queries, and the tasks that stand in any, ascending."""
-    standing: dict[int, list[int]] = {}
-    for number, missing in enumerate(rows):
-        for j in missing:
-            standing.setdefault(j, []).append(number)
-    kept = np.array(sorted(standing), dtype=np.int64)
-    bundle_of: dict[tuple[int, ...], int] = {}
-    bundle = np.array([bundle_of.setdefault(tuple(standing[j]), len(bundle_of)) for j in kept.tolist()], dtype=np.int64)
-    by_task = dict(zip(kept.tolist(), bundle.tolist(), strict=True))
-    members = [sorted({by_task[j] for j in missing}) for missing in rows]
-    start = np.concatenate(([0], np.cumsum([len(some) for some in members]))).astype(np.int64)
+    some = bundled(rows)
     queries = FailedQueries(
-        task=instance.task[kept],
-        bundle=bundle,
-        bundles=len(bundle_of),
+        task=instance.task[some.task],
+        bundle=some.bundle,
+        bundles=some.bundles,
         query=np.arange(len(rows), dtype=np.int64),
-        start=start,
-        member=np.array([b for some in members for b in some], dtype=np.int64),
+        start=some.start,
+        member=some.member,
         needless=np.zeros(0, dtype=np.int64),
     )
-    return queries, kept
+    return queries, some.task

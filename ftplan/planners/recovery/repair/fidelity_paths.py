@@ -8,6 +8,7 @@ and no coefficient is negative. So fidelity over time is priority over time of q
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -164,3 +165,34 @@ class _Expansion:
         constant = whole.pop(frozenset())
         items = sorted((tuple(sorted(some)), x) for some, x in whole.items() if x > 0.0)
         return FidelityPaths(constant, tuple(some for some, _ in items), np.array([x for _, x in items]))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bundles:
+    """Tasks that stand in the same sets; sets as those of bundles. F tasks, B bundles, Q sets."""
+
+    task: IntArray  # (F,) that stand in any set, ascending
+    bundle: IntArray  # (F,) bundle of each, numbered by its first task
+    bundles: int
+    start: IntArray  # (Q + 1,)
+    member: IntArray  # (start[Q],) bundles of each set, ascending
+
+
+def bundled(sets: Sequence[Sequence[int]]) -> Bundles:
+    """Return sets of numbers with those in one that stand in exactly the same sets. Cost O(numbers in sets)."""
+    standing: dict[int, list[int]] = {}
+    for number, some in enumerate(sets):
+        for task in some:
+            standing.setdefault(task, []).append(number)
+    kept = sorted(standing)
+    number_of: dict[tuple[int, ...], int] = {}
+    bundle = [number_of.setdefault(tuple(standing[task]), len(number_of)) for task in kept]
+    by_task = dict(zip(kept, bundle, strict=True))
+    members = [sorted({by_task[task] for task in some}) for some in sets]
+    return Bundles(
+        np.array(kept, dtype=np.int64),
+        np.array(bundle, dtype=np.int64),
+        len(number_of),
+        np.concatenate(([0], np.cumsum([len(some) for some in members]))).astype(np.int64),
+        np.array([b for some in members for b in some], dtype=np.int64),
+    )
