@@ -10,6 +10,7 @@ from ftplan.model.rates import rates
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.problem import RecoveryOptions
 from ftplan.planners.recovery.repair.fidelity_instance import fidelity_repair
+from ftplan.planners.recovery.repair.instance import instance_of
 from ftplan.planners.recovery.repair.policy import due
 from ftplan.planners.recovery.schedule.construction import construct_schedule
 from ftplan.planners.recovery.schedule.node_assignment import Assignment
@@ -29,7 +30,7 @@ def test_a_placement_gains_what_its_schedule_does(seed: int) -> None:
         if state.step > 0:
             now = tuple(item for at_s, item in later if at_s == state.at_s)
             return Decision(np.zeros(0, dtype=np.int64), placed=now)
-        repair = fidelity_repair(state, model, Budget(3600))
+        repair = fidelity_repair(instance_of(state), problem.graph, model, Budget(3600))
         assert repair is not None
         placement = repair.of_all(repair.only_kept(scattered(repair.whole, budget, seed)))
         assert repair.whole.fits(placement.host)

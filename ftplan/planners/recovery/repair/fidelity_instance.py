@@ -8,19 +8,18 @@ import numpy as np
 
 from ftplan.metrics.fidelity import FidelityModel
 from ftplan.model.failed_queries import FailedQueries
-from ftplan.model.topology import FloatArray, IntArray
+from ftplan.model.task_graph import TaskGraph
+from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.repair.fidelity_paths import FidelityPaths, bundled, fidelity_paths
 from ftplan.planners.recovery.repair.instance import (
     NOWHERE,
     RepairInstance,
     RepairPlacement,
-    instance_of,
     is_ready,
     lost,
     whole,
 )
-from ftplan.planners.recovery.schedule.schedule import State
 
 #: What all sets weigh together: searches and solvers expect priorities of queries.
 WEIGHT = 1_000.0
@@ -83,32 +82,28 @@ class FidelityRepair:
 
 
 def fidelity_repair(
-    state: State, model: FidelityModel, budget: Budget, *, prefetch: bool = True
+    instance: RepairInstance, graph: TaskGraph, model: FidelityModel, budget: Budget
 ) -> FidelityRepair | None:
-    """Return the repair that is left at a step; None where the sets of tasks are too many to be written out."""
-    instance = instance_of(state, prefetch)
-    late = ~state.down & (state.caught_up > state.at_s)
-    may_run = late.copy()
-    may_run[instance.task] = True
-    paths = fidelity_paths(model, ~state.down & ~late, may_run, budget)
-    return None if paths is None else by_sets(instance, paths, np.where(late, state.caught_up, 0.0))
+    """Return a repair with sets of tasks in place of queries; None where these are too many to be written out.
 
-
-def by_sets(instance: RepairInstance, paths: FidelityPaths, caught_up: FloatArray) -> FidelityRepair:
-    """Return a repair with sets of tasks in place of queries. Cost O(tasks in sets).
-
-    Parameters
-    ----------
-    caught_up
-        Shape (tasks of the graph,): since when tasks that run are up to date.
+    Tasks that are down and that no query needs do not count: no output rests on them.
     """
+    live, may_run = np.ones(graph.tasks, dtype=np.bool_), np.zeros(graph.tasks, dtype=np.bool_)
+    for some in (instance.task, np.array([task for task, _ in instance.late], dtype=np.int64)):
+        live[some], may_run[some] = False, True
+    paths = fidelity_paths(model, live, may_run, budget)
+    return None if paths is None else _by_sets(instance, paths)
+
+
+def _by_sets(instance: RepairInstance, paths: FidelityPaths) -> FidelityRepair:
     row = {task: j for j, task in enumerate(instance.task.tolist())}
+    late = dict(instance.late)
     floor, rows, weights = [], [], []
     left_s = max(0.0, instance.horizon_s - instance.at_s)
     sure_s = paths.constant * left_s
     for some, weight in zip(paths.sets, paths.weight.tolist(), strict=True):
         missing = [row[task] for task in some if task in row]
-        since = max([instance.at_s, *(float(caught_up[task]) for task in some if task not in row)])
+        since = max([instance.at_s, *(late[task] for task in some if task in late)])
         if not missing:
             sure_s += weight * max(0.0, instance.horizon_s - since)
             continue
@@ -132,6 +127,7 @@ def by_sets(instance: RepairInstance, paths: FidelityPaths, caught_up: FloatArra
         bundle=queries.bundle,
         priority=np.array(weights, dtype=np.float64) / unit,
         floor_s=np.array(floor, dtype=np.float64),
+        late=(),
     )
     return FidelityRepair(instance, made, kept, sure_s, unit)
 
