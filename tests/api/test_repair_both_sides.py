@@ -41,15 +41,15 @@ def both(seed: int, **more: Any) -> tuple[RecoveryProblem, Incident]:
     return prepare(case, RecoveryScheduleOptions(**options)).problem, incident
 
 
-def pausing(inner: Policy, seed: int) -> Policy:
+def pausing(inner: Policy, draws: int) -> Policy:
     """Let some of the tasks and standbys that may give way do so, now and then, and decide then."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(draws)
 
-    def policy(state: State, budget: Budget, number: int) -> Decision:
+    def policy(state: State, budget: Budget, seed: int) -> Decision:
         tasks = [t for t in np.flatnonzero(state.may_pause).tolist() if rng.random() < 0.7]
         standbys = [t for t in np.flatnonzero(state.may_drop).tolist() if rng.random() < 0.5]
         paused = state.after_pause(tasks, standbys) if tasks or standbys else state
-        decision = inner(paused, budget, number)
+        decision = inner(paused, budget, seed)
         return replace(decision, pause=tuple(tasks), pause_standby=tuple(standbys))
 
     return policy
