@@ -51,6 +51,7 @@ class RepairInstance:
     bundle: IntArray  # (J,) bundle of each task
     priority: FloatArray  # (Q,)
     floor_s: FloatArray  # (Q,) not whole before: live tasks upstream are catching up
+    late: tuple[tuple[int, float], ...] = ()  # (task of the graph, seconds): runs, and has caught up then, by task
 
     @property
     def steps(self) -> FloatArray:
@@ -124,6 +125,7 @@ def instance_of(state: State, prefetch: bool = True) -> RepairInstance:
         if t in row and h in place and there > 0.0 and h < problem.live_hosts
     )
     count = len(task)
+    late = ~state.down & (state.caught_up > state.at_s)
     return RepairInstance(
         at_s=state.at_s,
         horizon_s=problem.horizon_s,
@@ -147,6 +149,7 @@ def instance_of(state: State, prefetch: bool = True) -> RepairInstance:
         bundle=queries.bundle,
         priority=state.priority,
         floor_s=_floor(state),
+        late=tuple((t, float(state.caught_up[t])) for t in np.flatnonzero(late).tolist()),
     )
 
 
