@@ -98,12 +98,11 @@ def _steps(plan: Plan, incident: Incident, replayed: Replay) -> Iterator[Violati
     made_here = plan.algorithm is not None or plan.tool_version is not None
     steps = (plan.plan or {})["steps"]
     stated = made_here or any(step.get("global_rollback") is not None for step in steps)
-    nondeterministic = not all(operator.deterministic for operator in incident.graph.topology.operators)
     for number, event in enumerate(replayed.events):
         if event.step is None:
             continue
         step, where = steps[event.step], f"steps[{event.step}]"
-        forced = number == 0 or (bool(event.failures) and nondeterministic)
+        forced = number == 0 or (event.struck and incident.rolls_back)
         if forced and stated and step.get("global_rollback") is None:
             text = f"step {event.step} does not say that it begins with a global rollback, and it has to"
             yield Violation("ROLLBACK_MISSING", text, where)
