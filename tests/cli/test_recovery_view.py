@@ -102,3 +102,9 @@ def test_a_restore_hides_what_catches_up_beside_it() -> None:
     line = str(drawn.rows[0][1])
     assert line.strip("·").strip(RESTORE).strip(BEHIND) == ""
     assert line.count(RESTORE) == pytest.approx(len(line) / 2, abs=1)
+
+
+def test_the_headline_says_what_rollbacks_do() -> None:
+    rows = answer(plan(rolled_back_queries=3, waiting={"until_s": 40.0, "priority_time": 1200.0})).tables[0].rows
+    assert ("queries down by a rollback only", 3) in rows
+    assert ("waiting instead", "until the failure at 40 s: 1,200 priority x seconds down") in rows

@@ -57,11 +57,26 @@ def _headline(plan: Plan) -> Table:
     rows.append(("failed tasks", f"{cell(summary.get('failed_tasks'))} ({cell(summary.get('failed_cpu'))} cores)"))
     priority = cell(summary.get("failed_priority"))
     rows.append(("failed queries", f"{cell(summary.get('failed_queries'))} (priority {priority})"))
+    rows += _rollback(summary)
     shared = summary.get("shared_fraction")
     rows.append(("failed cost shared by all", None if shared is None else f"{shared:.1%}"))
     rows.append(("cost from", plan.options.get("cost")))
     rows.append(("rules", ", ".join(plan.rules or ())))
     return Table(("recovery schedule", ""), rows)
+
+
+def _rollback(summary: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """Return what going back to the last checkpoint takes down, and what waiting for one rollback would lose."""
+    rows: list[tuple[str, Any]] = []
+    if summary.get("rolled_back_queries"):
+        rows.append(("queries down by a rollback only", summary["rolled_back_queries"]))
+    waiting = summary.get("waiting")
+    if isinstance(waiting, Mapping):
+        until_s, lost = waiting.get("until_s"), waiting.get("priority_time")
+        rows.append(
+            ("waiting instead", f"until the failure at {cell(until_s)} s: {cell(lost)} priority x seconds down")
+        )
+    return rows
 
 
 def _beside(plan: Plan) -> Table:
