@@ -43,22 +43,30 @@ def eight_levels(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_is_back_over_time_stands_under_one_axis() -> None:
+    """Forty seconds, and two more; a character is 2.1 s."""
     beside = {
         "before": {"priority_time": 160.0, "timeline": [[40.0, 4.0]]},
-        "step_by_step": {"priority_time": 80.0, "timeline": [[20.0, 2.0], [30.0, 4.0]]},
-        "most_back": [[10.0, 4.0], [50.0, 8.0]],
+        "step_by_step": {"priority_time": 80.0, "timeline": [[21.0, 2.0], [31.5, 4.0]]},
+        "most_back": [[10.5, 4.0], [50.0, 8.0]],
     }
-    shown = tables(plan(after={"priority_time": 80.0}, **beside))
-    table = shown["priority back, to 8|from 0 s to 40 s"]
+    shown = tables(plan(caught_up_s=21.0, after={"priority_time": 80.0}, **beside))
+    table = shown["priority back, to 8|from 0 s to 42 s"]
     low, half, high = BLOCKS[0], BLOCKS[4], BLOCKS[2]
     assert [row[0] for row in table.rows] == ["this plan", "step by step", "blocking", "at most", "fails x, arrives +"]
     lines = [row[1] for row in table.rows]
     assert lines[0] == low * 10 + half * 10
     assert lines[1] == low * 10 + high * 5 + half * 5
-    assert lines[2] == low * 20
+    assert lines[2] == low * 19 + half
     assert lines[3] == low * 5 + half * 15
-    assert lines[4] == " " * 5 + "+" + " " * 13 + "x"
+    assert lines[4] == " " * 4 + "+" + " " * 14 + "x"
     assert shown["|blocking"].columns[2] == "step by step"
+
+
+def test_what_is_the_same_at_all_times_shares_a_line() -> None:
+    table = tables(plan(before={"timeline": [[20.0, 4.0]]}, step_by_step={"timeline": [[20.0, 4.0]]}))
+    assert [row[0] for row in table["priority back, to 4|from 0 s to 21 s"].rows] == [
+        "this plan, step by step, blocking", "fails x, arrives +",
+    ]  # fmt: skip
 
 
 def test_a_plan_alone_has_no_lines() -> None:

@@ -17,29 +17,34 @@ LINES = (
     ("before", "blocking"),
     ("most_back", "at most"),
 )
-#: Times that a character is the mean of.
-FINE = 8
+EVENTS = "fails x, arrives +"
+#: Times that a character is the mean of, and how much longer the axis is than until the last return.
+FINE, BEYOND = 8, 1.05
 
 Stairs = Sequence[tuple[float, float]]
 
 
 def over_time(plan: Plan) -> Table | None:
-    """Return the priority that is back over time, a line each; None where nothing returns later than at once."""
+    """Return the priority that is back over time, a line each; None where nothing returns later than at once.
+
+    What is the same at all times shares a line.
+    """
     known = back_over_time(plan.plan or {}, plan.summary)
-    drawn = {name: rows for name, rows in known.items() if name != "most_back"}
-    last = max((at for rows in drawn.values() for at, _ in rows), default=0.0)
+    last = max((at for name, rows in known.items() if name != "most_back" for at, _ in rows), default=0.0)
     if last <= 0.0 or len(known) < 2:
         return None
-    high = max(value for rows in known.values() for _, value in rows)
-    width = line_width(len("fails x, arrives +"))
-    rows = [
-        (text, sparkline(_sampled(known[name], last, FINE * width), width, high, levels()))
-        for name, text in LINES
-        if name in known
-    ]
-    what_happens = _events(plan, last, width)
-    rows += [("fails x, arrives +", what_happens)] if what_happens else []
-    return Table((f"priority back, to {cell(round(high, 9))}", f"from 0 s to {cell(round(last, 3))} s"), rows)
+    named: dict[tuple[tuple[float, float], ...], list[str]] = {}
+    for name, text in LINES:
+        if name in known:
+            named.setdefault(tuple(known[name]), []).append(text)
+    names = [", ".join(texts) for texts in named.values()]
+    high = max(value for rows in named for _, value in rows)
+    end, width = last * BEYOND, line_width(max(map(len, [*names, EVENTS])))
+    lines = [sparkline(_sampled(rows, end, FINE * width), width, high, levels()) for rows in named]
+    rows = list(zip(names, lines, strict=True))
+    what_happens = _events(plan, end, width)
+    rows += [(EVENTS, what_happens)] if what_happens else []
+    return Table((f"priority back, to {cell(round(high, 9))}", f"from 0 s to {cell(round(end, 3))} s"), rows)
 
 
 def _events(plan: Plan, last_s: float, width: int) -> str:
