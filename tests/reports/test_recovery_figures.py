@@ -61,6 +61,13 @@ def test_the_lead_says_how_much_less_is_lost() -> None:
     assert lost.beside == "waiting for all: 160, step by step: 100"
 
 
+def test_the_lead_says_what_gives_way() -> None:
+    plan = by_hand()
+    assert plan.plan is not None
+    plan.plan["steps"][0]["pause"] = [{"operator": "less", "index": 3, "node": "n1"}]
+    assert "1 running task gives way to failed ones that matter more." in " ".join(lead(plan)).replace("\u00a0", " ")
+
+
 def test_tasks_catch_up_after_their_restores() -> None:
     """What catches up stands first, so that restores are drawn over it."""
     rows = restores(by_hand().plan or {})["n1"]

@@ -55,6 +55,11 @@ def lead(plan: Plan) -> Sequence[str]:
         said.append(f"{which} whole again for good after {duration(max(back))}.")
     if down:
         said.append(f"{count(down, 'query')} {'stays' if down == 1 else 'stay'} down until the end of the schedule.")
+    gone = sum(len(step.get("pause") or ()) for step in steps)
+    if gone:
+        said.append(
+            f"{count(gone, 'running task')} {'gives' if gone == 1 else 'give'} way to failed ones that matter more."
+        )
     less = _saved(plan, after.get("priority_time"))
     if less:
         said.append(f"Priority × time down is {', and '.join(less)}.")
