@@ -11,11 +11,12 @@ import numpy as np
 
 from ftplan.model.tolerances import ROUNDING
 from ftplan.planners.budget import Budget
+from ftplan.planners.recovery.repair.alike import alike_hosts, kinds_of_task
 from ftplan.planners.recovery.repair.instance import NOWHERE, RepairInstance, RepairPlacement
 
 #: Tasks up to which it is tried, and partial placements that are looked at before it is given up: some tenths of a
 #: second.
-MOST_TASKS, MOST_VISITED = 16, 10_000
+MOST_TASKS, MOST_VISITED = 16, 20_000
 #: Partial placements between two looks at the clock.
 LOOK_EVERY = 64
 
@@ -95,12 +96,11 @@ class _Search:
         needs = [[t for t in range(tasks) if int(instance.bundle[t]) in own] for own in map(set, members)]
         needed = [[q for q in range(queries) if t in needs[q]] for t in range(tasks)]
         weight = [sum(float(instance.priority[q]) for q in needed[t]) for t in range(tasks)]
-        kind = [_kind(instance, t) for t in range(tasks)]
+        kind = kinds_of_task(instance)
         order = sorted(range(tasks), key=lambda t: (-weight[t], int(instance.bundle[t]), kind[t], t))
         twin = [-1] * tasks
         for before, task in itertools.pairwise(order):
             twin[task] = before if kind[before] == kind[task] else -1
-        look = [_look(instance, h) for h in range(hosts)]
         limit = instance.room + ROUNDING * np.maximum(1.0, np.abs(instance.room))
         search = _Search(
             budget=budget,
@@ -111,7 +111,7 @@ class _Search:
             pooled=instance.pooled,
             pool=instance.pool + ROUNDING * max(1.0, abs(instance.pool)),
             lanes=[sorted(row) for row in instance.lanes.tolist()],
-            alike=[look.index(own) for own in look],
+            alike=alike_hosts(instance),
             twin=twin,
             behind=[_behind(instance, t) for t in range(tasks)],
             needs=needs,
@@ -131,9 +131,6 @@ class _Search:
 
     def place(self, depth: int) -> None:
         """Place the task at *depth* of the order, and all behind it, in every way that may be better."""
-        self.visited += 1
-        if self.visited > MOST_VISITED or (self.visited % LOOK_EVERY == 0 and self.budget.over()):
-            raise _TooMany
         if depth == len(self.order):
             loss = self.least()
             if loss < self.best:
@@ -254,6 +251,9 @@ class _Search:
 
     def least(self) -> float:
         """Return what is lost at least, exactly that where all tasks are placed."""
+        self.visited += 1
+        if self.visited > MOST_VISITED or (self.visited % LOOK_EVERY == 0 and self.budget.over()):
+            raise _TooMany
         soonest = [self.caught_up[t] if done else self.earliest(t) for t, done in enumerate(self.placed)]
         loss = 0.0
         for q, tasks in enumerate(self.needs):
@@ -288,15 +288,3 @@ def _behind(instance: RepairInstance, task: int) -> tuple[float, float]:
     if not math.isfinite(replay_s + ratio):
         return math.inf, 0.0
     return replay_s - ratio * float(instance.down_s[task]), 1.0 + ratio
-
-
-def _kind(instance: RepairInstance, task: int) -> tuple[float, ...]:
-    """Return what two tasks that can take each other's place have in common."""
-    own = (instance.bundle, instance.cost, instance.noticed_s, instance.down_s, instance.replay_s, instance.catch_up)
-    return (*(float(values[task]) for values in own), *instance.seconds[task].tolist())
-
-
-def _look(instance: RepairInstance, host: int) -> tuple[float, ...]:
-    """Return what two hosts that can take each other's place have in common."""
-    own = float(instance.there_s[host]), float(instance.room[host]), float(host < instance.pooled)
-    return (*own, *sorted(instance.lanes[host].tolist()), *instance.seconds[:, host].tolist())
