@@ -168,7 +168,9 @@ def _summary(
             if wanted(problem, samples) and (sampled is None or sampled["samples"] < samples):
                 lacking.append(f"{0 if sampled is None else sampled['samples']} of {samples} sampled arrivals")
     text = f"the time limit cut comparisons short: the summary has {', '.join(lacking)}; the plan is what it is"
+    rolled_back = {d.query for d in schedule.downtimes if d.rolled_back} if schedule is not None else set()
     return {
+        **({"rolled_back_queries": len(rolled_back)} if rolled_back else {}),
         "failed_tasks": int(problem.failed.sum()),
         "failed_cpu": float(problem.cost[problem.failed].sum()),
         "failed_nodes": problem.failed_nodes,
