@@ -51,6 +51,7 @@ class RepairInstance:
     bundle: IntArray  # (J,) bundle of each task
     priority: FloatArray  # (Q,)
     floor_s: FloatArray  # (Q,) not whole before: live tasks upstream are catching up
+    late: tuple[tuple[int, float], ...] = ()  # (task of the graph, seconds): runs, and has caught up then, by task
 
     @property
     def steps(self) -> FloatArray:
@@ -121,9 +122,13 @@ def instance_of(state: State, prefetch: bool = True) -> RepairInstance:
     near = tuple(
         (row[t], place[h], problem.restore_s(float(size[row[t]]) - there))
         for (t, h), there in sorted(problem.local_bytes.items())
-        if t in row and h in place and there > 0.0 and h < problem.live_hosts
+        if t in row and h in place and there > 0.0 and h < problem.live_hosts and not state.paused[t]
     )
+    paused = state.paused[task]
+    stood = np.flatnonzero(paused & (state.kept[task] >= 0)).tolist()
+    near += tuple((j, place[int(state.kept[task[j]])], 0.0) for j in stood)
     count = len(task)
+    late = ~state.down & (state.caught_up > state.at_s)
     return RepairInstance(
         at_s=state.at_s,
         horizon_s=problem.horizon_s,
@@ -132,7 +137,7 @@ def instance_of(state: State, prefetch: bool = True) -> RepairInstance:
         cost=problem.cost[task],
         noticed_s=state.failed_s[task] + problem.delays.detection_s,
         down_s=state.down_s[task],
-        replay_s=np.broadcast_to(np.asarray(replay_s, dtype=np.float64), count),
+        replay_s=np.where(paused, 0.0, np.broadcast_to(np.asarray(replay_s, dtype=np.float64), count)),
         catch_up=np.broadcast_to(np.asarray(catch_up, dtype=np.float64), count),
         restore_s=np.array([problem.restore_s(float(b)) for b in size], dtype=np.float64),
         near=near,
@@ -147,6 +152,7 @@ def instance_of(state: State, prefetch: bool = True) -> RepairInstance:
         bundle=queries.bundle,
         priority=state.priority,
         floor_s=_floor(state),
+        late=tuple((t, float(state.caught_up[t])) for t in np.flatnonzero(late).tolist()),
     )
 
 

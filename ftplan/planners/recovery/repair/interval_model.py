@@ -1,0 +1,333 @@
+"""The whole repair as one model of CP-SAT: which task starts where, and when it fetches its state there."""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ftplan.model.plan import sound_bound
+from ftplan.model.tolerances import ROUNDING, SOLVED
+from ftplan.model.topology import BoolArray, FloatArray
+from ftplan.planners.budget import SOLVER_SECONDS_PER_ITERATION, Budget
+from ftplan.planners.interrupts import solve_sat
+from ftplan.planners.recovery.repair.alike import alike_hosts
+from ftplan.planners.recovery.repair.instance import NOWHERE, RepairInstance, RepairPlacement, value
+from ftplan.planners.recovery.repair.whole_numbers import WholeRepair, whole_repair
+
+if TYPE_CHECKING:
+    from ortools.sat.python import cp_model
+
+#: Pairs of a task and a host, and entries of (query, bundle) times points in time, up to which the model is built.
+MOST_PAIRS, MOST_ENTRIES = 12_000, 60_000
+#: Points in time at which it is counted what is back.
+POINTS = 40
+#: Seconds that building takes for each pair and each entry.
+BUILD_S = 5e-5
+
+
+def solve_intervals(
+    instance: RepairInstance,
+    start: RepairPlacement,
+    budget: Budget,
+    seed: int,
+    most: tuple[FloatArray, FloatArray] | None = None,
+) -> tuple[RepairPlacement, float | None, bool]:
+    """Return a placement no worse than *start*, what none loses less than, and whether nothing is better.
+
+    Each task has a host or none and, where it must fetch its state, an interval on a lane of it; a bundle has caught up
+    with the last of its tasks, a query is whole with the last of its bundles. Points in time tie this to a relaxation
+    that sums cores: what is back by then was started on hosts that are there by then. Times, cores and priorities are
+    rounded so that the bound is one; the placement is judged anew, by ``value``. Where tasks may not be begun ahead of
+    their queries this is a relaxation: a placement of it counts where it keeps to that. Larger models than
+    ``MOST_PAIRS`` or ``MOST_ENTRIES`` are not tried: the bound is None.
+
+    Parameters
+    ----------
+    most
+        Times and a known bound on the priority whole by each, both shape (K,); it tightens the relaxation.
+
+    Raises
+    ------
+    RuntimeError
+        If a placement beats the bound: a fault of the model.
+    """
+    pairs = len(instance.task) * len(instance.host)
+    entries = len(instance.queries.member) * POINTS
+    if pairs > MOST_PAIRS or entries > MOST_ENTRIES or not budget.pays(BUILD_S * (pairs + entries)):
+        return start, None, False
+    if budget.iterations == 0 or (whole := whole_repair(instance)) is None:
+        return start, None, False
+    from ortools.sat.python import cp_model
+
+    model = _Model(instance, whole, start, most)
+    solver = cp_model.CpSolver()
+    solver.parameters.num_workers = 1
+    solver.parameters.linearization_level = 2  # what is back by which point is all in the linear relaxation
+    solver.parameters.random_seed = seed % 2**31
+    if budget.iterations is not None:
+        solver.parameters.max_deterministic_time = budget.iterations * SOLVER_SECONDS_PER_ITERATION
+    status = solve_sat(model.model, solver, budget.left_s)
+    if status != cp_model.OPTIMAL:
+        budget.unfinished()
+    if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+        return start, None, False
+    bound = solver.best_objective_bound * whole.unit
+    found = model.placement(solver)
+    best = min((own for own in (start, found) if own is not None), key=lambda own: value(instance, own))
+    reached = value(instance, best)
+    optimal = status == cp_model.OPTIMAL and reached - bound <= SOLVED * max(1.0, abs(reached))
+    return best, sound_bound("min", reached, bound, instance.nothing), optimal
+
+
+@dataclass(frozen=True, eq=False)
+class _Variables:
+    """Variables of the model. The last of ``done`` and ``up`` is whether a bundle or query is ever back."""
+
+    on: list[dict[int, Any]]  # of each task, by host
+    begins: list[Any]  # of each task
+    caught_up: list[Any]  # of each bundle
+    whole: list[Any]  # of each query
+    done: list[list[Any]]  # of each bundle by each point
+    up: list[list[Any]]  # of each query by each point
+
+
+class _Model:
+    """The model, and how a placement is told to it and read off it."""
+
+    def __init__(
+        self,
+        instance: RepairInstance,
+        whole: WholeRepair,
+        start: RepairPlacement,
+        most: tuple[FloatArray, FloatArray] | None,
+    ) -> None:
+        from ortools.sat.python import cp_model
+
+        self.model = cp_model.CpModel()
+        self._instance, self._whole = instance, whole
+        self._earliest = whole.earliest()
+        self._possible: BoolArray = (self._earliest < whole.end) & (whole.cost[:, None] <= whole.room[None, :])
+        self._bundle: list[int] = instance.bundle.tolist()
+        self._members = [instance.queries.members(q).tolist() for q in range(len(instance.priority))]
+        self._alike = _classes(instance)
+        hint = self._useful(start)
+        self._points = self._choose_points(hint)
+        self._variables = self._declare()
+        self._place()
+        self._fetch()
+        self._follow()
+        self._count()
+        if most is not None:
+            self._cut(*most)
+        weighted = zip(whole.priority.tolist(), self._variables.whole, strict=True)
+        self.model.minimize(sum(priority * time for priority, time in weighted))
+        self._tell(hint)
+
+    def _useful(self, start: RepairPlacement) -> _Times:
+        """Return a placement without bundles that are late, of hosts alike the fullest first, and its times."""
+        times = _times(self._instance, self._whole, start)
+        host = np.where(np.array(times.caught_up)[self._instance.bundle] < self._whole.end, start.host, NOWHERE)
+        on = host >= 0
+        load = np.bincount(host[on], self._whole.cost[on], len(self._instance.host))
+        to = np.arange(len(load))
+        for hosts in self._alike:
+            to[sorted(hosts, key=lambda h: (-load[h], h))] = hosts
+        host[on] = to[host[on]]
+        return _times(self._instance, self._whole, RepairPlacement(host, start.order))
+
+    def _choose_points(self, hint: _Times) -> list[int]:
+        """Return times by which tasks can have caught up, and halves of the largest gaps between them."""
+        end = self._whole.end
+        alone = np.unique(self._earliest[self._possible])
+        if len(alone) > POINTS // 2:
+            alone = alone[np.unique(np.linspace(0, len(alone) - 1, POINTS // 2).astype(np.int64))]
+        points = {0, *alone.tolist()}
+        last = max([max(points), *(own for own in hint.whole if own < end)])
+        points.add(last)
+        while 1 < len(points) < POINTS and bool((self._whole.lasts > 0).any()):
+            gap, left = max((later - early, -early) for early, later in itertools.pairwise(sorted(points)))
+            if gap <= max(1, end // 1000):
+                break
+            points.add(-left + gap // 2)
+        return sorted(points - {0})
+
+    def _declare(self) -> _Variables:
+        model, whole, end = self.model, self._whole, self._whole.end
+        soonest = np.where(self._possible, self._earliest, end).min(axis=1, initial=end)
+        of_bundle = np.zeros(self._instance.queries.bundles, dtype=np.int64)
+        np.maximum.at(of_bundle, self._instance.bundle, soonest)
+        least = of_bundle.tolist()
+        of_query = [max([int(whole.floor[q]), *(least[b] for b in own)]) for q, own in enumerate(self._members)]
+        self._never = model.new_constant(0)
+
+        def stairs(first: int) -> list[Any]:
+            points = (*self._points, end)
+            return [model.new_bool_var("") if first <= at and first < end else self._never for at in points]
+
+        return _Variables(
+            on=[
+                {h: model.new_bool_var("") for h in np.flatnonzero(row).tolist() if least[b] < end}
+                for row, b in zip(self._possible, self._bundle, strict=True)
+            ],
+            begins=[model.new_int_var(0, end, "") for _ in self._bundle],
+            caught_up=[model.new_int_var(first, end, "") for first in least],
+            whole=[model.new_int_var(min(first, end), end, "") for first in of_query],
+            done=[stairs(first) for first in least],
+            up=[stairs(first) for first in of_query],
+        )
+
+    def _place(self) -> None:
+        """A task has one host where its bundle is back; hosts and the pool have only so many cores."""
+        model, whole, own = self.model, self._whole, self._variables
+        hosts = range(len(whole.room))
+        for bundle, on in zip(self._bundle, own.on, strict=True):
+            if on:
+                model.add(sum(on.values()) == own.done[bundle][-1])
+        cores = list(zip(whole.cost.tolist(), own.on, strict=True))
+        load = [sum(cost * on[host] for cost, on in cores if host in on) for host in hosts]
+        for host in hosts:
+            model.add(load[host] <= int(whole.room[host]))
+        if self._instance.pooled:
+            model.add(sum(load[: self._instance.pooled]) <= whole.pool)
+        for same in self._alike:
+            for fuller, other in itertools.pairwise(same):
+                model.add(load[fuller] >= load[other])
+
+    def _fetch(self) -> None:
+        """Tasks fetch their state in the lanes of their host, one after another."""
+        model, whole, own = self.model, self._whole, self._variables
+        lanes = whole.lanes.shape[1]
+        for task, on in enumerate(own.on):
+            if on:
+                model.add(own.begins[task] >= sum(int(whole.begins[task, h]) * var for h, var in on.items()))
+        for host in range(len(whole.room)):
+            intervals = [
+                model.new_optional_fixed_size_interval_var(own.begins[t], int(whole.lasts[t, host]), on[host], "")
+                for t, on in enumerate(own.on)
+                if host in on and whole.lasts[t, host] > 0
+            ]
+            busy = [model.new_fixed_size_interval_var(0, end, "") for end in whole.lanes[host].tolist() if end > 0]
+            if lanes == 1 and intervals:
+                model.add_no_overlap(intervals + busy)
+            elif intervals:
+                model.add_cumulative(intervals + busy, [1] * (len(intervals) + len(busy)), lanes)
+
+    def _follow(self) -> None:
+        """A bundle has caught up with its last task, a query is whole with its last bundle, or never."""
+        model, whole, own = self.model, self._whole, self._variables
+        for task, on in enumerate(own.on):
+            if on:
+                ready = own.begins[task] + sum(int(whole.lasts[task, h]) * var for h, var in on.items())
+                behind = int(whole.num[task]) * ready + int(whole.add[task])
+                model.add(whole.den * own.caught_up[self._bundle[task]] + whole.den - 1 >= behind)
+        for q, bundles in enumerate(self._members):
+            for b in bundles:
+                model.add(own.whole[q] >= own.caught_up[b])
+
+    def _count(self) -> None:
+        """Tie the times to the points: by each, what is back was started on hosts that are there by then."""
+        model, whole, own = self.model, self._whole, self._variables
+        for row in (*own.done, *own.up):
+            for early, late in itertools.pairwise(row):
+                model.add_implication(early, late)
+        for time, row in zip(own.caught_up, own.done, strict=True):
+            for at, done in zip(self._points, row[:-1], strict=True):
+                model.add(time <= at).only_enforce_if(done)
+        for task, on in enumerate(own.on):
+            for at, done in zip(self._points, own.done[self._bundle[task]][:-1], strict=True):
+                if on:
+                    model.add(sum(var for h, var in on.items() if self._earliest[task, h] <= at) >= done)
+        pieces = [late - early for early, late in itertools.pairwise((0, *self._points, whole.end))]
+        for q, bundles in enumerate(self._members):
+            for k, up in enumerate(own.up[q]):
+                for b in bundles:
+                    model.add_implication(up, own.done[b][k])
+            lost = [piece * (1 - up) for piece, up in zip(pieces, own.up[q], strict=True)]
+            model.add(own.whole[q] >= sum(lost))
+        self._energy()
+
+    def _energy(self) -> None:
+        """By each point lanes have fetched no more than there was time for."""
+        model, whole, own = self.model, self._whole, self._variables
+        least = np.where(self._possible, whole.lasts, whole.end).min(axis=1, initial=whole.end)
+        free = np.maximum(whole.lanes, whole.begins.min(axis=0, initial=whole.end)[:, None])
+        for k, at in enumerate((*self._points, whole.end)):
+            latest = max((whole.latest_ready(at, t) for t in range(len(least))), default=0)
+            seconds = int(np.maximum(latest - free, 0).sum())
+            fetched = [
+                int(last) * own.done[b][k] for last, b, on in zip(least, self._bundle, own.on, strict=True) if on
+            ]
+            model.add(sum(fetched) <= seconds)
+
+    def _cut(self, at_s: FloatArray, most: FloatArray) -> None:
+        """By each point no more priority is back than is known to be possible."""
+        whole, own = self._whole, self._variables
+        for k, at in enumerate(self._points):
+            known = most[at_s >= self._instance.at_s + (at + 1) * whole.unit_s]
+            if len(known):
+                limit = int(np.ceil(float(known[0]) / whole.priority_unit * (1.0 + ROUNDING) + 1e-3))
+                up = [row[k] for row in own.up]
+                self.model.add(sum(p * u for p, u in zip(whole.priority.tolist(), up, strict=True)) <= limit)
+
+    def _tell(self, hint: _Times) -> None:
+        """Give the solver a placement to begin with."""
+        model, own, points = self.model, self._variables, (*self._points, self._whole.end - 1)
+        for on, host, begun, begins in zip(own.on, hint.host, hint.begins, own.begins, strict=True):
+            model.add_hint(begins, begun)
+            for h, var in on.items():
+                model.add_hint(var, h == host)
+        for times, since, stairs in (
+            (own.caught_up, hint.caught_up, own.done),
+            (own.whole, hint.whole, own.up),
+        ):
+            for var, at, row in zip(times, since, stairs, strict=True):
+                model.add_hint(var, at)
+                for point, up in zip(points, row, strict=True):
+                    if up is not self._never:
+                        model.add_hint(up, at <= point)
+
+    def placement(self, solver: cp_model.CpSolver) -> RepairPlacement | None:
+        """Return the placement of a solution, None where it does not fit but for rounding."""
+        own = self._variables
+        host = np.array(
+            [next((h for h, var in on.items() if solver.value(var)), NOWHERE) for on in own.on], dtype=np.int64
+        )
+        begins = np.array([solver.value(var) for var in own.begins], dtype=np.int64)
+        order = np.lexsort((np.arange(len(host)), begins))
+        return RepairPlacement(host, order) if self._instance.fits(host) else None
+
+
+@dataclass(frozen=True)
+class _Times:
+    """When what happens in a placement, in whole numbers; the horizon stands for never."""
+
+    host: list[int]
+    begins: list[int]
+    caught_up: list[int]
+    whole: list[int]
+
+
+def _times(instance: RepairInstance, whole: WholeRepair, placement: RepairPlacement) -> _Times:
+    begins = whole.begun(instance, placement)
+    of_bundle = np.zeros(instance.queries.bundles, dtype=np.int64)
+    for task, host in enumerate(placement.host.tolist()):
+        late = whole.end
+        if host >= 0:
+            late = min(late, whole.caught_up(int(begins[task] + whole.lasts[task, host]), task))
+        of_bundle[instance.bundle[task]] = max(int(of_bundle[instance.bundle[task]]), late)
+    of_query = np.minimum(whole.floor, whole.end)
+    np.maximum.at(of_query, instance.queries.row, of_bundle[instance.queries.member])
+    begins = np.where(placement.host >= 0, np.minimum(begins, whole.end), 0)
+    return _Times(placement.host.tolist(), begins.tolist(), of_bundle.tolist(), of_query.tolist())
+
+
+def _classes(instance: RepairInstance) -> list[list[int]]:
+    """Return the hosts that are alike, where there are several."""
+    hosts: dict[int, list[int]] = defaultdict(list)
+    for host, first in enumerate(alike_hosts(instance)):
+        hosts[first].append(host)
+    return [own for own in hosts.values() if len(own) > 1]
