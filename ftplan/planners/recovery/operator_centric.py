@@ -15,7 +15,8 @@ from ftplan.planners.recovery.best_density import best_density_step
 from ftplan.planners.recovery.dynamic_programming import dynamic_programming_step
 from ftplan.planners.recovery.knapsack.instance import group_starts
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
-from ftplan.planners.recovery.schedule.by_objective import by_objective, step_by_step
+from ftplan.planners.recovery.repair.method import Method
+from ftplan.planners.recovery.schedule.by_objective import by_objective
 from ftplan.planners.recovery.schedule.node_assignment import fits
 from ftplan.planners.recovery.schedule.schedule import Decision, Policy, Schedule, State
 from ftplan.planners.result import Result
@@ -30,9 +31,8 @@ def operator_centric(problem: RecoveryProblem, options: RecoveryOptions) -> Resu
     The bound of a step is what dynamic programming restores at most, where that takes few sets; for other objectives
     it is that of best-density.
     """
-    if options.objective == "priority":
-        return step_by_step(problem, options, with_step_bound(cheapest_first), baseline=True)
-    return by_objective(problem, options, best_density_step, cheapest_first)
+    policy = with_step_bound(cheapest_first) if options.objective == "priority" else cheapest_first
+    return by_objective(problem, options, Method(best_density_step, alone=policy))
 
 
 def with_step_bound(policy: Policy) -> Policy:

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from ftplan.model.failure import FailureEvent
 from ftplan.planners import registry
 from ftplan.planners.recovery.problem import RecoveryObjective, RecoveryOptions, RecoveryProblem
-from ftplan.planners.recovery.schedule.by_objective import score_of
+from ftplan.planners.recovery.repair.objectives import objective_of
 from ftplan.planners.recovery.schedule.schedule import Schedule
+from ftplan.planners.recovery.schedule.step_by_step import restored
 from ftplan.planners.result import Result
 from tests.planners.recovery.repair_cases import random_repair
 
@@ -56,7 +57,7 @@ def test_no_answer_is_worse_than_what_stands_beside_it(
     if result.answer is None:
         assert result.status == "infeasible"
         return
-    score = score_of(case, RecoveryOptions(objective=objective))
+    score = restored if objective == "priority" else objective_of(case, objective).of_schedule
     beside = result.answer.beside
     assert beside is not None
     assert len(beside.random) == beside.orders > 0
