@@ -96,7 +96,7 @@ def whole_repair(instance: RepairInstance) -> WholeRepair | None:
         return np.asarray(np.round(units) if exact else np.floor(units), dtype=np.int64)
 
     num = np.floor((1.0 + instance.catch_up) * den)
-    shift = np.floor(np.clip(add, 0.0, 2.0 * span) / unit_s * den + (0.5 if exact else 0.0))
+    shift = np.floor(np.clip(add, -2.0 * span, 2.0 * span) / unit_s * den + (0.5 if exact else 0.0))
     if num.max(initial=1.0) * (2.0 * span / unit_s) > 2.0**52:
         return None
     cost, room, pool = _whole_cores(instance)
