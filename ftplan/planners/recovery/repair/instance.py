@@ -102,6 +102,12 @@ class RepairPlacement:
     step_s: FloatArray | None = None
 
 
+def nothing_started(instance: RepairInstance) -> RepairPlacement:
+    """Return the placement that starts no task."""
+    tasks = len(instance.task)
+    return RepairPlacement(np.full(tasks, NOWHERE, dtype=np.int64), np.arange(tasks), np.zeros(tasks))
+
+
 def instance_of(state: State, prefetch: bool = True) -> RepairInstance:
     """Return what is left of a repair as a policy sees it at a step. Cost O(tasks + hosts + copies)."""
     problem, queries = state.problem, state.queries
@@ -181,6 +187,8 @@ def lost(instance: RepairInstance, back_s: FloatArray) -> float:
 def is_ready(instance: RepairInstance, placement: RepairPlacement) -> FloatArray:
     """Return when each task runs with its state, infinite where it is not started, shape (J,). Cost O(J · lanes)."""
     ready = np.full(len(instance.task), np.inf)
+    if len(instance.host) == 0:
+        return ready
     lanes = instance.lanes.copy()
     at_s = np.append(instance.there_s, np.inf)[placement.host] if placement.step_s is None else placement.step_s
     started = placement.order[placement.host[placement.order] >= 0]
