@@ -17,7 +17,7 @@ MOST_TASKS = 1_000
 #: Rounds for each task and pass, and passes where nothing else limits them.
 ROUNDS_PER_PASS, PASSES = 20, 127
 #: Temperature at the start and the end of a cycle, of what the start gains.
-HOT, COLD = 1e-3, 1e-7
+HOT, COLD = 1e-2, 3e-5
 #: Rounds between two looks at the clock.
 LOOK_EVERY = 50
 #: Shares of the moves: two tasks change places, one goes elsewhere, one takes the place of another that goes elsewhere;
