@@ -94,10 +94,10 @@ def neighbourhood(repair: Repair, placed: Placed, moved: Moved, number: int) -> 
     """Draw the queries of a round; return how many are taken out, and how many there are with those looked at."""
     centre = below(repair.of_query.shape[1])
     many = note(moved, centre, number, 0)
-    for _ in range(1 + below(MOST_REMOVED)):
+    for _ in range(int(MOST_REMOVED * np.random.random() ** 3)):
         many = note(moved, related(repair, placed, moved, centre), number, many)
     removed = many
-    for _ in range(NEIGHBOURS):
+    for _ in range(int(NEIGHBOURS * np.random.random() ** 2)):
         q = near(moved, centre, AROUND)
         if placed.query_real[row.BACK, q] > repair.of_query[row.FLOOR, q]:
             many = note(moved, q, number, many)
