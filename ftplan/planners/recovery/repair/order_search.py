@@ -39,7 +39,7 @@ def search_orders(instance: RepairInstance, start: RepairPlacement, budget: Budg
     end, so that they never lose more. The clock may end a cycle early, which then cools down sooner. Many queries start
     from their order in sums where that is better than *start*.
     """
-    if len(instance.task) == 0 or instance.nothing <= 0.0:
+    if value(instance, start) <= 0.0:
         return start
     repair = arrays_of(instance)
     cycle = ROUNDS_PER_PASS * repair.of_query.shape[1]
@@ -82,9 +82,11 @@ class _Search:
         """Start from a placement."""
         tasks = len(start.host)
         key = np.empty(tasks)
-        key[start.order] = -np.arange(tasks, dtype=np.float64)
-        there = np.where(start.host >= 0, self.repair.there[start.host], 0.0)
-        step = there if self.repair.prefetch else start.step_s
+        there = np.where(start.host >= 0, self.repair.there[start.host], np.inf)
+        step = there if start.step_s is None else start.step_s
+        queued = start.order[np.argsort(step[start.order], kind="stable")]  # as they are restored
+        key[queued] = -np.arange(tasks, dtype=np.float64)
+        step = there if self.repair.prefetch else step
         self._load(self.repair, self.placed, start.host, key, step)
         order_annealing.keep_best.plain(self.placed)
 
