@@ -24,15 +24,17 @@ class Pauses:
     def __init__(self, incident: Incident, repair: Repair, faults: list[Violation]) -> None:
         self._incident, self._repair, self._faults = incident, repair, faults
 
-    def play(self, event: ReplayEvent, pause: Sequence[Mapping[str, Any]]) -> bool:
-        """Let the tasks of one step give way, whether they may or not; return whether any did that runs."""
+    def play(self, event: ReplayEvent, pause: Sequence[Mapping[str, Any]]) -> list[int]:
+        """Let the tasks of one step give way, whether they may or not; return those that did and ran."""
+        if not pause:
+            return []
         graph, step = self._incident.graph, event.step
         served, most = self._priorities(event.at_s)
         if not self._incident.may_pause:
             self._say(f"step {step} pauses tasks: that takes --pause-lower-priority")
         elif not event.struck:
             self._say(f"step {step} pauses tasks, but nothing fails then: tasks give way when others fail")
-        stopped = False
+        stopped: list[int] = []
         for item in pause:
             name = "{operator}/{index}".format(**item)
             known = graph.topology.position
@@ -54,7 +56,7 @@ class Pauses:
                 self._say(f"{said}{name}, but a query needs it, {text}; the most that is down is {most:.6g}", task)
             if len(nodes) == 1:
                 self._repair.pause(task, event.at_s)
-                stopped = True
+                stopped.append(task)
         return stopped
 
     def _priorities(self, at_s: float) -> tuple[FloatArray, float]:

@@ -52,6 +52,7 @@ class ReplayEvent:
     whole: list[tuple[int, float]] = field(default_factory=list)  # (output task, time) as decided at this time
     struck: bool = False  # whether tasks failed just before it
     rolled_back: list[int] = field(default_factory=list)  # tasks that went back to the last checkpoint then
+    gave_way: list[int] = field(default_factory=list)  # tasks that were paused by it
     undone: set[int] = field(default_factory=set)  # of these, those that a later failure struck before they were back
     down: BoolArray | None = None  # (T,) after a failure, before what comes back
     failed_s: FloatArray | None = None  # (T,) likewise, when each task failed last
@@ -110,7 +111,8 @@ def replay(steps: Sequence[Mapping[str, Any]], incident: Incident) -> Replay:
             for name, machine in repair.machines.items()
         }
         if event.step is not None:
-            if steps[event.step].get("pause") and pauses.play(event, steps[event.step]["pause"]):
+            event.gave_way = pauses.play(event, steps[event.step].get("pause") or ())
+            if event.gave_way:
                 outages.open(whole_from(incident.graph, repair.caught_up), event.at_s)
             event.used = entries.play(event.step, event.at_s, steps[event.step]["recover"])
             event.whole += outages.close(whole_from(incident.graph, repair.caught_up), number)

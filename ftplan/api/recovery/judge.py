@@ -141,7 +141,9 @@ def _summary(plan: Plan, problem: Problem, incident: Incident, replayed: Replay)
     down = np.zeros(graph.tasks, dtype=np.bool_) if start.down is None else start.down
     queries = failed_queries(graph, down)
     after = _after(plan, incident, replayed) if plan.plan is not None else None
+    rolled_back = {outage.query for outage in replayed.outages if outage.rolled_back}
     return {
+        **({"rolled_back_queries": len(rolled_back)} if rolled_back else {}),
         "failed_tasks": int(down.sum()),
         "failed_cpu": float(incident.cost[down].sum()),
         "failed_nodes": len(_nodes(problem.cluster, incident)),

@@ -51,6 +51,7 @@ class RepairInstance:
     bundle: IntArray  # (J,) bundle of each task
     priority: FloatArray  # (Q,)
     floor_s: FloatArray  # (Q,) not whole before: live tasks upstream are catching up
+    late: tuple[tuple[int, float], ...] = ()  # (task of the graph, seconds): runs, and has caught up then, by task
 
     @property
     def steps(self) -> FloatArray:
@@ -101,6 +102,12 @@ class RepairPlacement:
     step_s: FloatArray | None = None
 
 
+def nothing_started(instance: RepairInstance) -> RepairPlacement:
+    """Return the placement that starts no task."""
+    tasks = len(instance.task)
+    return RepairPlacement(np.full(tasks, NOWHERE, dtype=np.int64), np.arange(tasks), np.zeros(tasks))
+
+
 def instance_of(state: State, prefetch: bool = True) -> RepairInstance:
     """Return what is left of a repair as a policy sees it at a step. Cost O(tasks + hosts + copies)."""
     problem, queries = state.problem, state.queries
@@ -127,6 +134,7 @@ def instance_of(state: State, prefetch: bool = True) -> RepairInstance:
     stood = np.flatnonzero(paused & (state.kept[task] >= 0)).tolist()
     near += tuple((j, place[int(state.kept[task[j]])], 0.0) for j in stood)
     count = len(task)
+    late = ~state.down & (state.caught_up > state.at_s)
     return RepairInstance(
         at_s=state.at_s,
         horizon_s=problem.horizon_s,
@@ -150,6 +158,7 @@ def instance_of(state: State, prefetch: bool = True) -> RepairInstance:
         bundle=queries.bundle,
         priority=state.priority,
         floor_s=_floor(state),
+        late=tuple((t, float(state.caught_up[t])) for t in np.flatnonzero(late).tolist()),
     )
 
 
@@ -178,6 +187,8 @@ def lost(instance: RepairInstance, back_s: FloatArray) -> float:
 def is_ready(instance: RepairInstance, placement: RepairPlacement) -> FloatArray:
     """Return when each task runs with its state, infinite where it is not started, shape (J,). Cost O(J · lanes)."""
     ready = np.full(len(instance.task), np.inf)
+    if len(instance.host) == 0:
+        return ready
     lanes = instance.lanes.copy()
     at_s = instance.there_s[placement.host] if placement.step_s is None else placement.step_s
     started = placement.order[placement.host[placement.order] >= 0]

@@ -11,7 +11,7 @@ from ftplan.model.topology import BoolArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.repair.instance import NOWHERE, RepairInstance, RepairPlacement, instance_of
 from ftplan.planners.recovery.schedule.node_assignment import Assignment
-from ftplan.planners.recovery.schedule.schedule import Decision, State
+from ftplan.planners.recovery.schedule.schedule import Decision, Schedule, State
 
 #: Plans what is left of a repair.
 RepairSolver = Callable[[RepairInstance, Budget, int], RepairPlacement]
@@ -66,6 +66,27 @@ class WholeRepair:
             return True
         down, there = self._known
         return bool((state.down & ~down).any() or (there & ~state.there).any())
+
+
+class Following:
+    """Keeps to a finished schedule before a time, and plans with a solver from then on; a new one for each schedule."""
+
+    def __init__(self, schedule: Schedule, until_s: float, solver: RepairSolver, prefetch: bool = True) -> None:
+        self._schedule, self._until_s = schedule, until_s
+        self._then = WholeRepair(solver, prefetch)
+
+    def __call__(self, state: State, budget: Budget, seed: int) -> Decision:
+        """Return what the schedule does at this step, or what is due."""
+        if state.at_s >= self._until_s:
+            return self._then(state, budget, seed)
+        step = self._schedule.steps[state.step]
+        placed = tuple(Assignment(item.task, item.host, item.cpu, item.key_groups) for item in step.recover)
+        return Decision(
+            np.array([item.task for item in placed], dtype=np.int64),
+            placed=placed,
+            pause=tuple(item.task for item in step.pause if not item.replica),
+            pause_standby=tuple(item.task for item in step.pause if item.replica),
+        )
 
 
 def due(instance: RepairInstance, placement: RepairPlacement) -> list[tuple[float, Assignment]]:

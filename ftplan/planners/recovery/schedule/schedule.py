@@ -88,6 +88,18 @@ class Schedule:
     steps: tuple[Step, ...]
     downtimes: tuple[Downtime, ...]  # by query and time
     unrecovered: tuple[tuple[int, str], ...]  # (task, reason)
+    beside: Beside | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What an answer is held against, as far as the time lasted; None in place of a schedule: no query returns."""
+
+    step_by_step: Schedule | None
+    blocking: tuple[Schedule | None, ...]  # one, or none where the time did not last
+    random: tuple[Schedule | None, ...]  # as many of ``orders`` as the time lasted for
+    orders: int
+    most_back: tuple[tuple[float, float], ...] = ()  # (at_s, the most summed priority that can be whole then)
 
 
 @dataclass(frozen=True, eq=False)

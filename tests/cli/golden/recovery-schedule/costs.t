@@ -47,6 +47,7 @@ Recovery costs: nothing starts before the failure is noticed, and a query is bac
   alerts/0  n3       0     15.25      1                             1  yes
   query:alerts/0 of priority 1 is back at 19.0625 s, whole by step 0
   back means caught up: with what is processed again, and with what came in while it was down
+  alerts/0 is the last to catch up: 15 s until it starts, 0.25 s fetching it, 3.8125 s catching up
   sooner: not by its order
   $ sed 's/"ready_s": 15.25/"ready_s": 15.0/' plan.json > early.json
   $ ftplan verify early.json --format table

@@ -81,6 +81,7 @@ Without new nodes, as JSON.
       "bandwidth": null,
       "bandwidth_mb_s": null,
       "capacity": null,
+      "checkpoint_age": null,
       "checkpoints": null,
       "complete_failure": false,
       "coordinator_cpu": 0.5,
@@ -95,7 +96,9 @@ Without new nodes, as JSON.
       "max_cpu": 0.8,
       "objective": "priority",
       "parallel_recovery": false,
+      "pause_lower_priority": false,
       "prefetch": true,
+      "replay": true,
       "replicas": null,
       "samples": 100,
       "spread": false,
@@ -133,6 +136,7 @@ Without new nodes, as JSON.
           },
           "recover": [
             {
+              "caught_up_s": 0.0,
               "cpu": 1.0,
               "index": 0,
               "node": "n3",
@@ -141,6 +145,7 @@ Without new nodes, as JSON.
               "ready_s": 0.0
             },
             {
+              "caught_up_s": 0.0,
               "cpu": 1.0,
               "index": 1,
               "node": "n4",
@@ -149,6 +154,7 @@ Without new nodes, as JSON.
               "ready_s": 0.0
             },
             {
+              "caught_up_s": 0.0,
               "cpu": 1.0,
               "index": 0,
               "node": "n5",
@@ -157,6 +163,7 @@ Without new nodes, as JSON.
               "ready_s": 0.0
             },
             {
+              "caught_up_s": 0.0,
               "cpu": 1.0,
               "index": 1,
               "node": "n6",
