@@ -7,7 +7,7 @@ from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.problem import RecoveryProblem
 from ftplan.planners.recovery.repair.exhaustive import optimum_where_few
 from ftplan.planners.recovery.repair.instance import value
-from ftplan.planners.recovery.repair.interval_model import solve_intervals
+from ftplan.planners.recovery.repair.interval_model import solve_intervals, too_large
 from ftplan.planners.recovery.repair.list_schedule import list_schedule
 from ftplan.planners.recovery.repair.pausing import as_if_paused
 from ftplan.planners.recovery.schedule.repair_state import RepairState
@@ -32,5 +32,7 @@ def loss_with_pauses(problem: RecoveryProblem, budget: Budget, seed: int = 0) ->
         return None
     if (best := optimum_where_few(instance, budget.part(FEW))) is not None:
         return value(instance, best)
+    if too_large(instance, budget):
+        return None
     _, bound, _ = solve_intervals(instance, list_schedule(instance), budget, seed)
     return bound
