@@ -54,7 +54,7 @@ class _TaskLog:
         uptimes = self.uptimes.get(task)
         if not uptimes:
             self.lost.append((task, at_s))
-        elif uptimes[-1][0] > at_s:
+        elif uptimes[-1][0] >= at_s:
             uptimes.pop()  # it had not caught up
         else:
             uptimes[-1][1] = at_s

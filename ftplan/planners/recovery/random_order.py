@@ -21,25 +21,26 @@ def in_order(state: State, place: FloatArray) -> Decision:
     """
     queries, knapsack = state.queries, state.knapsack()
     rank = place[queries.query]
-    weight = knapsack.weight.tolist()
-    hopeless = np.zeros(queries.bundles, dtype=np.bool_)
-    hopeless[queries.bundle[state.hopeless[queries.task]]] = True
+    weight, member, start = knapsack.weight.tolist(), queries.member.tolist(), queries.start.tolist()
+    never = np.zeros(queries.bundles, dtype=np.bool_)
+    never[queries.bundle[state.hopeless[queries.task]]] = True
+    hopeless = never.tolist()
     taken = [-1] * queries.bundles  # in the order in which they are chosen
     residual, chosen = knapsack.limit, 0
-    ahead = np.zeros(queries.bundles, dtype=np.bool_)
-    for query in np.argsort(rank, kind="stable").tolist():
-        if np.isinf(rank[query]):
-            break
-        missing = [bundle for bundle in queries.members(query).tolist() if taken[bundle] < 0]
+    ahead: list[int] = []
+    for query in np.argsort(rank, kind="stable")[: int(np.isfinite(rank).sum())].tolist():
+        missing = [bundle for bundle in member[start[query] : start[query + 1]] if taken[bundle] < 0]
         cost = sum([weight[bundle] for bundle in missing])
         if cost <= residual:
             for bundle in missing:
                 taken[bundle] = chosen
             residual -= cost
             chosen += 1
-        elif not ahead.any() and not hopeless[missing].any():
-            ahead[queries.members(query)] = True
+        elif not ahead and not any(hopeless[bundle] for bundle in missing):
+            ahead = member[start[query] : start[query + 1]]
+    begun = np.zeros(queries.bundles, dtype=np.bool_)
+    begun[ahead] = True
     where = np.array(taken, dtype=np.int64)[queries.bundle]
     tasks = np.flatnonzero(where >= 0)
     tasks = tasks[np.argsort(where[tasks], kind="stable")]
-    return Decision(queries.task[tasks], ahead=queries.tasks_of(ahead))
+    return Decision(queries.task[tasks], ahead=queries.tasks_of(begun))

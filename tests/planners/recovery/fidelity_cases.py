@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from ftplan.metrics.fidelity import FidelityModel
+from ftplan.model.failure import FailureEvent
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import BoolArray, Edge, FloatArray, Operator, Substreams, Topology
 from ftplan.planners.recovery.problem import RecoveryProblem
@@ -114,4 +115,31 @@ def most_fidelity(problem: RecoveryProblem, instance: RepairInstance, model: Fid
             problem.horizon_s,
         )
         for placement in placements(instance)
+    )
+
+
+def with_failures(seed: int, most_tasks: int = 6) -> RecoveryProblem:
+    """Return a job some of whose tasks fail at once and others, nodes too, up to two times later."""
+    case = random_job(seed, most_tasks)
+    rng = np.random.default_rng([8, seed])
+    tasks = case.graph.tasks
+    home, standby = np.full(tasks, -1, dtype=np.int64), np.full(tasks, -1, dtype=np.int64)
+    failed = case.failed & (rng.random(tasks) < 0.7)
+    if case.live_hosts:
+        running = np.flatnonzero(~failed)
+        home[running] = rng.integers(-1, case.live_hosts, len(running))
+        standby[running] = np.where(rng.random(len(running)) < 0.2, rng.integers(-2, case.live_hosts, len(running)), -1)
+    failures = []
+    for at_s in np.unique(rng.choice([0.5, 12.0, 30.0, 41.0], int(rng.integers(1, 3)))).tolist():
+        gone = [f"n{k}" for k in range(len(case.hosts)) if rng.random() < 0.35]
+        named = np.flatnonzero(rng.random(tasks) < 0.2)
+        failures.append(FailureEvent(at_s, "later", frozenset(gone), named))
+    return replace(
+        case,
+        failed=failed,
+        home=home,
+        standby=standby,
+        failures=tuple(failures),
+        rolls_back=bool(rng.random() < 0.2),
+        may_pause=bool(rng.random() < 0.3),
     )

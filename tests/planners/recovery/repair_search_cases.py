@@ -37,6 +37,8 @@ def varied(seed: int, most_tasks: int = 5, most_arrivals: int = 3, *, prefetch: 
         instance = replace(instance, floor_s=rng.choice([0.0, 20.0], len(instance.priority)))
     if rng.random() < 0.3:
         instance = replace(instance, cost=np.full(count, 0.5), restore_s=np.full(count, 7.0), near=())
+    if rng.random() < 0.3:
+        instance = replace(instance, horizon_s=float(rng.choice([15.0, 25.0])))
     if rng.random() < 0.3 and len(instance.room) > 1:
         instance = replace(instance, room=np.full(len(instance.room), 1.0), near=())
     return instance

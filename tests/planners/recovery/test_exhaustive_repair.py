@@ -51,8 +51,7 @@ def test_waiting_loses_no_less_than_beginning_ahead() -> None:
 
 def test_too_many_are_left_to_others(monkeypatch: pytest.MonkeyPatch) -> None:
     instance = next(own for seed in range(50) if len((own := at_first(random_repair(seed))).task) == 5)
-    monkeypatch.setattr(exhaustive, "MOST_VISITED", 3)
-    assert optimum_where_few(instance, unbounded()) is None
+    assert optimum_where_few(instance, unbounded(), 3) is None
     monkeypatch.setattr(exhaustive, "MOST_TASKS", 4)
     assert optimum_where_few(instance, unbounded()) is None
 

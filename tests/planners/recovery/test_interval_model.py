@@ -14,7 +14,7 @@ from ftplan.planners.recovery.repair.instance import NOWHERE, RepairInstance, Re
 from ftplan.planners.recovery.repair.interval_model import solve_intervals
 from ftplan.planners.recovery.repair.whole_numbers import whole_repair
 from tests.planners.recovery.repair_cases import least_loss
-from tests.planners.recovery.repair_search_cases import varied
+from tests.planners.recovery.repair_search_cases import least_loss_waiting, varied
 
 
 def nothing(instance: RepairInstance) -> RepairPlacement:
@@ -41,6 +41,21 @@ def test_it_loses_least_and_proves_it(first: int) -> None:
         assert instance.fits(placement.host)
         assert value(instance, placement) == pytest.approx(least, rel=1e-9), seed
         assert optimal, seed
+
+
+def test_where_tasks_wait_for_their_queries_the_bound_holds() -> None:
+    met = []
+    for seed in range(7000, 7060):
+        instance = varied(seed, most_tasks=3, most_arrivals=2, prefetch=False)
+        if len(instance.host) == 0:
+            continue
+        least = least_loss_waiting(instance)
+        placement, bound, _ = solve_intervals(instance, nothing(instance), Budget(1e9, None), seed)
+        assert bound is not None
+        assert bound <= least + 1e-9 * max(1.0, least), seed
+        assert value(instance, placement) >= least - 1e-9, seed
+        met.append(value(instance, placement) - bound <= 1e-6 * max(1.0, least))
+    assert sum(met) >= 0.9 * len(met)
 
 
 def test_numbers_that_no_unit_divides_are_bounded_from_below() -> None:

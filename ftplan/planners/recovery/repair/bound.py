@@ -9,8 +9,13 @@ import numpy as np
 from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.problem import RecoveryProblem
+from ftplan.planners.recovery.repair.bound_at_once import solved
 from ftplan.planners.recovery.repair.bound_by_time import stairs
+from ftplan.planners.recovery.repair.bound_linked import linked_bound
 from ftplan.planners.recovery.repair.foreseen import foreseen
+
+#: Shares of the time that is left: for prices of all times, for single times.
+STAIRS, SOLVED = 0.4, 0.2
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,5 +42,5 @@ def repair_bound(problem: RecoveryProblem, budget: Budget, *, parallel: bool = F
     if not repair.epochs or repair.queries.queries == 0:
         none = np.zeros(1)
         return RepairBound(0.0, none, none, none)
-    steps = stairs(repair, budget)
-    return RepairBound(steps.lost, steps.at_s, steps.most, steps.asked)
+    steps = solved(repair, stairs(repair, budget.part(STAIRS)), budget.part(SOLVED))
+    return RepairBound(linked_bound(repair, steps, budget), steps.at_s, steps.most, steps.asked)

@@ -118,13 +118,18 @@ def _pieces(epoch: Epoch, changes: FloatArray, finely: bool) -> FloatArray:
     return np.asarray(np.concatenate(fine), dtype=np.float64)
 
 
+def first_runs(repair: Foreseen, epoch: Epoch) -> FloatArray:
+    """Return when each host can first run some task in an epoch, infinite for never, shape (H,)."""
+    begins = np.where(epoch.needed[:, None], repair.begins(epoch), np.inf)
+    return np.asarray(begins.min(axis=0, initial=np.inf))
+
+
 class _Room:
     """Cores and lanes of the hosts that live in an epoch, for what is up at any time of it."""
 
     def __init__(self, repair: Foreseen, epoch: Epoch) -> None:
         self._repair, self._epoch = repair, epoch
-        begins = repair.begins(epoch)[epoch.needed]
-        self._first_s = begins.min(axis=0, initial=np.inf)  # (H,) before nothing runs there
+        self._first_s = first_runs(repair, epoch)
         sizes = repair.cost[epoch.needed]
         room = np.where(epoch.lives, epoch.room, 0.0)
         self._usable = room if repair.parallel else np.minimum(room, fillable(room, sizes))

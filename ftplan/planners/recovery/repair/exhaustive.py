@@ -25,18 +25,18 @@ class _TooMany(Exception):
     """More partial placements than are looked at."""
 
 
-def optimum_where_few(instance: RepairInstance, budget: Budget) -> RepairPlacement | None:
+def optimum_where_few(instance: RepairInstance, budget: Budget, most: int = MOST_VISITED) -> RepairPlacement | None:
     """Return a placement of the least priority × time down, None where there are too many to go through.
 
     Tasks are placed one after another, each at every place in the queue of every host (and, where tasks may not be
     begun ahead of their queries, at every step). A task more in a queue delays those behind it or nobody, so what
     queries lose with the tasks so far, the others as early as they could be alone, bounds what comes of it. Of hosts
-    alike and still empty only the first is tried, of tasks alike only one order. Cost: at most ``MOST_VISITED`` partial
+    alike and still empty only the first is tried, of tasks alike only one order. Cost: at most *most* partial
     placements, each O(tasks · hosts + entries). Guarantee: optimal; nothing is rounded.
     """
     if len(instance.task) > MOST_TASKS:
         return None
-    search = _Search.of(instance, budget)
+    search = _Search.of(instance, budget, most)
     try:
         search.place(0)
     except _TooMany:
@@ -59,6 +59,7 @@ class _Search:
     """Partial placements of tasks in the order ``order``, and the best whole one so far."""
 
     budget: Budget
+    most: int  # partial placements that are looked at
     order: list[int]
     starts: list[list[_Start]]  # of each task, by host and step
     cost: list[float]
@@ -88,7 +89,7 @@ class _Search:
     best_queue: list[list[int]] = field(default_factory=list)
 
     @staticmethod
-    def of(instance: RepairInstance, budget: Budget) -> _Search:
+    def of(instance: RepairInstance, budget: Budget, most: int) -> _Search:
         """Return the search before its first task."""
         tasks, hosts, queries = len(instance.task), len(instance.host), len(instance.priority)
         steps = instance.steps.tolist()
@@ -104,6 +105,7 @@ class _Search:
         limit = instance.room + ROUNDING * np.maximum(1.0, np.abs(instance.room))
         search = _Search(
             budget=budget,
+            most=most,
             order=order,
             starts=[_starts(instance, t, steps) for t in range(tasks)],
             cost=instance.cost.tolist(),
@@ -252,7 +254,7 @@ class _Search:
     def least(self) -> float:
         """Return what is lost at least, exactly that where all tasks are placed."""
         self.visited += 1
-        if self.visited > MOST_VISITED or (self.visited % LOOK_EVERY == 0 and self.budget.over()):
+        if self.visited > self.most or (self.visited % LOOK_EVERY == 0 and self.budget.over()):
             raise _TooMany
         soonest = [self.caught_up[t] if done else self.earliest(t) for t, done in enumerate(self.placed)]
         loss = 0.0

@@ -73,6 +73,8 @@ def _of_segment(problem: RecoveryProblem, model: FidelityModel, segment: Segment
         budget.cut |= part.cut
         cores = np.array([piece.cores for piece in segment.pieces])
         return _rising(fidelity_bounds(model, down, able, problem.cost, cores, budget))
+    if not paths.sets:
+        return np.full(len(segment.pieces), paths.constant)
     sets = weighted_sets(segment, paths)
     most = _by_cuts(sets, segment.pieces, budget.part(CUTS))
     most = most_by_program(sets, segment, _rising(most), budget)

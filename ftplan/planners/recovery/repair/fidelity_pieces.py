@@ -98,10 +98,11 @@ class _Segment:
         down = repair.down.copy()
         self.room, self.pool = repair.room.copy(), float(repair.pool)
         paused = np.zeros(len(down), dtype=np.bool_)
-        if problem.may_pause:  # whatever runs may give way, move or come back where it was
-            paused = ~problem.failed
-            for at in (problem.home, problem.standby):
-                known = np.flatnonzero(paused & (at >= 0))
+        if problem.may_pause:  # what runs on a known node may give way, move or come back where it was
+            home = repair.home()
+            paused = ~down & (home >= 0)
+            for at in (home, np.where(home == problem.home, problem.standby, -1)):
+                known = np.flatnonzero(at >= 0)
                 np.add.at(self.room, at[known], problem.cost[known])
                 self.pool += float(problem.cost[known].sum())
         self.task = np.flatnonzero(down | paused)
@@ -113,7 +114,8 @@ class _Segment:
         # what is back before another failure and is hit by it has been up to date in between
         self.down_s = np.where(free | (last_s > failed_s), np.maximum(last_s, down_s), down_s)
         replay_s, catch_up = delays.of_tasks(self.task)
-        self.replay_s = np.where(free, 0.0, replay_s)
+        moved = problem.may_pause and last_s > 0.0  # whatever was back before may have given way since
+        self.replay_s = np.where(free | moved, 0.0, replay_s)
         self.catch_up = np.broadcast_to(np.asarray(catch_up, dtype=np.float64), len(self.task))
         self.seconds = np.where(free, 0.0, self._least_seconds())
         self.free = free

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +13,8 @@ from ftplan.model.tolerances import ROUNDING, SOLVED
 from ftplan.model.topology import BoolArray, FloatArray
 from ftplan.planners.budget import SOLVER_SECONDS_PER_ITERATION, Budget
 from ftplan.planners.interrupts import solve_sat
-from ftplan.planners.recovery.repair.alike import alike_hosts
 from ftplan.planners.recovery.repair.instance import NOWHERE, RepairInstance, RepairPlacement, value
+from ftplan.planners.recovery.repair.interval_start import WholeTimes, classes_of_hosts, useful_times
 from ftplan.planners.recovery.repair.whole_numbers import WholeRepair, whole_repair
 
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ def solve_intervals(
     with the last of its tasks, a query is whole with the last of its bundles. Points in time tie this to a relaxation
     that sums cores: what is back by then was started on hosts that are there by then. Times, cores and priorities are
     rounded so that the bound is one; the placement is judged anew, by ``value``. Where tasks may not be begun ahead of
-    their queries this is a relaxation: a placement of it counts where it keeps to that. Larger models than
+    their queries, lanes may go to tasks of later steps first, which only a bound may do. Larger models than
     ``MOST_PAIRS`` or ``MOST_ENTRIES`` are not tried: the bound is None.
 
     Parameters
@@ -88,6 +87,7 @@ class _Variables:
     """Variables of the model. The last of ``done`` and ``up`` is whether a bundle or query is ever back."""
 
     on: list[dict[int, Any]]  # of each task, by host
+    idle: list[dict[int, Any]]  # started there too late to help but with its query, without which others would wait
     begins: list[Any]  # of each task
     caught_up: list[Any]  # of each bundle
     whole: list[Any]  # of each query
@@ -113,12 +113,14 @@ class _Model:
         self._possible: BoolArray = (self._earliest < whole.end) & (whole.cost[:, None] <= whole.room[None, :])
         self._bundle: list[int] = instance.bundle.tolist()
         self._members = [instance.queries.members(q).tolist() for q in range(len(instance.priority))]
-        self._alike = _classes(instance)
-        hint = self._useful(start)
+        self._alike = classes_of_hosts(instance)
+        hint = useful_times(instance, whole, start)
         self._points = self._choose_points(hint)
         self._variables = self._declare()
         self._place()
         self._fetch()
+        if not instance.prefetch:
+            self._wait()
         self._follow()
         self._count()
         if most is not None:
@@ -127,19 +129,7 @@ class _Model:
         self.model.minimize(sum(priority * time for priority, time in weighted))
         self._tell(hint)
 
-    def _useful(self, start: RepairPlacement) -> _Times:
-        """Return a placement without bundles that are late, of hosts alike the fullest first, and its times."""
-        times = _times(self._instance, self._whole, start)
-        host = np.where(np.array(times.caught_up)[self._instance.bundle] < self._whole.end, start.host, NOWHERE)
-        on = host >= 0
-        load = np.bincount(host[on], self._whole.cost[on], len(self._instance.host))
-        to = np.arange(len(load))
-        for hosts in self._alike:
-            to[sorted(hosts, key=lambda h: (-load[h], h))] = hosts
-        host[on] = to[host[on]]
-        return _times(self._instance, self._whole, RepairPlacement(host, start.order))
-
-    def _choose_points(self, hint: _Times) -> list[int]:
+    def _choose_points(self, hint: WholeTimes) -> list[int]:
         """Return times by which tasks can have caught up, and halves of the largest gaps between them."""
         end = self._whole.end
         alone = np.unique(self._earliest[self._possible])
@@ -173,12 +163,18 @@ class _Model:
                 {h: model.new_bool_var("") for h in np.flatnonzero(row).tolist() if least[b] < end}
                 for row, b in zip(self._possible, self._bundle, strict=True)
             ],
+            idle=[self._idle(cost) for cost in whole.cost.tolist()],
             begins=[model.new_int_var(0, end, "") for _ in self._bundle],
             caught_up=[model.new_int_var(first, end, "") for first in least],
             whole=[model.new_int_var(min(first, end), end, "") for first in of_query],
             done=[stairs(first) for first in least],
             up=[stairs(first) for first in of_query],
         )
+
+    def _idle(self, cost: int) -> dict[int, Any]:
+        if self._instance.prefetch:
+            return {}
+        return {h: self.model.new_bool_var("") for h, room in enumerate(self._whole.room.tolist()) if cost <= room}
 
     def _place(self) -> None:
         """A task has one host where its bundle is back; hosts and the pool have only so many cores."""
@@ -187,7 +183,11 @@ class _Model:
         for bundle, on in zip(self._bundle, own.on, strict=True):
             if on:
                 model.add(sum(on.values()) == own.done[bundle][-1])
-        cores = list(zip(whole.cost.tolist(), own.on, strict=True))
+        for on, idle in zip(own.on, own.idle, strict=True):
+            if idle:
+                model.add(sum(on.values()) + sum(idle.values()) <= 1)
+        costs = whole.cost.tolist()
+        cores = [*zip(costs, own.on, strict=True), *zip(costs, own.idle, strict=True)]
         load = [sum(cost * on[host] for cost, on in cores if host in on) for host in hosts]
         for host in hosts:
             model.add(load[host] <= int(whole.room[host]))
@@ -215,6 +215,32 @@ class _Model:
                 model.add_no_overlap(intervals + busy)
             elif intervals:
                 model.add_cumulative(intervals + busy, [1] * (len(intervals) + len(busy)), lanes)
+
+    def _wait(self) -> None:
+        """A bundle is started at a step by which some query that needs it has all that it misses started."""
+        model, whole, own = self.model, self._whole, self._variables
+        bundles = range(self._instance.queries.bundles)
+        since = [model.new_int_var(0, whole.end, "") for _ in bundles]
+        step = [model.new_int_var(0, whole.end, "") for _ in self._members]
+        begun = [model.new_bool_var("") for _ in self._members]
+        with_query: list[list[Any]] = [[] for _ in bundles]
+        queries_of: list[list[int]] = [[] for _ in bundles]
+        for q, members in enumerate(self._members):
+            for b in members:
+                fits = model.new_bool_var("")
+                with_query[b].append(fits)
+                queries_of[b].append(q)
+                model.add_implication(fits, begun[q])
+                model.add(since[b] >= step[q] - whole.end + whole.end * fits)
+        for b, some in enumerate(with_query):
+            model.add(sum(some) >= own.done[b][-1])
+        for task, b in enumerate(self._bundle):
+            both = [*own.on[task].items(), *own.idle[task].items()]
+            first = sum(int(whole.there[h]) * var for h, var in both)
+            for q in queries_of[b]:
+                model.add(step[q] >= first)
+                model.add(sum(var for _, var in both) >= begun[q])
+            model.add(own.begins[task] >= since[b] + whole.restart - whole.end + whole.end * own.done[b][-1])
 
     def _follow(self) -> None:
         """A bundle has caught up with its last task, a query is whole with its last bundle, or never."""
@@ -273,7 +299,7 @@ class _Model:
                 up = [row[k] for row in own.up]
                 self.model.add(sum(p * u for p, u in zip(whole.priority.tolist(), up, strict=True)) <= limit)
 
-    def _tell(self, hint: _Times) -> None:
+    def _tell(self, hint: WholeTimes) -> None:
         """Give the solver a placement to begin with."""
         model, own, points = self.model, self._variables, (*self._points, self._whole.end - 1)
         for on, host, begun, begins in zip(own.on, hint.host, hint.begins, own.begins, strict=True):
@@ -293,41 +319,30 @@ class _Model:
     def placement(self, solver: cp_model.CpSolver) -> RepairPlacement | None:
         """Return the placement of a solution, None where it does not fit but for rounding."""
         own = self._variables
-        host = np.array(
-            [next((h for h, var in on.items() if solver.value(var)), NOWHERE) for on in own.on], dtype=np.int64
+        on, idle = (
+            np.array([next((h for h, var in some.items() if solver.value(var)), NOWHERE) for some in rows], np.int64)
+            for rows in (own.on, own.idle)
         )
-        begins = np.array([solver.value(var) for var in own.begins], dtype=np.int64)
-        order = np.lexsort((np.arange(len(host)), begins))
-        return RepairPlacement(host, order) if self._instance.fits(host) else None
+        begins = [solver.value(var) for var in own.begins]
+        order = np.lexsort((np.arange(len(on)), np.where(on >= 0, begins, self._whole.end)))
+        host = np.maximum(on, idle)
+        if not self._instance.fits(host):
+            return None
+        placement = RepairPlacement(host, order)
+        return placement if self._instance.prefetch else waiting(self._instance, placement)
 
 
-@dataclass(frozen=True)
-class _Times:
-    """When what happens in a placement, in whole numbers; the horizon stands for never."""
-
-    host: list[int]
-    begins: list[int]
-    caught_up: list[int]
-    whole: list[int]
-
-
-def _times(instance: RepairInstance, whole: WholeRepair, placement: RepairPlacement) -> _Times:
-    begins = whole.begun(instance, placement)
-    of_bundle = np.zeros(instance.queries.bundles, dtype=np.int64)
-    for task, host in enumerate(placement.host.tolist()):
-        late = whole.end
-        if host >= 0:
-            late = min(late, whole.caught_up(int(begins[task] + whole.lasts[task, host]), task))
-        of_bundle[instance.bundle[task]] = max(int(of_bundle[instance.bundle[task]]), late)
-    of_query = np.minimum(whole.floor, whole.end)
+def waiting(instance: RepairInstance, placement: RepairPlacement) -> RepairPlacement:
+    """Return the same placement with each task started when the first query that needs it has all its tasks started."""
+    at_s = np.full(len(placement.host), np.inf)
+    on = placement.host >= 0
+    at_s[on] = instance.there_s[placement.host[on]]
+    of_bundle = np.full(instance.queries.bundles, -np.inf)
+    np.maximum.at(of_bundle, instance.bundle, at_s)
+    of_query = np.full(len(instance.priority), -np.inf)
     np.maximum.at(of_query, instance.queries.row, of_bundle[instance.queries.member])
-    begins = np.where(placement.host >= 0, np.minimum(begins, whole.end), 0)
-    return _Times(placement.host.tolist(), begins.tolist(), of_bundle.tolist(), of_query.tolist())
-
-
-def _classes(instance: RepairInstance) -> list[list[int]]:
-    """Return the hosts that are alike, where there are several."""
-    hosts: dict[int, list[int]] = defaultdict(list)
-    for host, first in enumerate(alike_hosts(instance)):
-        hosts[first].append(host)
-    return [own for own in hosts.values() if len(own) > 1]
+    first = np.full(instance.queries.bundles, np.inf)
+    np.minimum.at(first, instance.queries.member, of_query[instance.queries.row])
+    step_s = first[instance.bundle]
+    host = np.where(np.isfinite(step_s), placement.host, NOWHERE)
+    return RepairPlacement(host, placement.order, step_s)

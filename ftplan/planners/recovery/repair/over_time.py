@@ -11,6 +11,7 @@ from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.repair.instance import RepairInstance, RepairPlacement, instance_of, nothing_started
 from ftplan.planners.recovery.repair.kept import kept
 from ftplan.planners.recovery.repair.method import Limit, Method, OverTime, Solved
+from ftplan.planners.recovery.repair.pausing import PausingRepair
 from ftplan.planners.recovery.repair.policy import Following, RepairSolver, WholeRepair
 from ftplan.planners.recovery.repair.tried_orders import tried_orders
 from ftplan.planners.recovery.schedule.construction import construct_schedule
@@ -21,6 +22,8 @@ from ftplan.planners.result import Result
 #: Shares of the time left: for a first bound, for all planning, of this for going through all placements, for the
 #: search before a model and for the model.
 FIRST_BOUND, PLANNED, FEW, SEARCH, MODEL = 0.1, 0.7, 0.5, 0.4, 0.6
+#: Share of the time left for a schedule in which running queries give way.
+GIVING_WAY = 0.4
 #: Shares, where failures come later, of planning at each of them, and of what is left then for trying orders in full.
 ANEW, TRIED = 0.3, 0.6
 #: Seconds that a placement may take to be carried out, even when the time is over.
@@ -66,6 +69,8 @@ def over_time(repair: Repair) -> None:
     """
     _bound(repair, FIRST_BOUND)
     if repair.is_planned and not repair.reached(repair.worth):
+        if repair.problem.may_pause:
+            _let_give_way(repair)
         if repair.problem.failures:
             _plan_anew(repair)
         else:
@@ -91,9 +96,25 @@ def _plan_once(repair: Repair) -> None:
     instance = instance_of(state, repair.options.prefetch)
     solved = _solved(repair, instance, part, repair.options.seed)
     repair.budget.cut |= part.cut
-    if solved.most is not None and (repair.limit is None or solved.most < repair.limit.most):
-        repair.limit = Limit(solved.most, None if repair.limit is None else repair.limit.stairs)
-    _carry_out(repair, WholeRepair(lambda *_: solved.placement, repair.options.prefetch))
+    made = _carry_out(repair, WholeRepair(lambda *_: solved.placement, repair.options.prefetch)).answer
+    if solved.most is None or made is None or problem.may_pause:
+        return
+    most = solved.most
+    if problem.rolls_back:  # queries that lost no task are down for a time that no placement changes
+        most += repair.objective.of_schedule(made) - repair.objective.of_placement(instance, solved.placement)
+    if repair.limit is None or most < repair.limit.most:
+        repair.limit = Limit(most, None if repair.limit is None else repair.limit.stairs)
+
+
+def _let_give_way(repair: Repair) -> None:
+    """Plan a schedule in which running queries give way."""
+    part = repair.budget.part(GIVING_WAY)
+    _carry_out(
+        repair,
+        PausingRepair(
+            _planner(repair, part), lambda instance: repair.objective.listed(instance, part), repair.options.prefetch
+        ),
+    )
 
 
 def _plan_anew(repair: Repair) -> None:
@@ -118,9 +139,9 @@ def _plan_anew(repair: Repair) -> None:
 
 
 def _planner(repair: Repair, budget: Budget) -> RepairSolver:
-    """Return what plans with an equal part of the time at step 0 and at each failure."""
-    failures = len({event.at_s for event in repair.problem.failures})
-    plans = iter(range(1 + failures, 0, -1))
+    """Return what plans with an equal part of the time at step 0 and at each failure, twice where tasks may pause."""
+    times = 1 + len({event.at_s for event in repair.problem.failures})
+    plans = iter(range(times * (2 if repair.problem.may_pause else 1), 0, -1))
 
     def planned(instance: RepairInstance, _: Budget, seed: int) -> RepairPlacement:
         part = budget.part(1.0 / next(plans, 1))
@@ -131,19 +152,21 @@ def _planner(repair: Repair, budget: Budget) -> RepairSolver:
     return planned
 
 
-def _carry_out(repair: Repair, policy: Policy) -> None:
+def _carry_out(repair: Repair, policy: Policy) -> Result[Schedule]:
     """Make a schedule in full."""
     options = replace(repair.options, time_limit_s=repair.budget.left_s + GRACE_S)
     result = construct_schedule(repair.problem, options, policy)
     repair.results.append(result)
     if result.answer is not None:
         repair.schedules.append(result.answer)
+    return result
 
 
 def _solved(repair: Repair, instance: RepairInstance, budget: Budget, seed: int) -> Solved:
     """Return what the method makes of an instance; it ends where nothing better is possible."""
     method, objective = repair.method, repair.objective
-    final = not repair.problem.failures
+    problem = repair.problem
+    final = not (problem.failures or problem.rolls_back or problem.may_pause)
     if len(instance.task) == 0 or len(instance.host) == 0:
         return Solved(nothing_started(instance))
     if method.few and (best := objective.few(instance, budget.part(FEW))) is not None:

@@ -27,6 +27,8 @@ class WholeRepair:
     unit_s: float
     priority_unit: float
     end: int  # the horizon
+    there: IntArray  # (H,) the first step of each host
+    restart: int
     begins: IntArray  # (J, H) when a task that starts at the first step of a host can begin to fetch its state
     lasts: IntArray  # (J, H)
     lanes: IntArray  # (H, N)
@@ -63,9 +65,15 @@ class WholeRepair:
         """Return when each task of a placement begins to fetch its state, ``end`` where it is not started, (J,)."""
         begins = np.full(len(self.num), self.end, dtype=np.int64)
         lanes = self.lanes.copy()
-        for task in placement.order[placement.host[placement.order] >= 0].tolist():
+        started = placement.order[placement.host[placement.order] >= 0]
+        if placement.step_s is not None:
+            started = started[np.argsort(placement.step_s[started], kind="stable")]
+        for task in started.tolist():
             host = int(placement.host[task])
             begins[task] = self.begins[task, host]
+            if placement.step_s is not None:
+                at_s = float(instance.starts(float(placement.step_s[task]), task)) - instance.at_s
+                begins[task] = max(int(begins[task]), int(at_s / self.unit_s))
             if self.lasts[task, host] > 0:
                 lane = int(np.argmin(lanes[host]))
                 begins[task] = max(int(begins[task]), int(lanes[host, lane]))
@@ -83,8 +91,9 @@ def whole_repair(instance: RepairInstance) -> WholeRepair | None:
     add = instance.replay_s + instance.catch_up * (instance.at_s - instance.down_s)
     if not (span > 0.0 and np.all(np.isfinite(add)) and np.all(np.isfinite(floor)) and instance.priority.sum() > 0.0):
         return None
+    there = np.append(np.minimum(instance.there_s - instance.at_s, span), instance.restart_s)
     near = begins <= span  # what begins after the horizon may be as late as it likes
-    unit_s = _exact_unit(TIMES, span, begins[near], instance.seconds, np.minimum(lanes, span), floor, add)
+    unit_s = _exact_unit(TIMES, span, begins[near], instance.seconds, np.minimum(lanes, span), floor, add, there)
     exact = unit_s is not None
     unit_s = span / TIMES if unit_s is None else unit_s
     den = 1
@@ -96,7 +105,7 @@ def whole_repair(instance: RepairInstance) -> WholeRepair | None:
         return np.asarray(np.round(units) if exact else np.floor(units), dtype=np.int64)
 
     num = np.floor((1.0 + instance.catch_up) * den)
-    shift = np.floor(np.clip(add, 0.0, 2.0 * span) / unit_s * den + (0.5 if exact else 0.0))
+    shift = np.floor(np.clip(add, -2.0 * span, 2.0 * span) / unit_s * den + (0.5 if exact else 0.0))
     if num.max(initial=1.0) * (2.0 * span / unit_s) > 2.0**52:
         return None
     cost, room, pool = _whole_cores(instance)
@@ -110,6 +119,8 @@ def whole_repair(instance: RepairInstance) -> WholeRepair | None:
         unit_s=unit_s,
         priority_unit=priority_unit,
         end=int(down(span)),
+        there=down(instance.there_s - instance.at_s),
+        restart=int(down(instance.restart_s)),
         begins=down(begins),
         lasts=down(instance.seconds),
         lanes=down(lanes),

@@ -38,7 +38,7 @@ def changes(schedule: Schedule, problem: RecoveryProblem) -> Changes:
 
     def stop(task: int, at_s: float) -> None:
         started = starts.pop(task, np.inf if problem.failed[task] else -np.inf)
-        if 0.0 <= started <= at_s:
+        if 0.0 <= started < at_s:
             events[started, True].append(task)
         if started <= at_s:
             events[at_s, False].append(task)
