@@ -58,10 +58,11 @@ def stairs(repair: Foreseen, budget: Budget) -> Stairs:
     Lagrangian prices bound every time of the epoch. No less where the clock ends it early. Cost of ``PRICED`` chains of
     minimum cuts for each epoch, rate and group.
     """
-    parts = [
-        _epoch_stairs(repair, epoch, budget.part(1.0 / (len(repair.epochs) - k)))
-        for k, epoch in enumerate(repair.epochs)
-    ]
+    parts = []
+    for k, epoch in enumerate(repair.epochs):
+        part = budget.part(1.0 / (len(repair.epochs) - k))
+        parts.append(_epoch_stairs(repair, epoch, part))
+        budget.cut |= part.cut
     at_s, most, asked = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     return Stairs(at_s, most, asked, float(repair.epochs[-1].until_s))
 
@@ -97,7 +98,9 @@ def _epoch_stairs(repair: Foreseen, epoch: Epoch, budget: Budget) -> tuple[Float
     many = len(repair.queries.member) > MANY_ENTRIES
     for group in np.array_split(np.arange(len(at_s)), 1 if many else min(GROUPS, len(at_s))):
         possible = asked & (up_s < ends[group[-1]])
-        most[group] = room.most(possible, ends[group], budget.part(0.5))
+        part = budget.part(0.5)
+        most[group] = room.most(possible, ends[group], part)
+        budget.cut |= part.cut
     alone = np.array([float(repair.priority[asked & (up_s < end)].sum()) for end in ends.tolist()])
     return at_s, np.minimum(most, alone), np.full(len(at_s), total)
 
@@ -122,6 +125,11 @@ def first_runs(repair: Foreseen, epoch: Epoch) -> FloatArray:
     """Return when each host can first run some task in an epoch, infinite for never, shape (H,)."""
     begins = np.where(epoch.needed[:, None], repair.begins(epoch), np.inf)
     return np.asarray(begins.min(axis=0, initial=np.inf))
+
+
+def cores_by(repair: Foreseen, epoch: Epoch, ends: FloatArray) -> FloatArray:
+    """Return the cores on which tasks can have come up before some times of an epoch."""
+    return _Room(repair, epoch).cores(ends)
 
 
 class _Room:

@@ -13,13 +13,17 @@ import numpy as np
 from ftplan.model.tolerances import ROUNDING, SOLVED
 from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.fillable import fillable
 from ftplan.planners.interrupts import SolverStuck, interruptible
 from ftplan.planners.recovery.repair.bound_by_time import Stairs, first_runs, waiting
-from ftplan.planners.recovery.repair.foreseen import Foreseen
+from ftplan.planners.recovery.repair.foreseen import Epoch, Foreseen
+from ftplan.planners.recovery.repair.host_groups import HostGroups, host_groups
 
-#: Pieces of time of the first program, the next and so on, and of the linear one that says where to divide.
-PIECES, DIVIDED = (8, 12, 20, 32), 64
+#: What is whole in a program: nothing, where tasks run, and when they have caught up too.
+RELAXED, PLACED, ALL = 0, 1, 2
+#: Pieces of time of the first program, the next and so on, with what is whole in it.
+PROGRAMS = ((12, PLACED), (12, ALL), (20, ALL), (32, ALL))
+#: Pieces of the linear program that says where to divide, and its share of the time.
+DIVIDED, GUIDE = 40, 0.3
 #: Columns of a program above which it is not built, and seconds below which no solver is started.
 MOST_COLUMNS, LEAST_TIME_S = 40_000, 0.05
 #: Times up to which all are looked at where something may be ready.
@@ -47,22 +51,28 @@ def linked_bound(repair: Foreseen, stairs: Stairs, budget: Budget) -> float:
     counts for the whole piece. Σ_h x[j, h, e] ≤ 1; Σ_j cost x[j, h, e] ≤ room; for each r in which tasks can first be
     started Σ seconds[j, h] y[j, h, k] over what is started not before r ≤ the seconds in lanes since then; Σ priority
     w[q, k] ≤ the stairs. x and y stay until the host fails or the task does. Pieces are divided where a solution of the
-    program before has most to lose. Nothing where tasks may be split or give way: their parts have no host.
+    program before has most to lose. Where there are many tasks and hosts a group of hosts is taken for one
+    (:class:`HostGroups`). Nothing where tasks may be split or give way: their parts have no host.
     """
     if bool(repair.split.any()) or repair.problem.may_pause:
         return stairs.lost
+    groups = host_groups(repair)
+    if not groups.members:
+        return stairs.lost
     best, found = stairs.lost, _even(repair, stairs)
-    if _columns(repair, len(found.at_s)) <= MOST_COLUMNS:
-        answer = _solve(_Program(repair, found.at_s, stairs), budget.part(0.2), whole=False)
+    if _columns(groups, len(found.at_s)) <= MOST_COLUMNS:
+        part = budget.part(GUIDE)
+        answer = _solve(_Program(groups, found.at_s, stairs), part, RELAXED)
+        budget.cut |= part.cut
         if answer is not None:
             best, found = max(best, answer.lost), _Guide(found.at_s, answer.up, stairs.end_s)
-    took_s, last = 0.0, 0
-    for pieces in PIECES:
+    took_s, last = 0.0, (0, RELAXED)
+    for pieces, whole in PROGRAMS:
         at_s = found.divided(_kept(repair), pieces)
-        if len(at_s) == last or _columns(repair, len(at_s)) > MOST_COLUMNS or budget.left_s < took_s:
+        if (len(at_s), whole) == last or _columns(groups, len(at_s)) > MOST_COLUMNS or not budget.pays(took_s):
             break
-        last, before_s = len(at_s), budget.left_s
-        answer = _solve(_Program(repair, at_s, stairs), budget.part(1.0), whole=True)
+        last, before_s = (len(at_s), whole), budget.left_s
+        answer = _solve(_Program(groups, at_s, stairs), budget, whole)
         took_s = before_s - budget.left_s
         best = best if answer is None else max(best, answer.lost)
         if answer is None or not answer.solved:  # finer ones take longer
@@ -70,11 +80,13 @@ def linked_bound(repair: Foreseen, stairs: Stairs, budget: Budget) -> float:
     return best
 
 
-def _columns(repair: Foreseen, pieces: int) -> int:
-    tasks, hosts = repair.seconds.shape
-    room = max(int(epoch.lives.sum()) for epoch in repair.epochs)
-    restored = int((repair.seconds > 0.0).any(axis=1).sum())
-    return int((restored * pieces + tasks * len(repair.epochs)) * min(room, hosts) + repair.queries.queries * pieces)
+def _columns(groups: HostGroups, pieces: int) -> int:
+    """Return about how many columns a program has."""
+    repair = groups.repair
+    several = any(not groups.alone(g) for g in range(len(groups.members)))
+    again = len(repair.cost) if several else int((repair.seconds > 0.0).any(axis=1).sum())
+    pairs = len(groups.members) * (again * pieces + len(repair.cost) * len(repair.epochs))
+    return pairs + repair.queries.queries * pieces
 
 
 def _kept(repair: Foreseen) -> FloatArray:
@@ -169,12 +181,12 @@ class _Rows:
     """A linear program in the making: minimise cost · x, each row Σ ≤ limit, 0 ≤ x ≤ 1."""
 
     cost: list[float] = field(default_factory=list)
-    whole: list[bool] = field(default_factory=list)
+    whole: list[int] = field(default_factory=list)
     row: list[list[tuple[int, float]]] = field(default_factory=list)
     limit: list[float] = field(default_factory=list)
 
-    def column(self, whole: bool, cost: float = 0.0) -> int:
-        """Add a column and return its number."""
+    def column(self, whole: int, cost: float = 0.0) -> int:
+        """Add a column and return its number; *whole*: the least of the kinds of programs in which it is whole."""
         self.cost.append(cost)
         self.whole.append(whole)
         return len(self.cost) - 1
@@ -189,14 +201,14 @@ class _Rows:
 class _Program:
     """The program of some pieces of time."""
 
-    def __init__(self, repair: Foreseen, at_s: FloatArray, stairs: Stairs) -> None:
+    def __init__(self, groups: HostGroups, at_s: FloatArray, stairs: Stairs) -> None:
         self.rows = _Rows()
-        self._repair, self._at_s = repair, at_s
+        self._repair, self._groups, self._at_s = groups.repair, groups, at_s
         self._ends = np.append(at_s[1:], stairs.end_s)
-        starts = np.array([epoch.from_s for epoch in repair.epochs])
+        starts = np.array([epoch.from_s for epoch in self._repair.epochs])
         self._epoch = (np.searchsorted(starts, at_s, side="right") - 1).tolist()
         self.asked = 0.0
-        self.open = OPEN_S * len(repair.epochs) * float(repair.priority.sum())
+        self.open = OPEN_S * len(starts) * float(self._repair.priority.sum())
         self._x: list[dict[tuple[int, int], int]] = []
         self._y: list[dict[tuple[int, int], int]] = []
         self.priorities: list[list[tuple[int, float]]] = []
@@ -206,105 +218,106 @@ class _Program:
         self._count(stairs)
 
     def _place(self) -> None:
-        """Σ_h x ≤ 1, and cores; x stays while its host lives and its task does not fail."""
+        """Σ_h x ≤ 1; x stays while its host lives and its task does not fail."""
         repair, rows = self._repair, self.rows
         for e, epoch in enumerate(repair.epochs):
-            begins = repair.begins(epoch)
+            begins = self._groups.begins(epoch)
             here: dict[tuple[int, int], int] = {}
             kept = self._kept_columns(e) if e else {}
-            for j, h in np.argwhere(np.isfinite(begins) & epoch.needed[:, None]).tolist():
-                if (j, h) in kept:
-                    here[j, h] = kept[j, h]
+            for j, g in np.argwhere(np.isfinite(begins) & epoch.needed[:, None]).tolist():
+                if (j, g) in kept:
+                    here[j, g] = kept[j, g]
                     continue
-                here[j, h] = rows.column(True)
-                if e and (j, h) in self._x[e - 1] and self._stays(e, j, h):
-                    rows.at_most([(self._x[e - 1][j, h], 1.0), (here[j, h], -1.0)], 0.0)
+                here[j, g] = rows.column(PLACED)
+                if e and (j, g) in self._x[e - 1] and self._stays(e, j, g):
+                    rows.at_most([(self._x[e - 1][j, g], 1.0), (here[j, g], -1.0)], 0.0)
             self._x.append(here)
         for e, (epoch, here) in enumerate(zip(repair.epochs, self._x, strict=True)):
             if e + 1 < len(self._x) and here.items() <= self._x[e + 1].items():
                 continue  # the next epoch says the same of them
-            self._fit(epoch.room, here)
+            by_task = defaultdict(list)
+            for (j, _), column in here.items():
+                by_task[j].append((column, 1.0))
+            for terms in by_task.values():
+                rows.at_most(terms, 1.0)
+            self._fit(epoch, here, epoch.until_s)
 
     def _kept_columns(self, e: int) -> dict[tuple[int, int], int]:
         """Return the columns of the epoch before that stand for this one too.
 
         Starting earlier costs nothing then: no room is freed, and the task was on no host that failed.
         """
-        epoch, before = self._repair.epochs[e], self._repair.epochs[e - 1]
+        groups, epoch, before = self._groups, self._repair.epochs[e], self._repair.epochs[e - 1]
         again = before.struck & (epoch.since_s > before.since_s)
-        moved = again | np.isin(np.arange(len(again)), [j for j, h in self._x[e - 1] if not epoch.lives[h]])
-        freed = {h for j, h in self._x[e - 1] if again[j]}
+        lost = [j for j, g in self._x[e - 1] if not groups.lives(epoch, g)]
+        moved = again | np.isin(np.arange(len(again)), lost)
+        freed = {g for j, g in self._x[e - 1] if again[j]}
+        same = {g for _, g in self._x[e - 1] if groups.lives(epoch, g) and groups.same_room(before, epoch, g)}
         return {
-            (j, h): column
-            for (j, h), column in self._x[e - 1].items()
-            if epoch.lives[h] and h not in freed and not moved[j] and before.room[h] == epoch.room[h]
+            (j, g): column for (j, g), column in self._x[e - 1].items() if g in same and g not in freed and not moved[j]
         }
 
-    def _fit(self, room: FloatArray, here: dict[tuple[int, int], int]) -> None:
-        repair, rows = self._repair, self.rows
-        by_task, by_host = defaultdict(list), defaultdict(list)
-        for (j, h), column in here.items():
-            by_task[j].append((column, 1.0))
-            by_host[h].append((column, float(repair.cost[j])))
-        for terms in by_task.values():
-            rows.at_most(terms, 1.0)
+    def _fit(self, epoch: Epoch, here: dict[tuple[int, int], int], end_s: float) -> None:
+        """Σ cost ≤ the cores of each group, and of the pool."""
+        cost, problem = self._repair.cost, self._repair.problem
+        by_group = defaultdict(list)
+        for (j, g), column in here.items():
+            by_group[g].append((column, float(cost[j])))
         pooled: list[tuple[int, float]] = []
-        for h, terms in by_host.items():
-            usable = float(fillable(room[h : h + 1], np.array([cost for _, cost in terms]))[0])
-            rows.at_most(terms, usable + ROUNDING * max(1.0, usable))
-            pooled += terms if h < repair.problem.live_hosts else []
-        if repair.problem.capacity is not None:
-            rows.at_most(pooled, repair.problem.capacity * (1.0 + ROUNDING) + ROUNDING)
+        for g, terms in by_group.items():
+            sizes = np.array([size for _, size in terms])
+            self.rows.at_most(terms, self._groups.cores(epoch, g, end_s, sizes))
+            pooled += terms if self._groups.pooled(g) else []
+        if problem.capacity is not None:
+            self.rows.at_most(pooled, problem.capacity * (1.0 + ROUNDING) + ROUNDING)
 
     def _catch_up(self) -> None:
-        """y ≤ x, and y stays while x does; without a restore a task is up as soon as it can be."""
-        repair, rows = self._repair, self.rows
+        """y ≤ x, and y stays while x does; alone on its host a task without a restore is up as soon as it can be."""
+        repair, groups, rows = self._repair, self._groups, self.rows
         last = len(self._epoch) - 1
         for k, e in enumerate(self._epoch):
             epoch = repair.epochs[e]
             until = repair.ready_by(epoch, self._ends[k : k + 1])[:, 0]
-            ready = repair.begins(epoch) + repair.seconds
+            ready = groups.ready(epoch)
             here: dict[tuple[int, int], int] = {}
-            for (j, h), x in self._x[e].items():
-                if ready[j, h] > until[j] - OPEN_S:
+            for (j, g), x in self._x[e].items():
+                if ready[j, g] > until[j] - OPEN_S:
                     continue
-                if repair.seconds[j, h] <= 0.0 or k == last:
-                    here[j, h] = x
-                    continue
-                here[j, h] = rows.column(True)
-                rows.at_most([(here[j, h], 1.0), (x, -1.0)], 0.0)
-                old = self._y[k - 1].get((j, h)) if k else None
-                if old is not None and (e == self._epoch[k - 1] or self._stays(e, j, h)):
-                    rows.at_most([(old, 1.0), (here[j, h], -1.0)], 0.0)
-            if k and last == k:
-                for key, old in self._y[k - 1].items():
-                    if key in here and old != here[key] and (e == self._epoch[k - 1] or self._stays(e, *key)):
-                        rows.at_most([(old, 1.0), (here[key], -1.0)], 0.0)
+                if k == last or (groups.seconds[j, g] <= 0.0 and groups.alone(g)):
+                    here[j, g] = x
+                else:
+                    here[j, g] = rows.column(ALL)
+                    rows.at_most([(here[j, g], 1.0), (x, -1.0)], 0.0)
+                old = self._y[k - 1].get((j, g)) if k else None
+                if old not in (None, x) and (e == self._epoch[k - 1] or self._stays(e, j, g)):
+                    rows.at_most([(old, 1.0), (here[j, g], -1.0)], 0.0)
             self._y.append(here)
+            several = {key: column for key, column in here.items() if not groups.alone(key[1])}
+            self._fit(epoch, several, float(self._ends[k]))
 
-    def _stays(self, e: int, j: int, h: int) -> bool:
-        """Return whether a task that ran on a host before an epoch still does in it."""
+    def _stays(self, e: int, j: int, g: int) -> bool:
+        """Return whether a task that ran in a group before an epoch still does in it."""
         before, epoch = self._repair.epochs[e - 1], self._repair.epochs[e]
-        return bool(before.lives[h] and epoch.lives[h] and not epoch.since_s[j] > before.since_s[j])
+        lives = self._groups.lives(before, g) and self._groups.lives(epoch, g)
+        return lives and not bool(epoch.since_s[j] > before.since_s[j])
 
     def _lanes(self) -> None:
-        """Σ seconds y ≤ seconds in the lanes of a host since the earliest of these tasks can start."""
-        repair = self._repair
-        restart_s, many = repair.problem.delays.restart_s, repair.problem.restores_at_once
+        """Σ seconds y ≤ seconds in the lanes of a group since the earliest of these tasks can start."""
+        repair, groups = self._repair, self._groups
         for k, e in enumerate(self._epoch):
             epoch = repair.epochs[e]
             until = repair.ready_by(epoch, self._ends[k : k + 1])[:, 0]
-            by_host = defaultdict(list)
-            for (j, h), column in self._y[k].items():
-                if repair.seconds[j, h] > 0.0:
-                    by_host[h].append((j, column))
-            for h, items in by_host.items():
-                there_s = float(repair.there_s[h])
+            by_group = defaultdict(list)
+            for (j, g), column in self._y[k].items():
+                if groups.seconds[j, g] > 0.0:
+                    by_group[g].append((j, column))
+            for g, items in by_group.items():
+                there_s = float(repair.there_s[groups.members[g]].min())
                 for since_s in sorted({max(there_s, float(epoch.since_s[j])) for j, _ in items}):
                     mine = [(j, y) for j, y in items if max(there_s, float(epoch.since_s[j])) >= since_s]
-                    free = max(float(until[j]) for j, _ in mine) - since_s - restart_s
-                    terms = [(y, float(repair.seconds[j, h])) for j, y in mine]
-                    self.rows.at_most(terms, max(many * free - OPEN_S, 0.0))
+                    lanes_s = groups.lanes_s(epoch, g, max(float(until[j]) for j, _ in mine), since_s)
+                    terms = [(y, float(groups.seconds[j, g])) for j, y in mine]
+                    self.rows.at_most(terms, max(lanes_s - OPEN_S, 0.0))
 
     def _count(self, stairs: Stairs) -> None:
         """w ≤ Σ_h y for each task; what is up for a whole piece is not lost."""
@@ -326,7 +339,7 @@ class _Program:
                 self.asked += worth * lasts_s
                 missing = [j for j in members[q] if needed[j]]
                 if all(j in up for j in missing):
-                    w = rows.column(False, -worth * lasts_s)
+                    w = rows.column(RELAXED, -worth * lasts_s)
                     here.append((w, worth))
                     for j in missing:
                         rows.at_most([(w, 1.0), *((y, -1.0) for y in up[j])], 0.0)
@@ -336,7 +349,7 @@ class _Program:
             self.priorities.append(here)
 
 
-def _solve(program: _Program, budget: Budget, whole: bool) -> Linked | None:
+def _solve(program: _Program, budget: Budget, whole: int) -> Linked | None:
     """Return the bound of a program, or of its linear relaxation; None where the solver has none in time."""
     from ortools.math_opt.python import mathopt
     from ortools.math_opt.solvers import highs_pb2
@@ -346,7 +359,7 @@ def _solve(program: _Program, budget: Budget, whole: bool) -> Linked | None:
         budget.over()
         return None
     model = mathopt.Model()
-    columns: list[Any] = [model.add_variable(lb=0.0, ub=1.0, is_integer=whole and integer) for integer in rows.whole]
+    columns: list[Any] = [model.add_variable(lb=0.0, ub=1.0, is_integer=0 < kind <= whole) for kind in rows.whole]
     for terms, limit in zip(rows.row, rows.limit, strict=True):
         constraint = model.add_linear_constraint(ub=limit)
         for column, value in terms:
@@ -356,8 +369,9 @@ def _solve(program: _Program, budget: Budget, whole: bool) -> Linked | None:
         if cost:
             model.objective.set_linear_coefficient(column, cost / scale)
     highs = highs_pb2.HighsOptionsProto()
-    highs.double_options["mip_heuristic_effort"] = 0.02  # only the bound counts
-    nodes = None if budget.iterations is None or not whole else NODES_PER_ITERATION * budget.iterations
+    highs.double_options["mip_heuristic_effort"] = 0.0  # only the bound counts
+    highs.int_options["mip_pscost_minreliable"] = 1
+    nodes = None if budget.iterations is None or whole == RELAXED else NODES_PER_ITERATION * budget.iterations
     parameters = mathopt.SolveParameters(time_limit=timedelta(seconds=budget.left_s), node_limit=nodes, highs=highs)
     try:  # HiGHS has no way to be stopped: an interrupt leaves it behind
         answer = interruptible(
@@ -371,7 +385,7 @@ def _solve(program: _Program, budget: Budget, whole: bool) -> Linked | None:
     if not solved:
         budget.unfinished()
     bound = float(answer.termination.objective_bounds.dual_bound)
-    if not np.isfinite(bound) or not (whole or solved):
+    if not np.isfinite(bound) or not (solved or whole):
         return None
     up = np.zeros(len(program.priorities))
     if answer.has_primal_feasible_solution():
