@@ -55,12 +55,13 @@ Recovery costs: nothing starts before the failure is noticed, and a query is bac
   $ ftplan verify early.json --format table
   code             where           what
   READY_TOO_EARLY  task:alerts/0   step 0 has alerts/0 ready at 15 s, the earliest is 15.25 s
+  WRONG_CAUGHT_UP  task:alerts/0   step 0 has alerts/0 caught up at 19.0625 s, it is at 18.75 s
   WRONG_RESTORED   query:alerts/0  step 0 has query:alerts/0 back at 19.0625 s, it is whole at 18.75 s
   WRONG_QUERIES    query:alerts/0  queries: query:alerts/0 is back at 19.0625 s in the plan, but it is back at 18.75 s
   WRONG_TIMELINE   timeline[0]     timeline[0] states 1 queries of priority 1 at 18.75 s, it is 2 queries of priority 2 at 18.75 s
-  4 violation(s); held to: capacity, arrivals, whole-queries
+  5 violation(s); held to: capacity, arrivals, whole-queries
   not recomputed: bound, plan.steps.objective.bound
-  2> ftplan: early.json: READY_TOO_EARLY: step 0 has alerts/0 ready at 15 s, the earliest is 15.25 s (and 3 more)
+  2> ftplan: early.json: READY_TOO_EARLY: step 0 has alerts/0 ready at 15 s, the earliest is 15.25 s (and 4 more)
   [1]
   $ sed 's/"bandwidth_mb_s": 2.0/"bandwidth_mb_s": 3.0/' plan.json > faster.json
   $ ftplan verify faster.json --format table
@@ -121,15 +122,17 @@ A plan is stale where its costs changed, and a job that never catches up has no 
   code             where           what
   STALE_INPUT      costs           costs costs.yaml is not what the plan was made from: its sha256 begins f0a3f36eba94, the plan's 3f847a8815f5; plan again, or pass --ignore-stale
   READY_TOO_EARLY  task:clicks/0   step 0 has clicks/0 ready at 15 s, the earliest is 25 s
+  WRONG_CAUGHT_UP  task:clicks/0   step 0 has clicks/0 caught up at 18.75 s, it is at 16.6666666667 s
   READY_TOO_EARLY  task:alerts/0   step 0 has alerts/0 ready at 15.25 s, the earliest is 25.25 s
+  WRONG_CAUGHT_UP  task:alerts/0   step 0 has alerts/0 caught up at 19.0625 s, it is at 16.9444444444 s
   WRONG_RESTORED   query:alerts/0  step 0 has query:alerts/0 back at 19.0625 s, it is whole at 16.9444444444 s
   WRONG_RESTORED   query:alerts/1  step 0 has query:alerts/1 back at 18.75 s, it is whole at 16.6666666667 s
   WRONG_QUERIES    query:alerts/0  queries: query:alerts/0 is back at 19.0625 s in the plan, but it is back at 16.9444444444 s
   WRONG_QUERIES    query:alerts/1  queries: query:alerts/1 is back at 18.75 s in the plan, but it is back at 16.6666666667 s
   WRONG_TIMELINE   timeline[0]     timeline[0] states 1 queries of priority 1 at 18.75 s, it is 1 queries of priority 1 at 16.6666666667 s
-  8 violation(s); held to: capacity, arrivals, whole-queries
+  10 violation(s); held to: capacity, arrivals, whole-queries
   not recomputed: bound, plan.steps.objective.bound
-  2> ftplan: plan.json: STALE_INPUT: costs costs.yaml is not what the plan was made from: its sha256 begins f0a3f36eba94, the plan's 3f847a8815f5; plan again, or pass --ignore-stale (and 7 more)
+  2> ftplan: plan.json: STALE_INPUT: costs costs.yaml is not what the plan was made from: its sha256 begins f0a3f36eba94, the plan's 3f847a8815f5; plan again, or pass --ignore-stale (and 9 more)
   [1]
   $ sed -i 's/capacity_records_s: {value: 20}/capacity_records_s: {value: 2}/' costs.yaml
   $ ftplan recovery-schedule -t topology.yaml -c cluster.yaml --fail node:n1 --costs costs.yaml
