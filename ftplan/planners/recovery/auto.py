@@ -13,6 +13,7 @@ from ftplan.planners.recovery.exact import exact_step
 from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack, StepChoice, StepSolver
 from ftplan.planners.recovery.local_search import local_search_step
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
+from ftplan.planners.recovery.repair.method import Method
 from ftplan.planners.recovery.schedule.by_objective import by_objective
 from ftplan.planners.recovery.schedule.schedule import Schedule
 from ftplan.planners.result import Result
@@ -29,7 +30,7 @@ SOLVERS: tuple[tuple[StepSolver, float], ...] = (
 
 def auto(problem: RecoveryProblem, options: RecoveryOptions) -> Result[Schedule]:
     """Take the best of what fits into the time at each step, with the best bound; see :func:`auto_step`."""
-    return by_objective(problem, options, auto_step)
+    return by_objective(problem, options, Method(auto_step, few=True, search=True, model=True))
 
 
 def auto_step(knapsack: SetUnionKnapsack, budget: Budget, seed: int = 0, hint: BoolArray | None = None) -> StepChoice:

@@ -20,6 +20,7 @@ from ftplan.planners.recovery.knapsack.lagrangian_bound import LagrangianBound, 
 from ftplan.planners.recovery.knapsack.reduction import Fixed, Reduction, reduce
 from ftplan.planners.recovery.local_search import local_search_step
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
+from ftplan.planners.recovery.repair.method import Method
 from ftplan.planners.recovery.schedule.by_objective import by_objective
 from ftplan.planners.recovery.schedule.schedule import Schedule
 from ftplan.planners.result import Result
@@ -87,7 +88,7 @@ class Incumbent:
 
 def exact(problem: RecoveryProblem, options: RecoveryOptions) -> Result[Schedule]:
     """Solve each step exactly, or to a proven gap; see :func:`exact_step`."""
-    return by_objective(problem, options, exact_step)
+    return by_objective(problem, options, Method(exact_step, few=True, search=True, model=True))
 
 
 def exact_step(knapsack: SetUnionKnapsack, budget: Budget, seed: int = 0, hint: BoolArray | None = None) -> StepChoice:

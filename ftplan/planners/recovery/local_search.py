@@ -21,6 +21,7 @@ from ftplan.planners.recovery.knapsack.reduction import join_bundles
 from ftplan.planners.recovery.knapsack.residual import residual
 from ftplan.planners.recovery.knapsack.tabu_moves import TabuInstance, TabuSettings, TabuState
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
+from ftplan.planners.recovery.repair.method import Method
 from ftplan.planners.recovery.schedule.by_objective import by_objective
 from ftplan.planners.recovery.schedule.schedule import Schedule
 from ftplan.planners.result import Result
@@ -38,7 +39,7 @@ DIGITS = 51
 
 def local_search(problem: RecoveryProblem, options: RecoveryOptions) -> Result[Schedule]:
     """Search each step's choice until nothing better comes or the time is over; see :func:`local_search_step`."""
-    return by_objective(problem, options, local_search_step)
+    return by_objective(problem, options, Method(local_search_step, search=True))
 
 
 def local_search_step(

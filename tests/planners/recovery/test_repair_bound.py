@@ -1,0 +1,157 @@
+"""No schedule is better than the bound of a whole repair."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ftplan.planners.budget import Budget
+from ftplan.planners.recovery.best_density import best_density_step
+from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
+from ftplan.planners.recovery.repair import foreseen, host_groups
+from ftplan.planners.recovery.repair.bound import repair_bound
+from ftplan.planners.recovery.repair.instance import instance_of
+from ftplan.planners.recovery.schedule.by_queries import by_queries
+from ftplan.planners.recovery.schedule.construction import construct_schedule
+from ftplan.planners.recovery.schedule.score import priority_time_of
+from tests.planners.recovery.burst_cases import first_state, least_at_random, random_burst
+from tests.planners.recovery.cases import graph, problem
+from tests.planners.recovery.repair_cases import least_loss, random_repair
+
+
+def bound_of(asked: RecoveryProblem, **more: bool) -> float:
+    return repair_bound(asked, Budget(1e6, iterations=20), **more).value
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_nothing_loses_less_than_the_bound(seed: int) -> None:
+    asked = random_repair(seed)
+    least = least_loss(instance_of(first_state(asked)))
+    assert bound_of(asked) <= least * (1.0 + 1e-9) + 1e-6
+    assert bound_of(asked, parallel=True) <= least * (1.0 + 1e-9) + 1e-6
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_no_schedule_loses_less_where_more_fails_later(seed: int) -> None:
+    asked = random_burst(seed)
+    assert bound_of(asked) <= least_at_random(asked, 12) * (1.0 + 1e-9) + 1e-6
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_is_too_large_to_look_at_in_pairs_is_bounded_too(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(foreseen, "MOST_CELLS", 0)
+    asked = random_repair(seed)
+    assert bound_of(asked) <= least_loss(instance_of(first_state(asked))) * (1.0 + 1e-9) + 1e-6
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_hosts_in_groups_are_bounded_too(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(host_groups, "MOST_PAIRS", 0)
+    asked = random_repair(seed)
+    assert bound_of(asked) <= least_loss(instance_of(first_state(asked))) * (1.0 + 1e-9) + 1e-6
+    burst = random_burst(seed)
+    assert bound_of(burst) <= least_at_random(burst, 10) * (1.0 + 1e-9) + 1e-6
+
+
+def test_work_that_is_bounded_gives_the_same_again() -> None:
+    asked = random_burst(3)
+    assert bound_of(asked) == bound_of(asked)
+    assert repair_bound(asked, Budget(1e6, iterations=0)).value <= bound_of(asked)
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_splitting_tasks_does_not_beat_the_bound(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    tasks = graph(
+        [
+            {"id": "a", "parallelism": 2, "cpu": [1.0, 0.5], "key_groups": 8, "state_bytes": [60, 20]},
+            {"id": "b", "parallelism": 2, "cpu": [1.0, 0.75], "priority": [2.0, 3.0], "state_bytes": 30},
+        ],
+        [{"from": "a", "to": "b", "partitioning": "one-to-one"}],
+    )
+    rooms = {f"n{k}": float(rng.choice([0.25, 0.5])) for k in range(2)}
+    later = [(20.0 * k, f"m{k}", float(rng.choice([0.5, 0.75, 1.5]))) for k in (1, 2, 3)]
+    asked = problem(
+        tasks,
+        ["a/0", "a/1", "b/0", "b/1"],
+        rooms,
+        later,
+        state_bytes=tasks.per_task("state_bytes"),
+        bandwidth_bytes_s=float(rng.choice([1.0, 5.0])),
+        horizon_s=200.0,
+    )
+    options = RecoveryOptions(objective="priority-time", parallel_recovery=True, time_limit_s=60.0)
+    result = construct_schedule(asked, options, by_queries(best_density_step))
+    assert result.answer is not None
+    assert bound_of(asked, parallel=True) <= priority_time_of(result.answer, asked) * (1.0 + 1e-9) + 1e-6
+
+
+def test_stairs_and_value_say_the_same() -> None:
+    asked = random_burst(7)
+    found = repair_bound(asked, Budget(1e6, iterations=20))
+    lasts_s = np.diff(np.append(found.at_s, asked.horizon_s))
+    assert found.at_s[0] == 0.0
+    assert np.all(found.most <= found.asked)
+    assert found.value >= float((found.asked - found.most) @ lasts_s) - 1e-9
+
+
+def test_a_restore_alone_is_known() -> None:
+    """75 bytes at 3 a second: the query is down for 25 s, as the plan will say."""
+    tasks = graph([{"id": "a", "state_bytes": 75}], [])
+    asked = problem(tasks, ["a/0"], {"n1": 1.0}, state_bytes=tasks.per_task("state_bytes"), bandwidth_bytes_s=3.0)
+    assert bound_of(asked) == pytest.approx(25.0)
+
+
+def test_restores_on_one_node_wait_for_each_other() -> None:
+    """Three of 30 s each, 30 + 60 + 90; side by side 90 s each."""
+    tasks = graph([{"id": "a", "parallelism": 3, "cpu": 0.1, "state_bytes": 30}], [])
+    asked = problem(
+        tasks, ["a/0", "a/1", "a/2"], {"n1": 1.0}, state_bytes=tasks.per_task("state_bytes"), bandwidth_bytes_s=1.0
+    )
+    assert 0.95 * 180.0 <= bound_of(asked) <= 180.0
+    assert bound_of(replace(asked, restores_at_once=3)) == pytest.approx(270.0)
+
+
+def test_outages_that_begin_later_count() -> None:
+    """The only other node comes at 50 s: what fails at 20 s is down for 30 s."""
+    tasks = graph([{"id": "a", "parallelism": 2, "cpu": 1.0, "priority": [1.0, 3.0]}], [])
+    asked = problem(
+        tasks,
+        ["a/0"],
+        {"n1": 0.0},
+        [(50.0, "n2", 2.0)],
+        homes={"a/1": "n1"},
+        failures=[(20.0, "node:n1", ["n1"], [])],
+    )
+    assert bound_of(asked) == pytest.approx(50.0 + 3.0 * 30.0)
+
+
+def test_a_standby_takes_over() -> None:
+    """Then nothing of it is down."""
+    tasks = graph([{"id": "a", "cpu": 1.0}], [])
+    asked = problem(
+        tasks,
+        [],
+        {"n1": 0.0, "n2": 0.0},
+        homes={"a/0": "n1"},
+        standby={"a/0": "n2"},
+        failures=[(20.0, "node:n1", ["n1"], [])],
+    )
+    assert bound_of(asked) == 0.0
+
+
+def test_what_fails_on_a_host_that_fails_starts_again() -> None:
+    """The only host is gone from 20 s to the end."""
+    tasks = graph([{"id": "a", "cpu": 1.0}], [])
+    asked = problem(tasks, ["a/0"], {"n1": 1.0}, failures=[(20.0, "node:n1", ["n1"], [])], horizon_s=100.0)
+    assert bound_of(asked) == pytest.approx(80.0)
+
+
+def test_running_queries_may_give_way() -> None:
+    """One core in use by a query of priority 1 that can serve one of priority 5 instead: 1 a second is down."""
+    tasks = graph([{"id": "a", "parallelism": 2, "cpu": 1.0, "priority": [1.0, 5.0]}], [])
+    asked = problem(tasks, ["a/1"], {"n1": 0.0}, homes={"a/0": "n1"}, horizon_s=100.0)
+    assert bound_of(asked) == pytest.approx(500.0)
+    assert bound_of(replace(asked, may_pause=True)) == pytest.approx(100.0)
