@@ -43,6 +43,19 @@ def test_it_loses_least_and_proves_it(first: int) -> None:
         assert optimal, seed
 
 
+def test_without_restores_points_say_it_all() -> None:
+    for seed in range(8000, 8040):
+        instance = varied(seed)
+        instance = replace(instance, restore_s=np.zeros(len(instance.task)), near=())
+        if len(instance.host) == 0:
+            continue
+        least = least_loss(instance)
+        placement, bound, optimal = solve_intervals(instance, nothing(instance), Budget(1e9, None), seed)
+        assert optimal, seed
+        assert bound == pytest.approx(least, rel=1e-6)
+        assert value(instance, placement) == pytest.approx(least, rel=1e-9), seed
+
+
 def test_where_tasks_wait_for_their_queries_the_bound_holds() -> None:
     met = []
     for seed in range(7000, 7060):

@@ -14,9 +14,11 @@ from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.repair.alike import alike_hosts, kinds_of_task
 from ftplan.planners.recovery.repair.instance import NOWHERE, RepairInstance, RepairPlacement
 
-#: Tasks up to which it is tried, and partial placements that are looked at before it is given up: some tenths of a
-#: second.
-MOST_TASKS, MOST_VISITED = 16, 20_000
+#: Tasks up to which it is tried, and partial placements that are looked at before it is given up: the first are some
+#: tenths of a second.
+MOST_TASKS, LEAST_VISITED, MOST_VISITED = 16, 20_000, 200_000
+#: Partial placements more for each second that is left, about a sixth of it, or for each iteration.
+BY_SECOND, BY_ITERATION = 4_000, 1_000
 #: Partial placements between two looks at the clock.
 LOOK_EVERY = 64
 
@@ -25,23 +27,29 @@ class _TooMany(Exception):
     """More partial placements than are looked at."""
 
 
-def optimum_where_few(instance: RepairInstance, budget: Budget, most: int = MOST_VISITED) -> RepairPlacement | None:
+def optimum_where_few(instance: RepairInstance, budget: Budget, most: int | None = None) -> RepairPlacement | None:
     """Return a placement of the least priority × time down, None where there are too many to go through.
 
     Tasks are placed one after another, each at every place in the queue of every host (and, where tasks may not be
     begun ahead of their queries, at every step). A task more in a queue delays those behind it or nobody, so what
     queries lose with the tasks so far, the others as early as they could be alone, bounds what comes of it. Of hosts
     alike and still empty only the first is tried, of tasks alike only one order. Cost: at most *most* partial
-    placements, each O(tasks · hosts + entries). Guarantee: optimal; nothing is rounded.
+    placements, by default as many as the budget is worth, each O(tasks · hosts + entries). Guarantee: optimal; nothing
+    is rounded.
     """
     if len(instance.task) > MOST_TASKS:
         return None
-    search = _Search.of(instance, budget, most)
+    search = _Search.of(instance, budget, _worth(budget) if most is None else most)
     try:
         search.place(0)
     except _TooMany:
         return None
     return search.placement(instance)
+
+
+def _worth(budget: Budget) -> int:
+    more = BY_SECOND * budget.left_s if budget.iterations is None else BY_ITERATION * budget.iterations
+    return int(min(LEAST_VISITED + more, MOST_VISITED))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,9 @@ from ftplan.model.topology import BoolArray, FloatArray
 from ftplan.planners.budget import SOLVER_SECONDS_PER_ITERATION, Budget
 from ftplan.planners.interrupts import solve_sat
 from ftplan.planners.recovery.repair.instance import NOWHERE, RepairInstance, RepairPlacement, value
+from ftplan.planners.recovery.repair.interval_points import POINTS, known_points, spread_points
 from ftplan.planners.recovery.repair.interval_start import WholeTimes, classes_of_hosts, useful_times
+from ftplan.planners.recovery.repair.waiting import waiting
 from ftplan.planners.recovery.repair.whole_numbers import WholeRepair, whole_repair
 
 if TYPE_CHECKING:
@@ -22,8 +24,6 @@ if TYPE_CHECKING:
 
 #: Pairs of a task and a host, and entries of (query, bundle) times points in time, up to which the model is built.
 MOST_PAIRS, MOST_ENTRIES = 12_000, 60_000
-#: Points in time at which it is counted what is back.
-POINTS = 40
 #: Seconds that building takes for each pair and each entry.
 BUILD_S = 5e-5
 
@@ -54,11 +54,7 @@ def solve_intervals(
     RuntimeError
         If a placement beats the bound: a fault of the model.
     """
-    pairs = len(instance.task) * len(instance.host)
-    entries = len(instance.queries.member) * POINTS
-    if pairs > MOST_PAIRS or entries > MOST_ENTRIES or not budget.pays(BUILD_S * (pairs + entries)):
-        return start, None, False
-    if budget.iterations == 0 or (whole := whole_repair(instance)) is None:
+    if budget.iterations == 0 or too_large(instance, budget) or (whole := whole_repair(instance)) is None:
         return start, None, False
     from ortools.sat.python import cp_model
 
@@ -80,6 +76,13 @@ def solve_intervals(
     reached = value(instance, best)
     optimal = status == cp_model.OPTIMAL and reached - bound <= SOLVED * max(1.0, abs(reached))
     return best, sound_bound("min", reached, bound, instance.nothing), optimal
+
+
+def too_large(instance: RepairInstance, budget: Budget) -> bool:
+    """Return whether the model would have too much in it, or take longer to build than there is time."""
+    pairs = len(instance.task) * len(instance.host)
+    entries = len(instance.queries.member) * POINTS
+    return pairs > MOST_PAIRS or entries > MOST_ENTRIES or not budget.pays(BUILD_S * (pairs + entries))
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,35 +118,21 @@ class _Model:
         self._members = [instance.queries.members(q).tolist() for q in range(len(instance.priority))]
         self._alike = classes_of_hosts(instance)
         hint = useful_times(instance, whole, start)
-        self._points = self._choose_points(hint)
+        known = known_points(whole, self._possible) if instance.prefetch else None
+        self._points = spread_points(whole, self._possible, hint) if known is None else known
+        self._known = known is not None
         self._variables = self._declare()
         self._place()
-        self._fetch()
-        if not instance.prefetch:
-            self._wait()
-        self._follow()
+        if not self._known:
+            self._fetch()
+            if not instance.prefetch:
+                self._wait()
+            self._follow()
         self._count()
         if most is not None:
             self._cut(*most)
-        weighted = zip(whole.priority.tolist(), self._variables.whole, strict=True)
-        self.model.minimize(sum(priority * time for priority, time in weighted))
+        self.model.minimize(sum(p * time for p, time in zip(whole.priority.tolist(), self._whole_at(), strict=True)))
         self._tell(hint)
-
-    def _choose_points(self, hint: WholeTimes) -> list[int]:
-        """Return times by which tasks can have caught up, and halves of the largest gaps between them."""
-        end = self._whole.end
-        alone = np.unique(self._earliest[self._possible])
-        if len(alone) > POINTS // 2:
-            alone = alone[np.unique(np.linspace(0, len(alone) - 1, POINTS // 2).astype(np.int64))]
-        points = {0, *alone.tolist()}
-        last = max([max(points), *(own for own in hint.whole if own < end)])
-        points.add(last)
-        while 1 < len(points) < POINTS and bool((self._whole.lasts > 0).any()):
-            gap, left = max((later - early, -early) for early, later in itertools.pairwise(sorted(points)))
-            if gap <= max(1, end // 1000):
-                break
-            points.add(-left + gap // 2)
-        return sorted(points - {0})
 
     def _declare(self) -> _Variables:
         model, whole, end = self.model, self._whole, self._whole.end
@@ -164,12 +153,17 @@ class _Model:
                 for row, b in zip(self._possible, self._bundle, strict=True)
             ],
             idle=[self._idle(cost) for cost in whole.cost.tolist()],
-            begins=[model.new_int_var(0, end, "") for _ in self._bundle],
-            caught_up=[model.new_int_var(first, end, "") for first in least],
-            whole=[model.new_int_var(min(first, end), end, "") for first in of_query],
+            begins=[self._time(0) for _ in self._bundle],
+            caught_up=[self._time(first) for first in least],
+            whole=[self._time(first) for first in of_query],
             done=[stairs(first) for first in least],
             up=[stairs(first) for first in of_query],
         )
+
+    def _time(self, first: int) -> Any:
+        """Return a time, nothing where the points say it all."""
+        end = self._whole.end
+        return self._never if self._known else self.model.new_int_var(min(first, end), end, "")
 
     def _idle(self, cost: int) -> dict[int, Any]:
         if self._instance.prefetch:
@@ -262,19 +256,31 @@ class _Model:
                 model.add_implication(early, late)
         for time, row in zip(own.caught_up, own.done, strict=True):
             for at, done in zip(self._points, row[:-1], strict=True):
-                model.add(time <= at).only_enforce_if(done)
+                if not self._known:
+                    model.add(time <= at).only_enforce_if(done)
         for task, on in enumerate(own.on):
             for at, done in zip(self._points, own.done[self._bundle[task]][:-1], strict=True):
                 if on:
                     model.add(sum(var for h, var in on.items() if self._earliest[task, h] <= at) >= done)
-        pieces = [late - early for early, late in itertools.pairwise((0, *self._points, whole.end))]
         for q, bundles in enumerate(self._members):
             for k, up in enumerate(own.up[q]):
                 for b in bundles:
                     model.add_implication(up, own.done[b][k])
-            lost = [piece * (1 - up) for piece, up in zip(pieces, own.up[q], strict=True)]
-            model.add(own.whole[q] >= sum(lost))
-        self._energy()
+        if not self._known:
+            pieces = [late - early for early, late in itertools.pairwise((0, *self._points, whole.end))]
+            for time, row in zip(own.whole, own.up, strict=True):
+                model.add(time >= sum(piece * (1 - up) for piece, up in zip(pieces, row, strict=True)))
+            self._energy()
+
+    def _whole_at(self) -> list[Any]:
+        """Return when each query is whole: where the points are known what is not up by one waits for the next."""
+        if not self._known:
+            return self._variables.whole
+        pieces = [late - early for early, late in itertools.pairwise((*self._points, self._whole.end))]
+        return [
+            self._points[0] + sum(piece * (1 - up) for piece, up in zip(pieces, row[:-1], strict=True))
+            for row in self._variables.up
+        ]
 
     def _energy(self) -> None:
         """By each point lanes have fetched no more than there was time for."""
@@ -303,7 +309,7 @@ class _Model:
         """Give the solver a placement to begin with."""
         model, own, points = self.model, self._variables, (*self._points, self._whole.end - 1)
         for on, host, begun, begins in zip(own.on, hint.host, hint.begins, own.begins, strict=True):
-            model.add_hint(begins, begun)
+            self._hint(begins, begun)
             for h, var in on.items():
                 model.add_hint(var, h == host)
         for times, since, stairs in (
@@ -311,10 +317,13 @@ class _Model:
             (own.whole, hint.whole, own.up),
         ):
             for var, at, row in zip(times, since, stairs, strict=True):
-                model.add_hint(var, at)
+                self._hint(var, at)
                 for point, up in zip(points, row, strict=True):
-                    if up is not self._never:
-                        model.add_hint(up, at <= point)
+                    self._hint(up, at <= point)
+
+    def _hint(self, variable: Any, value: int) -> None:
+        if variable is not self._never:
+            self.model.add_hint(variable, value)
 
     def placement(self, solver: cp_model.CpSolver) -> RepairPlacement | None:
         """Return the placement of a solution, None where it does not fit but for rounding."""
@@ -330,19 +339,3 @@ class _Model:
             return None
         placement = RepairPlacement(host, order)
         return placement if self._instance.prefetch else waiting(self._instance, placement)
-
-
-def waiting(instance: RepairInstance, placement: RepairPlacement) -> RepairPlacement:
-    """Return the same placement with each task started when the first query that needs it has all its tasks started."""
-    at_s = np.full(len(placement.host), np.inf)
-    on = placement.host >= 0
-    at_s[on] = instance.there_s[placement.host[on]]
-    of_bundle = np.full(instance.queries.bundles, -np.inf)
-    np.maximum.at(of_bundle, instance.bundle, at_s)
-    of_query = np.full(len(instance.priority), -np.inf)
-    np.maximum.at(of_query, instance.queries.row, of_bundle[instance.queries.member])
-    first = np.full(instance.queries.bundles, np.inf)
-    np.minimum.at(first, instance.queries.member, of_query[instance.queries.row])
-    step_s = first[instance.bundle]
-    host = np.where(np.isfinite(step_s), placement.host, NOWHERE)
-    return RepairPlacement(host, placement.order, step_s)

@@ -92,7 +92,9 @@ def _plan_once(repair: Repair) -> None:
     """Plan at step 0; nothing comes that the plan does not foresee."""
     problem, part = repair.problem, repair.budget.part(PLANNED)
     queries = failed_queries(problem.graph, problem.failed)
-    state = RepairState(problem).observe(0, 0.0, queries, problem.arrivals)
+    repaired = RepairState(problem)
+    repaired.strike((), 0.0)  # what rolls back restores before anything else does
+    state = repaired.observe(0, 0.0, queries, problem.arrivals)
     instance = instance_of(state, repair.options.prefetch)
     solved = _solved(repair, instance, part, repair.options.seed)
     repair.budget.cut |= part.cut
