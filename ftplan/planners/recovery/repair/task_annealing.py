@@ -16,8 +16,8 @@ from ftplan.planners.recovery.repair.instance import NOWHERE, RepairInstance, Re
 MOST_TASKS = 1_000
 #: Rounds for each task and pass, and passes where nothing else limits them.
 ROUNDS_PER_PASS, PASSES = 20, 127
-#: Temperature at the start and the end of a cycle, of what the start gains.
-HOT, COLD = 1e-2, 3e-5
+#: Temperature at the start and the end of a cycle, of what the start gains for each task.
+HOT, COLD = 0.3, 1e-3
 #: Rounds between two looks at the clock.
 LOOK_EVERY = 50
 #: Shares of the moves: two tasks change places, one goes elsewhere, one takes the place of another that goes elsewhere;
@@ -57,7 +57,7 @@ class _Annealing:
         self._instance, self._gain, self._random = instance, gain, random.Random(seed)
         self._cost = instance.cost.tolist()
         self._restores = bool((instance.restore_s > 0.0).any())
-        self._unit = max(abs(self.best_gain), 1e-9)
+        self._unit = max(abs(self.best_gain), 1e-9) / len(instance.task)
 
     def cycle(self, rounds: int, many: int, budget: Budget) -> None:
         """Make the first *many* of the rounds of a cycle."""
