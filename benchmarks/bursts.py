@@ -1,6 +1,6 @@
 """What real bursts of failures cost: priority × seconds down, mean and tail, by algorithm.
 
-Run from the project's root: ``python benchmarks/bursts.py [--draws 1000] [--iterations 20] [--time-limit 60]``. Prints
+Run from the project's root: ``python benchmarks/bursts.py [--draws 1000] [--iterations 2] [--time-limit 60]``. Prints
 two Markdown tables. ``--extract FOLDER`` writes ssd_bursts.csv anew from Alibaba's SSD failure log instead
 (FOLDER/ssd_failures.csv.gz, named by FTPLAN_FAILURES).
 
@@ -181,7 +181,7 @@ def tail(values: FloatArray) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--draws", type=int, default=1000)
-    parser.add_argument("--iterations", type=int, default=20)
+    parser.add_argument("--iterations", type=int, default=2)
     parser.add_argument("--time-limit", type=float, default=60.0)
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--extract", type=Path, nargs="?", const=os.environ.get("FTPLAN_FAILURES"))
