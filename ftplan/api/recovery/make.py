@@ -14,6 +14,7 @@ from ftplan.api.recovery import figures as recovery_figures
 from ftplan.api.recovery.fix import Setting, infeasible
 from ftplan.api.recovery.options import RecoveryScheduleOptions
 from ftplan.api.recovery.problem import Prepared, prepare
+from ftplan.api.recovery.waiting import waiting, waiting_warnings
 from ftplan.api.recovery.warnings import bound_warnings, gain_warnings
 from ftplan.api.recovery_costs import recorded_costs
 from ftplan.metrics.stats_summary import trust_warnings
@@ -69,7 +70,7 @@ def make(problem: Problem, planner: registry.Row, options: RecoveryScheduleOptio
     summary, cut = _summary(recovery, settings, result, options.samples, _end(command))
     said = of_command(result.warnings, command.time_limit_s)
     warnings = _warnings(problem, recovery, said, summary, options.objective)
-    if options.costs is not None and options.objective != "priority" and result.status == "feasible":
+    if result.bound is not None and options.objective != "priority":
         cut += bound_warnings(recovery)
     return Plan(
         kind=RECOVERY_SCHEDULE.name,
@@ -168,9 +169,11 @@ def _summary(
             if wanted(problem, samples) and (sampled is None or sampled["samples"] < samples):
                 lacking.append(f"{0 if sampled is None else sampled['samples']} of {samples} sampled arrivals")
     text = f"the time limit cut comparisons short: the summary has {', '.join(lacking)}; the plan is what it is"
+    merged = None if schedule is None else waiting(problem, settings, end_s)
     rolled_back = {d.query for d in schedule.downtimes if d.rolled_back} if schedule is not None else set()
     return {
         **({"rolled_back_queries": len(rolled_back)} if rolled_back else {}),
+        **({} if merged is None else {"waiting": merged}),
         "failed_tasks": int(problem.failed.sum()),
         "failed_cpu": float(problem.cost[problem.failed].sum()),
         "failed_nodes": problem.failed_nodes,
@@ -208,4 +211,5 @@ def _warnings(
         warnings += trust_warnings(problem.stats.manifest)
     if objective != "fidelity-time":
         warnings += [w for w in gain_warnings(summary) if w.code not in own]
+        warnings += waiting_warnings(summary.get("waiting"), (summary["after"] or {}).get("priority_time"))
     return tuple(dict.fromkeys(warnings))

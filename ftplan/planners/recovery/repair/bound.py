@@ -11,11 +11,15 @@ from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.problem import RecoveryProblem
 from ftplan.planners.recovery.repair.bound_at_once import solved
 from ftplan.planners.recovery.repair.bound_by_time import stairs
+from ftplan.planners.recovery.repair.bound_in_sums import in_sums
 from ftplan.planners.recovery.repair.bound_linked import linked_bound
 from ftplan.planners.recovery.repair.foreseen import foreseen
 
-#: Shares of the time that is left: for prices of all times, for single times.
-STAIRS, SOLVED = 0.4, 0.2
+#: Shares of the time that is left: for prices of all times, for single times, and for
+#: sums where restores take time.
+STAIRS, SOLVED, IN_SUMS = 0.4, 0.2, 0.2
+#: Tasks up to which hosts are told apart also where nothing is restored.
+FEW = 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,5 +46,21 @@ def repair_bound(problem: RecoveryProblem, budget: Budget, *, parallel: bool = F
     if not repair.epochs or repair.queries.queries == 0:
         none = np.zeros(1)
         return RepairBound(0.0, none, none, none)
-    steps = solved(repair, stairs(repair, budget.part(STAIRS)), budget.part(SOLVED))
-    return RepairBound(linked_bound(repair, steps, budget), steps.at_s, steps.most, steps.asked)
+    part = budget.part(STAIRS)
+    steps = stairs(repair, part)
+    budget.cut |= part.cut
+    lost = steps.lost
+    restores = bool((repair.far_s > 0.0).any())
+    apart = restores or len(repair.cost) <= FEW  # otherwise more is to be had of the sums
+    if budget.iterations == 0:
+        return RepairBound(lost, steps.at_s, steps.most, steps.asked)
+    if apart:
+        part = budget.part(SOLVED)
+        steps = solved(repair, steps, part)
+        budget.cut |= part.cut
+    part = budget.part(IN_SUMS if restores else 1.0)
+    lost, steps = in_sums(repair, steps, part)
+    budget.cut |= part.cut
+    if apart:
+        lost = max(lost, linked_bound(repair, steps, budget))
+    return RepairBound(lost, steps.at_s, steps.most, steps.asked)

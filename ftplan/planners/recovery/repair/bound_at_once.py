@@ -11,13 +11,13 @@ import numpy as np
 from ftplan.model.tolerances import ROUNDING
 from ftplan.planners.budget import SOLVER_SECONDS_PER_ITERATION, Budget
 from ftplan.planners.interrupts import solve_sat
-from ftplan.planners.recovery.repair.bound_by_time import Stairs, first_runs, sharper, waiting
+from ftplan.planners.recovery.repair.bound_by_time import Stairs, sharper, waiting
 from ftplan.planners.recovery.repair.foreseen import Epoch, Foreseen
 
 #: Pairs of task and host, and entries of (query, bundle), above which single times are not solved.
 MOST_PAIRS, MOST_ENTRIES = 10_000, 5_000
-#: Times that are solved at most, and seconds of the solver for each, at most.
-TIMES, SOLVER_S = 24, 1.0
+#: Times that are solved at most, and the share of the time left for each.
+TIMES, ALONE = 24, 0.2
 #: Whole units of a core and a second, and of the largest sum of either.
 _UNIT, _LARGEST = 1e6, 2.0**40
 
@@ -29,7 +29,7 @@ def solved(repair: Foreseen, stairs: Stairs, budget: Budget) -> Stairs:
     it. First the ends of epochs, and just before more hosts can be used, then halfway between two that differ.
     """
     integral = bool(np.all(repair.priority == np.floor(repair.priority)))
-    pairs = repair.seconds.size
+    pairs = len(repair.cost) * len(repair.there_s)
     if bool(repair.split.any()) or repair.problem.may_pause or not integral or pairs > MOST_PAIRS:
         return stairs
     if len(repair.queries.member) > MOST_ENTRIES:
@@ -37,14 +37,16 @@ def solved(repair: Foreseen, stairs: Stairs, budget: Budget) -> Stairs:
     left = TIMES
     for epoch in repair.epochs:
         found: dict[float, float] = {}
-        changes = first_runs(repair, epoch)
+        changes = repair.first_runs(epoch)
         inside = np.unique(changes[(changes > epoch.from_s) & (changes < epoch.until_s)])
         queue = [*inside[:: -(-max(1, len(inside)) // TIMES)].tolist(), epoch.until_s]
         while queue and left > 0 and not budget.over():
             left -= 1
             at_s = queue.pop(0)
             known = float(stairs.most[max(0, int(np.searchsorted(stairs.at_s, at_s, side="left")) - 1)])
-            found[at_s] = _most(repair, epoch, at_s, known, budget.part(0.2))
+            part = budget.part(ALONE)
+            found[at_s] = _most(repair, epoch, at_s, known, part)
+            budget.cut |= part.cut
             if not queue:
                 queue = _between(epoch, found)
         stairs = _lower(stairs, epoch, found)
@@ -114,7 +116,7 @@ def _most(repair: Foreseen, epoch: Epoch, at_s: float, known: float, budget: Bud
     solver.parameters.num_workers = 1
     if budget.iterations is not None:
         solver.parameters.max_deterministic_time = budget.iterations * SOLVER_SECONDS_PER_ITERATION
-    status = solve_sat(model, solver, min(SOLVER_S, budget.left_s))
+    status = solve_sat(model, solver, budget.left_s)
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         budget.unfinished()
         return min(known, float(worth))

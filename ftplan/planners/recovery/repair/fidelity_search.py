@@ -71,11 +71,16 @@ class FidelityGains:
         best = optimum_where_few(self.repair.by_sets, budget)
         return None if best is None else self.repair.of_all(best)
 
-    def listed(self) -> RepairPlacement:
-        """Return the best of list schedules: in the orders of :func:`reverse_greedy`, by sets of tasks, by queries."""
+    def listed(self, budget: Budget | None = None) -> RepairPlacement:
+        """Return the best of list schedules: in the orders of :func:`reverse_greedy`, by sets of tasks, by queries.
+
+        Without a budget there is time for all of them.
+        """
         made: list[RepairPlacement] = []
         if self.instance.prefetch:
-            made += self._by_reverse_greedy(Budget(math.inf, iterations=LIST_PASSES))
+            part = Budget(math.inf) if budget is None else budget.part(1.0)
+            part.iterations = part.passes(LIST_PASSES)
+            made += self._by_reverse_greedy(part)
             if self.repair is not None and len(self.repair.by_sets.queries.member) <= MOST_LISTED:
                 made.append(self.repair.of_all(list_schedule(self.repair.by_sets)))
         if not made or len(self.instance.queries.member) <= MOST_LISTED:

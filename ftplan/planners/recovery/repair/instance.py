@@ -190,7 +190,7 @@ def is_ready(instance: RepairInstance, placement: RepairPlacement) -> FloatArray
     if len(instance.host) == 0:
         return ready
     lanes = instance.lanes.copy()
-    at_s = instance.there_s[placement.host] if placement.step_s is None else placement.step_s
+    at_s = np.append(instance.there_s, np.inf)[placement.host] if placement.step_s is None else placement.step_s
     started = placement.order[placement.host[placement.order] >= 0]
     started = started[np.argsort(at_s[started], kind="stable")]  # a step's list goes behind those of earlier steps
     for task in started.tolist():

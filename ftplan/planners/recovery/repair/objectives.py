@@ -93,7 +93,7 @@ class FidelityTime:
 
     def listed(self, instance: RepairInstance, budget: Budget) -> RepairPlacement:
         """Return a list schedule."""
-        return self._of(instance, budget).listed()
+        return self._of(instance, budget).listed(budget)
 
     def few(self, instance: RepairInstance, budget: Budget) -> RepairPlacement | None:
         """Return the best of all placements where they are few."""

@@ -91,7 +91,7 @@ class Following:
 
 def due(instance: RepairInstance, placement: RepairPlacement) -> list[tuple[float, Assignment]]:
     """Return what is started when, in the order of restores."""
-    at_s = instance.there_s[placement.host] if placement.step_s is None else placement.step_s
+    at_s = np.append(instance.there_s, np.inf)[placement.host] if placement.step_s is None else placement.step_s
     return [
         (float(at_s[j]), Assignment(int(instance.task[j]), int(instance.host[host]), float(instance.cost[j])))
         for j in placement.order.tolist()

@@ -184,7 +184,8 @@ class RepairState:
         if calm or not self._met:
             self._incident_s = at_s
         self._struck_s, self._met = at_s, True
-        return Struck(tasks, self._roll_back(at_s) if self.problem.rolls_back else [])
+        rolls_back = self.problem.rolls_back and at_s >= self.problem.rolls_back_from_s
+        return Struck(tasks, self._roll_back(at_s) if rolls_back else [])
 
     def _roll_back(self, at_s: float) -> list[Restore]:
         """Send all tasks that run back to the last checkpoint before the incident; they keep node and cores.
