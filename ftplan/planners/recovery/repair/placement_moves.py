@@ -111,13 +111,15 @@ def replay_queue(repair: Repair, placed: Placed, h: int, j: int) -> None:
     if len(placed.lane) > 1:
         for n in range(len(placed.lane)):
             placed.lane[n] = repair.lanes[h, n]
-        i = placed.head[h]
+        i, changed = placed.head[h], False
         while i >= 0:
-            first = first_free(placed)
-            ready = max(runs(repair, i, placed.task_real[row.STEP, i]), placed.lane[first]) + seconds(repair, i, h)
-            placed.lane[first] = ready
+            changed = changed or i == j
+            first, ready = first_free(placed), placed.task_real[row.READY, i]
+            if changed:
+                ready = max(runs(repair, i, placed.task_real[row.STEP, i]), placed.lane[first]) + seconds(repair, i, h)
             if ready != placed.task_real[row.READY, i]:
                 set_ready(repair, placed, i, ready)
+            placed.lane[first] = ready
             i = placed.task_int[row.LATER, i]
         return
     i = j
