@@ -19,6 +19,8 @@ from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.best_density import best_density_step
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.random_order import random_order
+from ftplan.planners.recovery.repair.instance import instance_of, value
+from ftplan.planners.recovery.repair.policy import due
 from ftplan.planners.recovery.schedule import arrival_replay
 from ftplan.planners.recovery.schedule.body import body
 from ftplan.planners.recovery.schedule.by_queries import by_queries
@@ -30,6 +32,7 @@ from ftplan.simulation.recovery_outcome import outcome
 from ftplan.simulation.recovery_replay import replay
 from ftplan.simulation.recovery_rules import judged
 from tests.api.repair_documents import loaded, random_case
+from tests.planners.recovery.test_repair_instance import scattered
 
 OPTIONS: dict[str, Any] = {"pause_lower_priority": True, "objective": "priority-time"}
 
@@ -92,3 +95,25 @@ def test_arrivals_at_their_planned_times_bring_what_was_planned(seed: int) -> No
         sampled = arrival_replay.replay(schedule, problem, 1, seed)
         assert sampled is not None
         assert sampled.priority_time[0] == pytest.approx(priority_time_of(schedule, problem), rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_what_is_left_after_tasks_gave_way_is_worth_what_comes_of_it(seed: int) -> None:
+    problem, _ = both(seed)
+    problem = replace(problem, failures=(), rolls_back=False)
+    waiting: list[Any] = []
+    worth: list[float] = []
+
+    def policy(state: State, budget: Budget, seed: int) -> Decision:
+        pause = tuple(np.flatnonzero(state.may_pause).tolist()[::2])
+        if not worth:
+            instance = instance_of(state.after_pause(pause))
+            placement = scattered(instance, budget, seed)
+            worth.append(value(instance, placement))
+            waiting.extend(due(instance, placement))
+        now = tuple(item for at_s, item in waiting if at_s == state.at_s)
+        return Decision(np.array([item.task for item in now], dtype=np.int64), placed=now, pause=pause)
+
+    schedule = construct_schedule(problem, RecoveryOptions("priority-time", seed=seed), policy).answer
+    if schedule is not None and worth:
+        assert priority_time_of(schedule, problem) == pytest.approx(worth[0])

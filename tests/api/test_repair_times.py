@@ -232,6 +232,7 @@ def test_a_task_gives_way_and_comes_back_elsewhere(interval_s: float | None, hi:
     assert {m.name: m.value for m in ftplan.evaluate(made, problem).metrics}["priority-time"] == pytest.approx(value)
     notes = explain(made, problem, "query:lo/0").notes
     assert any("give way" in note for note in notes)
+    assert explain(made, problem, "task:lo/0").notes[0].startswith("step 0 at 0 s lets it give way")
 
 
 PAUSED: list[tuple[str, str, Callable[[dict[str, Any]], object]]] = [
@@ -278,3 +279,29 @@ def test_its_state_stays_where_it_gave_way() -> None:
     assert schedule is not None
     (item,) = schedule.steps[0].recover
     assert (item.ready_s, item.caught_up_s, item.savepoint) == (0.0, 0.0, True)
+
+
+def test_other_nodes_of_a_task_with_two_lanes() -> None:
+    """Two of 100 MB take 20 s each beside each other; the third waits for one of them, on an empty node for none."""
+    operator = {"id": "a", "parallelism": 3, "cpu": 0.5, "state_bytes": 100 * MB}
+    problem = repair([operator], {"n1": 4, "n2": 1.875, "n3": 0.75}, {"a": ["n1"] * 3}, ["node:n1"], restores_at_once=2)
+    made = planned(problem, arrivals=False)
+    entries = {(item["index"]): item for item in (made.plan or {})["steps"][0]["recover"]}
+    for index, item in entries.items():
+        rows = {row["node"]: row for row in explain(made, problem, f"task:a/{index}").candidates}
+        assert rows[item["node"]]["ready, s"] == item["ready_s"]
+        before = [other for other in entries.values() if other["node"] != item["node"]]
+        (empty,) = (row for name, row in rows.items() if name not in (item["node"], "n1"))
+        assert empty["ready, s"] == (20.0 if len(before) < 2 else 40.0)
+
+
+def test_who_gives_way_has_to_run_somewhere_that_is_known() -> None:
+    problem, _, _ = giving_way()
+    with pytest.raises(ftplan.FtplanError, match="--pause-lower-priority: which tasks run where"):
+        ftplan.plan(
+            "recovery-schedule",
+            replace(problem, cluster=None),
+            capacity=1.0,
+            fail=["task:hi/0"],
+            pause_lower_priority=True,
+        )

@@ -11,7 +11,7 @@ import numpy as np
 from ftplan.api.answers import Explanation
 from ftplan.api.recovery.candidates import COLUMNS, candidates
 from ftplan.api.recovery.candidates import notes as nodes_notes
-from ftplan.api.recovery.explain_times import missed_by, rolled_back, time_notes
+from ftplan.api.recovery.explain_times import gave_way, missed_by, rolled_back, time_notes
 from ftplan.api.recovery.incident import incident_of
 from ftplan.errors import FtplanError
 from ftplan.model.failed_queries import FailedQueries, failed_queries
@@ -249,7 +249,8 @@ def _task(what: Selector, played: _Played) -> Explanation:
         for query in waiting
     ]
     started = played.entries.get(task, [])
-    notes = [_why(task, event, item, waiting, played) for event, item in started]
+    notes = gave_way(task, played.replay)
+    notes += [_why(task, event, item, waiting, played) for event, item in started]
     notes += _not_before(task, played)
     reasons = [u.get("reason") for u in (played.plan.plan or {}).get("unrecovered") or () if _is(u, what)]
     notes += [f"stays down: {reason}" for reason in reasons]

@@ -48,6 +48,15 @@ def missed_by(queries: FailedQueries, row: int) -> list[int]:
     return [int(task) for task in queries.tasks_of(bundles)]
 
 
+def gave_way(task: int, replay: Replay) -> list[str]:
+    """Say at which steps a task gave way."""
+    return [
+        f"step {event.step} at {event.at_s:.6g} s lets it give way to failed queries of higher priority"
+        for event in replay.events
+        if task in event.gave_way
+    ]
+
+
 def rolled_back(query: int, replay: Replay, incident: Incident) -> tuple[str, ...]:
     """Say of a query that loses no task until when it is down all the same, nothing if it is not."""
     name = "{}/{}".format(*incident.graph.name(query))
@@ -65,9 +74,9 @@ def _parts(
     """Return the parts of the time for which a query waits for a task, in order."""
     delays, ready_s = incident.delays, float(item["ready_s"])
     failed = [e.failed_s for e in replay.events if e.failed_s is not None and e.at_s <= event.at_s]
-    gave_way = [e.at_s for e in replay.events if task in e.gave_way and e.at_s <= event.at_s]
+    stopped = [e.at_s for e in replay.events if task in e.gave_way and e.at_s <= event.at_s]
     failed_s = float(failed[-1][task]) if failed else 0.0
-    savepoint = bool(gave_way) and gave_way[-1] >= failed_s
+    savepoint = bool(stopped) and stopped[-1] >= failed_s
     starts_s = delays.starts(event.at_s, failed_s - (delays.detection_s if savepoint else 0.0))
     seconds = 0.0
     if incident.transfers is not None and ready_s > starts_s:

@@ -8,9 +8,11 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from ftplan.generators.experiments import popular_queries
+from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
+from ftplan.planners.recovery.problem import ArrivalEvent, Host, RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.repair.instance import RepairInstance, RepairPlacement, instance_of, value
 from ftplan.planners.recovery.repair.list_schedule import list_schedule
 from ftplan.planners.recovery.repair.order_search import search_orders
@@ -132,6 +134,50 @@ def test_any_start_is_taken_as_it_is_or_bettered() -> None:
         every = list(itertools.islice(placements(instance), 200))
         start = every[seed % len(every)]
         assert value(instance, search_orders(instance, start, Budget(600.0, 1), seed)) <= value(instance, start)
+
+
+def test_a_start_that_waits_for_steps_is_begun_as_early_as_it_can() -> None:
+    for seed in range(20):
+        problem = random_repair(seed, 6, 3)
+        waits = list_schedule(instance_for(problem, prefetch=False))
+        instance = instance_for(problem)
+        assert waits.step_s is not None
+        better = search_orders(instance, waits, Budget(600.0, 1), seed)
+        assert value(instance, better) <= value(instance, waits)
+
+
+@pytest.mark.parametrize("bandwidth", [None, 2.0**20])
+def test_many_queries_lose_less_than_the_list_schedule(bandwidth: float | None) -> None:
+    instance = instance_for(many_queries(120, bandwidth))
+    start = list_schedule(instance)
+    better = search(instance, passes=1)
+    assert is_lawful(instance, better)
+    assert value(instance, better) < value(instance, start)
+    assert same(better, search(instance, passes=1))
+
+
+def many_queries(queries: int, bandwidth: float | None) -> RecoveryProblem:
+    """Return a failure of everything, where six nodes come with a third of the cores."""
+    random = np.random.default_rng(0)
+    graph = TaskGraph(popular_queries(queries, random))
+    cost = graph.per_task("cpu")
+    nowhere = np.full(graph.tasks, -1, dtype=np.int64)
+    at = [10.0, 20.0, 30.0, 40.0, 60.0, 80.0]
+    return RecoveryProblem(
+        graph=graph,
+        cost=cost,
+        failed=np.ones(graph.tasks, dtype=np.bool_),
+        home=nowhere,
+        standby=nowhere,
+        hosts=tuple(Host(f"n{k}", float(cost.sum()) / 18.0) for k in range(6)),
+        live_hosts=0,
+        arrivals=tuple(ArrivalEvent(when, k, (when, when)) for k, when in enumerate(at)),
+        state_bytes=random.uniform(0.0, 3.0, graph.tasks) * 2.0**20,
+        bandwidth_bytes_s=bandwidth,
+        restores_at_once=2,
+        horizon_s=200.0,
+        failed_nodes=2,
+    )
 
 
 def same(one: RepairPlacement, other: RepairPlacement) -> bool:

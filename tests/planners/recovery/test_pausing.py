@@ -11,6 +11,7 @@ from ftplan.planners.recovery.problem import RecoveryOptions
 from ftplan.planners.recovery.repair import pausing
 from ftplan.planners.recovery.repair.instance import instance_of, value
 from ftplan.planners.recovery.repair.pausing import PausingRepair, as_if_paused, plan_with_pauses
+from ftplan.planners.recovery.repair.pausing_bound import loss_with_pauses
 from ftplan.planners.recovery.repair.policy import RepairPlan, WholeRepair
 from ftplan.planners.recovery.schedule.construction import construct_schedule
 from ftplan.planners.recovery.schedule.schedule import State
@@ -83,3 +84,14 @@ def test_nobody_gives_way_unless_asked() -> None:
         problem = replace(running_repair(seed), may_pause=False)
         result = construct_schedule(problem, OPTIONS, PausingRepair(optimum, optimum))
         assert result.answer is None or not any(step.pause for step in result.answer.steps)
+
+
+def test_no_schedule_with_pauses_loses_less_than_the_bound() -> None:
+    for seed in range(400, 430):
+        problem = running_repair(seed, restart_s=1.5 if seed % 2 else 0.0)
+        bound = loss_with_pauses(problem, Budget(1e9, None))
+        least = min(losses(at_failure(problem), True))
+        assert bound is not None
+        assert bound <= least + 1e-9
+        if seed % 2 == 0:
+            assert bound == pytest.approx(least, rel=1e-9, abs=1e-9)

@@ -8,9 +8,14 @@ import numpy as np
 import pytest
 
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery.problem import RecoveryProblem
+from ftplan.planners.recovery.best_density import best_density_step
+from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
+from ftplan.planners.recovery.repair import foreseen, host_groups
 from ftplan.planners.recovery.repair.bound import repair_bound
 from ftplan.planners.recovery.repair.instance import instance_of
+from ftplan.planners.recovery.schedule.by_queries import by_queries
+from ftplan.planners.recovery.schedule.construction import construct_schedule
+from ftplan.planners.recovery.schedule.score import priority_time_of
 from tests.planners.recovery.burst_cases import first_state, least_at_random, random_burst
 from tests.planners.recovery.cases import graph, problem
 from tests.planners.recovery.repair_cases import least_loss, random_repair
@@ -32,6 +37,55 @@ def test_nothing_loses_less_than_the_bound(seed: int) -> None:
 def test_no_schedule_loses_less_where_more_fails_later(seed: int) -> None:
     asked = random_burst(seed)
     assert bound_of(asked) <= least_at_random(asked, 12) * (1.0 + 1e-9) + 1e-6
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_is_too_large_to_look_at_in_pairs_is_bounded_too(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(foreseen, "MOST_CELLS", 0)
+    asked = random_repair(seed)
+    assert bound_of(asked) <= least_loss(instance_of(first_state(asked))) * (1.0 + 1e-9) + 1e-6
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_hosts_in_groups_are_bounded_too(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(host_groups, "MOST_PAIRS", 0)
+    asked = random_repair(seed)
+    assert bound_of(asked) <= least_loss(instance_of(first_state(asked))) * (1.0 + 1e-9) + 1e-6
+    burst = random_burst(seed)
+    assert bound_of(burst) <= least_at_random(burst, 10) * (1.0 + 1e-9) + 1e-6
+
+
+def test_work_that_is_bounded_gives_the_same_again() -> None:
+    asked = random_burst(3)
+    assert bound_of(asked) == bound_of(asked)
+    assert repair_bound(asked, Budget(1e6, iterations=0)).value <= bound_of(asked)
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_splitting_tasks_does_not_beat_the_bound(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    tasks = graph(
+        [
+            {"id": "a", "parallelism": 2, "cpu": [1.0, 0.5], "key_groups": 8, "state_bytes": [60, 20]},
+            {"id": "b", "parallelism": 2, "cpu": [1.0, 0.75], "priority": [2.0, 3.0], "state_bytes": 30},
+        ],
+        [{"from": "a", "to": "b", "partitioning": "one-to-one"}],
+    )
+    rooms = {f"n{k}": float(rng.choice([0.25, 0.5])) for k in range(2)}
+    later = [(20.0 * k, f"m{k}", float(rng.choice([0.5, 0.75, 1.5]))) for k in (1, 2, 3)]
+    asked = problem(
+        tasks,
+        ["a/0", "a/1", "b/0", "b/1"],
+        rooms,
+        later,
+        state_bytes=tasks.per_task("state_bytes"),
+        bandwidth_bytes_s=float(rng.choice([1.0, 5.0])),
+        horizon_s=200.0,
+    )
+    options = RecoveryOptions(objective="priority-time", parallel_recovery=True, time_limit_s=60.0)
+    result = construct_schedule(asked, options, by_queries(best_density_step))
+    assert result.answer is not None
+    assert bound_of(asked, parallel=True) <= priority_time_of(result.answer, asked) * (1.0 + 1e-9) + 1e-6
 
 
 def test_stairs_and_value_say_the_same() -> None:

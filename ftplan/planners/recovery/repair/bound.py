@@ -50,7 +50,7 @@ def repair_bound(problem: RecoveryProblem, budget: Budget, *, parallel: bool = F
     steps = stairs(repair, part)
     budget.cut |= part.cut
     lost = steps.lost
-    restores = bool((repair.seconds > 0.0).any())
+    restores = bool((repair.far_s > 0.0).any())
     apart = restores or len(repair.cost) <= FEW  # otherwise more is to be had of the sums
     if budget.iterations == 0:
         return RepairBound(lost, steps.at_s, steps.most, steps.asked)

@@ -11,7 +11,7 @@ import numpy as np
 from ftplan.model.tolerances import ROUNDING
 from ftplan.planners.budget import SOLVER_SECONDS_PER_ITERATION, Budget
 from ftplan.planners.interrupts import solve_sat
-from ftplan.planners.recovery.repair.bound_by_time import Stairs, first_runs, sharper, waiting
+from ftplan.planners.recovery.repair.bound_by_time import Stairs, sharper, waiting
 from ftplan.planners.recovery.repair.foreseen import Epoch, Foreseen
 
 #: Pairs of task and host, and entries of (query, bundle), above which single times are not solved.
@@ -29,7 +29,7 @@ def solved(repair: Foreseen, stairs: Stairs, budget: Budget) -> Stairs:
     it. First the ends of epochs, and just before more hosts can be used, then halfway between two that differ.
     """
     integral = bool(np.all(repair.priority == np.floor(repair.priority)))
-    pairs = repair.seconds.size
+    pairs = len(repair.cost) * len(repair.there_s)
     if bool(repair.split.any()) or repair.problem.may_pause or not integral or pairs > MOST_PAIRS:
         return stairs
     if len(repair.queries.member) > MOST_ENTRIES:
@@ -37,7 +37,7 @@ def solved(repair: Foreseen, stairs: Stairs, budget: Budget) -> Stairs:
     left = TIMES
     for epoch in repair.epochs:
         found: dict[float, float] = {}
-        changes = first_runs(repair, epoch)
+        changes = repair.first_runs(epoch)
         inside = np.unique(changes[(changes > epoch.from_s) & (changes < epoch.until_s)])
         queue = [*inside[:: -(-max(1, len(inside)) // TIMES)].tolist(), epoch.until_s]
         while queue and left > 0 and not budget.over():

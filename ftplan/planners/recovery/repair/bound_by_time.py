@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ftplan.model.tolerances import ROUNDING
+from ftplan.model.tolerances import NOISE, ROUNDING
 from ftplan.model.topology import BoolArray, FloatArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.fillable import fillable
@@ -101,8 +101,10 @@ def _epoch_stairs(repair: Foreseen, epoch: Epoch, budget: Budget) -> tuple[Float
         part = budget.part(0.5)
         most[group] = room.most(possible, ends[group], part)
         budget.cut |= part.cut
-    alone = np.array([float(repair.priority[asked & (up_s < end)].sum()) for end in ends.tolist()])
-    return at_s, np.minimum(most, alone), np.full(len(at_s), total)
+    order = np.argsort(up_s, kind="stable")
+    summed = np.append(0.0, np.cumsum(np.where(asked, repair.priority, 0.0)[order]))
+    alone = summed[np.searchsorted(up_s[order], ends, side="left")] * (1.0 + NOISE)
+    return at_s, np.minimum(np.minimum(most, alone), total), np.full(len(at_s), total)
 
 
 def _pieces(epoch: Epoch, changes: FloatArray, finely: bool) -> FloatArray:
@@ -121,12 +123,6 @@ def _pieces(epoch: Epoch, changes: FloatArray, finely: bool) -> FloatArray:
     return np.asarray(np.concatenate(fine), dtype=np.float64)
 
 
-def first_runs(repair: Foreseen, epoch: Epoch) -> FloatArray:
-    """Return when each host can first run some task in an epoch, infinite for never, shape (H,)."""
-    begins = np.where(epoch.needed[:, None], repair.begins(epoch), np.inf)
-    return np.asarray(begins.min(axis=0, initial=np.inf))
-
-
 def cores_by(repair: Foreseen, epoch: Epoch, ends: FloatArray) -> FloatArray:
     """Return the cores on which tasks can have come up before some times of an epoch."""
     return _Room(repair, epoch).cores(ends)
@@ -137,12 +133,11 @@ class _Room:
 
     def __init__(self, repair: Foreseen, epoch: Epoch) -> None:
         self._repair, self._epoch = repair, epoch
-        self._first_s = first_runs(repair, epoch)
+        self._first_s = repair.first_runs(epoch)
         sizes = repair.cost[epoch.needed]
         room = np.where(epoch.lives, epoch.room, 0.0)
         self._usable = room if repair.parallel else np.minimum(room, fillable(room, sizes))
-        seconds = np.where(np.isfinite(repair.begins(epoch)), repair.seconds, np.inf).min(axis=1, initial=np.inf)
-        self._seconds = np.where(epoch.struck & np.isfinite(seconds), seconds, 0.0)  # (J,) on the nearest host
+        self._seconds = np.where(epoch.struck, repair.nearest_s, 0.0)  # (J,)
         restored = self._seconds > 0.0
         self.lanes_matter = restored.any()
         self._from = np.unique(epoch.since_s[restored]).tolist()
@@ -152,18 +147,23 @@ class _Room:
 
     def cores(self, ends: FloatArray) -> FloatArray:
         """Return the cores on which tasks can have come up before some times."""
-        there = self._first_s[None, :] < ends[:, None]
-        return np.array([self._repair.in_sum(row) for row in np.where(there, self._usable, 0.0)])
+        order = np.argsort(self._first_s, kind="stable")
+        count = np.searchsorted(self._first_s[order], ends, side="left")
+        pooled = order < self._repair.problem.live_hosts
+        pool = self._repair.problem.capacity
+        usable = self._usable[order]
+        first, later = (np.append(0.0, np.cumsum(np.where(part, usable, 0.0)))[count] for part in (pooled, ~pooled))
+        return np.asarray((first if pool is None else np.minimum(first, pool)) + later)
 
     def lanes(self, ends: FloatArray, since_s: float) -> FloatArray:
         """Return the seconds in lanes before some times, of tasks not started before another."""
         repair = self._repair
         mine = (self._seconds > 0.0) & (self._epoch.since_s >= since_s)
-        until = repair.ready_by(self._epoch, ends)[mine].max(axis=0)
-        from_s = np.maximum(repair.there_s, since_s) + repair.problem.delays.restart_s
-        free = repair.problem.restores_at_once * np.maximum(until[:, None] - from_s[None, :], 0.0)
-        free = np.minimum(np.where(self._epoch.lives, free, 0.0), np.inf if repair.parallel else self._held[None, :])
-        return np.asarray(free.sum(axis=1))
+        until = repair.last_ready_by(self._epoch, ends, mine)
+        from_s = np.maximum(repair.there_s, since_s)[self._epoch.lives] + repair.problem.delays.restart_s
+        held = np.full(len(from_s), np.inf) if repair.parallel else self._held[self._epoch.lives]
+        many = repair.problem.restores_at_once
+        return np.array([np.minimum(many * np.maximum(t - from_s, 0.0), held).sum() for t in until.tolist()])
 
     def most(self, possible: BoolArray, ends: FloatArray, budget: Budget) -> FloatArray:
         """Return bounds on the priority of queries that are up before some times, of those that can be at all."""

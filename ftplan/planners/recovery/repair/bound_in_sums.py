@@ -11,7 +11,7 @@ from ftplan.planners.recovery.horizon.ruin_and_recreate import insert_in_order
 from ftplan.planners.recovery.horizon.time_indexed import TimeIndexedKnapsack
 from ftplan.planners.recovery.horizon.time_indexed_model import single_step_bounds, solve_time_indexed
 from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack
-from ftplan.planners.recovery.repair.bound_by_time import Stairs, cores_by, first_runs, query_up_s, sharper
+from ftplan.planners.recovery.repair.bound_by_time import Stairs, cores_by, query_up_s, sharper
 from ftplan.planners.recovery.repair.foreseen import Foreseen
 
 #: Steps at most, and the share of the time for each step alone.
@@ -47,7 +47,7 @@ def _knapsack(repair: Foreseen) -> tuple[TimeIndexedKnapsack, FloatArray]:
     """Return the choice over all steps, and the time of each, shape (K,)."""
     epoch, queries = repair.epochs[0], repair.queries
     up_s = query_up_s(repair, epoch)
-    first = first_runs(repair, epoch)
+    first = repair.first_runs(epoch)
     first = first[first < epoch.until_s]
     possible = np.unique(up_s[up_s < epoch.until_s])
     possible = possible[:: -(-max(1, len(possible)) // STEPS)]

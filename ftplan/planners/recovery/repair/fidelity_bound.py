@@ -24,6 +24,10 @@ from ftplan.planners.recovery.repair.weighted_sets import WeightedSets, weighted
 SUMS, CUTS = 0.5, 0.5
 #: Rates at which seconds of restores are exchanged for cores, where both limit what runs.
 MIXTURES = 3
+#: Seconds of restores that are more than a rounding error.
+LEAST_S = 1e-6
+#: Sets for each task from which on there are full edges among the tasks, and tables over operators say more.
+DENSE = 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,11 +77,15 @@ def _of_segment(problem: RecoveryProblem, model: FidelityModel, segment: Segment
     paths = fidelity_paths(model, ~down, able, part)
     if paths is None:
         budget.cut |= part.cut
-        return _rising(_by_operators(problem, model, segment, down, able, budget))
+        by_streams = fidelity_bounds(model, down, able, problem.cost, _limits(segment.pieces)[0], budget.part(CUTS))
+        return _rising(np.minimum(by_streams, _by_operators(problem, model, segment, down, able, budget)))
     if not paths.sets:
         return np.full(len(segment.pieces), paths.constant)
     sets = weighted_sets(segment, paths)
     most = _by_cuts(sets, segment.pieces, budget.part(CUTS))
+    if len(paths.sets) > DENSE * int(able.sum()):
+        by_operators = _by_operators(problem, model, segment, down, able, budget.part(CUTS))
+        most = np.minimum(most, by_operators - paths.constant)
     most = most_by_program(sets, segment, _rising(most), budget)
     return np.asarray(np.minimum(paths.constant + _rising(most), 1.0), dtype=np.float64)
 
@@ -85,11 +93,11 @@ def _of_segment(problem: RecoveryProblem, model: FidelityModel, segment: Segment
 def _by_operators(
     problem: RecoveryProblem, model: FidelityModel, segment: Segment, down: BoolArray, able: BoolArray, budget: Budget
 ) -> FloatArray:
-    """Return the most fidelity in each piece without sets of tasks: by tables over operators, and over streams."""
+    """Return the most fidelity in each piece by tables over operators."""
     cores, lane_s = _limits(segment.pieces)
     seconds = np.zeros(len(down))
     seconds[segment.down] = segment.seconds
-    most = fidelity_bounds(model, down, able, problem.cost, cores, budget.part(CUTS))
+    most = np.ones(len(cores))
     exchanges = _exchanges(cores, lane_s, seconds)
     for number, (of_core, of_second) in enumerate(exchanges):
         part = budget.part(1.0 / (len(exchanges) - number))
@@ -132,7 +140,7 @@ def _exchanges(cores: FloatArray, lane_s: FloatArray, seconds: FloatArray) -> li
     if not np.isfinite(lane_s).all() or not (seconds > 0.0).any():
         return [(1.0, 0.0)]
     found = [(1.0, 0.0), (0.0, 1.0)]
-    both = np.flatnonzero((cores > 0.0) & (lane_s > 0.0))
+    both = np.flatnonzero((cores > 0.0) & (lane_s > LEAST_S))
     if len(both):
         both = np.unique(both[np.linspace(0, len(both) - 1, MIXTURES).astype(np.int64)])
     return found + [(1.0, each) for each in (cores[both] / lane_s[both]).tolist()]

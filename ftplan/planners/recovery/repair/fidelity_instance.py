@@ -18,7 +18,6 @@ from ftplan.planners.recovery.repair.instance import (
     RepairPlacement,
     is_ready,
     lost,
-    whole,
 )
 
 #: What all sets weigh together: searches and solvers expect priorities of queries.
@@ -43,8 +42,14 @@ class FidelityRepair:
     def gained(self, placement: RepairPlacement) -> float:
         """Return fidelity × seconds from ``at_s`` to the horizon, of a placement of all tasks."""
         ready = is_ready(self.whole, placement)
-        caught_up = self.whole.caught_up(ready, np.arange(len(ready)))
-        return self.of_loss(lost(self.by_sets, whole(self.by_sets, caught_up[self.kept])))
+        caught_up = self.whole.caught_up(ready, np.arange(len(ready)))[self.kept]
+        queries = self.by_sets.queries
+        if queries.queries == 0:
+            return self.sure_s
+        of_bundle = np.zeros(queries.bundles)
+        np.maximum.at(of_bundle, self.by_sets.bundle, caught_up)
+        back_s = np.maximum.reduceat(of_bundle[queries.member], queries.start[:-1])  # no set is empty
+        return self.of_loss(lost(self.by_sets, np.maximum(back_s, self.by_sets.floor_s)))
 
     def of_loss(self, loss: float) -> float:
         """Return fidelity × seconds from priority × seconds lost by sets."""

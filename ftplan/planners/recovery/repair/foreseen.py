@@ -14,6 +14,11 @@ from ftplan.planners.recovery.problem import RecoveryProblem
 from ftplan.planners.recovery.schedule.decision_points import decision_points
 from ftplan.planners.recovery.schedule.repair_state import RepairState
 
+#: Pairs of task and host up to which each is looked at.
+MOST_CELLS = 2_000_000
+#: Failures that are foreseen; nothing is counted after the last one.
+MOST_EPOCHS = 64
+
 
 @dataclass(frozen=True, eq=False)
 class Epoch:
@@ -52,17 +57,43 @@ class Foreseen:
     priority: FloatArray  # (Q,)
 
     @cached_property
-    def seconds(self) -> FloatArray:
-        """Seconds that the state of each task keeps a lane of each host, shape (J, H)."""
+    def far_s(self) -> FloatArray:
+        """Seconds that the state of each task keeps a lane of a host where none of it lies, shape (J,)."""
         problem, task = self.problem, self.queries.task
         size = np.zeros(len(task)) if problem.state_bytes is None else problem.state_bytes[task]
-        alone = np.array([problem.restore_s(float(b)) for b in size], dtype=np.float64)
-        table = np.repeat(alone[:, None], len(problem.hosts), axis=1)
-        row = {number: j for j, number in enumerate(task.tolist())}
-        for (number, host), there in problem.local_bytes.items():
-            if number in row:
-                table[row[number], host] = problem.restore_s(float(size[row[number]]) - there)
+        return np.array([problem.restore_s(float(b)) for b in size], dtype=np.float64)
+
+    @cached_property
+    def near(self) -> tuple[tuple[int, int, float], ...]:
+        """Seconds where some of the state lies: (task, host, seconds)."""
+        problem, row = self.problem, {number: j for j, number in enumerate(self.queries.task.tolist())}
+        size = problem.state_bytes
+        return tuple(
+            (row[task], host, problem.restore_s(float(size[task]) - there))
+            for (task, host), there in problem.local_bytes.items()
+            if size is not None and task in row
+        )
+
+    @cached_property
+    def nearest_s(self) -> FloatArray:
+        """Seconds on the nearest host, shape (J,)."""
+        least = self.far_s.copy()
+        for j, _, seconds in self.near:
+            least[j] = min(least[j], seconds)
+        return least
+
+    @cached_property
+    def seconds(self) -> FloatArray:
+        """Seconds that the state of each task keeps a lane of each host, shape (J, H)."""
+        table = np.repeat(self.far_s[:, None], len(self.problem.hosts), axis=1)
+        for j, host, seconds in self.near:
+            table[j, host] = seconds
         return table
+
+    @property
+    def is_small(self) -> bool:
+        """Whether each pair of task and host may be looked at."""
+        return len(self.cost) * len(self.problem.hosts) <= MOST_CELLS
 
     @cached_property
     def split(self) -> BoolArray:
@@ -75,13 +106,35 @@ class Foreseen:
         fits = self.grain[:, None] <= (epoch.room * (1.0 + ROUNDING) + ROUNDING)[None, :]
         return np.asarray(np.where(fits & epoch.lives[None, :], begins, np.inf))
 
-    def up_s(self, epoch: Epoch) -> FloatArray:
-        """Return before when no task has caught up, infinite for never, shape (J,).
+    def first_runs(self, epoch: Epoch) -> FloatArray:
+        """Return when each host can first run some task, infinite for never, shape (H,)."""
+        if self.is_small:
+            begins = np.where(epoch.needed[:, None], self.begins(epoch), np.inf)
+            return np.asarray(begins.min(axis=0, initial=np.inf))
+        earliest = float(epoch.since_s[epoch.needed].min(initial=np.inf))
+        runs = np.maximum(self.there_s, earliest) + self.problem.delays.restart_s
+        least = float(self.grain[epoch.needed].min(initial=np.inf))
+        return np.where(epoch.lives & (least <= epoch.room * (1.0 + ROUNDING) + ROUNDING), runs, np.inf)
+
+    def ready_s(self, epoch: Epoch) -> FloatArray:
+        """Return before when no task runs with its state, infinite for never, shape (J,).
 
         Parts of a split task are fetched side by side.
         """
-        lasts = np.where(self.split[:, None], 0.0, self.seconds)
-        ready = (self.begins(epoch) + lasts).min(axis=1, initial=np.inf)
+        if self.is_small:
+            lasts = np.where(self.split[:, None], 0.0, self.seconds)
+            return np.asarray((self.begins(epoch) + lasts).min(axis=1, initial=np.inf))
+        lives = np.flatnonzero(epoch.lives)
+        lives = lives[np.argsort(self.there_s[lives], kind="stable")]
+        largest = np.maximum.accumulate(epoch.room[lives])
+        first = np.searchsorted(largest, self.grain / (1.0 + ROUNDING) - ROUNDING)
+        there = np.append(self.there_s[lives], np.inf)[first]
+        lasts = np.where(self.split, 0.0, self.nearest_s)
+        return np.asarray(np.maximum(there, epoch.since_s) + self.problem.delays.restart_s + lasts)
+
+    def up_s(self, epoch: Epoch) -> FloatArray:
+        """Return before when no task has caught up, infinite for never, shape (J,)."""
+        ready = self.ready_s(epoch)
         behind_s = np.where(np.isfinite(ready), np.maximum(0.0, ready - epoch.down_s), 0.0)
         return np.where(epoch.struck, ready + self.replay_s + self.catch_up * behind_s, 0.0)
 
@@ -90,11 +143,16 @@ class Foreseen:
         add, down_s = self.replay_s[:, None], epoch.down_s[:, None]
         return np.asarray((at_s[None, :] - add + self.catch_up[:, None] * down_s) / (1.0 + self.catch_up[:, None]))
 
-    def in_sum(self, room: FloatArray) -> float:
-        """Return the cores of hosts together; those of the start share the pool."""
-        live, pool = self.problem.live_hosts, self.problem.capacity
-        first = float(room[:live].sum())
-        return (first if pool is None else min(first, pool)) + float(room[live:].sum())
+    def last_ready_by(self, epoch: Epoch, at_s: FloatArray, tasks: BoolArray) -> FloatArray:
+        """Return when the last of some tasks must run at the latest, at some times, shape (times,).
+
+        A mean of two numbers, of which one is the same for all with the fastest replay.
+        """
+        if int(tasks.sum()) * len(at_s) <= MOST_CELLS:
+            return np.asarray(self.ready_by(epoch, at_s)[tasks].max(axis=0))
+        rate, down_s = float(self.catch_up[tasks].min()), float(epoch.down_s[tasks].max())
+        ready = (at_s - float(self.replay_s[tasks].min()) + rate * down_s) / (1.0 + rate)
+        return np.asarray(np.maximum(ready, down_s))
 
 
 def foreseen(problem: RecoveryProblem, parallel: bool = False) -> Foreseen:
@@ -148,7 +206,11 @@ class _Walk:
         self.there_s = np.full(len(problem.hosts), np.inf)
         self.there_s[: problem.live_hosts] = 0.0
         self._gone_s = np.full(len(problem.hosts), np.inf)
+        self._end_s = problem.horizon_s
         for point in decision_points(problem):
+            if point.failures and len(self._times) >= MOST_EPOCHS:
+                self._end_s = min(self._end_s, point.at_s)
+                break
             for event in point.failures:
                 before = state.there.copy()
                 struck = state.fail(event)
@@ -177,7 +239,7 @@ class _Walk:
     def epochs(self, task: IntArray, grain: FloatArray, may_stop: BoolArray, extra: FloatArray) -> list[Epoch]:
         """Return the time between failures, up to the horizon; *extra* are cores that may be freed, shape (H,)."""
         epochs = []
-        horizon_s = self._problem.horizon_s
+        horizon_s = self._end_s
         ends = [*self._times[1:], horizon_s]
         rooms = np.maximum(np.array(self._room) + extra, 0.0)
         down_s = np.zeros(len(task))

@@ -10,7 +10,6 @@ import numpy as np
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.fillable import fillable
-from ftplan.planners.recovery.repair.bound_by_time import first_runs
 from ftplan.planners.recovery.repair.foreseen import Epoch, Foreseen
 
 #: Pairs of task and group at most; with fewer groups more is taken together and the bound is weaker.
@@ -58,7 +57,7 @@ class HostGroups:
 
     def cores(self, epoch: Epoch, group: int, end_s: float, sizes: FloatArray) -> float:
         """Return the cores of a group that tasks of some sizes can use which are up before a time of an epoch."""
-        there = epoch.lives & (first_runs(self.repair, epoch) < end_s)
+        there = epoch.lives & (self.repair.first_runs(epoch) < end_s)
         hosts = self.members[group]
         usable = float(fillable(np.where(there, epoch.room, 0.0)[hosts], sizes).sum())
         return usable + ROUNDING * max(1.0, usable)
@@ -76,7 +75,7 @@ def host_groups(repair: Foreseen) -> HostGroups:
     fate = np.full(len(used), len(repair.epochs))  # the epoch in which it no longer lives
     before = np.zeros(len(used), dtype=np.bool_)
     for e, epoch in enumerate(repair.epochs):
-        used |= np.isfinite(first_runs(repair, epoch))
+        used |= np.isfinite(repair.first_runs(epoch))
         fate[before & ~epoch.lives] = e
         before = epoch.lives
     many = int(used.sum())

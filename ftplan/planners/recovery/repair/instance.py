@@ -186,9 +186,20 @@ def lost(instance: RepairInstance, back_s: FloatArray) -> float:
 
 def is_ready(instance: RepairInstance, placement: RepairPlacement) -> FloatArray:
     """Return when each task runs with its state, infinite where it is not started, shape (J,). Cost O(J · lanes)."""
-    ready = np.full(len(instance.task), np.inf)
-    if len(instance.host) == 0:
-        return ready
+    at_s = np.append(instance.there_s, np.inf)[placement.host] if placement.step_s is None else placement.step_s
+    every = np.arange(len(instance.task))
+    placed = placement.host >= 0
+    ready = np.where(placed, instance.starts(at_s, every), np.inf)
+    lasts = np.zeros(len(every))
+    lasts[placed] = instance.seconds[every[placed], placement.host[placed]]
+    queued = placement.order[lasts[placement.order] > 0.0]
+    queued = queued[np.argsort(at_s[queued], kind="stable")]  # a step's list goes behind those of earlier steps
+    lanes = instance.lanes.copy() if len(queued) else instance.lanes
+    for task in queued.tolist():
+        host = int(placement.host[task])
+        lane = int(np.argmin(lanes[host]))
+        lanes[host, lane] = ready[task] = max(float(ready[task]), float(lanes[host, lane])) + float(lasts[task])
+    return ready
     lanes = instance.lanes.copy()
     at_s = np.append(instance.there_s, np.inf)[placement.host] if placement.step_s is None else placement.step_s
     started = placement.order[placement.host[placement.order] >= 0]

@@ -54,11 +54,7 @@ def solve_intervals(
     RuntimeError
         If a placement beats the bound: a fault of the model.
     """
-    pairs = len(instance.task) * len(instance.host)
-    entries = len(instance.queries.member) * POINTS
-    if pairs > MOST_PAIRS or entries > MOST_ENTRIES or not budget.pays(BUILD_S * (pairs + entries)):
-        return start, None, False
-    if budget.iterations == 0 or (whole := whole_repair(instance)) is None:
+    if budget.iterations == 0 or too_large(instance, budget) or (whole := whole_repair(instance)) is None:
         return start, None, False
     from ortools.sat.python import cp_model
 
@@ -80,6 +76,13 @@ def solve_intervals(
     reached = value(instance, best)
     optimal = status == cp_model.OPTIMAL and reached - bound <= SOLVED * max(1.0, abs(reached))
     return best, sound_bound("min", reached, bound, instance.nothing), optimal
+
+
+def too_large(instance: RepairInstance, budget: Budget) -> bool:
+    """Return whether the model would have too much in it, or take longer to build than there is time."""
+    pairs = len(instance.task) * len(instance.host)
+    entries = len(instance.queries.member) * POINTS
+    return pairs > MOST_PAIRS or entries > MOST_ENTRIES or not budget.pays(BUILD_S * (pairs + entries))
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,6 +18,9 @@ MOST_REMOVED, NEIGHBOURS, BUFFER = 12, 16, 32
 NEAR, AROUND = 30, 60
 #: Largest random addition to the logarithm of a density.
 NOISE = 0.8
+#: Draws below which a query taken out shares a task with the centre, stands behind it in a queue or before it, is alike
+#: in density; the rest have nothing to do with it.
+SHARES, BEHIND, BEFORE, ALIKE = 0.3, 0.45, 0.6, 0.9
 #: Shares of rounds by how hosts are chosen: as late as the query waits anyway, the fullest; the rest the earliest.
 LATE, FULL = 0.55, 0.25
 #: How often hosts are overlooked, at most: the blinks of [Christiaens2020], section 5.3.
@@ -73,18 +76,18 @@ def related(repair: Repair, placed: Placed, moved: Moved, q: int) -> int:
     draw = np.random.random()
     other: int = below(repair.of_query.shape[1])
     bundles = repair.start[q + 1] - repair.start[q]
-    if draw < 0.6 and bundles > 0:
+    if draw < BEFORE and bundles > 0:
         b = repair.member[repair.start[q] + below(bundles)]
-        if draw < 0.3:
+        if draw < SHARES:
             first: int = needing(repair, b)
             return first
         j = repair.tasks[repair.task_start[b] + below(repair.task_start[b + 1] - repair.task_start[b])]
-        forward = draw < 0.45
+        forward = draw < BEHIND
         for _ in range(1 + below(3)):
             i = placed.task_int[row.LATER, j] if forward else placed.task_int[row.EARLIER, j]
             j = i if i >= 0 else j
         other = needing(repair, repair.bundle[j])
-    elif draw < 0.9:
+    elif draw < ALIKE:
         other = near(moved, q, NEAR)
     return other
 
@@ -94,10 +97,10 @@ def neighbourhood(repair: Repair, placed: Placed, moved: Moved, number: int) -> 
     """Draw the queries of a round; return how many are taken out, and how many there are with those looked at."""
     centre = below(repair.of_query.shape[1])
     many = note(moved, centre, number, 0)
-    for _ in range(1 + below(MOST_REMOVED)):
+    for _ in range(int(MOST_REMOVED * np.random.random() ** 3)):
         many = note(moved, related(repair, placed, moved, centre), number, many)
     removed = many
-    for _ in range(NEIGHBOURS):
+    for _ in range(int(NEIGHBOURS * np.random.random() ** 2)):
         q = near(moved, centre, AROUND)
         if placed.query_real[row.BACK, q] > repair.of_query[row.FLOOR, q]:
             many = note(moved, q, number, many)

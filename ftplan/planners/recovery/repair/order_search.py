@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
 from ftplan.compiled import pays_to_compile
+from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget, now
 from ftplan.planners.recovery.repair import order_annealing, query_moves
 from ftplan.planners.recovery.repair import placement_rows as row
@@ -14,16 +16,19 @@ from ftplan.planners.recovery.repair.instance import RepairInstance, RepairPlace
 from ftplan.planners.recovery.repair.order_annealing import BUFFER, Moved
 from ftplan.planners.recovery.repair.placement_arrays import Repair, arrays_of, best_of, empty
 from ftplan.planners.recovery.repair.query_orders import by_density, weighted
+from ftplan.planners.recovery.repair.sums_start import order_in_sums
 
 #: Rounds for each query and pass; passes in all where nothing else limits them.
-ROUNDS_PER_PASS, PASSES = 20, 31
+ROUNDS_PER_PASS, PASSES = 20, 127
 MOST_ROUNDS = 3_000_000
 #: Elementary steps of a round where hardly anything failed.
 ROUND_WORK = 100
 #: Rounds between looks at the clock, at most; elementary steps that they may take, about a fifth of a second.
 CHUNK, CHUNK_WORK = 5_000, 20_000_000
 #: Temperature at the start and the end, in losses of a mean query.
-HOT, COLD = 0.1, 0.0005
+HOT, COLD = 0.03, 0.0003
+#: Queries from which on an order in sums is tried first, for a share of the time or so many passes.
+MANY, IN_SUMS, PASSES_IN_SUMS = 100, 0.4, 20
 
 
 def search_orders(instance: RepairInstance, start: RepairPlacement, budget: Budget, seed: int) -> RepairPlacement:
@@ -31,15 +36,21 @@ def search_orders(instance: RepairInstance, start: RepairPlacement, budget: Budg
 
     Simulated annealing over rounds of ruin and recreate ([Schrimpf2000]) in cycles, each as long as all before it
     together; no guarantee. ``budget.iterations`` bounds the passes over the queries; more passes go on where fewer
-    end, so that they never lose more. The clock may end a cycle early, which then cools down sooner.
+    end, so that they never lose more. The clock may end a cycle early, which then cools down sooner. Many queries start
+    from their order in sums where that is better than *start*.
     """
-    if len(instance.task) == 0 or instance.nothing <= 0.0:
+    if value(instance, start) <= 0.0:
         return start
     repair = arrays_of(instance)
     cycle = ROUNDS_PER_PASS * repair.of_query.shape[1]
     total = min(MOST_ROUNDS, cycle * budget.passes(PASSES))
     search = _Search(repair, seed, value(instance, start), plain=not pays_to_compile(total * ROUND_WORK))
     search.load(start)
+    if repair.of_query.shape[1] >= MANY and total > 0:
+        passes = None if budget.iterations is None else PASSES_IN_SUMS  # the same however many follow
+        part = replace(budget.part(IN_SUMS), iterations=passes)
+        search.try_order(order_in_sums(instance, part, seed))
+        budget.cut |= part.cut
     done = 0
     while done < total and not budget.over():
         search.cycle(cycle, min(cycle, total - done), budget)
@@ -57,6 +68,7 @@ class _Search:
         self.repair, self.placed = repair, empty(repair)
         self._seed = seed
         self._load: Callable[..., None] = query_moves.load.plain if plain else query_moves.load
+        self._construct: Callable[..., None] = query_moves.construct.plain if plain else query_moves.construct
         self._anneal: Callable[..., None] = order_annealing.anneal.plain if plain else order_annealing.anneal
         work = weighted(repair, 1.0, 1.0)
         order = by_density(repair, work / np.maximum(np.diff(repair.by_start), 1))
@@ -70,11 +82,19 @@ class _Search:
         """Start from a placement."""
         tasks = len(start.host)
         key = np.empty(tasks)
-        key[start.order] = -np.arange(tasks, dtype=np.float64)
-        there = np.where(start.host >= 0, self.repair.there[start.host], 0.0)
-        step = there if self.repair.prefetch else start.step_s
+        there = np.where(start.host >= 0, self.repair.there[start.host], np.inf)
+        step = there if start.step_s is None else start.step_s
+        queued = start.order[np.argsort(step[start.order], kind="stable")]  # as they are restored
+        key[queued] = -np.arange(tasks, dtype=np.float64)
+        step = there if self.repair.prefetch else step
         self._load(self.repair, self.placed, start.host, key, step)
         order_annealing.keep_best.plain(self.placed)
+
+    def try_order(self, order: IntArray) -> None:
+        """Construct placements from an order of queries, for the next cycle to start from if one is best."""
+        for way in (row.LATEST, row.TIGHTEST, row.SOONEST):
+            self._construct(self.repair, self.placed, order, way)
+            order_annealing.keep_best.plain(self.placed)
 
     def cycle(self, rounds: int, many: int, budget: Budget) -> None:
         """Make the first *many* of the rounds of a cycle, from the best placement so far on."""

@@ -22,6 +22,8 @@ from ftplan.planners.result import Result
 #: Shares of the time left: for a first bound, for all planning, of this for going through all placements, for the
 #: search before a model and for the model.
 FIRST_BOUND, PLANNED, FEW, SEARCH, MODEL = 0.1, 0.7, 0.5, 0.4, 0.6
+#: Share of the time left for all planning where failures come later: what is hard then is the bound.
+PLANNED_ANEW = 0.4
 #: Share of the time left for a schedule in which running queries give way.
 GIVING_WAY = 0.4
 #: Shares, where failures come later, of planning at each of them, and of what is left then for trying orders in full.
@@ -67,7 +69,7 @@ def over_time(repair: Repair) -> None:
     Where nothing fails later the placement at step 0 is worth what its schedule is, and one is planned. Else several
     schedules are made in full, each planned anew at every failure, which it does not foresee.
     """
-    _bound(repair, FIRST_BOUND)
+    whole = _bound(repair, FIRST_BOUND)
     if repair.is_planned and not repair.reached(repair.worth):
         if repair.problem.may_pause:
             _let_give_way(repair)
@@ -75,17 +77,18 @@ def over_time(repair: Repair) -> None:
             _plan_anew(repair)
         else:
             _plan_once(repair)
-    if not repair.reached(repair.worth) and not repair.budget.over():
+    if not whole and not repair.reached(repair.worth) and not repair.budget.over():
         _bound(repair, 1.0)
 
 
-def _bound(repair: Repair, share: float) -> None:
-    """Take a lower limit on what any schedule is worth."""
+def _bound(repair: Repair, share: float) -> bool:
+    """Take a lower limit on what any schedule is worth; return whether more time would bring no other."""
     part = repair.budget.part(share)
     limit = repair.objective.limit(repair.problem, part, parallel=repair.options.parallel_recovery)
     repair.budget.cut |= part.cut
     if limit is not None and (repair.limit is None or limit.most < repair.limit.most):
         repair.limit = limit
+    return repair.budget.iterations is not None and not part.cut
 
 
 def _plan_once(repair: Repair) -> None:
@@ -122,7 +125,7 @@ def _let_give_way(repair: Repair) -> None:
 def _plan_anew(repair: Repair) -> None:
     """Plan at each failure anew, then try orders in full, then plan from the last failure on, with nothing hidden."""
     problem, options, method = repair.problem, repair.options, repair.method
-    whole = repair.budget.part(PLANNED)
+    whole = repair.budget.part(PLANNED_ANEW)
     _carry_out(repair, WholeRepair(_planner(repair, whole.part(ANEW)), options.prefetch))
     if not (method.search or method.model) or repair.reached(repair.worth):
         return

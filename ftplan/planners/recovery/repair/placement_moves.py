@@ -96,21 +96,30 @@ def set_ready(repair: Repair, placed: Placed, j: int, ready: float) -> None:
 
 
 @only_within
+def first_free(placed: Placed) -> int:
+    """Return the lane that is free first."""
+    first = 0
+    for n in range(1, len(placed.lane)):
+        if placed.lane[n] < placed.lane[first]:
+            first = n
+    return first
+
+
+@only_within
 def replay_queue(repair: Repair, placed: Placed, h: int, j: int) -> None:
     """Find anew when tasks of a host are ready, from task j of its queue on, which has changed."""
     if len(placed.lane) > 1:
         for n in range(len(placed.lane)):
             placed.lane[n] = repair.lanes[h, n]
-        i = placed.head[h]
+        i, changed = placed.head[h], False
         while i >= 0:
-            first = 0
-            for n in range(1, len(placed.lane)):
-                if placed.lane[n] < placed.lane[first]:
-                    first = n
-            ready = max(runs(repair, i, placed.task_real[row.STEP, i]), placed.lane[first]) + seconds(repair, i, h)
-            placed.lane[first] = ready
+            changed = changed or i == j
+            first, ready = first_free(placed), placed.task_real[row.READY, i]
+            if changed:
+                ready = max(runs(repair, i, placed.task_real[row.STEP, i]), placed.lane[first]) + seconds(repair, i, h)
             if ready != placed.task_real[row.READY, i]:
                 set_ready(repair, placed, i, ready)
+            placed.lane[first] = ready
             i = placed.task_int[row.LATER, i]
         return
     i = j
@@ -186,19 +195,15 @@ def caught_on(repair: Repair, placed: Placed, j: int, h: int, step: float, key: 
     if lasts <= 0.0 or behind(repair, j, ready) > until:
         caught: float = behind(repair, j, ready)
         return caught if caught <= until else np.inf
-    front, i = -1, placed.head[h]
-    if len(placed.lane) > 1:
-        for n in range(len(placed.lane)):
-            placed.lane[n] = repair.lanes[h, n]
+    for n in range(len(placed.lane)):
+        placed.lane[n] = repair.lanes[h, n]
+    first, i = first_free(placed), placed.head[h]
     while i >= 0 and goes_before(placed, i, step, key, j):
-        if len(placed.lane) > 1:
-            placed.lane[np.argmin(placed.lane)] = placed.task_real[row.READY, i]
-        front, i = i, placed.task_int[row.LATER, i]
-    if len(placed.lane) > 1:
-        lane = placed.lane[np.argmin(placed.lane)]
-    else:
-        lane = placed.task_real[row.READY, front] if front >= 0 else repair.lanes[h, 0]
-    caught = behind(repair, j, max(ready, lane + lasts))
+        placed.lane[first] = placed.task_real[row.READY, i]
+        first, i = first_free(placed), placed.task_int[row.LATER, i]
+        if behind(repair, j, placed.lane[first] + lasts) > until:
+            return np.inf  # no lane is free in time any more
+    caught = behind(repair, j, max(ready, placed.lane[first] + lasts))
     return caught if caught <= until else np.inf
 
 

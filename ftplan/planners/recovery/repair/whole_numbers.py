@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.recovery.repair.instance import RepairInstance, RepairPlacement
 
@@ -14,6 +15,8 @@ from ftplan.planners.recovery.repair.instance import RepairInstance, RepairPlace
 TIMES, CORES, PRIORITIES = 2**26, 2**22, 2**22
 #: The finest unit that may be exact: of a second, a core, a priority.
 FINEST = 1e-6
+#: How far from whole numbers of it values may lie that count as such.
+OFF = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,22 +144,25 @@ def _exact_unit(most: int, largest: float, *values: FloatArray) -> float | None:
     if not np.all(np.isfinite(every)) or np.abs(every).max() > 2.0**50 * FINEST:
         return None
     whole = np.round(every / FINEST)
-    if np.any(np.abs(every / FINEST - whole) > 1e-3):
+    if np.any(np.abs(every / FINEST - whole) > OFF):
         return None
     unit = max(1, int(np.gcd.reduce(whole.astype(np.int64))))
     return unit * FINEST if largest / FINEST / unit <= most else None
 
 
 def _whole_cores(instance: RepairInstance) -> tuple[IntArray, IntArray, int]:
-    """Return costs, rooms and the pool; where no unit is exact costs are rounded down and the others up."""
-    largest = max(float(instance.room.max(initial=0.0)), 1e-9)
-    total = float(instance.cost.sum())
-    unit = _exact_unit(CORES, min(largest, total), np.minimum(instance.cost, 2.0 * largest))
-    slack = 1e-3 if unit is not None else 1.0
+    """Return costs, rooms and the pool; where no unit is exact costs are rounded down and the others up.
+
+    Rooms are as large as what :meth:`RepairInstance.fits` lets pass.
+    """
+    limit = instance.room + ROUNDING * np.maximum(1.0, np.abs(instance.room))
+    pool = instance.pool + ROUNDING * max(1.0, abs(instance.pool))
+    largest = max(float(limit.max(initial=0.0)), ROUNDING)
+    needed = np.minimum(instance.cost, 2.0 * largest)
+    unit = _exact_unit(CORES, min(largest, float(needed.sum())), needed)
     cores = largest / CORES if unit is None else unit
-    cost = np.minimum(instance.cost, 2.0 * largest) / cores
-    cost = np.floor(cost) if unit is None else np.round(cost)
+    cost = np.floor(needed / cores) if unit is None else np.round(needed / cores)
+    slack = 1.0 if unit is None else min(1.0, OFF * FINEST / cores * (1 + len(cost)))
     most = math.ceil(min(float(cost.sum()), 2.0**40)) + 1
-    room = np.floor(np.minimum(instance.room / cores + slack, most))
-    pool = int(min(instance.pool / cores + slack, float(most)))
-    return cost.astype(np.int64), room.astype(np.int64), pool
+    room = np.floor(np.minimum(limit / cores + slack, most))
+    return cost.astype(np.int64), room.astype(np.int64), int(min(pool / cores + slack, float(most)))
