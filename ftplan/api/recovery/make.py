@@ -196,8 +196,8 @@ def _beside(problem: RecoveryProblem, settings: RecoveryOptions, result: Result[
 
 
 def _stairs(most: Sequence[tuple[float, float]]) -> list[list[float]] | None:
-    """Return what can be back at most by each time, None where no bound says."""
-    return [list(row) for row in most] or None
+    """Return what can be back at most by each time at which that changes, None where no bound says."""
+    return [list(row) for k, row in enumerate(most) if k == 0 or row[1] != most[k - 1][1]] or None
 
 
 def _warnings(
