@@ -161,18 +161,22 @@ def nothing_chosen(instance: TabuInstance, seed: int) -> TabuState:
 
 
 def tabu_settings(core: SetUnionKnapsack, budget: Budget) -> TabuSettings:
-    """Return the settings: weight is dear where queries share much (measured: density 0.10), cheap where little."""
+    """Return the settings: weight is dear where queries share much (measured: density 0.10), cheap where little.
+
+    Where they share much, good choices have little in common: rounds last long and start nearly anew. Where they share
+    little, rounds are many and mend what is there.
+    """
     dense = len(core.member) >= DENSE * core.queries * core.bundles
     return TabuSettings(
-        least_price=2.0 if dense else 0.25,
-        largest_price=10.0 if dense else 1.5,
-        stay=4,
+        least_price=3.0 if dense else 0.25,
+        largest_price=12.0 if dense else 1.5,
+        stay=3 if dense else 4,
         leave=8,
-        depth=3000,
-        least_drop=0.5,
+        depth=6000 if dense else 1000,
+        least_drop=0.6 if dense else 0.3,
         largest_drop=1.0,
         noise=0.2,
-        between=0.0,
+        between=0.2,
         alike=0.9,
         rounds=np.iinfo(np.int64).max if budget.iterations is None else budget.iterations,
         patience=PATIENCE * core.queries,
