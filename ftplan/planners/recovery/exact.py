@@ -31,9 +31,9 @@ SLICES = (1 / 16, 1 / 4, 1.0)
 FEW_QUERIES = 60
 #: Part of the remaining time that a slice before the last may take.
 SLICE_TIME = 0.4
-#: Parts of the remaining time for a first tree and for a local search each, for a deep tree, and for integer programs
-#: before it goes on.
-SEARCH_TIME, TREE_TIME, PROGRAM_TIME = 0.1, 0.5, 0.3
+#: Parts of the remaining time for a first tree, for a local search, for a deep tree, and for integer programs before
+#: it goes on.
+FIRST_TIME, SEARCH_TIME, TREE_TIME, PROGRAM_TIME = 0.03, 0.1, 0.6, 0.2
 #: Open queries below which the integer program alone is faster.
 FEW_FOR_TREE = 100
 #: Part of the queries that a slice before the last may leave open, above which it gains nothing either.
@@ -139,7 +139,7 @@ def _close(incumbent: Incumbent, reduced: Reduction, seed: int, budget: Budget) 
         _slices(incumbent, reduced, dual, seed, budget)
     elif not incumbent.closed and not budget.over():
         tree = search_tree(reduced.knapsack, reduced.forth(incumbent.queries), incumbent.unit, budget)
-        _branch(incumbent, reduced, tree, budget.part(SEARCH_TIME))
+        _branch(incumbent, reduced, tree, budget.part(FIRST_TIME))
         if not incumbent.closed and not budget.over():
             part = budget.part(SEARCH_TIME)
             incumbent.offer(local_search_step(incumbent.knapsack, part, seed, incumbent.queries).queries)

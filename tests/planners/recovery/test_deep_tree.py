@@ -1,4 +1,4 @@
-"""The compiled tree over shared bundles: against brute force, bounds that hold wherever it stops, and the same twice."""
+"""The compiled tree over shared bundles: against brute force, with bounds that hold wherever it stops."""
 
 from __future__ import annotations
 
