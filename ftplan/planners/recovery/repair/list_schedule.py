@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ftplan.compiled import pays_to_compile
+from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.repair import query_moves as moves
 from ftplan.planners.recovery.repair.instance import RepairInstance, RepairPlacement
 from ftplan.planners.recovery.repair.placement_arrays import Repair, arrays_of, current, empty
@@ -10,8 +11,8 @@ from ftplan.planners.recovery.repair.placement_rows import LATEST, SOONEST, TIGH
 from ftplan.planners.recovery.repair.query_orders import orders
 
 
-def list_schedule(instance: RepairInstance) -> RepairPlacement:
-    """Return the best of some list schedules ([Graham1969]); no guarantee.
+def list_schedule(instance: RepairInstance, budget: Budget | None = None) -> RepairPlacement:
+    """Return the best of some list schedules ([Graham1969]), as many as there is time for; no guarantee.
 
     Queries come by priority over the work that is left of them, in cores, in seconds of restoring or in both, where a
     task that several need counts in parts or for the first. Each is whole as early as it can be with what is in front
@@ -20,15 +21,17 @@ def list_schedule(instance: RepairInstance) -> RepairPlacement:
     """
     repair = arrays_of(instance)
     placed = empty(repair)
-    best = current(repair, placed)
+    best: RepairPlacement | None = None
     least = float("inf")
     construct = moves.construct if pays_to_compile(size(repair)) else moves.construct.plain
     for order in orders(repair):
         for way in (LATEST, TIGHTEST, SOONEST):
+            if best is not None and budget is not None and budget.over():
+                return best
             construct(repair, placed, order, way)
             if placed.loss[0] < least:
                 least, best = float(placed.loss[0]), current(repair, placed)
-    return best
+    return current(repair, placed) if best is None else best
 
 
 def size(repair: Repair) -> int:

@@ -41,7 +41,7 @@ class PriorityTime:
 
     def listed(self, instance: RepairInstance, budget: Budget) -> RepairPlacement:
         """Return a list schedule."""
-        return list_schedule(instance)
+        return list_schedule(instance, budget)
 
     def few(self, instance: RepairInstance, budget: Budget) -> RepairPlacement | None:
         """Return the best of all placements where they are few."""
