@@ -18,10 +18,10 @@ A running query gives way to a failed one that matters more, and comes back with
   2> ftplan: warning: 1 node failed, fewer than 2: Su & Zhou then block until there is room for all that failed, 1 cores in sum, which is there at 120 s; this plan recovers step by step all the same [BLOCKING_RECOVERY]
   2> recovery schedule
   2> algorithm                  auto
-  2> status                     feasible
+  2> status                     optimal
   2> priority-time (min)        230
-  2> proven bound               200
-  2> gap                        13.0435%
+  2> proven bound               230
+  2> gap                        0.0000%
   2> failed tasks               1 (1 cores)
   2> failed queries             1 (priority 9)
   2> failed cost shared by all  100.0%
