@@ -3,6 +3,9 @@
 Run: ``python benchmarks/sukp.py FOLDER [--seconds 1] [--seeds 10] [--only TEXT] [--cp-sat-seconds 0]``. The folder (or
 the environment variable ``FTPLAN_SUKP``) holds ``best_known.csv`` (instance, best_known) and ``INSTANCE.txt.gz``:
 items, elements, capacity; profits; weights; a 0/1 matrix (He et al. 2018; Wei & Hao). Prints a Markdown table.
+
+``--generated`` takes instances of the same shapes instead (``sukp_instances.py``) and needs no folder: the best values
+are those of many runs then. ``--cpu`` counts processor time, for a machine that does other things besides.
 """
 
 from __future__ import annotations
@@ -13,11 +16,14 @@ import gzip
 import os
 import re
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from sukp_instances import BEST_FOUND, generated
 
 from ftplan.model.topology import BoolArray
+from ftplan.planners import budget
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack
 from ftplan.planners.recovery.local_search import local_search_step
@@ -114,20 +120,41 @@ def main() -> None:
     parser.add_argument("--only", default="", help="instances whose name contains this")
     parser.add_argument("--cp-sat-seconds", type=float, default=0.0, help="0: leave CP-SAT out")
     parser.add_argument("--time-to-best", action="store_true", help="measure it by runs of half the time each")
+    parser.add_argument("--generated", action="store_true", help="instances by seed, not those of a folder")
+    parser.add_argument("--cpu", action="store_true", help="seconds of the processor, not of the clock")
     options = parser.parse_args()
-    if options.folder is None or not (Path(options.folder) / "best_known.csv").exists():
-        print("Skipped: no folder of instances (give it as the argument or in FTPLAN_SUKP).")
+    if options.cpu:
+        budget.now = time.process_time
+    known: dict[str, float] = {}
+    load: Callable[[str], SetUnionKnapsack]
+    if options.generated:
+        shapes = {f"generated_{shape.name}": shape for shape in BEST_FOUND}
+        known = {name: BEST_FOUND[shape] for name, shape in shapes.items()}
+
+        def load(name: str) -> SetUnionKnapsack:
+            return generated(shapes[name])
+
+    elif options.folder is None or not (Path(options.folder) / "best_known.csv").exists():
+        print("Skipped: no folder of instances (give it as the argument or in FTPLAN_SUKP, or use --generated).")
         return
-    folder = Path(options.folder)
-    with (folder / "best_known.csv").open() as file:
-        known = {line["instance"]: float(line["best_known"]) for line in csv.DictReader(file)}
+    else:
+        folder = Path(options.folder)
+        with (folder / "best_known.csv").open() as file:
+            known = {line["instance"]: float(line["best_known"]) for line in csv.DictReader(file)}
+
+        def load(name: str) -> SetUnionKnapsack:
+            return read(folder / f"{name}.txt.gz")
+
     known = {name: best for name, best in known.items() if options.only in name}
+    first = next(iter(known), None)
+    if first is not None:
+        local_search_step(load(first), Budget(1.0, 1))  # the kernels are loaded
     print(f"{options.seconds:g} s of search for each seed, one thread.\n")
-    print("| instance | best published | reached | worst short by | s to best | density short by | CP-SAT short by |")
+    print("| instance | best known | reached | worst short by | s to best | density short by | CP-SAT short by |")
     print("|---|---|---|---|---|---|---|")
     total, start = 0, time.perf_counter()
     for name, best in known.items():
-        line, reached = row(name, read(folder / f"{name}.txt.gz"), best, options)
+        line, reached = row(name, load(name), best, options)
         total += reached
         print(line, flush=True)
     print(f"\nReached in {total} of {len(known) * options.seeds} runs; {time.perf_counter() - start:.0f} s in all.")

@@ -220,3 +220,11 @@ def in_place(function: Callable[..., Any]) -> Any:
 def inlined_in_place(function: Callable[..., Any]) -> Any:
     """Make a kernel that works in place and is compiled into those that call it."""
     return Kernel(function, _nrt=False, inline="always")
+
+
+def only_within(function: Callable[..., Any]) -> Any:
+    """Make a kernel that works in place and that only other kernels call: what Python needs to call it is not made.
+
+    That is a third of what it takes to compile a short function.
+    """
+    return Kernel(function, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)

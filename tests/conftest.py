@@ -66,10 +66,10 @@ LONG = (
 @pytest.fixture(scope="module")
 def few_random_orders() -> Iterator[None]:
     """Compare recovery schedules with two random orders: twenty take most of the time of a small plan."""
-    from ftplan.api.recovery import figures
+    from ftplan.planners.recovery.schedule import yardsticks
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(figures, "ORDERS", figures.LEAST_ORDERS)
+        patch.setattr(yardsticks, "ORDERS", yardsticks.LEAST_ORDERS)
         yield
 
 

@@ -17,7 +17,7 @@ from ftplan.planners.budget import Budget
 from ftplan.planners.recovery import local_search
 from ftplan.planners.recovery.horizon import ruin_and_recreate
 from ftplan.planners.recovery.horizon import ruin_and_recreate_moves as moves
-from ftplan.planners.recovery.knapsack import density_growth, tabu_moves
+from ftplan.planners.recovery.knapsack import density_growth, tabu_moves, tabu_rounds
 from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack
 from ftplan.planners.recovery.knapsack.residual import fitting
 from ftplan.simulation.dataflow import kernel as flow_kernel
@@ -124,7 +124,7 @@ def test_both_ways_search_the_same(seed: int) -> None:
     knapsack = knapsack_of(needs, weight, random.integers(1, 11, 40), 0.3 * float(weight.sum()))
     instance, settings_ = local_search.tabu_instance(knapsack), local_search.tabu_settings(knapsack, Budget(60.0))
     states = []
-    for search in (tabu_moves.search, tabu_moves.search.plain):
+    for search in (tabu_rounds.search, tabu_rounds.search.plain):
         state = local_search.nothing_chosen(instance, seed)
         search(instance, state, settings_._replace(depth=100), 700)
         assert state.sums[tabu_moves.BEST] > 0.0

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 #: Parts of a summary that hold these comparisons.
-PARTS = ("before", "random", "sampled")
+PARTS = ("before", "step_by_step", "random", "sampled")
 
 _COMPARED: ContextVar[bool] = ContextVar("compared", default=True)
 

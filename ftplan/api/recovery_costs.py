@@ -77,15 +77,15 @@ class GivenCosts(NamedTuple):
         )
         return BANDWIDTH_MB_S, (Warn("BANDWIDTH_ASSUMED", text),)
 
-    def delays(self, graph: TaskGraph) -> RecoveryDelays:
-        """Return what the costs add to the return of each task.
+    def delays(self, graph: TaskGraph, age: float | None = None) -> RecoveryDelays:
+        """Return what the costs add to the return of each task; the last checkpoint is *age* intervals old, if given.
 
         Raises
         ------
         FtplanError
             If the job never catches up.
         """
-        return AT_ONCE if self.costs is None else RecoveryDelays.of(self.costs, graph)
+        return AT_ONCE if self.costs is None else RecoveryDelays.of(self.costs, graph, age)
 
     def doubts(self, graph: TaskGraph) -> tuple[Warn, ...]:
         """Say where a job lies outside the recoveries that the costs were fitted on, and what is not known of it."""

@@ -82,7 +82,9 @@ def _recovery(body: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     remarks = ["Flink restarts the failed regions at once, in an order of its own; the plan's order:"]
     for step in body["steps"]:
         tasks = ", ".join(map(_task, step["recover"])) or "nothing can start"
-        remarks.append(f"Advisory, {step['at_s']:g} s: {tasks}.")
+        stopped = ", ".join(map(_task, step.get("pause") or ()))
+        first = f"stop {stopped} with a savepoint, then " if stopped else ""
+        remarks.append(f"Advisory, {step['at_s']:g} s: {first}{tasks}.")
     return {"jobmanager.execution.failover-strategy": "region"}, remarks
 
 

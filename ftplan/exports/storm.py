@@ -47,6 +47,12 @@ def storm(plan: Plan, problem: Problem, *, host_map: Mapping[str, str]) -> Expor
     if split:
         text = f"Storm cannot split a task over supervisors as the plan does with {', '.join(split)}"
         warnings.append(Warn("SPLIT_TASKS", text))
+    stopped = sorted(
+        {f"{i['operator']}/{i['index']}" for s in (plan.plan or {})["steps"] for i in s.get("pause") or ()}
+    )
+    if stopped:
+        text = f"Storm cannot stop single tasks as the plan does with {', '.join(stopped)}"
+        warnings.append(Warn("PAUSED_TASKS", text))
     if None in where.values():
         text = "the plan does not name the nodes of all tasks: plan with a cluster to say where"
         warnings.append(Warn("NO_NODES", text))

@@ -100,6 +100,24 @@ def fidelity_time(model: FidelityModel, live: BoolArray, changes: Changes, horiz
     return total + fidelity * (horizon_s - since)
 
 
+def highest_below(graph: TaskGraph, value: FloatArray) -> FloatArray:
+    """Return the highest value of each task and everything downstream of it, shape (tasks,).
+
+    Cost O(tasks + substreams), as :func:`whole_from`, against the streams.
+    """
+    highest = value.copy()
+    for i in reversed(graph.order):
+        here = highest[graph.slice_of(i)]
+        for edge in graph.out_edges[i]:
+            receivers = highest[graph.slice_of(edge.target)]
+            pairs = graph.pairs(edge)
+            if pairs is None:
+                np.maximum(here, receivers.max(initial=-np.inf), out=here)
+            else:
+                np.maximum.at(here, pairs[0], receivers[pairs[1]])
+    return highest
+
+
 def whole_from(graph: TaskGraph, ready: FloatArray) -> FloatArray:
     """Return when each task and everything upstream of it runs, infinite where some of it is down, shape (tasks,).
 

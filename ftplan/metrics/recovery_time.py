@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ftplan.errors import FtplanError
+from ftplan.metrics.task_pace import pace_used
 from ftplan.model.plan import Warn
 from ftplan.model.rates import rates
 from ftplan.model.recovery_costs import RecoveryCosts
@@ -117,8 +118,10 @@ class RecoveryDelays(NamedTuple):
     catch_up: float | FloatArray = 0.0
 
     @classmethod
-    def of(cls, costs: RecoveryCosts, graph: TaskGraph) -> RecoveryDelays:
+    def of(cls, costs: RecoveryCosts, graph: TaskGraph, age: float | None = None) -> RecoveryDelays:
         """Return the delays of a job at its rates and its longest checkpoint interval.
+
+        The last checkpoint is *age* intervals old, None for as old as the costs say.
 
         Raises
         ------
@@ -128,6 +131,8 @@ class RecoveryDelays(NamedTuple):
         rate, interval = input_rate(graph), longest_interval(graph)
         require_keeping_up(costs, rate)
         parameters = RecoveryParameters.of(costs)
+        if age is not None:
+            parameters = parameters._replace(replay_share=age)
         running = parameters._replace(detection_s=np.array([0.0, 1.0]), restart_s=0.0)
         none, second = recovery_time(running, rate, interval or 0.0).behind_s.tolist()
         detection, restart = costs.detection_s, costs.restart_s
@@ -138,17 +143,40 @@ class RecoveryDelays(NamedTuple):
             second - none,
         )
 
+    @classmethod
+    def of_checkpoints(cls, graph: TaskGraph, cost: FloatArray, age: float, headroom: float) -> RecoveryDelays:
+        """Return the delays of tasks without measured costs, each at its own rate and checkpoint interval.
+
+        A task processes again what came in during *age* intervals, at its fastest pace, and catches up with the share
+        1 - rho of it that its input leaves: together ``(age * interval + down) * rho / (1 - rho)`` (as
+        :func:`recovery_time`; rho as :func:`ftplan.metrics.task_pace.pace_used`). Of an operator that states no
+        interval nothing is known, and nothing is added.
+        """
+        operators = graph.topology.operators
+        stated = np.array(
+            [o.checkpoint.interval_s if o.checkpoint.interval_s is not None else np.nan for o in operators]
+        )
+        interval = stated[graph.operator_of]
+        if np.isnan(interval).all():
+            return cls()
+        rho = np.where(np.isnan(interval), 0.0, pace_used(graph, cost, headroom))
+        catch_up = rho / (1.0 - rho)
+        return cls(replay_s=age * np.nan_to_num(interval) * catch_up, catch_up=catch_up)
+
     def starts(self, at_s: float, failed_s: float) -> float:
         """Return when a task runs that is recovered at *at_s*, without its state; it failed at *failed_s*."""
         return max(at_s, failed_s + self.detection_s) + self.restart_s
 
-    def caught_up(self, ready_s: FloatOrArray, down_s: FloatOrArray | float, task: Any = slice(None)) -> FloatOrArray:
+    def caught_up(
+        self, ready_s: FloatOrArray, down_s: FloatOrArray | float, task: Any = slice(None), savepoint: bool = False
+    ) -> FloatOrArray:
         """Return when tasks have caught up that run from *ready_s* on and were down since *down_s*.
 
-        *task* is the number of one task, or an index of as many as *ready_s* is for.
+        *task* is the number of one task, or an index of as many as *ready_s* is for. *savepoint*: they were stopped
+        with a checkpoint of that moment, and process nothing again.
         """
         replay_s, catch_up = self.of_tasks(task)
-        caught_up: FloatOrArray = ready_s + replay_s + catch_up * (ready_s - down_s)
+        caught_up: FloatOrArray = ready_s + (0.0 if savepoint else replay_s) + catch_up * (ready_s - down_s)
         return caught_up
 
     def of_tasks(self, task: Any = slice(None)) -> tuple[Any, Any]:

@@ -86,6 +86,7 @@ SHAPES: Mapping[str, Style] = {
     "value-line": Style(None, "accent", 2.25),
     "other": Style("outline"),
     "other-line": Style(None, "outline", 1.75, (2.0, 3.0)),
+    "peer-line": Style(None, "warn", 1.75, (9.0, 3.0, 2.0, 3.0)),
     "bound-line": Style(None, "muted", 1.75, (7.0, 4.0)),
     "limit-line": Style(None, "bad", 1.5, (7.0, 4.0)),
     "event-line": Style(None, "bad", 1.0, (3.0, 3.0)),

@@ -111,7 +111,12 @@ def _plain(value: Any) -> str:
 
 
 #: What a plan is held against, as its summary and as a reader calls it.
-_BESIDE = (("before", "before"), ("random", "at random"), ("even", "evenly spread"))
+_BESIDE = (
+    ("before", "before"),
+    ("step_by_step", "at each step alone"),
+    ("random", "at random"),
+    ("even", "evenly spread"),
+)
 
 
 def value_figure(plan: Plan, before: str) -> Figure | None:

@@ -1,10 +1,15 @@
-"""When tasks are restored on each node, and when queries are down and back, read from a recovery schedule."""
+"""When tasks are restored on each node, when queries are down and back, and how much is back over time.
+
+Read from a recovery schedule as it lies in a file, which may be anybody's.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
+
+from ftplan.reports.numbers import is_number
 
 Body = Mapping[str, Any]
 
@@ -15,7 +20,7 @@ class Stretch:
 
     begin_s: float
     end_s: float
-    what: Literal["restore", "prefetch", "down", "back"]
+    what: Literal["restore", "prefetch", "catch-up", "down", "back"]
 
 
 def recoveries(body: Body) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
@@ -31,8 +36,12 @@ def has_nodes(body: Body) -> bool:
 
 
 def restores(body: Body) -> dict[str, list[Stretch]]:
-    """Return the restores of each node, one after another, nodes in the order of their first."""
+    """Return the restores of each node, one after another, nodes in the order of their first.
+
+    Tasks that process again what they missed catch up afterwards; these stretches stand first in a row.
+    """
     rows: dict[str, list[Stretch]] = {}
+    behind: dict[str, list[Stretch]] = {}
     free: dict[str, float] = {}
     for step, item in recoveries(body):
         node = str(item.get("node"))
@@ -40,7 +49,10 @@ def restores(body: Body) -> dict[str, list[Stretch]]:
         begin = min(max(step["at_s"], free.get(node, 0.0)), ready_s)
         free[node] = max(free.get(node, 0.0), ready_s)
         rows.setdefault(node, []).append(Stretch(begin, ready_s, "prefetch" if item.get("prefetch") else "restore"))
-    return rows
+        caught_up_s = item.get("caught_up_s")
+        if is_number(caught_up_s) and caught_up_s > ready_s:
+            behind.setdefault(node, []).append(Stretch(ready_s, caught_up_s, "catch-up"))
+    return {node: behind.get(node, []) + stretches for node, stretches in rows.items()}
 
 
 def outages(body: Body) -> dict[str, list[Stretch]]:
@@ -56,3 +68,26 @@ def outages(body: Body) -> dict[str, list[Stretch]]:
         row += [Stretch(back, end, "back")] if query.get("back_s") is not None else []
         row.append(Stretch(0.0, back, "down"))
     return rows
+
+
+def back_over_time(body: Body, summary: Mapping[str, Any]) -> dict[str, list[tuple[float, float]]]:
+    """Return the priority that is back by each time at which it changes, in seconds.
+
+    Of the plan (``after``), of deciding step by step (``step_by_step``), of waiting until everything fits (``before``)
+    and what can be back at most (``most_back``); without those that the plan does not say.
+    """
+    known: dict[str, Any] = {"after": [[p.get("at_s"), p.get("priority")] for p in body.get("timeline") or []]}
+    for name in ("step_by_step", "before"):
+        figures = summary.get(name)
+        known[name] = figures.get("timeline") if isinstance(figures, Mapping) else None
+    known["most_back"] = summary.get("most_back")
+    curves = {name: _curve(rows) for name, rows in known.items()}
+    return {name: curve for name, curve in curves.items() if curve is not None}
+
+
+def _curve(rows: Any) -> list[tuple[float, float]] | None:
+    """Return points in order of time, None for what is no list of them."""
+    if not isinstance(rows, list):
+        return None
+    pairs = [row for row in rows if isinstance(row, (list, tuple)) and len(row) == 2 and all(map(is_number, row))]
+    return sorted((float(at), float(value)) for at, value in pairs) if len(pairs) == len(rows) else None

@@ -140,6 +140,7 @@ _SAMPLES = ("orders", "choices", "samples")
 #: Records of a summary, as the columns of the comparison call them.
 _COLUMNS = {
     "before": "before",
+    "step_by_step": "at each step alone",
     "after": "this plan",
     "even": "evenly spread",
     "most_fidelity": "most fidelity",
@@ -183,7 +184,7 @@ def summary_tables(summary: Record, before: str = "before", first: str = "") -> 
     }
     made += [records(_title(key), value) for key, value in lists.items()]
     others = {k: v for k, v in summary.items() if k not in (*_COLUMNS, "peers") and k not in lists and v is not None}
-    plain = {k: v for k, v in others.items() if not isinstance(v, Mapping)}
+    plain = {k: v for k, v in others.items() if not isinstance(v, Mapping) and not _drawn(v)}
     for key, value in others.items():
         if isinstance(value, Mapping):
             inner = {k: v for k, v in value.items() if isinstance(v, Mapping)}
@@ -193,6 +194,11 @@ def summary_tables(summary: Record, before: str = "before", first: str = "") -> 
             elif flat:
                 made.append(facts(_title(key), flat))
     return [*made, *([facts("What else the plan counts", plain)] if plain else [])]
+
+
+def _drawn(value: Any) -> bool:
+    """Return whether a value is a curve, which pictures show."""
+    return isinstance(value, list) and bool(value) and isinstance(value[0], list)
 
 
 def _nested(caption: str, inner: Mapping[str, Record], others: Record) -> Table:

@@ -16,7 +16,9 @@ from ftplan.model.topology import FloatArray
 
 @dataclass(frozen=True, eq=False)
 class Transfers:
-    """How long state takes to reach a node; restores on one node go one after another.
+    """How long state takes to reach a node.
+
+    ``at_once`` restores run at a time on a node, each with an equal part of the bandwidth; others wait for them.
 
     ``local_bytes`` is the state of a task, by (task, node id), that lies on a node of the start.
     """
@@ -25,12 +27,13 @@ class Transfers:
     bandwidth_bytes_s: float  # > 0
     delay_s: float = 0.0
     local_bytes: Mapping[tuple[int, str | None], float] = field(default_factory=dict)
+    at_once: int = 1
 
     def seconds(self, task: int, node: str | None, share: float, *, empty: bool) -> float:
         """Return how long a share of a task's state is under way to a node; *empty*: nothing lies there yet."""
         local = 0.0 if empty else self.local_bytes.get((task, node), 0.0)
         size = max(0.0, float(self.state_bytes[task]) - local) * share
-        return self.delay_s + size / self.bandwidth_bytes_s if size > 0.0 else 0.0
+        return self.delay_s + self.at_once * size / self.bandwidth_bytes_s if size > 0.0 else 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +57,12 @@ class Incident:
     complete: bool = False  # everything failed at the start, wherever it stood
     transfers: Transfers | None = None  # None: restores take no time
     delays: RecoveryDelays = AT_ONCE
+    may_pause: bool = False  # running queries of lower priority may give way to failed ones
+
+    @property
+    def rolls_back(self) -> bool:
+        """Whether every failure sends all tasks that run back to the last checkpoint ([SuZhouTR], section 4.3)."""
+        return not all(operator.deterministic for operator in self.graph.topology.operators)
 
     def share(self, task: int, entry: Mapping[str, Any]) -> float:
         """Return which share of a task an entry of a plan starts: less than all where it names key groups."""

@@ -18,6 +18,7 @@ class Outage:
     down_s: float
     back_s: float | None = None
     event: int | None = None  # number of the event at which the last of its tasks started
+    rolled_back: bool = False  # it lost no task, but all tasks went back to the last checkpoint
 
 
 class OutageLog:
@@ -34,7 +35,32 @@ class OutageLog:
         Returns the queries of the latter, with the event that would have ended it.
         """
         down = self._outputs[np.isinf(latest[self._outputs])].tolist()
-        going_on = set(down)
+        undone = self._resume(set(down), at_s)
+        for query in down:
+            self._open.setdefault(query, Outage(query, at_s)).rolled_back = False
+        return undone
+
+    def roll_back(
+        self, latest: FloatArray, at_s: float, event: int
+    ) -> tuple[list[tuple[int, int]], list[tuple[int, float]]]:
+        """Note the outages of queries that are whole, but not up to date, as all tasks have gone back.
+
+        Returns as :meth:`open`, and the queries which had been made whole before, with the time from which on they are.
+        """
+        times = latest[self._outputs]
+        behind = self._outputs[np.isfinite(times) & (times > at_s)].tolist()
+        undone = self._resume(set(behind), at_s)
+        again = []
+        for query in behind:
+            outage = self._open.pop(query, None) or Outage(query, at_s, rolled_back=True)
+            outage.back_s, outage.event = float(latest[query]), event
+            self._done.append(outage)
+            if not outage.rolled_back:
+                again.append((query, outage.back_s))
+        return undone, again
+
+    def _resume(self, going_on: set[int], at_s: float) -> list[tuple[int, int]]:
+        """Open the outages of some queries again that end later than now; return these with their events."""
         kept, undone = [], []
         for outage in self._done:
             if outage.query in going_on and outage.back_s is not None and outage.back_s > at_s:
@@ -44,8 +70,6 @@ class OutageLog:
             else:
                 kept.append(outage)
         self._done = kept
-        for query in down:
-            self._open.setdefault(query, Outage(query, at_s))
         return undone
 
     def close(self, latest: FloatArray, event: int) -> list[tuple[int, float]]:

@@ -33,12 +33,18 @@ class Entries:
             self._key_groups(task, parts, step)
         order = [(task, item) for task, parts in known.items() for item in parts]
         if any("ready_s" in item for _, item in order):
-            order.sort(key=lambda pair: float(pair[1].get("ready_s") or 0.0))
+            order.sort(key=self._begins)
         takes: dict[str | None, float] = {}
         for task, item in order:
             takes[item.get("node")] = takes.get(item.get("node"), 0.0) + self._start(task, item, step, at_s)
         self._faults += self._over_capacity(step, {node for node, cpu in takes.items() if cpu > 0.0})
         return float(sum(self._incident.cost[task] for task in known))
+
+    def _begins(self, pair: tuple[int, Mapping[str, Any]]) -> float:
+        """Return when the restore of an entry begins if it ends when the plan says."""
+        task, item = pair
+        seconds = self._repair.seconds(task, item.get("node"), self._incident.share(task, item))
+        return float(item.get("ready_s") or 0.0) - seconds
 
     def _known(self, step: int, recover: Sequence[Mapping[str, Any]]) -> dict[int, list[Mapping[str, Any]]]:
         """Return the entries of each task that the topology has and that is down."""
@@ -94,7 +100,15 @@ class Entries:
         if stated is not None and above(earliest, stated):
             text = f"step {step} has {self._name(task)} ready at {stated:.6g} s, the earliest is {earliest:.6g} s"
             self._say("READY_TOO_EARLY", text, task)
+        self._caught_up(task, item, earliest if stated is None else stated, step)
         return float(self._incident.cost[task]) * share
+
+    def _caught_up(self, task: int, item: Mapping[str, Any], ready_s: float, step: int) -> None:
+        """Judge from when on a task is up to date by the plan."""
+        stated, true = item.get("caught_up_s"), self._repair.up_to_date(task, ready_s)
+        if stated is not None and (above(true, float(stated)) or above(float(stated), true)):
+            text = f"step {step} has {self._name(task)} caught up at {stated:.12g} s, it is at {true:.12g} s"
+            self._say("WRONG_CAUGHT_UP", text, task)
 
     def _node(self, task: int, node: str | None, step: int) -> None:
         """Judge whether a node is there and takes tasks."""

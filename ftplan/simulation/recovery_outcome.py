@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -54,10 +54,15 @@ class _TaskLog:
         uptimes = self.uptimes.get(task)
         if not uptimes:
             self.lost.append((task, at_s))
-        elif uptimes[-1][0] > at_s:
+        elif uptimes[-1][0] >= at_s:
             uptimes.pop()  # it had not caught up
         else:
             uptimes[-1][1] = at_s
+
+    def run(self, tasks: Iterable[int], repair: Repair) -> None:
+        """Note that tasks work from when they have caught up."""
+        for task in tasks:
+            self.uptimes.setdefault(task, []).append([float(repair.caught_up[task]), np.inf])
 
 
 def outcome(steps: Sequence[Mapping[str, Any]], incident: Incident) -> Outcome:
@@ -74,26 +79,31 @@ def outcome(steps: Sequence[Mapping[str, Any]], incident: Incident) -> Outcome:
     -----
     A step begins when the first of the nodes that its trigger names arrives, else at its ``at_s``. A task starts on
     its node as soon as its step has begun and the node is there with room; where that never happens it stays down.
-    Tasks that are not down then are passed over, and failed tasks that the plan does not name stay down: nobody plans
-    anew. Cost O(times * (tasks + substreams)).
+    Tasks that are not down then are passed over, those that give way do where they run, and failed tasks that the plan
+    does not name stay down: nobody plans anew. Cost O(times * (tasks + substreams)).
     """
     repair, outages, log = Repair(incident), OutageLog(incident.graph), _TaskLog()
     waiting = list(_due(steps, incident))
+    pauses = {float(step["at_s"]): step["pause"] for step in steps if step.get("pause")}
     failed: frozenset[int] = frozenset()
-    for at_s in _times(incident, waiting):
-        down = np.isinf(repair.caught_up)
+    for at_s in _times(incident, waiting, pauses):
         completely = at_s == 0.0 and incident.complete
         fail = [] if completely else [entry.select for entry in incident.fail if entry.at_s == at_s]
         coming = [arrival for arrival in incident.arrivals if _middle(arrival.at_s) == at_s]
         repair.advance(at_s, fail, coming, completely=completely)
-        struck = np.flatnonzero(np.isinf(repair.caught_up) & ~down).tolist()
-        if struck:
-            outages.open(whole_from(incident.graph, repair.caught_up), at_s)
+        if repair.lost:
+            latest = whole_from(incident.graph, repair.caught_up)
+            outages.open(latest, at_s)
+            if repair.rolled_back:
+                outages.roll_back(latest, at_s, 0)
         if at_s == 0.0:
-            failed = frozenset(struck)
-        else:
-            for task in struck:
-                log.strike(task, at_s)
+            failed = frozenset(repair.lost)
+        for task in repair.rolled_back if at_s == 0.0 else (*repair.lost, *repair.rolled_back):
+            log.strike(task, at_s)
+        log.run(repair.rolled_back, repair)
+        gave_way = [_give_way(item, at_s, repair, log) for item in pauses.get(at_s, ())]
+        if any(gave_way):
+            outages.open(whole_from(incident.graph, repair.caught_up), at_s)
         waiting = [due for due in waiting if due.at_s > at_s or not _start(due, at_s, repair, log)]
         outages.close(whole_from(incident.graph, repair.caught_up), 0)
     return Outcome(
@@ -127,10 +137,24 @@ def _due(steps: Sequence[Mapping[str, Any]], incident: Incident) -> Iterator[_Du
         yield from entries.values()
 
 
-def _times(incident: Incident, waiting: Sequence[_Due]) -> list[float]:
+def _times(incident: Incident, waiting: Sequence[_Due], pauses: Iterable[float]) -> list[float]:
     """Return the times at which something happens or may start, in order."""
-    times = {0.0, *(entry.at_s for entry in incident.fail), *(due.at_s for due in waiting)}
+    times = {0.0, *pauses, *(entry.at_s for entry in incident.fail), *(due.at_s for due in waiting)}
     return sorted(times | {_middle(arrival.at_s) for arrival in incident.arrivals})
+
+
+def _give_way(item: Mapping[str, Any], at_s: float, repair: Repair, log: _TaskLog) -> bool:
+    """Pause a task, or its replica, where it can be; return whether the task was stopped."""
+    task = repair.incident.graph.number(item["operator"], item["index"])
+    if item.get("replica"):
+        if repair.standby(task) is not None:
+            repair.drop_standby(task)
+        return False
+    if repair.is_down(task) or len(repair.where(task)) != 1:
+        return False
+    repair.pause(task, at_s)
+    log.strike(task, at_s)
+    return True
 
 
 def _start(due: _Due, at_s: float, repair: Repair, log: _TaskLog) -> bool:
@@ -142,7 +166,7 @@ def _start(due: _Due, at_s: float, repair: Repair, log: _TaskLog) -> bool:
         return False
     for node, share in due.places:
         log.restore_s += repair.restore(due.task, node, share, at_s) - at_s
-    log.uptimes.setdefault(due.task, []).append([float(repair.caught_up[due.task]), np.inf])
+    log.run([due.task], repair)
     log.started.add(due.task)
     if due.prefetch:
         log.prefetched.add(due.task)

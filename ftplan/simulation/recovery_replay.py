@@ -18,6 +18,7 @@ from ftplan.model.violation import Violation
 from ftplan.simulation.incident import Incident
 from ftplan.simulation.outages import Outage, OutageLog
 from ftplan.simulation.recovery_entry import Entries
+from ftplan.simulation.recovery_pauses import Pauses
 from ftplan.simulation.repair import Repair
 
 
@@ -28,10 +29,10 @@ def same(a: float, b: float) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class NodeStatus:
-    """A node that is there just before a step, with the cores that tasks can take and the end of its last restore."""
+    """A node that is there just before a step: the cores that tasks can take, and when its lanes are free."""
 
     free: float
-    busy_until: float
+    lanes: tuple[float, ...]
     takes_tasks: bool
     from_start: bool
 
@@ -49,6 +50,9 @@ class ReplayEvent:
     left: float = np.inf  # of the cap on what the nodes of the start take together, before it
     used: float = 0.0
     whole: list[tuple[int, float]] = field(default_factory=list)  # (output task, time) as decided at this time
+    struck: bool = False  # whether tasks failed just before it
+    rolled_back: list[int] = field(default_factory=list)  # tasks that went back to the last checkpoint then
+    gave_way: list[int] = field(default_factory=list)  # tasks that were paused by it
     undone: set[int] = field(default_factory=set)  # of these, those that a later failure struck before they were back
     down: BoolArray | None = None  # (T,) after a failure, before what comes back
     failed_s: FloatArray | None = None  # (T,) likewise, when each task failed last
@@ -86,23 +90,32 @@ def replay(steps: Sequence[Mapping[str, Any]], incident: Incident) -> Replay:
     events = list(_events(steps, incident, faults))
     repair = Repair(incident)
     outages = OutageLog(incident.graph)
-    entries = Entries(incident, repair, faults)
+    entries, pauses = Entries(incident, repair, faults), Pauses(incident, repair, faults)
     for number, event in enumerate(events):
         repair.advance(event.at_s, event.failures, event.arrivals, completely=number == 0 and incident.complete)
         if number == 0 or event.failures:
             event.down = np.isinf(repair.caught_up)
             event.failed_s = repair.failed_s.copy()
-            undone = outages.open(whole_from(incident.graph, repair.caught_up), event.at_s)
+            latest = whole_from(incident.graph, repair.caught_up)
+            undone = outages.open(latest, event.at_s)
+            if repair.rolled_back:
+                more, event.whole = outages.roll_back(latest, event.at_s, number)
+                undone += more
+            event.rolled_back = repair.rolled_back
+            event.struck = bool(repair.lost)
             for query, earlier in undone:
                 events[earlier].undone.add(query)
         event.capacity, event.left = repair.capacity, repair.left
         event.nodes = {
-            name: NodeStatus(machine.free, machine.busy_until, machine.takes_tasks, machine.from_start)
+            name: NodeStatus(machine.free, tuple(machine.lanes), machine.takes_tasks, machine.from_start)
             for name, machine in repair.machines.items()
         }
         if event.step is not None:
+            event.gave_way = pauses.play(event, steps[event.step].get("pause") or ())
+            if event.gave_way:
+                outages.open(whole_from(incident.graph, repair.caught_up), event.at_s)
             event.used = entries.play(event.step, event.at_s, steps[event.step]["recover"])
-            event.whole = outages.close(whole_from(incident.graph, repair.caught_up), number)
+            event.whole += outages.close(whole_from(incident.graph, repair.caught_up), number)
     return Replay(tuple(events), outages.all(), repair.caught_up, tuple(faults))
 
 

@@ -31,9 +31,10 @@ def violations(body: Mapping[str, Any], incident: Incident) -> tuple[Violation, 
     The schedule is played through (:func:`replay`), and what the plan states is compared with what really happens.
     Order: faults in the order of the steps, then statements step by step, then those about the whole. Codes:
     ``UNKNOWN_TASK``, ``NOT_FAILED``, ``RECOVERED_TWICE``, ``UNKNOWN_NODE``, ``NODE_NOT_THERE``,
-    ``NODE_ACCEPTS_NO_TASKS``, ``WRONG_CPU``, ``WRONG_KEY_GROUPS``, ``READY_TOO_EARLY``, ``OVER_CAPACITY``,
-    ``MISSING_STEP``, ``WRONG_STEP_TIME``, ``WRONG_TRIGGER``, ``WRONG_ROLLBACK``, ``WRONG_CAPACITY``, ``WRONG_USED``,
-    ``WRONG_RESTORED``, ``WRONG_QUERIES``, ``UNRECOVERED_DIFFERS``, ``WRONG_TIMELINE``, ``OBJECTIVE_DIFFERS``.
+    ``NODE_ACCEPTS_NO_TASKS``, ``WRONG_CPU``, ``WRONG_KEY_GROUPS``, ``READY_TOO_EARLY``, ``WRONG_CAUGHT_UP``,
+    ``PAUSED_WRONGLY``, ``OVER_CAPACITY``, ``MISSING_STEP``, ``WRONG_STEP_TIME``, ``WRONG_TRIGGER``, ``WRONG_ROLLBACK``,
+    ``WRONG_CAPACITY``, ``WRONG_USED``, ``WRONG_RESTORED``, ``WRONG_QUERIES``, ``UNRECOVERED_DIFFERS``,
+    ``WRONG_TIMELINE``, ``OBJECTIVE_DIFFERS``.
     """
     return judged(body, incident, replay(body["steps"], incident))
 
@@ -82,7 +83,7 @@ def _rollback(step: Mapping[str, Any], event: ReplayEvent, number: int, incident
     stated = step.get("global_rollback")
     if stated is None or number == 0:
         return
-    forced = bool(event.failures) and not all(o.deterministic for o in incident.graph.topology.operators)
+    forced = event.struck and incident.rolls_back
     if stated != forced:
         why = "a failure with a non-deterministic operator" if forced else "nothing"
         text = f"step {event.step} states global_rollback {str(stated).lower()}, but {why} forces one"

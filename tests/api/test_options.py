@@ -64,7 +64,8 @@ _COUNTS = {
 }
 _FLAGS = {
     "arrivals", "bound", "complete_failure", "curve", "ignore_stale", "move", "parallel_recovery", "partial",
-    "prefetch", "spread", "by_probability", "prove", "rebalance", "strict", "suggest", "then_recover", "worst_case",
+    "pause_lower_priority", "prefetch", "replay", "spread", "by_probability", "prove", "rebalance", "strict", "suggest",
+    "then_recover", "worst_case",
 }  # fmt: skip
 _PLANS = {"current", "replicas", "checkpoints"}
 _INPUTS = {"topology", "cluster", "stats", "failure", "costs", "rules"}

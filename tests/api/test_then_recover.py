@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 import ftplan
 from ftplan.api import evaluate, explain, verify
@@ -114,9 +115,15 @@ def test_no_choice_beats_the_bound_and_no_baseline_the_plan(seed: int) -> None:
 
 
 def test_the_value_is_that_of_recovery_schedule() -> None:
-    """A schedule for each rack with the plan's replicas is worth what the plan says of it."""
+    """A schedule for each rack with the plan's replicas is worth what the plan says of it.
+
+    On links of a fifth of the example's: there restores are short beside the waiting for nodes, and no replica saves
+    anything.
+    """
     folder = EXAMPLES / "storm-recovery"
-    inputs = {kind: folder / f"{kind}.yaml" for kind in ("topology", "cluster")}
+    cluster = yaml.safe_load((folder / "cluster.yaml").read_text())
+    cluster["network"]["bandwidth_mb_s"] = 5
+    inputs = {"topology": folder / "topology.yaml", "cluster": cluster}
     problem = ftplan.load(**inputs, failure=folder / "racks.yaml")
     plan = planned(problem, budget=2, iterations=1)
     assert verify(plan, problem).violations == ()

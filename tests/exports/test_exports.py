@@ -317,6 +317,20 @@ def entry(value: Any) -> str:
     return "-".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
+def test_flink_and_storm_say_what_gives_way() -> None:
+    """Advice for Flink; Storm cannot stop single tasks, and the table has them with their step."""
+    pause = [{"operator": "o", "index": 2, "node": "n1", "cpu": 1.0}]
+    step = {"at_s": 5, "recover": [{"operator": "o", "index": 0, "node": "n1"}], "pause": pause}
+    plan = by_hand("recovery-schedule", {"steps": [step]})
+    assert "5 s: stop o/2 on n1 with a savepoint, then o/0 on n1." in ftplan.export_plan(plan, "flink").text
+    storm = ftplan.export_plan(plan, "storm")
+    assert [w.message for w in storm.warnings if w.code == "PAUSED_TASKS"] == [
+        "Storm cannot stop single tasks as the plan does with o/2"
+    ]
+    (line,) = pd.read_csv(io.StringIO(ftplan.export_plan(plan, "csv").text)).to_dict("records")
+    assert json.loads(line["pause"]) == pause[0]
+
+
 def test_flink_and_storm_are_told_new_parallelisms() -> None:
     """Those of operators that change; the vertices of Flink by their ids, where the topology has them."""
     plan, _ = made("scaled")

@@ -125,13 +125,13 @@ def _ready(node: str | None, choice: _Choice) -> float:
         seconds = choice.incident.transfers.seconds(choice.task, node, 1.0, empty=not there.from_start)
     if seconds == 0.0:
         return starts_s
-    begins = max(starts_s, there.busy_until)
+    lanes = sorted(there.lanes)
     for item in choice.step:
         if item in choice.chosen.values():
             break
-        if item.get("node") == node:
-            begins = max(begins, float(item.get("ready_s") or starts_s))
-    return begins + seconds
+        if item.get("node") == node and float(item.get("ready_s") or 0.0) > lanes[0]:
+            lanes = sorted((*lanes[1:], float(item["ready_s"])))
+    return max(starts_s, lanes[0]) + seconds
 
 
 def _starts(choice: _Choice) -> float:

@@ -15,8 +15,8 @@ from ftplan.model.problem import Problem
 class ScheduleDifference(Difference):
     """What changes between two schedules: tasks whose step time or node differs, and queries whose return does.
 
-    ``changes`` are ``{operator, index, what: at_s | node, from, to}``; a list of values where a task starts more than
-    once.
+    ``changes`` are ``{operator, index, what: at_s | node | pause_s, from, to}``; a list of values where a task starts,
+    or gives way to failed queries (``pause_s``), more than once.
     """
 
     queries: tuple[Mapping[str, Any], ...]  # {operator, index, from, to}: back_s, null: not back
@@ -35,8 +35,8 @@ def diff(before: Plan, after: Plan, problem: Problem | None) -> Difference:
     changes: list[Mapping[str, Any]] = []
     names = sorted(set(old) | set(new))
     for name in names:
-        for what in ("at_s", "node"):
-            was, becomes = (_one([start[what] for start in plan.get(name, [])]) for plan in (old, new))
+        for what in ("at_s", "node", "pause_s"):
+            was, becomes = (_one([start[what] for start in plan.get(name, []) if what in start]) for plan in (old, new))
             if was != becomes:
                 changes.append({"operator": name[0], "index": name[1], "what": what, "from": was, "to": becomes})
     returns = _returns(before), _returns(after)
@@ -54,11 +54,15 @@ def _one(values: list[Any]) -> Any:
 
 
 def _starts(plan: Plan) -> dict[tuple[str, int], list[dict[str, Any]]]:
+    """Return when and where each task starts, and when it gives way; a replica that does is no task."""
     starts: dict[tuple[str, int], list[dict[str, Any]]] = {}
     for step in (plan.plan or {})["steps"]:
         for item in step["recover"]:
             start = {"at_s": step["at_s"], "node": item.get("node")}
             starts.setdefault((item["operator"], item["index"]), []).append(start)
+        for item in step.get("pause") or ():
+            if not item.get("replica"):
+                starts.setdefault((item["operator"], item["index"]), []).append({"pause_s": step["at_s"]})
     return starts
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from ftplan.api.answers import Explanation
 from ftplan.api.recovery.candidates import COLUMNS, candidates
 from ftplan.api.recovery.candidates import notes as nodes_notes
+from ftplan.api.recovery.explain_times import gave_way, missed_by, rolled_back, time_notes
 from ftplan.api.recovery.incident import incident_of
 from ftplan.errors import FtplanError
 from ftplan.model.failed_queries import FailedQueries, failed_queries
@@ -93,9 +94,7 @@ def _played(plan: Plan, problem: Problem) -> _Played:
 def _since(since: int, plan: Plan, incident: Incident, replayed: Replay) -> _Played:
     """Return the plan as the failure at an event leaves it."""
     steps = (plan.plan or {})["steps"]
-    down = replayed.events[since].down if replayed.events else None
-    if down is None:
-        down = np.zeros(incident.graph.tasks, dtype=np.bool_)
+    down = _down(replayed.events[since], incident.graph.tasks)
     entries: dict[int, list[tuple[ReplayEvent, Mapping[str, Any]]]] = {}
     for event in replayed.events[since:]:
         for item in steps[event.step]["recover"] if event.step is not None else ():
@@ -103,10 +102,17 @@ def _since(since: int, plan: Plan, incident: Incident, replayed: Replay) -> _Pla
     return _Played(plan, incident, replayed, since, down, failed_queries(incident.graph, down), entries)
 
 
+def _down(event: ReplayEvent, tasks: int) -> BoolArray:
+    """Return what a failure leaves down, with what gives way then, shape (tasks,); nothing where nothing fails."""
+    down = np.zeros(tasks, dtype=np.bool_) if event.down is None else event.down.copy()
+    down[event.gave_way] = True
+    return down
+
+
 def _last_failure(played: _Played, tasks: BoolArray) -> _Played:
     """Return the plan from the last failure on that left any of some tasks down, shape (tasks,)."""
     events = played.replay.events
-    struck = [i for i, m in enumerate(events) if m.down is not None and bool((m.down & tasks).any())]
+    struck = [i for i, event in enumerate(events) if bool((_down(event, len(tasks)) & tasks).any())]
     if not struck or struck[-1] == played.since:
         return played
     return _since(struck[-1], played.plan, played.incident, played.replay)
@@ -122,17 +128,19 @@ def _query(what: Selector, played: _Played) -> Explanation:
     played = _last_failure(played, graph.upstream(flags))
     row = np.flatnonzero(played.queries.query == query)
     if len(row) == 0:
-        raise FtplanError(f"{what}: no failure takes this query down")
+        told = rolled_back(query, played.replay, played.incident)
+        if not told:
+            raise FtplanError(f"{what}: no failure takes this query down")
+        return Explanation(str(what), f"{what}: it loses no task", (), (), told, ())
     q = played.queries
-    flags = np.zeros(q.bundles, dtype=np.bool_)
-    flags[q.members(int(row[0]))] = True
+    missed = missed_by(q, int(row[0]))
     shared = {int(task): int(q.sharing[bundle]) for task, bundle in zip(q.task, q.bundle, strict=True)}
-    rows = [line for task in q.tasks_of(flags).tolist() for line in _lines(task, shared[task], played)]
+    rows = [line for task in missed for line in _lines(task, shared[task], played)]
     times = [line["ready, s"] for line in rows if line["ready, s"] is not None]
     for line in rows:
         line["last"] = bool(times) and line["ready, s"] == max(times)
     columns = ("task", "node", "step", "ready, s", "cores", "failed queries that share it", "last")
-    notes = tuple(_query_notes(query, played))
+    notes = tuple(_query_notes(query, missed, played))
     return Explanation(str(what), f"{what}: the failed tasks that it waits for", columns, tuple(rows), notes, ())
 
 
@@ -154,7 +162,7 @@ def _lines(task: int, shared: int, played: _Played) -> list[dict[str, Any]]:
     ]
 
 
-def _query_notes(query: int, played: _Played) -> list[str]:
+def _query_notes(query: int, missed: list[int], played: _Played) -> list[str]:
     outage = [o for o in played.replay.outages if o.query == query][-1]
     priority = played.incident.graph.per_task("priority")[query]
     back = "does not come back" if outage.back_s is None else f"is back at {outage.back_s:.6g} s"
@@ -164,6 +172,9 @@ def _query_notes(query: int, played: _Played) -> list[str]:
     delays = played.incident.delays
     if outage.back_s is not None and sum(delays.slowest) > 0.0:
         notes.append("back means caught up: with what is processed again, and with what came in while it was down")
+    notes += time_notes(outage, missed, played.entries, played.replay, played.incident)
+    if any(task in event.gave_way for event in played.replay.events for task in missed):
+        notes.append("tasks of it give way to failed queries of higher priority")
     end = len(played.replay.events) if outage.event is None else outage.event
     sooner = None
     for event in played.replay.events[played.since : end]:
@@ -202,7 +213,7 @@ def _shown(query: int, event: ReplayEvent, played: _Played) -> str:
 
 
 def _instead(query: int, need: float, event: ReplayEvent, played: _Played) -> str:
-    chosen = [other for other, _ in event.whole]
+    chosen = [other for other, _ in event.whole if other in played.queries.query]
     more = f" and {len(chosen) - NAMED} more" if len(chosen) > NAMED else ""
     names = ", ".join(_shown(other, event, played) for other in chosen[:NAMED]) + more
     text = f"step {event.step} at {event.at_s:.6g} s: its {need:.6g} cores would have fitted if it had been first"
@@ -238,7 +249,8 @@ def _task(what: Selector, played: _Played) -> Explanation:
         for query in waiting
     ]
     started = played.entries.get(task, [])
-    notes = [_why(task, event, item, waiting, played) for event, item in started]
+    notes = gave_way(task, played.replay)
+    notes += [_why(task, event, item, waiting, played) for event, item in started]
     notes += _not_before(task, played)
     reasons = [u.get("reason") for u in (played.plan.plan or {}).get("unrecovered") or () if _is(u, what)]
     notes += [f"stays down: {reason}" for reason in reasons]

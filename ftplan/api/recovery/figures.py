@@ -1,9 +1,8 @@
-"""What a recovery schedule is worth, beside blocking recovery and random orders."""
+"""What a recovery schedule is worth, beside what it is held against."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,16 +13,11 @@ from ftplan.model.failed_queries import failed_queries
 from ftplan.model.rates import rates
 from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import now
-from ftplan.planners.recovery.blocking import blocking
-from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
-from ftplan.planners.recovery.random_order import random_order
+from ftplan.planners.recovery.problem import RecoveryProblem
 from ftplan.planners.recovery.schedule.arrival_replay import replay
-from ftplan.planners.recovery.schedule.construction import construct_schedule
-from ftplan.planners.recovery.schedule.schedule import Downtime, Schedule
+from ftplan.planners.recovery.schedule.body import timeline
+from ftplan.planners.recovery.schedule.schedule import Beside, Downtime, Schedule
 from ftplan.planners.recovery.schedule.score import changes
-
-#: Random orders that the mean is taken over: at most, at least, and how many looks at a query at a step they may take.
-ORDERS, LEAST_ORDERS, LOOKS = 20, 2, 2_000_000
 
 Figures = dict[str, float | int | None]
 Fidelity = Callable[[Schedule | None], float]
@@ -56,45 +50,45 @@ def figures(schedule: Schedule | None, problem: RecoveryProblem, fidelity: Fidel
     return values if fidelity is None else {**values, "fidelity_time": fidelity(schedule)}
 
 
-def before(
-    problem: RecoveryProblem, options: RecoveryOptions, until_s: float, fidelity: Fidelity | None = None
-) -> Figures | None:
-    """Return the figures of blocking recovery: everything that is down comes back at once, or nothing.
+def held_against(
+    beside: Beside, problem: RecoveryProblem, until_s: float, fidelity: Fidelity | None = None
+) -> tuple[dict[str, Any], list[str]]:
+    """Return the figures of what a plan is held against, and what the time did not last for.
 
-    None where that is not known at *until_s*, a time of ``budget.clock``.
+    ``before`` is blocking recovery: everything that is down comes back at once, or nothing. ``step_by_step`` decides at
+    each step alone. ``random`` are the mean figures of random query orders, with how many ``orders`` that are, judged
+    while the time lasts until *until_s*, a time of ``budget.now``: the mean of ``first_back_s`` is over the orders in
+    which a query returns, that of ``last_back_s`` over those in which all do. None in place of what is not known.
     """
-    blocked = construct_schedule(problem, _plain(options), blocking, until_s)
-    return None if blocked.status == "no-plan-in-time" else figures(blocked.answer, problem, fidelity)
-
-
-def random(
-    problem: RecoveryProblem, options: RecoveryOptions, until_s: float, fidelity: Fidelity | None = None
-) -> tuple[dict[str, Any] | None, int]:
-    """Return the mean figures of random query orders, with how many ``orders`` that are, and how many are wanted.
-
-    Orders are judged while the time lasts until *until_s*, a time of ``budget.clock``; None where it lasts for none.
-
-    The mean of ``first_back_s`` is over the orders in which a query returns, that of ``last_back_s`` over those in
-    which all do.
-    """
-    looks = failed_queries(problem.graph, problem.failed).queries * (1 + len(problem.arrivals) + len(problem.failures))
-    count = min(ORDERS, max(LEAST_ORDERS, LOOKS // max(1, looks)))
-    orders_drawn = []
-    for k in range(count):
-        drawn = replace(_plain(options), seed=options.seed * ORDERS + k)
-        result = construct_schedule(problem, drawn, random_order, until_s)
-        if result.status == "no-plan-in-time":
-            break
-        orders_drawn.append(figures(result.answer, problem, fidelity))
+    before = [_drawn_out(one, problem, fidelity) for one in beside.blocking]
+    alone = beside.step_by_step
+    judged: list[Figures] = []
+    for one in beside.random:
+        judged.append(figures(one, problem, fidelity))
         if now() > until_s:
             break
-    if not orders_drawn:
-        return None, count
-    mean: dict[str, Any] = {"orders": len(orders_drawn)}
-    for name in orders_drawn[0]:
-        values = [float(value) for one in orders_drawn if (value := one[name]) is not None]
+    lacking = [] if before else ["no blocking recovery"]
+    if len(judged) < beside.orders:
+        lacking.append(f"{len(judged)} of {beside.orders} random orders")
+    return {
+        "before": before[0] if before else None,
+        "step_by_step": None if alone is None else _drawn_out(alone, problem, fidelity),
+        "random": _mean(judged) if judged else None,
+    }, lacking
+
+
+def _drawn_out(schedule: Schedule | None, problem: RecoveryProblem, fidelity: Fidelity | None) -> dict[str, Any]:
+    """Return the figures of a schedule with the priority that is back over time."""
+    rows = [] if schedule is None else [[row["at_s"], row["priority"]] for row in timeline(schedule)]
+    return {**figures(schedule, problem, fidelity), "timeline": rows}
+
+
+def _mean(judged: Sequence[Figures]) -> dict[str, Any]:
+    mean: dict[str, Any] = {"orders": len(judged)}
+    for name in judged[0]:
+        values = [float(value) for one in judged if (value := one[name]) is not None]
         mean[name] = float(np.mean(values)) if values else None
-    return mean, count
+    return mean
 
 
 def sampled(
@@ -121,10 +115,6 @@ def sampled(
 
 def _spread(values: FloatArray, percentile: int) -> dict[str, float]:
     return {"mean": float(values.mean()), f"p{percentile}": float(np.percentile(values, percentile))}
-
-
-def _plain(options: RecoveryOptions) -> RecoveryOptions:
-    return replace(options, objective="priority", iterations=None)
 
 
 def _never(problem: RecoveryProblem) -> Sequence[Downtime]:

@@ -12,6 +12,7 @@ from ftplan.api.failures import Failed, what_fails
 from ftplan.api.recovery.arrivals import default_arrivals, planned_times
 from ftplan.api.recovery.copies import local_bytes
 from ftplan.api.recovery.options import RecoveryScheduleOptions
+from ftplan.api.recovery.replay import delays_of
 from ftplan.api.recovery_costs import GivenCosts
 from ftplan.errors import FtplanError
 from ftplan.metrics.measured_topology import measured_topology
@@ -60,9 +61,10 @@ def incident_of(plan: Plan, problem: Problem, fail: Iterable[str] = (), *, nothi
         arrivals = problem.failure.arrivals if problem.failure is not None else ()
         arrivals = arrivals or default_arrivals(cluster, failed)[0]
     items, _ = other_plans.replicas(options.replicas, graph, cluster)
+    cost = _cost(plan, problem, graph)
     return Incident(
         graph=graph,
-        cost=_cost(plan, problem, graph),
+        cost=cost,
         fail=(*listed, *(Fail(parse_selector(text)) for text in selectors)),
         cluster=cluster,
         arrivals=arrivals,
@@ -72,7 +74,8 @@ def incident_of(plan: Plan, problem: Problem, fail: Iterable[str] = (), *, nothi
         reserved=_reserved(arrivals, options.coordinator_cpu) if complete else {},
         complete=complete,
         transfers=_transfers(plan, problem, graph, options, failed.nodes),
-        delays=GivenCosts.of(options.costs).delays(graph),
+        delays=delays_of(GivenCosts.of(options.costs), graph, cost, options),
+        may_pause=options.pause_lower_priority,
     )
 
 
@@ -134,4 +137,5 @@ def _transfers(
         float(bandwidth) * MB,
         (cluster.network.delay_s or 0.0) if cluster is not None else 0.0,
         {(task, live[host]): size for (task, host), size in local.items()},
+        1 if cluster is None else cluster.network.restores_at_once,
     )

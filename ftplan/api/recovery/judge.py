@@ -98,12 +98,11 @@ def _steps(plan: Plan, incident: Incident, replayed: Replay) -> Iterator[Violati
     made_here = plan.algorithm is not None or plan.tool_version is not None
     steps = (plan.plan or {})["steps"]
     stated = made_here or any(step.get("global_rollback") is not None for step in steps)
-    nondeterministic = not all(operator.deterministic for operator in incident.graph.topology.operators)
     for number, event in enumerate(replayed.events):
         if event.step is None:
             continue
         step, where = steps[event.step], f"steps[{event.step}]"
-        forced = number == 0 or (bool(event.failures) and nondeterministic)
+        forced = number == 0 or (event.struck and incident.rolls_back)
         if forced and stated and step.get("global_rollback") is None:
             text = f"step {event.step} does not say that it begins with a global rollback, and it has to"
             yield Violation("ROLLBACK_MISSING", text, where)
@@ -142,7 +141,9 @@ def _summary(plan: Plan, problem: Problem, incident: Incident, replayed: Replay)
     down = np.zeros(graph.tasks, dtype=np.bool_) if start.down is None else start.down
     queries = failed_queries(graph, down)
     after = _after(plan, incident, replayed) if plan.plan is not None else None
+    rolled_back = {outage.query for outage in replayed.outages if outage.rolled_back}
     return {
+        **({"rolled_back_queries": len(rolled_back)} if rolled_back else {}),
         "failed_tasks": int(down.sum()),
         "failed_cpu": float(incident.cost[down].sum()),
         "failed_nodes": len(_nodes(problem.cluster, incident)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import ftplan
@@ -14,6 +14,7 @@ from ftplan.api.recovery import figures as recovery_figures
 from ftplan.api.recovery.fix import Setting, infeasible
 from ftplan.api.recovery.options import RecoveryScheduleOptions
 from ftplan.api.recovery.problem import Prepared, prepare
+from ftplan.api.recovery.waiting import waiting, waiting_warnings
 from ftplan.api.recovery.warnings import bound_warnings, gain_warnings
 from ftplan.api.recovery_costs import recorded_costs
 from ftplan.metrics.stats_summary import trust_warnings
@@ -28,15 +29,16 @@ from ftplan.planners.budget import Budget, now, of_command
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.schedule.arrival_replay import wanted
 from ftplan.planners.recovery.schedule.body import body
-from ftplan.planners.recovery.schedule.schedule import Schedule
+from ftplan.planners.recovery.schedule.schedule import Beside, Schedule
+from ftplan.planners.recovery.schedule.yardsticks import orders_wanted
 from ftplan.planners.result import Result
 
 _log = logging.getLogger(__name__)
 
 #: Share of the time for the plan; the rest is for what it is compared with, and seconds that this may always take.
 PLANNED, GRACE_S = 0.9, 0.5
-#: Shares of the time left for the comparisons: blocking recovery, random orders.
-BLOCKING, RANDOM = 0.4, 0.8
+#: Share of the time left for the figures of what the plan is held against; the rest is for sampled arrivals.
+HELD_AGAINST = 0.8
 
 
 def make(problem: Problem, planner: registry.Row, options: RecoveryScheduleOptions) -> Plan:
@@ -65,10 +67,10 @@ def make(problem: Problem, planner: registry.Row, options: RecoveryScheduleOptio
         known = problem.cluster is not None
         setting = Setting(options.max_cpu, assumed, known, recover, options.arrivals, coordinator)
         refusal = infeasible(recovery, _settings(options, command.left_s), setting) or result.infeasible
-    summary, cut = _summary(recovery, settings, schedule, options.samples, _end(command))
+    summary, cut = _summary(recovery, settings, result, options.samples, _end(command))
     said = of_command(result.warnings, command.time_limit_s)
     warnings = _warnings(problem, recovery, said, summary, options.objective)
-    if options.costs is not None and options.objective != "priority" and result.status == "feasible":
+    if result.bound is not None and options.objective != "priority":
         cut += bound_warnings(recovery)
     return Plan(
         kind=RECOVERY_SCHEDULE.name,
@@ -149,42 +151,53 @@ def _value(problem: RecoveryProblem, settings: RecoveryOptions, schedule: Schedu
 
 
 def _summary(
-    problem: RecoveryProblem, settings: RecoveryOptions, schedule: Schedule | None, samples: int, end_s: float
+    problem: RecoveryProblem, settings: RecoveryOptions, result: Result[Schedule], samples: int, end_s: float
 ) -> tuple[dict[str, Any], list[Warn]]:
     """Return the figures beside the plan, and a warning where the clock cut a comparison short."""
-    queries = failed_queries(problem.graph, problem.failed)
+    queries, schedule = failed_queries(problem.graph, problem.failed), result.answer
     fidelity = recovery_figures.fidelity_of(problem) if settings.objective == "fidelity-time" else None
     after = None if schedule is None else recovery_figures.figures(schedule, problem, fidelity)
     lacking: list[str] = []
-    before = random = sampled = None
+    held: dict[str, Any] = {"before": None, "step_by_step": None, "random": None}
+    sampled = None
     if compared():
-
-        def share(part: float) -> float:
-            moment = now()
-            return moment + part * max(0.0, end_s - moment)
-
-        before = recovery_figures.before(problem, settings, share(BLOCKING), fidelity)
-        random, orders = recovery_figures.random(problem, settings, share(RANDOM), fidelity)
+        beside = _beside(problem, settings, result)
+        until_s = now() + HELD_AGAINST * max(0.0, end_s - now())
+        held, lacking = recovery_figures.held_against(beside, problem, until_s, fidelity)
         if schedule is not None:
             sampled = recovery_figures.sampled(schedule, problem, samples, settings.seed, end_s)
-        lacking = [] if before is not None else ["no blocking recovery"]
-        if random is None or random["orders"] < orders:
-            lacking.append(f"{0 if random is None else random['orders']} of {orders} random orders")
-        if schedule is not None and wanted(problem, samples) and (sampled is None or sampled["samples"] < samples):
-            lacking.append(f"{0 if sampled is None else sampled['samples']} of {samples} sampled arrivals")
+            if wanted(problem, samples) and (sampled is None or sampled["samples"] < samples):
+                lacking.append(f"{0 if sampled is None else sampled['samples']} of {samples} sampled arrivals")
     text = f"the time limit cut comparisons short: the summary has {', '.join(lacking)}; the plan is what it is"
+    merged = None if schedule is None else waiting(problem, settings, end_s)
+    rolled_back = {d.query for d in schedule.downtimes if d.rolled_back} if schedule is not None else set()
     return {
+        **({"rolled_back_queries": len(rolled_back)} if rolled_back else {}),
+        **({} if merged is None else {"waiting": merged}),
         "failed_tasks": int(problem.failed.sum()),
         "failed_cpu": float(problem.cost[problem.failed].sum()),
         "failed_nodes": problem.failed_nodes,
         "failed_queries": queries.queries,
         "failed_priority": float(problem.graph.per_task("priority")[queries.query].sum()),
         "shared_fraction": queries.shared_fraction(problem.cost) if queries.queries else None,
-        "before": before,
         "after": after,
-        "random": random,
+        **held,
         "sampled": sampled,
+        "most_back": None if schedule is None or schedule.beside is None else _stairs(schedule.beside.most_back),
     }, [Warn("COMPARISON_CUT", text)] if lacking else []
+
+
+def _beside(problem: RecoveryProblem, settings: RecoveryOptions, result: Result[Schedule]) -> Beside:
+    """Return what an answer is held against; where no query returns that goes for all of it."""
+    if result.answer is not None and result.answer.beside is not None:
+        return result.answer.beside
+    orders, known = orders_wanted(problem, settings), result.status == "infeasible"
+    return Beside(None, (None,) if known else (), (None,) * orders if known else (), orders)
+
+
+def _stairs(most: Sequence[tuple[float, float]]) -> list[list[float]] | None:
+    """Return what can be back at most by each time at which that changes, None where no bound says."""
+    return [list(row) for k, row in enumerate(most) if k == 0 or row[1] != most[k - 1][1]] or None
 
 
 def _warnings(
@@ -198,4 +211,5 @@ def _warnings(
         warnings += trust_warnings(problem.stats.manifest)
     if objective != "fidelity-time":
         warnings += [w for w in gain_warnings(summary) if w.code not in own]
+        warnings += waiting_warnings(summary.get("waiting"), (summary["after"] or {}).get("priority_time"))
     return tuple(dict.fromkeys(warnings))

@@ -75,6 +75,25 @@ class RecoveryScheduleOptions(FailureOptions):
         "fetch their state (unless --bandwidth says) and to catch up.",
         metavar="FILE",
     )
+    replay: bool = option(
+        True,
+        FLAG,
+        "A query is back when its tasks have caught up: they process again what came in since the last checkpoint, and "
+        "what came in while they were down, as fast as spare cores allow.",
+        flag="--replay/--no-replay",
+    )
+    checkpoint_age: float | None = option(
+        None,
+        optional(number(0.0, 1.0)),
+        "Age of the last checkpoint at a failure, as a share of the operator's checkpoint interval.  [default: as "
+        "--costs says, else 0.5, the expected one]",
+        metavar="SHARE",
+    )
+    pause_lower_priority: bool = option(
+        False,
+        FLAG,
+        "Where tasks fail, running queries of lower priority than a failed one may give way and come back later.",
+    )
     parallel_recovery: bool = option(False, FLAG, "Split heavy failed tasks with key groups over nodes.")
     samples: int = option(
         100,

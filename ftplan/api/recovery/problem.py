@@ -14,6 +14,7 @@ from ftplan.api.recovery import copies as recovery_copies
 from ftplan.api.recovery.arrivals import default_arrivals
 from ftplan.api.recovery.hosts import Room, default_horizon_s, room, with_coordinator
 from ftplan.api.recovery.options import RecoveryScheduleOptions
+from ftplan.api.recovery.replay import delays_of, replay_doubts
 from ftplan.api.recovery.warnings import warnings_of
 from ftplan.api.recovery_costs import GivenCosts
 from ftplan.errors import FtplanError
@@ -48,10 +49,18 @@ def prepare(problem: Problem, options: RecoveryScheduleOptions) -> Prepared:
     FtplanError
         If an input is missing, options contradict each other, or a selector or plan names what is not there.
     """
+    if options.pause_lower_priority and problem.cluster is None:
+        raise FtplanError("--pause-lower-priority: which tasks run where? give --cluster (with placement.tasks)")
     question = question_of(problem, options)
     items, replica_file = other_plans.replicas(options.replicas, question.graph, problem.cluster)
     built = question.with_replicas(items)
-    warnings = (*question.warnings, *built.warnings, *warnings_of(built, known_nodes=problem.cluster is not None))
+    doubts = replay_doubts(question.recovery, question.graph, question.failed.tasks, options)
+    warnings = (
+        *question.warnings,
+        *doubts,
+        *built.warnings,
+        *warnings_of(built, known_nodes=problem.cluster is not None),
+    )
     given = (replica_file, question.checkpoint_file, question.recovery.file)
     files = tuple(item for item in given if item is not None)
     return Prepared(replace(built, warnings=tuple(dict.fromkeys(warnings))), question.costs.source, files)
@@ -111,6 +120,8 @@ class RecoveryQuestion:
             delay_s=(cluster.network.delay_s or 0.0) if cluster is not None else 0.0,
             restores_at_once=1 if cluster is None else cluster.network.restores_at_once,
             delays=self.delays,
+            rolls_back=not all(operator.deterministic for operator in self.graph.topology.operators),
+            may_pause=options.pause_lower_priority,
             horizon_s=horizon if horizon is not None else default_horizon_s(host_room.arrivals, failed),
             failed_nodes=len(failed.nodes),
             warnings=host_room.warnings,
@@ -153,7 +164,7 @@ def question_of(problem: Problem, options: RecoveryScheduleOptions) -> RecoveryQ
         costs=costs,
         state=state,
         recovery=recovery,
-        delays=recovery.delays(graph),
+        delays=delays_of(recovery, graph, costs.cost, options),
         copies=copies,
         options=options,
         checkpoint_file=file,

@@ -88,14 +88,15 @@ def _order_gains_nothing(problem: RecoveryProblem, queries: FailedQueries) -> li
 
 
 def bound_warnings(problem: RecoveryProblem) -> list[Warn]:
-    """Say what the bound of an objective over time knows less than the plan: how long state is fetched."""
-    if not problem.bandwidth_bytes_s or problem.state_bytes is None or not problem.state_bytes[problem.failed].any():
+    """Say what the bound of an objective over time knows and a plan does not: the failures to come."""
+    later = {event.at_s for event in problem.failures}
+    if len(later) <= (0 if problem.failed.any() else 1):
         return []
     text = (
-        "the bound counts detection, restart and catching up as the plan does, but not how long state is fetched: the "
+        "the bound is a clairvoyant's: it knows the failures stated for later, which no step of a plan foresees; the "
         "gap may be smaller than it says"
     )
-    return [Warn("BOUND_WITHOUT_TRANSFERS", text)]
+    return [Warn("CLAIRVOYANT_BOUND", text)]
 
 
 def _restores(problem: RecoveryProblem) -> list[Warn]:

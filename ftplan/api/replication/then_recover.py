@@ -40,8 +40,9 @@ from ftplan.planners.recovery.schedule.body import body
 from ftplan.planners.recovery.schedule.by_queries import by_queries
 from ftplan.planners.recovery.schedule.construction import construct_schedule
 from ftplan.planners.recovery.schedule.decision_points import decision_points
+from ftplan.planners.recovery.schedule.downtime import DowntimeLog
 from ftplan.planners.recovery.schedule.repair_state import RepairState
-from ftplan.planners.recovery.schedule.schedule import Downtime, Schedule, State, Step
+from ftplan.planners.recovery.schedule.schedule import Schedule, State, Step
 from ftplan.planners.recovery.schedule.score import priority_time_of
 from ftplan.planners.replication.changes import too_few_changes
 from ftplan.planners.replication.choice import ReplicationPlanner
@@ -229,19 +230,18 @@ def _options() -> RecoveryOptions:
 
 def _nothing_recovered(problem: RecoveryProblem) -> Schedule:
     """Return the schedule with a step for everything that happens, at which nothing is recovered."""
-    repair, priority = RepairState(problem), problem.graph.per_task("priority")
-    down: dict[int, float] = {}
+    repair, queries = RepairState(problem), failed_queries(problem.graph, problem.failed)
+    downtimes = DowntimeLog(problem, queries)
     steps = []
     for number, point in enumerate(decision_points(problem)):
-        for event in point.failures:
-            repair.fail(event)
-        if number == 0 or point.failures:
-            for query in failed_queries(problem.graph, repair.down).query.tolist():
-                down.setdefault(query, point.at_s)
+        rolled_back = tuple(repair.strike(point.failures, point.at_s).rolled_back)
+        if point.failures or rolled_back:
+            queries = failed_queries(problem.graph, repair.down)
+            downtimes.reopen(queries, repair, point.at_s, number if rolled_back else None)
         none = Objective.of("priority", "max", 0.0, None)
-        steps.append(Step(point.at_s, point.trigger(problem), 0.0, 0.0, none, number == 0, (), ()))
-    outages = [Downtime(query, float(priority[query]), at_s, None, "no query returns") for query, at_s in down.items()]
-    return Schedule(tuple(steps), tuple(outages), ())
+        begun = number == 0 or bool(rolled_back)
+        steps.append(Step(point.at_s, point.trigger(problem), 0.0, 0.0, none, begun, (), (), rolled_back))
+    return Schedule(tuple(steps), downtimes.ended(steps[-1].at_s, queries, repair), ())
 
 
 def _relaxed(
@@ -321,7 +321,8 @@ def _restores(problem: RecoveryProblem) -> FloatArray:
     for (task, _), held in problem.local_bytes.items():
         near[task] = max(near[task], held)
     size = np.maximum(problem.state_bytes - near, 0.0)
-    fetched_s = np.where(size > 0.0, problem.delay_s + size / problem.bandwidth_bytes_s, 0.0)
+    lane = problem.bandwidth_bytes_s / problem.restores_at_once
+    fetched_s = np.where(size > 0.0, problem.delay_s + size / lane, 0.0)
     return delays.caught_up(started + fetched_s, 0.0)
 
 

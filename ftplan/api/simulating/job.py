@@ -8,6 +8,7 @@ import numpy as np
 
 from ftplan.errors import FtplanError
 from ftplan.metrics.recovery_time import input_rate
+from ftplan.metrics.task_pace import most_cores, record_time_s
 from ftplan.model.rates import FullStream, Rates, rates
 from ftplan.model.recovery_costs import RecoveryCosts
 from ftplan.model.task_graph import TaskGraph
@@ -70,14 +71,14 @@ def running_job(
     if not processed[~fed].any():
         raise FtplanError("topology: no source emits anything: give the sources rate_out above 0")
     share = np.divide(rate, processed[sender], out=np.zeros(len(rate)), where=processed[sender] > 0.0)
-    record_time = _record_time_s(graph, cost, processed)
+    record_time = record_time_s(graph, cost, processed)
     usual = record_time * processed
     factor = None
     if costs is not None and costs.capacity_records_s is not None:
         factor = costs.capacity_records_s.value / input_rate(graph)
         threads = np.where(usual > 0.0, factor * usual, 1.0)
     else:
-        threads = np.maximum(1.0, options.headroom * usual)
+        threads = most_cores(usual, options.headroom)
     judged = graph.output & (processed * options.window_s >= LEAST_RECORDS)
     if not judged.any():
         raise FtplanError(
@@ -99,14 +100,6 @@ def running_job(
         batch_s=options.batch_s,
     )
     return RunningJob(job, usual, factor, tuple(np.flatnonzero(graph.output & ~judged).tolist()))
-
-
-def _record_time_s(graph: TaskGraph, cost: FloatArray, processed: FloatArray) -> FloatArray:
-    """Return the core-seconds that each task takes for a record: stated, else cores over input rate, shape (tasks,)."""
-    operators = graph.topology.operators
-    stated = np.array([np.nan if item.record_time_s is None else item.record_time_s for item in operators])
-    derived = np.divide(cost, processed, out=np.zeros(graph.tasks), where=processed > 0.0)
-    return np.where(np.isnan(stated[graph.operator_of]), derived, stated[graph.operator_of])
 
 
 def _streams(graph: TaskGraph, flow: Rates, most: int) -> tuple[IntArray, IntArray, FloatArray]:

@@ -11,8 +11,8 @@ from ftplan.reports.repair_times import Stretch, has_nodes, outages, restores
 #: Rows shown, and the narrowest and widest time axis in characters.
 ROWS, NARROW, WIDE = 24, 20, 100
 
-IDLE, RESTORE, PREFETCH, DOWN, BACK = "·", "█", "▒", "░", "─"
-_GLYPHS = {"restore": RESTORE, "prefetch": PREFETCH, "down": DOWN, "back": BACK}
+IDLE, RESTORE, PREFETCH, DOWN, BACK, BEHIND = "·", "█", "▒", "░", "─", "▁"
+_GLYPHS = {"restore": RESTORE, "prefetch": PREFETCH, "catch-up": BEHIND, "down": DOWN, "back": BACK}
 
 
 def chart(plan: Mapping[str, Any], width: int, rows: int = ROWS) -> Table | None:
@@ -38,15 +38,18 @@ def chart(plan: Mapping[str, Any], width: int, rows: int = ROWS) -> Table | None
     if len(by_row) > rows:
         lines.append((f"… and {len(by_row) - rows:,} more", ""))
     legend = f"{RESTORE} restore, {PREFETCH} prefetch" if nodes else f"{DOWN} down, {BACK} back"
+    if any(bar.what == "catch-up" for bars in by_row.values() for bar in bars):
+        legend += f", {BEHIND} catching up"
     return Table(
         ("node" if nodes else "query", _axis(last, axis)), lines, title=f"seconds since the failure ({legend})"
     )
 
 
 def _line(stretches: Sequence[Stretch], last_s: float, width: int) -> str:
-    """Draw a row; a stretch without length is a single character, and restores win over prefetches."""
+    """Draw a row, a stretch without length as a single character; restores hide prefetches, and both catching up."""
     drawn = [IDLE] * width
-    for stretch in sorted(stretches, key=lambda stretch: stretch.what in ("restore", "down")):
+    order = {"catch-up": 0, "prefetch": 1, "back": 1}
+    for stretch in sorted(stretches, key=lambda stretch: order.get(stretch.what, 2)):
         first = min(int(stretch.begin_s / last_s * width), width - 1)
         if stretch.end_s <= stretch.begin_s and stretch.what in ("down", "back"):
             continue

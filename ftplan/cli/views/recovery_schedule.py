@@ -10,6 +10,7 @@ from ftplan.api.recovery.diff import ScheduleDifference
 from ftplan.cli.render import Answer, Table, cell
 from ftplan.cli.views import capped, changed_objective, changed_options, headline, refusal, task_name
 from ftplan.cli.views.gantt import chart
+from ftplan.cli.views.recovery_over_time import over_time
 from ftplan.model.plan import Plan
 
 _FIGURES = (
@@ -22,17 +23,26 @@ _FIGURES = (
     ("last_back_s", "last query back, s"),
     ("fidelity_time", "output fidelity x seconds"),
 )
+#: What the figures are of, in order.
+_COLUMNS = (
+    ("before", "blocking"),
+    ("step_by_step", "step by step"),
+    ("after", "this plan"),
+    ("random", "random order (mean of {})"),
+)
 
 
 def answer(plan: Plan) -> Answer:
     """Return a recovery schedule as JSON and as tables."""
     tables = [_headline(plan)]
-    if any(plan.summary.get(name) for name in ("before", "after", "random")):
+    if any(plan.summary.get(name) for name, _ in _COLUMNS):
         tables.append(_beside(plan))
     if plan.summary.get("sampled"):
         tables.append(_sampled(plan.summary["sampled"]))
     if plan.plan is not None:
-        tables += [_steps(plan), _tasks(plan), _queries(plan)]
+        drawn = over_time(plan)
+        tables += [drawn] if drawn is not None else []
+        tables += [_steps(plan), _tasks(plan), *_paused(plan), _queries(plan)]
         drawn = chart(plan.plan, shutil.get_terminal_size((120, 40)).columns)
         tables += [drawn] if drawn is not None else []
         if plan.plan["unrecovered"]:
@@ -47,6 +57,7 @@ def _headline(plan: Plan) -> Table:
     rows.append(("failed tasks", f"{cell(summary.get('failed_tasks'))} ({cell(summary.get('failed_cpu'))} cores)"))
     priority = cell(summary.get("failed_priority"))
     rows.append(("failed queries", f"{cell(summary.get('failed_queries'))} (priority {priority})"))
+    rows += _rollback(summary)
     shared = summary.get("shared_fraction")
     rows.append(("failed cost shared by all", None if shared is None else f"{shared:.1%}"))
     rows.append(("cost from", plan.options.get("cost")))
@@ -54,12 +65,31 @@ def _headline(plan: Plan) -> Table:
     return Table(("recovery schedule", ""), rows)
 
 
+def _rollback(summary: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """Return what going back to the last checkpoint takes down, and what waiting for one rollback would lose."""
+    rows: list[tuple[str, Any]] = []
+    if summary.get("rolled_back_queries"):
+        rows.append(("queries down by a rollback only", summary["rolled_back_queries"]))
+    waiting = summary.get("waiting")
+    if isinstance(waiting, Mapping):
+        until_s, lost = waiting.get("until_s"), waiting.get("priority_time")
+        rows.append(
+            ("waiting instead", f"until the failure at {cell(until_s)} s: {cell(lost)} priority x seconds down")
+        )
+    return rows
+
+
 def _beside(plan: Plan) -> Table:
-    """Return the plan's figures beside those of blocking recovery and of random orders."""
-    before, after, random = (plan.summary.get(name) or {} for name in ("before", "after", "random"))
-    known = {**before, **after, **random}
-    rows = [(text, before.get(name), after.get(name), random.get(name)) for name, text in _FIGURES if name in known]
-    return Table(("", "blocking", "this plan", f"random order (mean of {random.get('orders', 0)})"), rows)
+    """Return the plan's figures beside those of blocking recovery, of each step alone, and of random orders."""
+    columns = {name: plan.summary.get(name) or {} for name, _ in _COLUMNS}
+    shown = [name for name, _ in _COLUMNS if columns[name] or name != "step_by_step"]
+    rows = [
+        (text, *(columns[column].get(name) for column in shown))
+        for name, text in _FIGURES
+        if any(name in columns[column] for column in shown)
+    ]
+    heads = {name: text.format(columns["random"].get("orders", 0)) for name, text in _COLUMNS}
+    return Table(("", *(heads[name] for name in shown)), rows)
 
 
 def _sampled(figures: Mapping[str, Any]) -> Table:
@@ -99,6 +129,8 @@ def _steps(plan: Plan) -> Table:
 
 def _tasks(plan: Plan) -> Table:
     assert plan.plan is not None
+    started = [(step, item) for step in plan.plan["steps"] for item in step["recover"]]
+    late = any(_late(item) for _, item in started)
     rows = [
         (
             step["step"],
@@ -106,12 +138,32 @@ def _tasks(plan: Plan) -> Table:
             item["node"],
             item["cpu"],
             item["ready_s"],
+            *([item.get("caught_up_s")] if late else []),
             "prefetch" if item["prefetch"] else "",
         )
-        for step in plan.plan["steps"]
-        for item in step["recover"]
+        for step, item in started
     ]
-    return capped(("step", "task", "node", "cores", "ready, s", ""), rows)
+    return capped(("step", "task", "node", "cores", "ready, s", *(["caught up, s"] if late else []), ""), rows)
+
+
+def _late(item: Mapping[str, Any]) -> bool:
+    """Return whether a task has something to process again once it runs."""
+    caught_up_s = item.get("caught_up_s")
+    return caught_up_s is not None and caught_up_s > item["ready_s"]
+
+
+def _paused(plan: Plan) -> list[Table]:
+    """Return what gives way to failed queries, and when it has caught up again, if anything does."""
+    assert plan.plan is not None
+    rows = []
+    for number, step in enumerate(plan.plan["steps"]):
+        for item in step.get("pause") or ():
+            name, replica = task_name(item), bool(item.get("replica"))
+            later = [r for s in plan.plan["steps"][number:] for r in s["recover"] if task_name(r) == name]
+            back_s = None if replica or not later else later[0].get("caught_up_s", later[0]["ready_s"])
+            what = f"{name} (replica)" if replica else name
+            rows.append((step["step"], what, item["node"], item["cpu"], back_s))
+    return [capped(("step", "gives way", "node", "cores", "back, s"), rows)] if rows else []
 
 
 def _queries(plan: Plan) -> Table:

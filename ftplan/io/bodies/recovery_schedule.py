@@ -16,6 +16,7 @@ class RecoveryModel(FileModel):
     node: Id | None = Field(None, description="Node that it starts on; null without a cluster")
     cpu: NonNegative | None = Field(None, description="Cores that it takes")
     ready_s: NonNegative | None = Field(None, description="When its state is there and it runs")
+    caught_up_s: NonNegative | None = Field(None, description="When it is up to date again")
     prefetch: bool | None = Field(None, description="Begun with capacity that completes no query")
     key_groups: KeyGroups | None = Field(
         None, description="[first, last] of a part of a task that is split over nodes; its parts are entries each"
@@ -31,6 +32,16 @@ class RestoredModel(FileModel):
     at_s: NonNegative | None = Field(None, description="When the last of its tasks runs")
 
 
+class PauseModel(FileModel):
+    """A task that runs and gives way to queries of higher priority; ``recover`` brings it back."""
+
+    operator: Id = Field(description="Operator id")
+    index: Index = Field(description="Number of the task")
+    node: Id | None = Field(None, description="Node that it runs on")
+    cpu: NonNegative | None = Field(None, description="Cores that are free then")
+    replica: bool | None = Field(None, description="Its replica that has not taken over gives way, for good")
+
+
 class StepModel(FileModel):
     """What is decided at one time; steps at which nothing can be done are listed too."""
 
@@ -41,6 +52,7 @@ class StepModel(FileModel):
     used: NonNegative | None = Field(None, description="Cores that the tasks of the step take")
     objective: ObjectiveModel | None = Field(None, description="How good the step's own choice is")
     global_rollback: bool | None = Field(None, description="Whether all live tasks go back to the last checkpoint")
+    pause: list[PauseModel] | None = Field(None, description="Tasks that give way before others start")
     recover: list[RecoveryModel] = Field(description="Tasks that start, in this order")
     restored: list[RestoredModel] | None = Field(None, description="Queries that the step makes whole")
 

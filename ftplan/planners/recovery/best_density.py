@@ -15,6 +15,7 @@ from ftplan.planners.recovery.knapsack.fractional_bound import RAISED, fractiona
 from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack, StepChoice
 from ftplan.planners.recovery.knapsack.residual import fitting
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
+from ftplan.planners.recovery.repair.method import Method
 from ftplan.planners.recovery.schedule.by_objective import by_objective
 from ftplan.planners.recovery.schedule.schedule import Schedule
 from ftplan.planners.result import Result
@@ -27,7 +28,7 @@ NEARLY = 1e-7
 
 def best_density(problem: RecoveryProblem, options: RecoveryOptions) -> Result[Schedule]:
     """Grow every query that fits, and every pair, by density at each step; see :func:`best_density_step`."""
-    return by_objective(problem, options, best_density_step)
+    return by_objective(problem, options, Method(best_density_step))
 
 
 def best_density_step(

@@ -15,6 +15,7 @@ from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack, StepCho
 from ftplan.planners.recovery.knapsack.query_sets import EQUAL, MOST_ITEMS, Item, QuerySets, items_of
 from ftplan.planners.recovery.knapsack.residual import fitting
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
+from ftplan.planners.recovery.repair.method import Method
 from ftplan.planners.recovery.schedule.by_objective import by_objective
 from ftplan.planners.recovery.schedule.schedule import Schedule
 from ftplan.planners.result import Result
@@ -32,7 +33,7 @@ SEEDS = 32
 
 def dynamic_programming(problem: RecoveryProblem, options: RecoveryOptions) -> Result[Schedule]:
     """Solve each step exactly over all sets of queries that fit; see :func:`dynamic_programming_step`."""
-    return by_objective(problem, options, dynamic_programming_step)
+    return by_objective(problem, options, Method(dynamic_programming_step, few=True))
 
 
 def dynamic_programming_step(

@@ -13,6 +13,7 @@ from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.dynamic_programming import optimum_where_few
 from ftplan.planners.recovery.knapsack.branching import Tree, branch, search_tree
 from ftplan.planners.recovery.knapsack.completion import best_completion
+from ftplan.planners.recovery.knapsack.deep_tree import DeepTree, deepen
 from ftplan.planners.recovery.knapsack.fractional_bound import fractional_bound
 from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack, StepChoice
 from ftplan.planners.recovery.knapsack.integer_model import common_unit, solve, too_large
@@ -20,6 +21,7 @@ from ftplan.planners.recovery.knapsack.lagrangian_bound import LagrangianBound, 
 from ftplan.planners.recovery.knapsack.reduction import Fixed, Reduction, reduce
 from ftplan.planners.recovery.local_search import local_search_step
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
+from ftplan.planners.recovery.repair.method import Method
 from ftplan.planners.recovery.schedule.by_objective import by_objective
 from ftplan.planners.recovery.schedule.schedule import Schedule
 from ftplan.planners.result import Result
@@ -30,8 +32,9 @@ SLICES = (1 / 16, 1 / 4, 1.0)
 FEW_QUERIES = 60
 #: Part of the remaining time that a slice before the last may take.
 SLICE_TIME = 0.4
-#: Parts of the remaining time for a local search, for a first tree, and for integer programs before it goes on.
-SEARCH_TIME, TREE_TIME, PROGRAM_TIME = 0.1, 0.3, 0.4
+#: Parts of the remaining time for a first tree, for a local search, for a deep tree, and for integer programs before
+#: it goes on.
+FIRST_TIME, SEARCH_TIME, TREE_TIME, PROGRAM_TIME = 0.03, 0.1, 0.6, 0.2
 #: Open queries below which the integer program alone is faster.
 FEW_FOR_TREE = 100
 #: Part of the queries that a slice before the last may leave open, above which it gains nothing either.
@@ -87,7 +90,7 @@ class Incumbent:
 
 def exact(problem: RecoveryProblem, options: RecoveryOptions) -> Result[Schedule]:
     """Solve each step exactly, or to a proven gap; see :func:`exact_step`."""
-    return by_objective(problem, options, exact_step)
+    return by_objective(problem, options, Method(exact_step, few=True, search=True, model=True))
 
 
 def exact_step(knapsack: SetUnionKnapsack, budget: Budget, seed: int = 0, hint: BoolArray | None = None) -> StepChoice:
@@ -96,8 +99,8 @@ def exact_step(knapsack: SetUnionKnapsack, budget: Budget, seed: int = 0, hint: 
     The recovery step is a precedence-constrained knapsack. A price on the capacity leaves a maximum closure (minimum
     cut); the best price gives the linear relaxation's bound in about a dozen cuts, closures on both sides of the
     capacity, and proves which queries and bundles every better choice has. What is left goes to a tree that
-    branches on shared bundles, and to HiGHS, first for choices whose value is nearly the bound, since few queries can
-    belong to those, then for all. A short local search stands between them.
+    branches on shared bundles, first a few nodes of it, and after a short local search many in a compiled one, and to
+    HiGHS, first for choices whose value is nearly the bound, since few queries can belong to those, then for all.
     Exponential in the worst case; the bound holds whenever the work ends, and no answer is worse than *hint*.
     """
     nothing = np.zeros(knapsack.queries, dtype=np.bool_)
@@ -137,23 +140,28 @@ def _close(incumbent: Incumbent, reduced: Reduction, seed: int, budget: Budget) 
         _slices(incumbent, reduced, dual, seed, budget)
     elif not incumbent.closed and not budget.over():
         tree = search_tree(reduced.knapsack, reduced.forth(incumbent.queries), incumbent.unit, budget)
-        _branch(incumbent, reduced, tree, budget.part(SEARCH_TIME))
+        _branch(incumbent, reduced, tree, budget.part(FIRST_TIME))
         if not incumbent.closed and not budget.over():
             part = budget.part(SEARCH_TIME)
             incumbent.offer(local_search_step(incumbent.knapsack, part, seed, incumbent.queries).queries)
-        _branch(incumbent, reduced, tree, budget.part(TREE_TIME))
-        _slices(incumbent, reduced, dual, seed, budget.part(PROGRAM_TIME))
-        _branch(incumbent, reduced, tree, budget.part(1.0))
+        if not incumbent.closed and not budget.over():
+            deep = DeepTree(reduced.knapsack, incumbent.unit, reduced.forth(incumbent.queries), dual.price)
+            _branch(incumbent, reduced, deep, budget.part(TREE_TIME))
+            _slices(incumbent, reduced, dual, seed, budget.part(PROGRAM_TIME))
+            _branch(incumbent, reduced, deep, budget.part(1.0))
     if not incumbent.closed:
         budget.unfinished()
 
 
-def _branch(incumbent: Incumbent, reduced: Reduction, tree: Tree, budget: Budget) -> None:
+def _branch(incumbent: Incumbent, reduced: Reduction, tree: Tree | DeepTree, budget: Budget) -> None:
     """Let the tree grow, and take its incumbent and its bound."""
     if incumbent.closed or budget.over():
         return
     tree.offer(reduced.forth(incumbent.queries))
-    branch(tree, budget)
+    if isinstance(tree, DeepTree):
+        deepen(tree, budget)
+    else:
+        branch(tree, budget)
     incumbent.offer(reduced.back(tree.queries))
     incumbent.prove(max(reduced.base + tree.bound, incumbent.value), "branches on shared tasks")
 

@@ -1,9 +1,10 @@
 """Local search for one recovery step: a tabu search that oscillates around the capacity.
 
-A round drops part of the incumbent, fills up by noisy density, and then moves one query at a time: in while the
-capacity holds, even one query too many, out while it does not (strategic oscillation, after [Glover1996]). A move is
-scored by priority less the price of the weight that it adds or frees; a query that moved is tabu for a few moves. A
-move costs one look at each query and nearly no upkeep; [Wei2019] look at pairs of queries to swap instead.
+A round drops part of one of the best choices so far, or of a mixture of two, fills up by noisy density, and then moves
+one query at a time: in while the capacity holds, even one query too many, out while it does not (strategic
+oscillation, after [Glover1996]). A move is scored by priority less the price of the weight that it adds or frees; a
+query that moved is tabu for a few moves. A move costs one look at each query and nearly no upkeep; [Wei2019] look at
+pairs of queries to swap instead.
 """
 
 from __future__ import annotations
@@ -12,15 +13,20 @@ import time
 
 import numpy as np
 
+from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import BoolArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.knapsack import tabu_moves as moves
+from ftplan.planners.recovery.knapsack import tabu_rounds as rounds
 from ftplan.planners.recovery.knapsack.completion import trim
 from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack, StepChoice
+from ftplan.planners.recovery.knapsack.integer_model import common_unit
 from ftplan.planners.recovery.knapsack.reduction import join_bundles
 from ftplan.planners.recovery.knapsack.residual import residual
-from ftplan.planners.recovery.knapsack.tabu_moves import TabuInstance, TabuSettings, TabuState
+from ftplan.planners.recovery.knapsack.tabu_moves import TabuInstance, TabuState
+from ftplan.planners.recovery.knapsack.tabu_rounds import TabuSettings
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
+from ftplan.planners.recovery.repair.method import Method
 from ftplan.planners.recovery.schedule.by_objective import by_objective
 from ftplan.planners.recovery.schedule.schedule import Schedule
 from ftplan.planners.result import Result
@@ -32,13 +38,17 @@ LOOK_S = 0.02
 FIRST_MOVES = 200
 #: Share of ones in the matrix of queries and bundles from which sharing counts as dense.
 DENSE = 0.05
-#: Sums of weights are exact up to this many binary digits.
-DIGITS = 51
+#: Sums of priorities are exact up to this many binary digits, and those of weights.
+DIGITS, WEIGHT_DIGITS = 51, 30
+#: Price of a unit of weight in the first round, in average values of one.
+FIRST_PRICE = 2.0
+#: Best choices of rounds that are kept to start from.
+ELITE = 8
 
 
 def local_search(problem: RecoveryProblem, options: RecoveryOptions) -> Result[Schedule]:
     """Search each step's choice until nothing better comes or the time is over; see :func:`local_search_step`."""
-    return by_objective(problem, options, local_search_step)
+    return by_objective(problem, options, Method(local_search_step, search=True))
 
 
 def local_search_step(
@@ -72,15 +82,15 @@ def _tabu_search(core: SetUnionKnapsack, budget: Budget, seed: int, hint: BoolAr
     """Return the incumbent when the rounds, the patience or the clock have run out, shape (Q of the core,)."""
     instance, settings = tabu_instance(core), tabu_settings(core, budget)
     state = nothing_chosen(instance, seed)
-    moves.search(instance, nothing_chosen(instance, seed), settings, 0)  # compiles
+    rounds.search(instance, nothing_chosen(instance, seed), settings, 0)  # compiles
     moves.fill(instance, state, 0.0)
-    moves.record(state)
+    rounds.record(state)
     if hint is not None:
         _adopt(instance, state, hint)
     count = FIRST_MOVES
     while True:
         before = time.perf_counter()
-        if moves.search(instance, state, settings, count) or budget.over():
+        if rounds.search(instance, state, settings, count) or budget.over():
             return state.best
         count = max(1, int(count * min(2.0, LOOK_S / max(time.perf_counter() - before, 1e-9))))
 
@@ -91,27 +101,35 @@ def _adopt(instance: TabuInstance, state: TabuState, hint: BoolArray) -> None:
         moves.take(instance, state, int(query))
     for query in np.flatnonzero(hint & ~state.best):
         moves.put(instance, state, int(query))
-    if state.sums[moves.COST] <= instance.limit:
-        moves.record(state)
+    if state.counts[moves.COST] <= instance.limit:
+        rounds.record(state)
 
 
-def _unit(total: float) -> float:
+def _unit(total: float, digits: int) -> float:
     """Return the power of two whose multiples up to *total* can be added without rounding."""
-    return float(2.0 ** (np.ceil(np.log2(total)) - DIGITS))
+    return float(2.0 ** (np.ceil(np.log2(total)) - digits))
 
 
 def tabu_instance(core: SetUnionKnapsack) -> TabuInstance:
     """Return the core as plain arrays, weights and priorities rounded so that their sums are exact."""
-    weight_unit, value_unit = _unit(float(core.weight.sum())), _unit(float(core.priority.sum()))
+    value_unit = _unit(float(core.priority.sum()), DIGITS)
+    priority = np.round(core.priority / value_unit) * value_unit
+    scale = moves.GAIN / float(priority.max())
+    total = float(core.weight.sum())
+    weight_unit = common_unit(core.weight)
+    if total > 2.0**WEIGHT_DIGITS * weight_unit:  # too fine, or none
+        weight_unit = _unit(total, WEIGHT_DIGITS)
     by_start, by_query = core.by_bundle
     return TabuInstance(
-        priority=np.round(core.priority / value_unit) * value_unit,
-        weight=np.round(core.weight / weight_unit) * weight_unit,
+        priority=priority,
+        scaled=(priority * scale).astype(np.float32),
+        scale=scale,
+        weight=np.round(core.weight / weight_unit).astype(np.int32),
         start=core.start.astype(np.uint32),
         member=core.member.astype(np.uint32),
         by_start=by_start.astype(np.uint32),
         by_query=by_query.astype(np.uint32),
-        limit=float(np.floor(core.limit / weight_unit) * weight_unit),
+        limit=int(np.floor(core.limit / weight_unit * (1.0 + ROUNDING))),
     )
 
 
@@ -119,34 +137,48 @@ def nothing_chosen(instance: TabuInstance, seed: int) -> TabuState:
     """Return the state in which no query is chosen."""
     queries, bundles = len(instance.priority), len(instance.weight)
     row = np.repeat(np.arange(queries), np.diff(instance.start))
+    dense = np.zeros(queries, dtype=np.float32)
     return TabuState(
         cover=np.zeros(bundles, dtype=np.uint32),
         owner=np.zeros(bundles, dtype=np.uint32),
-        marginal=np.bincount(row, instance.weight[instance.member], queries).astype(np.float64),
-        freed=np.zeros(queries),
-        order=np.arange(queries),
-        place=np.arange(queries),
-        tabu=np.zeros(queries, dtype=np.int64),
+        marginal=np.bincount(row, instance.weight[instance.member], queries).astype(np.int32),
+        gain=instance.scaled.copy(),
+        until=np.zeros(queries, dtype=np.int32),
+        order=np.arange(queries, dtype=np.int32),
+        place=np.arange(queries, dtype=np.int32),
         best=np.zeros(queries, dtype=np.bool_),
-        tilt=np.zeros(queries),
-        sums=np.array([0.0, 0.0, 0.0, 0.0, 2.0]),
-        counts=np.array([0, 0, 0, 0, 0, 4, 8], dtype=np.int64),
+        round_best=np.zeros(queries, dtype=np.int32),
+        elite=np.zeros((ELITE, queries), dtype=np.bool_),
+        elite_value=np.zeros(ELITE),
+        elite_size=np.zeros(ELITE, dtype=np.int64),
+        tilt=np.zeros(queries, dtype=np.float32),
+        score=np.zeros(queries, dtype=np.int32),
+        dense=dense,
+        dense_bits=dense.view(np.int32),
+        sums=np.array([0.0, 0.0, 0.0, FIRST_PRICE]),
+        counts=np.array([0, 0, 0, 0, 0, 0, 4, 8, 0], dtype=np.int64),
         random=np.random.SeedSequence(seed).generate_state(1, dtype=np.uint64) | np.uint64(1),
     )
 
 
 def tabu_settings(core: SetUnionKnapsack, budget: Budget) -> TabuSettings:
-    """Return the settings: weight is dear where queries share much (measured: density 0.10), cheap where little."""
+    """Return the settings: weight is dear where queries share much (measured: density 0.10), cheap where little.
+
+    Where they share much, good choices have little in common: rounds last long and start nearly anew. Where they share
+    little, rounds are many and mend what is there.
+    """
     dense = len(core.member) >= DENSE * core.queries * core.bundles
     return TabuSettings(
-        least_price=1.2 if dense else 0.25,
-        largest_price=6.0 if dense else 1.5,
-        stay=4,
+        least_price=3.0 if dense else 0.25,
+        largest_price=12.0 if dense else 1.5,
+        stay=3 if dense else 4,
         leave=8,
-        depth=1000,
-        least_drop=0.3,
+        depth=6000 if dense else 1000,
+        least_drop=0.6 if dense else 0.3,
         largest_drop=1.0,
         noise=0.2,
+        between=0.2,
+        alike=0.9,
         rounds=np.iinfo(np.int64).max if budget.iterations is None else budget.iterations,
         patience=PATIENCE * core.queries,
     )

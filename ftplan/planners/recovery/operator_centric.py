@@ -15,8 +15,8 @@ from ftplan.planners.recovery.best_density import best_density_step
 from ftplan.planners.recovery.dynamic_programming import dynamic_programming_step
 from ftplan.planners.recovery.knapsack.instance import group_starts
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
+from ftplan.planners.recovery.repair.method import Method
 from ftplan.planners.recovery.schedule.by_objective import by_objective
-from ftplan.planners.recovery.schedule.construction import construct_schedule
 from ftplan.planners.recovery.schedule.node_assignment import fits
 from ftplan.planners.recovery.schedule.schedule import Decision, Policy, Schedule, State
 from ftplan.planners.result import Result
@@ -29,14 +29,10 @@ def operator_centric(problem: RecoveryProblem, options: RecoveryOptions) -> Resu
     """Recover the cheapest task whose upstream lives, step by step; see :func:`cheapest_first`.
 
     The bound of a step is what dynamic programming restores at most, where that takes few sets; for other objectives
-    it is that of best-density's schedule.
+    it is that of best-density.
     """
-    budget = Budget.of(options)
-    if options.objective == "priority":
-        return construct_schedule(problem, options, with_step_bound(cheapest_first))
-    result = construct_schedule(problem, options, cheapest_first)
-    left = replace(options, time_limit_s=budget.left_s)
-    return replace(result, bound=by_objective(problem, left, best_density_step, bound_only=True).bound)
+    policy = with_step_bound(cheapest_first) if options.objective == "priority" else cheapest_first
+    return by_objective(problem, options, Method(best_density_step, alone=policy))
 
 
 def with_step_bound(policy: Policy) -> Policy:

@@ -70,6 +70,7 @@ class RecoveryProblem:
     restores_at_once: int = 1  # on a node, each with an equal part of the bandwidth
     delays: RecoveryDelays = AT_ONCE
     rolls_back: bool = False  # each failure sends every task that runs back to the last checkpoint
+    rolls_back_from_s: float = 0.0  # but none before: to see what waiting for a later failure would lose
     may_pause: bool = False  # running queries of low priority may give way
     horizon_s: float = HORIZON_S
     failed_nodes: int = 0  # since the last checkpoint, at the start

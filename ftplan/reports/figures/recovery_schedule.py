@@ -12,12 +12,32 @@ from ftplan.reports.charts import Axis, Mark, Series, Span, gantt, lines
 from ftplan.reports.drawing import Figure, figure
 from ftplan.reports.figures import Highlight
 from ftplan.reports.numbers import count, duration, figures_in, number, share
-from ftplan.reports.repair_times import has_nodes, outages, recoveries, restores
+from ftplan.reports.repair_times import back_over_time, has_nodes, outages, recoveries, restores
 from ftplan.reports.states import State, States, in_step
 
 BEFORE = "waiting until all fits"
-_STYLES = {"restore": "value", "prefetch": "waiting-hatched", "down": "down-hatched", "back": "live"}
-_WORDS = {"restore": "restore", "prefetch": "restore, begun early", "down": "down", "back": "back"}
+STEP_BY_STEP = "if each step brought back the most that it can"
+_STYLES = {
+    "restore": "value",
+    "prefetch": "waiting-hatched",
+    "catch-up": "chosen",
+    "down": "down-hatched",
+    "back": "live",
+}
+_WORDS = {
+    "restore": "restore",
+    "prefetch": "restore, begun early",
+    "catch-up": "catching up",
+    "down": "down",
+    "back": "back",
+}
+#: Lines of what is back over time, the last on top: what, style, name.
+_LINES = (
+    ("most_back", "bound-line", "proven: no more can be back by then"),
+    ("before", "other-line", BEFORE),
+    ("step_by_step", "peer-line", "at each step alone"),
+    ("after", "value-line", "this plan"),
+)
 
 
 def lead(plan: Plan) -> Sequence[str]:
@@ -35,14 +55,28 @@ def lead(plan: Plan) -> Sequence[str]:
         said.append(f"{which} whole again for good after {duration(max(back))}.")
     if down:
         said.append(f"{count(down, 'query')} {'stays' if down == 1 else 'stay'} down until the end of the schedule.")
-    before = figures_in(plan.summary.get("before")).get("priority_time")
-    if before and after.get("priority_time") is not None and after["priority_time"] < before:
-        saved = 1.0 - after["priority_time"] / before
-        said.append(f"Priority × time down is {share(saved)} less than if every task waited until all of them fit.")
+    gone = sum(len(step.get("pause") or ()) for step in steps)
+    if gone:
+        said.append(
+            f"{count(gone, 'running task')} {'gives' if gone == 1 else 'give'} way to failed ones that matter more."
+        )
+    less = _saved(plan, after.get("priority_time"))
+    if less:
+        said.append(f"Priority × time down is {', and '.join(less)}.")
     left = body.get("unrecovered") or []
     if left:
         said.append(f"{count(len(left), 'task')} {'is' if len(left) == 1 else 'are'} not recovered at all.")
     return said
+
+
+def _saved(plan: Plan, lost: float | None) -> list[str]:
+    """Return how much less priority × time is lost than by what the plan is held against, of which it says so."""
+    less = []
+    for name, than in (("before", "if every task waited until all of them fit"), ("step_by_step", STEP_BY_STEP)):
+        other = figures_in(plan.summary.get(name)).get("priority_time")
+        if other and lost is not None and lost < other:
+            less.append(f"{share(1.0 - lost / other)} less than {than}")
+    return less
 
 
 def _last_outages(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -58,7 +92,7 @@ def _come(tasks: set[Any]) -> str:
 def highlights(plan: Plan) -> Sequence[Highlight]:
     """Return queries back, when the last one is, and what the outage costs, against waiting for everything."""
     after, before = figures_in(plan.summary.get("after")), figures_in(plan.summary.get("before"))
-    random = figures_in(plan.summary.get("random"))
+    alone, random = figures_in(plan.summary.get("step_by_step")), figures_in(plan.summary.get("random"))
     listed = []
     if after.get("last_back_s") is not None:
         beside = f"waiting for all: {duration(before['last_back_s'])}" if before.get("last_back_s") is not None else ""
@@ -71,7 +105,7 @@ def highlights(plan: Plan) -> Sequence[Highlight]:
     if after.get("priority_time") is not None:
         others = [
             f"{name}: {number(figures['priority_time'])}"
-            for name, figures in (("waiting for all", before), ("random order", random))
+            for name, figures in (("waiting for all", before), ("step by step", alone), ("random order", random))
             if figures.get("priority_time") is not None
         ]
         listed.append(Highlight("Priority × seconds down", number(after["priority_time"]), ", ".join(others)))
@@ -105,18 +139,14 @@ def figures(plan: Plan) -> Sequence[Figure]:
 
 
 def _back(plan: Plan, points: Sequence[Mapping[str, Any]]) -> Figure:
-    """Return how much of the failed priority is back over time."""
-    body, before = plan.plan or {}, figures_in(plan.summary.get("before"))
+    """Return how much of the failed priority is back over time, beside what the plan is held against."""
+    body, known = plan.plan or {}, back_over_time(plan.plan or {}, plan.summary)
     total = sum(q.get("priority") or 1.0 for q in _last_outages(body))
-    end = max([point["at_s"] for point in points] + [step["at_s"] for step in body["steps"]])
-    series = [(0.0, 0.0), *((p["at_s"], p["priority"]) for p in points)]
-    drawn = [Series((*series, (end * 1.04 or 1.0, series[-1][1])), "value-line", stepped=True)]
-    key = [("line:value-line", "", "this plan")]
-    top = max(total, *(value for _, value in series)) * 1.02 or 1.0
-    first, whole = before.get("first_back_s"), before.get("priority_back")
-    if first is not None and whole is not None:
-        drawn.insert(0, Series(((0.0, 0.0), (first, whole), (end * 1.04, whole)), "other-line", stepped=True))
-        key.append(("line:other-line", "", "waiting until everything fits, at best"))
+    ends = [at for name, rows in known.items() if name != "most_back" for at, _ in rows]
+    end = 1.04 * max([*ends, *(step["at_s"] for step in body["steps"])]) or 1.0
+    drawn = [Series(_stairs(known[name], end), style, stepped=True) for name, style, _ in _LINES if name in known]
+    top = max(total, *(value for one in drawn for _, value in one.points)) * 1.02 or 1.0
+    key = [(f"line:{style}", "", text) for name, style, text in reversed(_LINES) if name in known]
     marks = _events(body)
     key += [(f"line:{style}", "", text) for style, text in _EVENTS if any(mark.style == style for mark in marks)]
 
@@ -129,8 +159,15 @@ def _back(plan: Plan, points: Sequence[Mapping[str, Any]]) -> Figure:
             marks=marks,
         )
 
-    said = f"Of failed queries of priority {number(total)} in all, {number(series[-1][1])} are back at the end."
+    last = points[-1]["priority"]
+    said = f"Of failed queries of priority {number(total)} in all, {number(last)} are back at the end."
     return figure("Queries back over time", said, draw, key=tuple(key))
+
+
+def _stairs(rows: Sequence[tuple[float, float]], end_s: float) -> tuple[tuple[float, float], ...]:
+    """Return stairs from nothing at 0 s to the end of the drawing."""
+    kept = [(at, value) for at, value in rows if at <= end_s]
+    return ((0.0, 0.0), *kept, (end_s, kept[-1][1] if kept else 0.0))
 
 
 _EVENTS = (("event-line", "something else fails"), ("arrival-line", "a new node arrives"))

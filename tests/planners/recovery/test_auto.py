@@ -61,6 +61,8 @@ def test_it_keeps_the_best_choice_and_the_least_bound_of_its_solvers(monkeypatch
     first, best, none = [True, True, False], [False, False, True], [False, False, False]
     solvers = ((answers(first, 6.0), 0.5), (answers(best, 9.0), 0.5), (answers(none, None), 1.0))
     monkeypatch.setattr(auto, "SOLVERS", solvers)
+    monkeypatch.setattr(auto, "NEAR", ())
+    monkeypatch.setattr(auto, "FAR", ())
     monkeypatch.setattr(auto, "optimum_where_few", lambda knapsack: None)
     choice = auto_step(ROUGH, Budget(60.0))
     assert seen == [none, first, best]
@@ -77,3 +79,10 @@ def test_without_time_it_answers_and_says_so() -> None:
     assert knapsack.fits(choice.queries)
     assert choice.queries.any()
     assert budget.cut
+
+
+def test_the_time_goes_where_the_gap_is() -> None:
+    chosen = np.array([False, False, True])  # a value of 5
+    assert auto._by_gap(ROUGH, StepChoice(chosen, 6.0)) is auto.NEAR
+    assert auto._by_gap(ROUGH, StepChoice(chosen, 9.0)) is auto.FAR
+    assert auto._by_gap(ROUGH, StepChoice(chosen)) is auto.FAR

@@ -20,6 +20,7 @@ from ftplan.planners.recovery.horizon.time_indexed_bound import step_bounds
 from ftplan.planners.recovery.horizon.time_indexed_model import single_step_bounds, solve_time_indexed
 from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack
 from ftplan.planners.recovery.problem import RecoveryOptions
+from ftplan.planners.recovery.repair.method import Method
 from ftplan.planners.recovery.schedule.by_objective import by_objective
 from ftplan.planners.recovery.schedule.by_queries import by_queries
 from ftplan.planners.recovery.schedule.construction import construct_schedule
@@ -152,7 +153,7 @@ def test_a_whole_schedule_is_never_worse_than_step_by_step(seed: int) -> None:
     )
     options = RecoveryOptions(objective="priority-time", iterations=50)
     whole, alone = (
-        by_objective(case, options, best_density_step),
+        by_objective(case, options, Method(best_density_step)),
         construct_schedule(case, options, by_queries(best_density_step)),
     )
     assert (whole.answer is None) == (alone.answer is None)
@@ -162,7 +163,7 @@ def test_a_whole_schedule_is_never_worse_than_step_by_step(seed: int) -> None:
         assert whole.bound is not None
         assert whole.bound <= value * (1 + 1e-9)
     if seed % 4 == 0:
-        fidelity = by_objective(case, replace(options, objective="fidelity-time"), best_density_step)
+        fidelity = by_objective(case, replace(options, objective="fidelity-time"), Method(best_density_step))
         model = fidelity_model(case.graph, rates(case.graph))
         if fidelity.answer is not None and alone.answer is not None:
             value = fidelity_time_of(fidelity.answer, case, model)

@@ -35,3 +35,20 @@ def test_a_task_that_fails_while_it_is_restored_never_started() -> None:
     whole = fidelity_time_of(result.answer, case, model)
     # without shared inputs a query's fidelity is whether it is back
     assert whole == pytest.approx((200.0 - priority_time_of(result.answer, case)) / 2)
+
+
+def test_a_task_that_fails_as_it_catches_up_never_worked() -> None:
+    tasks = graph([{"id": "a"}], [])
+    case = problem(
+        tasks,
+        ["a/0"],
+        rooms={"n1": 1.0},
+        failures=[(30.0, "task:a/0", [], ["a/0"])],
+        state_bytes=np.array([30.0]),
+        bandwidth_bytes_s=1.0,
+        horizon_s=100.0,
+    )
+    result = construct_schedule(case, RecoveryOptions(), by_queries(best_density_step))
+    assert result.answer is not None
+    model = fidelity_model(tasks, rates(tasks))
+    assert fidelity_time_of(result.answer, case, model) == pytest.approx(100.0 - 60.0)

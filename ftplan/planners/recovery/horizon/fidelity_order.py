@@ -44,7 +44,7 @@ def reverse_greedy(
     charged = np.where(wanted, cost, 0.0)
     removed: list[IntArray] = []
     left = np.flatnonzero(wanted & (cost > 0.0))
-    share = float(charged.sum()) / budget.passes(PASSES)
+    share = float(charged.sum()) / max(1, budget.passes(PASSES))
     while len(left) and not budget.over():
         intact = model.intact(live)
         slope = model.slope(live, intact)

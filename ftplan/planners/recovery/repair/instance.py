@@ -51,6 +51,7 @@ class RepairInstance:
     bundle: IntArray  # (J,) bundle of each task
     priority: FloatArray  # (Q,)
     floor_s: FloatArray  # (Q,) not whole before: live tasks upstream are catching up
+    late: tuple[tuple[int, float], ...] = ()  # (task of the graph, seconds): runs, and has caught up then, by task
 
     @property
     def steps(self) -> FloatArray:
@@ -101,6 +102,12 @@ class RepairPlacement:
     step_s: FloatArray | None = None
 
 
+def nothing_started(instance: RepairInstance) -> RepairPlacement:
+    """Return the placement that starts no task."""
+    tasks = len(instance.task)
+    return RepairPlacement(np.full(tasks, NOWHERE, dtype=np.int64), np.arange(tasks), np.zeros(tasks))
+
+
 def instance_of(state: State, prefetch: bool = True) -> RepairInstance:
     """Return what is left of a repair as a policy sees it at a step. Cost O(tasks + hosts + copies)."""
     problem, queries = state.problem, state.queries
@@ -121,9 +128,13 @@ def instance_of(state: State, prefetch: bool = True) -> RepairInstance:
     near = tuple(
         (row[t], place[h], problem.restore_s(float(size[row[t]]) - there))
         for (t, h), there in sorted(problem.local_bytes.items())
-        if t in row and h in place and there > 0.0 and h < problem.live_hosts
+        if t in row and h in place and there > 0.0 and h < problem.live_hosts and not state.paused[t]
     )
+    paused = state.paused[task]
+    stood = np.flatnonzero(paused & (state.kept[task] >= 0)).tolist()
+    near += tuple((j, place[int(state.kept[task[j]])], 0.0) for j in stood)
     count = len(task)
+    late = ~state.down & (state.caught_up > state.at_s)
     return RepairInstance(
         at_s=state.at_s,
         horizon_s=problem.horizon_s,
@@ -132,7 +143,7 @@ def instance_of(state: State, prefetch: bool = True) -> RepairInstance:
         cost=problem.cost[task],
         noticed_s=state.failed_s[task] + problem.delays.detection_s,
         down_s=state.down_s[task],
-        replay_s=np.broadcast_to(np.asarray(replay_s, dtype=np.float64), count),
+        replay_s=np.where(paused, 0.0, np.broadcast_to(np.asarray(replay_s, dtype=np.float64), count)),
         catch_up=np.broadcast_to(np.asarray(catch_up, dtype=np.float64), count),
         restore_s=np.array([problem.restore_s(float(b)) for b in size], dtype=np.float64),
         near=near,
@@ -147,6 +158,7 @@ def instance_of(state: State, prefetch: bool = True) -> RepairInstance:
         bundle=queries.bundle,
         priority=state.priority,
         floor_s=_floor(state),
+        late=tuple((t, float(state.caught_up[t])) for t in np.flatnonzero(late).tolist()),
     )
 
 
@@ -174,9 +186,22 @@ def lost(instance: RepairInstance, back_s: FloatArray) -> float:
 
 def is_ready(instance: RepairInstance, placement: RepairPlacement) -> FloatArray:
     """Return when each task runs with its state, infinite where it is not started, shape (J,). Cost O(J · lanes)."""
-    ready = np.full(len(instance.task), np.inf)
+    at_s = np.append(instance.there_s, np.inf)[placement.host] if placement.step_s is None else placement.step_s
+    every = np.arange(len(instance.task))
+    placed = placement.host >= 0
+    ready = np.where(placed, instance.starts(at_s, every), np.inf)
+    lasts = np.zeros(len(every))
+    lasts[placed] = instance.seconds[every[placed], placement.host[placed]]
+    queued = placement.order[lasts[placement.order] > 0.0]
+    queued = queued[np.argsort(at_s[queued], kind="stable")]  # a step's list goes behind those of earlier steps
+    lanes = instance.lanes.copy() if len(queued) else instance.lanes
+    for task in queued.tolist():
+        host = int(placement.host[task])
+        lane = int(np.argmin(lanes[host]))
+        lanes[host, lane] = ready[task] = max(float(ready[task]), float(lanes[host, lane])) + float(lasts[task])
+    return ready
     lanes = instance.lanes.copy()
-    at_s = instance.there_s[placement.host] if placement.step_s is None else placement.step_s
+    at_s = np.append(instance.there_s, np.inf)[placement.host] if placement.step_s is None else placement.step_s
     started = placement.order[placement.host[placement.order] >= 0]
     started = started[np.argsort(at_s[started], kind="stable")]  # a step's list goes behind those of earlier steps
     for task in started.tolist():

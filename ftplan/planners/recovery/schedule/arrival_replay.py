@@ -77,46 +77,60 @@ def _played(schedule: Schedule, problem: RecoveryProblem, there: FloatArray) -> 
     """Return the figures of some samples; *there* is when each host can take tasks, shape (hosts, samples)."""
     samples = there.shape[1]
     recovered = np.zeros(problem.graph.tasks, dtype=np.bool_)
-    recovered[[item.task for step in schedule.steps for item in step.recover]] = True
+    recovered[[item.task for step in schedule.steps for item in (*step.rolled_back, *step.recover)]] = True
     queries = failed_queries(problem.graph, recovered)
     row = {query: row for row, query in enumerate(queries.query.tolist())}
     bundle = dict(zip(queries.task.tolist(), queries.bundle.tolist(), strict=True))
     caught_up = _caught_up(schedule, problem, there, bundle)
+    went_back = [step.at_s for step in schedule.steps if step.rolled_back]
     back = np.full((samples, len(schedule.downtimes)), np.inf)
     for column, downtime in enumerate(schedule.downtimes):
         if downtime.back_s is None:
             continue
         back[:, column] = downtime.down_s
+        since = max((at_s for at_s in went_back if at_s < downtime.back_s), default=0.0)  # all begins anew
         for member in queries.members(row[downtime.query]).tolist() if downtime.query in row else ():
-            for at_s, times in caught_up[member].items():
-                if at_s <= downtime.back_s:
+            for (at_s, goes_back), times in caught_up[member].items():
+                if since <= at_s < downtime.back_s or (at_s == downtime.back_s and not goes_back):
                     back[:, column] = np.maximum(back[:, column], times)
     return _figures(schedule.downtimes, back, problem.horizon_s)
 
 
 def _caught_up(
     schedule: Schedule, problem: RecoveryProblem, there: FloatArray, bundle: dict[int, int]
-) -> dict[int, dict[float, FloatArray]]:
-    """Return when each bundle of tasks has caught up, shape (samples,), by the planned times of its steps."""
-    caught_up: dict[int, dict[float, FloatArray]] = defaultdict(dict)
-    planned, busy = np.zeros(len(problem.hosts)), np.zeros(there.shape)
+) -> dict[int, dict[tuple[float, bool], FloatArray]]:
+    """Return when each bundle of tasks has caught up, shape (samples,).
+
+    By the planned times of steps, and whether they go back to the last checkpoint then or start.
+    """
+    caught_up: dict[int, dict[tuple[float, bool], FloatArray]] = defaultdict(dict)
+    lanes = problem.restores_at_once
+    planned, busy = np.zeros((len(problem.hosts), lanes)), np.zeros((len(problem.hosts), lanes, there.shape[1]))
+    sample = np.arange(there.shape[1])
     for step in schedule.steps:
         begins = np.full(there.shape[1], step.at_s if step.trigger.startswith("failure") else 0.0)
         for arrival in problem.arrivals:
             if arrival.at_s == step.at_s:
                 begins = np.maximum(begins, there[arrival.host])
-        for item in step.recover:
+        if step.rolled_back:  # what was under way begins anew
+            planned[:], busy[:] = 0.0, 0.0
+        for number, item in enumerate((*step.rolled_back, *step.recover)):
             noticed = item.failed_s + problem.delays.detection_s
-            at_s = np.maximum(np.maximum(begins, there[item.host]), noticed) + problem.delays.restart_s
+            host_s = there[item.host] if item.host >= 0 else begins
+            at_s = np.maximum(np.maximum(begins, host_s), noticed) + problem.delays.restart_s
             starts_s = problem.delays.starts(step.at_s, item.failed_s)
-            if item.ready_s > starts_s:
-                lasts = item.ready_s - max(starts_s, float(planned[item.host]))
-                at_s = np.maximum(at_s, busy[item.host]) + lasts
-                planned[item.host], busy[item.host] = item.ready_s, at_s
+            if item.ready_s > starts_s and item.host < 0:
+                at_s = at_s + (item.ready_s - starts_s)
+            elif item.ready_s > starts_s:
+                lane, free = int(np.argmin(planned[item.host])), np.argmin(busy[item.host], axis=0)
+                lasts = item.ready_s - max(starts_s, float(planned[item.host, lane]))
+                at_s = np.maximum(at_s, busy[item.host, free, sample]) + lasts
+                planned[item.host, lane], busy[item.host, free, sample] = item.ready_s, at_s
             if item.task in bundle:
                 of_bundle = caught_up[bundle[item.task]]
-                back_s = problem.delays.caught_up(at_s, item.down_s, item.task)
-                of_bundle[step.at_s] = np.maximum(of_bundle.get(step.at_s, 0.0), back_s)
+                back_s = problem.delays.caught_up(at_s, item.down_s, item.task, item.savepoint)
+                key = step.at_s, number < len(step.rolled_back)
+                of_bundle[key] = np.maximum(of_bundle.get(key, 0.0), back_s)
     return caught_up
 
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import Any
 
 from ftplan.planners.recovery.problem import RecoveryProblem
-from ftplan.planners.recovery.schedule.schedule import Restore, Schedule, Step
+from ftplan.planners.recovery.schedule.schedule import Pause, Restore, Schedule, Step
 
 
 def body(schedule: Schedule, problem: RecoveryProblem) -> dict[str, Any]:
@@ -47,6 +47,7 @@ def _name(task: int, problem: RecoveryProblem) -> dict[str, Any]:
 
 def _step(number: int, step: Step, problem: RecoveryProblem) -> dict[str, Any]:
     priority = problem.graph.per_task("priority")
+    pause = {"pause": [_pause(item, problem) for item in step.pause]} if step.pause else {}
     return {
         "step": number,
         "at_s": step.at_s,
@@ -55,11 +56,17 @@ def _step(number: int, step: Step, problem: RecoveryProblem) -> dict[str, Any]:
         "used": step.used,
         "objective": step.objective.to_dict(),
         "global_rollback": step.global_rollback,
+        **pause,
         "recover": [_restore(item, problem) for item in step.recover],
         "restored": [
             {**_name(query, problem), "priority": float(priority[query]), "at_s": at_s} for query, at_s in step.restored
         ],
     }
+
+
+def _pause(item: Pause, problem: RecoveryProblem) -> dict[str, Any]:
+    entry = {**_name(item.task, problem), "node": problem.hosts[item.host].id, "cpu": item.cpu}
+    return {**entry, "replica": True} if item.replica else entry
 
 
 def _restore(item: Restore, problem: RecoveryProblem) -> dict[str, Any]:
@@ -68,6 +75,7 @@ def _restore(item: Restore, problem: RecoveryProblem) -> dict[str, Any]:
         "node": problem.hosts[item.host].id,
         "cpu": item.cpu,
         "ready_s": item.ready_s,
+        "caught_up_s": item.caught_up_s,
         "prefetch": item.prefetch,
     }
     if item.key_groups is not None:

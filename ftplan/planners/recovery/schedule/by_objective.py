@@ -1,81 +1,84 @@
-"""A schedule for each objective: step by step, or over the whole repair and then never worse than step by step."""
+"""A schedule for each objective: step by step, or over the whole repair, and never worse than its yardsticks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
-from ftplan.metrics.fidelity import fidelity_model
-from ftplan.model.rates import rates
 from ftplan.model.tolerances import ROUNDING
-from ftplan.planners.budget import now
+from ftplan.planners.budget import Budget, now
 from ftplan.planners.recovery.horizon.fidelity_time import FidelityTime
 from ftplan.planners.recovery.horizon.priority_time import PriorityTime
-from ftplan.planners.recovery.knapsack.instance import StepSolver
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
+from ftplan.planners.recovery.repair.method import Method, OverTime
+from ftplan.planners.recovery.repair.objectives import objective_of
+from ftplan.planners.recovery.repair.over_time import Repair, over_time
 from ftplan.planners.recovery.schedule.by_queries import by_queries
 from ftplan.planners.recovery.schedule.construction import construct_schedule
-from ftplan.planners.recovery.schedule.schedule import Policy, Schedule
-from ftplan.planners.recovery.schedule.score import fidelity_time_of, priority_time_of
+from ftplan.planners.recovery.schedule.schedule import Beside, Policy, Schedule
+from ftplan.planners.recovery.schedule.step_by_step import step_by_step
+from ftplan.planners.recovery.schedule.yardsticks import yardsticks
 from ftplan.planners.result import Result
 
-#: Share of the time that is left for each schedule before the last one.
-FIRST = 0.3
+#: Shares of the time that is left: step by step, yardsticks, each policy that splits tasks.
+STEP_BY_STEP, COMPARED, SPLIT = 0.15, 0.2, 0.3
 
 
-def by_objective(
-    problem: RecoveryProblem, options: RecoveryOptions, solver: StepSolver, bound_only: bool = False
-) -> Result[Schedule]:
-    """Return the schedule that a one-step solver makes for ``options.objective``.
+def by_objective(problem: RecoveryProblem, options: RecoveryOptions, method: Method) -> Result[Schedule]:
+    """Return the schedule that a method makes for ``options.objective``.
 
-    For ``priority-time`` and ``fidelity-time`` schedules of several policies are made in full, with placement, restore
-    times and failures, and judged by the metric itself: what the plan in sums over the nodes promises may not come
-    true, and then the step-by-step schedule is the answer. The bound is that of the policy for the objective; with
-    *bound_only* no other schedule is made.
+    Schedules are made in full, with placement, restore times and failures, and judged by the objective itself. Step by
+    step, blocking recovery and random orders are made first; no answer is worse than any of them. Then the repair is
+    planned as a whole where the objective is over time (:func:`over_time`).
     """
+    policy = method.alone or by_queries(method.step)
     if options.objective == "priority":
-        return construct_schedule(problem, options, by_queries(solver))
-    parallel = options.parallel_recovery
-    policies: list[Policy] = [by_queries(solver), PriorityTime(solver, parallel)]
-    if options.objective == "priority-time":
-
-        def score(schedule: Schedule) -> float:
-            return -priority_time_of(schedule, problem)
-
-    else:
-        policies.append(FidelityTime(solver, parallel))
-        model = fidelity_model(problem.graph, rates(problem.graph))
-
-        def score(schedule: Schedule) -> float:
-            return fidelity_time_of(schedule, problem, model)
-
-    return _best(problem, options, policies[-1:] if bound_only else policies, score)
+        return step_by_step(problem, options, policy, baseline=method.alone is not None)
+    budget = Budget.of(options)
+    first = replace(options, time_limit_s=STEP_BY_STEP * budget.left_s)
+    alone = construct_schedule(problem, first, policy)
+    others = yardsticks(problem, options, now() + COMPARED * budget.left_s)
+    results = [alone, *(yardstick.result for yardstick in others)]
+    if options.parallel_recovery and method.alone is None:
+        results += _split(problem, options, method, budget)
+    objective = objective_of(problem, options.objective)
+    made = [result.answer for result in results if result.answer is not None]
+    repair = Repair(problem, options, method, objective, budget, made)
+    over_time(repair)
+    results += repair.results
+    return _best(results, repair, objective, others.beside(alone.answer))
 
 
-def _best(
-    problem: RecoveryProblem,
-    options: RecoveryOptions,
-    policies: Sequence[Policy],
-    score: Callable[[Schedule], float],
-) -> Result[Schedule]:
-    """Return the best of the policies' schedules, the first of equals, with the last policy's bound and all warnings.
+def _split(
+    problem: RecoveryProblem, options: RecoveryOptions, method: Method, budget: Budget
+) -> list[Result[Schedule]]:
+    """Return the schedules of policies that split tasks; they count cores for all nodes together."""
+    policies: list[Policy] = [PriorityTime(method.step, parallel=True)]
+    if options.objective == "fidelity-time":
+        policies.append(FidelityTime(method.step, parallel=True))
+    return [
+        construct_schedule(problem, replace(options, time_limit_s=SPLIT * budget.left_s), policy) for policy in policies
+    ]
+
+
+def _best(results: Sequence[Result[Schedule]], repair: Repair, objective: OverTime, beside: Beside) -> Result[Schedule]:
+    """Return the best of all schedules, the first of equals, with the bound and what the clock cut short.
 
     Where all are infeasible that is the answer; where only some are, theirs are not considered.
     """
-    ends = now() + options.time_limit_s
-    results: list[Result[Schedule]] = []
-    for number, policy in enumerate(policies):
-        left = max(0.0, ends - now())
-        last = number == len(policies) - 1  # the one with the bound
-        if left > 0.0 or number == 0 or last:
-            limit_s = left * (1.0 if last else FIRST)
-            results.append(construct_schedule(problem, replace(options, time_limit_s=limit_s), policy))
-    scored = [(score(result.answer), result) for result in results if result.answer is not None]
-    if not scored:
-        return results[-1]
-    value, best = max(scored, key=lambda item: item[0])
-    bound = results[-1].bound
-    optimal = bound is not None and abs(abs(value) - bound) <= ROUNDING * max(1.0, abs(value))
-    cut = [w for result in results for w in result.warnings if w.code == "TIME_LIMIT"]
-    warnings = tuple(w for w in best.warnings if w.code != "TIME_LIMIT") + tuple(cut[:1])
-    return replace(best, status="optimal" if optimal else "feasible", bound=bound, warnings=warnings)
+    limit = repair.limit
+    bound = None if limit is None else abs(limit.most)
+    worths = [(objective.of_schedule(result.answer), result) for result in results if result.answer is not None]
+    cut = [w for result in results for w in result.warnings if w.code == "TIME_LIMIT"] or repair.budget.warnings()
+    if not worths:
+        return replace(results[0], bound=bound)
+    worth, best = max(worths, key=lambda item: item[0])
+    answer = best.answer
+    assert answer is not None
+    if limit is not None and limit.stairs is not None:
+        at_s, most = limit.stairs
+        beside = replace(beside, most_back=tuple(zip(at_s.tolist(), most.tolist(), strict=True)))
+    answer = replace(answer, beside=beside)
+    optimal = limit is not None and limit.most - worth <= ROUNDING * max(1.0, abs(worth))
+    warnings = (*(w for w in best.warnings if w.code != "TIME_LIMIT"), *cut[:1])
+    return replace(best, status="optimal" if optimal else "feasible", answer=answer, bound=bound, warnings=warnings)

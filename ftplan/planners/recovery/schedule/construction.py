@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -15,10 +15,9 @@ from ftplan.planners.recovery.knapsack.fractional_bound import fractional_bound
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.schedule.decision_points import DecisionPoint, decision_points
 from ftplan.planners.recovery.schedule.downtime import DowntimeLog
-from ftplan.planners.recovery.schedule.node_assignment import Assignment
 from ftplan.planners.recovery.schedule.packing import Deadline, Packing, begun_early, pack, pack_prefetch
 from ftplan.planners.recovery.schedule.repair_state import RepairState
-from ftplan.planners.recovery.schedule.schedule import Decision, Policy, Restore, Schedule, State, Step
+from ftplan.planners.recovery.schedule.schedule import Decision, Pause, Policy, Restore, Schedule, State, Step
 from ftplan.planners.recovery.schedule.step_clock import StepClock
 from ftplan.planners.recovery.schedule.unrecovered import no_query_returns, unrecovered
 from ftplan.planners.result import Result
@@ -85,43 +84,69 @@ class _Construction:
         self._downtimes = DowntimeLog(problem, self.queries)
         self._steps: list[Step] = []
         self._warnings: list[Warn] = []
+        self._struck = False  # whether tasks failed just before the step
+        self._rolled_back: tuple[Restore, ...] = ()
+        self._again: list[tuple[int, float]] = []  # restored by an earlier step, and again after they went back
 
     def apply(self, point: DecisionPoint) -> None:
         """Let failures and arrivals happen, in this order.
 
         Queries that a failure took down are open again, also in the steps before: a step restored what its decision
         made whole and no failure struck before it was back. Its bound stays: another choice might have been back.
+        What only goes back to the last checkpoint then counts where that happens.
         """
-        if point.failures:
-            for event in point.failures:
-                self.repair.fail(event)
-            self.queries = failed_queries(self._problem.graph, self.repair.down)
-            undone = self._downtimes.reopen(self.queries, self.repair, point.at_s)
-            for i, step in enumerate(self._steps):
-                kept = tuple(item for item in step.restored if not (item[0] in undone and item[1] > point.at_s))
-                if len(kept) != len(step.restored):
-                    objective = self._objective(kept, step.objective.bound)
-                    self._steps[i] = replace(step, restored=kept, objective=objective)
+        struck = self.repair.strike(point.failures, point.at_s)
+        self._struck = bool(struck.tasks.any())
+        self._rolled_back, self._again = tuple(struck.rolled_back), []
+        if point.failures or struck.rolled_back:
+            self._reopen(point.at_s)
         for arrival in point.arrivals:
             self.repair.arrive(arrival.host)
+
+    def _reopen(self, at_s: float) -> None:
+        """Open the downtimes of what is down now, and take it from the steps that had made it whole by later."""
+        self.queries = failed_queries(self._problem.graph, self.repair.down)
+        rolled_back = len(self._steps) if self._rolled_back else None
+        undone, self._again = self._downtimes.reopen(self.queries, self.repair, at_s, rolled_back)
+        for i, step in enumerate(self._steps):
+            kept = tuple(item for item in step.restored if not (item[0] in undone and item[1] > at_s))
+            if len(kept) != len(step.restored):
+                objective = self._objective(kept, step.objective.bound)
+                self._steps[i] = replace(step, restored=kept, objective=objective)
+
+    def _pause(self, decision: Decision, at_s: float) -> tuple[Pause, ...]:
+        """Let tasks give way as a policy decided."""
+        if not decision.pause and not decision.pause_standby:
+            return ()
+        pauses = tuple(self.repair.pause(decision.pause, at_s, decision.pause_standby))
+        if decision.pause:
+            again, rolled_back = self._again, self._rolled_back
+            self._rolled_back = ()
+            self._reopen(at_s)
+            self._again, self._rolled_back = again, rolled_back
+        return pauses
 
     def pass_over(self, point: DecisionPoint) -> bool:
         """Add a step that recovers nothing, whose bound counts all that is down; return whether anything is."""
         most = float(self._priority[self.queries.query].sum())
-        self._add(point, self.repair.capacity, most)
+        self._add(point, self.repair.capacity, most, restored=self._again, sure=self._again)
         return bool(self.queries.queries)
 
     def carry_out(self, state: State, decision: Decision, point: DecisionPoint, deadline: Deadline) -> None:
-        """Add a step: place what a policy chose, and begin the next query with what is left."""
+        """Add a step: pause and place what a policy chose, and begin the next query with what is left."""
+        capacity, pauses = state.capacity, self._pause(decision, state.at_s)
+        if pauses:
+            coming = state.coming
+            state = self.repair.observe(state.step, state.at_s, self.queries, coming)
         if decision.placed is not None:
             packing = Packing(list(decision.placed))
-            recover = self._restore(packing.placed, state.at_s, prefetch=begun_early(state, packing.placed))
+            recover = self.repair.recover(packing.placed, state.at_s, begun_early(state, packing.placed))
         else:
             packing = pack(state, decision, self.repair, deadline)
-            recover = self._restore(packing.placed, state.at_s)
+            recover = self.repair.recover(packing.placed, state.at_s)
         if decision.placed is None and self._options.prefetch and decision.prefetch:
             ahead = pack_prefetch(state, decision, self.repair, deadline.until_s)
-            recover += self._restore(ahead, state.at_s, prefetch={item.task for item in ahead})
+            recover += self.repair.recover(ahead, state.at_s, {item.task for item in ahead})
         self.queries = state.queries.without(~self.repair.down)
         restored = self._downtimes.close(self.queries, self.repair, state.step)
         bound = decision.bound
@@ -129,24 +154,8 @@ class _Construction:
             bound = fractional_bound(state.knapsack()) if state.queries.queries else 0.0
         if packing.bound is not None:
             bound = min(bound, packing.bound)
-        self._add(point, state.capacity, bound, recover, restored)
+        self._add(point, capacity, bound, recover, [*self._again, *restored], pauses, self._again)
         self._warnings += packing.warnings
-
-    def _restore(self, placed: Sequence[Assignment], at_s: float, prefetch: Set[int] = frozenset()) -> list[Restore]:
-        times = self.repair.recover(placed, at_s)
-        return [
-            Restore(
-                item.task,
-                item.host,
-                item.cpu,
-                ready_s,
-                item.task in prefetch,
-                item.key_groups,
-                float(self.repair.failed_s[item.task]),
-                float(self.repair.down_s[item.task]),
-            )
-            for item, ready_s in zip(placed, times, strict=True)
-        ]
 
     def _add(
         self,
@@ -155,7 +164,11 @@ class _Construction:
         bound: float,
         recover: Sequence[Restore] = (),
         restored: Sequence[tuple[int, float]] = (),
+        pause: tuple[Pause, ...] = (),
+        sure: Sequence[tuple[int, float]] = (),
     ) -> None:
+        """Add a step; *sure* are those of *restored* that any decision would have."""
+        bound += float(sum(self._priority[query] for query, _ in sure))
         step = Step(
             at_s=point.at_s,
             trigger=point.trigger(self._problem),
@@ -165,6 +178,8 @@ class _Construction:
             global_rollback=self._rollback(point),
             recover=tuple(recover),
             restored=tuple(restored),
+            rolled_back=self._rolled_back,
+            pause=pause,
         )
         self._steps.append(step)
 
@@ -179,9 +194,7 @@ class _Construction:
         """
         if not self._steps:
             return True
-        return bool(point.failures) and not all(
-            operator.deterministic for operator in self._problem.graph.topology.operators
-        )
+        return self._struck and not all(operator.deterministic for operator in self._problem.graph.topology.operators)
 
     def result(self, said: Iterable[Warn], left_out: bool) -> Result[Schedule]:
         """Return the schedule with the bound of the objective ``priority``.
@@ -198,7 +211,8 @@ class _Construction:
         warnings = tuple(dict.fromkeys([*problem.warnings, *self._warnings, *said]))
         bound = float(sum(step.objective.bound or 0.0 for step in steps))
         failed = self._downtimes.first_queries
-        if failed.queries and not any(d.back_s is not None and d.back_s <= problem.horizon_s for d in downtimes):
+        returned = any(d.back_s is not None and d.back_s <= problem.horizon_s and not d.rolled_back for d in downtimes)
+        if failed.queries and not returned:
             if left_out:
                 limit_s = self._options.time_limit_s
                 reason = f"no query is back by the steps that {limit_s:g} s lasted for: more time may bring one"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -48,21 +49,49 @@ class DowntimeLog:
             self._closed.append(replace(downtime, back_s=back_s, reason=f"whole by step {step}"))
         return restored
 
-    def reopen(self, queries: FailedQueries, repair: RepairState, at_s: float) -> set[int]:
-        """Open downtimes for the queries that a failure takes down; return those that had not come back by then."""
+    def reopen(
+        self, queries: FailedQueries, repair: RepairState, at_s: float, rolled_back: int | None = None
+    ) -> tuple[set[int], list[tuple[int, float]]]:
+        """Open downtimes for the queries that a failure takes down; return those that had not come back by then.
+
+        Where all tasks go back to the last checkpoint at a step, *rolled_back*, queries that miss none are down until
+        theirs have caught up. Returned besides: (query, time) of those that had been made whole before.
+        """
         self._upstream_s = whole_from(self._problem.graph, np.where(repair.down, 0.0, repair.caught_up))
         down = set(queries.query.tolist())
+        behind = [] if rolled_back is None else self._behind(down, at_s)
+        down |= set(behind)
         undone: list[Downtime] = []
         kept: list[Downtime] = []
         for downtime in self._closed:
             later = downtime.query in down and downtime.back_s is not None and downtime.back_s > at_s
             (undone if later else kept).append(downtime)
         self._closed = kept
-        self._open |= {downtime.query: replace(downtime, back_s=None, reason="") for downtime in undone}
+        for downtime in undone:
+            only = downtime.rolled_back and downtime.query in behind
+            self._open[downtime.query] = replace(downtime, back_s=None, reason="", rolled_back=only)
         self._begin(queries, at_s)
         if not self.first_queries.queries:
             self.first_queries = queries
-        return {downtime.query for downtime in undone}
+        again = self._roll_back(behind, at_s, rolled_back)
+        return {downtime.query for downtime in undone}, again
+
+    def _behind(self, down: set[int], at_s: float) -> list[int]:
+        """Return the queries that miss no task, but are not up to date."""
+        outputs = np.flatnonzero(self._problem.graph.output)
+        return [query for query in outputs[self._upstream_s[outputs] > at_s].tolist() if query not in down]
+
+    def _roll_back(self, behind: Iterable[int], at_s: float, step: int | None) -> list[tuple[int, float]]:
+        """Note until when queries are down that miss no task; return those that had missed some."""
+        again = []
+        for query in behind:
+            back_s, downtime = float(self._upstream_s[query]), self._open.pop(query, None)
+            if downtime is None:
+                downtime = Downtime(query, float(self._priority[query]), at_s, None, "", rolled_back=True)
+            elif not downtime.rolled_back:
+                again.append((query, back_s))
+            self._closed.append(replace(downtime, back_s=back_s, reason=f"went back to the checkpoint at step {step}"))
+        return again
 
     def ended(self, end_s: float, left: FailedQueries, repair: RepairState) -> tuple[Downtime, ...]:
         """Return all downtimes, those that are still open with the reason."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -19,7 +20,9 @@ from ftplan.planners.recovery.schedule.node_assignment import Assignment
 class Restore:
     """A task, or with parallel recovery the part of one with key groups ``[first, last]``, starts on a host.
 
-    It failed at ``failed_s`` and has not been up to date since ``down_s``.
+    It failed at ``failed_s`` and has not been up to date since ``down_s``; from ``ready_s`` on it runs with its state,
+    from ``caught_up_s`` on it is up to date. ``savepoint``: it gave way before, and processes nothing again. ``host``
+    is -1 where a task goes back that runs nobody knows where.
     """
 
     task: int
@@ -30,11 +33,26 @@ class Restore:
     key_groups: tuple[int, int] | None = None
     failed_s: float = 0.0
     down_s: float = 0.0
+    caught_up_s: float = 0.0
+    savepoint: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """A task that runs gives way to queries of higher priority; with ``replica`` its standby does, for good."""
+
+    task: int
+    host: int
+    cpu: float
+    replica: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What is decided at one time. ``restored`` are (output task, time at which its query is whole again)."""
+    """What is decided at one time. ``restored`` are (output task, time at which its query is whole again).
+
+    Before it ``rolled_back`` went back to the last checkpoint, and restore first; ``pause`` gives way.
+    """
 
     at_s: float
     trigger: str
@@ -44,17 +62,23 @@ class Step:
     global_rollback: bool
     recover: tuple[Restore, ...]
     restored: tuple[tuple[int, float], ...]
+    rolled_back: tuple[Restore, ...] = ()
+    pause: tuple[Pause, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Downtime:
-    """A query that was down: since when, until when (None: not within the schedule), and why."""
+    """A query that was down: since when, until when (None: not within the schedule), and why.
+
+    ``rolled_back``: it lost no task, and was down only because all tasks went back to the last checkpoint.
+    """
 
     query: int  # output task
     priority: float
     down_s: float
     back_s: float | None
     reason: str
+    rolled_back: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +88,18 @@ class Schedule:
     steps: tuple[Step, ...]
     downtimes: tuple[Downtime, ...]  # by query and time
     unrecovered: tuple[tuple[int, str], ...]  # (task, reason)
+    beside: Beside | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What an answer is held against, as far as the time lasted; None in place of a schedule: no query returns."""
+
+    step_by_step: Schedule | None
+    blocking: tuple[Schedule | None, ...]  # one, or none where the time did not last
+    random: tuple[Schedule | None, ...]  # as many of ``orders`` as the time lasted for
+    orders: int
+    most_back: tuple[tuple[float, float], ...] = ()  # (at_s, the most summed priority that can be whole then)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +129,20 @@ class State:
     failed_s: FloatArray  # (T,) when each task that is down failed
     down_s: FloatArray  # (T,) and since when it has not been up to date
     caught_up: FloatArray  # (T,) since when each task that is not down is up to date
+    home: IntArray  # (T,) host of each task that runs, -1 where it is down, split or its node unknown
+    standby: IntArray  # (T,) host of a standby that has not taken over, -1 for none, -2 without a node
+    may_pause: BoolArray  # (T,) tasks that may give way at this step
+    may_drop: BoolArray  # (T,) tasks whose standby may
+    paused: BoolArray  # (T,) tasks that gave way and are not back: they process nothing again
+    kept: IntArray  # (T,) host where all of the state of such a task lies, -1 if it is not there any more
+    pausing: Callable[[Sequence[int], Sequence[int]], State]
+
+    def after_pause(self, tasks: Sequence[int], standbys: Sequence[int] = ()) -> State:
+        """Return the state in which some tasks, and the standbys of some, have given way. Cost O(tasks + substreams).
+
+        Only to be asked for while the step is decided.
+        """
+        return self.pausing(tasks, standbys)
 
     @property
     def priority(self) -> FloatArray:
@@ -120,7 +170,8 @@ class Decision:
     falls below, where less is better). ``ahead`` are tasks to begin with what is left, in this order, None for those
     of the densest missing query; ``prefetch`` says whether anything may be begun at all. ``one_by_one``: the tasks
     count in their order, not as whole queries; where one does not fit the rest is left out. ``placed``: tasks and
-    their nodes, in the order in which they are restored; nothing else counts then.
+    their nodes, in the order in which they are restored; nothing else counts then. ``pause`` are tasks that give way
+    before anything is placed, ``pause_standby`` tasks whose standby does, for good.
     """
 
     tasks: IntArray
@@ -131,6 +182,8 @@ class Decision:
     prefetch: bool = True
     one_by_one: bool = False
     placed: tuple[Assignment, ...] | None = None
+    pause: tuple[int, ...] = ()
+    pause_standby: tuple[int, ...] = ()
 
 
 class Policy(Protocol):

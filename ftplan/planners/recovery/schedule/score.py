@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from ftplan.planners.recovery.problem import RecoveryProblem
 from ftplan.planners.recovery.schedule.decision_points import decision_points
 from ftplan.planners.recovery.schedule.node_assignment import Assignment
 from ftplan.planners.recovery.schedule.repair_state import RepairState
-from ftplan.planners.recovery.schedule.schedule import Schedule
+from ftplan.planners.recovery.schedule.schedule import Restore, Schedule
 
 
 def priority_time_of(schedule: Schedule, problem: RecoveryProblem) -> float:
@@ -34,20 +35,32 @@ def changes(schedule: Schedule, problem: RecoveryProblem) -> Changes:
     repair = RepairState(problem)
     starts: dict[int, float] = {}
     events: dict[tuple[float, bool], list[int]] = defaultdict(list)
+
+    def stop(task: int, at_s: float) -> None:
+        started = starts.pop(task, np.inf if problem.failed[task] else -np.inf)
+        if 0.0 <= started < at_s:
+            events[started, True].append(task)
+        if started <= at_s:
+            events[at_s, False].append(task)
+
+    def begin(restores: Iterable[Restore]) -> None:
+        for item in restores:
+            starts[item.task] = max(item.caught_up_s, starts.get(item.task, 0.0))
+
     for point, step in zip(decision_points(problem), schedule.steps, strict=True):
-        for failure in point.failures:
-            for task in np.flatnonzero(repair.fail(failure)).tolist():
-                started = starts.pop(task, 0.0)
-                if started <= point.at_s:
-                    events[started, True].append(task)
-                    events[point.at_s, False].append(task)
+        struck = repair.strike(point.failures, point.at_s)
+        for task in [*np.flatnonzero(struck.tasks).tolist(), *dict.fromkeys(item.task for item in struck.rolled_back)]:
+            stop(task, point.at_s)
+        begin(struck.rolled_back)
         for arrival in point.arrivals:
             repair.arrive(arrival.host)
+        for item in step.pause:
+            if not item.replica:
+                stop(item.task, point.at_s)
+        standbys = [item.task for item in step.pause if item.replica]
+        repair.pause([item.task for item in step.pause if not item.replica], step.at_s, standbys)
         placed = [Assignment(item.task, item.host, item.cpu, item.key_groups) for item in step.recover]
-        repair.recover(placed, step.at_s)
-        for item in step.recover:
-            caught_up = problem.delays.caught_up(item.ready_s, item.down_s, item.task)
-            starts[item.task] = max(caught_up, starts.get(item.task, 0.0))
+        begin(repair.recover(placed, step.at_s))
     for task, started in starts.items():
         events[started, True].append(task)
     return events

@@ -20,7 +20,9 @@ def unrecovered(repair: RepairState, queries: FailedQueries) -> tuple[tuple[int,
     needless = set(queries.needless.tolist())
     reasons = []
     for task in np.flatnonzero(repair.down).tolist():
-        if task in needless:
+        if repair.paused[task]:
+            reason = "gave way to queries of higher priority, and no room came for it"
+        elif task in needless:
             reason = "no query needs it"
         elif cost[task] > largest:
             reason = f"needs {cost[task]:.6g} cores, the node with most room has {largest:.6g} left"

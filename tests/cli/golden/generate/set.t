@@ -107,4 +107,4 @@ Every kind of plan takes them.
   not recomputed: bound, summary.random
   $ ftplan verify schedule.json --format table
   valid; held to: capacity, arrivals, whole-queries
-  not recomputed: bound, plan.steps.objective.bound, summary.before, summary.random, summary.sampled
+  not recomputed: bound, plan.steps.objective.bound, summary.before, summary.most_back, summary.random, summary.sampled, summary.step_by_step

@@ -5,41 +5,43 @@ Recovery costs: nothing starts before the failure is noticed, and a query is bac
   2> ftplan: warning: by the recovery costs state is remote: a task fetches it from the store wherever it starts, and no copy on a node makes that faster: the placement of checkpoints no longer pays [REMOTE_STATE]
   2> ftplan: warning: 1 node failed, fewer than 2: Su & Zhou then block until there is room for all that failed, 2 cores in sum, which is there at once; this plan recovers step by step all the same [BLOCKING_RECOVERY]
   2> ftplan: warning: this order of recovery gains next to nothing: priority x time lost is 37.8125, that of random orders 37.8125 on average; 50% of the failed cost is shared by all 2 failed queries [ORDER_GAINS_NOTHING]
-  2> ftplan: warning: the bound counts detection, restart and catching up as the plan does, but not how long state is fetched: the gap may be smaller than it says [BOUND_WITHOUT_TRANSFERS]
   2> recovery schedule
   2> algorithm                  exact
-  2> status                     feasible
+  2> status                     optimal
   2> priority-time (min)        37.81
-  2> proven bound               37.5
-  2> gap                        0.8264%
+  2> proven bound               37.81
+  2> gap                        0.0000%
   2> failed tasks               2 (2 cores)
   2> failed queries             2 (priority 2)
   2> failed cost shared by all  50.0%
   2> cost from                  topology
   2> rules                      capacity, arrivals, whole-queries
-  2>                                 blocking  this plan  random order (mean of 20)
-  2> priority restored by all steps         2          2                          2
-  2> priority restored by step 0            2          2                          2
-  2> priority x seconds down            37.81      37.81                      37.81
-  2> queries back                           2          2                          2
-  2> priority back                          2          2                          2
-  2> first query back, s                18.75      18.75                      18.75
-  2> last query back, s                 19.06      19.06                      19.06
+  2>                                 blocking  step by step  this plan  random order (mean of 20)
+  2> priority restored by all steps         2             2          2                          2
+  2> priority restored by step 0            2             2          2                          2
+  2> priority x seconds down            37.81         37.81      37.81                      37.81
+  2> queries back                           2             2          2                          2
+  2> priority back                          2             2          2                          2
+  2> first query back, s                18.75         18.75      18.75                      18.75
+  2> last query back, s                 19.06         19.06      19.06                      19.06
+  2> priority back, to 2                from 0 s to 20.02 s
+  2> this plan, step by step, blocking  ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▃▅▇████
+  2> at most                            ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▃▅▇████
   2> step  at, s  trigger  cores free  used  tasks  prefetched  queries  priority  bound
   2>    0      0  failure          10     2      2           0        2         2      2
-  2> step  task      node  cores  ready, s
-  2>    0  clicks/0  n4        1        15
-  2>    0  alerts/0  n3        1     15.25
+  2> step  task      node  cores  ready, s  caught up, s
+  2>    0  clicks/0  n4        1        15         18.75
+  2>    0  alerts/0  n3        1     15.25         19.06
   2> query     priority  back, s  reason
   2> alerts/1         1    18.75  whole by step 0
   2> alerts/0         1    19.06  whole by step 0
-  2> seconds since the failure (█ restore, ▒ prefetch)
-  2> node  0                   3.05                6.1                9.15                12.2            15.25
-  2> n4    ██████████████████████████████████████████████████████████████████████████████████████████████████··
-  2> n3    ████████████████████████████████████████████████████████████████████████████████████████████████████
+  2> seconds since the failure (█ restore, ▒ prefetch, ▁ catching up)
+  2> node  0                   3.812               7.625              11.44               15.25           19.06
+  2> n4    ███████████████████████████████████████████████████████████████████████████████▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁··
+  2> n3    ████████████████████████████████████████████████████████████████████████████████▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁
   $ ftplan verify plan.json --format table
   valid; held to: capacity, arrivals, whole-queries
-  not recomputed: bound, plan.steps.objective.bound, summary.before, summary.random, summary.sampled
+  not recomputed: bound, plan.steps.objective.bound, summary.before, summary.most_back, summary.random, summary.sampled, summary.step_by_step
   $ ftplan explain plan.json query:alerts/0 --format table
   query:alerts/0: the failed tasks that it waits for
   task      node  step  ready, s  cores  failed queries that share it  last
@@ -47,28 +49,32 @@ Recovery costs: nothing starts before the failure is noticed, and a query is bac
   alerts/0  n3       0     15.25      1                             1  yes
   query:alerts/0 of priority 1 is back at 19.0625 s, whole by step 0
   back means caught up: with what is processed again, and with what came in while it was down
+  alerts/0 is the last to catch up: 15 s until it starts, 0.25 s fetching it, 3.8125 s catching up
   sooner: not by its order
   $ sed 's/"ready_s": 15.25/"ready_s": 15.0/' plan.json > early.json
   $ ftplan verify early.json --format table
   code             where           what
   READY_TOO_EARLY  task:alerts/0   step 0 has alerts/0 ready at 15 s, the earliest is 15.25 s
+  WRONG_CAUGHT_UP  task:alerts/0   step 0 has alerts/0 caught up at 19.0625 s, it is at 18.75 s
   WRONG_RESTORED   query:alerts/0  step 0 has query:alerts/0 back at 19.0625 s, it is whole at 18.75 s
   WRONG_QUERIES    query:alerts/0  queries: query:alerts/0 is back at 19.0625 s in the plan, but it is back at 18.75 s
   WRONG_TIMELINE   timeline[0]     timeline[0] states 1 queries of priority 1 at 18.75 s, it is 2 queries of priority 2 at 18.75 s
-  4 violation(s); held to: capacity, arrivals, whole-queries
+  5 violation(s); held to: capacity, arrivals, whole-queries
   not recomputed: bound, plan.steps.objective.bound
-  2> ftplan: early.json: READY_TOO_EARLY: step 0 has alerts/0 ready at 15 s, the earliest is 15.25 s (and 3 more)
+  2> ftplan: early.json: READY_TOO_EARLY: step 0 has alerts/0 ready at 15 s, the earliest is 15.25 s (and 4 more)
   [1]
   $ sed 's/"bandwidth_mb_s": 2.0/"bandwidth_mb_s": 3.0/' plan.json > faster.json
   $ ftplan verify faster.json --format table
   code               where                   what
   OPTION_DIFFERS     options.bandwidth_mb_s  options.bandwidth_mb_s states 3, it is 2
   OBJECTIVE_DIFFERS  objective.value         the plan states priority-time 37.8125, what it holds is worth 37.7083333333
+  OBJECTIVE_DIFFERS  objective.bound         the plan is worth 37.7083333333, less than its bound 37.8125
   GAP_DIFFERS        objective.scale         the plan states a scale of 37.8125, value and bound have 37.7083333333
-  GAP_DIFFERS        objective.gap           the plan states a gap of 0.00826446280992, value and bound lie 0.00552486187845 apart
-  4 violation(s); held to: capacity, arrivals, whole-queries
-  not recomputed: bound, plan.steps.objective.bound, summary.before, summary.random, summary.sampled
-  2> ftplan: faster.json: OPTION_DIFFERS: options.bandwidth_mb_s states 3, it is 2 (and 3 more)
+  GAP_DIFFERS        objective.gap           the plan states a gap of 1.69120915619e-15, value and bound lie 0.00276243093923 apart
+  STATUS_DIFFERS     status                  the status is optimal, but the gap is 0.00276243
+  6 violation(s); held to: capacity, arrivals, whole-queries
+  not recomputed: bound, plan.steps.objective.bound, summary.before, summary.most_back, summary.random, summary.sampled, summary.step_by_step
+  2> ftplan: faster.json: OPTION_DIFFERS: options.bandwidth_mb_s states 3, it is 2 (and 5 more)
   [1]
   $ ftplan recovery-schedule -t topology.yaml -c cluster.yaml --fail node:n1 --no-arrivals --costs costs.yaml --bandwidth 1MB --format table
   recovery schedule
@@ -82,26 +88,28 @@ Recovery costs: nothing starts before the failure is noticed, and a query is bac
   failed cost shared by all  50.0%
   cost from                  topology
   rules                      capacity, arrivals, whole-queries
-                                  blocking  this plan  random order (mean of 20)
-  priority restored by all steps         2          2                          2
-  priority restored by step 0            2          2                          2
-  priority x seconds down            38.16      38.16                      38.16
-  queries back                           2          2                          2
-  priority back                          2          2                          2
-  first query back, s                18.75      18.75                      18.75
-  last query back, s                 19.41      19.41                      19.41
+                                  blocking  step by step  this plan  random order (mean of 20)
+  priority restored by all steps         2             2          2                          2
+  priority restored by step 0            2             2          2                          2
+  priority x seconds down            38.16         38.16      38.16                      38.16
+  queries back                           2             2          2                          2
+  priority back                          2             2          2                          2
+  first query back, s                18.75         18.75      18.75                      18.75
+  last query back, s                 19.41         19.41      19.41                      19.41
+  priority back, to 2                from 0 s to 20.38 s
+  this plan, step by step, blocking  ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▅▅▅▇████
   step  at, s  trigger  cores free  used  tasks  prefetched  queries  priority  bound
      0      0  failure          10     2      2           0        2         2      2
-  step  task      node  cores  ready, s
-     0  clicks/0  n4        1        15
-     0  alerts/0  n3        1     15.52
+  step  task      node  cores  ready, s  caught up, s
+     0  clicks/0  n4        1        15         18.75
+     0  alerts/0  n3        1     15.52         19.41
   query     priority  back, s  reason
   alerts/1         1    18.75  whole by step 0
   alerts/0         1    19.41  whole by step 0
-  seconds since the failure (█ restore, ▒ prefetch)
-  node  0                   3.105               6.21               9.315               12.42           15.52
-  n4    █████████████████████████████████████████████████████████████████████████████████████████████████···
-  n3    ████████████████████████████████████████████████████████████████████████████████████████████████████
+  seconds since the failure (█ restore, ▒ prefetch, ▁ catching up)
+  node  0                   3.881               7.762              11.64               15.52           19.41
+  n4    █████████████████████████████████████████████████████████████████████████████▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁···
+  n3    ████████████████████████████████████████████████████████████████████████████████▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁
   2> ftplan: algorithm: auto (the default; exact proves the optimum)
   2> ftplan: warning: by the recovery costs state is remote: a task fetches it from the store wherever it starts, and no copy on a node makes that faster: the placement of checkpoints no longer pays [REMOTE_STATE]
   2> ftplan: warning: 1 node failed, fewer than 2: Su & Zhou then block until there is room for all that failed, 2 cores in sum, which is there at once; this plan recovers step by step all the same [BLOCKING_RECOVERY]
@@ -114,15 +122,17 @@ A plan is stale where its costs changed, and a job that never catches up has no 
   code             where           what
   STALE_INPUT      costs           costs costs.yaml is not what the plan was made from: its sha256 begins f0a3f36eba94, the plan's 3f847a8815f5; plan again, or pass --ignore-stale
   READY_TOO_EARLY  task:clicks/0   step 0 has clicks/0 ready at 15 s, the earliest is 25 s
+  WRONG_CAUGHT_UP  task:clicks/0   step 0 has clicks/0 caught up at 18.75 s, it is at 16.6666666667 s
   READY_TOO_EARLY  task:alerts/0   step 0 has alerts/0 ready at 15.25 s, the earliest is 25.25 s
+  WRONG_CAUGHT_UP  task:alerts/0   step 0 has alerts/0 caught up at 19.0625 s, it is at 16.9444444444 s
   WRONG_RESTORED   query:alerts/0  step 0 has query:alerts/0 back at 19.0625 s, it is whole at 16.9444444444 s
   WRONG_RESTORED   query:alerts/1  step 0 has query:alerts/1 back at 18.75 s, it is whole at 16.6666666667 s
   WRONG_QUERIES    query:alerts/0  queries: query:alerts/0 is back at 19.0625 s in the plan, but it is back at 16.9444444444 s
   WRONG_QUERIES    query:alerts/1  queries: query:alerts/1 is back at 18.75 s in the plan, but it is back at 16.6666666667 s
   WRONG_TIMELINE   timeline[0]     timeline[0] states 1 queries of priority 1 at 18.75 s, it is 1 queries of priority 1 at 16.6666666667 s
-  8 violation(s); held to: capacity, arrivals, whole-queries
+  10 violation(s); held to: capacity, arrivals, whole-queries
   not recomputed: bound, plan.steps.objective.bound
-  2> ftplan: plan.json: STALE_INPUT: costs costs.yaml is not what the plan was made from: its sha256 begins f0a3f36eba94, the plan's 3f847a8815f5; plan again, or pass --ignore-stale (and 7 more)
+  2> ftplan: plan.json: STALE_INPUT: costs costs.yaml is not what the plan was made from: its sha256 begins f0a3f36eba94, the plan's 3f847a8815f5; plan again, or pass --ignore-stale (and 9 more)
   [1]
   $ sed -i 's/capacity_records_s: {value: 20}/capacity_records_s: {value: 2}/' costs.yaml
   $ ftplan recovery-schedule -t topology.yaml -c cluster.yaml --fail node:n1 --costs costs.yaml

@@ -40,6 +40,14 @@
     --costs FILE                    Recovery costs, as fitted on measured recoveries: when failures are
                                     noticed, how long tasks take to start, to fetch their state (unless
                                     --bandwidth says) and to catch up.
+    --replay / --no-replay          A query is back when its tasks have caught up: they process again what
+                                    came in since the last checkpoint, and what came in while they were down,
+                                    as fast as spare cores allow.  [default: replay]
+    --checkpoint-age SHARE          Age of the last checkpoint at a failure, as a share of the operator's
+                                    checkpoint interval.  [default: as --costs says, else 0.5, the expected
+                                    one]
+    --pause-lower-priority          Where tasks fail, running queries of lower priority than a failed one may
+                                    give way and come back later.
     --parallel-recovery             Split heavy failed tasks with key groups over nodes.
     --samples N                     Where arrival times are ranges, judge the plan on so many sampled ones.
                                     [default: 100; 0<=x<=10000]

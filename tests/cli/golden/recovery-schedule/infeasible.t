@@ -47,14 +47,18 @@ With the node that the smallest fix asks for.
   failed cost shared by all  50.0%
   cost from                  topology
   rules                      capacity, arrivals, whole-queries
-                                  blocking  this plan  random order (mean of 20)
-  priority restored by all steps         0          1                          1
-  priority restored by step 0            0          0                          0
-  priority x seconds down            1,200        900                        900
-  queries back                           0          1                          1
-  priority back                          0          1                          1
-  first query back, s                    –        300                        300
-  last query back, s                     –          –                          –
+                                  blocking  step by step  this plan  random order (mean of 20)
+  priority restored by all steps         0             1          1                          1
+  priority restored by step 0            0             0          0                          0
+  priority x seconds down            1,200           900        900                        900
+  queries back                           0             1          1                          1
+  priority back                          0             1          1                          1
+  first query back, s                    –           300        300                        300
+  last query back, s                     –             –          –                          –
+  priority back, to 1      from 0 s to 315 s
+  this plan, step by step  ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▆████
+  blocking                 ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁
+  fails x, arrives +                                                                                                      +
   step  at, s  trigger          cores free  used  tasks  prefetched  queries  priority  bound
      0      0  failure                 0.8     0      0           0        0         0      0
      1    300  arrival:extra-1         3.8     3      3           0        1         1      1

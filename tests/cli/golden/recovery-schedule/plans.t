@@ -12,18 +12,22 @@ A zone and a node fail, as a table.
   failed cost shared by all  60.0%
   cost from                  topology
   rules                      capacity, arrivals, whole-queries
-                                  blocking  this plan  random order (mean of 20)
-  priority restored by all steps         2          2                          2
-  priority restored by step 0            0          0                          0
-  priority x seconds down              485        535                        535
-  queries back                           2          2                          2
-  priority back                          2          2                          2
-  first query back, s                  230        255                        255
-  last query back, s                   255        280                        280
+                                  blocking  step by step  this plan  random order (mean of 20)
+  priority restored by all steps         2             2          2                          2
+  priority restored by step 0            0             0          0                          0
+  priority x seconds down              485           535        535                        535
+  queries back                           2             2          2                          2
+  priority back                          2             2          2                          2
+  first query back, s                  230           255        255                        255
+  last query back, s                   255           280        280                        280
   on 100 sampled arrivals   mean  worse in 5 %
   priority x seconds down  555.2         783.6
   last query back, s       290.1         404.3
   queries back                 2             2
+  priority back, to 2      from 0 s to 294 s
+  this plan, step by step  ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▂▅▅▅▅▅▅▅▅▇████
+  blocking                 ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▄▅▅▅▅▅▅▅▅█████████████
+  fails x, arrives +                                                                    +                   +
   step  at, s  trigger        cores free  used  tasks  prefetched  queries  priority  bound
      0      0  failure                 2     2      0           2        0         0      0
      1    180  arrival:new-1         3.2     3      3           0        2         2      2
@@ -81,6 +85,7 @@ Without new nodes, as JSON.
       "bandwidth": null,
       "bandwidth_mb_s": null,
       "capacity": null,
+      "checkpoint_age": null,
       "checkpoints": null,
       "complete_failure": false,
       "coordinator_cpu": 0.5,
@@ -95,7 +100,9 @@ Without new nodes, as JSON.
       "max_cpu": 0.8,
       "objective": "priority",
       "parallel_recovery": false,
+      "pause_lower_priority": false,
       "prefetch": true,
+      "replay": true,
       "replicas": null,
       "samples": 100,
       "spread": false,
@@ -133,6 +140,7 @@ Without new nodes, as JSON.
           },
           "recover": [
             {
+              "caught_up_s": 0.0,
               "cpu": 1.0,
               "index": 0,
               "node": "n3",
@@ -141,6 +149,7 @@ Without new nodes, as JSON.
               "ready_s": 0.0
             },
             {
+              "caught_up_s": 0.0,
               "cpu": 1.0,
               "index": 1,
               "node": "n4",
@@ -149,6 +158,7 @@ Without new nodes, as JSON.
               "ready_s": 0.0
             },
             {
+              "caught_up_s": 0.0,
               "cpu": 1.0,
               "index": 0,
               "node": "n5",
@@ -157,6 +167,7 @@ Without new nodes, as JSON.
               "ready_s": 0.0
             },
             {
+              "caught_up_s": 0.0,
               "cpu": 1.0,
               "index": 1,
               "node": "n6",
@@ -218,13 +229,20 @@ Without new nodes, as JSON.
         "priority_back": 2.0,
         "priority_step_0": 2.0,
         "priority_time": 0.0,
-        "queries_back": 2
+        "queries_back": 2,
+        "timeline": [
+          [
+            0.0,
+            2.0
+          ]
+        ]
       },
       "failed_cpu": 4.0,
       "failed_nodes": 2,
       "failed_priority": 2.0,
       "failed_queries": 2,
       "failed_tasks": 4,
+      "most_back": null,
       "random": {
         "first_back_s": 0.0,
         "last_back_s": 0.0,
@@ -236,7 +254,22 @@ Without new nodes, as JSON.
         "queries_back": 2.0
       },
       "sampled": null,
-      "shared_fraction": 0.5
+      "shared_fraction": 0.5,
+      "step_by_step": {
+        "first_back_s": 0.0,
+        "last_back_s": 0.0,
+        "priority": 2.0,
+        "priority_back": 2.0,
+        "priority_step_0": 2.0,
+        "priority_time": 0.0,
+        "queries_back": 2,
+        "timeline": [
+          [
+            0.0,
+            2.0
+          ]
+        ]
+      }
     },
     "tool_version": "0.1.0",
     "warnings": [
@@ -268,15 +301,15 @@ An operator fails in a job without a cluster, as Markdown.
   | failed cost shared by all | 0.0% |
   | cost from | topology |
   | rules | capacity, arrivals, whole-queries |
-  |  | blocking | this plan | random order (mean of 20) |
-  |---|---:|---:|---:|
-  | priority restored by all steps | 0 | 1 | 1 |
-  | priority restored by step 0 | 0 | 1 | 1 |
-  | priority x seconds down | 1,200 | 600 | 600 |
-  | queries back | 0 | 1 | 1 |
-  | priority back | 0 | 1 | 1 |
-  | first query back, s | – | 0 | 0 |
-  | last query back, s | – | – | – |
+  |  | blocking | step by step | this plan | random order (mean of 20) |
+  |---|---:|---:|---:|---:|
+  | priority restored by all steps | 0 | 1 | 1 | 1 |
+  | priority restored by step 0 | 0 | 1 | 1 | 1 |
+  | priority x seconds down | 1,200 | 600 | 600 | 600 |
+  | queries back | 0 | 1 | 1 | 1 |
+  | priority back | 0 | 1 | 1 | 1 |
+  | first query back, s | – | 0 | 0 | 0 |
+  | last query back, s | – | – | – | – |
   | step | at, s | trigger | cores free | used | tasks | prefetched | queries | priority | bound |
   |---:|---:|---|---:|---:|---:|---:|---:|---:|---:|
   | 0 | 0 | failure | 1 | 1 | 1 | 0 | 1 | 1 | 1 |
@@ -312,18 +345,21 @@ All nodes fail.
   failed cost shared by all  75.0%
   cost from                  topology
   rules                      capacity, arrivals, whole-queries
-                                  blocking  this plan  random order (mean of 20)
-  priority restored by all steps         2          2                          2
-  priority restored by step 0            0          0                          0
-  priority x seconds down            445.7      445.7                      445.7
-  queries back                           2          2                          2
-  priority back                          2          2                          2
-  first query back, s                222.9      222.9                      222.9
-  last query back, s                 222.9      222.9                      222.9
+                                  blocking  step by step  this plan  random order (mean of 20)
+  priority restored by all steps         2             2          2                          2
+  priority restored by step 0            0             0          0                          0
+  priority x seconds down            445.7         445.7      445.7                      445.7
+  queries back                           2             2          2                          2
+  priority back                          2             2          2                          2
+  first query back, s                222.9         222.9      222.9                      222.9
+  last query back, s                 222.9         222.9      222.9                      222.9
   on 100 sampled arrivals   mean  worse in 5 %
   priority x seconds down  460.1         602.9
   last query back, s         230         301.4
   queries back                 2             2
+  priority back, to 2                from 0 s to 234 s
+  this plan, step by step, blocking  ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▆████
+  fails x, arrives +                                                                                  +              +              +
   step  at, s  trigger        cores free  used  tasks  prefetched  queries  priority  bound
      0      0  failure                 0     0      0           0        0         0      0
      1  154.3  arrival:new-1         2.7     2      0           2        0         0      0
@@ -367,14 +403,14 @@ One node fails, which all queries need: no order gains anything.
   failed cost shared by all  100.0%
   cost from                  topology
   rules                      capacity, arrivals, whole-queries
-                                  blocking  this plan  random order (mean of 20)
-  priority restored by all steps         2          2                          2
-  priority restored by step 0            2          2                          2
-  priority x seconds down                0          0                          0
-  queries back                           2          2                          2
-  priority back                          2          2                          2
-  first query back, s                    0          0                          0
-  last query back, s                     0          0                          0
+                                  blocking  step by step  this plan  random order (mean of 20)
+  priority restored by all steps         2             2          2                          2
+  priority restored by step 0            2             2          2                          2
+  priority x seconds down                0             0          0                          0
+  queries back                           2             2          2                          2
+  priority back                          2             2          2                          2
+  first query back, s                    0             0          0                          0
+  last query back, s                     0             0          0                          0
   on 100 sampled arrivals  mean  worse in 5 %
   priority x seconds down     0             0
   last query back, s          0             0

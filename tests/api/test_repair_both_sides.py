@@ -1,0 +1,119 @@
+"""The planner's model of a repair and the judge's, written apart, agree: times, lanes, replay, rollbacks, pauses."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ftplan.api.recovery.incident import at_planned_times, incident_of
+from ftplan.api.recovery.options import RecoveryScheduleOptions
+from ftplan.api.recovery.problem import prepare
+from ftplan.api.recovery.repair_metrics import repair_scores
+from ftplan.metrics.fidelity import fidelity_model
+from ftplan.model.plan import Plan
+from ftplan.model.rates import rates
+from ftplan.planners.budget import Budget
+from ftplan.planners.recovery.best_density import best_density_step
+from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
+from ftplan.planners.recovery.random_order import random_order
+from ftplan.planners.recovery.repair.instance import instance_of, value
+from ftplan.planners.recovery.repair.policy import due
+from ftplan.planners.recovery.schedule import arrival_replay
+from ftplan.planners.recovery.schedule.body import body
+from ftplan.planners.recovery.schedule.by_queries import by_queries
+from ftplan.planners.recovery.schedule.construction import construct_schedule
+from ftplan.planners.recovery.schedule.schedule import Decision, Policy, Schedule, State
+from ftplan.planners.recovery.schedule.score import fidelity_time_of, priority_time_of
+from ftplan.simulation.incident import Incident
+from ftplan.simulation.recovery_outcome import outcome
+from ftplan.simulation.recovery_replay import replay
+from ftplan.simulation.recovery_rules import judged
+from tests.api.repair_documents import loaded, random_case
+from tests.planners.recovery.test_repair_instance import scattered
+
+OPTIONS: dict[str, Any] = {"pause_lower_priority": True, "objective": "priority-time"}
+
+
+def both(seed: int, **more: Any) -> tuple[RecoveryProblem, Incident]:
+    """Return a random repair as the planner is asked about it, and as the judge holds it against."""
+    case, options = loaded(random_case(seed)), {**OPTIONS, **more}
+    plan = Plan("recovery-schedule", options={"cost": "topology", **options}, plan={"steps": []})
+    incident = at_planned_times(incident_of(plan, case))
+    return prepare(case, RecoveryScheduleOptions(**options)).problem, incident
+
+
+def pausing(inner: Policy, draws: int) -> Policy:
+    """Let some of the tasks and standbys that may give way do so, now and then, and decide then."""
+    rng = np.random.default_rng(draws)
+
+    def policy(state: State, budget: Budget, seed: int) -> Decision:
+        tasks = [t for t in np.flatnonzero(state.may_pause).tolist() if rng.random() < 0.7]
+        standbys = [t for t in np.flatnonzero(state.may_drop).tolist() if rng.random() < 0.5]
+        paused = state.after_pause(tasks, standbys) if tasks or standbys else state
+        decision = inner(paused, budget, seed)
+        return replace(decision, pause=tuple(tasks), pause_standby=tuple(standbys))
+
+    return policy
+
+
+def agree(schedule: Schedule, problem: RecoveryProblem, incident: Incident) -> dict[str, Any]:
+    """Check that the judge finds no fault with a schedule and comes to the same figures; return its document."""
+    document = body(schedule, problem)
+    played = replay(document["steps"], incident)
+    assert judged(document, incident, played) == ()
+    scores = repair_scores(outcome(document["steps"], incident), incident, problem.horizon_s)
+    assert scores["priority-time"] == pytest.approx(priority_time_of(schedule, problem))
+    model = fidelity_model(problem.graph, rates(problem.graph))
+    assert scores["fidelity-time"] == pytest.approx(fidelity_time_of(schedule, problem, model))
+    rolled_back = {(d.query, d.down_s) for d in schedule.downtimes if d.rolled_back}
+    assert {(o.query, o.down_s) for o in played.outages if o.rolled_back} == rolled_back
+    return document
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_both_sides_agree(seed: int) -> None:
+    problem, incident = both(seed, parallel_recovery=seed % 4 == 0, capacity=4.0 if seed % 5 == 0 else None)
+    policies = (random_order, by_queries(best_density_step), pausing(by_queries(best_density_step), seed))
+    for policy in policies:
+        options = RecoveryOptions("priority-time", prefetch=seed % 3 > 0, parallel_recovery=seed % 4 == 0, seed=seed)
+        schedule = construct_schedule(problem, options, policy).answer
+        if schedule is not None:
+            agree(schedule, problem, incident)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_arrivals_at_their_planned_times_bring_what_was_planned(seed: int) -> None:
+    problem, _ = both(seed, parallel_recovery=seed % 4 == 0)
+    ranges = [replace(item, range_s=(item.at_s, item.at_s + 1e-9)) for item in problem.arrivals]
+    problem = replace(problem, arrivals=tuple(ranges))
+    options = RecoveryOptions("priority-time", parallel_recovery=seed % 4 == 0, seed=seed)
+    schedule = construct_schedule(problem, options, pausing(by_queries(best_density_step), seed)).answer
+    if schedule is not None and ranges:
+        sampled = arrival_replay.replay(schedule, problem, 1, seed)
+        assert sampled is not None
+        assert sampled.priority_time[0] == pytest.approx(priority_time_of(schedule, problem), rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_what_is_left_after_tasks_gave_way_is_worth_what_comes_of_it(seed: int) -> None:
+    problem, _ = both(seed)
+    problem = replace(problem, failures=(), rolls_back=False)
+    waiting: list[Any] = []
+    worth: list[float] = []
+
+    def policy(state: State, budget: Budget, seed: int) -> Decision:
+        pause = tuple(np.flatnonzero(state.may_pause).tolist()[::2])
+        if not worth:
+            instance = instance_of(state.after_pause(pause))
+            placement = scattered(instance, budget, seed)
+            worth.append(value(instance, placement))
+            waiting.extend(due(instance, placement))
+        now = tuple(item for at_s, item in waiting if at_s == state.at_s)
+        return Decision(np.array([item.task for item in now], dtype=np.int64), placed=now, pause=pause)
+
+    schedule = construct_schedule(problem, RecoveryOptions("priority-time", seed=seed), policy).answer
+    if schedule is not None and worth:
+        assert priority_time_of(schedule, problem) == pytest.approx(worth[0])

@@ -1,0 +1,50 @@
+"""A schedule that is read back as a placement is worth what it was, or more where tasks begin earlier."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from ftplan.model.failed_queries import failed_queries
+from ftplan.planners.recovery.best_density import best_density_step
+from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
+from ftplan.planners.recovery.random_order import random_order
+from ftplan.planners.recovery.repair.instance import RepairInstance, instance_of, value
+from ftplan.planners.recovery.repair.kept import kept
+from ftplan.planners.recovery.schedule.by_queries import by_queries
+from ftplan.planners.recovery.schedule.construction import construct_schedule
+from ftplan.planners.recovery.schedule.repair_state import RepairState
+from ftplan.planners.recovery.schedule.score import priority_time_of
+from tests.planners.recovery.repair_cases import random_repair
+
+
+def first_instance(problem: RecoveryProblem, *, prefetch: bool) -> RepairInstance:
+    queries = failed_queries(problem.graph, problem.failed)
+    return instance_of(RepairState(problem).observe(0, 0.0, queries, problem.arrivals), prefetch)
+
+
+@pytest.mark.parametrize("prefetch", [True, False])
+@pytest.mark.parametrize("seed", range(40))
+def test_a_schedule_is_worth_no_less_as_a_placement(seed: int, prefetch: bool) -> None:
+    problem = random_repair(seed)
+    instance = first_instance(problem, prefetch=prefetch)
+    for policy in (by_queries(best_density_step), random_order):
+        made = construct_schedule(problem, RecoveryOptions(prefetch=prefetch, seed=seed), policy).answer
+        if made is None:
+            continue
+        placement = kept(made, instance)
+        assert placement is not None
+        worth, was = value(instance, placement), priority_time_of(made, problem)
+        assert worth <= was + 1e-9
+        assert prefetch or worth == pytest.approx(was)
+
+
+def test_parts_of_tasks_are_no_placement() -> None:
+    problem = random_repair(3)
+    made = construct_schedule(problem, RecoveryOptions(), by_queries(best_density_step)).answer
+    assert made is not None
+    steps = [
+        replace(step, recover=tuple(replace(item, key_groups=(0, 1)) for item in step.recover)) for step in made.steps
+    ]
+    assert kept(replace(made, steps=tuple(steps)), first_instance(problem, prefetch=True)) is None

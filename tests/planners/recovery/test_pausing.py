@@ -1,0 +1,97 @@
+"""Queries of less priority give way where that loses less, as brute force says, and never where it loses more."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from ftplan.planners.budget import Budget
+from ftplan.planners.recovery.problem import RecoveryOptions
+from ftplan.planners.recovery.repair import pausing
+from ftplan.planners.recovery.repair.instance import instance_of, value
+from ftplan.planners.recovery.repair.pausing import PausingRepair, as_if_paused, plan_with_pauses
+from ftplan.planners.recovery.repair.pausing_bound import loss_with_pauses
+from ftplan.planners.recovery.repair.policy import RepairPlan, WholeRepair
+from ftplan.planners.recovery.schedule.construction import construct_schedule
+from ftplan.planners.recovery.schedule.schedule import State
+from ftplan.planners.recovery.schedule.score import priority_time_of
+from tests.planners.recovery.pausing_cases import at_failure, losses, optimum, running_repair
+
+OPTIONS = RecoveryOptions(objective="priority-time", time_limit_s=1e9)
+
+
+def planned(state: State, *, prefetch: bool = True) -> RepairPlan:
+    return plan_with_pauses(state, optimum, optimum, prefetch, Budget(1e9, None), 0)
+
+
+@pytest.mark.parametrize("prefetch", [True, False])
+def test_who_gives_way_loses_least_of_all(prefetch: bool) -> None:
+    gains = 0
+    for seed in range(60):
+        state = at_failure(running_repair(seed))
+        plan = planned(state, prefetch=prefetch)
+        least, reached = min(losses(state, prefetch)), value(plan.instance, plan.placement)
+        assert reached == pytest.approx(least, rel=1e-9, abs=1e-9), seed
+        without = instance_of(state, prefetch)
+        gains += reached < value(without, optimum(without)) - 1e-9
+    assert gains >= 10  # the cases are tight
+
+
+@pytest.mark.parametrize("restart_s", [0.0, 1.5])
+def test_what_never_stopped_bounds_every_choice(restart_s: float) -> None:
+    for seed in range(100, 140):
+        state = at_failure(running_repair(seed, restart_s=restart_s))
+        relaxed = as_if_paused(state)
+        least = min(losses(state, True))
+        bound = value(relaxed, optimum(relaxed))
+        assert bound <= least + 1e-9, seed
+        if restart_s == 0.0:
+            assert bound == pytest.approx(least, rel=1e-9, abs=1e-9), seed
+
+
+def test_a_schedule_with_pauses_loses_what_was_planned() -> None:
+    for seed in range(200, 240):
+        problem = running_repair(seed, restart_s=1.5)
+        plan = planned(at_failure(problem))
+        reached = value(plan.instance, plan.placement)
+        result = construct_schedule(problem, OPTIONS, PausingRepair(optimum, optimum))
+        plain = construct_schedule(problem, OPTIONS, WholeRepair(optimum))
+        if result.answer is None:
+            assert plain.answer is None
+            continue
+        assert priority_time_of(result.answer, problem) == pytest.approx(reached), seed
+        paused = tuple(item.task for item in result.answer.steps[0].pause if not item.replica)
+        assert paused == plan.pause
+        if plain.answer is not None:
+            assert priority_time_of(result.answer, problem) <= priority_time_of(plain.answer, problem) + 1e-9
+
+
+def test_without_all_sets_it_is_still_no_worse_than_without_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pausing, "FEW_QUERIES", 0)
+    reached = 0
+    for seed in range(300, 340):
+        state = at_failure(running_repair(seed))
+        plan, without = planned(state), instance_of(state)
+        loss = value(plan.instance, plan.placement)
+        assert loss <= value(without, optimum(without)) + 1e-9
+        reached += loss <= min(losses(state, True)) + 1e-9
+    assert reached >= 36
+
+
+def test_nobody_gives_way_unless_asked() -> None:
+    for seed in range(10):
+        problem = replace(running_repair(seed), may_pause=False)
+        result = construct_schedule(problem, OPTIONS, PausingRepair(optimum, optimum))
+        assert result.answer is None or not any(step.pause for step in result.answer.steps)
+
+
+def test_no_schedule_with_pauses_loses_less_than_the_bound() -> None:
+    for seed in range(400, 430):
+        problem = running_repair(seed, restart_s=1.5 if seed % 2 else 0.0)
+        bound = loss_with_pauses(problem, Budget(1e9, None))
+        least = min(losses(at_failure(problem), True))
+        assert bound is not None
+        assert bound <= least + 1e-9
+        if seed % 2 == 0:
+            assert bound == pytest.approx(least, rel=1e-9, abs=1e-9)
