@@ -25,6 +25,7 @@ from ftplan.metrics.recovery_time import AT_ONCE
 from ftplan.metrics.replica_hosts import ANYWHERE, NOWHERE, ReplicaHosts
 from ftplan.metrics.replication_problem import NodeByTask, ReplicationProblem
 from ftplan.model.failed_queries import FailedQueries, failed_queries
+from ftplan.model.kinds import RECOVERY_SCHEDULE
 from ftplan.model.plan import Objective, Warn
 from ftplan.model.problem import Problem
 from ftplan.model.tolerances import ROUNDING
@@ -119,7 +120,7 @@ class FollowingRecovery:
         cases = recovery_cases(prepared, problem, options)
         questions = []
         for case in cases:
-            asked = RecoveryScheduleOptions.of("recovery-schedule", case.options())
+            asked = RecoveryScheduleOptions.of(RECOVERY_SCHEDULE.command, case.options())
             questions.append(None if case.problem is None else question_of(case.problem, asked))
         return FollowingRecovery(cases, tuple(questions))
 
