@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
     from ortools.linear_solver import pywraplp
+    from ortools.math_opt.python import mathopt
     from ortools.sat.python import cp_model
 
 T = TypeVar("T")
@@ -126,6 +127,32 @@ def solve_sat(model: cp_model.CpModel, solver: cp_model.CpSolver, time_limit_s: 
     except SolverStuck:
         return None
     return status
+
+
+def solve_highs(
+    model: mathopt.Model,
+    parameters: mathopt.SolveParameters,
+    time_limit_s: float,
+    hints: mathopt.ModelSolveParameters | None = None,
+) -> mathopt.SolveResult | None:
+    """Run HiGHS, whose parameters hold its time limit; return what it found, None where it did not end.
+
+    HiGHS has no way to be stopped: an interrupt leaves it behind.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        As it comes.
+    """
+    from ortools.math_opt.python import mathopt
+
+    kind = mathopt.SolverType.HIGHS
+    try:
+        return interruptible(
+            lambda: mathopt.solve(model, kind, params=parameters, model_params=hints), time_limit_s=time_limit_s
+        )
+    except SolverStuck:
+        return None
 
 
 def solve_linear(

@@ -11,7 +11,7 @@ import numpy as np
 from ftplan.model.tolerances import ROUNDING, TINY
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.interrupts import SolverStuck, interruptible
+from ftplan.planners.interrupts import solve_highs
 from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack
 
 #: Entries of the matrix above which no model is built, and those that one second on the clock allows.
@@ -59,12 +59,8 @@ def solve(knapsack: SetUnionKnapsack, hint: BoolArray | None, unit: float, seed:
     if hint is not None and hint.any():
         values = {variable: float(h) for variable, h in zip(x, hint.tolist(), strict=True)}
         at.solution_hints.append(mathopt.SolutionHint(variable_values=values))
-    try:  # HiGHS has no way to be stopped: an interrupt leaves it behind
-        result = interruptible(
-            lambda: mathopt.solve(model, mathopt.SolverType.HIGHS, params=parameters, model_params=at),
-            time_limit_s=budget.left_s,
-        )
-    except SolverStuck:
+    result = solve_highs(model, parameters, budget.left_s, at)
+    if result is None:
         return ProgramResult(None, np.inf)
     bound = float(result.termination.objective_bounds.dual_bound)
     bound += ROUNDING * abs(bound)

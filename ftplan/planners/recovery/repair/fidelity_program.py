@@ -9,7 +9,7 @@ import numpy as np
 
 from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.interrupts import SolverStuck, interruptible
+from ftplan.planners.interrupts import solve_highs
 from ftplan.planners.recovery.repair.fidelity_pieces import Piece, Segment
 from ftplan.planners.recovery.repair.weighted_sets import WeightedSets
 
@@ -147,12 +147,8 @@ def _solved(program: _Program, budget: Budget) -> float | None:
         node_limit=nodes,
         highs=highs,
     )
-    try:  # HiGHS has no way to be stopped: an interrupt leaves it behind
-        answer = interruptible(
-            lambda: mathopt.solve(program.model, mathopt.SolverType.HIGHS, params=parameters),
-            time_limit_s=budget.left_s,
-        )
-    except SolverStuck:
+    answer = solve_highs(program.model, parameters, budget.left_s)
+    if answer is None:
         budget.unfinished()
         return None
     if answer.termination.reason != mathopt.TerminationReason.OPTIMAL:

@@ -12,7 +12,7 @@ import numpy as np
 from ftplan.model.tolerances import ROUNDING, SOLVED
 from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.interrupts import SolverStuck, interruptible
+from ftplan.planners.interrupts import solve_highs
 from ftplan.planners.recovery.repair.bound_by_time import Stairs, waiting
 from ftplan.planners.recovery.repair.foreseen import Epoch
 from ftplan.planners.recovery.repair.host_groups import HostGroups
@@ -233,11 +233,8 @@ def solve(program: LinkedProgram, budget: Budget, whole: int) -> Linked | None:
     highs.int_options["mip_pscost_minreliable"] = 1
     nodes = None if budget.iterations is None or whole == RELAXED else NODES_PER_ITERATION * budget.iterations
     parameters = mathopt.SolveParameters(time_limit=timedelta(seconds=budget.left_s), node_limit=nodes, highs=highs)
-    try:  # HiGHS has no way to be stopped: an interrupt leaves it behind
-        answer = interruptible(
-            lambda: mathopt.solve(model, mathopt.SolverType.HIGHS, params=parameters), time_limit_s=budget.left_s
-        )
-    except SolverStuck:
+    answer = solve_highs(model, parameters, budget.left_s)
+    if answer is None:
         budget.unfinished()
         return None
     budget.over()

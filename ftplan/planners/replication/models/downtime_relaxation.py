@@ -15,7 +15,7 @@ from ftplan.model.failed_queries import FailedQueries
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.interrupts import SolverStuck, interruptible
+from ftplan.planners.interrupts import solve_highs
 
 if TYPE_CHECKING:
     from ortools.math_opt.python import mathopt
@@ -105,12 +105,8 @@ def downtime_bound(
         node_limit=nodes,
         highs=highs,
     )
-    try:  # HiGHS has no way to be stopped: an interrupt leaves it behind
-        answer = interruptible(
-            lambda: mathopt.solve(program.model, mathopt.SolverType.HIGHS, params=parameters),
-            time_limit_s=budget.left_s,
-        )
-    except SolverStuck:
+    answer = solve_highs(program.model, parameters, budget.left_s)
+    if answer is None:
         budget.unfinished()
         return least
     budget.over()

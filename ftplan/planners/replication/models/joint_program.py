@@ -12,7 +12,7 @@ from ftplan.metrics.replica_hosts import ANYWHERE, NOWHERE
 from ftplan.metrics.replication_problem import ReplicationProblem
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.interrupts import SolverStuck, interruptible
+from ftplan.planners.interrupts import SolverStuck, interruptible, solve_highs
 from ftplan.planners.replication.models.bundles import bundles
 from ftplan.planners.replication.models.candidate_nodes import CandidateNodes, current_of
 from ftplan.planners.replication.models.circuit import Circuit, circuit
@@ -230,13 +230,8 @@ class JointProgram:
         if start is not None:
             values = {variables[k]: value for k, value in self._hint(start).items()}
             hints.solution_hints.append(mathopt.SolutionHint(variable_values=values))
-        parameters = _parameters(budget)
-        try:  # HiGHS has no way to be stopped: an interrupt leaves it behind
-            answer = interruptible(
-                lambda: mathopt.solve(model, mathopt.SolverType.HIGHS, params=parameters, model_params=hints),
-                time_limit_s=budget.left_s,
-            )
-        except SolverStuck:
+        answer = solve_highs(model, _parameters(budget), budget.left_s, hints)
+        if answer is None:
             budget.unfinished()
             return JointSolution(None, np.inf)
         if answer.termination.reason != mathopt.TerminationReason.OPTIMAL:
