@@ -46,12 +46,8 @@ class Limit(NamedTuple):
 class OverTime(Protocol):
     """An objective over time: how schedules and placements are judged, and who improves and bounds them.
 
-    Worth is the objective, or minus the objective where less is better: the *sign* says which.
+    Worth is the objective, or minus the objective where less is better.
     """
-
-    @property
-    def sign(self) -> float:
-        """1 where more is better, -1 where less is."""
 
     def of_schedule(self, schedule: Schedule) -> float:
         """Return what a finished schedule is worth."""

@@ -30,7 +30,6 @@ class PriorityTime:
     """Least Σ priority × seconds down: worth is minus that."""
 
     problem: RecoveryProblem
-    sign = -1.0
 
     def of_schedule(self, schedule: Schedule) -> float:
         """Return what a finished schedule is worth."""
@@ -72,8 +71,6 @@ class PriorityTime:
 
 class FidelityTime:
     """Most output fidelity × seconds up to the horizon."""
-
-    sign = 1.0
 
     def __init__(self, problem: RecoveryProblem, model: FidelityModel) -> None:
         self._problem, self._model = problem, model

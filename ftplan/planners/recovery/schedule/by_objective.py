@@ -39,15 +39,12 @@ def by_objective(problem: RecoveryProblem, options: RecoveryOptions, method: Met
     alone = construct_schedule(problem, first, policy)
     others = yardsticks(problem, options, now() + COMPARED * budget.left_s)
     results = [alone, *(yardstick.result for yardstick in others)]
-    split = _split(problem, options, method, budget) if options.parallel_recovery and method.alone is None else []
-    results += split
+    if options.parallel_recovery and method.alone is None:
+        results += _split(problem, options, method, budget)
     objective = objective_of(problem, options.objective)
     made = [result.answer for result in results if result.answer is not None]
     repair = Repair(problem, options, method, objective, budget, made)
     over_time(repair)
-    if not problem.may_pause:  # bounds in sums do not know what that frees
-        for result in split:
-            repair.bound_by(None if result.bound is None else objective.sign * result.bound)
     results += repair.results
     return _best(results, repair, objective, others.beside(alone.answer))
 
