@@ -8,13 +8,13 @@ from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import BoolArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.best_density import best_density_step
+from ftplan.planners.recovery.by_objective import by_objective
 from ftplan.planners.recovery.dynamic_programming import optimum_where_few
 from ftplan.planners.recovery.exact import exact_step
 from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack, StepChoice, StepSolver
 from ftplan.planners.recovery.local_search import local_search_step
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.repair.method import Method
-from ftplan.planners.recovery.schedule.by_objective import by_objective
 from ftplan.planners.recovery.schedule.schedule import Schedule
 from ftplan.planners.result import Result
 

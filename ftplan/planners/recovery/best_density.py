@@ -10,13 +10,13 @@ from ftplan.compiled import pays_to_compile
 from ftplan.model.plan import sound_bound
 from ftplan.model.topology import BoolArray
 from ftplan.planners.budget import Budget, now
+from ftplan.planners.recovery.by_objective import by_objective
 from ftplan.planners.recovery.knapsack.density_growth import grow, growth_instance
 from ftplan.planners.recovery.knapsack.fractional_bound import RAISED, fractional_bound, whole_numbers
 from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack, StepChoice
 from ftplan.planners.recovery.knapsack.residual import fitting
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.repair.method import Method
-from ftplan.planners.recovery.schedule.by_objective import by_objective
 from ftplan.planners.recovery.schedule.schedule import Schedule
 from ftplan.planners.result import Result
 

@@ -10,13 +10,13 @@ from ftplan.model.tolerances import NOISE
 from ftplan.model.topology import BoolArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.best_density import best_density_step
+from ftplan.planners.recovery.by_objective import by_objective
 from ftplan.planners.recovery.knapsack.fractional_bound import fractional_bound
 from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack, StepChoice
 from ftplan.planners.recovery.knapsack.query_sets import EQUAL, MOST_ITEMS, Item, QuerySets, items_of
 from ftplan.planners.recovery.knapsack.residual import fitting
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.repair.method import Method
-from ftplan.planners.recovery.schedule.by_objective import by_objective
 from ftplan.planners.recovery.schedule.schedule import Schedule
 from ftplan.planners.result import Result
 

@@ -10,6 +10,7 @@ from ftplan.model.plan import sound_bound
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import BoolArray
 from ftplan.planners.budget import Budget
+from ftplan.planners.recovery.by_objective import by_objective
 from ftplan.planners.recovery.dynamic_programming import optimum_where_few
 from ftplan.planners.recovery.knapsack.branching import Tree, branch, search_tree
 from ftplan.planners.recovery.knapsack.completion import best_completion
@@ -22,7 +23,6 @@ from ftplan.planners.recovery.knapsack.reduction import Fixed, Reduction, reduce
 from ftplan.planners.recovery.local_search import local_search_step
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.repair.method import Method
-from ftplan.planners.recovery.schedule.by_objective import by_objective
 from ftplan.planners.recovery.schedule.schedule import Schedule
 from ftplan.planners.result import Result
 

@@ -16,6 +16,7 @@ import numpy as np
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import BoolArray, IntArray
 from ftplan.planners.budget import Budget
+from ftplan.planners.recovery.by_objective import by_objective
 from ftplan.planners.recovery.knapsack import tabu_moves as moves
 from ftplan.planners.recovery.knapsack import tabu_rounds as rounds
 from ftplan.planners.recovery.knapsack.completion import trim
@@ -27,7 +28,6 @@ from ftplan.planners.recovery.knapsack.tabu_moves import TabuInstance, TabuState
 from ftplan.planners.recovery.knapsack.tabu_rounds import TabuSettings
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.repair.method import Method
-from ftplan.planners.recovery.schedule.by_objective import by_objective
 from ftplan.planners.recovery.schedule.schedule import Schedule
 from ftplan.planners.result import Result
 

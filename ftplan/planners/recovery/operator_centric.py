@@ -12,11 +12,11 @@ from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import BoolArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.best_density import best_density_step
+from ftplan.planners.recovery.by_objective import by_objective
 from ftplan.planners.recovery.dynamic_programming import dynamic_programming_step
 from ftplan.planners.recovery.knapsack.instance import group_starts
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.repair.method import Method
-from ftplan.planners.recovery.schedule.by_objective import by_objective
 from ftplan.planners.recovery.schedule.node_assignment import fits
 from ftplan.planners.recovery.schedule.schedule import Decision, Policy, Schedule, State
 from ftplan.planners.result import Result

@@ -17,7 +17,7 @@ from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.best_density import best_density_step
 from ftplan.planners.recovery.horizon.fidelity_bound import fidelity_bounds
 from ftplan.planners.recovery.horizon.fidelity_order import reverse_greedy
-from ftplan.planners.recovery.horizon.fidelity_time import FidelityTime
+from ftplan.planners.recovery.horizon.fidelity_time import TasksInSums
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.schedule.by_queries import by_queries
 from ftplan.planners.recovery.schedule.construction import construct_schedule
@@ -77,7 +77,7 @@ def test_lanes_come_back_by_their_rate() -> None:
     case = merging_lanes()
     model = fidelity_model(case.graph, rates(case.graph))
     options = RecoveryOptions(objective="fidelity-time", time_limit_s=3600)
-    result = construct_schedule(case, options, FidelityTime(best_density_step))
+    result = construct_schedule(case, options, TasksInSums(best_density_step))
     whole = construct_schedule(case, options, by_queries(best_density_step))
     assert result.answer is not None
     assert whole.answer is not None
@@ -98,7 +98,7 @@ def test_a_schedule_stays_within_its_bound(topology: Topology, data: st.DataObje
     failures = [(15.0, "node:n1", ["n1"], [])] if data.draw(st.booleans()) else []
     case = problem(tasks, failed, {"n0": 2.0}, arriving, failures=failures, horizon_s=60.0)
     result = construct_schedule(
-        case, RecoveryOptions(objective="fidelity-time", iterations=5), FidelityTime(best_density_step)
+        case, RecoveryOptions(objective="fidelity-time", iterations=5), TasksInSums(best_density_step)
     )
     if result.answer is not None and result.bound is not None:
         model = fidelity_model(tasks, rates(tasks))

@@ -13,7 +13,8 @@ from ftplan.metrics.fidelity import fidelity_model
 from ftplan.model.rates import rates
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.best_density import best_density_step
-from ftplan.planners.recovery.horizon.priority_time import PriorityTime, plan_horizon, step_by_step
+from ftplan.planners.recovery.by_objective import by_objective
+from ftplan.planners.recovery.horizon.priority_time import QueriesInSums, plan_horizon, step_by_step
 from ftplan.planners.recovery.horizon.ruin_and_recreate import insert_in_order, ruin_and_recreate
 from ftplan.planners.recovery.horizon.time_indexed import TimeIndexedKnapsack
 from ftplan.planners.recovery.horizon.time_indexed_bound import step_bounds
@@ -21,7 +22,6 @@ from ftplan.planners.recovery.horizon.time_indexed_model import single_step_boun
 from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack
 from ftplan.planners.recovery.problem import RecoveryOptions
 from ftplan.planners.recovery.repair.method import Method
-from ftplan.planners.recovery.schedule.by_objective import by_objective
 from ftplan.planners.recovery.schedule.by_queries import by_queries
 from ftplan.planners.recovery.schedule.construction import construct_schedule
 from ftplan.planners.recovery.schedule.score import fidelity_time_of, priority_time_of
@@ -100,7 +100,7 @@ def test_figure_2_brings_back_one_query_later_for_two_at_once() -> None:
     arriving = [(60.0 * i, f"n{i}", 2.0) for i in range(1, 6)]
     case = problem(tasks, failed, arriving=arriving, horizon_s=600.0)
     options = RecoveryOptions(objective="priority-time", time_limit_s=3600)
-    result = construct_schedule(case, options, PriorityTime(best_density_step))
+    result = construct_schedule(case, options, QueriesInSums(best_density_step))
     myopic = construct_schedule(case, options, by_queries(best_density_step))
     assert result.answer is not None
     assert myopic.answer is not None
@@ -120,7 +120,7 @@ def test_a_failure_on_the_way_is_planned_anew(parallel: bool) -> None:
     arriving = [(60.0 * i, f"n{i}", 2.0) for i in range(1, 7)]
     case = problem(tasks, failed, arriving=arriving, failures=[(130.0, "node:n1", ["n1"], [])], horizon_s=600.0)
     result = construct_schedule(
-        case, RecoveryOptions(objective="priority-time"), PriorityTime(best_density_step, parallel)
+        case, RecoveryOptions(objective="priority-time"), QueriesInSums(best_density_step, parallel)
     )
     assert result.answer is not None
     assert result.bound is not None

@@ -101,7 +101,7 @@ def _integrated(state: State, model: FidelityModel, problem: TimeIndexedKnapsack
     return total
 
 
-class FidelityTime:
+class TasksInSums:
     """The policy that orders all tasks (:func:`plan_order`) and follows the order; a new one for every schedule.
 
     It orders at step 0 and whenever tasks fail anew.

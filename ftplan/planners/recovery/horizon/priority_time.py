@@ -111,7 +111,7 @@ def step_by_step(
     return step, bound
 
 
-class PriorityTime:
+class QueriesInSums:
     """The policy that plans the whole repair (:func:`plan_horizon`) and keeps to it; a new one for every schedule.
 
     It plans at step 0 and after whatever it did not foresee: tasks that fail anew, or tasks of an earlier step that

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from ftplan.model.tolerances import ROUNDING
 from ftplan.planners.budget import Budget, now
-from ftplan.planners.recovery.horizon.fidelity_time import FidelityTime
-from ftplan.planners.recovery.horizon.priority_time import PriorityTime
+from ftplan.planners.recovery.horizon.fidelity_time import TasksInSums
+from ftplan.planners.recovery.horizon.priority_time import QueriesInSums
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.repair.method import Method, OverTime
 from ftplan.planners.recovery.repair.objectives import objective_of
@@ -53,9 +53,9 @@ def _split(
     problem: RecoveryProblem, options: RecoveryOptions, method: Method, budget: Budget
 ) -> list[Result[Schedule]]:
     """Return the schedules of policies that split tasks; they count cores for all nodes together."""
-    policies: list[Policy] = [PriorityTime(method.step, parallel=True)]
+    policies: list[Policy] = [QueriesInSums(method.step, parallel=True)]
     if options.objective == "fidelity-time":
-        policies.append(FidelityTime(method.step, parallel=True))
+        policies.append(TasksInSums(method.step, parallel=True))
     return [
         construct_schedule(problem, replace(options, time_limit_s=SPLIT * budget.left_s), policy) for policy in policies
     ]
