@@ -6,6 +6,7 @@ import numpy as np
 
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.recovery.repair.instance import NOWHERE, RepairInstance, RepairPlacement
+from ftplan.planners.recovery.repair.waiting import first_whole
 from ftplan.planners.recovery.schedule.schedule import Schedule
 
 
@@ -39,12 +40,5 @@ def kept(schedule: Schedule, instance: RepairInstance) -> RepairPlacement | None
 
 def _for_whole_queries(instance: RepairInstance, host: IntArray, step_s: FloatArray) -> bool:
     """Return whether each task is started at a step by which some query that needs it misses no other."""
-    queries = instance.queries
     at_s = np.where(host == NOWHERE, np.inf, step_s)
-    of_bundle = np.full(queries.bundles, -np.inf)
-    np.maximum.at(of_bundle, instance.bundle, at_s)
-    of_query = np.full(queries.queries, -np.inf)
-    np.maximum.at(of_query, queries.row, of_bundle[queries.member])
-    first = np.full(queries.bundles, np.inf)
-    np.minimum.at(first, queries.member, of_query[queries.row])
-    return bool(np.all((host == NOWHERE) | (at_s >= first[instance.bundle])))
+    return bool(np.all((host == NOWHERE) | (at_s >= first_whole(instance, at_s))))
