@@ -129,29 +129,29 @@ def test_a_failure_on_the_way_is_planned_anew(parallel: bool) -> None:
 
 
 @given(st.integers(0, 10_000))
-@settings(deadline=None, max_examples=20)
+@settings(deadline=None, max_examples=10)
 def test_a_whole_schedule_is_never_worse_than_step_by_step(seed: int) -> None:
     """Also where packing, restore times and a failure on the way spoil the plan."""
     rng = np.random.default_rng(seed)
-    operators = [{"id": f"s{i}", "cpu": float(rng.choice([0.5, 1.0, 1.5]))} for i in range(5)]
-    operators += [{"id": f"t{i}", "cpu": 1.0, "priority": int(rng.integers(1, 6))} for i in range(6)]
+    operators = [{"id": f"s{i}", "cpu": float(rng.choice([0.5, 1.0, 1.5]))} for i in range(4)]
+    operators += [{"id": f"t{i}", "cpu": 1.0, "priority": int(rng.integers(1, 6))} for i in range(4)]
     edges = [
         {"from": f"s{i}", "to": f"t{j}"}
-        for j in range(6)
-        for i in rng.choice(5, int(rng.integers(1, 4)), replace=False).tolist()
+        for j in range(4)
+        for i in rng.choice(4, int(rng.integers(1, 4)), replace=False).tolist()
     ]
-    arriving = [(float(t), f"n{k}", float(rng.choice([1.0, 2.0]))) for k, t in enumerate(rng.integers(1, 99, 5))]
+    arriving = [(float(t), f"n{k}", float(rng.choice([1.0, 2.0]))) for k, t in enumerate(rng.integers(1, 99, 3))]
     case = problem(
         graph(operators, edges),
         [f"{operator['id']}/0" for operator in operators],
         rooms={"m": 1.0},
         arriving=arriving,
         failures=[(70.0, "node:m", ["m"], [])] if seed % 2 else [],
-        state_bytes=np.full(11, 5.0),
+        state_bytes=np.full(8, 5.0),
         bandwidth_bytes_s=float(rng.choice([1.0, 100.0])),
         horizon_s=200.0,
     )
-    options = RecoveryOptions(objective="priority-time", iterations=5)
+    options = RecoveryOptions(objective="priority-time", iterations=1)
     whole, alone = (
         by_objective(case, options, Method(best_density_step)),
         construct_schedule(case, options, by_queries(best_density_step)),

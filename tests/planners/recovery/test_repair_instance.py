@@ -24,7 +24,7 @@ def test_a_placement_is_worth_what_its_schedule_is(seed: int) -> None:
         values.append(value(instance, placement))
         return placement
 
-    options = RecoveryOptions(objective="priority-time", seed=seed, time_limit_s=5.0)
+    options = RecoveryOptions(objective="priority-time", seed=seed, time_limit_s=600.0)
     result = construct_schedule(problem, options, WholeRepair(solver))
     if result.answer is None:
         assert values[0] == pytest.approx(

@@ -155,9 +155,3 @@ class FidelityGains:
 def gains_of(instance: RepairInstance, graph: TaskGraph, model: FidelityModel, budget: Budget) -> FidelityGains:
     """Return what placements of an instance gain; its sets of tasks are written out within the budget."""
     return FidelityGains(instance, graph, model, fidelity_repair(instance, graph, model, budget))
-
-
-def search_fidelity(gains: FidelityGains, start: RepairPlacement, budget: Budget, seed: int) -> RepairPlacement:
-    """Return the best placement where these are few, else one that gains no less than *start*."""
-    best = gains.optimum(budget.part(0.5))
-    return gains.searched(start, budget, seed) if best is None else gains.best((start, best))

@@ -39,7 +39,7 @@ def search_orders(instance: RepairInstance, start: RepairPlacement, budget: Budg
     end, so that they never lose more. The clock may end a cycle early, which then cools down sooner. Many queries start
     from their order in sums where that is better than *start*.
     """
-    if value(instance, start) <= 0.0:
+    if len(instance.host) == 0 or value(instance, start) <= 0.0:
         return start
     repair = arrays_of(instance)
     cycle = ROUNDS_PER_PASS * repair.of_query.shape[1]
