@@ -6,13 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from ftplan.model.failed_queries import failed_queries
 from ftplan.model.failure import FailureEvent
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.problem import ArrivalEvent, Host, RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.schedule.construction import construct_schedule
 from ftplan.planners.recovery.schedule.node_assignment import Assignment
-from ftplan.planners.recovery.schedule.repair_state import RepairState
 from ftplan.planners.recovery.schedule.schedule import Decision, State
 from ftplan.planners.recovery.schedule.score import priority_time_of
 from tests.planners.recovery.repair_cases import random_repair
@@ -84,9 +82,3 @@ def least_at_random(problem: RecoveryProblem, draws: int, seed: int = 0) -> floa
         if result.answer is not None:
             least = min(least, priority_time_of(result.answer, problem))
     return least
-
-
-def first_state(problem: RecoveryProblem) -> State:
-    """Return what a policy sees at the first step."""
-    queries = failed_queries(problem.graph, problem.failed)
-    return RepairState(problem).observe(0, 0.0, queries, problem.arrivals)

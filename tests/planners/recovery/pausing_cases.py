@@ -8,15 +8,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from ftplan.metrics.recovery_time import RecoveryDelays
-from ftplan.model.failed_queries import failed_queries
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import Edge, Operator, Substreams, Topology
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.problem import ArrivalEvent, Host, RecoveryProblem
 from ftplan.planners.recovery.repair.exhaustive import optimum_where_few
 from ftplan.planners.recovery.repair.instance import RepairInstance, RepairPlacement, instance_of, value
-from ftplan.planners.recovery.schedule.decision_points import decision_points
-from ftplan.planners.recovery.schedule.repair_state import RepairState
 from ftplan.planners.recovery.schedule.schedule import State
 
 
@@ -59,14 +56,6 @@ def running_repair(seed: int, *, restart_s: float = 0.0) -> RecoveryProblem:
         horizon_s=60.0,
         failed_nodes=2,
     )
-
-
-def at_failure(problem: RecoveryProblem) -> State:
-    """Return what a policy sees at the step of the failure."""
-    repair, points = RepairState(problem), decision_points(problem)
-    repair.strike(points[0].failures, 0.0)
-    coming = tuple(arrival for point in points[1:] for arrival in point.arrivals)
-    return repair.observe(0, 0.0, failed_queries(problem.graph, repair.down), coming)
 
 
 def optimum(instance: RepairInstance, budget: Budget | None = None, seed: int = 0) -> RepairPlacement:

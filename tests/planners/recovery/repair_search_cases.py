@@ -8,20 +8,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from ftplan.model.failed_queries import failed_queries
 from ftplan.planners.recovery.problem import RecoveryProblem
 from ftplan.planners.recovery.repair.instance import NOWHERE, RepairInstance, RepairPlacement, instance_of, value
-from ftplan.planners.recovery.schedule.decision_points import decision_points
-from ftplan.planners.recovery.schedule.repair_state import RepairState
+from ftplan.planners.recovery.schedule.repair_state import at_failure
 from tests.planners.recovery.repair_cases import random_repair
 
 
 def at_first(problem: RecoveryProblem, prefetch: bool = True) -> RepairInstance:
     """Return what there is to plan at the step of the failure."""
-    repair = RepairState(problem)
-    coming = tuple(arrival for point in decision_points(problem)[1:] for arrival in point.arrivals)
-    queries = failed_queries(problem.graph, repair.down)
-    return instance_of(repair.observe(0, 0.0, queries, coming), prefetch)
+    return instance_of(at_failure(problem), prefetch)
 
 
 def varied(seed: int, most_tasks: int = 5, most_arrivals: int = 3, *, prefetch: bool = True) -> RepairInstance:

@@ -15,7 +15,8 @@ from ftplan.planners.recovery.schedule.construction import construct_schedule
 from ftplan.planners.recovery.schedule.node_assignment import Assignment
 from ftplan.planners.recovery.schedule.schedule import Decision, State
 from ftplan.planners.recovery.schedule.score import fidelity_time_of
-from tests.planners.recovery.fidelity_cases import at_start, most_fidelity, random_job, with_failures
+from tests.planners.recovery.fidelity_cases import most_fidelity, random_job, with_failures
+from tests.planners.recovery.repair_search_cases import at_first
 
 
 def test_no_placement_exceeds_the_bound_and_most_come_near() -> None:
@@ -25,7 +26,7 @@ def test_no_placement_exceeds_the_bound_and_most_come_near() -> None:
         model = fidelity_model(problem.graph, rates(problem.graph))
         bound = fidelity_repair_bound(problem, model, Budget(3600))
         assert np.all(np.diff(bound.most) >= -1e-12)
-        best = most_fidelity(problem, at_start(problem), model)
+        best = most_fidelity(problem, at_first(problem), model)
         assert best <= bound.value + 1e-7
         near.append(bound.value <= 1.1 * best + 1e-6)
     assert np.mean(near) >= 0.85

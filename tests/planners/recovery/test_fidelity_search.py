@@ -18,8 +18,9 @@ from ftplan.planners.recovery.repair.instance import RepairInstance, RepairPlace
 from ftplan.planners.recovery.repair.policy import WholeRepair
 from ftplan.planners.recovery.schedule.construction import construct_schedule
 from ftplan.planners.recovery.schedule.score import fidelity_time_of
-from tests.planners.recovery.fidelity_cases import at_start, most_fidelity, random_job, with_failures
+from tests.planners.recovery.fidelity_cases import most_fidelity, random_job, with_failures
 from tests.planners.recovery.repair_cases import scattered
+from tests.planners.recovery.repair_search_cases import at_first
 
 SEEDS = range(20)
 
@@ -27,7 +28,7 @@ SEEDS = range(20)
 def gains(problem: RecoveryProblem) -> FidelityGains:
     """Return what placements at step 0 gain."""
     model = fidelity_model(problem.graph, rates(problem.graph))
-    return gains_of(at_start(problem), problem.graph, model, Budget(3600))
+    return gains_of(at_first(problem), problem.graph, model, Budget(3600))
 
 
 def test_few_placements_are_all_gone_through_and_the_search_finds_most() -> None:
@@ -36,7 +37,7 @@ def test_few_placements_are_all_gone_through_and_the_search_finds_most() -> None
         for seed in range(12):
             problem = random_job(seed, 4)
             model = fidelity_model(problem.graph, rates(problem.graph))
-            best = most_fidelity(problem, at_start(problem), model)
+            best = most_fidelity(problem, at_first(problem), model)
             own = gains(problem)
             optimum = own.optimum(Budget(3600))
             assert optimum is not None
@@ -78,7 +79,7 @@ def test_where_the_sets_are_too_many_the_metric_itself_judges() -> None:
     for seed in SEEDS:
         problem = random_job(seed, 6)
         model = fidelity_model(problem.graph, rates(problem.graph))
-        by_sets, plain = gains(problem), FidelityGains(at_start(problem), problem.graph, model, None)
+        by_sets, plain = gains(problem), FidelityGains(at_first(problem), problem.graph, model, None)
         placement = scattered(plain.instance, Budget(3600), seed)
         assert plain.gained(placement) == pytest.approx(by_sets.gained(placement))
         searched = plain.searched(placement, Budget(3600, iterations=5), seed)
@@ -126,7 +127,7 @@ def test_sets_keep_only_tasks_on_which_an_output_rests() -> None:
     for seed in SEEDS:
         problem = random_job(seed, 5)
         model = fidelity_model(problem.graph, rates(problem.graph))
-        repair = fidelity_repair(at_start(problem), problem.graph, model, Budget(3600))
+        repair = fidelity_repair(at_first(problem), problem.graph, model, Budget(3600))
         assert repair is not None
         standing = np.unique(repair.by_sets.queries.member)
         assert standing.tolist() == list(range(repair.by_sets.queries.bundles))

@@ -6,29 +6,23 @@ from dataclasses import replace
 
 import pytest
 
-from ftplan.model.failed_queries import failed_queries
 from ftplan.planners.recovery.best_density import best_density_step
-from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
+from ftplan.planners.recovery.problem import RecoveryOptions
 from ftplan.planners.recovery.random_order import random_order
-from ftplan.planners.recovery.repair.instance import RepairInstance, instance_of, value
+from ftplan.planners.recovery.repair.instance import value
 from ftplan.planners.recovery.repair.kept import kept
 from ftplan.planners.recovery.schedule.by_queries import by_queries
 from ftplan.planners.recovery.schedule.construction import construct_schedule
-from ftplan.planners.recovery.schedule.repair_state import RepairState
 from ftplan.planners.recovery.schedule.score import priority_time_of
 from tests.planners.recovery.repair_cases import random_repair
-
-
-def first_instance(problem: RecoveryProblem, *, prefetch: bool) -> RepairInstance:
-    queries = failed_queries(problem.graph, problem.failed)
-    return instance_of(RepairState(problem).observe(0, 0.0, queries, problem.arrivals), prefetch)
+from tests.planners.recovery.repair_search_cases import at_first
 
 
 @pytest.mark.parametrize("prefetch", [True, False])
 @pytest.mark.parametrize("seed", range(40))
 def test_a_schedule_is_worth_no_less_as_a_placement(seed: int, prefetch: bool) -> None:
     problem = random_repair(seed)
-    instance = first_instance(problem, prefetch=prefetch)
+    instance = at_first(problem, prefetch=prefetch)
     for policy in (by_queries(best_density_step), random_order):
         made = construct_schedule(problem, RecoveryOptions(prefetch=prefetch, seed=seed), policy).answer
         if made is None:
@@ -47,4 +41,4 @@ def test_parts_of_tasks_are_no_placement() -> None:
     steps = [
         replace(step, recover=tuple(replace(item, key_groups=(0, 1)) for item in step.recover)) for step in made.steps
     ]
-    assert kept(replace(made, steps=tuple(steps)), first_instance(problem, prefetch=True)) is None
+    assert kept(replace(made, steps=tuple(steps)), at_first(problem, prefetch=True)) is None

@@ -13,29 +13,16 @@ from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.problem import ArrivalEvent, Host, RecoveryOptions, RecoveryProblem
-from ftplan.planners.recovery.repair.instance import RepairInstance, RepairPlacement, instance_of, value
+from ftplan.planners.recovery.repair.instance import RepairInstance, RepairPlacement, value
 from ftplan.planners.recovery.repair.list_schedule import list_schedule
 from ftplan.planners.recovery.repair.order_search import search_orders
 from ftplan.planners.recovery.repair.policy import WholeRepair
 from ftplan.planners.recovery.schedule.construction import construct_schedule
-from ftplan.planners.recovery.schedule.schedule import Decision, State
 from ftplan.planners.recovery.schedule.score import priority_time_of
 from tests.planners.recovery.repair_cases import least_loss, placements, random_repair
+from tests.planners.recovery.repair_search_cases import at_first
 
 OPTIONS = RecoveryOptions(objective="priority-time", iterations=1)
-
-
-def instance_for(problem: RecoveryProblem, prefetch: bool = True) -> RepairInstance:
-    """Return the whole repair as it stands at the first step."""
-    seen: list[RepairInstance] = []
-
-    def policy(state: State, budget: Budget, seed: int) -> Decision:
-        if not seen:
-            seen.append(instance_of(state, prefetch))
-        return Decision(np.zeros(0, dtype=np.int64))
-
-    construct_schedule(problem, OPTIONS, policy)
-    return seen[0]
 
 
 def search(instance: RepairInstance, passes: int = 3, seed: int = 0) -> RepairPlacement:
@@ -74,7 +61,7 @@ def without_prefetch(instance: RepairInstance) -> Iterator[RepairPlacement]:
 @pytest.mark.parametrize("prefetch", [True, False])
 def test_a_placement_is_lawful_and_worth_what_its_schedule_is(seed: int, prefetch: bool) -> None:
     problem = random_repair(seed, 8, 4)
-    instance = instance_for(problem, prefetch)
+    instance = at_first(problem, prefetch)
     first = list_schedule(instance)
     better = search_orders(instance, first, Budget(600.0, 1), seed)
     assert is_lawful(instance, first)
@@ -88,7 +75,7 @@ def test_a_placement_is_lawful_and_worth_what_its_schedule_is(seed: int, prefetc
 def test_small_repairs_are_nearly_best() -> None:
     lists, searched, count = 0, 0, 80
     for seed in range(count):
-        instance = instance_for(random_repair(seed, 4, 2))
+        instance = at_first(random_repair(seed, 4, 2))
         least = least_loss(instance)
         listed, found = value(instance, list_schedule(instance)), value(instance, search(instance))
         assert least <= found * (1.0 + 1e-9) + 1e-9
@@ -101,7 +88,7 @@ def test_small_repairs_are_nearly_best() -> None:
 def test_small_repairs_without_prefetch_are_nearly_best() -> None:
     best, count = 0, 40
     for seed in range(count):
-        instance = instance_for(random_repair(seed, 3, 2), prefetch=False)
+        instance = at_first(random_repair(seed, 3, 2), prefetch=False)
         least = min(value(instance, placement) for placement in without_prefetch(instance))
         found = value(instance, search(instance))
         assert least <= found * (1.0 + 1e-9) + 1e-9
@@ -111,7 +98,7 @@ def test_small_repairs_without_prefetch_are_nearly_best() -> None:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_more_passes_never_lose_more_and_the_same_seed_gives_the_same(seed: int) -> None:
-    instance = instance_for(random_repair(seed, 12, 5))
+    instance = at_first(random_repair(seed, 12, 5))
     start = list_schedule(instance)
     found = [search_orders(instance, start, Budget(600.0, passes), seed) for passes in (0, 1, 2, 3, 5)]
     values = [value(instance, placement) for placement in [start, *found]]
@@ -122,7 +109,7 @@ def test_more_passes_never_lose_more_and_the_same_seed_gives_the_same(seed: int)
 
 @pytest.mark.parametrize("prefetch", [True, False])
 def test_compiled_and_plain_lists_are_the_same(monkeypatch: pytest.MonkeyPatch, prefetch: bool) -> None:
-    instances = [instance_for(random_repair(seed, 8, 3), prefetch) for seed in range(8)]
+    instances = [at_first(random_repair(seed, 8, 3), prefetch) for seed in range(8)]
     plain = [list_schedule(instance) for instance in instances]
     monkeypatch.setattr("ftplan.compiled.SMALL_WORK", -1)
     assert all(same(list_schedule(item), placement) for item, placement in zip(instances, plain, strict=True))
@@ -130,7 +117,7 @@ def test_compiled_and_plain_lists_are_the_same(monkeypatch: pytest.MonkeyPatch, 
 
 def test_any_start_is_taken_as_it_is_or_bettered() -> None:
     for seed in range(20):
-        instance = instance_for(random_repair(seed, 6, 3))
+        instance = at_first(random_repair(seed, 6, 3))
         every = list(itertools.islice(placements(instance), 200))
         start = every[seed % len(every)]
         assert value(instance, search_orders(instance, start, Budget(600.0, 1), seed)) <= value(instance, start)
@@ -139,8 +126,8 @@ def test_any_start_is_taken_as_it_is_or_bettered() -> None:
 def test_a_start_that_waits_for_steps_is_begun_as_early_as_it_can() -> None:
     for seed in range(20):
         problem = random_repair(seed, 6, 3)
-        waits = list_schedule(instance_for(problem, prefetch=False))
-        instance = instance_for(problem)
+        waits = list_schedule(at_first(problem, prefetch=False))
+        instance = at_first(problem)
         assert waits.step_s is not None
         better = search_orders(instance, waits, Budget(600.0, 1), seed)
         assert value(instance, better) <= value(instance, waits)
@@ -148,7 +135,7 @@ def test_a_start_that_waits_for_steps_is_begun_as_early_as_it_can() -> None:
 
 @pytest.mark.parametrize("bandwidth", [None, 2.0**20])
 def test_many_queries_lose_less_than_the_list_schedule(bandwidth: float | None) -> None:
-    instance = instance_for(many_queries(120, bandwidth))
+    instance = at_first(many_queries(120, bandwidth))
     start = list_schedule(instance)
     better = search(instance, passes=1)
     assert is_lawful(instance, better)

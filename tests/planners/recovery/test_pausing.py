@@ -14,9 +14,10 @@ from ftplan.planners.recovery.repair.pausing import PausingRepair, as_if_paused,
 from ftplan.planners.recovery.repair.pausing_bound import loss_with_pauses
 from ftplan.planners.recovery.repair.policy import RepairPlan, WholeRepair
 from ftplan.planners.recovery.schedule.construction import construct_schedule
+from ftplan.planners.recovery.schedule.repair_state import at_failure
 from ftplan.planners.recovery.schedule.schedule import State
 from ftplan.planners.recovery.schedule.score import priority_time_of
-from tests.planners.recovery.pausing_cases import at_failure, losses, optimum, running_repair
+from tests.planners.recovery.pausing_cases import losses, optimum, running_repair
 
 OPTIONS = RecoveryOptions(objective="priority-time", time_limit_s=1e9)
 

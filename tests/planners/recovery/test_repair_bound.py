@@ -12,13 +12,13 @@ from ftplan.planners.recovery.best_density import best_density_step
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.repair import foreseen, host_groups
 from ftplan.planners.recovery.repair.bound import repair_bound
-from ftplan.planners.recovery.repair.instance import instance_of
 from ftplan.planners.recovery.schedule.by_queries import by_queries
 from ftplan.planners.recovery.schedule.construction import construct_schedule
 from ftplan.planners.recovery.schedule.score import priority_time_of
-from tests.planners.recovery.burst_cases import first_state, least_at_random, random_burst
+from tests.planners.recovery.burst_cases import least_at_random, random_burst
 from tests.planners.recovery.cases import graph, problem
 from tests.planners.recovery.repair_cases import least_loss, random_repair
+from tests.planners.recovery.repair_search_cases import at_first
 
 
 def bound_of(asked: RecoveryProblem, **more: bool) -> float:
@@ -28,7 +28,7 @@ def bound_of(asked: RecoveryProblem, **more: bool) -> float:
 @pytest.mark.parametrize("seed", range(16))
 def test_nothing_loses_less_than_the_bound(seed: int) -> None:
     asked = random_repair(seed)
-    least = least_loss(instance_of(first_state(asked)))
+    least = least_loss(at_first(asked))
     assert bound_of(asked) <= least * (1.0 + 1e-9) + 1e-6
     assert bound_of(asked, parallel=True) <= least * (1.0 + 1e-9) + 1e-6
 
@@ -43,14 +43,14 @@ def test_no_schedule_loses_less_where_more_fails_later(seed: int) -> None:
 def test_what_is_too_large_to_look_at_in_pairs_is_bounded_too(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(foreseen, "MOST_CELLS", 0)
     asked = random_repair(seed)
-    assert bound_of(asked) <= least_loss(instance_of(first_state(asked))) * (1.0 + 1e-9) + 1e-6
+    assert bound_of(asked) <= least_loss(at_first(asked)) * (1.0 + 1e-9) + 1e-6
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_hosts_in_groups_are_bounded_too(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(host_groups, "MOST_PAIRS", 0)
     asked = random_repair(seed)
-    assert bound_of(asked) <= least_loss(instance_of(first_state(asked))) * (1.0 + 1e-9) + 1e-6
+    assert bound_of(asked) <= least_loss(at_first(asked)) * (1.0 + 1e-9) + 1e-6
     burst = random_burst(seed)
     assert bound_of(burst) <= least_at_random(burst, 10) * (1.0 + 1e-9) + 1e-6
 

@@ -9,14 +9,15 @@ from ftplan.model.rates import rates
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.repair.fidelity_search import gains_of
 from ftplan.planners.recovery.repair.task_annealing import anneal_tasks
-from tests.planners.recovery.fidelity_cases import at_start, random_job
+from tests.planners.recovery.fidelity_cases import random_job
 from tests.planners.recovery.repair_cases import scattered
+from tests.planners.recovery.repair_search_cases import at_first
 
 
 def test_more_passes_never_gain_less_and_everything_fits() -> None:
     for seed in range(15):
         problem = random_job(seed, 8)
-        instance = at_start(problem)
+        instance = at_first(problem)
         own = gains_of(instance, problem.graph, fidelity_model(problem.graph, rates(problem.graph)), Budget(3600))
         start = scattered(instance, Budget(3600), seed)
         values = [own.gained(start)]

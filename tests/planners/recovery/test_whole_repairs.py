@@ -15,7 +15,7 @@ from ftplan.planners.recovery.schedule.schedule import Schedule
 from ftplan.planners.recovery.schedule.score import priority_time_of
 from ftplan.planners.result import Result
 from tests.planners.recovery.repair_cases import least_loss, random_repair
-from tests.planners.recovery.test_kept import first_instance
+from tests.planners.recovery.repair_search_cases import at_first
 
 NAMES = [row.name for row in registry.rows("recovery-schedule")]
 PROVING = ("dynamic-programming", "exact", "auto")
@@ -33,7 +33,7 @@ def planned(name: str, problem: RecoveryProblem, **options: int) -> Result[Sched
 @settings(deadline=None, max_examples=12)
 def test_small_repairs_are_planned_best_and_proved(seed: int) -> None:
     problem = random_repair(seed, 4, 2)
-    least = least_loss(first_instance(problem, prefetch=True))
+    least = least_loss(at_first(problem, prefetch=True))
     for name in NAMES:
         result = planned(name, problem, iterations=5)
         if result.answer is None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from ftplan.model.failed_queries import failed_queries
 from ftplan.model.tolerances import ROUNDING
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
@@ -15,7 +14,7 @@ from ftplan.planners.recovery.repair.pausing import PausingRepair
 from ftplan.planners.recovery.repair.policy import Following, RepairSolver, WholeRepair
 from ftplan.planners.recovery.repair.tried_orders import tried_orders
 from ftplan.planners.recovery.schedule.construction import construct_schedule
-from ftplan.planners.recovery.schedule.repair_state import RepairState
+from ftplan.planners.recovery.schedule.repair_state import at_failure
 from ftplan.planners.recovery.schedule.schedule import Policy, Schedule
 from ftplan.planners.result import Result
 
@@ -101,11 +100,7 @@ def _bound(repair: Repair, share: float) -> bool:
 def _plan_once(repair: Repair) -> None:
     """Plan at step 0; nothing comes that the plan does not foresee."""
     problem, part = repair.problem, repair.budget.part(PLANNED)
-    queries = failed_queries(problem.graph, problem.failed)
-    repaired = RepairState(problem)
-    repaired.strike((), 0.0)  # what rolls back restores before anything else does
-    state = repaired.observe(0, 0.0, queries, problem.arrivals)
-    instance = instance_of(state, repair.options.prefetch)
+    instance = instance_of(at_failure(problem), repair.options.prefetch)
     solved = _solved(repair, instance, part, repair.options.seed)
     repair.budget.cut |= part.cut
     made = _carry_out(repair, WholeRepair(lambda *_: solved.placement, repair.options.prefetch)).answer

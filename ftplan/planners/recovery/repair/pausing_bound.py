@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ftplan.model.failed_queries import failed_queries
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.problem import RecoveryProblem
 from ftplan.planners.recovery.repair.exhaustive import optimum_where_few
@@ -10,7 +9,7 @@ from ftplan.planners.recovery.repair.instance import value
 from ftplan.planners.recovery.repair.interval_model import solve_intervals, too_large
 from ftplan.planners.recovery.repair.list_schedule import list_schedule
 from ftplan.planners.recovery.repair.pausing import as_if_paused
-from ftplan.planners.recovery.schedule.repair_state import RepairState
+from ftplan.planners.recovery.schedule.repair_state import at_failure
 
 #: Share of the time for going through all placements.
 FEW = 0.3
@@ -24,10 +23,7 @@ def loss_with_pauses(problem: RecoveryProblem, budget: Budget, seed: int = 0) ->
     """
     if problem.failures:
         return None
-    repair = RepairState(problem)
-    repair.strike((), 0.0)
-    state = repair.observe(0, 0.0, failed_queries(problem.graph, repair.down), problem.arrivals)
-    instance = as_if_paused(state)
+    instance = as_if_paused(at_failure(problem))
     if len(instance.task) == 0 or len(instance.host) == 0:
         return None
     if (best := optimum_where_few(instance, budget.part(FEW))) is not None:

@@ -311,3 +311,10 @@ class RepairState:
         if self.paused[part.task]:
             local = size if part.host == self.kept[part.task] else 0.0
         return max(0.0, size - local) * share
+
+
+def at_failure(problem: RecoveryProblem) -> State:
+    """Return what a policy sees at step 0; what rolls back restores before anything else does."""
+    repair = RepairState(problem)
+    repair.strike((), 0.0)
+    return repair.observe(0, 0.0, failed_queries(problem.graph, repair.down), problem.arrivals)
