@@ -7,44 +7,40 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ftplan.metrics.fidelity import FidelityModel, fidelity_model
-from ftplan.model.plan import sound_bound
 from ftplan.model.rates import rates
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery.horizon.fidelity_bound import fidelity_bounds
 from ftplan.planners.recovery.horizon.fidelity_order import reverse_greedy
 from ftplan.planners.recovery.horizon.priority_time import plan_horizon
 from ftplan.planners.recovery.horizon.time_indexed import TimeIndexedKnapsack, time_indexed
-from ftplan.planners.recovery.horizon.time_indexed_bound import capacity_with_failures
 from ftplan.planners.recovery.knapsack.instance import StepSolver
 from ftplan.planners.recovery.schedule.by_queries import tasks_in_order
 from ftplan.planners.recovery.schedule.schedule import Decision, State
 
-#: Shares of the time left: each reverse greedy order, the two orders by whole queries, the bound.
-ORDER, WHOLE, BOUND = 0.2, 0.5, 0.8
+#: Shares of the time left: each reverse greedy order, the two orders by whole queries.
+ORDER, WHOLE = 0.2, 0.5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FidelityPlan:
-    """Tasks in the order in which they shall come back; value and bound are fidelity × seconds from now on."""
+    """Tasks in the order in which they shall come back; the value is fidelity × seconds from now on."""
 
     order: IntArray
     value: float
-    bound: float
     heuristic: str
 
 
 def plan_order(
     state: State, model: FidelityModel, solver: StepSolver, budget: Budget, seed: int = 0, *, parallel: bool = False
 ) -> FidelityPlan:
-    """Return the best of several orders of recovery, judged by fidelity over time, and a bound.
+    """Return the best of several orders of recovery, judged by fidelity over time.
 
     The orders: :func:`reverse_greedy` with and without the cost of a task's path; and whole queries as
     :func:`plan_horizon` takes them, with the output's weight and with the priority for a query's. Cores are counted
-    for all nodes together. The bound (:func:`fidelity_bounds`) holds for any placement and restore time.
+    for all nodes together.
     """
-    problem, times = time_indexed(state, parallel=parallel)
+    problem, _ = time_indexed(state, parallel=parallel)
     wanted = np.zeros(state.problem.graph.tasks, dtype=np.bool_)
     wanted[state.queries.task] = True
     wanted &= ~state.hopeless
@@ -65,13 +61,7 @@ def plan_order(
         orders[name] = order[wanted[order]]
     values = {name: _integrated(state, model, problem, order) for name, order in orders.items()}
     best = max(values, key=lambda name: values[name])
-    capacity, possible = problem.limit, wanted
-    if state.problem.failures:
-        capacity, possible = capacity_with_failures(state, times), state.down
-    most = fidelity_bounds(model, state.down, possible, state.cost, capacity, budget.part(BOUND))
-    waiting = model.fidelity(~state.down) * problem.waits_s
-    bound = sound_bound("max", values[best], waiting + float(most @ problem.span))
-    return FidelityPlan(orders[best], values[best], bound, best)
+    return FidelityPlan(orders[best], values[best], best)
 
 
 def _output_weights(state: State, model: FidelityModel) -> FloatArray:
@@ -130,5 +120,5 @@ class TasksInSums:
         decision = Decision(order[:many], ahead=order)
         if plan is None:
             return decision
-        note = f"{plan.heuristic}: {plan.value:.6g}, bound {plan.bound:.6g} fidelity × s"
+        note = f"{plan.heuristic}: {plan.value:.6g} fidelity × s"
         return replace(decision, note=note)
