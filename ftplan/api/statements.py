@@ -51,6 +51,17 @@ class Recomputed:
         return max(abs(self.value) if self.random is None else abs(self.random - bound), LEAST_SCALE)
 
 
+def held_to(plan: Plan, known: Iterable[str], asked: Iterable[str], strict: bool) -> tuple[str, ...]:
+    """Return the rules that a plan is held to: its own; where it names none or *strict*, all that were *asked* besides.
+
+    In the order of *known*, those of its kind.
+    """
+    if not strict and plan.rules is not None:
+        return plan.rules
+    wanted = {*asked, *(plan.rules or ())}
+    return tuple(rule for rule in known if rule in wanted)
+
+
 def same(stated: Any, true: Any, slack: float = 0.0) -> bool:
     """Return whether a statement is true up to the rounding of plans."""
     if type(stated) is type(true) and stated == true:

@@ -13,6 +13,7 @@ from ftplan.api.statements import (
     Judges,
     Recomputed,
     differences,
+    held_to,
     judge_objective,
     judge_summary,
     shown,
@@ -78,9 +79,7 @@ def judge_drain(plan: Plan, problem: Problem, strict: bool) -> Judged:
     prepared = asked_of(plan, problem)
     drain = prepared.problem
     ruled = asked_of(plan, problem, strict=True).problem if strict else drain
-    held = tuple(rule for rule in RULES if rule in {*rules(ruled), *(plan.rules or ())})
-    if not strict and plan.rules is not None:
-        held = plan.rules
+    held = held_to(plan, RULES, rules(ruled), strict)
     broken = list(_unknown(plan, prepared))
     if broken:  # where the plan names what does not exist, nothing else means anything
         return Judged(broken, held)

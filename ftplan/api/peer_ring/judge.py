@@ -18,6 +18,7 @@ from ftplan.api.statements import (
     Judged,
     Judges,
     Recomputed,
+    held_to,
     judge_objective,
     judge_options,
     judge_summary,
@@ -83,9 +84,7 @@ def judge_peer_ring(plan: Plan, problem: Problem, strict: bool) -> Judged:
     """
     prepared = asked_of(plan, problem)
     question = prepared.problem
-    held = tuple(rule for rule in RULES if rule in {*asked_rules(question), *(plan.rules or ())})
-    if not strict and plan.rules is not None:
-        held = plan.rules
+    held = held_to(plan, RULES, asked_rules(question), strict)
     wrong = list(wrong_tokens(plan, question))
     if wrong:  # where the plan names what does not exist, or a token twice, nothing else means anything
         return Judged(wrong, held)

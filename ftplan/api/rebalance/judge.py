@@ -18,6 +18,7 @@ from ftplan.api.statements import (
     Judged,
     Judges,
     Recomputed,
+    held_to,
     judge_objective,
     judge_options,
     judge_summary,
@@ -94,9 +95,7 @@ def judge_rebalance(plan: Plan, problem: Problem, strict: bool) -> Judged:
     """
     prepared = asked_of(plan, problem)
     question, options = prepared.problem, RebalanceOptions.of_plan(plan)
-    held = tuple(rule for rule in RULES if rule in {*rules(question), *(plan.rules or ())})
-    if not strict and plan.rules is not None:
-        held = plan.rules
+    held = held_to(plan, RULES, rules(question), strict)
     wrong = [*_unknown(plan, question), *_twice(plan)]
     if wrong:  # where the plan names what does not exist, or a group twice, nothing else means anything
         return Judged(wrong, held)

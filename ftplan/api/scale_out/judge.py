@@ -13,6 +13,7 @@ from ftplan.api.statements import (
     Judged,
     Judges,
     Recomputed,
+    held_to,
     judge_objective,
     judge_options,
     judge_summary,
@@ -92,9 +93,7 @@ def judge_scale_out(plan: Plan, problem: Problem, strict: bool) -> Judged:
     scaling = numbered(plan, question)
     figures = figures_of(plan, prepared, scaling)
     given = rules(question, scaling, options.latency_budget_s)
-    held = tuple(rule for rule in RULES if rule in {*given, *(plan.rules or ())})
-    if not strict and plan.rules is not None:
-        held = plan.rules
+    held = held_to(plan, RULES, given, strict)
     wrong = [*_from(plan, question), *_diagnosis(plan, question)]
     for breach in broken(question, scaling, figures.pauses, options.latency_budget_s):
         if breach.rule in held:
