@@ -106,9 +106,9 @@ class Entries:
     def _caught_up(self, task: int, item: Mapping[str, Any], ready_s: float, step: int) -> None:
         """Judge from when on a task is up to date by the plan."""
         stated, true = item.get("caught_up_s"), self._repair.up_to_date(task, ready_s)
-        if stated is not None and above(true, float(stated)):
-            text = f"step {step} has {self._name(task)} caught up at {stated:.6g} s, the earliest is {true:.6g} s"
-            self._say("CAUGHT_UP_TOO_EARLY", text, task)
+        if stated is not None and (above(true, float(stated)) or above(float(stated), true)):
+            text = f"step {step} has {self._name(task)} caught up at {stated:.12g} s, it is at {true:.12g} s"
+            self._say("WRONG_CAUGHT_UP", text, task)
 
     def _node(self, task: int, node: str | None, step: int) -> None:
         """Judge whether a node is there and takes tasks."""

@@ -31,7 +31,7 @@ def violations(body: Mapping[str, Any], incident: Incident) -> tuple[Violation, 
     The schedule is played through (:func:`replay`), and what the plan states is compared with what really happens.
     Order: faults in the order of the steps, then statements step by step, then those about the whole. Codes:
     ``UNKNOWN_TASK``, ``NOT_FAILED``, ``RECOVERED_TWICE``, ``UNKNOWN_NODE``, ``NODE_NOT_THERE``,
-    ``NODE_ACCEPTS_NO_TASKS``, ``WRONG_CPU``, ``WRONG_KEY_GROUPS``, ``READY_TOO_EARLY``, ``CAUGHT_UP_TOO_EARLY``,
+    ``NODE_ACCEPTS_NO_TASKS``, ``WRONG_CPU``, ``WRONG_KEY_GROUPS``, ``READY_TOO_EARLY``, ``WRONG_CAUGHT_UP``,
     ``PAUSED_WRONGLY``, ``OVER_CAPACITY``, ``MISSING_STEP``, ``WRONG_STEP_TIME``, ``WRONG_TRIGGER``, ``WRONG_ROLLBACK``,
     ``WRONG_CAPACITY``, ``WRONG_USED``, ``WRONG_RESTORED``, ``WRONG_QUERIES``, ``UNRECOVERED_DIFFERS``,
     ``WRONG_TIMELINE``, ``OBJECTIVE_DIFFERS``.

@@ -19,6 +19,7 @@ from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.best_density import best_density_step
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.random_order import random_order
+from ftplan.planners.recovery.schedule import arrival_replay
 from ftplan.planners.recovery.schedule.body import body
 from ftplan.planners.recovery.schedule.by_queries import by_queries
 from ftplan.planners.recovery.schedule.construction import construct_schedule
@@ -78,3 +79,16 @@ def test_both_sides_agree(seed: int) -> None:
         schedule = construct_schedule(problem, options, policy).answer
         if schedule is not None:
             agree(schedule, problem, incident)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_arrivals_at_their_planned_times_bring_what_was_planned(seed: int) -> None:
+    problem, _ = both(seed, parallel_recovery=seed % 4 == 0)
+    ranges = [replace(item, range_s=(item.at_s, item.at_s + 1e-9)) for item in problem.arrivals]
+    problem = replace(problem, arrivals=tuple(ranges))
+    options = RecoveryOptions("priority-time", parallel_recovery=seed % 4 == 0, seed=seed)
+    schedule = construct_schedule(problem, options, pausing(by_queries(best_density_step), seed)).answer
+    if schedule is not None and ranges:
+        sampled = arrival_replay.replay(schedule, problem, 1, seed)
+        assert sampled is not None
+        assert sampled.priority_time[0] == pytest.approx(priority_time_of(schedule, problem), rel=1e-6)

@@ -97,7 +97,7 @@ def test_tasks_catch_up_at_their_own_pace(cpu: float, arrives: float, options: d
     assert column(made, "caught_up_s") == pytest.approx([expected])
     assert made.plan["queries"][0]["back_s"] == pytest.approx(expected)
     early = changed(made, lambda b: b["steps"][-1]["recover"][0].update(caught_up_s=max(0.0, expected - 1.0)))
-    assert codes(early, problem) == ["CAUGHT_UP_TOO_EARLY"]
+    assert codes(early, problem) == ["WRONG_CAUGHT_UP"]
 
 
 def test_replay_that_is_known_of_some_only() -> None:

@@ -49,6 +49,8 @@ def prepare(problem: Problem, options: RecoveryScheduleOptions) -> Prepared:
     FtplanError
         If an input is missing, options contradict each other, or a selector or plan names what is not there.
     """
+    if options.pause_lower_priority and problem.cluster is None:
+        raise FtplanError("--pause-lower-priority: which tasks run where? give --cluster (with placement.tasks)")
     question = question_of(problem, options)
     items, replica_file = other_plans.replicas(options.replicas, question.graph, problem.cluster)
     built = question.with_replicas(items)

@@ -82,23 +82,28 @@ def _played(schedule: Schedule, problem: RecoveryProblem, there: FloatArray) -> 
     row = {query: row for row, query in enumerate(queries.query.tolist())}
     bundle = dict(zip(queries.task.tolist(), queries.bundle.tolist(), strict=True))
     caught_up = _caught_up(schedule, problem, there, bundle)
+    went_back = [step.at_s for step in schedule.steps if step.rolled_back]
     back = np.full((samples, len(schedule.downtimes)), np.inf)
     for column, downtime in enumerate(schedule.downtimes):
         if downtime.back_s is None:
             continue
         back[:, column] = downtime.down_s
+        since = max((at_s for at_s in went_back if at_s < downtime.back_s), default=0.0)  # all begins anew
         for member in queries.members(row[downtime.query]).tolist() if downtime.query in row else ():
-            for at_s, times in caught_up[member].items():
-                if at_s <= downtime.back_s:
+            for (at_s, goes_back), times in caught_up[member].items():
+                if since <= at_s < downtime.back_s or (at_s == downtime.back_s and not goes_back):
                     back[:, column] = np.maximum(back[:, column], times)
     return _figures(schedule.downtimes, back, problem.horizon_s)
 
 
 def _caught_up(
     schedule: Schedule, problem: RecoveryProblem, there: FloatArray, bundle: dict[int, int]
-) -> dict[int, dict[float, FloatArray]]:
-    """Return when each bundle of tasks has caught up, shape (samples,), by the planned times of its steps."""
-    caught_up: dict[int, dict[float, FloatArray]] = defaultdict(dict)
+) -> dict[int, dict[tuple[float, bool], FloatArray]]:
+    """Return when each bundle of tasks has caught up, shape (samples,).
+
+    By the planned times of steps, and whether they go back to the last checkpoint then or start.
+    """
+    caught_up: dict[int, dict[tuple[float, bool], FloatArray]] = defaultdict(dict)
     lanes = problem.restores_at_once
     planned, busy = np.zeros((len(problem.hosts), lanes)), np.zeros((len(problem.hosts), lanes, there.shape[1]))
     sample = np.arange(there.shape[1])
@@ -109,7 +114,7 @@ def _caught_up(
                 begins = np.maximum(begins, there[arrival.host])
         if step.rolled_back:  # what was under way begins anew
             planned[:], busy[:] = 0.0, 0.0
-        for item in (*step.rolled_back, *step.recover):
+        for number, item in enumerate((*step.rolled_back, *step.recover)):
             noticed = item.failed_s + problem.delays.detection_s
             host_s = there[item.host] if item.host >= 0 else begins
             at_s = np.maximum(np.maximum(begins, host_s), noticed) + problem.delays.restart_s
@@ -124,7 +129,8 @@ def _caught_up(
             if item.task in bundle:
                 of_bundle = caught_up[bundle[item.task]]
                 back_s = problem.delays.caught_up(at_s, item.down_s, item.task, item.savepoint)
-                of_bundle[step.at_s] = np.maximum(of_bundle.get(step.at_s, 0.0), back_s)
+                key = step.at_s, number < len(step.rolled_back)
+                of_bundle[key] = np.maximum(of_bundle.get(key, 0.0), back_s)
     return caught_up
 
 
