@@ -73,6 +73,15 @@ def construct_schedule(
     return result if options.objective == "priority" else replace(result, bound=overall_bound)
 
 
+def nothing_recovered(problem: RecoveryProblem) -> Schedule:
+    """Return the schedule that recovers nothing, with the outages of all stated failures. Cost O(steps · tasks)."""
+    construction = _Construction(problem, RecoveryOptions(time_limit_s=0.0))
+    for point in decision_points(problem):
+        construction.apply(point)
+        construction.pass_over(point)
+    return construction.schedule()
+
+
 class _Construction:
     """A schedule in the making."""
 
@@ -196,6 +205,11 @@ class _Construction:
             return True
         return self._struck and not all(operator.deterministic for operator in self._problem.graph.topology.operators)
 
+    def schedule(self) -> Schedule:
+        """Return the steps so far, with the outages and what is still down after them."""
+        downtimes = self._downtimes.ended(self._steps[-1].at_s, self.queries, self.repair)
+        return Schedule(tuple(self._steps), downtimes, unrecovered(self.repair, self.queries))
+
     def result(self, said: Iterable[Warn], left_out: bool) -> Result[Schedule]:
         """Return the schedule with the bound of the objective ``priority``.
 
@@ -206,12 +220,12 @@ class _Construction:
         left_out
             Whether steps recovered nothing for want of time.
         """
-        problem, steps = self._problem, tuple(self._steps)
-        downtimes = self._downtimes.ended(steps[-1].at_s, self.queries, self.repair)
+        problem, steps, schedule = self._problem, tuple(self._steps), self.schedule()
         warnings = tuple(dict.fromkeys([*problem.warnings, *self._warnings, *said]))
         bound = float(sum(step.objective.bound or 0.0 for step in steps))
         failed = self._downtimes.first_queries
-        returned = any(d.back_s is not None and d.back_s <= problem.horizon_s and not d.rolled_back for d in downtimes)
+        outages = [d for d in schedule.downtimes if not d.rolled_back]
+        returned = any(d.back_s is not None and d.back_s <= problem.horizon_s for d in outages)
         if failed.queries and not returned:
             if left_out:
                 limit_s = self._options.time_limit_s
@@ -219,7 +233,6 @@ class _Construction:
                 return Result("no-plan-in-time", None, (), bound, reason, None, warnings)
             infeasible = no_query_returns(problem, steps, failed)
             return Result("infeasible", None, (), bound, infeasible.reason, infeasible, warnings)
-        schedule = Schedule(steps, downtimes, unrecovered(self.repair, self.queries))
         gaps = [step.objective.gap for step in steps]
         closed = self._options.objective == "priority" and all(gap is not None and gap <= ROUNDING for gap in gaps)
         status: Status = "optimal" if closed else "feasible"
