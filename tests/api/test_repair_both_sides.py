@@ -33,7 +33,7 @@ from ftplan.simulation.recovery_outcome import outcome
 from ftplan.simulation.recovery_replay import replay
 from ftplan.simulation.recovery_rules import judged
 from tests.api.repair_documents import loaded, random_case
-from tests.planners.recovery.test_repair_instance import scattered
+from tests.planners.recovery.repair_cases import scattered
 
 OPTIONS: dict[str, Any] = {"pause_lower_priority": True, "objective": "priority-time"}
 

@@ -7,12 +7,15 @@ from dataclasses import replace
 import numpy as np
 
 from ftplan.metrics.fidelity import FidelityModel
+from ftplan.model.failed_queries import failed_queries
 from ftplan.model.failure import FailureEvent
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import BoolArray, Edge, FloatArray, Operator, Substreams, Topology
 from ftplan.planners.recovery.problem import RecoveryProblem
-from ftplan.planners.recovery.repair.instance import RepairInstance, is_ready
+from ftplan.planners.recovery.repair.instance import RepairInstance, instance_of, is_ready
+from ftplan.planners.recovery.schedule.repair_state import RepairState
 from tests.planners.recovery.repair_cases import placements, random_repair
+from tests.topologies import operator
 
 
 def random_job(seed: int, most_tasks: int = 5) -> RecoveryProblem:
@@ -143,3 +146,15 @@ def with_failures(seed: int, most_tasks: int = 6) -> RecoveryProblem:
         rolls_back=bool(rng.random() < 0.2),
         may_pause=bool(rng.random() < 0.3),
     )
+
+
+def at_start(problem: RecoveryProblem) -> RepairInstance:
+    """Return the repair at step 0 of a problem without later failures."""
+    queries = failed_queries(problem.graph, problem.failed)
+    return instance_of(RepairState(problem).observe(0, 0.0, queries, problem.arrivals))
+
+
+def layers(depth: int, parallelism: int) -> Topology:
+    """Return operators in a row, all of whose tasks send to all of the next."""
+    made = tuple(operator(f"o{k}", parallelism, output=k == depth - 1) for k in range(depth))
+    return Topology(made, tuple(Edge(k, k + 1, partitioning="full") for k in range(depth - 1)))

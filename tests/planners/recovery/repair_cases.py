@@ -10,6 +10,7 @@ import numpy as np
 from ftplan.metrics.recovery_time import RecoveryDelays
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import Edge, Operator, Substreams, Topology
+from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.problem import ArrivalEvent, Host, RecoveryProblem
 from ftplan.planners.recovery.repair.instance import NOWHERE, RepairInstance, RepairPlacement, value
 
@@ -83,3 +84,18 @@ def placements(instance: RepairInstance) -> Iterator[RepairPlacement]:
 def least_loss(instance: RepairInstance) -> float:
     """Return the least Σ priority × seconds down of all placements; tasks begin as early as their hosts are there."""
     return min(value(instance, placement) for placement in placements(instance))
+
+
+def scattered(instance: RepairInstance, budget: Budget, seed: int) -> RepairPlacement:
+    """Put tasks in a random order on the first host with room from a random one on."""
+    rng = np.random.default_rng(seed)
+    host, room, pool = np.full(len(instance.task), -1), instance.room.copy(), instance.pool
+    order = rng.permutation(len(instance.task))
+    for task in order.tolist():
+        for place in rng.permutation(len(instance.host)).tolist():
+            pooled = place < instance.pooled
+            if instance.cost[task] <= room[place] and (not pooled or instance.cost[task] <= pool):
+                host[task], room[place] = place, room[place] - instance.cost[task]
+                pool -= instance.cost[task] if pooled else 0.0
+                break
+    return RepairPlacement(host, order)

@@ -6,24 +6,16 @@ import numpy as np
 import pytest
 
 from ftplan.metrics.fidelity import fidelity_model
-from ftplan.model.failed_queries import failed_queries
 from ftplan.model.rates import rates
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
+from ftplan.planners.recovery.problem import RecoveryOptions
 from ftplan.planners.recovery.repair.fidelity_bound import fidelity_repair_bound
-from ftplan.planners.recovery.repair.instance import RepairInstance, instance_of
+from ftplan.planners.recovery.repair.instance import instance_of
 from ftplan.planners.recovery.schedule.construction import construct_schedule
 from ftplan.planners.recovery.schedule.node_assignment import Assignment
-from ftplan.planners.recovery.schedule.repair_state import RepairState
 from ftplan.planners.recovery.schedule.schedule import Decision, State
 from ftplan.planners.recovery.schedule.score import fidelity_time_of
-from tests.planners.recovery.fidelity_cases import most_fidelity, random_job, with_failures
-
-
-def at_start(problem: RecoveryProblem) -> RepairInstance:
-    """Return the repair at step 0 of a problem without later failures."""
-    queries = failed_queries(problem.graph, problem.failed)
-    return instance_of(RepairState(problem).observe(0, 0.0, queries, problem.arrivals))
+from tests.planners.recovery.fidelity_cases import at_start, most_fidelity, random_job, with_failures
 
 
 def test_no_placement_exceeds_the_bound_and_most_come_near() -> None:

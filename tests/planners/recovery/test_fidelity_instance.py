@@ -17,7 +17,7 @@ from ftplan.planners.recovery.schedule.node_assignment import Assignment
 from ftplan.planners.recovery.schedule.schedule import Decision, State
 from ftplan.planners.recovery.schedule.score import fidelity_time_of
 from tests.planners.recovery.fidelity_cases import random_job
-from tests.planners.recovery.test_repair_instance import scattered
+from tests.planners.recovery.repair_cases import scattered
 
 
 @pytest.mark.parametrize("seed", range(80))

@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from ftplan.metrics.fidelity import fidelity_model
 from ftplan.model.rates import rates
 from ftplan.model.task_graph import TaskGraph
-from ftplan.model.topology import Edge, Topology
+from ftplan.model.topology import Topology
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.repair.fidelity_paths import fidelity_paths
-from tests.topologies import operator, topologies
+from tests.planners.recovery.fidelity_cases import layers
+from tests.topologies import topologies
 
 
 @given(topologies(operators=4, parallelism=3), st.data())
@@ -42,9 +43,3 @@ def test_too_many_products_are_not_written_out() -> None:
     nothing = np.zeros(graph.tasks, dtype=np.bool_)
     assert fidelity_paths(model, nothing, ~nothing, Budget(3600), most=10_000) is None
     assert fidelity_paths(model, nothing, ~nothing, Budget(0.0)) is None
-
-
-def layers(depth: int, parallelism: int) -> Topology:
-    """Return operators in a row, all of whose tasks send to all of the next."""
-    made = tuple(operator(f"o{k}", parallelism, output=k == depth - 1) for k in range(depth))
-    return Topology(made, tuple(Edge(k, k + 1, partitioning="full") for k in range(depth - 1)))

@@ -18,9 +18,8 @@ from ftplan.planners.recovery.repair.instance import RepairInstance, RepairPlace
 from ftplan.planners.recovery.repair.policy import WholeRepair
 from ftplan.planners.recovery.schedule.construction import construct_schedule
 from ftplan.planners.recovery.schedule.score import fidelity_time_of
-from tests.planners.recovery.fidelity_cases import most_fidelity, random_job, with_failures
-from tests.planners.recovery.test_fidelity_bound import at_start
-from tests.planners.recovery.test_repair_instance import scattered
+from tests.planners.recovery.fidelity_cases import at_start, most_fidelity, random_job, with_failures
+from tests.planners.recovery.repair_cases import scattered
 
 SEEDS = range(20)
 

@@ -15,7 +15,7 @@ from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import Topology
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.repair.fidelity_table import most_by_table
-from tests.planners.recovery.test_fidelity_paths import layers
+from tests.planners.recovery.fidelity_cases import layers
 from tests.topologies import topologies
 
 

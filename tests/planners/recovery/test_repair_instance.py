@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from ftplan.planners.budget import Budget
@@ -11,22 +10,7 @@ from ftplan.planners.recovery.repair.instance import RepairInstance, RepairPlace
 from ftplan.planners.recovery.repair.policy import WholeRepair
 from ftplan.planners.recovery.schedule.construction import construct_schedule
 from ftplan.planners.recovery.schedule.score import priority_time_of
-from tests.planners.recovery.repair_cases import random_repair
-
-
-def scattered(instance: RepairInstance, budget: Budget, seed: int) -> RepairPlacement:
-    """Put tasks in a random order on the first host with room from a random one on."""
-    rng = np.random.default_rng(seed)
-    host, room, pool = np.full(len(instance.task), -1), instance.room.copy(), instance.pool
-    order = rng.permutation(len(instance.task))
-    for task in order.tolist():
-        for place in rng.permutation(len(instance.host)).tolist():
-            pooled = place < instance.pooled
-            if instance.cost[task] <= room[place] and (not pooled or instance.cost[task] <= pool):
-                host[task], room[place] = place, room[place] - instance.cost[task]
-                pool -= instance.cost[task] if pooled else 0.0
-                break
-    return RepairPlacement(host, order)
+from tests.planners.recovery.repair_cases import random_repair, scattered
 
 
 @pytest.mark.parametrize("seed", range(60))

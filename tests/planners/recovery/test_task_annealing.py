@@ -9,9 +9,8 @@ from ftplan.model.rates import rates
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.repair.fidelity_search import gains_of
 from ftplan.planners.recovery.repair.task_annealing import anneal_tasks
-from tests.planners.recovery.fidelity_cases import random_job
-from tests.planners.recovery.test_fidelity_bound import at_start
-from tests.planners.recovery.test_repair_instance import scattered
+from tests.planners.recovery.fidelity_cases import at_start, random_job
+from tests.planners.recovery.repair_cases import scattered
 
 
 def test_more_passes_never_gain_less_and_everything_fits() -> None:
