@@ -28,15 +28,21 @@ _RULES = ("capacity", "arrivals", "whole-queries")
 
 
 def construct_schedule(
-    problem: RecoveryProblem, options: RecoveryOptions, policy: Policy, until_s: float | None = None
+    problem: RecoveryProblem,
+    options: RecoveryOptions,
+    policy: Policy,
+    until_s: float | None = None,
+    *,
+    partly: bool = False,
 ) -> Result[Schedule]:
     """Return the schedule that a policy makes of a failure, step by step ([SuZhouTR], section 4.4).
 
     At each step the policy chooses tasks, which are placed (:mod:`packing`); capacity that is left begins the next
     query where ``options.prefetch`` says so. A failure on the way is not foreseen: its tasks join those that are
     down, and the next decision starts from what is back by then. Infeasible only if no query returns within the
-    horizon. The bound of the objective ``priority`` sums over the steps the most that each could restore in the state
-    that it met; optimal where every step restored that much.
+    horizon; with *partly* tasks may also return for queries that never are whole. The bound of the objective
+    ``priority`` sums over the steps the most that each could restore in the state that it met; optimal where every step
+    restored that much.
 
     Steps for which the time does not last recover nothing. With *until_s*, a time of ``budget.now``, the schedule is a
     yardstick (:class:`StepClock`): either whole by then or not made at all (``no-plan-in-time``).
@@ -69,7 +75,7 @@ def construct_schedule(
     if clock.yardstick and clock.late():
         return Result("no-plan-in-time", None, (), reason="the comparison did not end in time")
     clock.budget.cut |= left_out
-    result = construction.result(clock.budget.warnings(), left_out)
+    result = construction.result(clock.budget.warnings(), left_out, partly)
     return result if options.objective == "priority" else replace(result, bound=overall_bound)
 
 
@@ -210,7 +216,7 @@ class _Construction:
         downtimes = self._downtimes.ended(self._steps[-1].at_s, self.queries, self.repair)
         return Schedule(tuple(self._steps), downtimes, unrecovered(self.repair, self.queries))
 
-    def result(self, said: Iterable[Warn], left_out: bool) -> Result[Schedule]:
+    def result(self, said: Iterable[Warn], left_out: bool, partly: bool) -> Result[Schedule]:
         """Return the schedule with the bound of the objective ``priority``.
 
         Parameters
@@ -219,6 +225,8 @@ class _Construction:
             Warnings of the budget.
         left_out
             Whether steps recovered nothing for want of time.
+        partly
+            Whether a schedule in which no query returns is one.
         """
         problem, steps, schedule = self._problem, tuple(self._steps), self.schedule()
         warnings = tuple(dict.fromkeys([*problem.warnings, *self._warnings, *said]))
@@ -226,7 +234,7 @@ class _Construction:
         failed = self._downtimes.first_queries
         outages = [d for d in schedule.downtimes if not d.rolled_back]
         returned = any(d.back_s is not None and d.back_s <= problem.horizon_s for d in outages)
-        if failed.queries and not returned:
+        if failed.queries and not returned and not partly:
             if left_out:
                 limit_s = self._options.time_limit_s
                 reason = f"no query is back by the steps that {limit_s:g} s lasted for: more time may bring one"
