@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 
 import ftplan
-from ftplan.api.recovery.incident import at_planned_times, incident_of
+from ftplan.api.recovery.horizon import default_horizon_s
+from ftplan.api.recovery.incident import at_planned_times, horizon_of, incident_of
 from ftplan.api.recovery.options import RecoveryScheduleOptions
 from ftplan.api.recovery.problem import prepare
 from ftplan.api.recovery.repair_metrics import repair_scores
 from ftplan.metrics.fidelity import fidelity_model
+from ftplan.metrics.recovery_time import RecoveryDelays
 from ftplan.model.plan import Plan
 from ftplan.model.rates import rates
 from ftplan.planners.budget import Budget
@@ -83,6 +85,28 @@ def test_both_sides_agree(seed: int) -> None:
         schedule = construct_schedule(problem, options, policy).answer
         if schedule is not None:
             agree(schedule, problem, incident)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_both_sides_agree_on_the_horizon(seed: int) -> None:
+    case = random_case(seed)
+    case["failure"]["arrivals"].append({"at_s": 1e4, "node": {"id": "store", "cpu": 1.0, "accepts": ["checkpoints"]}})
+    if seed % 2:
+        case["topology"]["operators"][0]["checkpoint"] = {"interval_s": 1e4}
+    problem = loaded(case)
+    incident = incident_of(Plan("recovery-schedule", options={"cost": "topology"}, plan={"steps": []}), problem)
+    horizon_s = prepare(problem, RecoveryScheduleOptions()).problem.horizon_s
+    assert horizon_of(Plan("recovery-schedule", plan={"steps": []}), incident) == horizon_s
+    assert horizon_s > 1000.0 if seed % 2 else horizon_s < 1e4
+
+
+def test_the_horizon_lasts_until_what_starts_last_has_caught_up() -> None:
+    delays = RecoveryDelays(replay_s=np.array([0.0, 400.0]), catch_up=np.array([0.0, 4.0]))
+    assert default_horizon_s(100.0, 0.0, delays, measured=False) == 2.0 * (100.0 + 400.0 + 4.0 * 100.0)
+    assert default_horizon_s(0.0, 0.0, delays, measured=False) == 800.0
+    assert default_horizon_s(100.0, 0.0, delays, measured=True) == 200.0
+    assert default_horizon_s(0.0, 700.0, RecoveryDelays(), measured=False) == 700.0
+    assert default_horizon_s(0.0, 0.0, RecoveryDelays(), measured=False) == 600.0
 
 
 @pytest.mark.parametrize("seed", range(20))
