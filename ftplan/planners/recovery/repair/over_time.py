@@ -49,6 +49,7 @@ class Repair:
     schedules: list[Schedule]
     limit: Limit | None = None
     results: list[Result[Schedule]] = field(default_factory=list)
+    bound_cut: bool = False  # whether the clock ended a bound, which is of no matter where one is reached
 
     @property
     def is_planned(self) -> bool:
@@ -102,7 +103,7 @@ def _bound(repair: Repair, share: float) -> bool:
     """Take a lower limit on what any schedule is worth; return whether more time would bring no other."""
     part = repair.budget.part(share)
     limit = repair.objective.limit(repair.problem, part, parallel=repair.options.parallel_recovery)
-    repair.budget.cut |= part.cut
+    repair.bound_cut |= part.cut
     if limit is not None and (repair.limit is None or limit.most < repair.limit.most):
         repair.limit = limit
     return repair.budget.iterations is not None and not part.cut
