@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from ftplan.model.tolerances import ROUNDING
 from ftplan.planners.budget import Budget
@@ -13,7 +14,7 @@ from ftplan.planners.recovery.repair.method import Limit, Method, OverTime, Solv
 from ftplan.planners.recovery.repair.pausing import PausingRepair
 from ftplan.planners.recovery.repair.policy import Following, RepairSolver, WholeRepair
 from ftplan.planners.recovery.repair.tried_orders import tried_orders
-from ftplan.planners.recovery.schedule.construction import construct_schedule
+from ftplan.planners.recovery.schedule.construction import construct_schedule, nothing_recovered
 from ftplan.planners.recovery.schedule.repair_state import at_failure
 from ftplan.planners.recovery.schedule.schedule import Policy, Schedule
 from ftplan.planners.result import Result
@@ -47,6 +48,7 @@ class Repair:
     schedules: list[Schedule]
     limit: Limit | None = None
     results: list[Result[Schedule]] = field(default_factory=list)
+    bound_cut: bool = False  # whether the clock ended a bound, which is of no matter where one is reached
 
     @property
     def is_planned(self) -> bool:
@@ -63,6 +65,15 @@ class Repair:
     def worth(self) -> float:
         """What the best schedule is worth."""
         return max(map(self.objective.of_schedule, self.schedules), default=float("-inf"))
+
+    def gains(self, schedule: Schedule) -> bool:
+        """Return whether a schedule is worth more than recovering nothing."""
+        return self.objective.of_schedule(schedule) > self.nothing + ROUNDING * max(1.0, abs(self.nothing))
+
+    @cached_property
+    def nothing(self) -> float:
+        """What recovering nothing is worth."""
+        return self.objective.of_schedule(nothing_recovered(self.problem))
 
     def reached(self, worth: float) -> bool:
         """Return whether nothing can be worth more, up to rounding."""
@@ -91,7 +102,7 @@ def _bound(repair: Repair, share: float) -> bool:
     """Take a lower limit on what any schedule is worth; return whether more time would bring no other."""
     part = repair.budget.part(share)
     limit = repair.objective.limit(repair.problem, part, parallel=repair.options.parallel_recovery)
-    repair.budget.cut |= part.cut
+    repair.bound_cut |= part.cut
     if limit is not None and (repair.limit is None or limit.most < repair.limit.most):
         repair.limit = limit
     return repair.budget.iterations is not None and not part.cut
@@ -161,7 +172,10 @@ def _planner(repair: Repair, budget: Budget) -> RepairSolver:
 def _carry_out(repair: Repair, policy: Policy) -> Result[Schedule]:
     """Make a schedule in full."""
     options = replace(repair.options, time_limit_s=repair.budget.left_s + GRACE_S)
-    result = construct_schedule(repair.problem, options, policy)
+    partly = repair.options.objective == "fidelity-time"
+    result = construct_schedule(repair.problem, options, policy, partly=partly)
+    if partly and result.answer is not None and not repair.gains(result.answer):
+        return replace(result, answer=None)
     repair.results.append(result)
     if result.answer is not None:
         repair.schedules.append(result.answer)
