@@ -55,6 +55,11 @@ class Repair:
         pairs = int(self.problem.failed.sum()) * len(self.problem.hosts)
         return self.method.alone is None and not self.options.parallel_recovery and pairs <= MOST_PAIRS
 
+    def bound_by(self, most: float | None) -> None:
+        """Take a lower limit on what any schedule is worth; its stairs stay."""
+        if most is not None and (self.limit is None or most < self.limit.most):
+            self.limit = Limit(most, None if self.limit is None else self.limit.stairs)
+
     @property
     def worth(self) -> float:
         """What the best schedule is worth."""
@@ -109,8 +114,7 @@ def _plan_once(repair: Repair) -> None:
     most = solved.most
     if problem.rolls_back:  # queries that lost no task are down for a time that no placement changes
         most += repair.objective.of_schedule(made) - repair.objective.of_placement(instance, solved.placement)
-    if repair.limit is None or most < repair.limit.most:
-        repair.limit = Limit(most, None if repair.limit is None else repair.limit.stairs)
+    repair.bound_by(most)
 
 
 def _let_give_way(repair: Repair) -> None:
