@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery.knapsack import toll_nodes
+from ftplan.planners.recovery.knapsack import toll_flow, toll_nodes
 from ftplan.planners.recovery.knapsack.deep_tree import DeepTree, deepen
 from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack
 from tests.planners.recovery.instances import brute_force, knapsack_of
@@ -73,6 +73,17 @@ def test_a_wrong_bound_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
         deepen(tree, Budget(60.0, 0))
         wrong += tree.bound < brute_force(tree.knapsack) - 1e-9
     assert wrong > 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_both_ways_to_run_decide_the_same(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    fast, plain = tree_of(tight(seed, queries=20)), tree_of(tight(seed, queries=20))
+    deepen(fast, Budget(60.0, 6))
+    for module, name in ((toll_nodes, "expand"), (toll_nodes, "settle"), (toll_flow, "set_price")):
+        monkeypatch.setattr(module, name, getattr(module, name).plain)
+    deepen(plain, Budget(60.0, 6))
+    assert (fast.bound, fast.value, fast.made) == (plain.bound, plain.value, plain.made)
+    assert (fast.queries == plain.queries).all()
 
 
 def test_stopping_and_going_on_gives_the_same_tree() -> None:
